@@ -1,0 +1,4 @@
+import { serve } from "@slipway/cpi-sdk/serve";
+import { tinyCpi } from "./tiny-cpi.ts";
+
+serve(tinyCpi);

@@ -1,0 +1,22 @@
+import { defineError } from "@slipway/kernel/errors";
+
+export const CpiDidNotAnswer = defineError<{ path: string; method: string; why: string }>({
+  code: "CER-001",
+  kind: "outside",
+  message: (p) => `the CPI ${p.path} gave no usable answer to ${p.method}: ${p.why}`,
+  next: "Run the executable by hand with the request on stdin; it must print one JSON object with result, error and log.",
+});
+
+export const CpiRefused = defineError<{ method: string; type: string; message: string }>({
+  code: "CER-002",
+  kind: "outside",
+  message: (p) => `the CPI answered ${p.method} with ${p.type}: ${p.message}`,
+  next: "The message is the CPI's own. Mend the CPI or its configuration and run again.",
+});
+
+export const BadUsage = defineError<{ why: string }>({
+  code: "CER-003",
+  kind: "operator",
+  message: (p) => p.why,
+  next: "Try --help.",
+});

@@ -1,0 +1,65 @@
+import { spawn } from "node:child_process";
+import type { Clock } from "@slipway/kernel/clock";
+import { withDeadline } from "@slipway/kernel/deadline";
+import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { type CpiResponse, cpiResponse } from "@slipway/protocol/cpi/envelope";
+import { check } from "@slipway/protocol/schema/check";
+import { CpiDidNotAnswer } from "./errors.ts";
+
+export interface ExecCpi {
+  readonly path: string;
+  readonly configFile: string;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+}
+
+export interface CpiCall {
+  readonly method: string;
+  readonly arguments: readonly unknown[];
+  readonly context: object;
+  readonly api_version?: number;
+}
+
+/** One call to a CPI executable, the way a Director makes it: one line in, one object out, nearly no environment. */
+export async function callCpi(cpi: ExecCpi, call: CpiCall): Promise<CpiResponse> {
+  const what = `${call.method} of ${cpi.path}`;
+  const { out, err, code } = await withDeadline(what, cpi.deadlineMs, cpi.clock, undefined, (signal) =>
+    execute(cpi, JSON.stringify(call), signal),
+  );
+  const refuse = (why: string) => CpiDidNotAnswer({ path: cpi.path, method: call.method, why });
+  if (code !== 0) throw refuse(`exit code ${code}; stderr: ${err.slice(-500)}`);
+  const checked = check(cpiResponse, parseStrictJson(out, "the reply"), "reply");
+  if (!checked.ok) throw refuse(checked.problems.join("; "));
+  return checked.value;
+}
+
+function execute(
+  cpi: ExecCpi,
+  input: string,
+  signal: AbortSignal,
+): Promise<{ out: string; err: string; code: number | null }> {
+  return new Promise((resolve, reject) => {
+    const script = /\.[cm]?js$/.test(cpi.path);
+    const [program, args] = script ? [process.execPath, [cpi.path]] : [cpi.path, []];
+    const child = spawn(program, [...args, "--configFile", cpi.configFile], {
+      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
+      signal,
+      killSignal: "SIGKILL",
+    });
+    let out = "";
+    let err = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      out += chunk;
+    });
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      err += chunk;
+    });
+    // A CPI may answer without reading all of its input.
+    child.stdin.on("error", () => undefined);
+    child.on("error", (cause) =>
+      reject(CpiDidNotAnswer({ path: cpi.path, method: "the call", why: "it cannot be run" }, { cause })),
+    );
+    child.on("close", (code) => resolve({ out, err, code }));
+    child.stdin.end(input);
+  });
+}

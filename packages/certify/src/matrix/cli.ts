@@ -1,0 +1,73 @@
+import { existsSync } from "node:fs";
+import { errorText } from "@slipway/kernel/errors";
+import { BadUsage } from "../errors.ts";
+import { runMatrix } from "./run.ts";
+import { tableText } from "./table.ts";
+
+export interface Io {
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+}
+
+const HELP = `Plays the eight mixes of Director, CPI and stemcell versions with the tiny CPI and a live registry.
+
+  matrix [--json] [--cpi FILE]
+
+  --json      the rows as a JSON array
+  --cpi FILE  another build of the tiny CPI
+`;
+
+/** Returns the exit code: 0 if every row agrees with the contract. */
+export async function matrixCommand(argv: readonly string[], defaultCpi: string, io: Io): Promise<number> {
+  try {
+    const options = parse(argv);
+    if (options.help) {
+      io.out(HELP);
+      return 0;
+    }
+    const cpi = options.cpi ?? defaultCpi;
+    if (!existsSync(cpi)) throw BadUsage({ why: `there is no CPI at ${cpi}` });
+    if (!options.json) io.out(INTRO);
+    const rows = await runMatrix(cpi);
+    if (options.json) io.out(`${JSON.stringify(rows, null, 2)}\n`);
+    else io.out(`${tableText(rows)}\n\n${verdict(rows)}`);
+    return rows.every((row) => row.agrees) ? 0 : 1;
+  } catch (error) {
+    io.err(`${errorText(error)}\n`);
+    return 2;
+  }
+}
+
+const INTRO = `Slipway: the eight mixes of old (v1) and new (v2) Director, CPI and stemcell.
+Each row is played for real: a CPI process per call, a registry on loopback, a VM, a disk attached and detached.
+
+`;
+
+function verdict(rows: Awaited<ReturnType<typeof runMatrix>>): string {
+  const agreeing = rows.filter((row) => row.agrees).length;
+  const without = rows.filter((row) => row.registryless).length;
+  const lines = [`${agreeing} of ${rows.length} rows agree with the contract.`];
+  lines.push(
+    `The registry was used in ${rows.length - without} of them and not touched in ${without}: where all three are new.`,
+  );
+  for (const row of rows.filter((one) => !one.agrees)) {
+    lines.push(
+      `Director v${row.director}, CPI v${row.cpi}, stemcell v${row.stemcell}: ${row.problems.join("; ")}`,
+    );
+  }
+  return `${lines.join("\n")}\n`;
+}
+
+function parse(argv: readonly string[]): { json: boolean; help: boolean; cpi: string | undefined } {
+  let json = false;
+  let help = false;
+  let cpi: string | undefined;
+  for (let at = 0; at < argv.length; at++) {
+    const word = argv[at];
+    if (word === "--json") json = true;
+    else if (word === "--help" || word === "-h") help = true;
+    else if (word === "--cpi" && argv[at + 1] !== undefined) cpi = argv[++at];
+    else throw BadUsage({ why: `'${word}' is not understood` });
+  }
+  return { json, help, cpi };
+}

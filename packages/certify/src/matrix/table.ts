@@ -1,0 +1,51 @@
+import type { Row } from "./observe.ts";
+
+const VERBS: Readonly<Record<string, string>> = {
+  create_vm: "create",
+  attach_disk: "attach",
+  detach_disk: "detach",
+  delete_vm: "delete",
+};
+
+/** The rows as a table for people; fits a terminal of 120 columns. */
+export function tableText(rows: readonly Row[]): string {
+  const header = [
+    "Director",
+    "CPI",
+    "Stemcell",
+    "create_vm ->",
+    "user-data",
+    "registry writes",
+    "attach_disk ->",
+    "agent then",
+    "",
+  ];
+  const body = rows.map((row) => [
+    `v${row.director}`,
+    `v${row.cpi}`,
+    `v${row.stemcell}`,
+    row.createVmResult,
+    row.userData === "settings" ? "full settings" : row.userData === "registry" ? "registry URL" : "unusable",
+    writesText(row),
+    row.attachDiskResult === null ? "nothing" : "disk hint",
+    row.agentCalls.join(", "),
+    row.agrees ? "ok" : "WRONG",
+  ]);
+  const widths = header.map((_, at) =>
+    Math.max(...[header, ...body].map((cells) => (cells[at] ?? "").length)),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd();
+  return [line(header), ...body.map(line)].join("\n");
+}
+
+function writesText(row: Row): string {
+  const wrote = Object.entries(row.registryWrites).filter(([, verbs]) => verbs.length > 0);
+  if (wrote.length === 0) return "none";
+  const all = wrote.length === Object.keys(VERBS).length;
+  const count = wrote.reduce((sum, [, verbs]) => sum + verbs.length, 0);
+  return all ? `all four (${count})` : wrote.map(([method]) => VERBS[method] ?? method).join(", ");
+}

@@ -1,0 +1,68 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
+import type { Disks } from "@slipway/protocol/settings/disks";
+import type { Network, Networks } from "@slipway/protocol/settings/networks";
+import type { AgentSection, RegistryAccess } from "./config.ts";
+import type { VmSettings } from "./cpi.ts";
+
+/** Settings as they are written: plain JSON that the checks of the protocol accept. */
+export interface SettingsDocument {
+  readonly agent_id: string;
+  readonly disks: Disks;
+  readonly [key: string]: unknown;
+}
+
+/** The complete settings of a new VM: the user-data of registry-less mixes, the registry entry of the others. */
+export function composeSettings(
+  vm: VmSettings,
+  given: {
+    readonly agentId: string;
+    readonly env: unknown;
+    readonly agent: AgentSection;
+    readonly bootstrap?: JsonObject | undefined;
+  },
+): SettingsDocument {
+  return {
+    ...given.bootstrap,
+    ...given.agent,
+    agent_id: given.agentId,
+    vm: { name: vm.name ?? `vm-${given.agentId}` },
+    networks: vm.networks,
+    disks: { ...vm.disks, persistent: {} },
+    env: given.env ?? {},
+  };
+}
+
+/** The user-data of mixes with a registry: the way there, and what an agent may need to get that far. */
+export function composeRegistryUserData(vm: VmSettings, registry: RegistryAccess): JsonObject {
+  const nameserver = nameservers(vm.networks);
+  return {
+    ...(vm.serverName !== undefined && { server: { name: vm.serverName } }),
+    registry: { endpoint: registry.endpoint },
+    ...(nameserver.length > 0 && { dns: { nameserver } }),
+    networks: Object.fromEntries(
+      Object.entries(vm.networks).map(([name, network]) => [name, withoutCloud(network)]),
+    ),
+  };
+}
+
+function nameservers(networks: Networks): string[] {
+  const all = Object.values(networks);
+  const preferred = all.filter((network) => network.default?.includes("dns"));
+  return [...new Set((preferred.length > 0 ? preferred : all).flatMap((network) => network.dns ?? []))];
+}
+
+function withoutCloud(network: Network): JsonObject {
+  const { cloud_properties: _, ...rest } = network;
+  return rest as JsonObject;
+}
+
+export const withDisk = (disks: Disks, cid: string, hint: DiskHintWire): Disks => ({
+  ...disks,
+  persistent: { ...disks.persistent, [cid]: hint },
+});
+
+export function withoutDisk(disks: Disks, cid: string): Disks {
+  const { [cid]: _, ...persistent } = disks.persistent ?? {};
+  return { ...disks, persistent };
+}

@@ -1,0 +1,117 @@
+import { CONTEXT_KEYS, type CpiContext } from "@slipway/protocol/cpi/context";
+import { check } from "@slipway/protocol/schema/check";
+import { type Json, type JsonObject, jsonObject, open, text } from "@slipway/protocol/schema/json";
+import { type Schema, secret } from "@slipway/protocol/schema/marks";
+import { blobstore } from "@slipway/protocol/settings/env";
+import * as v from "valibot";
+import { BadConfig } from "./errors.ts";
+
+const registrySection = open({
+  endpoint: v.optional(secret(text("registry.endpoint"))),
+  host: v.optional(text("registry.host")),
+  port: v.optional(v.union([v.number(), v.string()])),
+  user: v.optional(v.string()),
+  username: v.optional(v.string()),
+  password: v.optional(secret(v.string())),
+});
+
+/** Merged by the SDK over the settings of every agent. */
+const agentSection = open({
+  mbus: v.optional(secret(v.string())),
+  ntp: v.optional(v.nullable(v.array(v.string()))),
+  blobstore: v.optional(v.nullable(blobstore)),
+});
+
+const debugSection = open({
+  cpi: v.optional(v.nullable(open({ api_version: v.optional(v.nullable(v.number())) }))),
+});
+
+/** The sections every CPI of this SDK has; the CPI's own section stands beside them under its name. */
+export const sharedProperties = open({
+  registry: v.optional(v.nullable(registrySection)),
+  agent: v.optional(v.nullable(agentSection)),
+  debug: v.optional(v.nullable(debugSection)),
+});
+
+export type AgentSection = v.InferOutput<typeof agentSection>;
+
+export interface RegistryAccess {
+  /** With the credentials in it: what an agent is given. */
+  readonly endpoint: string;
+}
+
+export interface SharedConfig {
+  readonly registry: RegistryAccess | undefined;
+  readonly agent: AgentSection;
+  /** What `debug.cpi.api_version` lowers `info` to. */
+  readonly reportedVersion: number | undefined;
+}
+
+/** `cpi.json` as BOSH jobs write it (`cloud.properties`), or the properties at top level. */
+export function propertiesOf(file: unknown): JsonObject {
+  const whole = checked(jsonObject(), file, "configuration file");
+  const cloud = whole.cloud;
+  if (!isObject(cloud) || !("properties" in cloud)) return whole;
+  return checked(jsonObject(), cloud.properties, "cloud.properties");
+}
+
+/** A CPI config's properties arrive flat in the context. The SDK's own sections are merged, the rest is the CPI's. */
+export function mergeContext(properties: JsonObject, section: string, context: CpiContext): JsonObject {
+  const given = Object.entries(context).filter(([key]) => !CONTEXT_KEYS.includes(key)) as [string, Json][];
+  const merged: Record<string, Json> = { ...properties };
+  const own: Record<string, Json> = { ...asObject(properties[section]) };
+  for (const [key, value] of given) {
+    if (key === "registry" || key === "agent")
+      merged[key] = { ...asObject(properties[key]), ...asObject(value) };
+    else if (key === section && isObject(value)) Object.assign(own, value);
+    else own[key] = value;
+  }
+  return { ...merged, [section]: own };
+}
+
+export function readShared(properties: JsonObject): SharedConfig {
+  const shared = checked(sharedProperties, properties, "properties");
+  return {
+    registry: registryAccess(shared.registry ?? undefined),
+    agent: shared.agent ?? {},
+    reportedVersion: shared.debug?.cpi?.api_version ?? undefined,
+  };
+}
+
+export function readOwn<const S extends Schema>(
+  schema: S,
+  properties: JsonObject,
+  section: string,
+): v.InferOutput<S> {
+  const value = asObject(properties[section]);
+  return checked(schema, value, section);
+}
+
+function registryAccess(
+  section: v.InferOutput<typeof registrySection> | undefined,
+): RegistryAccess | undefined {
+  if (section === undefined) return undefined;
+  const base =
+    section.endpoint ?? (section.host === undefined ? undefined : `${section.host}:${section.port ?? 25777}`);
+  if (base === undefined) return undefined;
+  let url: URL;
+  try {
+    url = new URL(/^https?:\/\//.test(base) ? base : `http://${base}`);
+  } catch (error) {
+    throw BadConfig({ what: "registry", problems: ["registry.endpoint is not a URL"] }, { cause: error });
+  }
+  const user = section.username ?? section.user;
+  if (user !== undefined) url.username = encodeURIComponent(user);
+  if (section.password !== undefined) url.password = encodeURIComponent(section.password);
+  return { endpoint: url.href.replace(/\/$/, "") };
+}
+
+function checked<const S extends Schema>(schema: S, value: unknown, what: string): v.InferOutput<S> {
+  const result = check(schema, value, what);
+  if (!result.ok) throw BadConfig({ what, problems: result.problems });
+  return result.value;
+}
+
+const isObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});

@@ -1,0 +1,20 @@
+import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { answer, type Surroundings } from "./answer.ts";
+import { propertiesOf } from "./config.ts";
+import type { Cpi } from "./cpi.ts";
+
+export interface CpiClient {
+  /** One call, checked both ways like the executable's. Never rejects: failures are in the reply. */
+  readonly request: (request: unknown) => Promise<CpiResponse>;
+}
+
+/** A CPI in this process: the same answers as the executable, without starting one. */
+export function embed(
+  cpi: Cpi,
+  options: Omit<Surroundings, "properties"> & { readonly config?: JsonObject } = {},
+): CpiClient {
+  const { config, ...around } = options;
+  const surroundings: Surroundings = { ...around, properties: () => propertiesOf(config ?? {}) };
+  return { request: (request) => answer(cpi, request, surroundings) };
+}

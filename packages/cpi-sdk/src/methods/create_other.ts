@@ -1,0 +1,44 @@
+import { camel } from "@slipway/protocol/cpi/method";
+import type { CreatedNetwork } from "../cpi.ts";
+import { type Kind, runCreation } from "../create.ts";
+import { cpiError } from "../errors.ts";
+import { handlerOf, type Running } from "../running.ts";
+
+const KINDS: Readonly<Record<string, Kind>> = {
+  create_stemcell: { remove: ["delete_stemcell", "stemcellCid"] },
+  create_disk: { remove: ["delete_disk", "diskCid"], exists: ["has_disk", "diskCid"] },
+  snapshot_disk: { remove: ["delete_snapshot", "snapshotCid"] },
+  create_network: { remove: ["delete_network", "networkCid"] },
+};
+
+/** create_stemcell, create_disk, snapshot_disk: the author's cid, once per request. */
+export async function createCid(running: Running): Promise<unknown> {
+  const made = await runCreation(running, {
+    kind: kindOf(running),
+    create: async (call) => ({ cid: (await handle(running, call)) as string }),
+  });
+  return made.cid;
+}
+
+/** create_network: one object from the author, three elements on the wire. */
+export async function createNetwork(running: Running): Promise<unknown> {
+  const made = await runCreation<CreatedNetwork>(running, {
+    kind: kindOf(running),
+    create: async (call) => (await handle(running, call)) as CreatedNetwork,
+  });
+  const addresses = {
+    ...(made.range !== undefined && { range: made.range }),
+    ...(made.gateway !== undefined && { gateway: made.gateway }),
+    ...(made.reserved !== undefined && { reserved: made.reserved }),
+  };
+  return [made.cid, addresses, made.cloudProperties ?? {}];
+}
+
+const handle = async (running: Running, call: unknown) =>
+  await handlerOf(running.cpi, camel(running.method.name))?.(running.args, call);
+
+function kindOf(running: Running): Kind {
+  const kind = KINDS[running.method.name];
+  if (kind === undefined) throw cpiError(`bug: ${running.method.name} is not a create method`);
+  return kind;
+}

@@ -1,0 +1,81 @@
+/**
+ * Whose move it is: `operator` made a mistake or must decide, something `outside` failed, or it is our `bug`.
+ */
+export type ErrorKind = "operator" | "outside" | "bug";
+
+export interface ErrorDefinition<P> {
+  /** Stable and searchable: `REG-003`. */
+  readonly code: string;
+  readonly kind: ErrorKind;
+  /** What happened, while doing what, to which thing. Never a secret. */
+  readonly message: (params: P) => string;
+  /** What the operator does next. */
+  readonly next: string;
+}
+
+export interface ErrorFactory<P> extends ErrorDefinition<P> {
+  (params: P, options?: { readonly cause?: unknown }): SlipwayError;
+  readonly is: (error: unknown) => error is SlipwayError;
+}
+
+/** One failure of the catalogue, with its cause. Printed once, at the edge, by `errorText`. */
+export class SlipwayError extends Error {
+  override readonly name = "SlipwayError";
+  readonly code: string;
+  readonly kind: ErrorKind;
+  readonly next: string;
+
+  constructor(definition: Omit<ErrorDefinition<never>, "message">, message: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = definition.code;
+    this.kind = definition.kind;
+    this.next = definition.next;
+  }
+}
+
+export function defineError<P>(definition: ErrorDefinition<P>): ErrorFactory<P> {
+  const make = (params: P, options?: { readonly cause?: unknown }) =>
+    new SlipwayError(definition, definition.message(params), options?.cause);
+  const is = (error: unknown): error is SlipwayError =>
+    error instanceof SlipwayError && error.code === definition.code;
+  return Object.assign(make, { ...definition, is });
+}
+
+/** Anything thrown, as an Error. */
+export function toError(thrown: unknown): Error {
+  return thrown instanceof Error
+    ? thrown
+    : new Error(`something other than an error was thrown: ${brief(thrown)}`);
+}
+
+function brief(thrown: unknown): string {
+  if (typeof thrown === "string") return thrown.length > 200 ? `${thrown.slice(0, 200)}...` : thrown;
+  if (typeof thrown === "object" && thrown !== null) return "an object";
+  return String(thrown);
+}
+
+/** The message and those of its causes, each said once. */
+export function messageTrail(error: unknown): string {
+  const parts: string[] = [];
+  let at: unknown = error;
+  while (at !== undefined && parts.length < 8) {
+    const { message } = toError(at);
+    if (message !== "" && !parts.some((part) => part.includes(message))) parts.push(message);
+    at = at instanceof Error ? at.cause : undefined;
+  }
+  return parts.join(": ");
+}
+
+/** How an error reads at the edge of a program. */
+export function errorText(error: unknown): string {
+  if (!(error instanceof SlipwayError)) return messageTrail(error) || "unknown error";
+  const lines = [`${error.code} ${error.message}`];
+  if (error.cause !== undefined) lines.push(`  caused by: ${messageTrail(error.cause)}`);
+  lines.push(`  next: ${error.next}`);
+  return lines.join("\n");
+}
+
+/** The `code` of a Node system error, such as ENOENT. */
+export function systemCode(error: unknown): string | undefined {
+  return error instanceof Error && "code" in error && typeof error.code === "string" ? error.code : undefined;
+}

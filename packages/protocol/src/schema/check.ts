@@ -1,0 +1,82 @@
+import * as v from "valibot";
+import type { Schema } from "./marks.ts";
+
+export type Checked<T> =
+  | { readonly ok: true; readonly value: T }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+const MOST_PROBLEMS = 5;
+
+/**
+ * Checks a value against a wire schema and hands back the same value, typed. Nothing is rebuilt, defaulted or dropped,
+ * so what passes through Slipway stays as it came. Problems name the place and the kind of what was found, never the
+ * value itself: it may be a secret.
+ */
+export function check<const S extends Schema>(
+  schema: S,
+  value: unknown,
+  root = "",
+): Checked<v.InferOutput<S>> {
+  const result = v.safeParse(schema, value);
+  if (result.success) return { ok: true, value: value as v.InferOutput<S> };
+  const issues = result.issues.flatMap((issue) => innermost(issue, []));
+  const problems = issues.slice(0, MOST_PROBLEMS).map(({ issue, path }) => problemText(issue, path, root));
+  const more = issues.length - MOST_PROBLEMS;
+  return { ok: false, problems: more > 0 ? [...problems, `and ${more} more`] : problems };
+}
+
+export const matches = <const S extends Schema>(schema: S, value: unknown): value is v.InferOutput<S> =>
+  v.is(schema, value);
+
+interface PlacedIssue {
+  readonly issue: v.BaseIssue<unknown>;
+  readonly path: readonly v.IssuePathItem[];
+}
+
+/** Where none of several forms fits, the place inside the nearest one says more than that none fits. */
+function innermost(issue: v.BaseIssue<unknown>, outer: readonly v.IssuePathItem[]): PlacedIssue[] {
+  const path = [...outer, ...(issue.path ?? [])];
+  const inside =
+    issue.type === "union" ? (issue.issues ?? []).flatMap((inner) => innermost(inner, path)) : [];
+  const deeper = inside.filter((found) => found.path.length > path.length);
+  return deeper.length > 0 ? deeper : [{ issue, path }];
+}
+
+function problemText(issue: v.BaseIssue<unknown>, path: readonly v.IssuePathItem[], root: string): string {
+  const where = pathText(path, root);
+  // Our own messages state the rule; the library's default ones quote the value and are replaced.
+  if (!issue.message.startsWith("Invalid ")) return `${where}: ${issue.message}`;
+  if (issue.expected !== null) {
+    if (issue.input === undefined && path.length > 0) return `${where}: it is missing`;
+    return `${where}: expected ${expectedText(issue.expected)}, got ${kindOf(issue.input)}`;
+  }
+  return `${where}: not a valid value (${issue.type})`;
+}
+
+const expectedText = (expected: string) =>
+  expected === "never"
+    ? "nothing more"
+    : expected.replaceAll("Object", "an object").replaceAll("Array", "an array");
+
+function pathText(path: readonly v.IssuePathItem[], root: string): string {
+  let text = root;
+  for (const item of path) {
+    const key = item.key;
+    if (typeof key === "number") text += `[${key}]`;
+    else {
+      const name = typeof key === "string" && /^[\w-]{1,64}$/.test(key) ? key : "(key)";
+      text += text === "" ? name : `.${name}`;
+    }
+  }
+  return text === "" ? "the value" : text;
+}
+
+/** The kind of a JSON value in words that fit an error message. */
+export function kindOf(value: unknown): string {
+  if (value === null) return "null";
+  if (value === undefined) return "nothing";
+  if (Array.isArray(value)) return `an array of ${value.length}`;
+  if (value === "") return "an empty string";
+  if (typeof value === "object") return "an object";
+  return `a ${typeof value}`;
+}

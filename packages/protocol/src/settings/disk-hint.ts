@@ -1,0 +1,150 @@
+import * as v from "valibot";
+import { check, kindOf } from "../schema/check.ts";
+import { type Json, type JsonObject, json, open, openWith, text } from "../schema/json.ts";
+import { doc, hidden, secret } from "../schema/marks.ts";
+
+const leaf = (name: string) => text(`hint key ${name}`);
+
+export const iscsiSettings = open({
+  initiator_name: v.string(),
+  username: v.string(),
+  target: v.string(),
+  password: secret(v.string()),
+});
+
+/** The known keys of a hint object. Every value is a string: the upstream agent panics on a number. */
+export const hintFields = openWith(
+  {
+    path: v.optional(doc(leaf("path"), "device path in the VM")),
+    volume_id: v.optional(doc(leaf("volume_id"), "SCSI target number of the disk")),
+    id: v.optional(doc(leaf("id"), "disk UUID as /dev/disk/by-id shows it")),
+    lun: v.optional(doc(leaf("lun"), "SCSI logical unit number")),
+    host_device_id: v.optional(doc(leaf("host_device_id"), "vmbus device that carries the LUN")),
+    iscsi_settings: v.optional(doc(iscsiSettings, "where to log in, and as whom")),
+  },
+  hidden(json()),
+);
+
+/** A disk hint as it travels: a non-empty string, or a non-empty object. */
+export const diskHintWire = v.union(
+  [
+    text("a disk hint"),
+    v.pipe(
+      hintFields,
+      v.check((value) => Object.keys(value).length > 0, "a disk hint must not be an empty object"),
+    ),
+  ],
+  "expected a disk hint: a non-empty string or object",
+);
+export type DiskHintWire = string | JsonObject;
+
+interface Fields {
+  readonly path?: string;
+  readonly volumeId?: string;
+  readonly id?: string;
+  readonly lun?: string;
+  readonly hostDeviceId?: string;
+  readonly iscsi?: IscsiSettings;
+  /** Keys this version does not know, kept so that nothing is lost on the way through. */
+  readonly extra?: JsonObject;
+}
+
+export interface IscsiSettings {
+  readonly initiatorName: string;
+  readonly username: string;
+  readonly target: string;
+  readonly password: string;
+  readonly extra?: JsonObject;
+}
+
+/**
+ * A disk hint, told apart by what identifies the disk. An object may carry more than its kind needs (Azure sends a
+ * path beside lun and host_device_id); all of it is kept.
+ */
+export type DiskHint =
+  | { readonly kind: "text"; readonly text: string }
+  | (Fields & { readonly kind: "iscsi"; readonly iscsi: IscsiSettings })
+  | (Fields & { readonly kind: "id"; readonly id: string })
+  | (Fields & { readonly kind: "volume_id"; readonly volumeId: string })
+  | (Fields & { readonly kind: "lun"; readonly lun: string })
+  | (Fields & { readonly kind: "path"; readonly path: string })
+  | (Fields & { readonly kind: "opaque"; readonly extra: JsonObject });
+
+export type ParsedHint =
+  | { readonly ok: true; readonly hint: DiskHint }
+  | { readonly ok: false; readonly problem: string };
+
+const KNOWN = ["path", "volume_id", "id", "lun", "host_device_id", "iscsi_settings"];
+const KNOWN_ISCSI = ["initiator_name", "username", "target", "password"];
+
+/** What has a key of none of ours, if there is any. */
+function unknownKeys(wire: object, known: readonly string[]): { readonly extra?: JsonObject } {
+  const unknown = Object.entries(wire).filter(([key]) => !known.includes(key));
+  return unknown.length === 0 ? {} : { extra: Object.fromEntries(unknown) as JsonObject };
+}
+
+/** Reads a hint as a CPI returned it or a settings document holds it. */
+export function parseDiskHint(wire: unknown): ParsedHint {
+  if (typeof wire === "string") {
+    return wire.trim() === ""
+      ? { ok: false, problem: "a disk hint must not be an empty string" }
+      : { ok: true, hint: { kind: "text", text: wire } };
+  }
+  if (typeof wire !== "object" || wire === null || Array.isArray(wire)) {
+    return { ok: false, problem: `a disk hint is a string or an object, got ${kindOf(wire)}` };
+  }
+  if (Object.keys(wire).length === 0)
+    return { ok: false, problem: "a disk hint must not be an empty object" };
+  const checked = check(hintFields, wire, "hint");
+  if (!checked.ok) return { ok: false, problem: checked.problems.join("; ") };
+  return { ok: true, hint: fromFields(checked.value) };
+}
+
+function fromFields(wire: v.InferOutput<typeof hintFields>): DiskHint {
+  const iscsi = wire.iscsi_settings;
+  const fields: Fields = {
+    ...(wire.path !== undefined && { path: wire.path }),
+    ...(wire.volume_id !== undefined && { volumeId: wire.volume_id }),
+    ...(wire.id !== undefined && { id: wire.id }),
+    ...(wire.lun !== undefined && { lun: wire.lun }),
+    ...(wire.host_device_id !== undefined && { hostDeviceId: wire.host_device_id }),
+    ...(iscsi !== undefined && {
+      iscsi: {
+        initiatorName: iscsi.initiator_name,
+        username: iscsi.username,
+        target: iscsi.target,
+        password: iscsi.password,
+        ...unknownKeys(iscsi, KNOWN_ISCSI),
+      },
+    }),
+    ...unknownKeys(wire, KNOWN),
+  };
+  // Upstream's order of trust: what names the disk itself before what names a place.
+  if (fields.iscsi !== undefined) return { ...fields, kind: "iscsi", iscsi: fields.iscsi };
+  if (fields.id !== undefined) return { ...fields, kind: "id", id: fields.id };
+  if (fields.volumeId !== undefined) return { ...fields, kind: "volume_id", volumeId: fields.volumeId };
+  if (fields.lun !== undefined) return { ...fields, kind: "lun", lun: fields.lun };
+  if (fields.path !== undefined) return { ...fields, kind: "path", path: fields.path };
+  return { ...fields, kind: "opaque", extra: fields.extra ?? {} };
+}
+
+/** Writes a hint as it came in. */
+export function formatDiskHint(hint: DiskHint): DiskHintWire {
+  if (hint.kind === "text") return hint.text;
+  const wire: Record<string, Json> = {};
+  if (hint.path !== undefined) wire["path"] = hint.path;
+  if (hint.volumeId !== undefined) wire["volume_id"] = hint.volumeId;
+  if (hint.id !== undefined) wire["id"] = hint.id;
+  if (hint.lun !== undefined) wire["lun"] = hint.lun;
+  if (hint.hostDeviceId !== undefined) wire["host_device_id"] = hint.hostDeviceId;
+  if (hint.iscsi !== undefined) {
+    wire["iscsi_settings"] = {
+      initiator_name: hint.iscsi.initiatorName,
+      username: hint.iscsi.username,
+      target: hint.iscsi.target,
+      password: hint.iscsi.password,
+      ...hint.iscsi.extra,
+    };
+  }
+  return { ...wire, ...hint.extra };
+}

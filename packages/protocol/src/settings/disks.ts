@@ -1,0 +1,28 @@
+import * as v from "valibot";
+import { mapOf, open } from "../schema/json.ts";
+import { doc } from "../schema/marks.ts";
+import { type DiskHintWire, diskHintWire } from "./disk-hint.ts";
+
+const rawEphemeral = open({ path: v.optional(v.string()), id: v.optional(v.string()) });
+
+/** The disks of a VM as its agent must know them. `system` is a string: upstream agents cannot decode an object. */
+export const disks = open({
+  system: v.optional(doc(v.string(), "device of the root disk")),
+  ephemeral: v.optional(
+    doc(
+      v.nullable(v.union([v.literal(""), diskHintWire])),
+      "hint of the ephemeral disk; empty: part of the root disk",
+    ),
+  ),
+  persistent: v.optional(doc(mapOf(diskHintWire), "disk cid to hint")),
+  raw_ephemeral: v.optional(v.array(rawEphemeral)),
+});
+
+export interface Disks {
+  readonly system?: string;
+  readonly ephemeral?: DiskHintWire | null;
+  readonly persistent?: Readonly<Record<string, DiskHintWire>>;
+  readonly raw_ephemeral?: readonly { readonly path?: string; readonly id?: string }[];
+}
+
+export const DISKS_KEYS: readonly string[] = ["system", "ephemeral", "persistent", "raw_ephemeral"];
