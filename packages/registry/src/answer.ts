@@ -1,0 +1,92 @@
+import { type AddressCheck, shortAddress } from "./address-check.ts";
+import type { Body } from "./body.ts";
+import type { Verdict } from "./credentials.ts";
+import { AddressCheckFailed } from "./errors.ts";
+import * as replies from "./routing.ts";
+import { type Reply, type Route, route } from "./routing.ts";
+
+/** A request, reduced to what the answer depends on. */
+export interface Question {
+  readonly method: string;
+  readonly target: string;
+  readonly authorization: string | undefined;
+  readonly peer: string | undefined;
+  /** Called only once it is clear that the sender may write. */
+  readonly body: () => Promise<Body>;
+}
+
+export interface Entries {
+  get(id: string): string | undefined;
+  /** Resolves when the change is on disk. */
+  put(id: string, settings: string): Promise<void>;
+  delete(id: string): Promise<void>;
+}
+
+export interface Desk {
+  readonly entries: Entries;
+  readonly credentials: (header: string | undefined) => Verdict;
+  readonly addressCheck: AddressCheck;
+  readonly onError: (error: unknown) => void;
+}
+
+export interface Answer {
+  readonly id: string | undefined;
+  /** Missing when the client is gone. */
+  readonly reply: Reply | undefined;
+}
+
+export async function answer(question: Question, desk: Desk): Promise<Answer> {
+  const way = route(question.method, question.target);
+  if (way.kind === "nowhere") return { id: undefined, reply: replies.NOT_FOUND };
+  try {
+    return { id: way.id, reply: await replyTo(way, question, desk) };
+  } catch (error) {
+    desk.onError(error);
+    return { id: way.id, reply: replies.FAILED };
+  }
+}
+
+type Way = Exclude<Route, { kind: "nowhere" }>;
+
+async function replyTo(way: Way, question: Question, desk: Desk): Promise<Reply | undefined> {
+  const verdict = desk.credentials(question.authorization);
+  if (way.kind === "read") return await read(way.id, verdict, question.peer, desk);
+  if (verdict !== "valid") return replies.DENIED;
+  if (way.kind === "write") return await write(way.id, await question.body(), desk.entries);
+  await desk.entries.delete(way.id);
+  return replies.OK;
+}
+
+async function read(id: string, verdict: Verdict, peer: string | undefined, desk: Desk): Promise<Reply> {
+  if (verdict === "wrong") return replies.DENIED;
+  // Checked before the entry is looked up: a stranger does not learn which ids exist.
+  if (verdict === "missing" && !(await mayRead(id, peer, desk.addressCheck))) return replies.FAILED;
+  const settings = desk.entries.get(id);
+  return settings === undefined ? replies.NOT_FOUND : replies.settingsReply(settings);
+}
+
+async function mayRead(id: string, peer: string | undefined, check: AddressCheck): Promise<boolean> {
+  if (peer === undefined) return false;
+  const address = shortAddress(peer);
+  try {
+    return await check.mayRead(address, id);
+  } catch (cause) {
+    throw AddressCheckFailed({ address }, { cause });
+  }
+}
+
+async function write(id: string, body: Body, entries: Entries): Promise<Reply | undefined> {
+  switch (body.kind) {
+    case "gone":
+      return undefined;
+    case "empty":
+      return replies.FAILED;
+    case "not-text":
+      return replies.NOT_TEXT;
+    case "too-large":
+      return replies.TOO_LARGE;
+    case "text":
+      await entries.put(id, body.text);
+      return replies.OK;
+  }
+}

@@ -1,0 +1,159 @@
+import type { IncomingMessage, RequestOptions } from "node:http";
+import { type Backoff, retry } from "@slipway/kernel/backoff";
+import { systemClock } from "@slipway/kernel/clock";
+import { withDeadline } from "@slipway/kernel/deadline";
+import type { SlipwayError } from "@slipway/kernel/errors";
+import { systemRandom } from "@slipway/kernel/random";
+import { registrySettingsReply, settingsPath } from "@slipway/protocol/registry/documents";
+import { check } from "@slipway/protocol/schema/check";
+import type { RegistryClientOptions, Target } from "./client.ts";
+import {
+  CannotSend,
+  RegistryDenied,
+  RegistryFailed,
+  RegistryRefused,
+  RegistryReplyInvalid,
+  RegistryUnreachable,
+} from "./errors.ts";
+
+const BACKOFF: Backoff = { tries: 5, firstDelayMs: 200, longestDelayMs: 3000 };
+const ATTEMPT_TIMEOUT_MS = 15_000;
+/** A document of 16 MiB can grow sixfold when it is written as a JSON string. */
+const REPLY_LIMIT = 128 << 20;
+
+interface Heard {
+  readonly status: number;
+  readonly text: string;
+}
+
+interface Errand {
+  readonly method: "GET" | "PUT" | "DELETE";
+  readonly id: string;
+  readonly body?: string;
+  readonly what: string;
+  readonly accepted: (status: number) => boolean;
+}
+
+const success = (status: number) => status >= 200 && status < 300;
+
+export async function put(
+  target: Target,
+  options: RegistryClientOptions,
+  id: string,
+  body: string,
+): Promise<void> {
+  const what = whatText("write", id, target);
+  if (body === "") throw CannotSend({ what, why: "they are empty" });
+  if (!wellFormed(body)) throw CannotSend({ what, why: "they are not Unicode text" });
+  // 201 and an empty body come from the registry of the old CLI.
+  await ask(target, options, { method: "PUT", id, body, what, accepted: success });
+}
+
+export async function get(
+  target: Target,
+  options: RegistryClientOptions,
+  id: string,
+): Promise<string | undefined> {
+  const what = whatText("read", id, target);
+  const accepted = (status: number) => status === 200 || status === 404;
+  const heard = await ask(target, options, { method: "GET", id, what, accepted });
+  if (heard.status === 404) return undefined;
+  const reply = check(registrySettingsReply, parsed(heard.text));
+  if (!reply.ok) throw RegistryReplyInvalid({ what, why: "the answer is not that of a registry" });
+  return reply.value.settings;
+}
+
+export async function remove(target: Target, options: RegistryClientOptions, id: string): Promise<void> {
+  const what = whatText("delete", id, target);
+  const accepted = (status: number) => success(status) || status === 404;
+  await ask(target, options, { method: "DELETE", id, what, accepted });
+}
+
+const whatText = (verb: string, id: string, target: Target) =>
+  `${verb} the settings of ${JSON.stringify(id)} at ${target.shown}`;
+
+/** A lone surrogate has no UTF-8 form; it would silently become another character. */
+const wellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
+
+async function ask(target: Target, options: RegistryClientOptions, errand: Errand): Promise<Heard> {
+  const { what, id } = errand;
+  if (id === "" || !wellFormed(id)) throw CannotSend({ what, why: "the id is empty or not Unicode text" });
+  const clock = options.clock ?? systemClock;
+  const patience = options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS;
+  const attempt = async (): Promise<Heard> => {
+    const heard = await withDeadline("the request", patience, clock, options.signal, (signal) =>
+      exchange(target, options.ca, errand, signal),
+    ).catch((cause: unknown) => {
+      if (options.signal?.aborted || RegistryReplyInvalid.is(cause)) throw cause;
+      throw RegistryUnreachable({ what }, { cause });
+    });
+    if (!errand.accepted(heard.status)) throw failure(what, heard.status);
+    return heard;
+  };
+  return await retry(attempt, worthAnother, options.backoff ?? BACKOFF, {
+    clock,
+    random: options.random ?? systemRandom,
+    signal: options.signal,
+  });
+}
+
+const worthAnother = (error: unknown) => RegistryUnreachable.is(error) || RegistryFailed.is(error);
+
+function failure(what: string, status: number): SlipwayError {
+  if (status === 401 || status === 403) return RegistryDenied({ what, status });
+  return status >= 500 || status === 429
+    ? RegistryFailed({ what, status })
+    : RegistryRefused({ what, status });
+}
+
+async function exchange(
+  target: Target,
+  ca: string | undefined,
+  errand: Errand,
+  signal: AbortSignal,
+): Promise<Heard> {
+  const { request } = target.tls ? await import("node:https") : await import("node:http");
+  const body = errand.body === undefined ? undefined : Buffer.from(errand.body);
+  const options: RequestOptions & { ca?: string } = {
+    method: errand.method,
+    hostname: target.hostname,
+    port: target.port,
+    path: target.basePath + settingsPath(errand.id),
+    headers: {
+      Accept: "application/json",
+      ...(target.authorization === undefined ? {} : { Authorization: target.authorization }),
+      ...(body === undefined ? {} : { "Content-Type": "application/json", "Content-Length": body.length }),
+    },
+    signal,
+    ...(ca === undefined ? {} : { ca }),
+  };
+  return await new Promise((resolve, reject) => {
+    const outgoing = request(options, (incoming) => {
+      readReply(incoming, errand.what).then(
+        (text) => resolve({ status: incoming.statusCode ?? 0, text }),
+        reject,
+      );
+    });
+    outgoing.on("error", reject);
+    outgoing.end(body);
+  });
+}
+
+async function readReply(incoming: IncomingMessage, what: string): Promise<string> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of incoming as AsyncIterable<Buffer>) {
+    size += chunk.length;
+    if (size > REPLY_LIMIT) throw RegistryReplyInvalid({ what, why: "the answer is too large" });
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString("utf8");
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

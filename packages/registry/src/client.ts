@@ -1,0 +1,87 @@
+import type { Backoff } from "@slipway/kernel/backoff";
+import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
+import { BadEndpoint } from "./errors.ts";
+
+/**
+ * Talks to a registry, old or ours. A CPI process loads this file at every start, so everything that costs time is
+ * loaded at the first call.
+ */
+export interface RegistryClient {
+  /** Creates or replaces the settings of an instance. They are sent as they are. */
+  put(id: string, settings: string): Promise<void>;
+  /** The settings text, or undefined when the registry says that it has none. */
+  get(id: string): Promise<string | undefined>;
+  /** Fine when there was nothing. */
+  delete(id: string): Promise<void>;
+}
+
+export interface RegistryClientOptions {
+  /** `http://` is assumed; `http://name:password@host:port` carries percent-encoded credentials. */
+  readonly endpoint: string;
+  /** Taken instead of those in the endpoint. */
+  readonly username?: string | undefined;
+  readonly password?: string | undefined;
+  /** PEM of the authority to trust for https, instead of the system's. */
+  readonly ca?: string | undefined;
+  readonly backoff?: Backoff | undefined;
+  readonly attemptTimeoutMs?: number | undefined;
+  readonly clock?: Clock | undefined;
+  readonly random?: Random | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** An endpoint taken apart; `shown` is what messages may say. */
+export interface Target {
+  readonly tls: boolean;
+  readonly hostname: string;
+  readonly port: number;
+  readonly basePath: string;
+  readonly authorization: string | undefined;
+  readonly shown: string;
+}
+
+export function registryClient(options: RegistryClientOptions): RegistryClient {
+  const target = targetOf(options);
+  const talk = async () => await import("./client-talk.ts");
+  return {
+    put: async (id, settings) => (await talk()).put(target, options, id, settings),
+    get: async (id) => (await talk()).get(target, options, id),
+    delete: async (id) => (await talk()).remove(target, options, id),
+  };
+}
+
+function targetOf(options: RegistryClientOptions): Target {
+  const url = urlOf(options.endpoint);
+  const tls = url.protocol === "https:";
+  const username = options.username ?? decoded(url.username);
+  const password = options.password ?? decoded(url.password);
+  const basic = Buffer.from(`${username}:${password}`).toString("base64");
+  return {
+    tls,
+    // Node wants an IPv6 address without its brackets.
+    hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
+    port: Number(url.port) || (tls ? 443 : 80),
+    basePath: url.pathname.replace(/\/+$/, ""),
+    authorization: username === "" && password === "" ? undefined : `Basic ${basic}`,
+    shown: url.origin,
+  };
+}
+
+/** The messages never quote the endpoint, which may hold a password. */
+function urlOf(endpoint: string): URL {
+  const text = /^[a-z][a-z0-9+.-]*:\/\//i.test(endpoint) ? endpoint : `http://${endpoint}`;
+  const url = URL.canParse(text) ? new URL(text) : undefined;
+  if (url === undefined) throw BadEndpoint({ why: "is not a URL" });
+  if (url.protocol !== "http:" && url.protocol !== "https:")
+    throw BadEndpoint({ why: "is neither http nor https" });
+  return url;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw BadEndpoint({ why: "has credentials that are not percent-encoded" });
+  }
+}
