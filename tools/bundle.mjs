@@ -24,7 +24,6 @@ export async function bundle() {
       minifySyntax: true,
       minifyWhitespace: true,
       legalComments: "none",
-      banner: { js: "#!/usr/bin/env node" },
       logLevel: "warning",
     });
     await chmod(to, 0o755);

@@ -32,7 +32,10 @@ const COMMANDS = {
     ["node", "tools/docs.mjs", "--check"],
     [bin("knip")],
   ],
-  "bench:cpi": (rest) => [["node", "bench/cpi.mjs", ...rest]],
+  "bench:cpi": () => [
+    [bin("tsc"), "-b"],
+    ["node", "bench/cpi.mjs"],
+  ],
 };
 
 const [name = "", ...rest] = process.argv.slice(2);

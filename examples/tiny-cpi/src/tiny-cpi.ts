@@ -26,9 +26,12 @@ async function make(
   const path = place(cloud, kind, cid);
   if (await exists(path)) return cid;
   await mkdir(join(cloud.dir, kind), { recursive: true });
-  await rm(`${path}.partial`, { recursive: true, force: true });
-  await fill(`${path}.partial`);
-  await rename(`${path}.partial`, path);
+  try {
+    await fill(`${path}.partial`);
+    await rename(`${path}.partial`, path);
+  } finally {
+    await rm(`${path}.partial`, { recursive: true, force: true });
+  }
   return cid;
 }
 
@@ -95,8 +98,11 @@ export const tinyCpi = defineCpi({
       await writeFile(slot(path, diskCid), "");
       return { id: diskCid };
     },
-    detachDisk: async ({ vmCid, diskCid }, { config }) =>
-      rm(await found(slot(await vm(config, vmCid), diskCid), diskNotAttached(vmCid, diskCid))),
+    detachDisk: async ({ vmCid, diskCid }, { config }) => {
+      const attached = slot(await vm(config, vmCid), diskCid);
+      if (!(await exists(attached))) await disk(config, diskCid);
+      await rm(await found(attached, diskNotAttached(vmCid, diskCid)));
+    },
     getDisks: async ({ vmCid }, { config }) => list(join(await vm(config, vmCid), "disks")),
     resizeDisk: async ({ diskCid, newSize }, { config }) => {
       const path = await freeDisk(config, diskCid);

@@ -1,0 +1,70 @@
+// What the benchmarks share. Every figure is a ratio to a baseline taken in the same run, turn by turn.
+import { spawnSync } from "node:child_process";
+import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+export const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
+
+/** Measures several things in turns, so that a slow moment of the machine hits all of them. */
+export function inTurns(rounds, things) {
+  const seen = Object.fromEntries(Object.keys(things).map((name) => [name, []]));
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, measure] of Object.entries(things)) seen[name].push(measure());
+  }
+  return Object.fromEntries(Object.entries(seen).map(([name, values]) => [name, median(values)]));
+}
+
+/** Wall time of one process, in ms. */
+export function wallTime(args, input = "") {
+  const start = process.hrtime.bigint();
+  const { status, stderr } = spawnSync(process.execPath, args, { input });
+  if (status !== 0) throw new Error(`node ${args.join(" ")} failed: ${stderr}`);
+  return Number(process.hrtime.bigint() - start) / 1e6;
+}
+
+const scratch = mkdtempSync(join(tmpdir(), "slipway-bench-"));
+process.on("exit", () => rmSync(scratch, { recursive: true, force: true }));
+const hook = join(scratch, "peak.cjs");
+writeFileSync(
+  hook,
+  'process.on("exit", () => require("fs").writeSync(3, String(process.resourceUsage().maxRSS)));\n',
+);
+
+/** Peak resident memory of one process, in MiB, as the kernel counts it. */
+export function peakMemory(args, input = "") {
+  const file = join(scratch, "peak");
+  const fd = openSync(file, "w");
+  const { status } = spawnSync(process.execPath, ["--require", hook, ...args], {
+    input,
+    stdio: ["pipe", "pipe", "pipe", fd],
+  });
+  closeSync(fd);
+  if (status !== 0) throw new Error(`node ${args.join(" ")} failed`);
+  return Number(readFileSync(file, "utf8")) / 1024;
+}
+
+export const scratchDir = (name) => join(scratch, name);
+
+/** Prints the table and returns whether every limit was kept. */
+export function report(title, rows) {
+  const header = ["measured", "ours", "baseline", "ratio", "limit", ""];
+  const body = rows.map((r) => [
+    r.what,
+    r.ours,
+    r.baseline,
+    `${r.ratio.toFixed(2)}x`,
+    `${r.atMost ? "at most" : "at least"} ${r.limit}x`,
+    kept(r) ? "ok" : "MISSED",
+  ]);
+  const widths = header.map((_, at) => Math.max(...[header, ...body].map((cells) => cells[at].length)));
+  const line = (cells) =>
+    cells
+      .map((cell, at) => cell.padEnd(widths[at]))
+      .join("  ")
+      .trimEnd();
+  console.log(`${title}\n\n${[header, ...body].map(line).join("\n")}`);
+  return rows.every(kept);
+}
+
+const kept = (row) => (row.atMost ? row.ratio <= row.limit : row.ratio >= row.limit);

@@ -1,0 +1,90 @@
+// Checks what the folders promise: who may import whom, no ambient time or chance outside kernel, no barrels, short files.
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
+
+/** The one-way rule. A name with a path allows that door of the package only. */
+const MAY_IMPORT = {
+  protocol: [],
+  kernel: ["protocol"],
+  registry: ["protocol", "kernel"],
+  "cpi-sdk": ["protocol", "kernel", "registry/client"],
+  agent: ["protocol", "kernel", "registry/client"],
+  certify: ["protocol", "kernel", "registry", "cpi-sdk"],
+  "tiny-cpi": ["cpi-sdk"],
+};
+
+const AMBIENT = [
+  [/\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(/, "the time: take a Clock from kernel/clock"],
+  [/\bMath\.random\(|\brandomUUID\(|\brandomBytes\(/, "chance: take a Random from kernel/random"],
+  [/\bset(Timeout|Interval)\(/, "a timer: use Clock.sleep or Clock.after"],
+  [/\bconsole\./, "the console: write to a stream that was passed in"],
+];
+
+const LONGEST = 300;
+const LONGEST_TEST = 450;
+const problems = [];
+
+const homes = [
+  ...readdirSync("packages").map((name) => ({ name, dir: join("packages", name) })),
+  ...readdirSync("examples").map((name) => ({ name, dir: join("examples", name) })),
+];
+
+for (const { name, dir } of homes) {
+  const allowed = MAY_IMPORT[name];
+  if (allowed === undefined) {
+    problems.push(`${dir}: not in the table of tools/layers.mjs; say what it may import`);
+    continue;
+  }
+  const declared = JSON.parse(readFileSync(join(dir, "package.json"), "utf8")).dependencies ?? {};
+  const used = new Set();
+  for (const file of filesIn(join(dir, "src"))) inspect(file, name, allowed, used);
+  for (const one of used)
+    if (!(one in declared)) problems.push(`${dir}/package.json: ${one} is imported but not a dependency`);
+}
+
+function inspect(file, home, allowed, used) {
+  const text = readFileSync(file, "utf8");
+  const test = /\.test\.ts$|\/testing\//.test(file);
+  const lines = text.split("\n");
+  if (lines.length > (test ? LONGEST_TEST : LONGEST))
+    problems.push(`${file}: ${lines.length} lines; is it still one room?`);
+  if (/^export \* from/m.test(text))
+    problems.push(`${file}: a barrel; import from the file that has the thing`);
+  if (test) return;
+  for (const [, fromClause, bare] of text.matchAll(
+    /^(?:import|export)\b[^;"]*\bfrom "([^"]+)"|\bimport(?:\(| )"([^"]+)"/gm,
+  )) {
+    const specifier = fromClause ?? bare;
+    if (specifier.startsWith(".") || specifier.startsWith("node:")) continue;
+    const [scope, pkg, ...path] = specifier.split("/");
+    if (scope !== "@slipway") {
+      used.add(specifier.startsWith("@") ? `${scope}/${pkg}` : scope);
+      continue;
+    }
+    used.add(`${scope}/${pkg}`);
+    const door = [pkg, ...path].join("/");
+    if (!allowed.some((one) => one === pkg || one === door))
+      problems.push(`${file}: ${home} must not import ${specifier}`);
+    if (path[0] === "testing") problems.push(`${file}: ${specifier} is for tests`);
+  }
+  if (home === "kernel") return;
+  lines.forEach((line, at) => {
+    for (const [pattern, what] of AMBIENT) {
+      if (pattern.test(line)) problems.push(`${file}:${at + 1}: reaches for ${what}`);
+    }
+  });
+}
+
+function* filesIn(dir) {
+  for (const entry of readdirSync(dir, { withFileTypes: true })) {
+    const path = join(dir, entry.name);
+    if (entry.isDirectory()) yield* filesIn(path);
+    else if (/\.ts$/.test(entry.name)) yield path;
+  }
+}
+
+if (problems.length > 0) {
+  console.error(`${problems.join("\n")}\n${problems.length} problem(s) with the layers.`);
+  process.exit(1);
+}
+console.log(`layers: ${homes.length} packages keep the rule`);
