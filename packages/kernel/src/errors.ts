@@ -57,8 +57,11 @@ function brief(thrown: unknown): string {
 /** The message and those of its causes, each said once. */
 export function messageTrail(error: unknown): string {
   const parts: string[] = [];
+  const seen = new Set<unknown>();
   let at: unknown = error;
-  while (at !== undefined && parts.length < 8) {
+  // Causes may go round in a circle.
+  while (at !== undefined && parts.length < 8 && !seen.has(at)) {
+    seen.add(at);
     const { message } = toError(at);
     if (message !== "" && !parts.some((part) => part.includes(message))) parts.push(message);
     at = at instanceof Error ? at.cause : undefined;

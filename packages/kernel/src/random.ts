@@ -1,5 +1,3 @@
-import { randomBytes, randomUUID } from "node:crypto";
-
 /** Chance is passed in, so that a run can be repeated. */
 export interface Random {
   uuid(): string;
@@ -9,8 +7,9 @@ export interface Random {
   fraction(): number;
 }
 
+/** The global `crypto` costs nothing until it is used; importing the module would cost every CPI process its load. */
 export const systemRandom: Random = {
-  uuid: () => randomUUID(),
-  hex: (bytes) => randomBytes(bytes).toString("hex"),
+  uuid: () => crypto.randomUUID(),
+  hex: (bytes) => Buffer.from(crypto.getRandomValues(new Uint8Array(bytes))).toString("hex"),
   fraction: () => Math.random(),
 };

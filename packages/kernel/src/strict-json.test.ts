@@ -72,10 +72,13 @@ describe("strict JSON refuses", () => {
     expect(refusal('{"\\u0007 bell":1,"\\u0007 bell":2}')).toContain("(unprintable)");
   });
 
-  it.each(['{"__proto__":{"x":1}}', '[{"a":{"\\u005f_proto__":null}}]'])("a __proto__ key in %s", (source) => {
-    expect(refusal(source)).toContain("it has a __proto__ key");
-    expect(({} as { x?: unknown }).x).toBeUndefined();
-  });
+  it.each(['{"__proto__":{"x":1}}', '[{"a":{"\\u005f_proto__":null}}]'])(
+    "a __proto__ key in %s",
+    (source) => {
+      expect(refusal(source)).toContain("it has a __proto__ key");
+      expect(({} as { x?: unknown }).x).toBeUndefined();
+    },
+  );
 
   it("everything without quoting the document", () => {
     const secret = "hunter2-canary";
@@ -107,7 +110,10 @@ describe("strict JSON takes", () => {
   });
 
   it("a document of several megabytes", () => {
-    const rows = Array.from({ length: 40_000 }, (_, i) => ({ id: `vm-${i}`, tags: { n: i, text: 'a "b" {c}' } }));
+    const rows = Array.from({ length: 40_000 }, (_, i) => ({
+      id: `vm-${i}`,
+      tags: { n: i, text: 'a "b" {c}' },
+    }));
     const source = JSON.stringify({ rows });
     expect(source.length).toBeGreaterThan(2_000_000);
     expect(parse(source)).toEqual({ rows });
@@ -130,7 +136,10 @@ describe("for any input", () => {
   it("text, arbitrary or nearly JSON, is either refused as such or read as JSON.parse reads it", () => {
     const nearly = fc
       .tuple(fc.json(), fc.nat(), fc.string({ maxLength: 3 }))
-      .map(([json, at, junk]) => json.slice(0, at % (json.length + 1)) + junk + json.slice(at % (json.length + 1)));
+      .map(
+        ([json, at, junk]) =>
+          json.slice(0, at % (json.length + 1)) + junk + json.slice(at % (json.length + 1)),
+      );
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.string({ unit: "binary" }), nearly), (source) => {
         let value: unknown;
@@ -147,7 +156,11 @@ describe("for any input", () => {
   });
 
   it("an object with one of its keys repeated is refused", () => {
-    const object = fc.dictionary(fc.string().filter((key) => !isProto(key)), fc.jsonValue({ maxDepth: 2 }), { minKeys: 1 });
+    const object = fc.dictionary(
+      fc.string().filter((key) => !isProto(key)),
+      fc.jsonValue({ maxDepth: 2 }),
+      { minKeys: 1 },
+    );
     fc.assert(
       fc.property(object, fc.nat(), (value, pick) => {
         const keys = Object.keys(value);

@@ -1,0 +1,126 @@
+import { describe, expect, it } from "vitest";
+import { defineError, errorText, messageTrail, SlipwayError, systemCode, toError } from "./errors.ts";
+
+const DiskFull = defineError<{ disk: string }>({
+  code: "TST-001",
+  kind: "outside",
+  message: (p) => `the disk ${p.disk} is full`,
+  next: "Make room.",
+});
+const Other = defineError<Record<never, never>>({
+  code: "TST-002",
+  kind: "operator",
+  message: () => "something else",
+  next: "Look.",
+});
+
+describe("an error of the catalogue", () => {
+  it("carries its code, kind, message, next step and cause, and is an Error", () => {
+    const cause = new Error("ENOSPC");
+    const error = DiskFull({ disk: "d1" }, { cause });
+    expect(error).toBeInstanceOf(SlipwayError);
+    expect(error).toBeInstanceOf(Error);
+    expect(error).toMatchObject({
+      name: "SlipwayError",
+      code: "TST-001",
+      kind: "outside",
+      message: "the disk d1 is full",
+      next: "Make room.",
+    });
+    expect(error.cause).toBe(cause);
+  });
+
+  it("has no cause when none was given", () => {
+    expect("cause" in DiskFull({ disk: "d1" })).toBe(false);
+  });
+
+  it("is recognised by its own definition and no other", () => {
+    const error = DiskFull({ disk: "d1" });
+    expect(DiskFull.is(error)).toBe(true);
+    expect(Other.is(error)).toBe(false);
+    for (const thing of [new Error("the disk d1 is full"), { code: "TST-001" }, null, undefined, "TST-001"])
+      expect(DiskFull.is(thing)).toBe(false);
+  });
+
+  it("shows its definition, so that documentation is made from it", () => {
+    expect(DiskFull.code).toBe("TST-001");
+    expect(DiskFull.kind).toBe("outside");
+    expect(DiskFull.next).toBe("Make room.");
+    expect(DiskFull.message({ disk: "x" })).toBe("the disk x is full");
+  });
+});
+
+describe("the trail of messages", () => {
+  const chain = (...messages: readonly string[]): Error =>
+    [...messages]
+      .reverse()
+      .reduce<Error | undefined>(
+        (cause, message) => new Error(message, cause === undefined ? undefined : { cause }),
+        undefined,
+      ) ?? new Error("");
+
+  it("goes from the outside to the innermost cause", () => {
+    expect(messageTrail(chain("a failed", "b failed", "c"))).toBe("a failed: b failed: c");
+  });
+
+  it("says each message once, also when the outer one already holds the inner", () => {
+    expect(messageTrail(chain("cannot write: ENOSPC", "ENOSPC", "ENOSPC"))).toBe("cannot write: ENOSPC");
+  });
+
+  it("leaves out empty messages", () => {
+    expect(messageTrail(chain("", "inner"))).toBe("inner");
+    expect(messageTrail(new Error(""))).toBe("");
+  });
+
+  it("ends for errors that are their own cause", () => {
+    const a = new Error("a");
+    const b = new Error("b", { cause: a });
+    a.cause = b;
+    expect(messageTrail(a)).toBe("a: b");
+  });
+
+  it("ends for a chain longer than anybody reads", () => {
+    const long = chain(...Array.from({ length: 10_000 }, (_, i) => `step-${i};`));
+    expect(messageTrail(long).split(": ")).toHaveLength(8);
+  });
+
+  it.each([
+    ["text", "something other than an error was thrown: text"],
+    [42, "something other than an error was thrown: 42"],
+    [null, "something other than an error was thrown: null"],
+    [Symbol("s"), "something other than an error was thrown: Symbol(s)"],
+    [{ password: "canary" }, "something other than an error was thrown: an object"],
+  ])("of a thrown %o says what was thrown, but not what an object holds", (thrown, text) => {
+    expect(messageTrail(thrown)).toBe(text);
+    expect(toError(thrown).message).toBe(text);
+  });
+
+  it("shortens a long text that was thrown", () => {
+    expect(messageTrail("x".repeat(10_000)).length).toBeLessThan(300);
+  });
+});
+
+describe("an error at the edge", () => {
+  it("of the catalogue is its code and message, its causes, and what to do next", () => {
+    const cause = new Error("write failed", { cause: new Error("ENOSPC") });
+    expect(errorText(DiskFull({ disk: "d1" }, { cause }))).toBe(
+      "TST-001 the disk d1 is full\n  caused by: write failed: ENOSPC\n  next: Make room.",
+    );
+    expect(errorText(DiskFull({ disk: "d1" }))).toBe("TST-001 the disk d1 is full\n  next: Make room.");
+  });
+
+  it("of any other kind is its trail, and never nothing", () => {
+    expect(errorText(new Error("a", { cause: new Error("b") }))).toBe("a: b");
+    expect(errorText(new Error(""))).toBe("unknown error");
+    expect(errorText(undefined)).toBe("unknown error");
+  });
+});
+
+describe("the code of a system error", () => {
+  it("is there for errors of the system only", () => {
+    expect(systemCode(Object.assign(new Error("x"), { code: "ENOENT" }))).toBe("ENOENT");
+    expect(systemCode(Object.assign(new Error("x"), { code: 7 }))).toBeUndefined();
+    expect(systemCode(new Error("x"))).toBeUndefined();
+    expect(systemCode({ code: "ENOENT" })).toBeUndefined();
+  });
+});

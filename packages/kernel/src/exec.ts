@@ -1,0 +1,98 @@
+import { spawn } from "node:child_process";
+import { defineError } from "./errors.ts";
+
+export interface ExecOptions {
+  readonly input?: string | Uint8Array;
+  readonly cwd?: string;
+  /** The whole environment; default: a PATH of the system's directories and nothing else. */
+  readonly env?: Readonly<Record<string, string>>;
+  readonly signal?: AbortSignal | undefined;
+  /** Most characters kept of each output stream; the rest is read and dropped. */
+  readonly keep?: number;
+}
+
+export interface ExecResult {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** Exit code; 128 + n when signal n ended it. */
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program with arguments, never a shell string. Rejects only if it cannot be started or is aborted. */
+export type Exec = (program: string, args: readonly string[], options?: ExecOptions) => Promise<ExecResult>;
+
+export const CommandFailed = defineError<{ doing: string; program: string; code: number; stderr: string }>({
+  code: "KER-004",
+  kind: "outside",
+  message: (p) => `${p.doing}: ${p.program} ended with ${p.code}: ${p.stderr}`,
+  next: "Look at what the program says; run it by hand to see more.",
+});
+
+export const CommandMissing = defineError<{ program: string }>({
+  code: "KER-005",
+  kind: "operator",
+  message: (p) => `the program ${p.program} cannot be started`,
+  next: "Install the package that has it, and see that it is in the PATH.",
+});
+
+const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
+const SIGNALS: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
+const DEFAULT_KEEP = 1024 * 1024;
+
+export const systemExec: Exec = (program, args, options = {}) =>
+  new Promise((resolve, reject) => {
+    // A group of its own, so that ending it ends what it started.
+    const child = spawn(program, args, {
+      env: { PATH: SYSTEM_PATH, LANG: "C.UTF-8", ...options.env },
+      ...(options.cwd !== undefined && { cwd: options.cwd }),
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    const keep = options.keep ?? DEFAULT_KEEP;
+    let stdout = "";
+    let stderr = "";
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      if (stdout.length < keep) stdout += chunk.slice(0, keep - stdout.length);
+    });
+    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
+      if (stderr.length < keep) stderr += chunk.slice(0, keep - stderr.length);
+    });
+    const kill = () => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+      } catch {
+        // It ended by itself in this moment.
+      }
+    };
+    const { signal } = options;
+    if (signal?.aborted) kill();
+    signal?.addEventListener("abort", kill, { once: true });
+    child.stdin.on("error", () => undefined);
+    child.on("error", (cause) => reject(CommandMissing({ program }, { cause })));
+    child.on("close", (code, killedBy) => {
+      signal?.removeEventListener("abort", kill);
+      if (signal?.aborted) return reject(signal.reason as Error);
+      resolve({ program, args, code: code ?? 128 + (SIGNALS[killedBy ?? ""] ?? 0), stdout, stderr });
+    });
+    child.stdin.end(options.input);
+  });
+
+/** The output of a program that must succeed; `doing` says what for. */
+export async function mustRun(
+  exec: Exec,
+  doing: string,
+  program: string,
+  args: readonly string[],
+  options?: ExecOptions,
+) {
+  const result = await exec(program, args, options);
+  if (result.code === 0) return result;
+  throw CommandFailed({
+    doing,
+    program,
+    code: result.code,
+    stderr: result.stderr.trim().slice(-2000) || "no message",
+  });
+}
