@@ -49,7 +49,7 @@ function fromAllDisks(value: unknown, cid: DiskCid): ParsedAttachDisk {
       ok: false,
       problem: `attach_disk returned disks that do not fit: ${checked.problems.join("; ")}`,
     };
-  const disks = checked.value as Disks;
+  const disks = checked.value;
   const own = disks.persistent ?? {};
   const parsed = Object.hasOwn(own, cid) ? parseDiskHint(own[cid]) : undefined;
   if (parsed === undefined)

@@ -62,14 +62,14 @@ function parseArray(
       return refuse(`${wanted}; its third element is not a disks hash: ${disks.problems.join("; ")}`);
     return {
       ok: true,
-      vm: { dialect: "draft-b", cid, networks: networks.value, disks: disks.value as Disks },
+      vm: { dialect: "draft-b", cid, networks: networks.value, disks: disks.value },
     };
   }
   if (isDisks(second, requested)) {
     const disks = check(disksSchema, second, "disks");
     if (!disks.ok)
       return refuse(`${wanted}; its second element is not a disks hash: ${disks.problems.join("; ")}`);
-    return { ok: true, vm: { dialect: "draft-a", cid, networks: undefined, disks: disks.value as Disks } };
+    return { ok: true, vm: { dialect: "draft-a", cid, networks: undefined, disks: disks.value } };
   }
   const networks = check(networksSchema, second ?? {}, "networks");
   if (!networks.ok)
@@ -94,5 +94,5 @@ function parseObject(value: object, wanted: string): ParsedCreateVm {
   if (!nets.ok) return refuse(`${wanted}; ${nets.problems.join("; ")}`);
   const hints = check(disksSchema, disks ?? {}, "disk_hints");
   if (!hints.ok) return refuse(`${wanted}; ${hints.problems.join("; ")}`);
-  return { ok: true, vm: { dialect: "2018-object", cid, networks: nets.value, disks: hints.value as Disks } };
+  return { ok: true, vm: { dialect: "2018-object", cid, networks: nets.value, disks: hints.value } };
 }

@@ -54,4 +54,5 @@ export const open = <const E extends Entries>(entries: E) =>
 export const openWith = <const E extends Entries, const R extends v.GenericSchema>(entries: E, rest: R) =>
   guarded(v.objectWithRest(entries, rest)) as unknown as v.ObjectWithRestSchema<E, R, undefined>;
 
-const guarded = (schema: v.GenericSchema) => v.pipe(v.custom<unknown>(isObject, "expected an object"), schema);
+const guarded = (schema: v.GenericSchema) =>
+  v.pipe(v.custom<unknown>(isObject, "expected an object"), schema);

@@ -26,7 +26,7 @@ const pipeOf = (schema: Schema): readonly PipeItem[] =>
 
 export function markOf(schema: Schema): Mark | undefined {
   for (const item of pipeOf(schema)) {
-    const mark = item.kind === "metadata" ? item.metadata?.["mark"] : undefined;
+    const mark = item.kind === "metadata" ? item.metadata?.mark : undefined;
     if (mark === "secret" || mark === "hidden") return mark;
     // A pipe of pipes: the marks of the inner one count.
     if (item.kind === "schema" && (item as unknown) !== schema) {

@@ -5,8 +5,15 @@ import { type DiskHintWire, diskHintWire } from "./disk-hint.ts";
 
 const rawEphemeral = open({ path: v.optional(v.string()), id: v.optional(v.string()) });
 
+export interface Disks {
+  readonly system?: string;
+  readonly ephemeral?: DiskHintWire | null;
+  readonly persistent?: Readonly<Record<string, DiskHintWire>>;
+  readonly raw_ephemeral?: readonly { readonly path?: string; readonly id?: string }[];
+}
+
 /** The disks of a VM as its agent must know them. `system` is a string: upstream agents cannot decode an object. */
-export const disks = open({
+export const disks: v.GenericSchema<Disks> = open({
   system: v.optional(doc(v.string(), "device of the root disk")),
   ephemeral: v.optional(
     doc(
@@ -16,13 +23,6 @@ export const disks = open({
   ),
   persistent: v.optional(doc(mapOf(diskHintWire), "disk cid to hint")),
   raw_ephemeral: v.optional(v.array(rawEphemeral)),
-});
-
-export interface Disks {
-  readonly system?: string;
-  readonly ephemeral?: DiskHintWire | null;
-  readonly persistent?: Readonly<Record<string, DiskHintWire>>;
-  readonly raw_ephemeral?: readonly { readonly path?: string; readonly id?: string }[];
-}
+}) as unknown as v.GenericSchema<Disks>;
 
 export const DISKS_KEYS: readonly string[] = ["system", "ephemeral", "persistent", "raw_ephemeral"];

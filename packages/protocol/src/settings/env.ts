@@ -30,6 +30,13 @@ const envBosh = openWith(
     mbus: v.optional(v.nullable(mbus)),
     blobstores: v.optional(v.nullable(v.array(blobstore))),
     ntp: v.optional(v.nullable(v.array(v.string()))),
+    ipv6: v.optional(v.nullable(open({ enable: v.optional(v.boolean()) }))),
+    job_dir: v.optional(
+      v.nullable(open({ tmpfs: v.optional(v.boolean()), tmpfs_size: v.optional(v.string()) })),
+    ),
+    run_dir: v.optional(v.nullable(open({ tmpfs_size: v.optional(v.string()) }))),
+    agent: v.optional(doc(v.nullable(jsonObject()), "`settings.tmpfs` keeps the settings off the disk")),
+    parallel: v.optional(doc(v.nullable(v.number()), "downloads at once")),
     group: v.optional(v.string()),
     groups: v.optional(v.nullable(v.array(v.string()))),
     tags: v.optional(v.nullable(jsonObject())),

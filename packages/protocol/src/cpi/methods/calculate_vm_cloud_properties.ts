@@ -1,4 +1,3 @@
-import * as v from "valibot";
 import { integer, jsonObject, open } from "../../schema/json.ts";
 import { arg, method, result } from "../method.ts";
 

@@ -1,0 +1,39 @@
+import * as v from "valibot";
+import { json, jsonObject, mapOf, open } from "../schema/json.ts";
+
+const archive = open({
+  sha1: v.optional(v.nullable(v.string())),
+  blobstore_id: v.optional(v.nullable(v.string())),
+});
+
+const template = open({ name: v.string(), version: v.optional(v.nullable(v.string())) });
+
+const jobSpec = open({
+  name: v.optional(v.nullable(v.string())),
+  release: v.optional(v.nullable(v.string())),
+  template: v.optional(v.nullable(v.string())),
+  version: v.optional(v.nullable(v.string())),
+  templates: v.optional(v.nullable(v.array(template))),
+});
+
+/** What a Director sends with apply, prepare and drain. Keys are there only when set; networks are opaque. */
+export const applySpec = open({
+  deployment: v.optional(v.nullable(v.string())),
+  name: v.optional(v.nullable(v.string())),
+  index: v.optional(v.nullable(v.number())),
+  id: v.optional(v.nullable(v.string())),
+  az: v.optional(v.nullable(v.string())),
+  job: v.optional(v.nullable(jobSpec)),
+  packages: v.optional(v.nullable(mapOf(jsonObject()))),
+  networks: v.optional(v.nullable(mapOf(jsonObject()))),
+  resource_pool: v.optional(v.nullable(json())),
+  configuration_hash: v.optional(v.nullable(v.string())),
+  persistent_disk: v.optional(v.nullable(v.number())),
+  rendered_templates_archive: v.optional(v.nullable(archive)),
+  properties: v.optional(v.nullable(jsonObject())),
+});
+export type ApplySpec = v.InferOutput<typeof applySpec>;
+
+/** Jobs count only when their templates can be fetched: create-env's first apply names empty strings. */
+export const hasJobs = (spec: ApplySpec): boolean =>
+  (spec.job?.templates ?? []).length > 0 && Boolean(spec.rendered_templates_archive?.blobstore_id);

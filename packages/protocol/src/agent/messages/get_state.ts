@@ -1,0 +1,12 @@
+import * as v from "valibot";
+import { jsonObject } from "../../schema/json.ts";
+import { message, optionalArg } from "../message.ts";
+
+export const getState = message({
+  name: "get_state",
+  summary: "What the agent was told to be, and how it is.",
+  args: [optionalArg("filter", v.nullable(v.string()), "`full` adds the vitals")],
+  mode: "answer",
+  result: jsonObject(),
+  upstream: true,
+});

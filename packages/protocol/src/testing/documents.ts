@@ -1,0 +1,89 @@
+import { API_VERSIONS, type ApiVersion } from "../cpi/api-version.ts";
+import { capabilities } from "../cpi/capabilities.ts";
+import { cpiContext } from "../cpi/context.ts";
+import { cpiRequest, cpiResponse } from "../cpi/envelope.ts";
+import { argsIn, existsIn, type Method, resultIn } from "../cpi/method.ts";
+import { CPI_METHOD_NAMES, methodNamed } from "../cpi/methods.ts";
+import { registrySettingsReply, registryStatusReply } from "../registry/documents.ts";
+import { check } from "../schema/check.ts";
+import type { Schema } from "../schema/marks.ts";
+import { agentSettings, updateSettings } from "../settings/agent-settings.ts";
+import { diskHintWire } from "../settings/disk-hint.ts";
+import { disks } from "../settings/disks.ts";
+import { env } from "../settings/env.ts";
+import { network } from "../settings/networks.ts";
+import { persistentDiskHints } from "../settings/persistent-disk-hints.ts";
+import { readUserData, registryUserData } from "../settings/user-data.ts";
+import { stemcellManifest } from "../stemcell/stemcell-mf.ts";
+
+/** Every schema that stands for a document or a part with a name, as the example files name them. */
+export const DOCUMENTS: Readonly<Record<string, Schema>> = {
+  request: cpiRequest,
+  response: cpiResponse,
+  context: cpiContext,
+  capabilities,
+  network,
+  env,
+  disks,
+  "disk-hint": diskHintWire,
+  "agent-settings": agentSettings,
+  "update-settings": updateSettings,
+  "registry-user-data": registryUserData,
+  "persistent-disk-hints": persistentDiskHints,
+  "settings-reply": registrySettingsReply,
+  "status-reply": registryStatusReply,
+  "stemcell-mf": stemcellManifest,
+};
+
+/** What is wrong with a value; nothing when it fits. */
+export type Verdict = readonly string[];
+
+export const fits = (schema: Schema, value: unknown, root = ""): Verdict => {
+  const checked = check(schema, value, root);
+  return checked.ok ? [] : checked.problems;
+};
+
+/** The arguments of a call, by position: as many as the version has, each as its schema says. */
+export function argumentsFit(method: Method, version: ApiVersion, values: unknown): Verdict {
+  if (!Array.isArray(values)) return ["arguments: expected an array"];
+  const wanted = argsIn(method, version);
+  if (values.length !== wanted.length)
+    return [`arguments: expected ${wanted.length} of them, got ${values.length}`];
+  return wanted.flatMap((argument, at) => fits(argument.schema, values[at], `arguments[${at}]`));
+}
+
+export const resultFits = (method: Method, version: ApiVersion, value: unknown): Verdict =>
+  fits(resultIn(method, version).schema, value, "result");
+
+/** Every method with every version that has it. */
+export const METHOD_VERSIONS: readonly (readonly [ApiVersion, Method])[] = API_VERSIONS.flatMap((version) =>
+  CPI_METHOD_NAMES.map((name) => methodOf(name))
+    .filter((method) => existsIn(method, version))
+    .map((method) => [version, method] as const),
+);
+
+export function methodOf(name: string): Method {
+  const method = methodNamed(name);
+  if (method === undefined) throw new Error(`there is no method ${name}`);
+  return method;
+}
+
+/** Judges a value by a schema named as in the example files: a document, or `v2/create_vm/result`. */
+export function judge(name: string, value: unknown): Verdict {
+  const ofMethod = /^v([123])\/(\w+)\/(arguments|result)$/.exec(name);
+  if (ofMethod !== null) {
+    const version = Number(ofMethod[1]) as ApiVersion;
+    const method = methodOf(ofMethod[2] ?? "");
+    if (!existsIn(method, version)) return [`version ${version} has no ${method.name}`];
+    return ofMethod[3] === "result"
+      ? resultFits(method, version, value)
+      : argumentsFit(method, version, value);
+  }
+  if (name === "user-data") {
+    const read = readUserData(value);
+    return read.ok ? [] : read.problems;
+  }
+  const schema = Object.hasOwn(DOCUMENTS, name) ? DOCUMENTS[name] : undefined;
+  if (schema === undefined) throw new Error(`there is no schema ${name}`);
+  return fits(schema, value);
+}
