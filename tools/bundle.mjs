@@ -8,6 +8,11 @@ export const EXECUTABLES = [
     from: "packages/registry/src/bin/slipway-registry.ts",
     to: "packages/registry/dist/slipway-registry.cjs",
   },
+  { from: "packages/agent/src/bin/slipway-agent.ts", to: "packages/agent/dist/slipway-agent.cjs" },
+  {
+    from: "packages/certify/src/bin/agent-conformance.ts",
+    to: "packages/certify/dist/agent-conformance.cjs",
+  },
   { from: "packages/certify/src/bin/matrix.ts", to: "packages/certify/dist/matrix.cjs" },
 ];
 

@@ -16,7 +16,7 @@ const MAY_IMPORT = {
 const AMBIENT = [
   [/\bDate\.now\(|\bnew Date\(\)|\bperformance\.now\(/, "the time: take a Clock from kernel/clock"],
   [/\bMath\.random\(|\brandomUUID\(|\brandomBytes\(/, "chance: take a Random from kernel/random"],
-  [/\bset(Timeout|Interval)\(/, "a timer: use Clock.sleep or Clock.after"],
+  [/(?<![.\w])set(Timeout|Interval)\(/, "a timer: use Clock.sleep or Clock.after"],
   [/\bconsole\./, "the console: write to a stream that was passed in"],
 ];
 

@@ -32,6 +32,7 @@ const COMMANDS = {
     ["node", "tools/docs.mjs", "--check"],
     [bin("knip")],
   ],
+  "conformance:agent": () => [["node", "tools/conformance-agent.mjs"]],
   "bench:cpi": () => [
     [bin("tsc"), "-b"],
     ["node", "bench/cpi.mjs"],

@@ -1,3 +1,4 @@
+#!/usr/bin/env node
 import { join } from "node:path";
 import { matrixCommand } from "../matrix/cli.ts";
 

@@ -15,8 +15,8 @@ export function tableText(rows: readonly Row[]): string {
     "Stemcell",
     "create_vm ->",
     "user-data",
-    "registry writes",
-    "attach_disk ->",
+    "registry",
+    "attach ->",
     "agent then",
     "",
   ];

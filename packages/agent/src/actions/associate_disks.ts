@@ -1,0 +1,30 @@
+import { join } from "node:path";
+import { arrivedDevice, isFileName, knownDisk } from "../disks/persistent.ts";
+import type { Services } from "../services.ts";
+import type { Action } from "./action.ts";
+import { linkTo } from "./add_dynamic_disk.ts";
+import { BadRequest } from "./errors.ts";
+
+interface Association {
+  readonly name: string;
+  readonly cid: string;
+}
+
+/** Older Directors say it with a message of its own, newer ones with update_settings. */
+export const associateDisks: Action<"associate_disks"> = async ({ associations }, { services, signal }) => {
+  await linkDisks(associations.disk_associations ?? [], services, signal);
+  return "associated";
+};
+
+export async function linkDisks(
+  associations: readonly Association[],
+  services: Services,
+  signal: AbortSignal,
+): Promise<void> {
+  for (const { name, cid } of associations) {
+    if (!isFileName(name)) throw BadRequest({ why: "a disk association must be named like a file" });
+    const device = await arrivedDevice(services, await knownDisk(services, cid), signal);
+    const dir = services.paths.diskAssociations;
+    await linkTo(device, join(dir, name), dir, services.random.hex(4));
+  }
+}

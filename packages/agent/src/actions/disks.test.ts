@@ -1,0 +1,163 @@
+import { rm } from "node:fs/promises";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { Killed } from "../testing/paper-disks.ts";
+import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";
+import type { ActionCall } from "./action.ts";
+import { addPersistentDisk } from "./add_persistent_disk.ts";
+import { listDisk } from "./list_disk.ts";
+import { migrateDisk } from "./migrate_disk.ts";
+import { mountDisk } from "./mount_disk.ts";
+import { removePersistentDisk } from "./remove_persistent_disk.ts";
+import { unmountDisk } from "./unmount_disk.ts";
+
+let world: PaperWorld;
+let call: ActionCall;
+const cid = (name: string) => name as never;
+
+beforeEach(async () => {
+  world = await paperWorld();
+  call = { services: world.services, protocol: 3, signal: new AbortController().signal };
+});
+afterEach(() => rm(world.services.paths.base, { recursive: true, force: true }));
+
+const store = () => world.services.paths.store;
+const target = () => world.services.paths.migrationTarget;
+
+async function attach(name: string, files: Record<string, string> = {}) {
+  world.disks.plug(name, files);
+  await addPersistentDisk({ diskCid: cid(name), hint: { id: name } as never }, call);
+}
+
+describe("mount_disk", () => {
+  test("mounts a disk on the store and remembers it for the next boot", async () => {
+    await attach("old", { a: "1" });
+    await mountDisk({ diskCid: cid("old") }, call);
+    expect(world.disks.filesAt(store())).toEqual({ a: "1" });
+    expect(world.managed).toBe("old");
+    expect(await listDisk({}, call)).toEqual(["old"]);
+  });
+
+  test("a second time changes nothing", async () => {
+    await attach("old", { a: "1" });
+    await mountDisk({ diskCid: cid("old") }, call);
+    const before = [...world.disks.steps];
+    expect(await mountDisk({ diskCid: cid("old") }, call)).toEqual({});
+    expect(world.disks.steps).toEqual(before);
+  });
+
+  test("takes a draft's hint along with the message", async () => {
+    world.disks.plug("old");
+    await mountDisk({ diskCid: cid("old"), hint: "/dev/old" }, call);
+    expect(await listDisk({}, call)).toEqual(["old"]);
+  });
+
+  test("puts a second disk on the migration target, and a reboot still brings the first one back", async () => {
+    await attach("old", { a: "1" });
+    await attach("new");
+    await mountDisk({ diskCid: cid("old") }, call);
+    await mountDisk({ diskCid: cid("new") }, call);
+    expect(world.disks.filesAt(target())).toEqual({});
+    expect(world.managed).toBe("old");
+  });
+
+  test("refuses a disk nobody told of", async () => {
+    await expect(mountDisk({ diskCid: cid("x") }, call)).rejects.toThrow(
+      "Persistent disk with volume id 'x' could not be found",
+    );
+  });
+
+  test("refuses a disk that is mounted where the agent puts none", async () => {
+    await attach("old", { a: "1" });
+    await world.disks.mount("/dev/old", "/elsewhere", []);
+    await expect(mountDisk({ diskCid: cid("old") }, call)).rejects.toThrow("/elsewhere");
+  });
+
+  test("two at once of the same disk mount it once", async () => {
+    await attach("old", { a: "1" });
+    // The task queue runs one at a time; here the second follows the first, as it does there.
+    await mountDisk({ diskCid: cid("old") }, call);
+    await mountDisk({ diskCid: cid("old") }, call);
+    expect(world.disks.mountTable).toHaveLength(1);
+  });
+});
+
+describe("migrate_disk", () => {
+  const files = { a: "1", b: "2", c: "3" };
+
+  async function ready() {
+    await attach("old", files);
+    await attach("new");
+    await mountDisk({ diskCid: cid("old") }, call);
+    await mountDisk({ diskCid: cid("new") }, call);
+  }
+
+  test("puts a copy in the store's place and lets go of the old disk", async () => {
+    await ready();
+    expect(await migrateDisk({}, call)).toEqual({});
+    expect(world.disks.filesAt(store())).toEqual(files);
+    expect(world.disks.mountTable).toEqual([{ source: "/dev/new", target: store(), readOnly: false }]);
+    expect(world.managed).toBe("new");
+    expect(Object.fromEntries(world.disks.devices.get("/dev/old")?.files ?? [])).toEqual(files);
+  });
+
+  test("needs a disk on the migration target", async () => {
+    await attach("old", files);
+    await mountDisk({ diskCid: cid("old") }, call);
+    await expect(migrateDisk({}, call)).rejects.toThrow("migrating needs");
+  });
+
+  test("killed after any step, a repeat finishes and nothing is lost", async () => {
+    await ready();
+    const from = world.disks.steps.length;
+    await migrateDisk({}, call);
+    const steps = world.disks.steps.length - from;
+    expect(steps).toBeGreaterThan(5);
+    for (let at = 1; at <= steps; at++) {
+      await rm(world.services.paths.base, { recursive: true, force: true });
+      world = await paperWorld();
+      call = { ...call, services: world.services };
+      await ready();
+      world.disks.killAfter = world.disks.steps.length + at;
+      await migrateDisk({}, call).catch((error: unknown) => expect(error).toBeInstanceOf(Killed));
+      world.disks.killAfter = Number.POSITIVE_INFINITY;
+      await migrateDisk({ oldCid: "old", newCid: "new" }, call);
+      expect(world.disks.filesAt(store()), `killed after step ${at}`).toEqual(files);
+      expect(world.managed).toBe("new");
+      expect(Object.fromEntries(world.disks.devices.get("/dev/old")?.files ?? [])).toEqual(files);
+    }
+  });
+});
+
+describe("migrate_disk after a reboot", () => {
+  test("without a target, before anything was compared, is refused: the data is on the old disk only", async () => {
+    await attach("old", { a: "1" });
+    await attach("new");
+    await mountDisk({ diskCid: cid("old") }, call);
+    await mountDisk({ diskCid: cid("new") }, call);
+    world.disks.reboot();
+    await mountDisk({ diskCid: cid("old") }, call);
+    await expect(migrateDisk({ oldCid: "old", newCid: "new" }, call)).rejects.toThrow("migrating needs");
+  });
+});
+
+describe("unmount_disk and remove_persistent_disk", () => {
+  test("says what it did, and the second time that there was nothing to do", async () => {
+    await attach("old", { a: "1" });
+    await mountDisk({ diskCid: cid("old") }, call);
+    expect((await unmountDisk({ diskCid: cid("old") }, call)).message).toMatch(/^Unmounted partition of/);
+    expect((await unmountDisk({ diskCid: cid("old") }, call)).message).toMatch(
+      /^Partition of .* is not mounted/,
+    );
+    expect(await listDisk({}, call)).toEqual([]);
+  });
+
+  test("removing forgets the disk also for the next boot, and twice is fine", async () => {
+    await attach("old", { a: "1" });
+    await mountDisk({ diskCid: cid("old") }, call);
+    await unmountDisk({ diskCid: cid("old") }, call);
+    await removePersistentDisk({ diskCid: cid("old") }, call);
+    await removePersistentDisk({ diskCid: cid("old") }, call);
+    expect(world.managed).toBeUndefined();
+    await expect(unmountDisk({ diskCid: cid("old") }, call)).rejects.toThrow("could not be found");
+  });
+});

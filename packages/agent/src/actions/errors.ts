@@ -1,0 +1,71 @@
+import { defineError } from "@slipway/kernel/errors";
+
+/** The first words of these messages are upstream's: callers and people look for them. */
+export const DiskUnknown = defineError<{ cid: string }>({
+  code: "AGA-001",
+  kind: "outside",
+  message: (p) => `Persistent disk with volume id '${p.cid}' could not be found`,
+  next: "Attach the disk again: its hint was never given to this agent, or was removed.",
+});
+
+export const MountedElsewhere = defineError<{ source: string; target: string }>({
+  code: "AGA-002",
+  kind: "outside",
+  message: (p) => `the disk ${p.source} is mounted on ${p.target}, where this agent does not put disks`,
+  next: "Unmount it there. The agent does not touch mounts it did not make.",
+});
+
+export const NothingToMigrate = defineError<{ store: string; target: string }>({
+  code: "AGA-003",
+  kind: "outside",
+  message: (p) => `migrating needs a disk on ${p.store} and another on ${p.target}`,
+  next: "Mount the new disk first (mount_disk), then migrate.",
+});
+
+export const NetworkUnknown = defineError<{ name: string }>({
+  code: "AGA-004",
+  kind: "outside",
+  message: (p) => `Network '${p.name}' is not found in settings`,
+  next: "Recreate the VM: it was created without this network.",
+});
+
+export const JobsNotSupported = defineError<{ jobs: string }>({
+  code: "AGA-005",
+  kind: "operator",
+  message: (p) => `this agent does not run jobs yet: ${p.jobs}`,
+  next: "Deploy instance groups without jobs.",
+});
+
+export const BadRequest = defineError<{ why: string }>({
+  code: "AGA-006",
+  kind: "outside",
+  message: (p) => p.why,
+  next: "Correct the request.",
+});
+
+export const NoDefaultIp = defineError<Record<string, never>>({
+  code: "AGA-007",
+  kind: "outside",
+  message: () => "No default ip could be found",
+  next: "Give the VM a network, or look why DHCP gave no address.",
+});
+
+export const ScriptsFailed = defineError<{
+  script: string;
+  failed: readonly string[];
+  passed: readonly string[];
+}>({
+  code: "AGA-008",
+  kind: "outside",
+  message: (p) =>
+    `${p.failed.length} of ${p.failed.length + p.passed.length} ${p.script} scripts failed. Failed Jobs: ${p.failed.join(", ")}.` +
+    (p.passed.length > 0 ? ` Successful Jobs: ${p.passed.join(", ")}.` : ""),
+  next: "Look at the script's log in /var/vcap/sys/log.",
+});
+
+export const DownloadFailed = defineError<{ what: string; why: string }>({
+  code: "AGA-009",
+  kind: "outside",
+  message: (p) => `${p.what} could not be fetched: ${p.why}`,
+  next: "Check that this VM reaches the blobstore; signed URLs expire.",
+});

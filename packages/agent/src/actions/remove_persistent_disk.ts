@@ -1,0 +1,13 @@
+import type { Action } from "./action.ts";
+
+/** Forgets a disk. Its mount at the next boot is forgotten too: upstream's agent would not start again without it. */
+export const removePersistentDisk: Action<"remove_persistent_disk"> = async (
+  { diskCid },
+  { services, signal },
+) => {
+  await services.settings.reload(signal);
+  await services.settings.removeHint(diskCid);
+  const known = (await services.settings.persistentDisks()).has(diskCid);
+  if (!known && (await services.managedDisk.load()) === diskCid) await services.managedDisk.clear();
+  return {};
+};

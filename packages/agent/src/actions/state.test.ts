@@ -1,0 +1,171 @@
+import { readFile, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";
+import type { ActionCall } from "./action.ts";
+import { apply } from "./apply.ts";
+import { drain } from "./drain.ts";
+import { getState } from "./get_state.ts";
+import { prepare } from "./prepare.ts";
+import { runScript } from "./run_script.ts";
+import { ssh } from "./ssh.ts";
+import { updateSettings } from "./update_settings.ts";
+
+let world: PaperWorld;
+let call: ActionCall;
+
+beforeEach(async () => {
+  world = await paperWorld();
+  call = { services: world.services, protocol: 3, signal: new AbortController().signal };
+});
+afterEach(() => rm(world.services.paths.base, { recursive: true, force: true }));
+
+const network = { type: "manual", ip: "10.0.0.5", cloud_properties: { net: "n" }, dns_record_name: "0.node" };
+const spec = {
+  deployment: "shop",
+  name: "api",
+  index: 0,
+  id: "6f2f",
+  az: "z1",
+  networks: { private: network },
+};
+
+describe("get_state", () => {
+  test("of a fresh VM has empty maps, never null, and nothing that was not applied", async () => {
+    const state = await getState({}, call);
+    expect(state).toMatchObject({
+      job_state: "running",
+      agent_id: "agent-1",
+      vm: { name: "vm-1" },
+      index: null,
+      networks: {},
+      packages: {},
+      resource_pool: {},
+      rendered_templates_archive: null,
+      job: { name: null, templates: null },
+    });
+    expect(state).not.toHaveProperty("vitals");
+    expect(state).not.toHaveProperty("processes");
+  });
+
+  test("has vitals only when asked for the full state", async () => {
+    expect(await getState({ filter: "full" }, call)).toHaveProperty("vitals");
+    expect(await getState({ filter: "other" }, call)).not.toHaveProperty("vitals");
+  });
+
+  test("echoes networks as they were applied, unknown keys included", async () => {
+    await apply({ spec: spec as never }, call);
+    const state = (await getState({}, call)) as { networks: JsonObject };
+    expect(state.networks.private).toEqual(network);
+  });
+});
+
+describe("apply", () => {
+  test("stores the specification and writes the instance files for everybody to read", async () => {
+    expect(await apply({ spec: spec as never }, call)).toBe("applied");
+    const { instanceDir } = world.services.paths;
+    expect(await readFile(join(instanceDir, "deployment"), "utf8")).toBe("shop");
+    expect((await stat(join(instanceDir, "id"))).mode & 0o777).toBe(0o644);
+    expect(world.spec?.name).toBe("api");
+  });
+
+  test("refuses a network the VM was not created with, and changes nothing", async () => {
+    await expect(apply({ spec: { ...spec, networks: { other: {} } } as never }, call)).rejects.toThrow(
+      "Network 'other' is not found in settings",
+    );
+    expect(world.spec).toBeUndefined();
+  });
+
+  test("fills in what a dynamic network got, and leaves its other keys", async () => {
+    world = await paperWorld({ agent_id: "agent-1", networks: { dyn: { type: "dynamic" } } } as never);
+    await apply(
+      { spec: { networks: { dyn: { type: "dynamic", keep: 1 } } } as never },
+      { ...call, services: world.services },
+    );
+    expect(world.spec?.networks?.dyn).toMatchObject({ ip: "10.9.9.9", gateway: "10.9.9.1", keep: 1 });
+  });
+
+  test("takes create-env's first specification, whose archive is named by empty strings", async () => {
+    const first = {
+      ...spec,
+      configuration_hash: "unused-configuration-hash",
+      rendered_templates_archive: { blobstore_id: "", sha1: "" },
+    };
+    expect(await apply({ spec: first as never }, call)).toBe("applied");
+  });
+
+  test("says that it does not run jobs instead of pretending", async () => {
+    const jobs = {
+      ...spec,
+      job: { name: "api", templates: [{ name: "web", version: "1" }] },
+      rendered_templates_archive: { blobstore_id: "b", sha1: "s" },
+    };
+    await expect(apply({ spec: jobs as never }, call)).rejects.toThrow("web");
+    await expect(prepare({ spec: jobs as never }, call)).rejects.toThrow("web");
+  });
+});
+
+describe("drain", () => {
+  test("without jobs is done at once; before a shutdown the health monitor is told", async () => {
+    expect(await drain({ type: "update", spec: spec as never }, call)).toBe(0);
+    expect(world.published).toEqual([]);
+    expect(await drain({ type: "shutdown" }, call)).toBe(0);
+    expect(world.published).toEqual([{ topic: "shutdown", payload: null }]);
+  });
+
+  test("refuses what it cannot mean", async () => {
+    await expect(drain({ type: "update" }, call)).rejects.toThrow("Drain update requires new spec");
+    await expect(drain({ type: "status" }, call)).rejects.toThrow("Unexpected call with drain type 'status'");
+  });
+});
+
+test("run_script without jobs succeeds, and a path is not a script", async () => {
+  expect(await runScript({ script: "pre-start", options: {} }, call)).toEqual({});
+  await expect(runScript({ script: "../../x", options: {} }, call)).rejects.toThrow("without a path");
+});
+
+describe("ssh", () => {
+  test("sets a user up and says how to reach and recognise the VM", async () => {
+    const params = { user: "bosh_a", public_key: "ssh-rsa AAAA" };
+    expect(await ssh({ command: "setup", params }, call)).toEqual({
+      command: "setup",
+      status: "success",
+      ip: "10.0.0.5",
+      host_public_key: "ssh-rsa AAAA host",
+    });
+    expect(world.told).toContainEqual({ what: "createSshUser", args: ["bosh_a", "ssh-rsa AAAA"] });
+  });
+
+  test("refuses other commands and patterns that are none", async () => {
+    await expect(ssh({ command: "x", params: {} }, call)).rejects.toThrow("Unknown command for SSH method");
+    await expect(ssh({ command: "cleanup", params: { user_regex: "(" } }, call)).rejects.toThrow(
+      "regular expression",
+    );
+  });
+});
+
+describe("update_settings", () => {
+  const pem = (text: string) => `-----BEGIN CERTIFICATE-----\n${text}\n-----END CERTIFICATE-----`;
+
+  test("replaces the trusted certificates, also by none, and drops what stands between them", async () => {
+    await updateSettings({ settings: { trusted_certs: `junk\n${pem("A")}\nmore\n${pem("B")}\n` } }, call);
+    await updateSettings({ settings: {} }, call);
+    const given = world.told
+      .filter(({ what }) => what === "setTrustedCertificates")
+      .map(({ args }) => args[0]);
+    expect(given).toEqual([[pem("A"), pem("B")], []]);
+  });
+
+  test("restarts the agent for a new bus, and not for the same one", async () => {
+    const mbus = { cert: { ca: "c", certificate: "x", private_key: "k" } };
+    await updateSettings({ settings: { mbus } as never }, call);
+    await updateSettings({ settings: { mbus } as never }, call);
+    expect(world.restarts).toHaveLength(1);
+  });
+
+  test("fails for a disk association nobody attached", async () => {
+    const settings = { disk_associations: [{ name: "d", cid: "vol-9" }] };
+    await expect(updateSettings({ settings }, call)).rejects.toThrow("vol-9");
+  });
+});

@@ -1,0 +1,52 @@
+import { createHash } from "node:crypto";
+import { BadDigest } from "../settings/errors.ts";
+
+/** Weakest first. */
+const ALGORITHMS = ["sha1", "sha256", "sha512"] as const;
+export type Algorithm = (typeof ALGORITHMS)[number];
+
+const HEX_LENGTH: Readonly<Record<Algorithm, number>> = { sha1: 40, sha256: 64, sha512: 128 };
+
+export interface Digest {
+  readonly algorithm: Algorithm;
+  /** Lower case. */
+  readonly hex: string;
+}
+
+/**
+ * The one digest of `part;part` that counts: that of the strongest algorithm. A bare part is sha1. Algorithms of a
+ * later day are passed over as long as one of ours is there.
+ */
+export function strongestDigest(text: string): Digest {
+  const found = new Map<string, string>();
+  for (const part of text.split(";").map((one) => one.trim())) {
+    if (part === "") continue;
+    const colon = part.indexOf(":");
+    const algorithm = colon === -1 ? "sha1" : part.slice(0, colon);
+    if (found.has(algorithm)) throw BadDigest({ why: "an algorithm stands twice" });
+    found.set(algorithm, part.slice(colon + 1).toLowerCase());
+  }
+  for (const algorithm of ALGORITHMS.toReversed()) {
+    const hex = found.get(algorithm);
+    if (hex === undefined) continue;
+    if (hex.length !== HEX_LENGTH[algorithm] || !/^[0-9a-f]+$/.test(hex))
+      throw BadDigest({ why: `a ${algorithm} digest has ${HEX_LENGTH[algorithm]} hex digits` });
+    return { algorithm, hex };
+  }
+  throw BadDigest({ why: found.size === 0 ? "it is empty" : "its algorithms are not known here" });
+}
+
+/** As it is printed: sha1 without its name. */
+export const formatDigest = ({ algorithm, hex }: Digest): string =>
+  algorithm === "sha1" ? hex : `${algorithm}:${hex}`;
+
+/** Whether the content is what the digest says. A text that is no digest fits nothing. */
+export function checkDigest(content: Uint8Array, text: string): boolean {
+  try {
+    const { algorithm, hex } = strongestDigest(text);
+    return createHash(algorithm).update(content).digest("hex") === hex;
+  } catch (error) {
+    if (BadDigest.is(error)) return false;
+    throw error;
+  }
+}

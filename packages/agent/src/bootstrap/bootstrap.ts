@@ -1,0 +1,117 @@
+import { mkdir } from "node:fs/promises";
+import { messageTrail } from "@slipway/kernel/errors";
+import type { LinuxConfig } from "@slipway/protocol/agent/agent-config";
+import type { Platform } from "../platform/platform.ts";
+import { ephemeralHint, ntpServers, passwordHash, rawEphemeralHints } from "../settings/effective.ts";
+import type { SettingsFinder } from "../settings/find.ts";
+import type { SettingsStore } from "../settings/store.ts";
+import type { AgentState } from "../state/agent-state.ts";
+import { makeDirectories } from "./directories.ts";
+import { type PersistentParts, remountPersistent } from "./persistent.ts";
+import type { Step } from "./steps.ts";
+import { until } from "./until.ts";
+
+export interface BootstrapParts extends Omit<PersistentParts, "disks" | "settings"> {
+  readonly platform: Platform;
+  readonly settings: SettingsStore;
+  readonly finder: Pick<SettingsFinder, "sshKey">;
+  readonly agentState: AgentState;
+  readonly linux: LinuxConfig;
+  /** Lets callers in, with the bus that the settings name now. Not again when it is the same. */
+  readonly openDoor: () => Promise<void>;
+  /** Links the disks that a Director named. */
+  readonly linkDisks: (signal: AbortSignal) => Promise<void>;
+}
+
+const DEVICE_MS = 60_000;
+
+/** The start of the agent in upstream's order, but that callers are let in as soon as it is known where they knock. */
+export function bootstrapSteps(parts: BootstrapParts): readonly Step[] {
+  const { platform, settings, paths, waiting, log } = parts;
+  const { system, networks, disks } = platform;
+  const current = () => settings.current();
+  // It may listen on an address that the networks will bring.
+  const tryDoor = () =>
+    parts.openDoor().catch((error) => log.warn(`not reachable yet: ${messageTrail(error)}`));
+  return [
+    {
+      name: "stored settings",
+      run: async () => {
+        if (await settings.loadStored()) await tryDoor();
+      },
+    },
+    {
+      name: "settings",
+      once: true,
+      run: async (signal) => {
+        await settings.load(signal);
+        await tryDoor();
+      },
+    },
+    {
+      name: "users",
+      run: async (signal) => {
+        const { authorized_keys: own, keep_root_password: keep } = current().env?.bosh ?? {};
+        const fromIaas = await parts.finder.sshKey(signal);
+        const keys = [...(own ?? []), ...(fromIaas === undefined ? [] : [fromIaas])];
+        if (keys.length > 0) await system.setAuthorizedKeys("vcap", keys);
+        const hash = passwordHash(current());
+        if (!keep) await system.setPassword("root", hash);
+        await system.setPassword("vcap", hash);
+      },
+    },
+    {
+      name: "host name",
+      run: async () => {
+        if (await parts.agentState.hostsConfigured()) return;
+        const id = current().agent_id;
+        await system.setHostname(id);
+        await system.writeHosts([], id);
+        await parts.agentState.setHostsConfigured();
+      },
+    },
+    {
+      name: "networks",
+      run: async (signal) => {
+        waiting.on("the networks to come up");
+        await networks.configure(current().networks ?? {}, signal);
+      },
+    },
+    { name: "message bus", once: true, run: () => parts.openDoor() },
+    {
+      name: "ephemeral disk",
+      run: async (signal) => {
+        // Containers: the directory is all there is, and upstream makes it so.
+        if (parts.linux.SkipDiskSetup) {
+          await mkdir(paths.data, { recursive: true, mode: 0o750 });
+          return;
+        }
+        waiting.on("the ephemeral disk");
+        await disks.setUpRawEphemeral(rawEphemeralHints(current()));
+        await until("setting up the ephemeral disk", DEVICE_MS, parts.clock, signal, (own) =>
+          disks.setUpEphemeral({
+            hint: ephemeralHint(current()),
+            target: paths.data,
+            swapMib: current().env?.bosh?.swap_size ?? undefined,
+            agentId: current().agent_id,
+            signal: own,
+          }),
+        );
+      },
+    },
+    { name: "directories", run: () => makeDirectories(paths) },
+    { name: "time", run: () => system.setNtp(ntpServers(current())) },
+    { name: "persistent disk", run: (signal) => remountPersistent({ ...parts, disks }, signal) },
+    {
+      name: "disk associations",
+      run: async (signal) => {
+        // Device names change with a reboot. A disk that is gone is for the Director to notice; jobs find no link.
+        await parts.linkDisks(signal).catch((error) => {
+          signal.throwIfAborted();
+          log.error(`disk associations: ${messageTrail(error)}`);
+          if (parts.attention.problem() === undefined) parts.attention.report(messageTrail(error));
+        });
+      },
+    },
+  ];
+}

@@ -1,0 +1,41 @@
+import { chmod, lstat, mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
+import { join } from "node:path";
+import { systemCode } from "@slipway/kernel/errors";
+import type { Paths } from "../paths.ts";
+
+/** Upstream's directories below the base, with its modes. */
+export async function makeDirectories(paths: Paths): Promise<void> {
+  const shared = [join(paths.data, "sys"), join(paths.data, "sys", "log"), join(paths.data, "sys", "run")];
+  const own = [paths.blobs, paths.sensitiveBlobs];
+  const open = [paths.boshLog, paths.dataTmp, paths.instanceDir, paths.jobs, join(paths.data, "jobs")];
+  for (const directory of open) await made(directory, 0o755);
+  for (const directory of shared) await made(directory, 0o750);
+  for (const directory of own) await made(directory, 0o700);
+  await linkSys(paths);
+  await removeFetched(paths.dataTmp);
+}
+
+/** The mode also of a directory that was there: the umask had its say when it was made. */
+async function made(directory: string, mode: number): Promise<void> {
+  await mkdir(directory, { recursive: true });
+  await chmod(directory, mode);
+}
+
+/** `sys` lives on the ephemeral disk. A directory that is in the way is kept: logs may be in it. */
+async function linkSys(paths: Paths): Promise<void> {
+  const link = join(paths.base, "sys");
+  try {
+    if ((await lstat(link)).isSymbolicLink()) return;
+    await rename(link, `${link}.before-link`);
+  } catch (error) {
+    if (systemCode(error) !== "ENOENT") throw error;
+  }
+  await symlink(join(paths.data, "sys"), link);
+}
+
+/** Copies of blobs that the process before this one fetched. */
+async function removeFetched(directory: string): Promise<void> {
+  for (const name of await readdir(directory)) {
+    if (name.startsWith("fetched-")) await rm(join(directory, name), { force: true });
+  }
+}

@@ -1,0 +1,106 @@
+import type { Clock } from "@slipway/kernel/clock";
+import { readRequest } from "../dispatch/envelope.ts";
+import type { HandledRequest, Handler } from "../transports/transport.ts";
+import type { Attention } from "./attention.ts";
+import type { Waiting } from "./waiting.ts";
+
+export interface GateOptions {
+  readonly waiting: Waiting;
+  readonly attention: Attention;
+  readonly clock: Clock;
+  /** How the agent came by its settings. */
+  readonly origin: () => string;
+}
+
+/**
+ * How long a message is held back while the agent starts, which mostly takes less. Directors wait 45 seconds, so what is
+ * let through at the end of it is still expected.
+ */
+const HOLD_MS = 30_000;
+
+/** Messages by which a Director finds out about disks and puts them right. */
+const ABOUT_DISKS = [
+  "list_disk",
+  "add_persistent_disk",
+  "update_persistent_disk",
+  "remove_persistent_disk",
+  "mount_disk",
+];
+
+/**
+ * Stands before the dispatcher. Until the agent has started it answers by itself: `ping` with the cause, at once,
+ * everything else after some patience. A Director repeats its ping only while the exception begins with
+ * `restarting agent`, so that is how every cause begins.
+ */
+export class Gate {
+  readonly #options: GateOptions;
+  #inner: Handler | undefined;
+  #markOpened: () => void = () => {};
+  readonly #opened = new Promise<void>((resolve) => {
+    this.#markOpened = resolve;
+  });
+
+  constructor(options: GateOptions) {
+    this.#options = options;
+  }
+
+  open(inner: Handler): void {
+    this.#inner = inner;
+    this.#markOpened();
+  }
+
+  readonly handler: Handler = async (body, caller) =>
+    this.#inner === undefined
+      ? await this.#whileStarting(body, caller)
+      : await this.#started(this.#inner, body, caller);
+
+  async #whileStarting(body: string, caller: string): Promise<HandledRequest> {
+    const request = readRequest(body);
+    if (request === undefined) return { kind: "unreadable" };
+    const { waiting, origin } = this.#options;
+    if (request.method === "info") {
+      const value = { api_version: 1, settings_origin: origin(), waiting: waiting.text() };
+      return { kind: "reply", reply: { value }, replyTo: request.replyTo };
+    }
+    if (request.method !== "ping" && (await this.#openedSoon())) return await this.handler(body, caller);
+    // An exception would count as the failure of the task, which the process before this one may have finished.
+    if (request.method === "get_task") return { kind: "unreadable" };
+    return exception(`restarting agent: ${waiting.text()}`, request.replyTo);
+  }
+
+  async #openedSoon(): Promise<boolean> {
+    let cancel = () => {};
+    const tooLong = new Promise<void>((resolve) => {
+      cancel = this.#options.clock.after(HOLD_MS, resolve);
+    });
+    await Promise.race([this.#opened, tooLong]);
+    cancel();
+    return this.#inner !== undefined;
+  }
+
+  async #started(inner: Handler, body: string, caller: string): Promise<HandledRequest> {
+    const { attention } = this.#options;
+    const problem = attention.problem();
+    if (problem === undefined) return await inner(body, caller);
+    const request = readRequest(body);
+    const method = request?.method ?? "";
+    if (ABOUT_DISKS.includes(method)) attention.dealWith();
+    const complaint = attention.forPing();
+    if (method === "ping" && complaint !== undefined) return exception(complaint, request?.replyTo);
+    const handled = await inner(body, caller);
+    return method === "get_state" ? withProblem(handled, problem) : handled;
+  }
+}
+
+const exception = (message: string, replyTo: string | undefined): HandledRequest => ({
+  kind: "reply",
+  reply: { exception: { message } },
+  replyTo,
+});
+
+function withProblem(handled: HandledRequest, problem: string): HandledRequest {
+  if (handled.kind !== "reply" || !("value" in handled.reply)) return handled;
+  const { value } = handled.reply;
+  if (typeof value !== "object" || value === null) return handled;
+  return { ...handled, reply: { value: { ...value, problems: [problem] } } };
+}

@@ -1,0 +1,166 @@
+import { systemRandom } from "@slipway/kernel/random";
+import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { describe, expect, it } from "vitest";
+import type { DiskSettings } from "../platform/disks.ts";
+import { NEVER, tools } from "../settings/testing/here.ts";
+import { fileManagedDisk } from "../state/managed-disk.ts";
+import { Attention } from "./attention.ts";
+import { remountPersistent } from "./persistent.ts";
+import { FakeVm } from "./testing/fake-vm.ts";
+import { Waiting } from "./waiting.ts";
+
+const disk = (cid: string): [string, DiskSettings] => [
+  cid,
+  { cid, hint: { kind: "text", text: cid }, fileSystem: "", mountOptions: ["noatime"], partitioner: "" },
+];
+
+async function here(...cids: string[]) {
+  const t = await tools();
+  const vm = new FakeVm();
+  const clock = fakeClock();
+  const parts = {
+    paths: t.paths,
+    disks: vm.disks,
+    settings: { persistentDisks: async () => new Map(cids.map(disk)) },
+    managedDisk: fileManagedDisk(t.paths.managedDisk, { random: systemRandom, log: t.log }),
+    attention: new Attention(),
+    waiting: new Waiting(clock),
+    clock,
+    log: t.log,
+  };
+  const attach = (cid: string, device: string) => {
+    vm.devices.set(cid, device);
+    vm.formatted.add(device);
+  };
+  const isMounted = (source: string, target = t.paths.store, readOnly = false) =>
+    void vm.mounts.push({ source, target, readOnly });
+  return { ...parts, vm, attach, isMounted, remount: () => remountPersistent(parts, NEVER) };
+}
+
+describe("after a reboot, the persistent disk", () => {
+  it("is mounted again with its options, whichever others are attached", async () => {
+    const one = await here("vol-1", "vol-2");
+    one.attach("vol-1", "/dev/a");
+    one.attach("vol-2", "/dev/b");
+    await one.managedDisk.save("vol-2");
+    await one.remount();
+    expect(one.vm.done).toEqual(["prepare /dev/b", `mount /dev/b1 ${one.paths.store} noatime`]);
+    expect(one.attention.problem()).toBeUndefined();
+  });
+
+  it("is none when none was mounted before", async () => {
+    const one = await here("vol-1");
+    one.attach("vol-1", "/dev/a");
+    await one.remount();
+    expect(one.vm.done).toEqual([]);
+  });
+
+  it("is waited for as long as its device is missing, and the cause can be asked for", async () => {
+    const one = await here("vol-1");
+    await one.managedDisk.save("vol-1");
+    one.waiting.enter("persistent disk");
+    const remounted = one.remount();
+    await one.clock.advance(0);
+    await expect.poll(() => one.waiting.text()).toContain("waiting for the device of persistent disk vol-1");
+    await one.clock.advance(61_000);
+    expect(one.waiting.text()).toContain("no device for vol-1: looked in /dev");
+    one.attach("vol-1", "/dev/a");
+    await one.clock.advance(61_000);
+    await remounted;
+    expect(one.vm.mounts).toHaveLength(1);
+  });
+
+  it("that nobody knows any more is reported, and no other takes its place", async () => {
+    const one = await here("vol-2");
+    one.attach("vol-2", "/dev/b");
+    await one.managedDisk.save("vol-1");
+    await one.remount();
+    expect(one.vm.done).toEqual([]);
+    expect(one.attention.problem()).toContain(
+      "persistent disk vol-1, mounted before the restart, is not mounted again",
+    );
+    expect(one.attention.problem()).toContain("neither the settings nor the disk hints know it");
+  });
+
+  it("whose name was torn is not taken for another disk", async () => {
+    const one = await here("vol-12");
+    one.attach("vol-12", "/dev/a");
+    await one.managedDisk.save("vol-1");
+    await one.remount();
+    expect(one.vm.done).toEqual([]);
+  });
+
+  it("that is empty is reported and not formatted", async () => {
+    const one = await here("vol-1");
+    one.vm.devices.set("vol-1", "/dev/a");
+    await one.managedDisk.save("vol-1");
+    await one.remount();
+    expect(one.vm.done).toEqual([]);
+    expect(one.attention.problem()).toContain("it was not formatted");
+  });
+
+  it("that cannot be mounted is reported with the cause", async () => {
+    const one = await here("vol-1");
+    one.attach("vol-1", "/dev/a");
+    one.vm.fail = (deed) => {
+      if (deed.startsWith("mount")) throw new Error("bad superblock");
+    };
+    await one.managedDisk.save("vol-1");
+    await one.remount();
+    expect(one.attention.problem()).toContain("bad superblock");
+  });
+});
+
+describe("when only the agent was restarted, the disk on the store", () => {
+  it("is left alone", async () => {
+    const one = await here("vol-1");
+    one.attach("vol-1", "/dev/a");
+    one.isMounted("/dev/a1");
+    await one.managedDisk.save("vol-1");
+    await one.remount();
+    expect(one.vm.done).toEqual([]);
+    expect(one.attention.problem()).toBeUndefined();
+  });
+
+  it("is put on record when the agent was killed before it had done so", async () => {
+    const one = await here("vol-1", "vol-2");
+    one.attach("vol-1", "/dev/a");
+    one.attach("vol-2", "/dev/b");
+    one.isMounted("/dev/b1");
+    await one.managedDisk.save("vol-1");
+    await one.remount();
+    expect(await one.managedDisk.load()).toBe("vol-2");
+  });
+
+  it("is writable again when a migration was killed", async () => {
+    const one = await here("vol-1", "vol-2");
+    one.attach("vol-1", "/dev/a");
+    one.attach("vol-2", "/dev/b");
+    one.isMounted("/dev/a1", one.paths.store, true);
+    one.isMounted("/dev/b1", one.paths.migrationTarget);
+    await one.managedDisk.save("vol-1");
+    await one.remount();
+    expect(one.vm.done).toEqual([`unmount ${one.paths.store}`, `mount /dev/a1 ${one.paths.store} noatime`]);
+    expect(one.vm.mounts).toHaveLength(2);
+  });
+
+  it("that the kernel made read-only is reported and left alone", async () => {
+    const one = await here("vol-1");
+    one.attach("vol-1", "/dev/a");
+    one.isMounted("/dev/a1", one.paths.store, true);
+    await one.managedDisk.save("vol-1");
+    await one.remount();
+    expect(one.vm.done).toEqual([]);
+    expect(one.attention.problem()).toContain("read-only");
+  });
+
+  it("that is nobody's is reported and left alone", async () => {
+    const one = await here("vol-1");
+    one.attach("vol-1", "/dev/a");
+    one.isMounted("/dev/x1");
+    await one.managedDisk.save("vol-1");
+    await one.remount();
+    expect(one.vm.done).toEqual([]);
+    expect(one.attention.problem()).toContain("/dev/x1, which is no known disk");
+  });
+});

@@ -1,0 +1,129 @@
+import { mkdir } from "node:fs/promises";
+import type { Clock } from "@slipway/kernel/clock";
+import { messageTrail } from "@slipway/kernel/errors";
+import type { Log } from "../log.ts";
+import type { Paths } from "../paths.ts";
+import type { DiskPlatform, DiskSettings, Mount } from "../platform/disks.ts";
+import type { ManagedDiskStore, SettingsService } from "../services.ts";
+import { DiskNotBack } from "../settings/errors.ts";
+import type { Attention } from "./attention.ts";
+import { until } from "./until.ts";
+import type { Waiting } from "./waiting.ts";
+
+export interface PersistentParts {
+  readonly paths: Paths;
+  readonly disks: DiskPlatform;
+  readonly settings: Pick<SettingsService, "persistentDisks">;
+  readonly managedDisk: ManagedDiskStore;
+  readonly attention: Attention;
+  readonly waiting: Waiting;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+const LOOK_MS = 60_000;
+const PAUSE_MS = 2_000;
+/** For a disk of which it is only asked whether it is the one that is mounted. */
+const GLANCE_MS = 3_000;
+
+/**
+ * Brings the disk back that was mounted before the restart, and never another one in its place. A device that is not
+ * there is waited for without end. What waiting cannot mend does not end the agent, as it does upstream: it is
+ * reported, and nothing is mounted.
+ */
+export async function remountPersistent(parts: PersistentParts, signal: AbortSignal): Promise<void> {
+  const cid = await parts.managedDisk.load();
+  const mounts = await parts.disks.mounts();
+  const atStore = mounts.filter((mount) => mount.target === parts.paths.store).at(-1);
+  if (atStore !== undefined) return await keepMounted(parts, cid, atStore, mounts, signal);
+  if (cid === undefined) return;
+  const disk = (await parts.settings.persistentDisks()).get(cid);
+  if (disk === undefined) return notBack(parts, cid, "neither the settings nor the disk hints know it");
+  const device = await arrival(parts, disk, signal);
+  try {
+    await mountAgain(parts, disk, device);
+  } catch (error) {
+    signal.throwIfAborted();
+    notBack(parts, cid, messageTrail(error));
+  }
+}
+
+function notBack(parts: PersistentParts, cid: string, why: string): void {
+  const { message } = DiskNotBack({ cid, why });
+  parts.log.error(message);
+  parts.attention.report(message);
+}
+
+async function arrival(parts: PersistentParts, disk: DiskSettings, signal: AbortSignal): Promise<string> {
+  const what = `the device of persistent disk ${disk.cid}`;
+  parts.waiting.on(what);
+  for (;;) {
+    try {
+      return await until(what, LOOK_MS, parts.clock, signal, (own) => parts.disks.locate(disk, own));
+    } catch (error) {
+      signal.throwIfAborted();
+      const why = messageTrail(error);
+      parts.log.warn(`still waiting for ${what}: ${why}`);
+      parts.waiting.on(`${what}: ${why}`);
+      await parts.clock.sleep(PAUSE_MS, signal);
+    }
+  }
+}
+
+async function mountAgain(parts: PersistentParts, disk: DiskSettings, device: string): Promise<void> {
+  const { disks, paths } = parts;
+  if (!(await disks.isInUse(device)))
+    return notBack(parts, disk.cid, `${device} holds nothing that could be mounted; it was not formatted`);
+  // Grows what has room. Formatting is out of the question: something of ours is there.
+  await disks.prepare(device, disk);
+  const source = await disks.mountSource(device);
+  await mkdir(paths.store, { recursive: true, mode: 0o700 });
+  await disks.mount(source, paths.store, disk.mountOptions);
+  parts.log.info(`persistent disk ${disk.cid} is mounted again: ${source} on ${paths.store}`);
+}
+
+/** Only the process was restarted. What is on the store was put there by us, or by nobody we know. */
+async function keepMounted(
+  parts: PersistentParts,
+  cid: string | undefined,
+  atStore: Mount,
+  mounts: readonly Mount[],
+  signal: AbortSignal,
+): Promise<void> {
+  const { disks, paths, managedDisk, log } = parts;
+  const mounted = await diskMounted(parts, atStore.source, signal);
+  if (mounted === undefined) {
+    if (cid !== undefined)
+      notBack(parts, cid, `${atStore.source}, which is no known disk, is mounted on ${paths.store}`);
+    return;
+  }
+  if (mounted.cid !== cid) {
+    // Killed between mounting and writing it down: only what belongs there is ever mounted there.
+    log.warn(`persistent disk ${mounted.cid} is mounted; ${cid ?? "none"} was on record and is no longer`);
+    await managedDisk.save(mounted.cid);
+  }
+  if (!atStore.readOnly) return;
+  if (!mounts.some((mount) => mount.target === paths.migrationTarget))
+    return notBack(parts, mounted.cid, `it is mounted read-only, which the agent did not do`);
+  // Killed while it copied: the old disk goes on as it was, and the migration can be asked for again.
+  await until("unmounting the store", LOOK_MS, parts.clock, signal, (own) => disks.unmount(paths.store, own));
+  await disks.mount(atStore.source, paths.store, mounted.mountOptions);
+  log.warn(`an unfinished migration was rolled back: ${mounted.cid} is writable again`);
+}
+
+async function diskMounted(
+  parts: PersistentParts,
+  source: string,
+  signal: AbortSignal,
+): Promise<DiskSettings | undefined> {
+  for (const disk of (await parts.settings.persistentDisks()).values()) {
+    try {
+      const look = (own: AbortSignal) => parts.disks.locate(disk, own);
+      const device = await until(`finding disk ${disk.cid}`, GLANCE_MS, parts.clock, signal, look);
+      if ((await parts.disks.mountSource(device)) === source) return disk;
+    } catch {
+      signal.throwIfAborted();
+    }
+  }
+  return undefined;
+}

@@ -1,0 +1,72 @@
+import { withDeadline } from "@slipway/kernel/deadline";
+import { DiskUnknown } from "../actions/errors.ts";
+import type { DiskSettings } from "../platform/disks.ts";
+import type { Services } from "../services.ts";
+
+/** How long a device may take to show up after the IaaS said that it is attached. */
+const ARRIVAL_MS = 60_000;
+/** A disk that is already there answers at once; for questions about mounts nothing is waited for. */
+const PRESENCE_MS = 3_000;
+
+export async function knownDisk(services: Services, cid: string): Promise<DiskSettings> {
+  const disk = (await services.settings.persistentDisks()).get(cid);
+  if (disk === undefined) throw DiskUnknown({ cid });
+  return disk;
+}
+
+/** The device of a disk, waited for. */
+export async function arrivedDevice(
+  services: Services,
+  disk: DiskSettings,
+  signal: AbortSignal,
+): Promise<string> {
+  return await withDeadline(
+    `finding the device of disk ${disk.cid}`,
+    ARRIVAL_MS,
+    services.clock,
+    signal,
+    (own) => services.platform.disks.locate(disk, own),
+  );
+}
+
+/** What of the disk would be mounted, or undefined when its device is not there. */
+export async function presentSource(
+  services: Services,
+  disk: DiskSettings,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  const { disks } = services.platform;
+  try {
+    const device = await withDeadline(
+      `finding disk ${disk.cid}`,
+      PRESENCE_MS,
+      services.clock,
+      signal,
+      (own) => disks.locate(disk, own),
+    );
+    return await disks.mountSource(device);
+  } catch {
+    signal.throwIfAborted();
+    return undefined;
+  }
+}
+
+/** The cid of the known disk that is mounted from this source. */
+export async function cidOfSource(
+  services: Services,
+  source: string,
+  signal: AbortSignal,
+): Promise<string | undefined> {
+  for (const disk of (await services.settings.persistentDisks()).values()) {
+    if ((await presentSource(services, disk, signal)) === source) return disk.cid;
+  }
+  return undefined;
+}
+
+export async function mountedAt(services: Services, target: string): Promise<string | undefined> {
+  const mounts = await services.platform.disks.mounts();
+  return mounts.filter((mount) => mount.target === target).at(-1)?.source;
+}
+
+/** A cid as the name of a file. Other characters than these would be another place. */
+export const isFileName = (cid: string): boolean => /^[\w.-]+$/.test(cid) && cid !== "." && cid !== "..";

@@ -1,0 +1,114 @@
+import { constants } from "node:fs";
+import { open, realpath } from "node:fs/promises";
+import { basename, join } from "node:path";
+import { systemCode } from "@slipway/kernel/errors";
+import { mustRun } from "@slipway/kernel/exec";
+import { DeviceClaimed, DeviceGone } from "../../disk-errors.ts";
+import type { DiskContext } from "./context.ts";
+import type { DeviceNumber } from "./device-nodes.ts";
+import { attribute } from "./sysfs.ts";
+
+const SYSFS_SECTOR = 512;
+
+/** A block device as sysfs knows it now. */
+export interface BlockDevice {
+  readonly path: string;
+  readonly number: DeviceNumber;
+  /** The kernel's name: `sdb`, `loop3`, `nvme0n1p1`. */
+  readonly name: string;
+  readonly sysfs: string;
+  readonly bytes: number;
+  readonly readOnly: boolean;
+}
+
+export async function blockDevice(context: DiskContext, path: string): Promise<BlockDevice> {
+  const number = await context.nodes.numberOf(path);
+  if (number === undefined) throw DeviceGone({ device: path, why: "there is no block device of that name" });
+  const sysfs = context.paths.system("sys", "dev", "block", number);
+  const size = await attribute(join(sysfs, "size"));
+  if (size === undefined) throw DeviceGone({ device: path, why: `the kernel has no device ${number}` });
+  const bytes = Number(size) * SYSFS_SECTOR;
+  // A loop device whose file was taken away, or a disk whose transport is gone, stays with no size.
+  if (!(bytes > 0)) throw DeviceGone({ device: path, why: "its size is 0, nothing is attached to it" });
+  return {
+    path,
+    number,
+    name: basename(await realpath(sysfs)),
+    sysfs,
+    bytes,
+    readOnly: (await attribute(join(sysfs, "ro"))) === "1",
+  };
+}
+
+export async function sectorBytes(device: BlockDevice): Promise<number> {
+  return Number((await attribute(join(device.sysfs, "queue", "logical_block_size"))) ?? SYSFS_SECTOR);
+}
+
+/** What the hardware or the loop driver says this disk is; empty when it says nothing. */
+export async function identityOf(device: BlockDevice): Promise<string> {
+  for (const file of [
+    "serial",
+    "wwid",
+    "device/serial",
+    "device/wwid",
+    "device/vpd_pg80",
+    "loop/backing_file",
+  ]) {
+    const value = await attribute(join(device.sysfs, file));
+    if (value) return `${file}=${value.replaceAll(/[^\x20-\x7e]/g, "")}`;
+  }
+  return "";
+}
+
+/**
+ * A node through which a device of the kernel can be opened: `preferred` or the usual one under `/dev`, if it has that
+ * number, otherwise made. A container's `/dev` does not get the nodes of disks attached later.
+ */
+export async function nodeFor(
+  context: DiskContext,
+  name: string,
+  number: DeviceNumber,
+  preferred?: string,
+): Promise<string> {
+  const usual = context.paths.system("dev", name.replaceAll("!", "/"));
+  const candidates = preferred === undefined ? [usual] : [preferred, usual];
+  for (const path of candidates) {
+    if ((await context.nodes.numberOf(path)) === number) return path;
+  }
+  for (const path of candidates) {
+    if ((await context.nodes.numberOf(path)) !== undefined) continue; // Another device's: not ours to replace.
+    const [major = "", minor = ""] = number.split(":");
+    await mustRun(context.exec, `making the device node ${path}`, "mknod", [
+      "-m",
+      "0600",
+      path,
+      "b",
+      major,
+      minor,
+    ]);
+    return path;
+  }
+  throw DeviceGone({ device: usual, why: `the node belongs to another device than ${number}` });
+}
+
+/**
+ * Fails when anybody has claimed the device: a mount in any namespace, LVM, swap, or a mkfs that outlived an agent
+ * killed in the middle of it. The kernel answers this for block devices opened with O_EXCL. A mkfs ends by itself, so
+ * it is waited for.
+ */
+export async function waitUntilUnclaimed(context: DiskContext, path: string, doing: string): Promise<void> {
+  const giveUp = context.clock.monotonic() + CLAIM_PATIENCE_MS;
+  for (;;) {
+    try {
+      const handle = await open(path, constants.O_RDONLY | constants.O_EXCL);
+      await handle.close();
+      return;
+    } catch (error) {
+      if (systemCode(error) !== "EBUSY") throw error;
+      if (context.clock.monotonic() >= giveUp) throw DeviceClaimed({ device: path, doing }, { cause: error });
+    }
+    await context.clock.sleep(500);
+  }
+}
+
+const CLAIM_PATIENCE_MS = 60_000;

@@ -1,0 +1,73 @@
+import { mkdir } from "node:fs/promises";
+import { join } from "node:path";
+import { CommandFailed, mustRun } from "@slipway/kernel/exec";
+import type { Paths } from "../../../paths.ts";
+import { DeviceSmaller } from "../../disk-errors.ts";
+import type { BlockDevice } from "./block-device.ts";
+import type { DiskContext } from "./context.ts";
+import { mountTable } from "./mounts.ts";
+import { GROW_SLACK } from "./partition.ts";
+import type { Superblock } from "./superblock.ts";
+
+/** Where a file system is mounted for the moments in which it grows. */
+export const growTarget = (paths: Paths): string => join(paths.boshDir, "disk_grow");
+
+/**
+ * Grows a file system to its device. Online where the kernel lets us: the kernel journals it, so that a crash in the
+ * middle loses nothing. Containers may lack CAP_SYS_RESOURCE, which ext4 asks for; then offline, after a check.
+ */
+export async function growFileSystem(
+  context: DiskContext,
+  device: BlockDevice,
+  found: Superblock,
+): Promise<void> {
+  if (found.bytes > device.bytes) {
+    const what = `the ${found.type} file system`;
+    throw DeviceSmaller({ device: device.path, has: device.bytes, needs: found.bytes, what });
+  }
+  if (device.bytes - found.bytes <= GROW_SLACK || device.readOnly) return;
+  context.log.info(
+    `growing the ${found.type} file system on ${device.path} from ${found.bytes} to ${device.bytes} bytes`,
+  );
+  const target = growTarget(context.paths);
+  const doing = `growing the file system on ${device.path}`;
+  await mkdir(target, { recursive: true, mode: 0o700 });
+  await mustRun(context.exec, doing, "mount", [
+    "-t",
+    found.type,
+    "-o",
+    "nosuid,nodev,noexec",
+    device.path,
+    target,
+  ]);
+  let offline = false;
+  try {
+    if (found.type === "xfs") {
+      await mustRun(context.exec, doing, "xfs_growfs", [target]);
+    } else {
+      const grown = await context.exec("resize2fs", [device.path]);
+      offline = grown.code !== 0 && /permission denied|not permitted|not supported/i.test(grown.stderr);
+      if (grown.code !== 0 && !offline) throw CommandFailed({ ...grown, doing });
+    }
+  } finally {
+    await mustRun(context.exec, doing, "umount", [target]);
+  }
+  if (offline) await growOffline(context, device, doing);
+}
+
+async function growOffline(context: DiskContext, device: BlockDevice, doing: string): Promise<void> {
+  context.log.info(`${doing}: the kernel does not let us do it online, so it is done offline`);
+  const checked = await context.exec("e2fsck", ["-f", "-p", device.path]);
+  // 1: it repaired something and all is well now.
+  if (checked.code > 1) throw CommandFailed({ ...checked, doing: `${doing}, checking it first` });
+  await mustRun(context.exec, doing, "resize2fs", [device.path]);
+}
+
+/** Undoes what an agent killed while growing left behind. */
+export async function releaseGrowMount(context: DiskContext): Promise<void> {
+  const target = growTarget(context.paths);
+  const table = await mountTable(context.paths);
+  for (const mount of table) {
+    if (mount.target === target) await mustRun(context.exec, `unmounting ${target}`, "umount", [target]);
+  }
+}

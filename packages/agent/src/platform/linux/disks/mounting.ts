@@ -1,0 +1,120 @@
+import { mkdir } from "node:fs/promises";
+import { CommandFailed, type ExecResult, mustRun } from "@slipway/kernel/exec";
+import { DeviceReadOnly, MountConflict, UnmountBusy } from "../../disk-errors.ts";
+import { blockDevice } from "./block-device.ts";
+import type { DiskContext } from "./context.ts";
+import { holdersOf } from "./holders.ts";
+import { mountAt, mountTable, visible } from "./mounts.ts";
+
+const FIRST_WAIT_MS = 100;
+const LONGEST_WAIT_MS = 1000;
+
+/** Mounts a device and makes sure of what came of it. Mounted there already is success. */
+export async function mountDevice(
+  context: DiskContext,
+  source: string,
+  target: string,
+  options: readonly string[],
+): Promise<void> {
+  const device = await blockDevice(context, source);
+  const before = await mountTable(context.paths);
+  const there = mountAt(before, target);
+  if (there?.number === device.number && there.root === "/") return;
+  if (there !== undefined) throw MountConflict({ source, target, found: `${there.source} is mounted there` });
+  const elsewhere = visible(before).find((entry) => entry.number === device.number && entry.root === "/");
+  if (elsewhere !== undefined) {
+    throw MountConflict({ source, target, found: `it is mounted on ${elsewhere.target} already` });
+  }
+  const wantsReadOnly = options.some((option) => option.split(",").includes("ro"));
+  // mount(8) mounts a write-protected device read-only and calls it success; jobs would find out much later.
+  if (device.readOnly && !wantsReadOnly) {
+    throw DeviceReadOnly({ device: source, doing: `it is not mounted on ${target}` });
+  }
+  await mkdir(target, { recursive: true, mode: 0o700 });
+  const flags = options.flatMap((option) => ["-o", option]);
+  await mustRun(context.exec, `mounting ${source} on ${target}`, "mount", [...flags, source, target]);
+  const now = mountAt(await mountTable(context.paths), target);
+  if (now?.number !== device.number) {
+    throw MountConflict({ source, target, found: `after mounting, ${now?.source ?? "nothing"} is there` });
+  }
+  if (now.readOnly && !wantsReadOnly) {
+    await mustRun(context.exec, `unmounting ${target} again`, "umount", [target]);
+    throw DeviceReadOnly({ device: source, doing: `the kernel mounted it read-only on ${target}` });
+  }
+}
+
+/** Unmounts, as often as something is there. A busy one is tried again until the signal aborts; then who holds it is said. */
+export async function unmountTarget(
+  context: DiskContext,
+  target: string,
+  signal: AbortSignal,
+): Promise<void> {
+  let wait = FIRST_WAIT_MS;
+  while (mountAt(await mountTable(context.paths), target) !== undefined) {
+    const result = await orAbort(context.exec("umount", [target]), signal);
+    if (result === "aborted") throw await busy(context, target, "unmounting it", signal);
+    if (result.code === 0) continue;
+    // Somebody else may have unmounted it in this moment.
+    if (mountAt(await mountTable(context.paths), target) === undefined) return;
+    if (!isBusy(result)) throw failed(`unmounting ${target}`, result);
+    if (signal.aborted) throw await busy(context, target, "unmounting it", signal);
+    await context.clock.sleep(wait, signal).catch(() => undefined);
+    if (signal.aborted) throw await busy(context, target, "unmounting it", signal);
+    wait = Math.min(LONGEST_WAIT_MS, wait * 2);
+  }
+}
+
+/** `bind` changes only this mount and not its file system, which may be the machine's own. */
+export async function makeReadOnly(context: DiskContext, target: string, bind: boolean): Promise<void> {
+  const there = mountAt(await mountTable(context.paths), target);
+  if (there === undefined) {
+    throw MountConflict({
+      source: "nothing",
+      target,
+      found: "nothing is mounted there to be made read-only",
+    });
+  }
+  if (there.readOnly) return;
+  // In a user namespace flags set from outside are locked: leaving one out would be clearing it, and is refused.
+  const kept = there.options.filter((option) =>
+    /^(nosuid|nodev|noexec|noatime|nodiratime|relatime)$/.test(option),
+  );
+  const options = bind ? ["remount", "bind", "ro", ...kept] : ["remount", "ro"];
+  const result = await context.exec("mount", ["-o", options.join(","), target]);
+  if (result.code !== 0 && isBusy(result)) throw await busy(context, target, "making it read-only");
+  if (result.code !== 0) throw failed(`making ${target} read-only`, result);
+  if (mountAt(await mountTable(context.paths), target)?.readOnly !== true) {
+    throw MountConflict({ source: there.source, target, found: "it is still writable after the remount" });
+  }
+}
+
+const isBusy = (result: ExecResult) => /busy/i.test(result.stderr);
+
+const failed = (doing: string, result: ExecResult) =>
+  CommandFailed({
+    doing,
+    program: result.program,
+    code: result.code,
+    stderr: result.stderr.trim() || "no message",
+  });
+
+async function busy(context: DiskContext, target: string, doing: string, signal?: AbortSignal) {
+  const holders = await holdersOf(context.paths, target);
+  return UnmountBusy({ target, doing, holders }, { cause: signal?.reason });
+}
+
+/** umount hangs in the kernel when a device does not answer any more; then it cannot be killed, only left behind. */
+async function orAbort<T>(work: Promise<T>, signal: AbortSignal): Promise<T | "aborted"> {
+  let unlisten = () => {};
+  const aborted = new Promise<"aborted">((resolve) => {
+    const onAbort = () => resolve("aborted");
+    signal.addEventListener("abort", onAbort, { once: true });
+    unlisten = () => signal.removeEventListener("abort", onAbort);
+  });
+  try {
+    return await Promise.race([work, aborted]);
+  } finally {
+    unlisten();
+    work.catch(() => undefined);
+  }
+}

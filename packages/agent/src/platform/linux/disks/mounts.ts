@@ -1,0 +1,129 @@
+import { readFile, stat } from "node:fs/promises";
+import type { Paths } from "../../../paths.ts";
+import { MountTableUnreadable } from "../../disk-errors.ts";
+import type { Mount } from "../../disks.ts";
+import type { DeviceNumber } from "./device-nodes.ts";
+
+/** One line of the mount table. */
+export interface MountEntry extends Mount {
+  readonly number: DeviceNumber;
+  /** The directory of the file system that is seen at the target; `/` unless it is a bind mount. */
+  readonly root: string;
+  readonly type: string;
+  /** Flags of this mount, not of its file system. */
+  readonly options: readonly string[];
+}
+
+const READS = 10;
+
+/**
+ * The mount table, in the order of mounting. The kernel hands it out page by page, and it may change in between: it is
+ * read until two readings agree and every line is whole.
+ */
+export async function mountTable(paths: Paths): Promise<readonly MountEntry[]> {
+  const file = paths.system("proc", "self", "mountinfo");
+  let before = await readFile(file, "utf8");
+  let problem = "";
+  for (let reading = 0; reading < READS; reading++) {
+    const text = await readFile(file, "utf8");
+    const settled = text === before;
+    before = text;
+    if (!settled) continue;
+    const lines = text.split("\n").filter((line) => line !== "");
+    const parsed = lines.map(parseMountLine);
+    const torn = parsed.indexOf(undefined);
+    if (torn < 0 && text.endsWith("\n")) return parsed.filter((entry) => entry !== undefined);
+    problem = lines[torn] ?? lines.at(-1) ?? "";
+  }
+  throw MountTableUnreadable({ line: problem || "it changed with every reading" });
+}
+
+/** A line of `/proc/self/mountinfo`; undefined if it is not whole. */
+export function parseMountLine(line: string): MountEntry | undefined {
+  const fields = line.split(" ");
+  const separator = fields.indexOf("-", 6);
+  const [, , number, root, target, options] = fields;
+  const [type, source, superOptions] = fields.slice(separator + 1);
+  if (separator < 0 || superOptions === undefined || options === undefined) return undefined;
+  if (number === undefined || !/^\d+:\d+$/.test(number)) return undefined;
+  if (root === undefined || target === undefined || !target.startsWith("/")) return undefined;
+  const flags = options.split(",");
+  const readOnly = flags.includes("ro") || superOptions.split(",").includes("ro");
+  return {
+    source: unescapeOctal(source ?? ""),
+    target: unescapeOctal(target),
+    readOnly,
+    number,
+    root: unescapeOctal(root),
+    type: type ?? "",
+    options: flags,
+  };
+}
+
+/** Space, tab, newline and backslash are written as three octal digits, byte by byte. */
+export function unescapeOctal(text: string): string {
+  if (!text.includes("\\")) return text;
+  const bytes: Buffer[] = [];
+  for (const part of text.split(/(\\[0-7]{3})/)) {
+    bytes.push(
+      /^\\[0-7]{3}$/.test(part) ? Buffer.from([Number.parseInt(part.slice(1), 8)]) : Buffer.from(part),
+    );
+  }
+  return Buffer.concat(bytes).toString("utf8");
+}
+
+/** What is seen at each target: of mounts on top of each other, the last. */
+export function visible(table: readonly MountEntry[]): readonly MountEntry[] {
+  return [...new Map(table.map((entry) => [entry.target, entry])).values()];
+}
+
+export function mountAt(table: readonly MountEntry[], target: string): MountEntry | undefined {
+  return table.findLast((entry) => entry.target === target);
+}
+
+/**
+ * The table as the actions see it: the source of a bind mount is a directory of this machine, not the device below.
+ * Which directory follows from another mount of the same file system, and is believed only if it is the same inode.
+ */
+export async function mountsWithSources(table: readonly MountEntry[]): Promise<readonly Mount[]> {
+  const mounts: Mount[] = [];
+  for (const entry of visible(table)) {
+    const source = entry.root === "/" ? entry.source : ((await bindSource(table, entry)) ?? entry.source);
+    mounts.push({ source, target: entry.target, readOnly: entry.readOnly });
+  }
+  return mounts;
+}
+
+export async function bindSource(
+  table: readonly MountEntry[],
+  entry: MountEntry,
+): Promise<string | undefined> {
+  const shown = await inode(entry.target);
+  for (const other of visible(table)) {
+    if (other === entry || other.number !== entry.number || other.target === entry.target) continue;
+    const below = relativeTo(other.root, entry.root);
+    if (below === undefined) continue;
+    const candidate = `${other.target === "/" ? "" : other.target}${below}` || "/";
+    const found = await inode(candidate);
+    if (found !== undefined && found === shown) return candidate;
+  }
+  return undefined;
+}
+
+/** Device and inode: two paths with the same are the same directory. */
+export async function inode(path: string): Promise<string | undefined> {
+  try {
+    const found = await stat(path, { bigint: true });
+    return `${found.dev}:${found.ino}`;
+  } catch {
+    // Gone, or hidden from us: it proves nothing.
+    return undefined;
+  }
+}
+
+/** `/a/b` below `/a` is `/b`; below itself it is empty. */
+function relativeTo(root: string, path: string): string | undefined {
+  if (root === "/") return path;
+  if (path === root) return "";
+  return path.startsWith(`${root}/`) ? path.slice(root.length) : undefined;
+}

@@ -1,0 +1,36 @@
+import { basename, join } from "node:path";
+import { nodeFor } from "../block-device.ts";
+import { underRoot } from "../context.ts";
+import { attribute, entries } from "../sysfs.ts";
+import type { Strategy } from "./strategy.ts";
+
+/**
+ * Loop devices by the file behind them. Their numbers change when the host starts again; the directory differs with
+ * who attached the file; its name is the disk's.
+ */
+export const loopFile: Strategy = async (target, context) => {
+  if (target.cid === "") return undefined;
+  const block = context.paths.system("sys", "block");
+  const devices: string[] = [];
+  for (const name of await entries(block)) {
+    if (!name.startsWith("loop")) continue;
+    const file = await attribute(join(block, name, "loop", "backing_file"));
+    const number = await attribute(join(block, name, "dev"));
+    if (file === undefined || number === undefined || !namesDisk(file, target.cid)) continue;
+    devices.push(
+      await nodeFor(
+        context,
+        name,
+        number,
+        target.path?.startsWith("/") ? underRoot(context, target.path) : undefined,
+      ),
+    );
+  }
+  return { tried: `loop devices over a file named ${target.cid} or disk-${target.cid}`, devices };
+};
+
+/** `…/disk-CID.img`, `…/CID.img`, `…/CID`, deleted or not. */
+export function namesDisk(file: string, cid: string): boolean {
+  const name = basename(file.replace(/ \(deleted\)$/, "")).replace(/\.(img|raw|ext4|xfs)$/, "");
+  return name === cid || name === `disk-${cid}`;
+}

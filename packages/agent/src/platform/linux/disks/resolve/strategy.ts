@@ -1,0 +1,34 @@
+import type { DiskContext } from "../context.ts";
+import type { Target } from "../hint-target.ts";
+
+/** What one way of looking came to. */
+export interface Attempt {
+  /** For the operator: where was looked, for what. */
+  readonly tried: string;
+  /** Paths of device nodes. */
+  readonly devices: readonly string[];
+}
+
+/** One way to get from a hint to devices; undefined when the hint has nothing for it to go by. */
+export type Strategy = (target: Target, context: DiskContext) => Promise<Attempt | undefined>;
+
+/**
+ * What a disk may be called by those who write it down differently: udev, the kernel and IaaS differ in case, dashes
+ * and prefixes (`vol-0a`, `vol0a`; `naa.6000c29a…`, `0x6000c29a…`). Nothing else is forgiven.
+ */
+export function plainId(id: string): string {
+  return id
+    .toLowerCase()
+    .replace(/^(naa\.|eui\.|t10\.|uuid\.|0x)/, "")
+    .replaceAll("-", "");
+}
+
+/** What names the disk itself: what the hint says, and the cid, which CPIs use as serial number. */
+export function idsOf(target: Target): readonly string[] {
+  const explicit = explicitIds(target);
+  return explicit.length > 0 || target.cid === "" ? explicit : [target.cid];
+}
+
+/** If the hint names the disk itself, leading to some other disk by its place would be a guess. */
+export const explicitIds = (target: Target): readonly string[] =>
+  [target.id, target.serial, target.wwn].filter((id) => id !== undefined);

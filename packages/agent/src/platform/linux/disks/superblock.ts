@@ -1,0 +1,56 @@
+import { type FileHandle, open } from "node:fs/promises";
+
+/** What a file system says about itself in its first block. */
+export interface Superblock {
+  readonly type: "ext4" | "xfs";
+  /** How much of the device it spans. */
+  readonly bytes: number;
+  /** False while `mkfs.xfs` is at work. For ext4 the superblock is what mke2fs writes last, so it is always true. */
+  readonly complete: boolean;
+  /** False if certainly nobody ever mounted it. */
+  readonly everMounted: boolean;
+}
+
+const EXT_MAGIC = 0xef53;
+const INCOMPAT_64BIT = 0x80;
+
+export async function readSuperblock(path: string): Promise<Superblock | undefined> {
+  const handle = await open(path, "r");
+  try {
+    const head = await readFully(handle, 0, 4096);
+    return xfs(head) ?? ext4(head.subarray(1024));
+  } finally {
+    await handle.close();
+  }
+}
+
+function ext4(block: Buffer): Superblock | undefined {
+  if (block.length < 1024 || block.readUInt16LE(0x38) !== EXT_MAGIC) return undefined;
+  const wide = (block.readUInt32LE(0x60) & INCOMPAT_64BIT) !== 0;
+  const blocks = block.readUInt32LE(0x4) + (wide ? block.readUInt32LE(0x150) * 2 ** 32 : 0);
+  const lastMount = block.readUInt32LE(0x2c);
+  return {
+    type: "ext4",
+    bytes: blocks * 1024 * 2 ** block.readUInt32LE(0x18),
+    complete: true,
+    everMounted: lastMount !== 0,
+  };
+}
+
+function xfs(head: Buffer): Superblock | undefined {
+  if (head.length < 512 || head.toString("latin1", 0, 4) !== "XFSB") return undefined;
+  const bytes = Number(head.readBigUInt64BE(8)) * head.readUInt32BE(4);
+  return { type: "xfs", bytes, complete: head.readUInt8(126) === 0, everMounted: true };
+}
+
+/** Reads exactly that much, or as much as there is before the end. */
+export async function readFully(handle: FileHandle, position: number, length: number): Promise<Buffer> {
+  const buffer = Buffer.alloc(length);
+  let filled = 0;
+  while (filled < length) {
+    const { bytesRead } = await handle.read(buffer, filled, length - filled, position + filled);
+    if (bytesRead === 0) break;
+    filled += bytesRead;
+  }
+  return buffer.subarray(0, filled);
+}

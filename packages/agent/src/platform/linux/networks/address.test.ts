@@ -1,0 +1,62 @@
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import {
+  type Address,
+  formatAddress,
+  maskToPrefix,
+  networkOf,
+  parseAddress,
+  prefixToMask,
+  sameAddress,
+} from "./address.ts";
+
+const address = (text: string): Address => {
+  const parsed = parseAddress(text);
+  if (parsed === undefined) throw new Error(`${text} is no address`);
+  return parsed;
+};
+
+describe("addresses", () => {
+  it("of one value are equal however they are spelled", () => {
+    expect(sameAddress(address("2001:DB8:0:0::1"), address("2001:db8::1"))).toBe(true);
+    expect(sameAddress(address("::ffff:10.0.0.1"), address("::ffff:a00:1"))).toBe(true);
+    expect(sameAddress(address("0.0.0.1"), address("::1"))).toBe(false);
+  });
+
+  it("come back from their text", () => {
+    fc.assert(
+      fc.property(fc.oneof(fc.ipV4(), fc.ipV6()), (text) => {
+        const parsed = address(text);
+        expect(parseAddress(formatAddress(parsed))).toEqual(parsed);
+      }),
+    );
+  });
+
+  it.each(["", "10.0.0", "10.0.0.256", "fe80::1%eth0", "-1.2.3.4", "10.0.0.1\n", "host"])(
+    "are not %j",
+    (text) => {
+      expect(parseAddress(text)).toBeUndefined();
+    },
+  );
+});
+
+describe("masks", () => {
+  it("and prefix lengths say the same", () => {
+    for (const family of [4, 6] as const) {
+      for (let prefix = 0; prefix <= (family === 4 ? 32 : 128); prefix++) {
+        expect(maskToPrefix(prefixToMask(family, prefix))).toBe(prefix);
+      }
+    }
+    expect(formatAddress(prefixToMask(4, 20))).toBe("255.255.240.0");
+    expect(formatAddress(prefixToMask(6, 64))).toBe("ffff:ffff:ffff:ffff::");
+  });
+
+  it("with holes have no prefix length", () => {
+    expect(maskToPrefix(address("255.0.255.0"))).toBeUndefined();
+  });
+
+  it("cut the host's part off", () => {
+    expect(formatAddress(networkOf(address("10.9.8.7"), 16))).toBe("10.9.0.0");
+    expect(formatAddress(networkOf(address("2001:db8::5"), 64))).toBe("2001:db8::");
+  });
+});

@@ -1,0 +1,60 @@
+import { isIP } from "node:net";
+
+/** An IP address as a number, so that two spellings of one address are equal. */
+export interface Address {
+  readonly family: 4 | 6;
+  readonly value: bigint;
+}
+
+const BITS = { 4: 32, 6: 128 } as const;
+
+/** Undefined when the text is no address. Zones (`%eth0`) are none of ours. */
+export function parseAddress(text: string): Address | undefined {
+  if (text.includes("%")) return undefined;
+  const family = isIP(text);
+  if (family === 4) return { family, value: fromGroups(text.split(".").map(Number), 8n) };
+  if (family === 6) return { family, value: fromGroups(groupsOf(text), 16n) };
+  return undefined;
+}
+
+export const sameAddress = (a: Address, b: Address): boolean => a.family === b.family && a.value === b.value;
+
+export function formatAddress({ family, value }: Address): string {
+  if (family === 4) return [24n, 16n, 8n, 0n].map((shift) => (value >> shift) & 0xffn).join(".");
+  const groups = Array.from({ length: 8 }, (_, i) => (value >> BigInt(112 - 16 * i)) & 0xffffn);
+  // A URL writes an address in its one canonical form (RFC 5952).
+  return new URL(`http://[${groups.map((group) => group.toString(16)).join(":")}]`).hostname.slice(1, -1);
+}
+
+/** Prefix length of a mask; undefined when its ones are not all in front. */
+export function maskToPrefix(mask: Address): number | undefined {
+  const bits = mask.value.toString(2).padStart(BITS[mask.family], "0");
+  return /^1*0*$/.test(bits) ? bits.lastIndexOf("1") + 1 : undefined;
+}
+
+export function prefixToMask(family: 4 | 6, prefix: number): Address {
+  const bits = BigInt(BITS[family]);
+  const ones = (1n << BigInt(prefix)) - 1n;
+  return { family, value: ones << (bits - BigInt(prefix)) };
+}
+
+/** The network an address is in: its host bits cleared. */
+export function networkOf(address: Address, prefix: number): Address {
+  return { family: address.family, value: address.value & prefixToMask(address.family, prefix).value };
+}
+
+const fromGroups = (groups: readonly number[], width: bigint) =>
+  groups.reduce((value, group) => (value << width) | BigInt(group), 0n);
+
+function groupsOf(text: string): number[] {
+  const plain = text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...parts: string[]) => {
+    const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
+    return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
+  });
+  const [head = "", tail] = plain.split("::");
+  const parse = (part: string) =>
+    part === "" ? [] : part.split(":").map((group) => Number.parseInt(group, 16));
+  const front = parse(head);
+  const back = tail === undefined ? [] : parse(tail);
+  return [...front, ...Array<number>(8 - front.length - back.length).fill(0), ...back];
+}

@@ -1,0 +1,97 @@
+import { readFile, realpath, statfs } from "node:fs/promises";
+import type { Vitals } from "@slipway/protocol/agent/heartbeat";
+import type { Paths } from "../../../paths.ts";
+import {
+  type CpuTimes,
+  parseCpuTimes,
+  parseLoad,
+  parseMemory,
+  parseMountPoints,
+  parseUptime,
+  type Usage,
+} from "./proc.ts";
+
+interface FileSystemUse {
+  readonly blocks: number;
+  readonly bfree: number;
+  readonly files: number;
+  readonly ffree: number;
+}
+
+type StatFs = (path: string) => Promise<FileSystemUse>;
+type DiskVitals = NonNullable<Vitals["disk"]["system"]>;
+
+type VitalsReader = (mountPoints: {
+  readonly ephemeral: string;
+  readonly persistent: string;
+}) => Promise<Vitals>;
+
+const BOOT: CpuTimes = { user: 0, sys: 0, wait: 0, total: 0 };
+/** Fewer ticks than this say nothing about the processor: two readings in a row, as when a heartbeat meets get_state. */
+const FEWEST_TICKS = 20;
+
+/** Reads the machine's load. The processor's is of the time since the last reading, at first since boot. */
+export function vitalsReader(paths: Paths, stat: StatFs = statfs): VitalsReader {
+  let before = BOOT;
+  let cpu = cpuVitals(BOOT, BOOT);
+  return async ({ ephemeral, persistent }) => {
+    const read = (...file: string[]) => readFile(paths.system("proc", ...file), "utf8");
+    const [stats, load, meminfo, uptime] = await Promise.all(
+      ["stat", "loadavg", "meminfo", "uptime"].map((file) => read(file)),
+    );
+    const now = parseCpuTimes(stats ?? "");
+    // The ticks of a paused and resumed machine may go backwards.
+    if (now.total < before.total) before = BOOT;
+    if (now.total - before.total >= FEWEST_TICKS) {
+      cpu = cpuVitals(before, now);
+      before = now;
+    }
+    const memory = parseMemory(meminfo ?? "");
+    const points = parseMountPoints(await read("self", "mountinfo"));
+    const data = await diskVitals(ephemeral, points, stat);
+    const store = await diskVitals(persistent, points, stat);
+    return {
+      cpu,
+      load: parseLoad(load ?? "").map((value) => value.toFixed(2)),
+      mem: memoryVitals(memory.mem),
+      swap: memoryVitals(memory.swap),
+      uptime: { secs: parseUptime(uptime ?? "") },
+      disk: {
+        system: usage(await stat(paths.root)),
+        ...(data !== undefined && { ephemeral: data }),
+        ...(store !== undefined && { persistent: store }),
+      },
+    };
+  };
+}
+
+function cpuVitals(before: CpuTimes, now: CpuTimes): Vitals["cpu"] {
+  const share = (key: "user" | "sys" | "wait") =>
+    percent(now[key] - before[key], now.total - before.total).toFixed(1);
+  return { sys: share("sys"), user: share("user"), wait: share("wait") };
+}
+
+const memoryVitals = ({ usedKb, totalKb }: Usage) => ({
+  kb: String(usedKb),
+  percent: percent(usedKb, totalKb).toFixed(0),
+});
+
+/** Undefined where nothing is mounted: the directory's numbers would be those of the disk below it. */
+async function diskVitals(
+  path: string,
+  points: ReadonlySet<string>,
+  stat: StatFs,
+): Promise<DiskVitals | undefined> {
+  const real = await realpath(path).catch(() => path);
+  if (!points.has(path) && !points.has(real)) return undefined;
+  // It may be unmounted in this moment, or its device gone.
+  return await stat(path).then(usage, () => undefined);
+}
+
+const usage = ({ blocks, bfree, files, ffree }: FileSystemUse): DiskVitals => ({
+  percent: percent(blocks - bfree, blocks).toFixed(0),
+  inode_percent: percent(files - ffree, files).toFixed(0),
+});
+
+/** Never below zero: counters of one reading are not taken in one moment. */
+const percent = (part: number, total: number) => (total <= 0 ? 0 : Math.max(0, (part / total) * 100));

@@ -1,0 +1,14 @@
+import type { DiskPlatform } from "../disks.ts";
+import type { Platform } from "../platform.ts";
+import { namespaceNetworks } from "./networks.ts";
+import { type NamespaceSystemTools, namespaceSystem } from "./system.ts";
+
+/** A VM that is a set of namespaces on its host. */
+export function namespacePlatform(tools: NamespaceSystemTools & { readonly disks: DiskPlatform }): Platform {
+  return {
+    name: "namespace",
+    disks: tools.disks,
+    networks: namespaceNetworks(tools.paths),
+    system: namespaceSystem(tools),
+  };
+}

@@ -1,0 +1,128 @@
+import { existsSync } from "node:fs";
+import { mkdir, mkdtemp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Exec, systemExec } from "@slipway/kernel/exec";
+import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import type { LinuxConfig } from "@slipway/protocol/agent/agent-config";
+import type { DiskHint } from "@slipway/protocol/settings/disk-hint";
+import { type Paths, pathsUnder } from "../../paths.ts";
+import type { DiskPlatform, DiskSettings } from "../disks.ts";
+import { type LinuxDiskOptions, linuxDisks } from "../linux/disks/linux-disks.ts";
+import { recordingLog } from "./recording-log.ts";
+
+const TOOLS = ["losetup", "mke2fs", "mkfs.xfs", "sfdisk", "partx", "blkid", "mount", "umount"];
+const DIRECTORIES = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
+
+export const hasProgram = (name: string): boolean => DIRECTORIES.some((directory) => existsSync(join(directory, name)));
+
+/** Root, loop devices and the tools, as CI has them. */
+export const canUseLoops = (): boolean =>
+  process.getuid?.() === 0 && existsSync("/dev/loop-control") && TOOLS.every(hasProgram);
+
+/** A directory for images and mount points, and real loop devices, all gone after `close`. */
+export class LoopLab {
+  readonly directory: string;
+  readonly paths: Paths;
+  readonly log = recordingLog();
+  readonly #loops = new Map<string, string>();
+
+  private constructor(directory: string) {
+    this.directory = directory;
+    this.paths = pathsUnder(join(directory, "vcap"));
+  }
+
+  static async open(): Promise<LoopLab> {
+    const lab = new LoopLab(await mkdtemp(join(tmpdir(), "slipway-loop-")));
+    await mkdir(lab.paths.boshDir, { recursive: true });
+    return lab;
+  }
+
+  /** Time moves by itself here: waiting for something real costs nothing, and deadlines come. */
+  platform(config: LinuxConfig = {}, overrides: Partial<LinuxDiskOptions> = {}): DiskPlatform {
+    const clock = fakeClock({ hurry: true });
+    return linuxDisks({ config, paths: this.paths, exec: quickExec, clock, log: this.log, ...overrides });
+  }
+
+  image = (name: string): string => join(this.directory, `${name}.img`);
+
+  async disk(name: string, mib: number, options: readonly string[] = []): Promise<string> {
+    await writeFile(this.image(name), "");
+    await truncate(this.image(name), mib * 1024 * 1024);
+    return this.attach(name, options);
+  }
+
+  /** Attaches an image that is there already. */
+  async attach(name: string, options: readonly string[] = []): Promise<string> {
+    const device = (await this.run("losetup", ...options, "--find", "--show", "--nooverlap", this.image(name))).trim();
+    this.#loops.set(device, name);
+    return device;
+  }
+
+  async resize(device: string, mib: number): Promise<void> {
+    await truncate(this.image(this.#loops.get(device) ?? ""), mib * 1024 * 1024);
+    await this.run("losetup", "-c", device);
+  }
+
+  async detach(device: string): Promise<void> {
+    await systemExec("partx", ["--delete", device]);
+    // The kernel keeps this for whoever gets the loop device next.
+    await this.run("blockdev", "--setrw", device);
+    await this.run("losetup", "-d", device);
+    this.#loops.delete(device);
+  }
+
+  async run(program: string, ...args: string[]): Promise<string> {
+    const result = await systemExec(program, args);
+    if (result.code !== 0) throw new Error(`${program} ${args.join(" ")}: ${result.code} ${result.stderr}`);
+    return result.stdout;
+  }
+
+  async writeAt(device: string, position: number, bytes: Uint8Array): Promise<void> {
+    const handle = await open(device, "r+");
+    try {
+      await handle.write(bytes, 0, bytes.length, position);
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+
+  async blkid(device: string, tag: string): Promise<string> {
+    return (await systemExec("blkid", ["-p", "-o", "value", "-s", tag, device])).stdout.trim();
+  }
+
+  /** Mounts, uses and unmounts a file system, without the code under test. */
+  async inside<T>(device: string, use: (directory: string) => Promise<T>): Promise<T> {
+    const target = join(this.directory, "inside");
+    await mkdir(target, { recursive: true });
+    await this.run("mount", device, target);
+    try {
+      return await use(target);
+    } finally {
+      await this.run("umount", target);
+    }
+  }
+
+  async close(): Promise<void> {
+    const table = await readFile("/proc/self/mountinfo", "utf8");
+    const targets = table.split("\n").map((line) => line.split(" ")[4] ?? "");
+    for (const target of targets.reverse()) {
+      if (target.startsWith(this.directory)) await systemExec("umount", ["--lazy", target]);
+    }
+    for (const device of [...this.#loops.keys()]) await this.detach(device);
+    await rm(this.directory, { recursive: true, force: true });
+  }
+}
+
+/** sfdisk asks a kernel that reads no tables several times, with pauses; partx then tells it anyway. */
+export const quickExec: Exec = (program, args, options) =>
+  systemExec(program, program === "sfdisk" && !args.includes("--json") ? ["--no-tell-kernel", ...args] : args, options);
+
+export const soon = (): AbortSignal => AbortSignal.abort(new Error("looked once"));
+
+export function diskSettings(cid: string, hint: DiskHint, fileSystem = ""): DiskSettings {
+  return { cid, hint, fileSystem, mountOptions: [], partitioner: "" };
+}
+
+export const pathHint = (path: string): DiskHint => ({ kind: "text", text: path });

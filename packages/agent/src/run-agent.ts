@@ -1,0 +1,197 @@
+import { mkdir } from "node:fs/promises";
+import type { Clock } from "@slipway/kernel/clock";
+import { type Exec, mustRun } from "@slipway/kernel/exec";
+import type { Random } from "@slipway/kernel/random";
+import type { AgentConfig } from "@slipway/protocol/agent/agent-config";
+import type { ActionTable } from "./actions/action.ts";
+import { linkDisks } from "./actions/associate_disks.ts";
+import { localBlobs } from "./blobs/local-blobs.ts";
+import { Attention } from "./bootstrap/attention.ts";
+import { bootstrapSteps } from "./bootstrap/bootstrap.ts";
+import { type Address, Door } from "./bootstrap/door.ts";
+import { Gate } from "./bootstrap/gate.ts";
+import { beat } from "./bootstrap/heartbeat.ts";
+import { runSteps } from "./bootstrap/steps.ts";
+import { Waiting } from "./bootstrap/waiting.ts";
+import { makeDispatcher } from "./dispatch/dispatch.ts";
+import { Tasks } from "./dispatch/tasks.ts";
+import type { Log } from "./log.ts";
+import type { Paths } from "./paths.ts";
+import type { Platform } from "./platform/platform.ts";
+import type { ManagedDiskStore, Services } from "./services.ts";
+import { blobstoreSettings, mbusClientCa, mbusCredentials, mbusUrls } from "./settings/effective.ts";
+import { SettingsFinder } from "./settings/find.ts";
+import { makeSource } from "./settings/sources/make.ts";
+import { SettingsStore } from "./settings/store.ts";
+import { fileAgentState } from "./state/agent-state.ts";
+import { fileManagedDisk } from "./state/managed-disk.ts";
+import { noJobsSupervisor } from "./state/no-jobs-supervisor.ts";
+import { fileSpecStore } from "./state/spec-store.ts";
+import type { Transport } from "./transports/transport.ts";
+
+export interface AgentParts {
+  readonly config: AgentConfig;
+  readonly paths: Paths;
+  readonly platform: Platform;
+  readonly actions: ActionTable;
+  readonly makeTransport: (address: Address) => Promise<Transport>;
+  readonly exec: Exec;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Log;
+  /** Aborted when the program is asked to end. */
+  readonly stop: AbortSignal;
+}
+
+export type Ending = { readonly kind: "stopped" } | { readonly kind: "restart"; readonly why: string };
+
+/** Time for the last reply to leave; upstream's. */
+const GRACE_MS = 1000;
+
+/** The whole life of an agent: start, serve, end. Rejects when it cannot start or can no longer be reached. */
+export async function runAgent(parts: AgentParts): Promise<Ending> {
+  const { clock, random, log, paths, platform } = parts;
+  const ending = new AbortController();
+  const ended = new Promise<unknown>((resolve) => {
+    ending.signal.addEventListener("abort", () => resolve(ending.signal.reason), { once: true });
+  });
+  const onStop = () => ending.abort(new Ended({ kind: "stopped" }));
+  parts.stop.addEventListener("abort", onStop, { once: true });
+  if (parts.stop.aborted) onStop();
+
+  const waiting = new Waiting(clock);
+  const attention = new Attention();
+  const finder = makeFinder(parts, waiting);
+  const settings = makeStore(parts, finder);
+  const gate = new Gate({ waiting, attention, clock, origin: () => settings.origin() });
+  const door = new Door({
+    makeTransport: parts.makeTransport,
+    handler: gate.handler,
+    log,
+    onFailure: (error) => ending.abort(error),
+  });
+  const services: Services = {
+    paths,
+    platform,
+    settings,
+    spec: fileSpecStore(paths.spec, parts),
+    managedDisk: watched(fileManagedDisk(paths.managedDisk, parts), attention),
+    blobs: localBlobs({
+      ...parts,
+      settings: () => blobstoreSettings(settings.current(), settings.updates()),
+    }),
+    supervisor: noJobsSupervisor(paths.stoppedMarker, () => attention.problem()),
+    publish: (topic, payload) => door.publish(topic, payload),
+    restart: (why) => {
+      log.info(`restarting: ${why}`);
+      clock.after(GRACE_MS, () => ending.abort(new Ended({ kind: "restart", why })));
+    },
+    exec: parts.exec,
+    clock,
+    random,
+    log,
+  };
+  const steps = bootstrapSteps({
+    ...services,
+    settings,
+    finder,
+    waiting,
+    attention,
+    agentState: fileAgentState(paths.agentState, parts),
+    linux: parts.config.Platform?.Linux ?? {},
+    openDoor: () => door.open(addressOf(settings)),
+    linkDisks: (signal) => linkDisks(settings.updates().disk_associations ?? [], services, signal),
+  });
+
+  let tasks: Tasks | undefined;
+  let beating: Promise<void> | undefined;
+  try {
+    await runSteps(steps, { waiting, clock, random, log }, ending.signal);
+    tasks = await Tasks.open({ path: paths.tasks, random, log });
+    gate.open(makeDispatcher({ actions: parts.actions, services, tasks, ending: ending.signal }));
+    log.info(`ready: ${settings.origin()}`);
+    beating = beat(services, ending.signal);
+    throw await ended;
+  } catch (error) {
+    if (error instanceof Ended) return error.ending;
+    throw error;
+  } finally {
+    onStop();
+    parts.stop.removeEventListener("abort", onStop);
+    tasks?.close();
+    await door.close();
+    await beating;
+  }
+}
+
+/** The reason with which everything under way is cut short. */
+class Ended extends Error {
+  readonly ending: Ending;
+  constructor(ending: Ending) {
+    super("the agent is ending");
+    this.ending = ending;
+  }
+}
+
+function addressOf(settings: SettingsStore): Address {
+  const [now, pushed] = [settings.current(), settings.updates()];
+  return {
+    urls: mbusUrls(now, pushed),
+    credentials: mbusCredentials(now, pushed),
+    clientCa: mbusClientCa(now, pushed),
+    agentId: now.agent_id,
+  };
+}
+
+function makeFinder(parts: AgentParts, waiting: Waiting): SettingsFinder {
+  const { Sources, UseRegistry, UseServerName } = parts.config.Infrastructure.Settings;
+  const tools = { ...parts, ensureNetwork: networkOnce(parts) };
+  return new SettingsFinder(
+    {
+      sources: Sources.map((entry) => makeSource(entry, tools)),
+      useRegistry: UseRegistry,
+      useServerName: UseServerName ?? false,
+      onWait: (cause) => waiting.on(cause),
+    },
+    parts,
+  );
+}
+
+/** Upstream's: a VM whose settings come over the network, and that has none yet, gets one by DHCP. */
+function networkOnce({ platform, log }: AgentParts): (signal: AbortSignal) => Promise<void> {
+  let done = false;
+  return async (signal) => {
+    if (done) return;
+    done = true;
+    if ((await platform.networks.live().catch(() => undefined)) !== undefined) return;
+    await platform.networks.configure({ eth0: { type: "dynamic" } }, signal).catch((error: unknown) => {
+      signal.throwIfAborted();
+      log.warn(`no network could be set up by DHCP: ${error instanceof Error ? error.message : "unknown"}`);
+    });
+  };
+}
+
+function makeStore(parts: AgentParts, finder: SettingsFinder): SettingsStore {
+  const { paths, platform, exec } = parts;
+  const mountTmpfs = async (directory: string) => {
+    await mkdir(directory, { recursive: true, mode: 0o700 });
+    if ((await platform.disks.mounts()).some((mount) => mount.target === directory)) return;
+    const options = "size=16m,mode=0700,nosuid,nodev,noexec";
+    const args = ["-t", "tmpfs", "-o", options, "tmpfs", directory];
+    await mustRun(exec, "keeping the settings off the disk", "mount", args);
+  };
+  return new SettingsStore({ paths, finder, tools: parts, mountTmpfs });
+}
+
+/** With another disk mounted, or none wanted any more, what was wrong with the old one no longer matters. */
+const watched = (store: ManagedDiskStore, attention: Attention): ManagedDiskStore => ({
+  load: () => store.load(),
+  save: async (cid) => {
+    await store.save(cid);
+    attention.clear();
+  },
+  clear: async () => {
+    await store.clear();
+    attention.clear();
+  },
+});

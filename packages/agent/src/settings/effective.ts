@@ -1,0 +1,79 @@
+import type { AgentSettings, UpdateSettings } from "@slipway/protocol/settings/agent-settings";
+import { type DiskHint, parseDiskHint } from "@slipway/protocol/settings/disk-hint";
+import type { Credentials } from "../transports/transport.ts";
+
+/** What counts where settings, env and update_settings all say something. Empty means not said. */
+
+const filled = <T>(list: readonly T[] | null | undefined): readonly T[] | undefined =>
+  list == null || list.length === 0 ? undefined : list;
+
+export function mbusUrls(settings: AgentSettings, updates: UpdateSettings): readonly string[] {
+  const own = settings.mbus ? [settings.mbus] : [];
+  return filled(updates.mbus?.urls) ?? filled(settings.env?.bosh?.mbus?.urls) ?? own;
+}
+
+/** The pushed certificate counts only with its authority: half a rotation would lock the agent out. */
+export function mbusCredentials(settings: AgentSettings, updates: UpdateSettings): Credentials {
+  const pushed = credentialsOf(updates.mbus?.cert);
+  return pushed.ca !== "" ? pushed : credentialsOf(settings.env?.bosh?.mbus?.cert);
+}
+
+/**
+ * `client_ca` beside the certificate, a key of ours: HTTPS callers then need a certificate of that authority. It is not
+ * `ca`, which create-env's manifests fill with the authority of the agent's own certificate.
+ */
+export function mbusClientCa(settings: AgentSettings, updates: UpdateSettings): string | undefined {
+  const pushed = updates.mbus?.cert;
+  const cert = credentialsOf(pushed).ca !== "" ? pushed : settings.env?.bosh?.mbus?.cert;
+  const ca = (cert as Record<string, unknown> | null | undefined)?.client_ca;
+  return typeof ca === "string" && ca !== "" ? ca : undefined;
+}
+
+function credentialsOf(cert: object | null | undefined): Credentials {
+  const { ca, certificate, private_key: key } = (cert ?? {}) as Record<string, unknown>;
+  const text = (value: unknown) => (typeof value === "string" ? value : "");
+  return { ca: text(ca), certificate: text(certificate), privateKey: text(key) };
+}
+
+export interface BlobstoreSettings {
+  readonly provider: string;
+  readonly options?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+export function blobstoreSettings(
+  settings: AgentSettings,
+  updates: UpdateSettings,
+): BlobstoreSettings | undefined {
+  return (
+    filled(updates.blobstores)?.[0] ??
+    filled(settings.env?.bosh?.blobstores)?.[0] ??
+    settings.blobstore ??
+    undefined
+  );
+}
+
+/** An empty list in env is said too: no time servers. */
+export const ntpServers = (settings: AgentSettings): readonly string[] =>
+  settings.env?.bosh?.ntp ?? settings.ntp ?? [];
+
+/** Crypt hash; nobody logs in with `*`. */
+export const passwordHash = (settings: AgentSettings): string => settings.env?.bosh?.password || "*";
+
+export function ephemeralHint(settings: AgentSettings): DiskHint | undefined {
+  const wire = settings.disks?.ephemeral;
+  if (wire === undefined || wire === null || wire === "") return undefined;
+  const parsed = parseDiskHint(wire);
+  return parsed.ok ? parsed.hint : undefined;
+}
+
+export const rawEphemeralHints = (settings: AgentSettings): readonly DiskHint[] =>
+  (settings.disks?.raw_ephemeral ?? []).flatMap((wire) => {
+    const parsed = parseDiskHint(wire);
+    return parsed.ok ? [parsed.hint] : [];
+  });
+
+/** `env.bosh.agent.settings.tmpfs`: the settings must not touch a disk. */
+export function keepsSettingsInMemory(settings: AgentSettings): boolean {
+  const agent = (settings.env?.bosh as Record<string, unknown> | null | undefined)?.agent;
+  return (agent as { settings?: { tmpfs?: unknown } | null } | null | undefined)?.settings?.tmpfs === true;
+}

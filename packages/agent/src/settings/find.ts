@@ -1,0 +1,89 @@
+import { type Backoff, delayBefore } from "@slipway/kernel/backoff";
+import { messageTrail } from "@slipway/kernel/errors";
+import type { AgentSettings } from "@slipway/protocol/settings/agent-settings";
+import { RegistryNotAllowed, SettingsNotFound } from "./errors.ts";
+import { parseDocument } from "./parse.ts";
+import { askRegistry, type RegistryTools } from "./registry.ts";
+import type { Source } from "./sources/source.ts";
+
+export interface Found {
+  readonly settings: AgentSettings;
+  /** What was used and why, in one line without secrets. */
+  readonly origin: string;
+}
+
+export interface FinderOptions {
+  readonly sources: readonly Source[];
+  /** Undefined: ask a registry where the user-data lead to one. */
+  readonly useRegistry: boolean | undefined;
+  readonly useServerName: boolean;
+  /** Told what is being waited for between two rounds. */
+  readonly onWait?: (cause: string) => void;
+}
+
+/** Every source is asked once in a round; a source that is slow to appear does not keep the next one from being used. */
+export const FIRST_SEARCH: Backoff = { tries: 10, firstDelayMs: 1000, longestDelayMs: 2000 };
+/** When the settings of the last time are there to fall back to. */
+export const REFRESH: Backoff = { tries: 3, firstDelayMs: 500, longestDelayMs: 1000 };
+
+/** Finds the settings. The source that gave them is the only one asked from then on. */
+export class SettingsFinder {
+  readonly #options: FinderOptions;
+  readonly #tools: RegistryTools;
+  #pinned: Source | undefined;
+
+  constructor(options: FinderOptions, tools: RegistryTools) {
+    this.#options = options;
+    this.#tools = tools;
+  }
+
+  async find(signal: AbortSignal, backoff: Backoff): Promise<Found> {
+    const sources = this.#pinned === undefined ? this.#options.sources : [this.#pinned];
+    let attempts: string[] = [];
+    for (let round = 1; round <= backoff.tries; round++) {
+      attempts = [];
+      for (const source of sources) {
+        try {
+          const found = await this.#from(source, signal);
+          this.#pinned = source;
+          return found;
+        } catch (error) {
+          signal.throwIfAborted();
+          attempts.push(messageTrail(error));
+        }
+      }
+      this.#options.onWait?.(`settings (round ${round} of ${backoff.tries}): ${attempts.join("; ")}`);
+      if (round < backoff.tries)
+        await this.#tools.clock.sleep(delayBefore(round, backoff, this.#tools.random), signal);
+    }
+    throw SettingsNotFound({ attempts });
+  }
+
+  /** The key of the first source that knows one. A source without it is no failure. */
+  async sshKey(signal: AbortSignal): Promise<string | undefined> {
+    const sources = this.#pinned === undefined ? this.#options.sources : [this.#pinned];
+    for (const source of sources) {
+      const key = await source.sshKey?.(signal).catch(() => undefined);
+      signal.throwIfAborted();
+      if (key !== undefined) return key;
+    }
+    return undefined;
+  }
+
+  async #from(source: Source, signal: AbortSignal): Promise<Found> {
+    const userData = parseDocument(await source.read(signal), source.name);
+    if (userData.form === "settings") {
+      return { settings: userData.settings, origin: `settings from ${source.name}, which has an agent_id` };
+    }
+    const { useRegistry, useServerName } = this.#options;
+    if (useRegistry === false) throw RegistryNotAllowed({ source: source.name });
+    const { settings, where } = await askRegistry(
+      userData.userData,
+      source,
+      useServerName,
+      this.#tools,
+      signal,
+    );
+    return { settings, origin: `settings from ${where}, to which ${source.name} leads; it has no agent_id` };
+  }
+}

@@ -1,0 +1,52 @@
+import { mkdir, readdir, rm, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemExec } from "@slipway/kernel/exec";
+import type { AgentSettings } from "@slipway/protocol/settings/agent-settings";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { pathsUnder } from "../paths.ts";
+import { needs } from "../testing/needs.ts";
+import { StateNotWritten } from "./errors.ts";
+import { SettingsStore } from "./store.ts";
+import { AGENT_ID, NEVER, SETTINGS, tools } from "./testing/here.ts";
+
+const root = needs("root-loop", process.getuid?.() === 0, "mounting a small disk needs root");
+
+describe.runIf(root)("on a disk that is really full", () => {
+  it("settings are used, changes are refused, what was kept stays, and all is well once there is room", async () => {
+    const t = await tools();
+    const base = join(t.dir, "small");
+    await mkdir(base);
+    const mounted = await systemExec("mount", ["-t", "tmpfs", "-o", "size=64k", "tmpfs", base]);
+    expect(mounted.code).toBe(0);
+    onTestFinished(async () => void (await systemExec("umount", [base])));
+    const paths = pathsUnder(base);
+    const found = { settings: SETTINGS as unknown as AgentSettings, origin: "settings from T" };
+    const start = async (settings = found) => {
+      const store = new SettingsStore({
+        paths,
+        finder: { find: async () => settings },
+        tools: t,
+        mountTmpfs: async () => {},
+      });
+      await store.loadStored();
+      await store.load(NEVER);
+      return store;
+    };
+    const store = await start();
+    await store.addHint("vol-2", { kind: "text", text: "/dev/sdg" });
+    await writeFile(join(base, "fill"), Buffer.alloc(1 << 20)).catch(() => undefined);
+
+    await expect(store.addHint("vol-3", { kind: "text", text: "x" })).rejects.toSatisfy(StateNotWritten.is);
+    await expect(store.saveUpdates({ trusted_certs: "PEM" })).rejects.toSatisfy(StateNotWritten.is);
+    const newer = { ...found, settings: { ...found.settings, mbus: "nats://new" } };
+    const again = await start(newer);
+    expect(again.current().mbus).toBe("nats://new");
+    expect([...(await again.persistentDisks()).keys()]).toEqual(["vol-1", "vol-2"]);
+
+    await rm(join(base, "fill"));
+    await again.addHint("vol-3", { kind: "text", text: "x" });
+    expect((await (await start()).persistentDisks()).size).toBe(3);
+    expect((await start()).current().agent_id).toBe(AGENT_ID);
+    expect((await readdir(paths.boshDir)).sort()).toEqual(["persistent_disk_hints.json", "settings.json"]);
+  });
+});

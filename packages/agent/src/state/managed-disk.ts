@@ -1,0 +1,35 @@
+import { rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import { syncDirectory } from "@slipway/kernel/atomic-file";
+import { systemCode } from "@slipway/kernel/errors";
+import { BadJson } from "@slipway/kernel/strict-json";
+import type { ManagedDiskStore } from "../services.ts";
+import { StateNotWritten } from "../settings/errors.ts";
+import { readState, type StateTools, writeState } from "./state-file.ts";
+
+/**
+ * `managed_disk_settings.json`, which despite its name is the bare cid. Upstream never deletes it, so that its agent
+ * cannot start again once the disk is removed; ours is cleared with the disk.
+ */
+export function fileManagedDisk(path: string, tools: StateTools): ManagedDiskStore {
+  return {
+    load: () => readState(path, parseCid, tools),
+    save: (cid) => writeState(path, cid),
+    clear: async () => {
+      try {
+        await rm(path, { force: true });
+        await syncDirectory(dirname(path));
+      } catch (cause) {
+        if (systemCode(cause) !== "ENOENT") throw StateNotWritten({ path }, { cause });
+      }
+    },
+  };
+}
+
+/** Part of a cid looks like a cid; whether it is one shows when a disk of that name is known or not. */
+function parseCid(text: string): string {
+  const cid = text.trim();
+  if (!/^[\x21-\x7e]{1,1024}$/.test(cid))
+    throw BadJson({ what: "the managed disk", why: "it is not a disk cid" });
+  return cid;
+}

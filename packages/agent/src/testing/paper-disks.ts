@@ -1,0 +1,115 @@
+import type { DiskPlatform, DiskSettings, Mount } from "../platform/disks.ts";
+
+interface PaperDisk {
+  formatted: boolean;
+  readonly files: Map<string, string>;
+}
+
+/** Thrown where a test kills the agent: after a step was done, before anybody heard of it. */
+export class Killed extends Error {}
+
+/**
+ * Disks on paper: devices with files, mounts, and a kill after any chosen step. Mounts survive the agent, as they do
+ * when only the process dies; `reboot` loses them.
+ */
+export class PaperDisks implements DiskPlatform {
+  readonly devices = new Map<string, PaperDisk>();
+  mountTable: Mount[] = [];
+  readonly steps: string[] = [];
+  killAfter = Number.POSITIVE_INFINITY;
+
+  /** A device named like the disk, as the hint of the test says. */
+  plug(cid: string, files: Readonly<Record<string, string>> = {}): void {
+    const formatted = Object.keys(files).length > 0;
+    this.devices.set(`/dev/${cid}`, { formatted, files: new Map(Object.entries(files)) });
+  }
+
+  reboot(): void {
+    this.mountTable = [];
+  }
+
+  filesAt(target: string): Readonly<Record<string, string>> | undefined {
+    const mount = this.mountTable.findLast((one) => one.target === target);
+    const disk = mount === undefined ? undefined : this.devices.get(mount.source);
+    return disk === undefined ? undefined : Object.fromEntries(disk.files);
+  }
+
+  #done(step: string): void {
+    this.steps.push(step);
+    if (this.steps.length >= this.killAfter) throw new Killed(step);
+  }
+
+  async locate(disk: DiskSettings, signal: AbortSignal): Promise<string> {
+    const device = `/dev/${disk.cid}`;
+    if (this.devices.has(device)) return device;
+    return await new Promise<string>((_, reject) => {
+      const stop = () => reject(signal.reason as Error);
+      if (signal.aborted) stop();
+      signal.addEventListener("abort", stop, { once: true });
+    });
+  }
+
+  async mountSource(device: string): Promise<string> {
+    return device;
+  }
+
+  async prepare(device: string): Promise<void> {
+    const disk = this.#disk(device);
+    if (!disk.formatted) disk.formatted = true;
+    this.#done(`prepare ${device}`);
+  }
+
+  async mount(source: string, target: string, options: readonly string[]): Promise<void> {
+    if (!this.#disk(source).formatted) throw new Error(`${source} has no file system`);
+    this.mountTable.push({ source, target, readOnly: options.includes("ro") });
+    this.#done(`mount ${source} ${target}`);
+  }
+
+  async unmount(target: string): Promise<void> {
+    const at = this.mountTable.findLastIndex((mount) => mount.target === target);
+    if (at === -1) throw new Error(`${target} is not mounted`);
+    this.mountTable.splice(at, 1);
+    this.#done(`unmount ${target}`);
+  }
+
+  async remountReadOnly(target: string): Promise<void> {
+    this.mountTable = this.mountTable.map((mount) =>
+      mount.target === target ? { ...mount, readOnly: true } : mount,
+    );
+    this.#done(`read-only ${target}`);
+  }
+
+  async mounts(): Promise<readonly Mount[]> {
+    return [...this.mountTable];
+  }
+
+  async isInUse(device: string): Promise<boolean> {
+    return this.#disk(device).formatted;
+  }
+
+  /** Killed in the middle, half of the files are there. */
+  async copy(from: string, to: string): Promise<void> {
+    const source = this.#mounted(from);
+    const target = this.#mounted(to);
+    target.files.clear();
+    for (const [name, content] of source.files) {
+      target.files.set(name, content);
+      this.#done(`copy ${name}`);
+    }
+  }
+
+  async setUpEphemeral(): Promise<void> {}
+  async setUpRawEphemeral(): Promise<void> {}
+
+  #disk(device: string): PaperDisk {
+    const disk = this.devices.get(device);
+    if (disk === undefined) throw new Error(`no device ${device}`);
+    return disk;
+  }
+
+  #mounted(target: string): PaperDisk {
+    const mount = this.mountTable.findLast((one) => one.target === target);
+    if (mount === undefined) throw new Error(`${target} is not mounted`);
+    return this.#disk(mount.source);
+  }
+}

@@ -1,0 +1,35 @@
+import type { AgentReply } from "@slipway/protocol/agent/envelope";
+
+/** Answers one request; undefined for a body that is not a request at all. Never rejects. */
+export type Handler = (body: string, caller: string) => Promise<HandledRequest>;
+
+export type HandledRequest =
+  | {
+      readonly kind: "reply";
+      readonly reply: AgentReply;
+      readonly replyTo: string | undefined;
+      /** The request had arrived before and its reply is on its way: NATS stays silent, HTTPS says it again. */
+      readonly repeated?: boolean;
+    }
+  /** NATS stays silent, HTTPS answers 500. */
+  | { readonly kind: "unreadable" };
+
+export type Topic = "heartbeat" | "alert" | "shutdown";
+
+/** A way for callers to reach the agent. */
+export interface Transport {
+  readonly description: string;
+  /** Resolves when requests are taken. Keeps trying by itself after that. */
+  start(handler: Handler): Promise<void>;
+  /** Dropped where nobody listens (HTTPS); rejects when it could not be sent. */
+  publish(topic: Topic, payload: unknown): Promise<void>;
+  /** Finishes answers under way. */
+  close(): Promise<void>;
+}
+
+export interface Credentials {
+  /** PEM; empty means the system's roots. */
+  readonly ca: string;
+  readonly certificate: string;
+  readonly privateKey: string;
+}

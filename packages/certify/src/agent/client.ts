@@ -1,0 +1,111 @@
+import { request } from "node:https";
+import type { Clock } from "@slipway/kernel/clock";
+import { withDeadline } from "@slipway/kernel/deadline";
+import type { AgentReply } from "@slipway/protocol/agent/envelope";
+
+/** What a check sees of an HTTP exchange. */
+export interface HttpReply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+}
+
+export interface AgentEndpoint {
+  /** `https://user:password@host:port`. */
+  readonly mbus: string;
+  /** PEM of the authority that signed the agent's certificate. */
+  readonly ca: string;
+  readonly clock: Clock;
+}
+
+const ANSWER_MS = 45_000;
+
+/** An agent over HTTPS, as the CLI and our Director talk to it: no connection is kept. */
+export class AgentClient {
+  readonly #endpoint: AgentEndpoint;
+
+  constructor(endpoint: AgentEndpoint) {
+    this.#endpoint = endpoint;
+  }
+
+  /** One plain HTTP exchange. */
+  http(method: string, path: string, body = "", authorization = this.#basic()): Promise<HttpReply> {
+    const { hostname, port } = new URL(this.#endpoint.mbus);
+    return withDeadline(`${method} ${path}`, ANSWER_MS, this.#endpoint.clock, undefined, (signal) => {
+      return new Promise<HttpReply>((resolve, reject) => {
+        const call = request(
+          {
+            hostname,
+            port,
+            method,
+            path,
+            ca: this.#endpoint.ca,
+            agent: false,
+            signal,
+            headers: {
+              "Content-Type": "application/json",
+              "Content-Length": Buffer.byteLength(body),
+              ...(authorization !== "" && { Authorization: authorization }),
+            },
+          },
+          (response) => {
+            const chunks: Buffer[] = [];
+            response.on("data", (chunk: Buffer) => chunks.push(chunk));
+            response.on("error", reject);
+            response.on("end", () =>
+              resolve({
+                status: response.statusCode ?? 0,
+                headers: response.headers,
+                body: Buffer.concat(chunks).toString("utf8"),
+              }),
+            );
+          },
+        );
+        call.on("error", reject);
+        call.end(body);
+      });
+    });
+  }
+
+  /** One message; the reply as it came. */
+  async send(method: string, args: readonly unknown[] = [], protocol = 3): Promise<AgentReply> {
+    const envelope = { protocol, method, arguments: args, reply_to: "conformance" };
+    const { status, body } = await this.http("POST", "/agent", JSON.stringify(envelope));
+    if (status !== 200) throw new Error(`${method}: HTTP ${status}`);
+    return JSON.parse(body) as AgentReply;
+  }
+
+  /** The value of a message, its task polled to the end. Throws the exception's message. */
+  async value(method: string, args: readonly unknown[] = [], protocol = 3): Promise<unknown> {
+    let reply = await this.send(method, args, protocol);
+    for (;;) {
+      if ("exception" in reply) throw new Error(reply.exception.message);
+      const task = runningId(reply.value);
+      if (task === undefined) return reply.value;
+      await this.#endpoint.clock.sleep(20);
+      reply = await this.send("get_task", [task]);
+    }
+  }
+
+  /** The message of the exception; throws if there was none. */
+  async failure(method: string, args: readonly unknown[] = []): Promise<string> {
+    try {
+      await this.value(method, args);
+    } catch (error) {
+      return error instanceof Error ? error.message : String(error);
+    }
+    throw new Error(`${method} should have failed`);
+  }
+
+  #basic(): string {
+    const { username, password } = new URL(this.#endpoint.mbus);
+    const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    return `Basic ${Buffer.from(pair).toString("base64")}`;
+  }
+}
+
+export function runningId(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null) return undefined;
+  const { agent_task_id: id, state } = value as { agent_task_id?: unknown; state?: unknown };
+  return state === "running" && typeof id === "string" ? id : undefined;
+}

@@ -1,0 +1,131 @@
+import { readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { type Check, type CheckContext, expectEqual, expectIncludes, expectTrue } from "./check.ts";
+
+const file = (context: CheckContext, ...path: string[]) => join(context.baseDir ?? "", ...path);
+
+const hintsOf = async (context: CheckContext) =>
+  JSON.parse(await readFile(file(context, "bosh", "persistent_disk_hints.json"), "utf8")) as Record<
+    string,
+    unknown
+  >;
+
+const EMPTY_ISCSI = { InitiatorName: "", Username: "", Target: "", Password: "" };
+
+/** What needs a look at the agent's files, or disks to play with. */
+export const STATE_CHECKS: readonly Check[] = [
+  {
+    number: 11,
+    name: "a first apply stores the specification and the instance files",
+    needs: ["base-dir"],
+    run: async (context) => {
+      const spec = { deployment: "shop", name: "api", id: "6f2f", index: 0, networks: {} };
+      expectEqual(await context.agent.value("apply", [spec]), "applied", "apply");
+      const stored = JSON.parse(await readFile(file(context, "bosh", "spec.json"), "utf8")) as {
+        name: string;
+      };
+      expectEqual(stored.name, "api", "spec.json");
+      const { mode } = await stat(file(context, "instance", "id"));
+      expectEqual(mode & 0o777, 0o644, "mode of instance/id");
+    },
+  },
+  {
+    number: 37,
+    name: "hints are stored in upstream's format and removed again",
+    needs: ["base-dir"],
+    run: async (context) => {
+      await context.agent.value("add_persistent_disk", ["vol-text", "/dev/sdf"]);
+      await context.agent.value("add_persistent_disk", ["vol-object", { id: "6000c29a" }]);
+      const hints = await hintsOf(context);
+      const rest = { FileSystemType: "", MountOptions: null, Partitioner: "" };
+      const text = {
+        ID: "vol-text",
+        DeviceID: "",
+        VolumeID: "/dev/sdf",
+        Lun: "",
+        HostDeviceID: "",
+        Path: "/dev/sdf",
+        ISCSISettings: EMPTY_ISCSI,
+      };
+      expectEqual(hints["vol-text"], { ...text, ...rest }, "string hint");
+      expectEqual((hints["vol-object"] as { DeviceID: string }).DeviceID, "6000c29a", "object hint");
+      for (const cid of ["vol-text", "vol-object", "vol-object"])
+        await context.agent.value("remove_persistent_disk", [cid]);
+      expectEqual(await hintsOf(context), {}, "hints after removal");
+    },
+  },
+  {
+    number: 38,
+    name: "a disk is mounted once and listed",
+    needs: ["disks"],
+    run: async ({ agent, disks }) => {
+      const [disk] = disks ?? [];
+      if (disk === undefined) return;
+      await agent.value("add_persistent_disk", [disk.cid, disk.hint]);
+      expectEqual(await agent.value("mount_disk", [disk.cid]), {}, "mount_disk");
+      expectEqual(await agent.value("mount_disk", [disk.cid]), {}, "mount_disk again");
+      expectEqual(await agent.value("list_disk"), [disk.cid], "list_disk");
+      const direct = await agent.send("list_disk", [], 0);
+      expectEqual(direct, { value: [disk.cid] }, "list_disk of protocol 0 answers at once");
+    },
+  },
+  {
+    number: 40,
+    name: "a second disk goes to the migration target and takes the first one's place",
+    needs: ["disks"],
+    run: async ({ agent, disks }) => {
+      const [old, fresh] = disks ?? [];
+      if (old === undefined || fresh === undefined) return;
+      await agent.value("add_persistent_disk", [fresh.cid, fresh.hint]);
+      await agent.value("mount_disk", [fresh.cid]);
+      expectEqual(await agent.value("migrate_disk", [old.cid, fresh.cid]), {}, "migrate_disk");
+      expectEqual(await agent.value("list_disk"), [fresh.cid], "list_disk");
+      await agent.value("remove_persistent_disk", [old.cid]);
+    },
+  },
+  {
+    number: 43,
+    name: "unmounting twice says the second time that nothing was mounted",
+    needs: ["disks"],
+    run: async ({ agent, disks }) => {
+      const fresh = disks?.[1];
+      if (fresh === undefined) return;
+      const first = (await agent.value("unmount_disk", [fresh.cid])) as { message: string };
+      const second = (await agent.value("unmount_disk", [fresh.cid])) as { message: string };
+      expectTrue(first.message.startsWith("Unmounted partition of"), first.message);
+      expectIncludes(second.message, "is not mounted");
+      await agent.value("remove_persistent_disk", [fresh.cid]);
+    },
+  },
+];
+
+const left = (number: number, name: string, ...needs: Check["needs"] & object): Check => ({
+  number,
+  name,
+  needs,
+});
+
+/** In the list, not run by this program yet: what each one needs. */
+export const LEFT_CHECKS: readonly Check[] = [
+  left(1, "ping over NATS", "nats"),
+  ...[15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 27, 28, 31, 32].map((number) =>
+    left(number, "jobs, packages, errands", "jobs"),
+  ),
+  left(26, "drain shutdown tells the health monitor", "nats"),
+  left(30, "large replies over NATS", "nats"),
+  left(35, "ssh users", "machine"),
+  left(36, "sync_dns", "machine"),
+  left(41, "a preformatted disk keeps its file system", "machine"),
+  left(42, "an enlarged disk grows", "machine"),
+  left(44, "a reboot mounts the disk again", "restart"),
+  left(45, "two disks and no association at a restart", "restart"),
+  left(46, "certificate rotation", "restart"),
+  left(47, "trusted certificates", "machine"),
+  left(48, "disk associations", "machine"),
+  left(49, "settings source gone after the first boot", "restart"),
+  left(50, "heartbeats", "nats"),
+  left(51, "NATS down at boot", "nats"),
+  left(52, "a wrong NATS server is refused", "nats"),
+  left(54, "create-env from the real CLI", "machine"),
+  left(55, "a real Director", "machine"),
+];

@@ -1,0 +1,105 @@
+// Starts the bundled agent for programs that want one: with test certificates, on a free loopback port, in mounts of its
+// own where the machine lets us.
+import { spawn, spawnSync } from "node:child_process";
+import { mkdirSync, writeFileSync } from "node:fs";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { build } from "esbuild";
+
+const CERTIFICATES = "packages/agent/src/transports/testing/certificates.ts";
+
+/** The test certificates are TypeScript; this is the shortest way to read them. */
+async function certificates() {
+  const { outputFiles } = await build({
+    entryPoints: [CERTIFICATES],
+    bundle: true,
+    write: false,
+    format: "esm",
+    conditions: ["source"],
+  });
+  return await import(`data:text/javascript,${encodeURIComponent(outputFiles[0].text)}`);
+}
+
+/** Bind mounts need mounts of one's own: as root a mount namespace, otherwise a user namespace as well. */
+function sandbox() {
+  const flags =
+    process.getuid() === 0
+      ? ["--mount", "--propagation", "private"]
+      : ["--user", "--map-root-user", "--mount"];
+  return spawnSync("unshare", [...flags, "true"]).status === 0 ? ["unshare", ...flags] : [];
+}
+
+export async function startAgent(dir, { platform = "namespace", settings = {}, nodeFlags = [] } = {}) {
+  const { CA, AGENT_SERVER } = await certificates();
+  const port = await freePort();
+  const password = "only-for-tests";
+  const baseDir = join(dir, "vcap");
+  mkdirSync(baseDir, { recursive: true });
+  const cert = { ca: CA, certificate: AGENT_SERVER.certificate, private_key: AGENT_SERVER.privateKey };
+  const document = {
+    agent_id: "agent-under-test",
+    vm: { name: "vm-under-test" },
+    mbus: `https://agent:${password}@127.0.0.1:${port}`,
+    networks: { private: { type: "manual", ip: "127.0.0.1", netmask: "255.0.0.0", preconfigured: true } },
+    disks: { system: "", persistent: {} },
+    env: { bosh: { mbus: { cert } } },
+    blobstore: { provider: "local", options: { blobstore_path: join(baseDir, "blobs") } },
+    ...settings,
+  };
+  writeFileSync(join(dir, "settings.json"), JSON.stringify(document), { mode: 0o600 });
+  const config = {
+    Infrastructure: { Settings: { Sources: [{ Type: "File", SettingsPath: join(dir, "settings.json") }] } },
+    Platform: { Linux: { SkipDiskSetup: true } },
+  };
+  writeFileSync(join(dir, "agent.json"), JSON.stringify(config));
+  const prefix = platform === "namespace" ? sandbox() : [];
+  const command = [
+    ...prefix,
+    process.execPath,
+    ...nodeFlags,
+    "packages/agent/dist/slipway-agent.cjs",
+    "-C",
+    join(dir, "agent.json"),
+    "-b",
+    baseDir,
+    "-P",
+    platform,
+  ];
+  const child = spawn(command[0], command.slice(1), { stdio: ["ignore", "pipe", "pipe"] });
+  let output = "";
+  const ended = new Promise((resolve) => child.on("exit", resolve));
+  await new Promise((resolve, reject) => {
+    const take = (chunk) => {
+      output += chunk;
+      if (output.includes("ready:")) resolve();
+    };
+    child.stdout.setEncoding("utf8").on("data", take);
+    child.stderr.setEncoding("utf8").on("data", take);
+    child.on("exit", (code) => reject(new Error(`the agent ended with ${code}:\n${output}`)));
+  });
+  return {
+    pid: child.pid,
+    mbus: `https://agent@127.0.0.1:${port}`,
+    port,
+    password,
+    ca: CA,
+    baseDir,
+    sandboxed: prefix.length > 0,
+    output: () => output,
+    stop: async () => {
+      child.kill("SIGTERM");
+      await ended;
+    },
+  };
+}
+
+function freePort() {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const { port } = server.address();
+      server.close(() => resolve(port));
+    });
+  });
+}
