@@ -4,7 +4,7 @@ import { messageTrail, SlipwayError, toError } from "@slipway/kernel/errors";
 import { type Random, systemRandom } from "@slipway/kernel/random";
 import { type ApiVersion, knownVersion, NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
 import { cpiContext, stemcellVersion } from "@slipway/protocol/cpi/context";
-import { type CpiRequest, type CpiResponse, redactRequest } from "@slipway/protocol/cpi/envelope";
+import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { CPI_ERRORS } from "@slipway/protocol/cpi/errors";
 import { argsIn, camel, existsIn, type Method, resultIn } from "@slipway/protocol/cpi/method";
 import { methodNamed } from "@slipway/protocol/cpi/methods";
@@ -12,11 +12,11 @@ import { negotiate } from "@slipway/protocol/negotiate";
 import { check, kindOf } from "@slipway/protocol/schema/check";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { secretsIn } from "@slipway/protocol/schema/redact";
-import { mergeContext, readOwn, readShared, sharedProperties } from "./config.ts";
+import { mergeContext, readOwn, readReportedVersion, readShared, sharedProperties } from "./config.ts";
 import type { Cpi } from "./cpi.ts";
 import { toShipped } from "./draft-arguments.ts";
 import { CpiFailure, cpiError, notImplemented, notSupported } from "./errors.ts";
-import { BoundedText, makeLog, scrubber } from "./log.ts";
+import { BoundedText, makeLog, scrubber, wellFormed } from "./log.ts";
 import { info } from "./methods/info.ts";
 import { methodTable } from "./methods.ts";
 import { readRequest } from "./request.ts";
@@ -78,10 +78,13 @@ async function perform(
   const merged = mergeContext(properties, cpi.name, request.context);
   if (method.name === "info") {
     namedArguments(method, NEWEST_API_VERSION, request.arguments);
-    return info(cpi, readShared(merged).reportedVersion);
+    return info(cpi, readReportedVersion(merged));
   }
   const version = requestedVersion(cpi, request);
-  if (method.name === "ping") return "pong";
+  if (method.name === "ping") {
+    namedArguments(method, version, request.arguments);
+    return "pong";
+  }
   const implemented = handlerOf(cpi, camel(method.name)) !== undefined && existsIn(method, version);
   if (!implemented)
     throw method.name === "configure_networks" ? noConfigureNetworks() : notImplemented(method.name);
@@ -93,12 +96,12 @@ async function perform(
   const mix = negotiate({ director: version, cpi: version, stemcell: stemcellVersion(request.context) });
   if (mix.outcome === "refused") throw cpiError(mix.problems.join("; "));
 
-  around.log.debug(`request: ${JSON.stringify(redactRequest(request))}`);
   const deadline =
     cpi.deadlinesMs?.[request.method as "default"] ??
     cpi.deadlinesMs?.default ??
     DEADLINES[method.name] ??
     HOUR;
+  around.signal?.throwIfAborted();
   return await withDeadlineAndGrace(method.name, deadline, around, async (signal) => {
     const running: Running = {
       cpi,
@@ -208,8 +211,13 @@ function errorBody(thrown: unknown, scrub: (text: string) => string): NonNullabl
   const bug = error instanceof SlipwayError && error.kind === "bug";
   const type = failure?.type ?? CPI_ERRORS[bug ? "CpiError" : "CloudError"].type;
   const trail = messageTrail(error) || error.name;
-  const text = error instanceof SlipwayError ? `${error.code} ${trail}. ${error.next}` : trail;
-  return { type, message: scrub(text).slice(0, LONGEST_MESSAGE), ok_to_retry: failure?.okToRetry ?? false };
+  const text =
+    error instanceof SlipwayError ? `${error.code} ${trail.replace(/\.$/, "")}. ${error.next}` : trail;
+  return {
+    type,
+    message: wellFormed(scrub(text).slice(0, LONGEST_MESSAGE)),
+    ok_to_retry: failure?.okToRetry ?? false,
+  };
 }
 
 function secretsOf(cpi: Cpi, request: CpiRequest, properties: JsonObject): string[] {
@@ -220,6 +228,7 @@ function secretsOf(cpi: Cpi, request: CpiRequest, properties: JsonObject): strin
     ...secretsIn(sharedProperties, properties),
     ...secretsIn(cpi.config, properties[cpi.name]),
     ...secretsIn(cpi.config, request.context),
+    ...secretsIn(cpi.config, request.context[cpi.name]),
   ];
 }
 

@@ -1,13 +1,14 @@
 import { CONTEXT_KEYS, type CpiContext } from "@slipway/protocol/cpi/context";
 import { check } from "@slipway/protocol/schema/check";
 import { type Json, type JsonObject, jsonObject, open, text } from "@slipway/protocol/schema/json";
-import { type Schema, secret } from "@slipway/protocol/schema/marks";
+import { hidden, type Schema, secret } from "@slipway/protocol/schema/marks";
 import { blobstore } from "@slipway/protocol/settings/env";
 import * as v from "valibot";
 import { BadConfig } from "./errors.ts";
 
 const registrySection = open({
-  endpoint: v.optional(secret(text("registry.endpoint"))),
+  // Only the password in it is a secret: a message about an unreachable registry must say which one.
+  endpoint: v.optional(hidden(text("registry.endpoint"))),
   host: v.optional(text("registry.host")),
   port: v.optional(v.union([v.number(), v.string()])),
   user: v.optional(v.string()),
@@ -43,8 +44,6 @@ export interface RegistryAccess {
 export interface SharedConfig {
   readonly registry: RegistryAccess | undefined;
   readonly agent: AgentSection;
-  /** What `debug.cpi.api_version` lowers `info` to. */
-  readonly reportedVersion: number | undefined;
 }
 
 /** `cpi.json` as BOSH jobs write it (`cloud.properties`), or the properties at top level. */
@@ -74,8 +73,13 @@ export function readShared(properties: JsonObject): SharedConfig {
   return {
     registry: registryAccess(shared.registry ?? undefined),
     agent: shared.agent ?? {},
-    reportedVersion: shared.debug?.cpi?.api_version ?? undefined,
   };
+}
+
+/** What `debug.cpi.api_version` lowers `info` to. Read by itself: `info` answers however broken the rest is. */
+export function readReportedVersion(properties: JsonObject): number | undefined {
+  const debug = checked(v.optional(v.nullable(debugSection)), properties.debug, "debug");
+  return debug?.cpi?.api_version ?? undefined;
 }
 
 export function readOwn<const S extends Schema>(
@@ -84,7 +88,9 @@ export function readOwn<const S extends Schema>(
   section: string,
 ): v.InferOutput<S> {
   const value = asObject(properties[section]);
-  return checked(schema, value, section);
+  checked(schema, value, section);
+  // Not the value that was checked: an author's schema may have defaults.
+  return v.parse(schema, value);
 }
 
 function registryAccess(

@@ -2,13 +2,16 @@ import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import type { ArgsOf, Camel, ReturnOf } from "@slipway/protocol/cpi/method";
 import type { CpiMethodName, CpiMethods } from "@slipway/protocol/cpi/methods";
-import type { Json, JsonObject } from "@slipway/protocol/schema/json";
+import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Schema } from "@slipway/protocol/schema/marks";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type * as v from "valibot";
 import type { Log } from "./log.ts";
+
+/** For the configuration schema: what it marks never shows in a log or an error. */
+export { secret } from "@slipway/protocol/schema/marks";
 
 /** What every method gets beside its arguments. */
 export interface Call<C> {
@@ -72,8 +75,6 @@ export interface CreatedNetwork {
   readonly cloudProperties?: JsonObject;
 }
 
-type Void = undefined | null | Json;
-
 /** What an author returns where it differs from the wire: the SDK makes the wire's shape of it. */
 interface Returns {
   create_vm: CreatedVm;
@@ -95,7 +96,7 @@ type Handler<N extends CpiMethodName, C> = (
   N extends keyof Returns
     ? Returns[N]
     : undefined extends ReturnOf<CpiMethods[N]>
-      ? Void | void
+      ? unknown
       : ReturnOf<CpiMethods[N]>
 >;
 

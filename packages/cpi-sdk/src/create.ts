@@ -1,9 +1,20 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { camel } from "@slipway/protocol/cpi/method";
+import { check } from "@slipway/protocol/schema/check";
+import type { Schema } from "@slipway/protocol/schema/marks";
 import type { CreateCall } from "./cpi.ts";
 import { CpiFailure, cpiError } from "./errors.ts";
 import { Memory, requestToken } from "./memory.ts";
 import { callOf, handlerOf, type Running } from "./running.ts";
+
+/** Checks what an author gave back, before anybody relies on it. */
+export function accept<const S extends Schema>(schema: S, value: unknown, what: string) {
+  const checked = check(schema, value, what);
+  if (!checked.ok) throw cpiError(`the CPI broke its contract: ${checked.problems.join("; ")}`);
+  return checked.value;
+}
+
+type Undo = () => Promise<void> | void;
 
 const DEFAULT_GRACE_MS = 30_000;
 
@@ -20,6 +31,8 @@ export interface Creation<R extends { readonly cid: string }> {
   readonly create: (call: CreateCall<unknown>) => Promise<R>;
   /** What must follow before the caller may know the cid. */
   readonly finish?: (made: R) => Promise<void>;
+  /** Takes back what `finish` may have done, after the thing itself is removed. Best effort. */
+  readonly unfinish?: (made: R) => Promise<void>;
 }
 
 /**
@@ -44,6 +57,7 @@ export async function runCreation<R extends { readonly cid: string }>(
     stillThere: (made: R) => stillThere(running, creation.kind, made),
     work,
     clean: () => clean,
+    notKept: (error: unknown) => running.log.warn(`the result is not remembered: ${messageTrail(error)}`),
   };
   return await memory.once(once, running.signal);
 }
@@ -55,30 +69,40 @@ async function attempt<R extends { readonly cid: string }>(
   repeated: boolean,
   somethingLeft: (left: boolean) => void,
 ): Promise<R> {
-  const undos: (() => Promise<void> | void)[] = [];
+  const undos: Undo[] = [];
   let made: R | undefined;
   let failed = false;
   const call: CreateCall<unknown> = {
     ...callOf(running),
     token,
     repeated,
-    cleanup: (undo) => undos.push(undo),
+    cleanup: (undo) => void undos.push(undo),
   };
   const whole = (async () => {
     made = await creation.create(call);
-    // The call was given up on while the cloud was still at work: what came of it too late is removed.
-    if (failed) await remove(running, creation.kind, made.cid);
-    else await creation.finish?.(made);
+    if (!failed) await creation.finish?.(made);
     return made;
   })();
+  /** What there is to undo by now, each thing once. */
+  const leftovers = (): Undo[] => {
+    const steps = undos.splice(0).reverse();
+    const thing = made;
+    made = undefined;
+    if (thing !== undefined) steps.unshift(() => remove(running, creation, thing));
+    return steps;
+  };
   try {
     return await Promise.race([whole, aborted(running.signal)]);
   } catch (error) {
     const grace = running.cpi.graceMs ?? DEFAULT_GRACE_MS;
-    if (running.signal.aborted) await settled(whole, running, grace);
+    const stopped = !running.signal.aborted || (await settled(whole, running, grace));
     failed = true;
-    whole.catch(() => undefined);
-    const problems = await cleanUp(running, creation.kind, made?.cid, undos, grace);
+    const problems = await cleanUp(running, leftovers(), grace);
+    if (!stopped) {
+      problems.push(`it was still at work ${grace / 1000} s after it was told to stop`);
+      // What comes of it too late is removed as well, as long as there is somebody to do it.
+      void whole.catch(() => undefined).then(() => cleanUp(running, leftovers(), grace));
+    }
     somethingLeft(problems.length > 0);
     if (problems.length === 0) throw error;
     const base = error instanceof CpiFailure ? error : undefined;
@@ -96,26 +120,25 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   });
 
-/** Waits for the work to notice that it was told to stop, but not for ever. */
-async function settled(work: Promise<unknown>, running: Running, graceMs: number): Promise<void> {
+/** Waits for the work to notice that it was told to stop, but not for ever. Whether it did. */
+async function settled(work: Promise<unknown>, running: Running, graceMs: number): Promise<boolean> {
   const stop = new AbortController();
-  await Promise.race([
-    work.catch(() => undefined),
-    running.clock.sleep(graceMs, stop.signal).catch(() => undefined),
+  const ended = await Promise.race([
+    work.then(
+      () => true,
+      () => true,
+    ),
+    running.clock.sleep(graceMs, stop.signal).then(
+      () => false,
+      () => false,
+    ),
   ]);
   stop.abort();
+  return ended;
 }
 
-/** Removes the thing itself first, then whatever the author registered, last first. Says what did not work. */
-async function cleanUp(
-  running: Running,
-  kind: Kind,
-  cid: string | undefined,
-  undos: readonly (() => Promise<void> | void)[],
-  graceMs: number,
-): Promise<string[]> {
-  const steps = [...undos].reverse();
-  if (cid !== undefined) steps.unshift(() => remove(running, kind, cid));
+/** The thing itself first, then whatever the author registered, last first. Says what did not work. */
+async function cleanUp(running: Running, steps: readonly Undo[], graceMs: number): Promise<string[]> {
   const problems: string[] = [];
   for (const step of steps) {
     const stop = new AbortController();
@@ -126,7 +149,10 @@ async function cleanUp(
     const problem = await Promise.race([
       Promise.resolve()
         .then(step)
-        .then(() => undefined, messageTrail),
+        .then(
+          () => undefined,
+          (error: unknown) => (isGone(error) ? undefined : messageTrail(error)),
+        ),
       late,
     ]);
     stop.abort();
@@ -137,23 +163,32 @@ async function cleanUp(
   return problems;
 }
 
-async function remove(running: Running, kind: Kind, cid: string): Promise<void> {
-  const [method, argument] = kind.remove;
+/** Undoing what is gone already has succeeded. */
+const isGone = (error: unknown) => error instanceof CpiFailure && /NotFound$/.test(error.wire);
+
+async function remove<R extends { readonly cid: string }>(
+  running: Running,
+  creation: Creation<R>,
+  made: R,
+): Promise<void> {
+  const [method, argument] = creation.kind.remove;
   const handler = handlerOf(running.cpi, camel(method));
-  if (handler === undefined) throw cpiError(`the CPI has no ${method} to remove '${cid}' with`);
-  running.log.warn(`${running.method.name} failed: removing '${cid}'`);
+  if (handler === undefined) throw cpiError(`the CPI has no ${method} to remove '${made.cid}' with`);
+  running.log.warn(`${running.method.name} failed: removing '${made.cid}'`);
   try {
     // Not with the call's own signal: that one is aborted when the deadline brought us here.
-    await handler({ [argument]: cid }, { ...callOf(running), signal: new AbortController().signal });
+    await handler({ [argument]: made.cid }, { ...callOf(running), signal: new AbortController().signal });
   } catch (error) {
-    const gone = error instanceof CpiFailure && /NotFound$/.test(error.wire);
-    if (!gone) throw error;
+    if (!isGone(error)) throw error;
   }
+  await creation.unfinish?.(made).catch((error: unknown) => running.log.warn(messageTrail(error)));
 }
 
 async function stillThere(running: Running, kind: Kind, made: { readonly cid: string }): Promise<boolean> {
   if (kind.exists === undefined) return true;
   const [method, argument] = kind.exists;
   const handler = handlerOf(running.cpi, camel(method));
-  return handler === undefined || (await handler({ [argument]: made.cid }, callOf(running))) === true;
+  if (handler === undefined) return true;
+  const asked = Promise.resolve(handler({ [argument]: made.cid }, callOf(running)));
+  return (await Promise.race([asked, aborted(running.signal)])) === true;
 }

@@ -28,7 +28,7 @@ export function toShipped(
   if (takesDisks && args.length === 3) {
     const given = check(disksSchema, args[2], "arguments[2] (disks)");
     if (!given.ok) throw cpiError(`Arguments are not correct, details: '${given.problems.join("; ")}'`);
-    return { ...plain, args: args.slice(0, 2), disks: given.value as Disks };
+    return { ...plain, args: args.slice(0, 2), disks: given.value };
   }
   if (request.method === "create_vm" && capabilities.bootstrap_settings_arg && args.length === 6) {
     const given = check(jsonObject(), args[2], "arguments[2] (settings)");

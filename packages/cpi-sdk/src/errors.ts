@@ -68,8 +68,8 @@ export const BadConfig = defineError<{ what: string; problems: readonly string[]
 export const Interrupted = defineError<{ method: string; signal: string }>({
   code: "SDK-003",
   kind: "outside",
-  message: (p) => `${p.method} was interrupted by ${p.signal}; what it had created was cleaned up`,
-  next: "Repeat the call.",
+  message: (p) => `${p.method} was interrupted by ${p.signal}`,
+  next: "Repeat the call. What a create method had made is removed unless this message says otherwise.",
 });
 
 export const NoUserData = defineError<{ cid: string }>({

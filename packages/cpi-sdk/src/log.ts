@@ -40,13 +40,28 @@ export class BoundedText {
 
   toString(): string {
     const gap = this.#dropped > 0 ? `\n[${this.#dropped} characters left out]\n` : "";
-    return this.#head + gap + this.#tail.join("");
+    return wellFormed(this.#head + gap + this.#tail.join(""));
   }
+}
+
+/** A character cut in half is replaced: not every reader of JSON takes a lone surrogate. */
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd");
+
+/** A private key is printed line by line by whoever shows an object to people. */
+const linesOf = (secret: string): readonly string[] =>
+  secret.includes("\n") ? [secret, ...secret.split("\n").filter((line) => line.length >= 16)] : [secret];
+
+/** A secret as it stands, and as it reads inside JSON, JSON inside JSON (user-data in a cloud's request) and URLs. */
+function spellings(secret: string): readonly string[] {
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  return [secret, inJson, JSON.stringify(inJson).slice(1, -1), encodeURIComponent(wellFormed(secret))];
 }
 
 /** Removes known secrets from a text. Longer ones first: one secret may be part of another. */
 export function scrubber(secrets: readonly string[]): (text: string) => string {
-  const ordered = [...new Set(secrets)].sort((a, b) => b.length - a.length);
+  const ordered = [...new Set(secrets.flatMap(linesOf).flatMap(spellings))].sort(
+    (a, b) => b.length - a.length,
+  );
   if (ordered.length === 0) return (text) => text;
   return (text) => ordered.reduce((scrubbed, one) => scrubbed.replaceAll(one, "<redacted>"), text);
 }

@@ -38,6 +38,8 @@ export interface Once<T> {
   readonly work: (repeated: boolean) => Promise<T>;
   /** After a failed work: true when nothing of it is left, so that the request may be forgotten. */
   readonly clean: () => boolean;
+  /** Told when a result could not be kept. */
+  readonly notKept: (error: unknown) => void;
 }
 
 /** Results of create methods by request, in files of their own: processes share nothing but the directory. */
@@ -60,21 +62,23 @@ export class Memory {
       if (before?.state === "done" && (await once.stillThere(before.result as T))) return before.result as T;
       await this.#write(file, { format: 1, method: once.method, state: "started" });
       await this.#prune();
-      try {
-        const result = await once.work(before?.state === "started");
-        await this.#write(file, { format: 1, method: once.method, state: "done", result });
-        return result;
-      } catch (error) {
-        if (once.clean()) await unlink(file);
+      const result = await once.work(before?.state === "started").catch(async (error: unknown) => {
+        if (once.clean()) await unlink(file).catch(() => undefined);
         throw error;
-      }
+      });
+      // It exists and is the caller's from now on. Not kept, it stays "started": a repeat looks for the token.
+      await this.#write(file, { format: 1, method: once.method, state: "done", result }).catch(once.notKept);
+      return result;
     });
   }
 
   async #read(file: string): Promise<Kept | undefined> {
     try {
+      const { mtimeMs } = await stat(file);
       const kept = JSON.parse(await readFile(file, "utf8")) as Partial<Kept>;
-      return kept.format === 1 ? (kept as Kept) : undefined;
+      // A request id of six digits may come again after this long; then it is another request.
+      const old = mtimeMs < this.#clock.now() - KEEP_MS;
+      return kept.format === 1 && !old ? (kept as Kept) : undefined;
     } catch (error) {
       if (systemCode(error) === "ENOENT") return undefined;
       // Files are written whole, so this is not a crash of ours. Unknown means: it may have begun.

@@ -34,8 +34,9 @@ export interface Running {
 
 type Handler = (args: unknown, call: unknown) => unknown;
 
+/** Bound to its record: an author's methods may call each other through `this`. */
 export const handlerOf = (cpi: Cpi, key: string): Handler | undefined =>
-  (cpi.methods as unknown as Readonly<Record<string, Handler | undefined>>)[key];
+  (cpi.methods as unknown as Readonly<Record<string, Handler | undefined>>)[key]?.bind(cpi.methods);
 
 export function callOf(running: Running): Call<unknown> {
   return {

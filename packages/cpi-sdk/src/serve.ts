@@ -3,11 +3,12 @@ import { toError } from "@slipway/kernel/errors";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { CPI_ERRORS } from "@slipway/protocol/cpi/errors";
+import type { JsonObject } from "@slipway/protocol/schema/json";
 import { answer } from "./answer.ts";
 import { propertiesOf } from "./config.ts";
 import type { Cpi } from "./cpi.ts";
-import { BadConfig, Interrupted } from "./errors.ts";
-import { scrubber } from "./log.ts";
+import { BadConfig, cloudError, Interrupted } from "./errors.ts";
+import { readAll, takeOverOutput } from "./stdio.ts";
 
 const LARGEST_REQUEST = 32 * 1024 * 1024;
 
@@ -17,52 +18,42 @@ const LARGEST_REQUEST = 32 * 1024 * 1024;
  */
 export function serve(cpi: Cpi, argv: readonly string[] = process.argv.slice(2)): void {
   const output = takeOverOutput();
+  const reply = (response: CpiResponse): never => {
+    output.reply(`${encode(response)}\n`);
+    // Handles a method left open must not keep the caller waiting.
+    process.exit(0);
+  };
+  const input = readAll(LARGEST_REQUEST);
+  const request = input === undefined ? tooLarge() : parseRequest(input);
+  if ("error" in request) {
+    reply(request);
+    return;
+  }
+
+  const method = methodOf(request.value);
   const stop = new AbortController();
-  let method = "the call";
   for (const signal of ["SIGTERM", "SIGINT"] as const) {
     process.on(signal, () => stop.abort(Interrupted({ method, signal })));
   }
-  // Whatever escapes a method's promise is still an answer.
+  // Whatever escapes a method's promise ends the call like any other failure: cleaned up after, secrets left out.
   const escaped = (thrown: unknown) =>
-    output.reply(failure("CloudError", `uncaught in ${method}: ${toError(thrown).message}`));
+    stop.abort(cloudError(`uncaught in ${method}`, { cause: toError(thrown) }));
   process.on("uncaughtException", escaped);
   process.on("unhandledRejection", escaped);
-
-  readAll()
-    .then(async (input) => {
-      if (input.length > LARGEST_REQUEST) {
-        return failure(
-          "CpiError",
-          `Request cannot be deserialized, details: larger than ${LARGEST_REQUEST >> 20} MiB`,
-        );
-      }
-      const request = parseRequest(input);
-      if ("error" in request) return request;
-      const asked = (request.value as { method?: unknown } | null)?.method;
-      if (typeof asked === "string") method = asked.slice(0, 64);
-      return await answer(cpi, request.value, {
-        properties: () => propertiesFrom(argv),
-        stream: output.log,
-        signal: stop.signal,
-        onSecrets: output.hide,
-      });
-    })
-    .then(output.reply, escaped);
+  answer(cpi, request.value, {
+    properties: () => propertiesFrom(argv),
+    stream: output.log,
+    signal: stop.signal,
+    onSecrets: output.hide,
+  }).then(reply, () => reply(failure("CpiError", `${method} failed, and so did telling why`)));
 }
 
-async function readAll(): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of process.stdin as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    // Too much is read to its end and thrown away: a caller that writes to a closed pipe would not read our answer.
-    if (length <= LARGEST_REQUEST) chunks.push(chunk);
-    else chunks.length = 0;
-  }
-  return length <= LARGEST_REQUEST ? Buffer.concat(chunks) : Buffer.alloc(LARGEST_REQUEST + 1);
-}
+const methodOf = (request: unknown): string => {
+  const name = (request as { readonly method?: unknown } | null)?.method;
+  return typeof name === "string" ? name.slice(0, 64) : "the call";
+};
 
-function parseRequest(input: Buffer): { readonly value: unknown } | CpiResponse {
+function parseRequest(input: Uint8Array): { readonly value: unknown } | CpiResponse {
   try {
     const text = new TextDecoder("utf-8", { fatal: true }).decode(input);
     return { value: parseStrictJson(text, "the request") };
@@ -72,7 +63,10 @@ function parseRequest(input: Buffer): { readonly value: unknown } | CpiResponse 
   }
 }
 
-function propertiesFrom(argv: readonly string[]) {
+const tooLarge = () =>
+  failure("CpiError", `Request cannot be deserialized, details: larger than ${LARGEST_REQUEST >> 20} MiB`);
+
+function propertiesFrom(argv: readonly string[]): JsonObject {
   const path = configPath(argv);
   if (path === undefined) return {};
   let text: string;
@@ -86,16 +80,15 @@ function propertiesFrom(argv: readonly string[]) {
 
 /** Both spellings are in use: `--configFile FILE` and, from Go programs, `-configFile=FILE`. */
 function configPath(argv: readonly string[]): string | undefined {
-  const at = argv.findIndex((word) => /^--?(configFile|config)(=|$)/.test(word));
-  if (at === -1) {
-    if (argv.length > 0)
-      throw BadConfig({ what: "command line", problems: ["only --configFile FILE is understood"] });
-    return undefined;
-  }
-  const word = argv[at] ?? "";
-  const path = word.includes("=") ? word.slice(word.indexOf("=") + 1) : argv[at + 1];
-  if (path === undefined || path === "")
-    throw BadConfig({ what: "command line", problems: ["--configFile needs a path"] });
+  const problem = (text: string) => BadConfig({ what: "command line", problems: [text] });
+  const [word = "", value, ...more] = argv;
+  if (word === "") return undefined;
+  const [, inline] = /^--?configFile(?:=(.*))?$/.exec(word) ?? [];
+  const understood =
+    /^--?configFile(=|$)/.test(word) && (inline === undefined ? more.length === 0 : value === undefined);
+  if (!understood) throw problem("only --configFile FILE is understood");
+  const path = inline ?? value;
+  if (path === undefined || path === "") throw problem("--configFile needs a path");
   return path;
 }
 
@@ -104,47 +97,6 @@ const failure = (name: keyof typeof CPI_ERRORS, message: string): CpiResponse =>
   error: { type: CPI_ERRORS[name].type, message, ok_to_retry: false },
   log: "",
 });
-
-interface Output {
-  readonly log: (line: string) => void;
-  readonly hide: (secrets: readonly string[]) => void;
-  readonly reply: (response: CpiResponse) => void;
-}
-
-/**
- * Keeps stdout for the one reply: whatever else is printed there goes to stderr, and nothing that goes to stderr
- * shows a secret of the call.
- */
-function takeOverOutput(): Output {
-  const { stdout, stderr } = process;
-  const toStdout = stdout.write.bind(stdout);
-  const toStderr = stderr.write.bind(stderr);
-  let scrub = scrubber([]);
-  let replied = false;
-  type Write = typeof stdout.write;
-  const divert = ((chunk: string | Uint8Array, encoding?: unknown, done?: unknown) => {
-    const text = typeof chunk === "string" ? chunk : Buffer.from(chunk).toString("utf8");
-    const callback = typeof encoding === "function" ? encoding : done;
-    return toStderr(scrub(text), callback as () => void);
-  }) as Write;
-  stdout.write = divert;
-  stderr.write = divert;
-  // The caller may have gone: nobody is left to tell.
-  stdout.on("error", () => process.exit(0));
-  stderr.on("error", () => undefined);
-  return {
-    log: (line) => void toStderr(line),
-    hide: (secrets) => {
-      scrub = scrubber(secrets);
-    },
-    reply: (response) => {
-      if (replied) return;
-      replied = true;
-      // Handles a method left open must not keep the caller waiting.
-      toStdout(`${encode(response)}\n`, () => process.exit(0));
-    },
-  };
-}
 
 function encode(response: CpiResponse): string {
   try {

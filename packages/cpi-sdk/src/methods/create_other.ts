@@ -1,6 +1,7 @@
-import { camel } from "@slipway/protocol/cpi/method";
+import { camel, resultIn } from "@slipway/protocol/cpi/method";
+import { networkCid } from "@slipway/protocol/ids";
 import type { CreatedNetwork } from "../cpi.ts";
-import { type Kind, runCreation } from "../create.ts";
+import { accept, type Kind, runCreation } from "../create.ts";
 import { cpiError } from "../errors.ts";
 import { handlerOf, type Running } from "../running.ts";
 
@@ -15,7 +16,11 @@ const KINDS: Readonly<Record<string, Kind>> = {
 export async function createCid(running: Running): Promise<unknown> {
   const made = await runCreation(running, {
     kind: kindOf(running),
-    create: async (call) => ({ cid: (await handle(running, call)) as string }),
+    create: async (call) => {
+      const cid = await handle(running, call);
+      accept(resultIn(running.method, running.version).schema, cid, `${running.method.name} result`);
+      return { cid: cid as string };
+    },
   });
   return made.cid;
 }
@@ -24,8 +29,19 @@ export async function createCid(running: Running): Promise<unknown> {
 export async function createNetwork(running: Running): Promise<unknown> {
   const made = await runCreation<CreatedNetwork>(running, {
     kind: kindOf(running),
-    create: async (call) => (await handle(running, call)) as CreatedNetwork,
+    create: async (call) => {
+      const network = (await handle(running, call)) as CreatedNetwork | undefined;
+      accept(networkCid, network?.cid, "create_network result: cid");
+      return network as CreatedNetwork;
+    },
+    finish: async (network) => {
+      accept(resultIn(running.method, running.version).schema, wire(network), "create_network result");
+    },
   });
+  return wire(made);
+}
+
+function wire(made: CreatedNetwork): unknown {
   const addresses = {
     ...(made.range !== undefined && { range: made.range }),
     ...(made.gateway !== undefined && { gateway: made.gateway }),

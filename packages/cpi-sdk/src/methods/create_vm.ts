@@ -1,16 +1,14 @@
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import { vmCid } from "@slipway/protocol/ids";
-import { check } from "@slipway/protocol/schema/check";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import type { Schema } from "@slipway/protocol/schema/marks";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import { disks as disksSchema } from "@slipway/protocol/settings/disks";
 import { type Networks, networks as networksSchema } from "@slipway/protocol/settings/networks";
 import { composeRegistryUserData, composeSettings, type SettingsDocument } from "../agent-settings.ts";
 import type { CreatedVm, CreateVmCall, VmSettings } from "../cpi.ts";
-import { runCreation } from "../create.ts";
+import { accept, runCreation } from "../create.ts";
 import { cpiError, NoUserData, RegistryNotConfigured } from "../errors.ts";
-import { putEntry } from "../registry-entry.ts";
+import { deleteEntry, putEntry } from "../registry-entry.ts";
 import { handlerOf, type Running } from "../running.ts";
 
 interface Made {
@@ -28,6 +26,7 @@ export async function createVm(running: Running): Promise<unknown> {
     throw RegistryNotConfigured({ method: "create_vm", why });
   }
   let said: { readonly vm: VmSettings; readonly settings: SettingsDocument } | undefined;
+  let found = false;
   const userData = (vm: VmSettings): string => {
     accept(networksSchema, vm.networks, "networks");
     accept(disksSchema, vm.disks ?? {}, "disks");
@@ -42,11 +41,14 @@ export async function createVm(running: Running): Promise<unknown> {
       const withUserData: CreateVmCall<unknown> = { ...call, userData };
       const vm = (await handlerOf(running.cpi, "createVm")?.(running.args, withUserData)) as CreatedVm;
       const cid = accept(vmCid, vm?.cid, "create_vm result: cid");
-      if (said === undefined) return { cid, networks: vm.networks ?? {}, disks: {} };
-      const networks = accept(networksSchema, vm.networks ?? said.vm.networks, "create_vm result: networks");
-      return { cid, networks, disks: said.settings.disks };
+      const networks = vm.networks ?? said?.vm.networks ?? (running.args.networks as Networks);
+      // Found by its token, it has had its user-data since the first run.
+      found = said === undefined && call.repeated && running.registryless;
+      return { cid, networks, disks: said?.settings.disks ?? {} };
     },
     finish: async (vm) => {
+      accept(networksSchema, vm.networks, "create_vm result: networks");
+      if (found) return;
       if (said === undefined) throw NoUserData({ cid: vm.cid });
       if (said.vm.serverName !== undefined && said.vm.serverName !== vm.cid) {
         throw cpiError(
@@ -55,6 +57,8 @@ export async function createVm(running: Running): Promise<unknown> {
       }
       await putEntry(running, vm.cid, { ...said.settings, networks: vm.networks });
     },
+    // The entry holds credentials, and nobody will ever ask to delete it: the caller never learns the cid.
+    unfinish: (vm) => deleteEntry({ ...running, signal: new AbortController().signal }, vm.cid),
   });
   return shape(made, running.version, running.cpi.capabilities ?? {});
 }
@@ -79,10 +83,4 @@ function shape(made: Made, version: number, capabilities: Capabilities): unknown
     default:
       return [made.cid, made.networks];
   }
-}
-
-function accept<const S extends Schema>(schema: S, value: unknown, what: string) {
-  const checked = check(schema, value, what);
-  if (!checked.ok) throw cpiError(`the CPI broke its contract: ${checked.problems.join("; ")}`);
-  return checked.value;
 }

@@ -4,7 +4,7 @@ import { check } from "../schema/check.ts";
 import { open } from "../schema/json.ts";
 import { doc, secret } from "../schema/marks.ts";
 import { type Disks, disks } from "./disks.ts";
-import { blobstore, env } from "./env.ts";
+import { blobstore, env, mbus } from "./env.ts";
 import { type Networks, networks } from "./networks.ts";
 
 /**
@@ -29,14 +29,7 @@ export const updateSettings = open({
   trusted_certs: v.optional(v.string()),
   disk_associations: v.optional(v.nullable(v.array(open({ name: v.string(), cid: v.string() })))),
   blobstores: v.optional(v.nullable(v.array(blobstore))),
-  mbus: v.optional(
-    v.nullable(
-      open({
-        urls: v.optional(v.nullable(v.array(secret(v.string())))),
-        cert: v.optional(v.nullable(open({ private_key: v.optional(secret(v.string())) }))),
-      }),
-    ),
-  ),
+  mbus: v.optional(v.nullable(mbus)),
 });
 export type UpdateSettings = v.InferOutput<typeof updateSettings>;
 

@@ -13,7 +13,8 @@ const mbusCert = open({
   private_key: v.optional(secret(v.string())),
 });
 
-const mbus = open({
+/** The message bus of an agent: where, and with which certificate. */
+export const mbus = open({
   urls: v.optional(v.nullable(v.array(secret(v.string())))),
   cert: v.optional(v.nullable(mbusCert)),
 });
