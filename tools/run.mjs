@@ -32,6 +32,7 @@ const COMMANDS = {
     ["node", "tools/docs.mjs", "--check"],
     [bin("knip")],
   ],
+  "bench:agent": () => [["node", "bench/agent.mjs"]],
   "conformance:agent": () => [["node", "tools/conformance-agent.mjs"]],
   "bench:cpi": () => [
     [bin("tsc"), "-b"],

@@ -9,7 +9,7 @@ import { build } from "esbuild";
 const CERTIFICATES = "packages/agent/src/transports/testing/certificates.ts";
 
 /** The test certificates are TypeScript; this is the shortest way to read them. */
-async function certificates() {
+export async function certificates() {
   const { outputFiles } = await build({
     entryPoints: [CERTIFICATES],
     bundle: true,
@@ -29,7 +29,7 @@ function sandbox() {
   return spawnSync("unshare", [...flags, "true"]).status === 0 ? ["unshare", ...flags] : [];
 }
 
-export async function startAgent(dir, { platform = "namespace", settings = {}, nodeFlags = [] } = {}) {
+export async function startAgent(dir, settings = {}) {
   const { CA, AGENT_SERVER } = await certificates();
   const port = await freePort();
   const password = "only-for-tests";
@@ -52,18 +52,18 @@ export async function startAgent(dir, { platform = "namespace", settings = {}, n
     Platform: { Linux: { SkipDiskSetup: true } },
   };
   writeFileSync(join(dir, "agent.json"), JSON.stringify(config));
-  const prefix = platform === "namespace" ? sandbox() : [];
+  const prefix = sandbox();
   const command = [
     ...prefix,
     process.execPath,
-    ...nodeFlags,
+
     "packages/agent/dist/slipway-agent.cjs",
     "-C",
     join(dir, "agent.json"),
     "-b",
     baseDir,
     "-P",
-    platform,
+    "namespace",
   ];
   const child = spawn(command[0], command.slice(1), { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";

@@ -40,11 +40,17 @@ export class FakeMachine {
   }
 
   /** A disk of the kernel with its node; `place` is its directory below `/sys/devices`. */
-  async disk(name: string, number: string, attributes: Record<string, string | Uint8Array> = {}, place = "virtual") {
+  async disk(
+    name: string,
+    number: string,
+    attributes: Record<string, string | Uint8Array> = {},
+    place = "virtual",
+  ) {
     const sysfs = `sys/devices/${place}/block/${name}`;
     await this.file(`${sysfs}/dev`, `${number}\n`);
     await this.file(`${sysfs}/size`, "204800\n");
-    for (const [attribute, content] of Object.entries(attributes)) await this.file(`${sysfs}/${attribute}`, content);
+    for (const [attribute, content] of Object.entries(attributes))
+      await this.file(`${sysfs}/${attribute}`, content);
     await this.link(`sys/block/${name}`, sysfs);
     await this.link(`sys/dev/block/${number}`, sysfs);
     await this.node(`dev/${name}`, number);

@@ -11,14 +11,18 @@ import type { DiskPlatform, DiskSettings } from "../disks.ts";
 import { type LinuxDiskOptions, linuxDisks } from "../linux/disks/linux-disks.ts";
 import { recordingLog } from "./recording-log.ts";
 
-const TOOLS = ["losetup", "mke2fs", "mkfs.xfs", "sfdisk", "partx", "blkid", "mount", "umount"];
+const TOOLS = ["losetup", "mke2fs", "mkfs.xfs", "mkfs.vfat", "sfdisk", "partx", "blkid", "mount", "setfattr"];
 const DIRECTORIES = ["/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-export const hasProgram = (name: string): boolean => DIRECTORIES.some((directory) => existsSync(join(directory, name)));
+const hasProgram = (name: string) => DIRECTORIES.some((directory) => existsSync(join(directory, name)));
 
-/** Root, loop devices and the tools, as CI has them. */
-export const canUseLoops = (): boolean =>
-  process.getuid?.() === 0 && existsSync("/dev/loop-control") && TOOLS.every(hasProgram);
+/** What a suite with real devices lacks here; empty where it can run, as in CI. */
+export function loopsLack(): string {
+  const missing = TOOLS.filter((tool) => !hasProgram(tool)).map((tool) => `the program ${tool}`);
+  if (process.getuid?.() !== 0) missing.unshift("root");
+  if (!existsSync("/dev/loop-control")) missing.unshift("loop devices");
+  return missing.join(", ");
+}
 
 /** A directory for images and mount points, and real loop devices, all gone after `close`. */
 export class LoopLab {
@@ -54,7 +58,9 @@ export class LoopLab {
 
   /** Attaches an image that is there already. */
   async attach(name: string, options: readonly string[] = []): Promise<string> {
-    const device = (await this.run("losetup", ...options, "--find", "--show", "--nooverlap", this.image(name))).trim();
+    const device = (
+      await this.run("losetup", ...options, "--find", "--show", "--nooverlap", this.image(name))
+    ).trim();
     this.#loops.set(device, name);
     return device;
   }
@@ -117,7 +123,11 @@ export class LoopLab {
 
 /** sfdisk asks a kernel that reads no tables several times, with pauses; partx then tells it anyway. */
 export const quickExec: Exec = (program, args, options) =>
-  systemExec(program, program === "sfdisk" && !args.includes("--json") ? ["--no-tell-kernel", ...args] : args, options);
+  systemExec(
+    program,
+    program === "sfdisk" && !args.includes("--json") ? ["--no-tell-kernel", ...args] : args,
+    options,
+  );
 
 export const soon = (): AbortSignal => AbortSignal.abort(new Error("looked once"));
 

@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { mustRun } from "@slipway/kernel/exec";
 import { MountConflict } from "../../disk-errors.ts";
 import type { DiskContext } from "./context.ts";
+import { makeWritable } from "./mounting.ts";
 import { inode, mountAt, mountTable } from "./mounts.ts";
 
 /** What can be said of one mount; all other options belong to the file system below, which is not ours. */
@@ -25,22 +26,36 @@ export async function bindDirectory(
   } else if (!same) {
     throw MountConflict({ source, target, found: `${there.source}${there.root} is mounted there` });
   }
-  await setFlags(context, target, options);
+  await setFlags(context, source, target, options);
 }
 
-async function setFlags(context: DiskContext, target: string, options: readonly string[]): Promise<void> {
+async function setFlags(
+  context: DiskContext,
+  source: string,
+  target: string,
+  options: readonly string[],
+): Promise<void> {
   const asked = options.flatMap((option) => option.split(",")).filter((option) => option !== "");
   const ignored = asked.filter((option) => !MOUNT_FLAGS.has(option));
   if (ignored.length > 0) {
     context.log.warn(`mount options ${ignored.join(", ")} mean nothing for a directory and are left out`);
   }
-  const current = mountAt(await mountTable(context.paths), target)?.options ?? [];
+  const there = mountAt(await mountTable(context.paths), target);
+  const current = there?.options ?? [];
   const missing = asked.filter((option) => MOUNT_FLAGS.has(option) && !current.includes(option));
-  if (missing.length === 0) return;
+  const unwanted = there?.readOnly === true && !asked.includes("ro");
+  if (missing.length === 0 && !unwanted) return;
   // Flags from outside a user namespace are locked: they have to be repeated.
-  const kept = current.filter((option) => MOUNT_FLAGS.has(option) && option !== "relatime");
-  const flags = ["remount", "bind", ...new Set([...kept, ...missing])].join(",");
-  await mustRun(context.exec, `setting ${missing.join(",")} on ${target}`, "mount", ["-o", flags, target]);
+  const kept = current.filter((option) => MOUNT_FLAGS.has(option) && !["relatime", "ro"].includes(option));
+  const flags = ["remount", "bind", unwanted ? "rw" : "", ...new Set([...kept, ...missing])].filter(
+    (flag) => flag !== "",
+  );
+  if (unwanted) return makeWritable(context, source, target, flags);
+  await mustRun(context.exec, `setting ${missing.join(",")} on ${target}`, "mount", [
+    "-o",
+    flags.join(","),
+    target,
+  ]);
 }
 
 /** Only part of a file system is seen there, or the file system of a device that we did not mount. */

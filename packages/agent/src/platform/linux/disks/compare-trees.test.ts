@@ -25,7 +25,8 @@ describe("comparing two trees", () => {
   /** Times are set last, as every other change changes them. */
   async function sameTimes(): Promise<void> {
     for (const side of ["a", "b"]) {
-      for (const name of ["d/file", "d/other", "d", ""]) await utimes(join(base, side, name), 1000, 1000).catch(() => {});
+      for (const name of ["d/file", "d/other", "d", ""])
+        await utimes(join(base, side, name), 1000, 1000).catch(() => {});
       await systemExec("touch", ["-h", "-d", "@1000", join(base, side, "soft")]);
     }
   }
@@ -39,7 +40,10 @@ describe("comparing two trees", () => {
     "a link that leads elsewhere": [() => rm(at("soft")).then(() => symlink("d/othe", at("soft"))), /soft: /],
     "a directory for a file": [() => rm(at("d/other")).then(() => mkdir(at("d/other"))), /d\/other: mode/],
     "two files for two names of one": [
-      () => rm(at("hard")).then(() => writeFile(at("hard"), "content")).then(() => utimes(at("hard"), 1000, 1000)),
+      () =>
+        rm(at("hard"))
+          .then(() => writeFile(at("hard"), "content"))
+          .then(() => utimes(at("hard"), 1000, 1000)),
       /is not a hard link of the same file/,
     ],
   };
@@ -78,4 +82,10 @@ describe("comparing two trees", () => {
   });
 });
 
-const noAttributes: typeof systemExec = async (program, args) => ({ program, args, code: 0, stdout: "", stderr: "" });
+const noAttributes: typeof systemExec = async (program, args) => ({
+  program,
+  args,
+  code: 0,
+  stdout: "",
+  stderr: "",
+});

@@ -1,15 +1,27 @@
-import { chown, link, lutimes, mkdir, readdir, readFile, stat, symlink, truncate, utimes, writeFile } from "node:fs/promises";
+import {
+  chown,
+  link,
+  lutimes,
+  mkdir,
+  readdir,
+  readFile,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from "node:fs/promises";
 import { join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { needs } from "../../../testing/needs.ts";
 import type { DiskPlatform } from "../../disks.ts";
 import { Crash } from "../../testing/crashes.ts";
-import { canUseLoops, diskSettings, hasProgram, LoopLab, pathHint } from "../../testing/loop-lab.ts";
+import { diskSettings, LoopLab, loopsLack, pathHint } from "../../testing/loop-lab.ts";
 import { differences } from "./compare-trees.ts";
 
 const WHOLE = { UseWholePersistentDisk: true };
-const ready = needs("root-loop", canUseLoops() && hasProgram("setfattr"), "root, loop devices, mkfs and attr are needed");
+const ready = needs("root-loop", loopsLack() === "", `there is no ${loopsLack()}`);
 
 describe.runIf(ready)("copying a disk", () => {
   let lab: LoopLab;
@@ -46,7 +58,10 @@ describe.runIf(ready)("copying a disk", () => {
     await lab.run("setfattr", "-n", "trusted.note", "-v", "kept too", join(from, "jobs"));
     await writeFile(join(from, "sparse"), "head");
     await truncate(join(from, "sparse"), 8 * 1024 * 1024);
-    await writeFile(Buffer.concat([Buffer.from(`${from}/`), Buffer.from([0xff, 0xfe, 0x0a, 0x20])]), "odd name");
+    await writeFile(
+      Buffer.concat([Buffer.from(`${from}/`), Buffer.from([0xff, 0xfe, 0x0a, 0x20])]),
+      "odd name",
+    );
     await lab.run("touch", "-d", "2001-02-03 04:05:06.123456789", join(from, "setuid"));
     await utimes(join(from, "jobs"), 5000, 6000);
   }

@@ -6,9 +6,9 @@ import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { needs } from "../../../testing/needs.ts";
 import type { EphemeralRequest } from "../../disks.ts";
 import { crashEverywhere } from "../../testing/crashes.ts";
-import { canUseLoops, diskSettings, LoopLab, pathHint, quickExec, soon } from "../../testing/loop-lab.ts";
+import { diskSettings, LoopLab, loopsLack, pathHint, quickExec, soon } from "../../testing/loop-lab.ts";
 
-const ready = needs("root-loop", canUseLoops(), "root, loop devices, sfdisk and mkfs are needed");
+const ready = needs("root-loop", loopsLack() === "", `there is no ${loopsLack()}`);
 
 describe.runIf(ready)("the ephemeral disk", () => {
   let lab: LoopLab;
@@ -27,14 +27,19 @@ describe.runIf(ready)("the ephemeral disk", () => {
       swaps.push(args.join(" "));
       return { program, args, code: 0, stdout: "", stderr: "" };
     };
-  const request = (device: string, agentId = "agent-1", swapMib: number | undefined = 8): EphemeralRequest => ({
+  const request = (
+    device: string,
+    agentId = "agent-1",
+    swapMib: number | undefined = 8,
+  ): EphemeralRequest => ({
     hint: pathHint(device),
     target: lab.paths.data,
     swapMib,
     agentId,
     signal: soon(),
   });
-  const setUp = (wanted: EphemeralRequest, exec = withoutSwap()) => lab.platform({}, { exec }).setUpEphemeral(wanted);
+  const setUp = (wanted: EphemeralRequest, exec = withoutSwap()) =>
+    lab.platform({}, { exec }).setUpEphemeral(wanted);
   const names = async (device: string) => {
     const dump = JSON.parse(await lab.run("sfdisk", "--json", device)) as {
       partitiontable: { partitions: { name: string; size: number }[] };
@@ -138,6 +143,8 @@ describe.runIf(ready)("raw ephemeral disks", () => {
   it("are never disks that hold something else", async () => {
     const device = await lab.disk("a", 32);
     await lab.run("mke2fs", "-q", "-F", "-t", "ext4", device);
-    await expect(lab.platform().setUpRawEphemeral([pathHint(device)])).rejects.toMatchObject({ code: "AGD-004" });
+    await expect(lab.platform().setUpRawEphemeral([pathHint(device)])).rejects.toMatchObject({
+      code: "AGD-004",
+    });
   });
 });

@@ -1,4 +1,5 @@
-import { join } from "node:path";
+import { realpath } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { NoPartitionDevice } from "../../disk-errors.ts";
 import { type BlockDevice, blockDevice, nodeFor } from "./block-device.ts";
 import type { DiskContext } from "./context.ts";
@@ -53,8 +54,16 @@ export async function partitionDevice(
   throw NoPartitionDevice({ device: disk.path, partition: partition.number, said });
 }
 
-/** The name a partition has, whether or not its device exists yet. */
-export function partitionPath(path: string, number: number): string {
+/** The node of a disk's first partition, whether or not the kernel has it yet; the disk's own node may be called anything. */
+export async function firstPartitionPath(context: DiskContext, disk: string): Promise<string> {
+  const number = await context.nodes.numberOf(disk);
+  if (number === undefined || disk.includes("/mapper/")) return partitionPath(disk, 1);
+  const name = basename(await realpath(context.paths.system("sys", "dev", "block", number)));
+  return context.paths.system("dev", partitionPath(name.replaceAll("!", "/"), 1));
+}
+
+/** The name a partition has after that of its disk. */
+function partitionPath(path: string, number: number): string {
   if (/\/mapper\/[^/]+$/.test(path)) return `${path}-part${number}`;
   return /\d$/.test(path) ? `${path}p${number}` : `${path}${number}`;
 }

@@ -12,7 +12,7 @@ import { type DeviceNodes, systemNodes } from "./device-nodes.ts";
 import { directoryDisks } from "./directories.ts";
 import { setUpEphemeral } from "./ephemeral.ts";
 import { targetOf } from "./hint-target.ts";
-import { partitionPath } from "./kernel-partitions.ts";
+import { firstPartitionPath } from "./kernel-partitions.ts";
 import { keyedLock } from "./keyed-lock.ts";
 import { locateDevice } from "./locate.ts";
 import { makeReadOnly, mountDevice, unmountTarget } from "./mounting.ts";
@@ -39,7 +39,7 @@ export function linuxDisks(options: LinuxDiskOptions): DiskPlatform {
   const alone = keyedLock();
   const disks: DiskPlatform = {
     locate: (disk, signal) => locateDevice(context, targetOf(disk.cid, disk.hint), signal),
-    mountSource: async (device) => (whole ? device : partitionPath(device, 1)),
+    mountSource: async (device) => (whole ? device : firstPartitionPath(context, device)),
     prepare: (device, disk) => alone("disks", () => preparePersistent(context, device, disk)),
     mount: (source, target, mountOptions) =>
       alone("mounts", () => mountDevice(context, source, target, mountOptions)),

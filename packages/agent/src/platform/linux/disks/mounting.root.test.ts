@@ -5,11 +5,11 @@ import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { needs } from "../../../testing/needs.ts";
 import type { DiskPlatform } from "../../disks.ts";
+import { diskSettings, LoopLab, loopsLack, pathHint, soon } from "../../testing/loop-lab.ts";
 import { type DeviceNodes, systemNodes } from "./device-nodes.ts";
-import { canUseLoops, diskSettings, LoopLab, pathHint, soon } from "../../testing/loop-lab.ts";
 
 const WHOLE = { UseWholePersistentDisk: true };
-const ready = needs("root-loop", canUseLoops(), "root, loop devices and mkfs are needed");
+const ready = needs("root-loop", loopsLack() === "", `there is no ${loopsLack()}`);
 
 describe.runIf(ready)("mounting", () => {
   let lab: LoopLab;
@@ -27,7 +27,8 @@ describe.runIf(ready)("mounting", () => {
     await disks.prepare(device, diskSettings(name, pathHint(device)));
     return device;
   }
-  const mounted = async () => (await disks.mounts()).filter((mount) => mount.target.startsWith(lab.directory));
+  const mounted = async () =>
+    (await disks.mounts()).filter((mount) => mount.target.startsWith(lab.directory));
 
   it("mounts with the options asked for, and once however often it is asked", async () => {
     const device = await disk("a");
@@ -53,7 +54,9 @@ describe.runIf(ready)("mounting", () => {
     const [a, b] = [await disk("a"), await disk("b")];
     await disks.mount(a, store, []);
     await expect(disks.mount(b, store, [])).rejects.toThrow(`${a} is mounted there`);
-    await expect(disks.mount(a, lab.paths.migrationTarget, [])).rejects.toThrow(`mounted on ${store} already`);
+    await expect(disks.mount(a, lab.paths.migrationTarget, [])).rejects.toThrow(
+      `mounted on ${store} already`,
+    );
   });
 
   it("mounts once when asked twice at the same time", async () => {
@@ -127,6 +130,25 @@ describe.runIf(ready)("mounting", () => {
     await disks.remountReadOnly(store);
     expect(await mounted()).toEqual([{ source: device, target: store, readOnly: true }]);
     await expect(writeFile(join(store, "log"), "x")).rejects.toMatchObject({ code: "EROFS" });
+  });
+
+  it("makes a mount writable again that a killed migration left read-only", async () => {
+    const device = await disk("a");
+    await disks.mount(device, store, []);
+    await disks.remountReadOnly(store);
+    await disks.mount(device, store, []);
+    await writeFile(join(store, "log"), "x");
+    await lab.run("mount", "-o", "remount,ro", store);
+    await lab.run("blockdev", "--setro", device);
+    await expect(disks.mount(device, store, [])).rejects.toMatchObject({ code: "AGD-014" });
+  });
+
+  it("names the partition of a disk whose node has another name than the kernel's", async () => {
+    const device = await lab.disk("a", 16);
+    const number = (await lab.run("stat", "-c", "%Hr:%Lr", device)).trim();
+    const node = join(lab.directory, "bosh-disk");
+    await lab.run("mknod", node, "b", ...number.split(":"));
+    expect(await lab.platform().mountSource(node)).toBe(`${device}p1`);
   });
 
   it("finds a loop device by the file behind it, by the node in the hint if that is still the right one", async () => {

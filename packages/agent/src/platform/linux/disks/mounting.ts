@@ -19,13 +19,17 @@ export async function mountDevice(
   const device = await blockDevice(context, source);
   const before = await mountTable(context.paths);
   const there = mountAt(before, target);
-  if (there?.number === device.number && there.root === "/") return;
+  const wantsReadOnly = options.some((option) => option.split(",").includes("ro"));
+  if (there?.number === device.number && there.root === "/") {
+    // An agent that was killed while migrating left it read-only.
+    if (there.readOnly && !wantsReadOnly) await makeWritable(context, source, target, ["remount", "rw"]);
+    return;
+  }
   if (there !== undefined) throw MountConflict({ source, target, found: `${there.source} is mounted there` });
   const elsewhere = visible(before).find((entry) => entry.number === device.number && entry.root === "/");
   if (elsewhere !== undefined) {
     throw MountConflict({ source, target, found: `it is mounted on ${elsewhere.target} already` });
   }
-  const wantsReadOnly = options.some((option) => option.split(",").includes("ro"));
   // mount(8) mounts a write-protected device read-only and calls it success; jobs would find out much later.
   if (device.readOnly && !wantsReadOnly) {
     throw DeviceReadOnly({ device: source, doing: `it is not mounted on ${target}` });
@@ -86,6 +90,22 @@ export async function makeReadOnly(context: DiskContext, target: string, bind: b
   if (mountAt(await mountTable(context.paths), target)?.readOnly !== true) {
     throw MountConflict({ source: there.source, target, found: "it is still writable after the remount" });
   }
+}
+
+/** Undoes `makeReadOnly`; says so if the device or its file system does not allow it. */
+export async function makeWritable(
+  context: DiskContext,
+  source: string,
+  target: string,
+  options: readonly string[],
+): Promise<void> {
+  const result = await context.exec("mount", ["-o", options.join(","), target]);
+  if (result.code === 0 && mountAt(await mountTable(context.paths), target)?.readOnly === false) return;
+  const said = result.stderr.trim() || "the kernel keeps it so";
+  throw DeviceReadOnly({
+    device: source,
+    doing: `it is mounted on ${target} and cannot be made writable: ${said}`,
+  });
 }
 
 const isBusy = (result: ExecResult) => /busy/i.test(result.stderr);

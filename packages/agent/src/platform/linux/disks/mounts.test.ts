@@ -19,7 +19,8 @@ describe("the mount table", () => {
   const read = () => mountTable(pathsUnder("/var/vcap", root));
 
   it("is read with and without optional fields, escapes undone byte by byte", () => {
-    const line = "36 35 98:0 /mnt\\0401 /mnt/caf\\303\\251\\134 rw,noatime master:1 propagate_from:2 - ext3 /dev/a\\011b ro";
+    const line =
+      "36 35 98:0 /mnt\\0401 /mnt/caf\\303\\251\\134 rw,noatime master:1 propagate_from:2 - ext3 /dev/a\\011b ro";
     expect(parseMountLine(line)).toEqual({
       source: "/dev/a\tb",
       target: "/mnt/café\\",

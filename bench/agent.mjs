@@ -1,0 +1,185 @@
+// npm run bench:agent: start, memory, pings and mounts of the agent, each beside a baseline of the same run.
+import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { join } from "node:path";
+import { certificates, startAgent } from "../tools/start-agent.mjs";
+import { median, peakMemory, report, scratchDir, wallTime } from "./measure.mjs";
+
+const PING = JSON.stringify({ method: "ping", arguments: [], reply_to: "bench" });
+
+function post(agent, port, ca, body, auth) {
+  return new Promise((resolve, reject) => {
+    const headers = { "Content-Length": Buffer.byteLength(body), Authorization: auth };
+    const call = request(
+      { agent, host: "127.0.0.1", port, method: "POST", path: "/agent", ca, headers },
+      (response) => {
+        let text = "";
+        response.setEncoding("utf8").on("data", (chunk) => {
+          text += chunk;
+        });
+        response.on("end", () =>
+          response.statusCode === 200
+            ? resolve(text)
+            : reject(new Error(`HTTP ${response.statusCode}: ${text}`)),
+        );
+      },
+    );
+    call.on("error", reject);
+    call.end(body);
+  });
+}
+
+const basic = (running) => `Basic ${Buffer.from(`agent:${running.password}`).toString("base64")}`;
+
+/** Answers per second over eight kept connections. */
+async function answersPerSecond(port, ca, auth, count = 3000) {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 });
+  let next = 0;
+  const client = async () => {
+    while (next++ < count) await post(agent, port, ca, PING, auth);
+  };
+  await Promise.all(Array.from({ length: 8 }, client));
+  next = 0;
+  const start = process.hrtime.bigint();
+  await Promise.all(Array.from({ length: 8 }, client));
+  const seconds = Number(process.hrtime.bigint() - start) / 1e9;
+  agent.destroy();
+  return count / seconds;
+}
+
+const BARE = `
+const https = require("https"), fs = require("fs");
+const { cert, key } = JSON.parse(fs.readFileSync(process.argv[1]));
+https.createServer({ cert, key }, (req, res) => { req.resume(); req.on("end", () => res.end('{"value":"pong"}')); })
+  .listen(0, "127.0.0.1", function () { console.log("port " + this.address().port); });
+`;
+
+async function startBare() {
+  const { AGENT_SERVER } = await certificates();
+  const file = scratchDir("bare.json");
+  writeFileSync(file, JSON.stringify({ cert: AGENT_SERVER.certificate, key: AGENT_SERVER.privateKey }));
+  const child = spawn(process.execPath, ["-e", BARE, file], { stdio: ["ignore", "pipe", "inherit"] });
+  const port = await new Promise((resolve) =>
+    child.stdout.setEncoding("utf8").on("data", (text) => resolve(Number(text.split(" ")[1]))),
+  );
+  return { port, stop: () => child.kill("SIGKILL") };
+}
+
+async function startTimes(rounds) {
+  const times = [];
+  for (let round = 0; round < rounds; round++) {
+    const dir = scratchDir(`start-${round}`);
+    mkdirSync(dir);
+    const begun = process.hrtime.bigint();
+    const running = await startAgent(dir);
+    await post(undefined, running.port, running.ca, PING, basic(running));
+    times.push(Number(process.hrtime.bigint() - begun) / 1e6);
+    await running.stop();
+  }
+  return median(times);
+}
+
+/** Resident memory of a process that has nothing to do. */
+const residentMib = (pid) =>
+  Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
+
+/** mount_disk of a disk that is formatted already, beside the mount command; needs root and loop devices. */
+async function mounts(rounds) {
+  if (process.getuid() !== 0 || spawnSync("losetup", ["--version"]).status !== 0) return undefined;
+  const dir = scratchDir("mounts");
+  mkdirSync(dir);
+  const image = join(dir, "disk.img");
+  writeFileSync(image, "");
+  truncateSync(image, 64 << 20);
+  execFileSync("mkfs.ext4", ["-q", image]);
+  const device = execFileSync("losetup", ["--find", "--show", image], { encoding: "utf8" }).trim();
+  const running = await startAgent(dir);
+  const auth = basic(running);
+  const call = (method, args) =>
+    post(
+      undefined,
+      running.port,
+      running.ca,
+      JSON.stringify({ protocol: 3, method, arguments: args, reply_to: "b" }),
+      auth,
+    );
+  const task = async (method, args) => {
+    let reply = JSON.parse(await call(method, args));
+    while (reply.value?.agent_task_id !== undefined)
+      reply = JSON.parse(await call("get_task", [reply.value.agent_task_id]));
+    if (reply.exception !== undefined) throw new Error(`${method}: ${reply.exception.message}`);
+  };
+  try {
+    await task("add_persistent_disk", ["disk-bench", { path: device }]);
+    const times = { ours: [], bare: [] };
+    const target = join(dir, "by-hand");
+    mkdirSync(target);
+    for (let round = 0; round < rounds; round++) {
+      let begun = process.hrtime.bigint();
+      await task("mount_disk", ["disk-bench"]);
+      times.ours.push(Number(process.hrtime.bigint() - begun) / 1e6);
+      await task("unmount_disk", ["disk-bench"]);
+      begun = process.hrtime.bigint();
+      execFileSync("mount", [device, target]);
+      times.bare.push(Number(process.hrtime.bigint() - begun) / 1e6);
+      execFileSync("umount", [target]);
+    }
+    return { ours: median(times.ours), bare: median(times.bare) };
+  } finally {
+    await running.stop();
+    execFileSync("losetup", ["--detach", device]);
+  }
+}
+
+const node = median(Array.from({ length: 10 }, () => wallTime(["-e", "0"])));
+const start = await startTimes(7);
+const bareMemory = median(Array.from({ length: 5 }, () => peakMemory(["-e", "0"])));
+const dir = scratchDir("agent");
+mkdirSync(dir);
+const running = await startAgent(dir);
+const idle = residentMib(running.pid);
+const bare = await startBare();
+const { CA } = await certificates();
+const rates = { ours: [], bare: [] };
+for (let round = 0; round < 3; round++) {
+  rates.bare.push(await answersPerSecond(bare.port, CA, ""));
+  rates.ours.push(await answersPerSecond(running.port, running.ca, basic(running)));
+}
+bare.stop();
+await running.stop();
+const mounted = await mounts(10);
+
+const ms = (n) => `${n.toFixed(1)} ms`;
+const rows = [
+  { what: "start to first ping", ours: ms(start), baseline: `${ms(node)} node -e 0`, ratio: start / node },
+  {
+    what: "resident memory, idle",
+    ours: `${idle.toFixed(1)} MiB`,
+    baseline: `${bareMemory.toFixed(1)} MiB node -e 0`,
+    ratio: idle / bareMemory,
+  },
+  {
+    what: "resident memory, idle",
+    ours: `${idle.toFixed(1)} MiB`,
+    baseline: "64 MiB goal",
+    ratio: idle / 64,
+    limit: 1,
+    atMost: true,
+  },
+  {
+    what: "pings over HTTPS",
+    ours: `${median(rates.ours).toFixed(0)} /s`,
+    baseline: `${median(rates.bare).toFixed(0)} /s empty TLS server`,
+    ratio: median(rates.ours) / median(rates.bare),
+  },
+];
+if (mounted !== undefined) {
+  rows.push({
+    what: "mount_disk, formatted disk",
+    ours: ms(mounted.ours),
+    baseline: `${ms(mounted.bare)} mount`,
+    ratio: mounted.ours / mounted.bare,
+  });
+} else console.log("mount_disk is not measured: it needs root and loop devices\n");
+process.exitCode = report(`Agent benchmarks on Node ${process.version}, medians`, rows) ? 0 : 1;

@@ -1,0 +1,100 @@
+import { readFile, statfs, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type Exec, systemExec } from "@slipway/kernel/exec";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { needs } from "../../../testing/needs.ts";
+import { crashEverywhere } from "../../testing/crashes.ts";
+import { diskSettings, LoopLab, loopsLack, pathHint, quickExec } from "../../testing/loop-lab.ts";
+
+const WHOLE = { UseWholePersistentDisk: true };
+const PARTITIONED = {};
+const ready = needs("root-loop", loopsLack() === "", `there is no ${loopsLack()}`);
+
+describe.runIf(ready)("a disk whose size has changed", () => {
+  let lab: LoopLab;
+  beforeEach(async () => {
+    lab = await LoopLab.open();
+  });
+  afterEach(() => lab.close());
+
+  const settings = (device: string, fileSystem = "") => diskSettings("disk-1", pathHint(device), fileSystem);
+  const marker = async (device: string) =>
+    lab.inside(device, (directory) => writeFile(join(directory, "data"), "precious"));
+  const data = async (device: string) =>
+    lab.inside(device, (directory) => readFile(join(directory, "data"), "utf8"));
+
+  const size = (device: string) =>
+    lab.inside(device, async (directory) => {
+      const found = await statfs(directory);
+      return Math.round((found.blocks * found.bsize) / 1024 / 1024);
+    });
+
+  it.each([
+    ["ext4", "whole", WHOLE, "", 64, 256],
+    ["ext4", "in a partition", PARTITIONED, "", 64, 256],
+    ["xfs", "whole", WHOLE, "xfs", 320, 640],
+    ["xfs", "in a partition", PARTITIONED, "xfs", 320, 640],
+  ])(
+    "grows %s %s when the disk has grown, once, and keeps the data",
+    async (_, __, config, type, from, to) => {
+      const device = await lab.disk("a", from);
+      const disks = lab.platform(config);
+      await disks.prepare(device, settings(device, type));
+      const source = await disks.mountSource(device);
+      await marker(source);
+      await lab.resize(device, to);
+      await disks.prepare(device, settings(device, type));
+      expect(await size(source)).toBeGreaterThan(to * 0.8);
+      expect(await data(source)).toBe("precious");
+      const programs: string[] = [];
+      const watched: Exec = (program, args, options) => {
+        programs.push(program);
+        return systemExec(program, args, options);
+      };
+      await lab.platform(config, { exec: watched }).prepare(device, settings(device, type));
+      expect(programs.filter((program) => !["blkid", "sfdisk"].includes(program))).toEqual([]);
+    },
+  );
+
+  it("finishes growing after a crash at any command, and loses no data", async () => {
+    const disks = lab.platform(PARTITIONED);
+    const first = await lab.disk("first", 32);
+    await disks.prepare(first, settings(first));
+    await marker(await disks.mountSource(first));
+    await lab.detach(first);
+    const points = await crashEverywhere(quickExec, async (exec, point, run) => {
+      await lab.run("cp", "--sparse=always", lab.image("first"), lab.image("a"));
+      await truncate(lab.image("a"), 128 * 1024 * 1024);
+      const device = await lab.attach("a");
+      if (await run(() => lab.platform(PARTITIONED, { exec }).prepare(device, settings(device)))) {
+        await disks.prepare(device, settings(device));
+        expect(await size(await disks.mountSource(device)), point).toBeGreaterThan(90);
+        expect(await data(await disks.mountSource(device)), point).toBe("precious");
+      }
+      await lab.detach(device);
+    });
+    expect(points).toBeGreaterThan(4);
+  });
+
+  it.each([
+    ["whole", WHOLE, "AGD-015"],
+    ["partitioned", PARTITIONED, "AGD-004"],
+  ])(
+    "refuses a disk that became smaller, used %s; with its size back the data is there",
+    async (_, config, code) => {
+      const device = await lab.disk("a", 64);
+      const disks = lab.platform(config);
+      await disks.prepare(device, settings(device));
+      const source = await disks.mountSource(device);
+      await marker(source);
+      // The end of the image would be lost for good; the data is near its beginning.
+      const whole = await readFile(lab.image("a"));
+      await lab.resize(device, 40);
+      await expect(disks.prepare(device, settings(device))).rejects.toMatchObject({ code });
+      await lab.resize(device, 64);
+      await lab.writeAt(device, 40 * 1024 * 1024, whole.subarray(40 * 1024 * 1024));
+      await disks.prepare(device, settings(device));
+      expect(await data(source)).toBe("precious");
+    },
+  );
+});
