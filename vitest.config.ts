@@ -7,6 +7,8 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts", "examples/*/src/**/*.test.ts", "tools/**/*.test.ts"],
     reporters: ["default", "./tools/closing-line.ts"],
+    // A deadline for what must happen, not a measure of how fast: this runs on small and busy machines.
+    expect: { poll: { timeout: 30_000, interval: 20 } },
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

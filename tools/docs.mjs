@@ -2,6 +2,8 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { ACTIONS } from "@slipway/agent/actions/table";
+import { AGENT_MESSAGES } from "@slipway/protocol/agent/messages";
 import { capabilities } from "@slipway/protocol/cpi/capabilities";
 import { cpiContext } from "@slipway/protocol/cpi/context";
 import { CPI_ERRORS } from "@slipway/protocol/cpi/errors";
@@ -149,6 +151,26 @@ function negotiationPage() {
   ].join("\n\n");
 }
 
+function agentPage() {
+  const modes = { answer: "at once", task: "task", "by-protocol": "task from protocol 3 on" };
+  const own = ["get_task", "cancel_task"];
+  const rows = Object.values(AGENT_MESSAGES).map((m) => [
+    `\`${m.name}\``,
+    m.args.map((a) => `${a.name}${a.optional ? "?" : ""}: ${typeText(a.schema)}`).join(", "),
+    modes[m.mode],
+    typeText(m.result),
+    m.name in ACTIONS || own.includes(m.name) ? "yes" : "no",
+    m.summary,
+  ]);
+  return [
+    "# Agent messages",
+    GENERATED,
+    "Every message of the agent protocol, from `packages/protocol/src/agent/messages/`. *Ours* says whether our agent answers it; the others get `unknown message`, which callers know how to take.",
+    table(["message", "arguments", "answered", "result", "ours", "what it does"], rows),
+    "",
+  ].join("\n\n");
+}
+
 /** A stand-in for any parameter of a message: shows its name. */
 const named = (name) =>
   new Proxy(() => name, {
@@ -211,6 +233,7 @@ function* filesIn(dir) {
 
 const pages = {
   "docs/contract/cpi-methods.md": methodsPage(),
+  "docs/contract/agent-messages.md": agentPage(),
   "docs/contract/documents.md": documentsPage(),
   "docs/contract/negotiation.md": negotiationPage(),
   "docs/errors.md": await errorsPage(),

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
+import { closeServer, listen } from "@slipway/kernel/http-server";
 import { REGISTRY_PORT, REGISTRY_REALM } from "@slipway/protocol/registry/documents";
 import { type AddressCheck, loopbackOnly } from "./address-check.ts";
 import { answer, type Desk } from "./answer.ts";
@@ -74,19 +75,19 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
     onError: eachOnce(options.onError ?? (() => {})),
   };
   serve(server, desk, options.bodyLimit ?? BODY_LIMIT, options.onRequest ?? (() => {}));
-  const host = options.host ?? DEFAULT_HOST;
+  const { host = DEFAULT_HOST, port = REGISTRY_PORT } = options;
   try {
-    await listen(server, host, options.port ?? REGISTRY_PORT);
-  } catch (error) {
+    await listen(server, host, port);
+  } catch (cause) {
     await store.close();
-    throw error;
+    throw CannotListen({ host, port }, { cause });
   }
-  const { port } = server.address() as AddressInfo;
-  const url = `${options.tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const { port: bound } = server.address() as AddressInfo;
+  const url = `${options.tls === undefined ? "http" : "https"}://${host.includes(":") ? `[${host}]` : host}:${bound}`;
   let closing: Promise<void> | undefined;
   return {
     url,
-    port,
+    port: bound,
     entriesAtStart: store.size,
     tornTail: store.tornTail,
     close: () => {
@@ -182,28 +183,6 @@ function received(request: IncomingMessage): Promise<void> {
     request.once("end", resolve);
     request.once("close", resolve);
     request.resume();
-  });
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const failed = (cause: Error) => reject(CannotListen({ host, port }, { cause }));
-    server.once("error", failed);
-    server.listen(port, host, () => {
-      server.off("error", failed);
-      resolve();
-    });
-  });
-}
-
-function closeServer(server: Server, clock: Clock, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(graceMs, () => server.closeAllConnections());
-    server.close(() => {
-      cancel();
-      resolve();
-    });
-    server.closeIdleConnections();
   });
 }
 

@@ -2,6 +2,7 @@ import { createServer, type Server, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "@slipway/kernel/clock";
 import { errorText } from "@slipway/kernel/errors";
+import { closeServer, listen } from "@slipway/kernel/http-server";
 import type { Log } from "../log.ts";
 import type { BlobDoor } from "./blob-directory.ts";
 import { basicAuth, checkPair, percentDecoded } from "./credentials.ts";
@@ -77,7 +78,9 @@ export function httpsTransport(options: HttpsOptions): HttpsTransport {
     },
     start: async (handler) => {
       serve(handler);
-      await listen(server, host, port);
+      await listen(server, host, port).catch((cause: unknown) => {
+        throw CannotListen({ host, port }, { cause });
+      });
     },
     publish: async () => {},
     rotate: (credentials, newClientCa) => {
@@ -85,7 +88,7 @@ export function httpsTransport(options: HttpsOptions): HttpsTransport {
       clientCa = newClientCa ?? clientCa;
       server.setSecureContext(tlsOptions(credentials, clientCa));
     },
-    close: () => close(server, clock, limits.closeMs),
+    close: () => closeServer(server, clock, limits.closeMs),
   };
 }
 
@@ -125,26 +128,4 @@ function readUrl(text: string) {
     port: url.port === "" ? 443 : Number(url.port),
     authorized: basicAuth(percentDecoded(url.username), percentDecoded(url.password)),
   };
-}
-
-function listen(server: Server, host: string, port: number): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const failed = (cause: Error) => reject(CannotListen({ host, port }, { cause }));
-    server.once("error", failed);
-    server.listen(port, host, () => {
-      server.off("error", failed);
-      resolve();
-    });
-  });
-}
-
-function close(server: Server, clock: Clock, graceMs: number): Promise<void> {
-  return new Promise((resolve) => {
-    const cancel = clock.after(graceMs, () => server.closeAllConnections());
-    server.close(() => {
-      cancel();
-      resolve();
-    });
-    server.closeIdleConnections();
-  });
 }

@@ -1,4 +1,5 @@
 import type * as v from "valibot";
+import type { Camel } from "../cpi/method.ts";
 import type { Schema } from "../schema/marks.ts";
 
 /** An argument of an agent message. Position counts; names are ours. */
@@ -55,10 +56,6 @@ export const message = <
 >(
   definition: Message<N, A, R>,
 ): Message<N, A, R> => definition;
-
-type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`
-  ? `${Head}${Capitalize<Camel<Tail>>}`
-  : S;
 
 /** The arguments by name, as an action receives them. */
 export type MessageArgs<M extends Message> = {

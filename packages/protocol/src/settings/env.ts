@@ -11,6 +11,7 @@ const mbusCert = open({
   ca: v.optional(v.string()),
   certificate: v.optional(v.string()),
   private_key: v.optional(secret(v.string())),
+  client_ca: v.optional(doc(v.string(), "ours: callers over HTTPS need a certificate of this authority")),
 });
 
 /** The message bus of an agent: where, and with which certificate. */
