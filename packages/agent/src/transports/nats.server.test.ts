@@ -238,7 +238,7 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
     const dispatcher = await dispatching({ actions: ping });
     const { transport, lines } = agentOn(server, AGENT, hastyClock);
     await transport.start(dispatcher.handler);
-    server.freeze();
+    await server.freeze();
     const beat = transport.publish("heartbeat", {});
     await expect.poll(() => lines.join()).toMatch(/was lost.*did not finish the greeting/);
     server.thaw();

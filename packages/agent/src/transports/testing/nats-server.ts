@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import type { AddressInfo } from "node:net";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
-import { onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import type { Credentials } from "../transport.ts";
 import { CA, NATS_SERVER } from "./certificates.ts";
 
@@ -110,8 +111,14 @@ export class TestNatsServer {
   }
 
   /** It lives, and does nothing. */
-  freeze(): void {
+  /** Resolves when every thread has stopped: one that runs on may still answer. */
+  async freeze(): Promise<void> {
+    const pid = this.#process?.pid;
     this.#process?.kill("SIGSTOP");
+    const threads = () => readdirSync(`/proc/${pid}/task`);
+    const state = (thread: string) =>
+      /\) (\S)/.exec(readFileSync(`/proc/${pid}/task/${thread}/stat`, "utf8"))?.[1];
+    await expect.poll(() => threads().every((thread) => state(thread) === "T")).toBe(true);
   }
 
   thaw(): void {
