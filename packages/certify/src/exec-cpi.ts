@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import type { Clock } from "@slipway/kernel/clock";
 import { withDeadline } from "@slipway/kernel/deadline";
+import { messageTrail } from "@slipway/kernel/errors";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { type CpiResponse, cpiResponse } from "@slipway/protocol/cpi/envelope";
 import { check } from "@slipway/protocol/schema/check";
@@ -28,9 +29,17 @@ export async function callCpi(cpi: ExecCpi, call: CpiCall): Promise<CpiResponse>
   );
   const refuse = (why: string) => CpiDidNotAnswer({ path: cpi.path, method: call.method, why });
   if (code !== 0) throw refuse(`exit code ${code}; stderr: ${err.slice(-500)}`);
-  const checked = check(cpiResponse, parseStrictJson(out, "the reply"), "reply");
+  const checked = check(cpiResponse, parsed(out, refuse), "reply");
   if (!checked.ok) throw refuse(checked.problems.join("; "));
   return checked.value;
+}
+
+function parsed(out: string, refuse: (why: string) => Error): unknown {
+  try {
+    return parseStrictJson(out, "its reply");
+  } catch (error) {
+    throw refuse(messageTrail(error));
+  }
 }
 
 function execute(
