@@ -24,7 +24,7 @@ export function composeSettings(
 ): SettingsDocument {
   return {
     ...given.bootstrap,
-    ...given.agent,
+    ...withoutNulls(given.agent),
     agent_id: given.agentId,
     vm: { name: vm.name ?? `vm-${given.agentId}` },
     networks: vm.networks,
@@ -45,6 +45,10 @@ export function composeRegistryUserData(vm: VmSettings, registry: RegistryAccess
     ),
   };
 }
+
+/** Job templates write null for what is not set; agents do not take that. */
+const withoutNulls = (section: object) =>
+  Object.fromEntries(Object.entries(section).filter(([, value]) => value !== null));
 
 function nameservers(networks: Networks): string[] {
   const all = Object.values(networks);

@@ -8,6 +8,7 @@ import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { CPI_ERRORS } from "@slipway/protocol/cpi/errors";
 import { argsIn, camel, existsIn, type Method, resultIn } from "@slipway/protocol/cpi/method";
 import { methodNamed } from "@slipway/protocol/cpi/methods";
+import { nothing } from "@slipway/protocol/cpi/methods/_common";
 import { negotiate } from "@slipway/protocol/negotiate";
 import { check, kindOf } from "@slipway/protocol/schema/check";
 import type { JsonObject } from "@slipway/protocol/schema/json";
@@ -15,7 +16,7 @@ import { secretsIn } from "@slipway/protocol/schema/redact";
 import { mergeContext, readOwn, readReportedVersion, readShared, sharedProperties } from "./config.ts";
 import type { Cpi } from "./cpi.ts";
 import { toShipped } from "./draft-arguments.ts";
-import { CpiFailure, cpiError, notImplemented, notSupported } from "./errors.ts";
+import { CpiFailure, cpiError, failureText, notImplemented, notSupported } from "./errors.ts";
 import { BoundedText, makeLog, scrubber, wellFormed } from "./log.ts";
 import { info } from "./methods/info.ts";
 import { methodTable } from "./methods.ts";
@@ -202,7 +203,7 @@ function checkedResult(running: Running, value: unknown): unknown {
       `the CPI broke its contract, it returned ${kindOf(value)}: ${checked.problems.join("; ")}`,
     );
   }
-  return expected.doc === "ignored" ? null : value;
+  return expected.schema === nothing ? null : value;
 }
 
 function errorBody(thrown: unknown, scrub: (text: string) => string): NonNullable<CpiResponse["error"]> {
@@ -210,9 +211,7 @@ function errorBody(thrown: unknown, scrub: (text: string) => string): NonNullabl
   const failure = error instanceof CpiFailure ? error : undefined;
   const bug = error instanceof SlipwayError && error.kind === "bug";
   const type = failure?.type ?? CPI_ERRORS[bug ? "CpiError" : "CloudError"].type;
-  const trail = messageTrail(error) || error.name;
-  const text =
-    error instanceof SlipwayError ? `${error.code} ${trail.replace(/\.$/, "")}. ${error.next}` : trail;
+  const text = error instanceof SlipwayError ? failureText(error) : messageTrail(error) || error.name;
   return {
     type,
     message: wellFormed(scrub(text).slice(0, LONGEST_MESSAGE)),

@@ -18,7 +18,7 @@ const registrySection = open({
 
 /** Merged by the SDK over the settings of every agent. */
 const agentSection = open({
-  mbus: v.optional(secret(v.string())),
+  mbus: v.optional(v.nullable(secret(v.string()))),
   ntp: v.optional(v.nullable(v.array(v.string()))),
   blobstore: v.optional(v.nullable(blobstore)),
 });
@@ -33,6 +33,8 @@ export const sharedProperties = open({
   agent: v.optional(v.nullable(agentSection)),
   debug: v.optional(v.nullable(debugSection)),
 });
+
+const SHARED_SECTIONS = ["registry", "agent", "debug"];
 
 export type AgentSection = v.InferOutput<typeof agentSection>;
 
@@ -60,8 +62,8 @@ export function mergeContext(properties: JsonObject, section: string, context: C
   const merged: Record<string, Json> = { ...properties };
   const own: Record<string, Json> = { ...asObject(properties[section]) };
   for (const [key, value] of given) {
-    if (key === "registry" || key === "agent")
-      merged[key] = { ...asObject(properties[key]), ...asObject(value) };
+    if (SHARED_SECTIONS.includes(key))
+      merged[key] = isObject(value) ? { ...asObject(properties[key]), ...value } : value;
     else if (key === section && isObject(value)) Object.assign(own, value);
     else own[key] = value;
   }
@@ -76,7 +78,7 @@ export function readShared(properties: JsonObject): SharedConfig {
   };
 }
 
-/** What `debug.cpi.api_version` lowers `info` to. Read by itself: `info` answers however broken the rest is. */
+/** What `debug.cpi.api_version` lowers `info` to. Read by itself: `info` answers however broken the other sections are. */
 export function readReportedVersion(properties: JsonObject): number | undefined {
   const debug = checked(v.optional(v.nullable(debugSection)), properties.debug, "debug");
   return debug?.cpi?.api_version ?? undefined;

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 import { diskNotFound, vmCreationFailed, vmNotFound } from "./errors.ts";
 import { exampleRequest } from "./testing/examples.ts";
-import { type CloudMethods, cloudCpi, MemoryCloud } from "./testing/memory-cloud.ts";
+import { type CloudMethods, cloudCpi, MemoryCloud, makeVm } from "./testing/memory-cloud.ts";
 import { deadEndpoint } from "./testing/registry.ts";
 import { ask, errorOf, resultOf, typeOf, vmArgs } from "./testing/requests.ts";
 import { undoStage, usual } from "./testing/undo-stage.ts";
@@ -21,6 +21,23 @@ describe("when create_vm fails", () => {
     });
     expect(errorOf(await client.request(OLD)).message).toContain("ECONNREFUSED");
     expect(done).toEqual(["delete vm-1", "undo 2", "undo 1"]);
+    expect(cloud.vms.size).toBe(0);
+  });
+
+  it("and the registry is the cause, an undo that finds the VM gone raises no alarm, and the cause keeps its code", async () => {
+    const { cpi, cloud } = undoStage({
+      createVm: (cloud) => async (args, call) => {
+        const { cid } = makeVm(cloud, args, call);
+        call.cleanup(() => {
+          if (!cloud.vms.has(cid)) throw new Error("404 from the cloud itself");
+        });
+        return { cid };
+      },
+    });
+    const config = { registry: { endpoint: await deadEndpoint() } };
+    const { message } = errorOf(await embed(cpi, { config, clock: quickClock }).request(OLD));
+    expect(message).toMatch(/^REG-031 .*Check that the registry runs/);
+    expect(message).not.toContain("left behind");
     expect(cloud.vms.size).toBe(0);
   });
 

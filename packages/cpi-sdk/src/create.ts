@@ -3,7 +3,7 @@ import { camel } from "@slipway/protocol/cpi/method";
 import { check } from "@slipway/protocol/schema/check";
 import type { Schema } from "@slipway/protocol/schema/marks";
 import type { CreateCall } from "./cpi.ts";
-import { CpiFailure, cpiError } from "./errors.ts";
+import { CpiFailure, cpiError, failureText } from "./errors.ts";
 import { Memory, requestToken } from "./memory.ts";
 import { callOf, handlerOf, type Running } from "./running.ts";
 
@@ -83,13 +83,17 @@ async function attempt<R extends { readonly cid: string }>(
     if (!failed) await creation.finish?.(made);
     return made;
   })();
-  /** What there is to undo by now, each thing once. */
-  const leftovers = (): Undo[] => {
-    const steps = undos.splice(0).reverse();
+  /** Undoes what there is by now, each thing once, and says what of it may be left. */
+  const undo = async (graceMs: number): Promise<string[]> => {
+    const own = undos.splice(0).reverse();
     const thing = made;
     made = undefined;
-    if (thing !== undefined) steps.unshift(() => remove(running, creation, thing));
-    return steps;
+    if (thing === undefined) return await cleanUp(running, own, graceMs);
+    const left = await cleanUp(running, [() => remove(running, creation.kind, thing.cid)], graceMs);
+    // With the thing itself gone, an undo that meant the same finds nothing: that is logged and no cause for alarm.
+    const more = await cleanUp(running, own, graceMs);
+    await creation.unfinish?.(thing).catch((error: unknown) => running.log.warn(messageTrail(error)));
+    return left.length > 0 ? [...left, ...more] : [];
   };
   try {
     return await Promise.race([whole, aborted(running.signal)]);
@@ -97,18 +101,19 @@ async function attempt<R extends { readonly cid: string }>(
     const grace = running.cpi.graceMs ?? DEFAULT_GRACE_MS;
     const stopped = !running.signal.aborted || (await settled(whole, running, grace));
     failed = true;
-    const problems = await cleanUp(running, leftovers(), grace);
+    const problems = await undo(grace);
     if (!stopped) {
       problems.push(`it was still at work ${grace / 1000} s after it was told to stop`);
       // What comes of it too late is removed as well, as long as there is somebody to do it.
-      void whole.catch(() => undefined).then(() => cleanUp(running, leftovers(), grace));
+      void whole.catch(() => undefined).then(() => undo(grace));
     }
     somethingLeft(problems.length > 0);
     if (problems.length === 0) throw error;
-    const base = error instanceof CpiFailure ? error : undefined;
+    const wire = error instanceof CpiFailure ? error.wire : "CloudError";
     throw new CpiFailure(
-      base?.wire === "VMCreationFailed" ? "CloudError" : (base?.wire ?? "CloudError"),
-      `${messageTrail(error)}. Cleaning up failed too, something may be left behind (token ${token}): ${problems.join("; ")}`,
+      // VMCreationFailed promises that everything is removed.
+      wire === "VMCreationFailed" ? "CloudError" : wire,
+      `${failureText(error)} Cleaning up failed too, something may be left behind (token ${token}): ${problems.join("; ")}`,
       { cause: error },
     );
   }
@@ -166,22 +171,13 @@ async function cleanUp(running: Running, steps: readonly Undo[], graceMs: number
 /** Undoing what is gone already has succeeded. */
 const isGone = (error: unknown) => error instanceof CpiFailure && /NotFound$/.test(error.wire);
 
-async function remove<R extends { readonly cid: string }>(
-  running: Running,
-  creation: Creation<R>,
-  made: R,
-): Promise<void> {
-  const [method, argument] = creation.kind.remove;
+async function remove(running: Running, kind: Kind, cid: string): Promise<void> {
+  const [method, argument] = kind.remove;
   const handler = handlerOf(running.cpi, camel(method));
-  if (handler === undefined) throw cpiError(`the CPI has no ${method} to remove '${made.cid}' with`);
-  running.log.warn(`${running.method.name} failed: removing '${made.cid}'`);
-  try {
-    // Not with the call's own signal: that one is aborted when the deadline brought us here.
-    await handler({ [argument]: made.cid }, { ...callOf(running), signal: new AbortController().signal });
-  } catch (error) {
-    if (!isGone(error)) throw error;
-  }
-  await creation.unfinish?.(made).catch((error: unknown) => running.log.warn(messageTrail(error)));
+  if (handler === undefined) throw cpiError(`the CPI has no ${method} to remove '${cid}' with`);
+  running.log.warn(`${running.method.name} failed: removing '${cid}'`);
+  // Not with the call's own signal: that one is aborted when the deadline brought us here.
+  await handler({ [argument]: cid }, { ...callOf(running), signal: new AbortController().signal });
 }
 
 async function stillThere(running: Running, kind: Kind, made: { readonly cid: string }): Promise<boolean> {

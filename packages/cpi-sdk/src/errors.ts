@@ -1,4 +1,4 @@
-import { defineError } from "@slipway/kernel/errors";
+import { defineError, messageTrail, SlipwayError } from "@slipway/kernel/errors";
 import { CPI_ERRORS, type CpiErrorName } from "@slipway/protocol/cpi/errors";
 
 /** An error with a type of the wire. Thrown by a CPI's methods; the SDK answers with it as it stands. */
@@ -20,6 +20,12 @@ export class CpiFailure extends Error {
   get type(): string {
     return CPI_ERRORS[this.wire].type;
   }
+}
+
+/** An error as the reply's message has it: with its code, its causes and the operator's next step, ending in a dot. */
+export function failureText(error: unknown): string {
+  const trail = (messageTrail(error) || "unknown error").replace(/\.$/, "");
+  return error instanceof SlipwayError ? `${error.code} ${trail}. ${error.next}` : `${trail}.`;
 }
 
 interface Options {

@@ -11,7 +11,7 @@ import type { CpiRequest } from "@slipway/protocol/cpi/envelope";
 const KEEP_MS = 7 * 24 * 3600 * 1000;
 const PRUNE_ABOVE = 512;
 
-/** What is kept of one create request. Arguments are not: they may hold secrets. */
+/** What is kept of one create request: its result, not its arguments. A VM's result has its networks. */
 interface Kept {
   readonly format: 1;
   readonly method: string;

@@ -217,6 +217,17 @@ describe("an entry that cannot be changed", () => {
   });
 });
 
+describe("a lost entry", () => {
+  it("does not stand in the way of a detach, and a repeat still says that the disk is off", async () => {
+    const registry = await liveRegistry();
+    const { cloud, request } = stage(registry.section);
+    cloud.vmOf("vm-old").disks.add("disk-1");
+    expect(resultOf(await request("detach_disk", ["vm-old", "disk-1"], OLD))).toBeNull();
+    const again = await request("detach_disk", ["vm-old", "disk-1"], OLD);
+    expect(errorOf(again).type).toBe(typeOf("DiskNotAttached"));
+  });
+});
+
 describe("attaches to one VM at once", () => {
   it("all end up in its entry when they share a state directory", async () => {
     const registry = await liveRegistry();

@@ -25,6 +25,15 @@ export async function deleteEntry(running: Running, cid: string): Promise<void> 
   await clientOf(running, access.endpoint).delete(cid);
 }
 
+/** One try, in passing: the registry may be what failed. */
+export async function tryDeleteEntry(running: Running, cid: string): Promise<void> {
+  const access = running.registry;
+  if (access === undefined) return;
+  const backoff = { tries: 1, firstDelayMs: 0, longestDelayMs: 0 };
+  const client = registryClient({ ...access, clock: running.clock, backoff, attemptTimeoutMs: 5_000 });
+  await client.delete(cid);
+}
+
 /**
  * Changes the disks in a VM's registry entry. The registry knows no transactions, so processes that share a state
  * directory take turns.
@@ -32,6 +41,7 @@ export async function deleteEntry(running: Running, cid: string): Promise<void> 
 export async function changeDisks(
   running: Running,
   cid: string,
+  missing: "fails" | "is fine",
   change: (disks: Disks) => Disks,
 ): Promise<void> {
   const access = running.registry;
@@ -42,11 +52,13 @@ export async function changeDisks(
     if (text === undefined) {
       // A caller that does not name the stemcell may mean a VM that never had an entry.
       if (running.stemcellUnknown && running.version >= 2) return;
-      throw RegistryEntryMissing({ method: running.method.name, cid });
+      if (missing === "fails") throw RegistryEntryMissing({ method: running.method.name, cid });
+      running.log.warn(`the registry has no entry for VM '${cid}'`);
+      return;
     }
     const checked = checkAgentSettings(parseStrictJson(text, `the registry entry of VM '${cid}'`));
     if (!checked.ok) throw BadRegistryEntry({ method: running.method.name, cid, problems: checked.problems });
-    const disks = change((checked.value.disks ?? {}) as Disks);
+    const disks = change(checked.value.disks ?? {});
     await client.put(cid, JSON.stringify({ ...checked.value, disks }));
   });
 }

@@ -19,12 +19,11 @@ const LARGEST_REQUEST = 32 * 1024 * 1024;
 export function serve(cpi: Cpi, argv: readonly string[] = process.argv.slice(2)): void {
   const output = takeOverOutput();
   const reply = (response: CpiResponse): never => {
-    output.reply(`${encode(response)}\n`);
+    const written = output.reply(`${encode(response)}\n`);
     // Handles a method left open must not keep the caller waiting.
-    process.exit(0);
+    process.exit(written ? 0 : 1);
   };
-  const input = readAll(LARGEST_REQUEST);
-  const request = input === undefined ? tooLarge() : parseRequest(input);
+  const request = readRequestFrom(() => readAll(LARGEST_REQUEST));
   if ("error" in request) {
     reply(request);
     return;
@@ -52,6 +51,15 @@ const methodOf = (request: unknown): string => {
   const name = (request as { readonly method?: unknown } | null)?.method;
   return typeof name === "string" ? name.slice(0, 64) : "the call";
 };
+
+function readRequestFrom(read: () => Uint8Array | undefined): { readonly value: unknown } | CpiResponse {
+  try {
+    const input = read();
+    return input === undefined ? tooLarge() : parseRequest(input);
+  } catch (error) {
+    return failure("CpiError", `Request cannot be read from stdin, details: ${toError(error).message}`);
+  }
+}
 
 function parseRequest(input: Uint8Array): { readonly value: unknown } | CpiResponse {
   try {

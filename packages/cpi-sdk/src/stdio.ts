@@ -25,15 +25,14 @@ export function readAll(limit: number): Uint8Array | undefined {
   return length <= limit ? Buffer.concat(chunks) : undefined;
 }
 
-/** False when nobody reads any more. */
+/** False when it could not be written. A reader that is gone is no failure: nobody is left to tell. */
 function writeAll(fd: number, text: string): boolean {
   const bytes = Buffer.from(text);
   try {
     for (let at = 0; at < bytes.length; ) at += retryBusy(() => writeSync(fd, bytes, at));
     return true;
   } catch (error) {
-    if (systemCode(error) === "EPIPE" || systemCode(error) === "EBADF") return false;
-    throw error;
+    return systemCode(error) === "EPIPE" || systemCode(error) === "EBADF";
   }
 }
 
@@ -53,7 +52,8 @@ function retryBusy(work: () => number): number {
 export interface Output {
   readonly log: (line: string) => void;
   readonly hide: (secrets: readonly string[]) => void;
-  readonly reply: (text: string) => void;
+  /** False when it could not be written. */
+  readonly reply: (text: string) => boolean;
 }
 
 /**
@@ -75,7 +75,7 @@ export function takeOverOutput(): Output {
     hide: (secrets) => {
       scrub = scrubber(secrets);
     },
-    reply: (text) => void writeAll(STDOUT, text),
+    reply: (text) => writeAll(STDOUT, text),
   };
 }
 

@@ -13,7 +13,7 @@ export interface RetryTools {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Full jitter: somewhere between half of the doubled delay and all of it. */
+/** Somewhere between half of the doubled delay and all of it, so that many do not come back at once. */
 export function delayBefore(attempt: number, backoff: Backoff, random: Random): number {
   const full = Math.min(backoff.longestDelayMs, backoff.firstDelayMs * 2 ** (attempt - 1));
   return full / 2 + (full / 2) * random.fraction();

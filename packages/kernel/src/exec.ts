@@ -1,10 +1,11 @@
 import { spawn } from "node:child_process";
+import { constants } from "node:os";
 import { defineError } from "./errors.ts";
 
 export interface ExecOptions {
   readonly input?: string | Uint8Array;
   readonly cwd?: string;
-  /** The whole environment; default: a PATH of the system's directories and nothing else. */
+  /** Added to a PATH of the system's directories and a UTF-8 locale; nothing is inherited. */
   readonly env?: Readonly<Record<string, string>>;
   readonly signal?: AbortSignal | undefined;
   /** Most characters kept of each output stream; the rest is read and dropped. */
@@ -38,7 +39,6 @@ export const CommandMissing = defineError<{ program: string }>({
 });
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
-const SIGNALS: Readonly<Record<string, number>> = { SIGHUP: 1, SIGINT: 2, SIGKILL: 9, SIGTERM: 15 };
 const DEFAULT_KEEP = 1024 * 1024;
 
 export const systemExec: Exec = (program, args, options = {}) =>
@@ -74,7 +74,13 @@ export const systemExec: Exec = (program, args, options = {}) =>
     child.on("close", (code, killedBy) => {
       signal?.removeEventListener("abort", kill);
       if (signal?.aborted) return reject(signal.reason as Error);
-      resolve({ program, args, code: code ?? 128 + (SIGNALS[killedBy ?? ""] ?? 0), stdout, stderr });
+      resolve({
+        program,
+        args,
+        code: code ?? 128 + (killedBy === null ? 0 : constants.signals[killedBy]),
+        stdout,
+        stderr,
+      });
     });
     child.stdin.end(options.input);
   });

@@ -1,4 +1,4 @@
-import { readdir, readFile, readlink, symlink, writeFile } from "node:fs/promises";
+import { readdir, readFile, readlink, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "./clock.ts";
@@ -89,6 +89,22 @@ describe("between processes", () => {
     expect(await files()).toEqual([]);
   });
 
+  it("an owner nobody here can see is not waited for without end, and the operator is told", async () => {
+    const unseen = { ...ownIdentity(), pid: 1, namespace: "pid:[1]", nonce: "0".repeat(24) };
+    await symlink(JSON.stringify(unseen), lock);
+    const options = { clock: fakeClock({ hurry: true }), waitMs: Number.POSITIVE_INFINITY };
+    const error = await acquireLock(lock, options).catch((thrown: unknown) => thrown);
+    expect(LockTimeout.is(error)).toBe(true);
+    expect(messageTrail(error)).toContain("process 1 of another pid namespace holds it");
+    expect(await files()).toEqual(["state.lock"]);
+  });
+
+  it("releasing a lock that an operator removed is no failure", async () => {
+    const held = await acquireLock(lock, patient);
+    await unlink(lock);
+    await held.release();
+  });
+
   it("one killed while waiting leaves nothing", async () => {
     const held = await acquireLock(lock, patient);
     const child = Child.node(script, "die waiting", lock);
@@ -106,7 +122,7 @@ describe("between processes", () => {
     const error = await attempt.catch((thrown: unknown) => thrown);
     expect(LockTimeout.is(error)).toBe(true);
     expect(messageTrail(error)).toContain(`process ${child.pid} holds it`);
-    expect(messageTrail(error)).toContain("within 5 s");
+    expect(messageTrail(error)).toContain("within 5.0 s");
     expect(await files()).toEqual(["state.lock"]);
     await child.kill();
   });

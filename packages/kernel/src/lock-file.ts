@@ -9,8 +9,8 @@ export const LockTimeout = defineError<{ path: string; waitedMs: number; holder:
   code: "KER-001",
   kind: "outside",
   message: (p) =>
-    `the lock ${p.path} was not free within ${Math.round(p.waitedMs / 1000)} s; ${p.holder} holds it`,
-  next: "Wait for that process or end it. A lock whose process is gone is taken over by itself.",
+    `the lock ${p.path} was not free within ${(p.waitedMs / 1000).toFixed(1)} s; ${p.holder} holds it`,
+  next: "Wait for that process or end it. A lock whose process is gone is taken over by itself, unless it ran in a container: if that one is gone, remove the lock.",
 });
 
 export interface Lock {
@@ -20,10 +20,13 @@ export interface Lock {
 export interface LockOptions {
   readonly clock: Clock;
   readonly waitMs: number;
+  /** For an owner nobody here can see, such as one of a container; it may be gone for ever. Default: half a minute. */
+  readonly waitForUnseenMs?: number;
   readonly signal?: AbortSignal | undefined;
 }
 
 const BREAK = ".break-";
+const UNSEEN_MS = 30_000;
 
 interface Owner extends ProcessIdentity {
   /** One acquisition, not one process: never used twice. */
@@ -45,7 +48,10 @@ export async function acquireLock(path: string, options: LockOptions): Promise<L
     release: async () => {
       if (!held) return;
       held = false;
-      await unlink(path);
+      // An operator may have removed it, or the directory it was in.
+      await unlink(path).catch((error: unknown) => {
+        if (systemCode(error) !== "ENOENT") throw error;
+      });
     },
   };
 }
@@ -66,17 +72,23 @@ async function take(path: string, self: Owner, options: LockOptions): Promise<vo
     if (await created(path, self)) return;
     const owner = await readOwner(path);
     if (owner === undefined) continue;
-    if (owner !== "unreadable" && lifeOf(owner, self) === "dead") {
+    const life = owner === "unreadable" ? "unknown" : lifeOf(owner, self);
+    if (owner !== "unreadable" && life === "dead") {
       await breakLock(path, owner, options);
       continue;
     }
     const waitedMs = options.clock.monotonic() - start;
-    if (waitedMs >= options.waitMs) {
-      const holder = owner === "unreadable" ? "an unknown process" : `process ${owner.pid}`;
-      throw LockTimeout({ path, waitedMs, holder });
+    const unseenMs = options.waitForUnseenMs ?? UNSEEN_MS;
+    if (waitedMs >= options.waitMs || (life === "unknown" && waitedMs >= unseenMs)) {
+      throw LockTimeout({ path, waitedMs, holder: holderText(owner, life) });
     }
     await options.clock.sleep(delay * (0.5 + systemRandom.fraction()), options.signal);
   }
+}
+
+function holderText(owner: Owner | "unreadable", life: string): string {
+  if (owner === "unreadable") return "an unknown process";
+  return life === "unknown" ? `process ${owner.pid} of another pid namespace` : `process ${owner.pid}`;
 }
 
 async function breakLock(path: string, dead: Owner, options: LockOptions): Promise<void> {

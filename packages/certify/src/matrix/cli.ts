@@ -40,6 +40,7 @@ export async function matrixCommand(argv: readonly string[], defaultCpi: string,
 
 const INTRO = `Slipway: the eight mixes of old (v1) and new (v2) Director, CPI and stemcell.
 Each row is played for real: a CPI process per call, a registry on loopback, a VM, a disk attached and detached.
+The last column but one is what a Director then tells the agent of the VM.
 
 `;
 
@@ -47,9 +48,7 @@ function verdict(rows: Awaited<ReturnType<typeof runMatrix>>): string {
   const agreeing = rows.filter((row) => row.agrees).length;
   const without = rows.filter((row) => row.registryless).length;
   const lines = [`${agreeing} of ${rows.length} rows agree with the contract.`];
-  lines.push(
-    `The registry was used in ${rows.length - without} of them and not touched in ${without}: where all three are new.`,
-  );
+  lines.push(`The registry was used in ${rows.length - without} of them and not touched in ${without}.`);
   for (const row of rows.filter((one) => !one.agrees)) {
     lines.push(
       `Director v${row.director}, CPI v${row.cpi}, stemcell v${row.stemcell}: ${row.problems.join("; ")}`,

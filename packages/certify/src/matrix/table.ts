@@ -17,7 +17,7 @@ export function tableText(rows: readonly Row[]): string {
     "user-data",
     "registry",
     "attach ->",
-    "agent then",
+    "agent is told",
     "",
   ];
   const body = rows.map((row) => [
@@ -47,5 +47,5 @@ function writesText(row: Row): string {
   if (wrote.length === 0) return "none";
   const all = wrote.length === Object.keys(VERBS).length;
   const count = wrote.reduce((sum, [, verbs]) => sum + verbs.length, 0);
-  return all ? `all four (${count})` : wrote.map(([method]) => VERBS[method] ?? method).join(", ");
+  return all ? `all ${count} writes` : wrote.map(([method]) => VERBS[method] ?? method).join(", ");
 }

@@ -19,7 +19,7 @@ export async function attachDisk(running: Running): Promise<unknown> {
   if (!parsed.ok) throw cpiError(`the CPI broke its contract: attach_disk: ${parsed.problem}`);
   const hint = formatDiskHint(parsed.hint);
   const { vmCid, diskCid } = running.args as { vmCid: string; diskCid: string };
-  await changeDisks(running, vmCid, (disks) => withDisk(disks, diskCid, hint));
+  await changeDisks(running, vmCid, "fails", (disks) => withDisk(disks, diskCid, hint));
   if (running.version < 2) return null;
   return running.cpi.capabilities?.attach_disk_result === "disks"
     ? withDisk(running.disks ?? {}, diskCid, hint)

@@ -8,7 +8,7 @@ import { composeRegistryUserData, composeSettings, type SettingsDocument } from 
 import type { CreatedVm, CreateVmCall, VmSettings } from "../cpi.ts";
 import { accept, runCreation } from "../create.ts";
 import { cpiError, NoUserData, RegistryNotConfigured } from "../errors.ts";
-import { deleteEntry, putEntry } from "../registry-entry.ts";
+import { putEntry, tryDeleteEntry } from "../registry-entry.ts";
 import { handlerOf, type Running } from "../running.ts";
 
 interface Made {
@@ -22,7 +22,10 @@ const KIND = { remove: ["delete_vm", "vmCid"], exists: ["has_vm", "vmCid"] } as 
 /** create_vm: the author makes the VM; its agent's settings travel as the mix of versions needs. */
 export async function createVm(running: Running): Promise<unknown> {
   if (!running.registryless && running.registry === undefined) {
-    const why = running.version < 2 ? "The caller speaks API version 1." : "The stemcell's API version is 1.";
+    const stemcell = running.stemcellUnknown
+      ? "The caller did not give the stemcell's API version, which means 1."
+      : "The stemcell's API version is 1.";
+    const why = running.version < 2 ? "The caller speaks API version 1." : stemcell;
     throw RegistryNotConfigured({ method: "create_vm", why });
   }
   let said: { readonly vm: VmSettings; readonly settings: SettingsDocument } | undefined;
@@ -58,7 +61,7 @@ export async function createVm(running: Running): Promise<unknown> {
       await putEntry(running, vm.cid, { ...said.settings, networks: vm.networks });
     },
     // The entry holds credentials, and nobody will ever ask to delete it: the caller never learns the cid.
-    unfinish: (vm) => deleteEntry({ ...running, signal: new AbortController().signal }, vm.cid),
+    unfinish: (vm) => tryDeleteEntry(running, vm.cid),
   });
   return shape(made, running.version, running.cpi.capabilities ?? {});
 }

@@ -1,3 +1,4 @@
+import { messageTrail } from "@slipway/kernel/errors";
 import { withoutDisk } from "../agent-settings.ts";
 import { CpiFailure } from "../errors.ts";
 import { changeDisks } from "../registry-entry.ts";
@@ -6,13 +7,13 @@ import { callOf, handlerOf, type Running } from "../running.ts";
 /** detach_disk: the registry forgets the disk even if it was off the VM already, as after a crash in between. */
 export async function detachDisk(running: Running): Promise<unknown> {
   const { vmCid, diskCid } = running.args as { vmCid: string; diskCid: string };
-  const forget = () => changeDisks(running, vmCid, (disks) => withoutDisk(disks, diskCid));
+  const forget = () => changeDisks(running, vmCid, "is fine", (disks) => withoutDisk(disks, diskCid));
   try {
     await handlerOf(running.cpi, "detachDisk")?.(running.args, callOf(running));
   } catch (error) {
     const off =
       error instanceof CpiFailure && (error.wire === "DiskNotAttached" || error.wire === "DiskNotFound");
-    if (off) await forget();
+    if (off) await forget().catch((cause: unknown) => running.log.warn(messageTrail(cause)));
     throw error;
   }
   await forget();

@@ -41,7 +41,8 @@ export const diskHintWire: v.GenericSchema<DiskHintWire> = v.union(
 ) as unknown as v.GenericSchema<DiskHintWire>;
 export type DiskHintWire = string | JsonObject;
 
-interface Fields {
+/** What a hint may hold, whatever its kind. */
+export interface HintFields {
   readonly path?: string;
   readonly volumeId?: string;
   readonly id?: string;
@@ -66,12 +67,12 @@ export interface IscsiSettings {
  */
 export type DiskHint =
   | { readonly kind: "text"; readonly text: string }
-  | (Fields & { readonly kind: "iscsi"; readonly iscsi: IscsiSettings })
-  | (Fields & { readonly kind: "id"; readonly id: string })
-  | (Fields & { readonly kind: "volume_id"; readonly volumeId: string })
-  | (Fields & { readonly kind: "lun"; readonly lun: string })
-  | (Fields & { readonly kind: "path"; readonly path: string })
-  | (Fields & { readonly kind: "opaque"; readonly extra: JsonObject });
+  | (HintFields & { readonly kind: "iscsi"; readonly iscsi: IscsiSettings })
+  | (HintFields & { readonly kind: "id"; readonly id: string })
+  | (HintFields & { readonly kind: "volume_id"; readonly volumeId: string })
+  | (HintFields & { readonly kind: "lun"; readonly lun: string })
+  | (HintFields & { readonly kind: "path"; readonly path: string })
+  | (HintFields & { readonly kind: "opaque"; readonly extra: JsonObject });
 
 export type ParsedHint =
   | { readonly ok: true; readonly hint: DiskHint }
@@ -105,7 +106,7 @@ export function parseDiskHint(wire: unknown): ParsedHint {
 
 function fromFields(wire: v.InferOutput<typeof hintFields>): DiskHint {
   const iscsi = wire.iscsi_settings;
-  const fields: Fields = {
+  const fields: HintFields = {
     ...(wire.path !== undefined && { path: wire.path }),
     ...(wire.volume_id !== undefined && { volumeId: wire.volume_id }),
     ...(wire.id !== undefined && { id: wire.id }),
@@ -122,13 +123,17 @@ function fromFields(wire: v.InferOutput<typeof hintFields>): DiskHint {
     }),
     ...unknownKeys(wire, KNOWN),
   };
-  // Upstream's order of trust: what names the disk itself before what names a place.
+  return hintOf(fields) ?? { ...fields, kind: "opaque", extra: fields.extra ?? {} };
+}
+
+/** Upstream's order of trust: what names the disk itself before what names a place. Undefined: nothing names it. */
+export function hintOf(fields: HintFields): DiskHint | undefined {
   if (fields.iscsi !== undefined) return { ...fields, kind: "iscsi", iscsi: fields.iscsi };
   if (fields.id !== undefined) return { ...fields, kind: "id", id: fields.id };
   if (fields.volumeId !== undefined) return { ...fields, kind: "volume_id", volumeId: fields.volumeId };
   if (fields.lun !== undefined) return { ...fields, kind: "lun", lun: fields.lun };
   if (fields.path !== undefined) return { ...fields, kind: "path", path: fields.path };
-  return { ...fields, kind: "opaque", extra: fields.extra ?? {} };
+  return undefined;
 }
 
 /** Writes a hint as it came in. */

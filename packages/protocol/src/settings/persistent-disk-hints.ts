@@ -3,7 +3,7 @@ import type { DiskCid } from "../ids.ts";
 import { check } from "../schema/check.ts";
 import { mapOf, open, text } from "../schema/json.ts";
 import { secret } from "../schema/marks.ts";
-import type { DiskHint } from "./disk-hint.ts";
+import { type DiskHint, hintOf } from "./disk-hint.ts";
 
 const goIscsi = open({
   InitiatorName: v.string(),
@@ -81,11 +81,7 @@ export function hintFromStored(stored: StoredDiskHint): DiskHint | undefined {
   const { path, volumeId } = fields;
   const fromText = path !== undefined && path === volumeId && Object.keys(fields).length === 2;
   if (fromText) return { kind: "text", text: path };
-  if (fields.iscsi !== undefined) return { ...fields, kind: "iscsi", iscsi: fields.iscsi };
-  if (fields.id !== undefined) return { ...fields, kind: "id", id: fields.id };
-  if (volumeId !== undefined) return { ...fields, kind: "volume_id", volumeId };
-  if (fields.lun !== undefined) return { ...fields, kind: "lun", lun: fields.lun };
-  return path === undefined ? undefined : { ...fields, kind: "path", path };
+  return hintOf(fields);
 }
 
 export const checkPersistentDiskHints = (value: unknown) =>

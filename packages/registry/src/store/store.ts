@@ -1,8 +1,9 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, rm } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { syncDirectory } from "@slipway/kernel/atomic-file";
 import { type Clock, isoTime } from "@slipway/kernel/clock";
-import { SlipwayError } from "@slipway/kernel/errors";
+import { SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { acquireLock, type Lock, LockTimeout } from "@slipway/kernel/lock-file";
 import { DirectoryInUse, RegistryStopping, StateUnusable, WriteFailed } from "../errors.ts";
 import { LogFile } from "./log-file.ts";
@@ -185,7 +186,7 @@ function apply(entries: Map<string, Entry>, change: Change, json: string): numbe
 
 async function lockDirectory(dir: string, clock: Clock): Promise<Lock> {
   try {
-    await syncCreated(dir, await mkdir(dir, { recursive: true, mode: 0o700 }));
+    await syncCreated(dir, await makeDirectory(dir));
     return await acquireLock(join(dir, "registry.lock"), { clock, waitMs: LOCK_WAIT_MS });
   } catch (cause) {
     throw LockTimeout.is(cause) ? DirectoryInUse({ dir }, { cause }) : StateUnusable({ dir }, { cause });
@@ -204,4 +205,18 @@ async function syncCreated(directory: string, firstCreated: string | undefined):
   if (firstCreated === undefined) return;
   for (let at = directory; at.length >= firstCreated.length; at = dirname(at))
     await syncDirectory(dirname(at));
+}
+
+/** The first directory that had to be made. Node's own recursive way spins for ever below /proc. */
+async function makeDirectory(dir: string): Promise<string | undefined> {
+  try {
+    await mkdir(dir, { mode: 0o700 });
+    return dir;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return undefined;
+    if (systemCode(error) !== "ENOENT" || existsSync(dirname(dir))) throw error;
+    const first = await makeDirectory(dirname(dir));
+    await mkdir(dir, { mode: 0o700 });
+    return first ?? dir;
+  }
 }

@@ -10,6 +10,6 @@ export const hasVm = method({
   since: 1,
   mandatory: true,
   repeat: "harmless",
-  errors: ["CloudError", "NotImplemented"],
+  errors: ["CloudError"],
   rules: [],
 });
