@@ -5,6 +5,7 @@ import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { certificates, startAgent } from "../tools/start-agent.mjs";
 import { median, peakMemory, report, scratchDir, wallTime } from "./measure.mjs";
+import { natsPings } from "./nats-pings.mjs";
 
 const PING = JSON.stringify({ method: "ping", arguments: [], reply_to: "bench" });
 
@@ -148,6 +149,7 @@ for (let round = 0; round < 3; round++) {
 }
 bare.stop();
 await running.stop();
+const overNats = await natsPings(3);
 const mounted = await mounts(10);
 
 const ms = (n) => `${n.toFixed(1)} ms`;
@@ -174,6 +176,14 @@ const rows = [
     ratio: median(rates.ours) / median(rates.bare),
   },
 ];
+if (overNats !== undefined) {
+  rows.push({
+    what: "pings over NATS",
+    ours: `${overNats.ours.toFixed(0)} /s`,
+    baseline: `${overNats.bare.toFixed(0)} /s bare NATS responder`,
+    ratio: overNats.ours / overNats.bare,
+  });
+} else console.log("pings over NATS are not measured: nats-server is not installed\n");
 if (mounted !== undefined) {
   rows.push({
     what: "mount_disk, formatted disk",

@@ -29,7 +29,9 @@ function sandbox() {
   return spawnSync("unshare", [...flags, "true"]).status === 0 ? ["unshare", ...flags] : [];
 }
 
+/** Over HTTPS, unless the settings say otherwise. */
 export async function startAgent(dir, settings = {}) {
+  mkdirSync(dir, { recursive: true });
   const { CA, AGENT_SERVER } = await certificates();
   const port = await freePort();
   const password = "only-for-tests";
@@ -56,7 +58,6 @@ export async function startAgent(dir, settings = {}) {
   const command = [
     ...prefix,
     process.execPath,
-
     "packages/agent/dist/slipway-agent.cjs",
     "-C",
     join(dir, "agent.json"),
@@ -93,7 +94,7 @@ export async function startAgent(dir, settings = {}) {
   };
 }
 
-function freePort() {
+export function freePort() {
   return new Promise((resolve, reject) => {
     const server = createServer();
     server.on("error", reject);

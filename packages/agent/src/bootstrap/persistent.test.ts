@@ -144,6 +144,43 @@ describe("when only the agent was restarted, the disk on the store", () => {
     expect(one.vm.mounts).toHaveLength(2);
   });
 
+  it("gives its place to the new one when a migration was killed after its copy was put on record", async () => {
+    const one = await here("vol-1", "vol-2");
+    one.attach("vol-1", "/dev/a");
+    one.attach("vol-2", "/dev/b");
+    one.isMounted("/dev/a1", one.paths.store, true);
+    one.isMounted("/dev/b1", one.paths.migrationTarget);
+    await one.managedDisk.save("vol-2");
+    await one.remount();
+    expect(one.vm.mounts).toEqual([{ source: "/dev/b1", target: one.paths.store, readOnly: false }]);
+    expect(await one.managedDisk.load()).toBe("vol-2");
+    expect(one.attention.problem()).toBeUndefined();
+  });
+
+  it("comes from the migration target when a migration was killed before it was put in place", async () => {
+    const one = await here("vol-1", "vol-2");
+    one.attach("vol-1", "/dev/a");
+    one.attach("vol-2", "/dev/b");
+    one.isMounted("/dev/b1", one.paths.migrationTarget);
+    await one.managedDisk.save("vol-2");
+    await one.remount();
+    expect(one.vm.mounts).toEqual([{ source: "/dev/b1", target: one.paths.store, readOnly: false }]);
+    expect(one.attention.problem()).toBeUndefined();
+  });
+
+  it("comes back beside a new one that was not put on record", async () => {
+    const one = await here("vol-1", "vol-2");
+    one.attach("vol-1", "/dev/a");
+    one.attach("vol-2", "/dev/b");
+    one.isMounted("/dev/b1", one.paths.migrationTarget);
+    await one.managedDisk.save("vol-1");
+    await one.remount();
+    expect(one.vm.mounts).toEqual([
+      { source: "/dev/b1", target: one.paths.migrationTarget, readOnly: false },
+      { source: "/dev/a1", target: one.paths.store, readOnly: false },
+    ]);
+  });
+
   it("that the kernel made read-only is reported and left alone", async () => {
     const one = await here("vol-1");
     one.attach("vol-1", "/dev/a");

@@ -41,7 +41,7 @@ export async function remountPersistent(parts: PersistentParts, signal: AbortSig
   if (disk === undefined) return notBack(parts, cid, "neither the settings nor the disk hints know it");
   const device = await arrival(parts, disk, signal);
   try {
-    await mountAgain(parts, disk, device);
+    await mountAgain(parts, disk, device, signal);
   } catch (error) {
     signal.throwIfAborted();
     notBack(parts, cid, messageTrail(error));
@@ -70,10 +70,16 @@ async function arrival(parts: PersistentParts, disk: DiskSettings, signal: Abort
   }
 }
 
-async function mountAgain(parts: PersistentParts, disk: DiskSettings, device: string): Promise<void> {
+async function mountAgain(
+  parts: PersistentParts,
+  disk: DiskSettings,
+  device: string,
+  signal: AbortSignal,
+): Promise<void> {
   const { disks, paths } = parts;
   if (!(await disks.isInUse(device)))
     return notBack(parts, disk.cid, `${device} holds nothing that could be mounted; it was not formatted`);
+  await leaveMigrationTarget(parts, await disks.mountSource(device), signal);
   // Grows what has room. Formatting is out of the question: something of ours is there.
   await disks.prepare(device, disk);
   const source = await disks.mountSource(device);
@@ -81,6 +87,22 @@ async function mountAgain(parts: PersistentParts, disk: DiskSettings, device: st
   await disks.mount(source, paths.store, disk.mountOptions);
   parts.log.info(`persistent disk ${disk.cid} is mounted again: ${source} on ${paths.store}`);
 }
+
+/** Killed while it put the new disk in the old one's place, or before the new one had left the place it was filled in. */
+async function leaveMigrationTarget(
+  parts: PersistentParts,
+  source: string,
+  signal: AbortSignal,
+): Promise<void> {
+  const { disks, paths } = parts;
+  const there = (await disks.mounts()).find((mount) => mount.target === paths.migrationTarget);
+  if (there?.source !== source) return;
+  parts.log.warn(`an unfinished migration is finished: ${source} leaves ${paths.migrationTarget}`);
+  await unmount(parts, paths.migrationTarget, signal);
+}
+
+const unmount = (parts: PersistentParts, target: string, signal: AbortSignal) =>
+  until(`unmounting ${target}`, LOOK_MS, parts.clock, signal, (own) => parts.disks.unmount(target, own));
 
 /** Only the process was restarted. What is on the store was put there by us, or by nobody we know. */
 async function keepMounted(
@@ -97,18 +119,35 @@ async function keepMounted(
       notBack(parts, cid, `${atStore.source}, which is no known disk, is mounted on ${paths.store}`);
     return;
   }
+  const target = mounts.find((mount) => mount.target === paths.migrationTarget);
+  if (mounted.cid !== cid && cid !== undefined && atStore.readOnly && target !== undefined) {
+    const fresh = await diskMounted(parts, target.source, signal);
+    // The copy was compared before it was put on record, and the old disk could not change since.
+    if (fresh?.cid === cid) return await finishMigration(parts, fresh, target.source, signal);
+  }
   if (mounted.cid !== cid) {
     // Killed between mounting and writing it down: only what belongs there is ever mounted there.
     log.warn(`persistent disk ${mounted.cid} is mounted; ${cid ?? "none"} was on record and is no longer`);
     await managedDisk.save(mounted.cid);
   }
   if (!atStore.readOnly) return;
-  if (!mounts.some((mount) => mount.target === paths.migrationTarget))
+  if (target === undefined)
     return notBack(parts, mounted.cid, `it is mounted read-only, which the agent did not do`);
   // Killed while it copied: the old disk goes on as it was, and the migration can be asked for again.
-  await until("unmounting the store", LOOK_MS, parts.clock, signal, (own) => disks.unmount(paths.store, own));
+  await unmount(parts, paths.store, signal);
   await disks.mount(atStore.source, paths.store, mounted.mountOptions);
   log.warn(`an unfinished migration was rolled back: ${mounted.cid} is writable again`);
+}
+
+async function finishMigration(
+  parts: PersistentParts,
+  disk: DiskSettings,
+  source: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await unmount(parts, parts.paths.store, signal);
+  await leaveMigrationTarget(parts, source, signal);
+  await parts.disks.mount(source, parts.paths.store, disk.mountOptions);
 }
 
 async function diskMounted(

@@ -1,7 +1,24 @@
+import type { BusClient } from "./bus-client.ts";
 import type { AgentClient } from "./client.ts";
+import type { Messages } from "./messages.ts";
 
-/** What a check must be given beyond the endpoint. */
-export type Need = "base-dir" | "disks" | "nats" | "jobs" | "restart" | "machine";
+/** What a check must be given beyond an agent that answers, and how that is said when it is not. */
+export const NEEDS = {
+  https: "needs --mbus",
+  nats: "needs --nats",
+  "health-monitor": "needs --hm-cert and --hm-key",
+  "base-dir": "needs --base-dir",
+  disks: "needs two --disk",
+  machine: "changes the machine; needs --machine",
+  jobs: "out of scope: jobs",
+  vm: "needs a VM of its own",
+  "disk-image": "needs a disk that can be prepared and enlarged from outside",
+  restart: "needs a way to start the agent again",
+  "nats-control": "needs a NATS server that may be stopped or replaced",
+  cli: "needs the real bosh CLI and a CPI",
+  director: "needs a real Director",
+} as const;
+export type Need = keyof typeof NEEDS;
 
 export interface TestDisk {
   readonly cid: string;
@@ -9,19 +26,34 @@ export interface TestDisk {
 }
 
 export interface CheckContext {
-  readonly agent: AgentClient;
+  /** However it is reached; over HTTPS where there is a choice. */
+  readonly agent: Messages;
+  readonly https: AgentClient | undefined;
+  readonly nats: BusClient | undefined;
   /** The agent's `/var/vcap`, when it can be read from here. */
   readonly baseDir: string | undefined;
   /** Two attached, empty disks nobody needs. */
   readonly disks: readonly [TestDisk, TestDisk] | undefined;
+  /** The machine is there to be changed. */
+  readonly machine: boolean;
+  /** Where the machine of the agent keeps trusted certificates. */
+  readonly certificatesDir: string;
+  /** Waits for a second heartbeat, which takes half a minute. */
+  readonly heartbeats: boolean;
   /** A network of the agent's settings. */
   readonly network: string;
+  /** PEM of some certificate. */
+  readonly certificate: string;
   readonly uuid: () => string;
+  /** Why something is not given, if there is more to say than that it is not. */
+  readonly absent: Partial<Readonly<Record<Need, string>>>;
 }
 
 export interface Check {
   /** Number in the list of black-box checks of the agent protocol. */
   readonly number: number;
+  /** Where one number is several checks: its half over HTTPS or NATS, or the rest of it. */
+  readonly part?: "H" | "N" | "b";
   readonly name: string;
   readonly needs?: readonly Need[];
   readonly run?: (context: CheckContext) => Promise<void>;
@@ -31,6 +63,15 @@ export type Outcome =
   | { readonly check: Check; readonly result: "passed" }
   | { readonly check: Check; readonly result: "failed"; readonly why: string }
   | { readonly check: Check; readonly result: "not run"; readonly why: string };
+
+/** Thrown by a check that finds out that it cannot be made. */
+export class CannotTell extends Error {}
+
+/** What the needs of a check promise to be there. */
+export function given<T>(thing: T | undefined): T {
+  if (thing === undefined) throw new Error("bug in the check: it does not say that it needs this");
+  return thing;
+}
 
 export function expectEqual(got: unknown, wanted: unknown, what: string): void {
   if (JSON.stringify(got) === JSON.stringify(wanted)) return;

@@ -6,71 +6,153 @@ import { systemRandom } from "@slipway/kernel/random";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { BadUsage } from "../errors.ts";
 import type { Io } from "../matrix/cli.ts";
+import { BusClient, type Pair } from "./bus-client.ts";
 import type { CheckContext, TestDisk } from "./check.ts";
 import { AgentClient } from "./client.ts";
 import { outcomeTable, runChecks } from "./run.ts";
 
-const HELP = `Checks an agent from outside, through its HTTPS endpoint.
+const HELP = `Checks an agent from outside: over HTTPS, over NATS, or one agent over each.
 
-  agent-conformance --mbus https://USER@HOST:PORT --ca FILE [--base-dir DIR] [--disk CID=HINT --disk CID=HINT]
+  agent-conformance --ca FILE [--mbus https://USER@HOST:PORT] [--nats nats://HOST:PORT ...] [...]
 
+  --ca        PEM of the authority that signed the certificates of agent and NATS server
   --mbus      where the agent listens; the password comes from AGENT_MBUS_PASSWORD
-  --ca        PEM of the authority that signed the agent's certificate
+  --nats      the bus of an agent that may be started after this program; it is waited for
+    --agent-id               whom to talk to there
+    --nats-cert, --nats-key  PEM files of the Director, who may ask
+    --hm-cert, --hm-key      PEM files of the Health Monitor, who may listen
+    --heartbeats             wait for a second heartbeat as well
   --base-dir  the agent's /var/vcap, if it can be read from here
   --disk      an attached, empty disk nobody needs, with its hint as JSON; give two
   --network   a network of the agent's settings (default: private)
+  --machine   the agent's machine is this one and may be changed: its trusted certificates, links to its disks
+    --certificates           where it keeps trusted certificates (default: /usr/local/share/ca-certificates)
+  --no-nats   why there is no --nats, for the list of what was not run
 
 Exit code 0 if no check failed.
 `;
 
+const AGENT_STARTS_MS = 60_000;
+
 /** Returns the exit code. */
 export async function conformanceCommand(argv: readonly string[], password: string, io: Io): Promise<number> {
+  let bus: BusClient | undefined;
   try {
-    const context = contextOf(argv, password);
-    if (context === undefined) {
+    const flags = flagsOf(argv);
+    if (flags.help) {
       io.out(HELP);
       return 0;
     }
-    const outcomes = await runChecks(context);
+    const ca = read(flags, "ca");
+    const https = httpsOf(flags, ca, password);
+    bus = await busOf(flags, ca);
+    if (bus !== undefined) {
+      io.err(`waiting for agent ${bus.agentId} on NATS\n`);
+      await bus.arrived(AGENT_STARTS_MS);
+    }
+    const outcomes = await runChecks(contextOf(flags, ca, https, bus));
     io.out(outcomeTable(outcomes));
     return outcomes.some((outcome) => outcome.result === "failed") ? 1 : 0;
   } catch (error) {
     io.err(`${errorText(error)}\n`);
     return 2;
+  } finally {
+    await bus?.close();
   }
 }
 
-function contextOf(argv: readonly string[], password: string): CheckContext | undefined {
-  const values = flagsOf(argv);
-  if (values.help) return undefined;
-  if (values.mbus === undefined || values.ca === undefined)
-    throw BadUsage({ why: "--mbus and --ca are needed" });
-  if (!URL.canParse(values.mbus)) throw BadUsage({ why: "--mbus is not a URL" });
-  const mbus = new URL(values.mbus);
-  if (mbus.password !== "")
-    throw BadUsage({ why: "the password belongs into AGENT_MBUS_PASSWORD, not on the command line" });
-  mbus.password = encodeURIComponent(password);
-  const [first, second] = (values.disk ?? []).map(diskOf);
+type Flags = ReturnType<typeof flagsOf>;
+
+function contextOf(
+  flags: Flags,
+  ca: string,
+  https: AgentClient | undefined,
+  nats: BusClient | undefined,
+): CheckContext {
+  const agent = https ?? nats;
+  if (agent === undefined) throw BadUsage({ why: "--mbus or --nats is needed" });
+  const [first, second] = (flags.disk ?? []).map(diskOf);
   return {
-    agent: new AgentClient({ mbus: mbus.href, ca: readFileSync(values.ca, "utf8"), clock: systemClock }),
-    baseDir: values["base-dir"],
+    agent,
+    https,
+    nats,
+    baseDir: flags["base-dir"],
     disks: first !== undefined && second !== undefined ? [first, second] : undefined,
-    network: values.network ?? "private",
+    machine: flags.machine ?? false,
+    certificatesDir: flags.certificates ?? "/usr/local/share/ca-certificates",
+    heartbeats: flags.heartbeats ?? false,
+    network: flags.network ?? "private",
+    certificate: ca,
     uuid: () => systemRandom.uuid(),
+    absent: flags["no-nats"] === undefined ? {} : { nats: flags["no-nats"] },
   };
 }
 
+function httpsOf(flags: Flags, ca: string, password: string): AgentClient | undefined {
+  if (flags.mbus === undefined) return undefined;
+  if (!URL.canParse(flags.mbus)) throw BadUsage({ why: "--mbus is not a URL" });
+  const mbus = new URL(flags.mbus);
+  if (mbus.password !== "")
+    throw BadUsage({ why: "the password belongs into AGENT_MBUS_PASSWORD, not on the command line" });
+  mbus.password = encodeURIComponent(password);
+  return new AgentClient({ mbus: mbus.href, ca, clock: systemClock });
+}
+
+async function busOf(flags: Flags, ca: string): Promise<BusClient | undefined> {
+  if (flags.nats === undefined) return undefined;
+  if (flags["agent-id"] === undefined) throw BadUsage({ why: "--nats needs --agent-id" });
+  const hasMonitor = flags["hm-cert"] !== undefined;
+  return await BusClient.open({
+    url: flags.nats,
+    ca,
+    director: pairOf(flags, "nats-cert", "nats-key"),
+    healthMonitor: hasMonitor ? pairOf(flags, "hm-cert", "hm-key") : undefined,
+    agentId: flags["agent-id"],
+    clock: systemClock,
+    uuid: () => systemRandom.uuid(),
+  });
+}
+
+const pairOf = (flags: Flags, cert: FileFlag, key: FileFlag): Pair => ({
+  cert: read(flags, cert),
+  key: read(flags, key),
+});
+
+type FileFlag = "ca" | "nats-cert" | "nats-key" | "hm-cert" | "hm-key";
+
+function read(flags: Flags, name: FileFlag): string {
+  const path = flags[name];
+  if (path === undefined) throw BadUsage({ why: `--${name} is needed` });
+  try {
+    return readFileSync(path, "utf8");
+  } catch (cause) {
+    throw BadUsage({ why: `the file of --${name} cannot be read` }, { cause });
+  }
+}
+
 function flagsOf(argv: readonly string[]) {
+  const text = { type: "string" } as const;
+  const flag = { type: "boolean" } as const;
   try {
     return parseArgs({
       args: [...argv],
       options: {
         help: { type: "boolean", short: "h" },
-        mbus: { type: "string" },
-        ca: { type: "string" },
-        "base-dir": { type: "string" },
+        mbus: text,
+        ca: text,
+        nats: text,
+        "no-nats": text,
+        "nats-cert": text,
+        "nats-key": text,
+        "hm-cert": text,
+        "hm-key": text,
+        "agent-id": text,
+        heartbeats: flag,
+        "base-dir": text,
         disk: { type: "string", multiple: true },
-        network: { type: "string" },
+        network: text,
+        machine: flag,
+        certificates: text,
       },
     }).values;
   } catch (cause) {

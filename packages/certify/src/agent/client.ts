@@ -2,6 +2,7 @@ import { request } from "node:https";
 import type { Clock } from "@slipway/kernel/clock";
 import { withDeadline } from "@slipway/kernel/deadline";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
+import { ANSWER_MS, Messages } from "./messages.ts";
 
 /** What a check sees of an HTTP exchange. */
 export interface HttpReply {
@@ -18,20 +19,19 @@ export interface AgentEndpoint {
   readonly clock: Clock;
 }
 
-const ANSWER_MS = 45_000;
-
 /** An agent over HTTPS, as the CLI and our Director talk to it: no connection is kept. */
-export class AgentClient {
+export class AgentClient extends Messages {
   readonly #endpoint: AgentEndpoint;
 
   constructor(endpoint: AgentEndpoint) {
+    super(endpoint.clock);
     this.#endpoint = endpoint;
   }
 
   /** One plain HTTP exchange. */
   http(method: string, path: string, body = "", authorization = this.#basic()): Promise<HttpReply> {
     const { hostname, port } = new URL(this.#endpoint.mbus);
-    return withDeadline(`${method} ${path}`, ANSWER_MS, this.#endpoint.clock, undefined, (signal) => {
+    return withDeadline(`${method} ${path}`, ANSWER_MS, this.clock, undefined, (signal) => {
       return new Promise<HttpReply>((resolve, reject) => {
         const call = request(
           {
@@ -67,7 +67,6 @@ export class AgentClient {
     });
   }
 
-  /** One message; the reply as it came. */
   async send(method: string, args: readonly unknown[] = [], protocol = 3): Promise<AgentReply> {
     const envelope = { protocol, method, arguments: args, reply_to: "conformance" };
     const { status, body } = await this.http("POST", "/agent", JSON.stringify(envelope));
@@ -75,37 +74,9 @@ export class AgentClient {
     return JSON.parse(body) as AgentReply;
   }
 
-  /** The value of a message, its task polled to the end. Throws the exception's message. */
-  async value(method: string, args: readonly unknown[] = [], protocol = 3): Promise<unknown> {
-    let reply = await this.send(method, args, protocol);
-    for (;;) {
-      if ("exception" in reply) throw new Error(reply.exception.message);
-      const task = runningId(reply.value);
-      if (task === undefined) return reply.value;
-      await this.#endpoint.clock.sleep(20);
-      reply = await this.send("get_task", [task]);
-    }
-  }
-
-  /** The message of the exception; throws if there was none. */
-  async failure(method: string, args: readonly unknown[] = []): Promise<string> {
-    try {
-      await this.value(method, args);
-    } catch (error) {
-      return error instanceof Error ? error.message : String(error);
-    }
-    throw new Error(`${method} should have failed`);
-  }
-
   #basic(): string {
     const { username, password } = new URL(this.#endpoint.mbus);
     const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
     return `Basic ${Buffer.from(pair).toString("base64")}`;
   }
-}
-
-export function runningId(value: unknown): string | undefined {
-  if (typeof value !== "object" || value === null) return undefined;
-  const { agent_task_id: id, state } = value as { agent_task_id?: unknown; state?: unknown };
-  return state === "running" && typeof id === "string" ? id : undefined;
 }

@@ -98,34 +98,3 @@ export const STATE_CHECKS: readonly Check[] = [
     },
   },
 ];
-
-const left = (number: number, name: string, ...needs: Check["needs"] & object): Check => ({
-  number,
-  name,
-  needs,
-});
-
-/** In the list, not run by this program yet: what each one needs. */
-export const LEFT_CHECKS: readonly Check[] = [
-  left(1, "ping over NATS", "nats"),
-  ...[15, 16, 17, 18, 19, 20, 21, 22, 23, 24, 27, 28, 31, 32].map((number) =>
-    left(number, "jobs, packages, errands", "jobs"),
-  ),
-  left(26, "drain shutdown tells the health monitor", "nats"),
-  left(30, "large replies over NATS", "nats"),
-  left(35, "ssh users", "machine"),
-  left(36, "sync_dns", "machine"),
-  left(41, "a preformatted disk keeps its file system", "machine"),
-  left(42, "an enlarged disk grows", "machine"),
-  left(44, "a reboot mounts the disk again", "restart"),
-  left(45, "two disks and no association at a restart", "restart"),
-  left(46, "certificate rotation", "restart"),
-  left(47, "trusted certificates", "machine"),
-  left(48, "disk associations", "machine"),
-  left(49, "settings source gone after the first boot", "restart"),
-  left(50, "heartbeats", "nats"),
-  left(51, "NATS down at boot", "nats"),
-  left(52, "a wrong NATS server is refused", "nats"),
-  left(54, "create-env from the real CLI", "machine"),
-  left(55, "a real Director", "machine"),
-];

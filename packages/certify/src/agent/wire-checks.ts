@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Check, expectEqual, expectIncludes, expectTrue } from "./check.ts";
-import { runningId } from "./client.ts";
+import { type Check, expectEqual, expectIncludes, expectTrue, given } from "./check.ts";
+import { runningId } from "./messages.ts";
 
 const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
 const lines = (base64: string) => base64.replace(/(.{60})/g, "$1\n");
@@ -10,8 +10,9 @@ export const WIRE_CHECKS: readonly Check[] = [
   {
     number: 2,
     name: "ping is answered over HTTPS",
-    run: async ({ agent }) => {
-      const { status, body } = await agent.http(
+    needs: ["https"],
+    run: async ({ https }) => {
+      const { status, body } = await given(https).http(
         "POST",
         "/agent",
         '{"method":"ping","arguments":[],"reply_to":"x"}',
@@ -22,7 +23,9 @@ export const WIRE_CHECKS: readonly Check[] = [
   {
     number: 3,
     name: "a wrong password and unknown routes are refused",
-    run: async ({ agent }) => {
+    needs: ["https"],
+    run: async ({ https }) => {
+      const agent = given(https);
       const wrong = await agent.http(
         "POST",
         "/agent",
@@ -40,8 +43,11 @@ export const WIRE_CHECKS: readonly Check[] = [
   },
   {
     number: 4,
+    part: "H",
     name: "a body that is not JSON gets 500, and the next ping works",
-    run: async ({ agent }) => {
+    needs: ["https"],
+    run: async ({ https }) => {
+      const agent = given(https);
       expectEqual((await agent.http("POST", "/agent", "{")).status, 500, "body {");
       expectEqual(await agent.value("ping"), "pong", "ping");
     },
@@ -159,6 +165,20 @@ export const WIRE_CHECKS: readonly Check[] = [
     },
   },
   {
+    number: 30,
+    part: "H",
+    name: "a reply of more than 1 MiB is delivered whole over HTTPS",
+    needs: ["https"],
+    run: async ({ https, network }) => {
+      const agent = given(https);
+      const filler = "x".repeat(2 << 20);
+      await agent.value("apply", [{ networks: { [network]: { type: "manual", filler } } }]);
+      const state = (await agent.value("get_state")) as { networks: Record<string, { filler?: unknown }> };
+      expectTrue(state.networks[network]?.filler === filler, "what came back is not what was sent");
+      await agent.value("apply", [{ networks: {} }]);
+    },
+  },
+  {
     number: 33,
     name: "log kinds are checked and filters may be null",
     run: async ({ agent }) => {
@@ -195,7 +215,9 @@ export const WIRE_CHECKS: readonly Check[] = [
   {
     number: 53,
     name: "blobs are kept by the last part of their path",
-    run: async ({ agent, uuid }) => {
+    needs: ["https"],
+    run: async ({ https, uuid }) => {
+      const agent = given(https);
       const id = uuid();
       expectEqual((await agent.http("PUT", `/blobs/ab/${id}`, "bytes")).status, 201, "PUT");
       const got = await agent.http("GET", `/blobs/zz/${id}`);

@@ -1,12 +1,13 @@
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import type { LinuxConfig } from "@slipway/protocol/agent/agent-config";
 import type { DiskHint } from "@slipway/protocol/settings/disk-hint";
 import { type Paths, pathsUnder } from "../../paths.ts";
+import { holdMachine } from "../../testing/hold-machine.ts";
 import type { DiskPlatform, DiskSettings } from "../disks.ts";
 import { type LinuxDiskOptions, linuxDisks } from "../linux/disks/linux-disks.ts";
 import { recordingLog } from "./recording-log.ts";
@@ -31,13 +32,17 @@ export class LoopLab {
   readonly log = recordingLog();
   readonly #loops = new Map<string, string>();
 
-  private constructor(directory: string) {
+  readonly #release: () => Promise<void>;
+
+  private constructor(directory: string, release: () => Promise<void>) {
     this.directory = directory;
+    this.#release = release;
     this.paths = pathsUnder(join(directory, "vcap"));
   }
 
   static async open(): Promise<LoopLab> {
-    const lab = new LoopLab(await mkdtemp(join(tmpdir(), "slipway-loop-")));
+    const release = await holdMachine();
+    const lab = new LoopLab(await mkdtemp(join(tmpdir(), "slipway-loop-")), release);
     await mkdir(lab.paths.boshDir, { recursive: true });
     return lab;
   }
@@ -48,7 +53,13 @@ export class LoopLab {
     return linuxDisks({ config, paths: this.paths, exec: quickExec, clock, log: this.log, ...overrides });
   }
 
-  image = (name: string): string => join(this.directory, `${name}.img`);
+  /**
+   * A name nobody else on this machine has: loop devices are found by their file's name, and several suites may run at
+   * once.
+   */
+  cid = (name: string): string => `${name}-${basename(this.directory).slice(-6)}`;
+
+  image = (name: string): string => join(this.directory, `${this.cid(name)}.img`);
 
   async disk(name: string, mib: number, options: readonly string[] = []): Promise<string> {
     await writeFile(this.image(name), "");
@@ -118,6 +129,7 @@ export class LoopLab {
     }
     for (const device of [...this.#loops.keys()]) await this.detach(device);
     await rm(this.directory, { recursive: true, force: true });
+    await this.#release();
   }
 }
 

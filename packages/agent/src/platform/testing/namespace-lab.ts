@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
+import { holdMachine } from "../../testing/hold-machine.ts";
 import type { Asked } from "./namespace-driver.ts";
 
 const NOBODY = 65534;
@@ -31,8 +32,11 @@ export class NamespaceLab {
   readonly #lines: AsyncIterator<string>;
   readonly #errors: string[] = [];
 
-  private constructor(base: string, child: ChildProcessWithoutNullStreams) {
+  readonly #release: () => Promise<void>;
+
+  private constructor(base: string, child: ChildProcessWithoutNullStreams, release: () => Promise<void>) {
     this.base = base;
+    this.#release = release;
     this.#child = child;
     this.#lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
     child.stderr.on("data", (chunk: Buffer) => this.#errors.push(chunk.toString()));
@@ -53,7 +57,8 @@ export class NamespaceLab {
     if (isRoot) await chown(base, NOBODY, NOBODY);
     await chmod(base, 0o755);
     const [program, args] = unprivileged(process.execPath, script, join(base, "vcap"));
-    return new NamespaceLab(base, spawn(program, args));
+    const release = await holdMachine();
+    return new NamespaceLab(base, spawn(program, args), release);
   }
 
   /** What the driver answers; its error is thrown here. */
@@ -72,5 +77,6 @@ export class NamespaceLab {
     this.#child.stdin.end();
     await ended;
     await rm(this.base, { recursive: true, force: true });
+    await this.#release();
   }
 }

@@ -141,7 +141,9 @@ async function firstDifference(source: Buffer, copy: Buffer, size: number): Prom
     const b = await open(copy, "r");
     try {
       for (let offset = 0; offset < size; offset += CHUNK) {
-        const [left, right] = await Promise.all([a, b].map((handle) => readFully(handle, offset, CHUNK)));
+        // Most files are small; a whole chunk for each would be most of the work.
+        const length = Math.min(CHUNK, size - offset);
+        const [left, right] = await Promise.all([a, b].map((handle) => readFully(handle, offset, length)));
         if (left === undefined || right === undefined || left.equals(right)) continue;
         return offset + left.findIndex((byte, index) => byte !== right[index]);
       }

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   chown,
   link,
@@ -111,6 +113,21 @@ describe.runIf(ready)("copying a disk", () => {
     await expect(lab.platform(WHOLE, { exec: half }).copy(from, to)).rejects.toThrow(Crash);
     await disks.copy(from, to);
     expect(await differences(systemExec, from, to)).toEqual([]);
+  });
+
+  it("waits for the cp of a killed agent, also while that holds nothing open", async () => {
+    await mount("a", 32, "ext4", from);
+    await mount("b", 32, "ext4", to);
+    await writeFile(join(from, "data"), "kept");
+    // Between two files cp is nothing but its name and arguments.
+    const orphan = spawn(process.execPath, ["-e", "setInterval(() => {}, 1e6)", to], { argv0: "cp" });
+    await once(orphan, "spawn");
+    await expect(disks.copy(from, to)).rejects.toThrow(`process ${orphan.pid} (cp, copies to ${to})`);
+    expect(await readdir(to)).toEqual(["lost+found"]);
+    orphan.kill("SIGKILL");
+    await once(orphan, "exit");
+    await disks.copy(from, to);
+    expect(await readFile(join(to, "data"), "utf8")).toBe("kept");
   });
 
   it("takes a copy that cp calls good, and is not, for a failure", async () => {

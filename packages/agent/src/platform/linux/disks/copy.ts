@@ -2,7 +2,7 @@ import { CommandFailed, CommandMissing, type Exec, mustRun } from "@slipway/kern
 import { CopyDiffers, CopyNoSpace, UnmountBusy } from "../../disk-errors.ts";
 import { differences } from "./compare-trees.ts";
 import type { DiskContext } from "./context.ts";
-import { holdersOf } from "./holders.ts";
+import { copiersTo, holdersOf } from "./holders.ts";
 
 const HOLDER_PATIENCE_MS = 60_000;
 
@@ -41,11 +41,15 @@ export async function verifiedCopy(context: DiskContext, from: string, to: strin
   if (found.length > 0) throw CopyDiffers({ from, to, differences: found });
 }
 
-/** An agent that was killed leaves its cp running; two at once would replace each other's files. */
+/**
+ * An agent that was killed leaves its cp running; two at once would replace each other's files. Between two files cp
+ * holds nothing open, so it is looked for by its arguments as well.
+ */
 async function waitUntilLeft(context: DiskContext, to: string): Promise<void> {
   const giveUp = context.clock.monotonic() + HOLDER_PATIENCE_MS;
   for (;;) {
-    const holders = await holdersOf(context.paths, to);
+    const copiers = await copiersTo(context.paths, to);
+    const holders = copiers.length > 0 ? copiers : await holdersOf(context.paths, to);
     if (holders.length === 0) return;
     if (context.clock.monotonic() >= giveUp)
       throw UnmountBusy({ target: to, doing: "copying to it", holders });

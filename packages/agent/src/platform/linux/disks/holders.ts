@@ -20,6 +20,22 @@ export async function holdersOf(paths: Paths, target: string): Promise<readonly 
   return holders;
 }
 
+/** Every `cp` of this machine, as its mounts make it one, whose last argument is this place. */
+export async function copiersTo(paths: Paths, target: string): Promise<readonly string[]> {
+  const mounts = (pid: string) => linked(paths.system("proc", pid, "ns", "mnt"));
+  const own = await mounts("self");
+  const copiers: string[] = [];
+  for (const pid of await entries(paths.system("proc"))) {
+    if (!/^\d+$/.test(pid)) continue;
+    const line = await readFile(paths.system("proc", pid, "cmdline"), "utf8").catch(() => "");
+    const [program = "", ...args] = line.split("\0").slice(0, -1);
+    if (!/(^|\/)cp$/.test(program) || args.at(-1) !== target) continue;
+    // Another sandbox calls its own directory the same.
+    if ((await mounts(pid)) === own) copiers.push(`process ${pid} (cp, copies to ${target})`);
+  }
+  return copiers;
+}
+
 async function useOf(
   paths: Paths,
   pid: string,

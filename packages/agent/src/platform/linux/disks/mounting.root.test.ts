@@ -157,9 +157,9 @@ describe.runIf(ready)("mounting", () => {
     const number = (await lab.run("stat", "-c", "%Hr:%Lr", a)).trim();
     await lab.run("mknod", node, "b", ...number.split(":"));
     const hint = { kind: "path", path: node, extra: { dev: "7:4095" } } as const;
-    expect(await disks.locate(diskSettings("abc123", hint), soon())).toBe(node);
+    expect(await disks.locate(diskSettings(lab.cid("abc123"), hint), soon())).toBe(node);
     // The host started again and gave the number to another disk: the node is stale.
-    expect(await disks.locate(diskSettings("xyz789", hint), soon())).toBe(b);
+    expect(await disks.locate(diskSettings(lab.cid("xyz789"), hint), soon())).toBe(b);
   });
 
   it("makes the node that a hint names for a device number", async () => {
@@ -170,7 +170,9 @@ describe.runIf(ready)("mounting", () => {
     };
     const node = join(lab.directory, "node");
     const hint = { kind: "path", path: node, extra: { dev: number } } as const;
-    const found = await lab.platform(WHOLE, { nodes: hidden }).locate(diskSettings("abc123", hint), soon());
+    const found = await lab
+      .platform(WHOLE, { nodes: hidden })
+      .locate(diskSettings(lab.cid("abc123"), hint), soon());
     expect(found).toBe(node);
     expect(await systemNodes.numberOf(node)).toBe(number);
   });
@@ -179,7 +181,9 @@ describe.runIf(ready)("mounting", () => {
     const device = await lab.disk("disk-xyz789", 16);
     const dev = (await lab.run("stat", "-c", "%Hr:%Lr", device)).trim();
     const hint = { kind: "opaque", extra: { dev } } as const;
-    const work = disks.locate(diskSettings("abc123", hint), soon());
-    await expect(work).rejects.toThrow("it is a loop device over disk-xyz789.img, which is another disk");
+    const work = disks.locate(diskSettings(lab.cid("abc123"), hint), soon());
+    await expect(work).rejects.toThrow(
+      `it is a loop device over ${lab.cid("disk-xyz789")}.img, which is another disk`,
+    );
   });
 });

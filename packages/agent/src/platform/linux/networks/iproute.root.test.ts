@@ -4,6 +4,7 @@ import { type Exec, mustRun, systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { holdMachine } from "../../../testing/hold-machine.ts";
 import { needs } from "../../../testing/needs.ts";
 import { testMachine } from "../system/testing/machine.ts";
 import { linuxNetworks } from "./linux-networks.ts";
@@ -13,10 +14,12 @@ const namespace = `slw-${id}`;
 
 const ip = (...args: string[]) => mustRun(systemExec, "preparing the test", "ip", args);
 
+const release = await holdMachine();
 const isAvailable = await ip("netns", "add", namespace).then(
   () => ip("netns", "del", namespace).then(() => true),
   () => false,
 );
+await release();
 const ready = needs(
   "root-netns",
   isAvailable,
@@ -32,8 +35,10 @@ const inside: Exec = (program, args, options) => {
 
 describe.runIf(ready)("ip in a network namespace", () => {
   let mac = "";
+  let letGo: () => Promise<void>;
 
   beforeAll(async () => {
+    letGo = await holdMachine();
     await ip("netns", "add", namespace);
     await ip(
       "link",
@@ -55,7 +60,10 @@ describe.runIf(ready)("ip in a network namespace", () => {
   });
 
   // Both ends of the pair go with it.
-  afterAll(() => ip("netns", "del", namespace));
+  afterAll(async () => {
+    await ip("netns", "del", namespace);
+    await letGo();
+  });
 
   it("sets addresses, label, routes and gateways; the second time it changes nothing; live() reads them back", async () => {
     const machine = await testMachine();

@@ -2,7 +2,8 @@ import { mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
-import { describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { holdMachine } from "../../../testing/hold-machine.ts";
 import { needs } from "../../../testing/needs.ts";
 import { linuxSystem } from "./linux-system.ts";
 import { type TestMachine, testMachine } from "./testing/machine.ts";
@@ -30,6 +31,7 @@ const withEtc =
   (program, args, options) =>
     systemExec(...unshare(machine.paths.system("etc"), "/etc", program, args), options);
 
+const release = await holdMachine();
 const probe = await Promise.all(
   ["useradd", "usermod", "userdel", "chpasswd"].map((program) =>
     systemExec(...unshare("/etc", "/etc", "which", [program])).then(
@@ -38,6 +40,7 @@ const probe = await Promise.all(
     ),
   ),
 );
+await release();
 const ready = needs(
   "root-mounts",
   !probe.includes(false),
@@ -64,6 +67,12 @@ async function users() {
 }
 
 describe.runIf(ready)("the real programs", () => {
+  let letGo: () => Promise<void>;
+  beforeAll(async () => {
+    letGo = await holdMachine();
+  });
+  afterAll(() => letGo());
+
   it("create an ssh user with its groups and key, and delete it with its home", async () => {
     const { machine, os } = await users();
     await os.createSshUser("bosh_0f3a-x", "ssh-ed25519 AAAA me");

@@ -26,7 +26,7 @@ describe.runIf(ready)("disks of a namespace that has root", () => {
       clock: fakeClock({ hurry: true }),
       log,
     });
-    const settings = diskSettings("abc", pathHint(join(lab.directory, "no-such-node")));
+    const settings = diskSettings(lab.cid("abc"), pathHint(join(lab.directory, "no-such-node")));
     const found = await disks.locate(settings, soon());
     expect(found).toBe(device);
     await disks.prepare(found, settings);

@@ -1,0 +1,112 @@
+import { readdir, readFile, rm, truncate } from "node:fs/promises";
+import { join } from "node:path";
+import type { TLSSocket } from "node:tls";
+import { connect } from "node:tls";
+import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { startRegistry } from "@slipway/registry/server";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { AGENT_SERVER_NEXT, CA } from "../transports/testing/certificates.ts";
+import { agentBundle } from "./testing/bundle.ts";
+import { eventually } from "./testing/eventually.ts";
+import { certOf, Machine } from "./testing/machine.ts";
+
+const bundle = agentBundle();
+
+describe("a real agent process", () => {
+  let machine: Machine;
+  beforeEach(async () => {
+    machine = await Machine.open({ bundle: bundle() });
+  });
+  afterEach(() => machine.close());
+
+  it("ends with 0 when its certificate is replaced, and the next one answers the same task over the new one", async () => {
+    const agent = await machine.started();
+    expect(await servedName(machine.port)).toBe("agent-1.agent.bosh-internal");
+    const task = await machine.caller.task("update_settings", { mbus: { cert: certOf(AGENT_SERVER_NEXT) } });
+    const running = { value: { agent_task_id: task, state: "running" } };
+    // Told any earlier, the Director would send its next message to a process that is about to end.
+    while (!agent.over) {
+      const reply = await machine.caller.ask("get_task", task).catch(() => undefined);
+      if (reply !== undefined) expect(reply).toEqual(running);
+    }
+    expect(await agent.end()).toBe(0);
+    await machine.started();
+    expect(await machine.caller.ask("get_task", task)).toEqual({ value: "ok" });
+    expect(await servedName(machine.port)).toBe("agent-1.next.bosh-internal");
+  });
+
+  it("does not end when an update changes nothing that it is reached by", async () => {
+    const agent = await machine.started();
+    const { cert } = (machine.settings().env as { bosh: { mbus: { cert: object } } }).bosh.mbus;
+    expect(await machine.caller.value("update_settings", { mbus: { cert } })).toBe("ok");
+    expect(await machine.caller.ping()).toBe("pong");
+    expect(agent.over).toBe(false);
+  });
+
+  it("starts from what it has stored when the source of its settings is gone", async () => {
+    const first = await machine.started();
+    await first.kill();
+    await rm(machine.source);
+    await machine.started();
+    expect(await machine.caller.ping()).toBe("pong");
+    const info = (await machine.caller.value("info")) as { settings_origin: string };
+    expect(info.settings_origin).toContain(`settings from ${machine.paths.settings}, because`);
+  });
+
+  it("recovers torn settings from their source and keeps the torn file aside", async () => {
+    const first = await machine.started();
+    await first.kill();
+    const whole = await readFile(machine.paths.settings, "utf8");
+    await truncate(machine.paths.settings, Math.floor(whole.length / 2));
+    await machine.started();
+    expect(await machine.caller.ping()).toBe("pong");
+    expect(await readFile(machine.paths.settings, "utf8")).toBe(whole);
+    const aside = (await readdir(machine.paths.boshDir)).filter((name) =>
+      name.startsWith("settings.json.torn-"),
+    );
+    expect(aside).toHaveLength(1);
+    expect(await readFile(join(machine.paths.boshDir, aside[0] ?? ""), "utf8")).toBe(
+      whole.slice(0, Math.floor(whole.length / 2)),
+    );
+  });
+
+  it("asks the registry that its user-data lead to, and says so", async () => {
+    const state = await temporaryDirectory();
+    onTestFinished(state.remove);
+    const registry = await startRegistry({
+      dir: state.path,
+      port: 0,
+      users: [{ username: "agent", password: "r3gistry" }],
+    });
+    onTestFinished(() => registry.close());
+    const endpoint = `http://agent:r3gistry@127.0.0.1:${registry.port}`;
+    const put = await fetch(`http://127.0.0.1:${registry.port}/instances/vm-1/settings`, {
+      method: "PUT",
+      body: JSON.stringify(machine.settings()),
+      headers: { Authorization: `Basic ${Buffer.from("agent:r3gistry").toString("base64")}` },
+    });
+    expect(put.ok).toBe(true);
+    await machine.offer({ registry: { endpoint }, server: { name: "vm-1" } });
+    const agent = await machine.started();
+    const info = (await machine.caller.value("info")) as { settings_origin: string };
+    expect(info.settings_origin).toContain(`settings from the registry http://127.0.0.1:${registry.port}`);
+    expect(info.settings_origin).toContain('under "vm-1"');
+    expect(agent.output()).not.toContain("r3gistry");
+  });
+});
+
+/** The common name of the certificate that is shown to whoever connects. */
+async function servedName(port: number): Promise<string> {
+  return await eventually("a certificate", async () => {
+    const socket: TLSSocket = connect({ host: "127.0.0.1", port, ca: CA });
+    try {
+      await new Promise<void>((resolve, reject) => {
+        socket.once("secureConnect", resolve);
+        socket.once("error", reject);
+      });
+      return String(socket.getPeerCertificate().subject.CN);
+    } finally {
+      socket.destroy();
+    }
+  });
+}

@@ -1,0 +1,124 @@
+import { mkdir, mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { type Paths, pathsUnder } from "../../paths.ts";
+import { AGENT_SERVER, CA } from "../../transports/testing/certificates.ts";
+import type { Credentials } from "../../transports/transport.ts";
+import { AgentProcess } from "./agent-process.ts";
+import { Caller } from "./caller.ts";
+import { Sandbox } from "./sandbox.ts";
+
+export interface MachineOptions {
+  readonly bundle: string;
+  /** With mounts of its own, for agents that are to mount something. */
+  readonly mounts?: boolean;
+}
+
+/** Certificates as settings have them. */
+export const certOf = ({ certificate, privateKey }: Credentials) => ({
+  ca: CA,
+  certificate,
+  private_key: privateKey,
+});
+
+/** What a VM has beside its agent: files, mounts, an address. Agents come and go in it, one at a time. */
+export class Machine {
+  readonly dir: string;
+  readonly paths: Paths;
+  readonly port: number;
+  readonly caller: Caller;
+  readonly sandbox: Sandbox | undefined;
+  readonly #bundle: string;
+  #agent: AgentProcess | undefined;
+
+  private constructor(dir: string, port: number, sandbox: Sandbox | undefined, bundle: string) {
+    this.dir = dir;
+    this.port = port;
+    this.sandbox = sandbox;
+    this.#bundle = bundle;
+    this.paths = pathsUnder(join(dir, "vcap"));
+    this.caller = new Caller(port);
+  }
+
+  static async open({ bundle, mounts = false }: MachineOptions): Promise<Machine> {
+    const dir = await mkdtemp(join(await quickDirectory(), "slipway-e2e-"));
+    const machine = new Machine(dir, await freePort(), mounts ? await Sandbox.open() : undefined, bundle);
+    await mkdir(machine.paths.boshDir, { recursive: true });
+    const source = { Type: "File", SettingsPath: machine.source };
+    await machine.configure({ Infrastructure: { Settings: { Sources: [source] } } });
+    await machine.offer(machine.settings());
+    return machine;
+  }
+
+  /** The agent that runs, or the last one that did. */
+  get agent(): AgentProcess | undefined {
+    return this.#agent;
+  }
+
+  /** Where the agent looks for its settings. */
+  get source(): string {
+    return join(this.dir, "user-data.json");
+  }
+
+  settings(more: object = {}): Record<string, unknown> {
+    return {
+      agent_id: "agent-1",
+      vm: { name: "vm-1" },
+      mbus: `https://mbus:s3cret@127.0.0.1:${this.port}`,
+      networks: { private: { type: "manual", ip: "127.0.0.1", netmask: "255.0.0.0", preconfigured: true } },
+      disks: { system: "", persistent: {} },
+      env: { bosh: { mbus: { cert: certOf(AGENT_SERVER) } } },
+      blobstore: { provider: "local", options: { blobstore_path: join(this.paths.base, "blobs") } },
+      ...more,
+    };
+  }
+
+  /** Puts a document where the agent looks for its settings. */
+  async offer(document: object): Promise<void> {
+    await writeFile(this.source, JSON.stringify(document), { mode: 0o600 });
+  }
+
+  async configure(config: object): Promise<void> {
+    const linux = { Platform: { Linux: { SkipDiskSetup: true } } };
+    await writeFile(join(this.dir, "agent.json"), JSON.stringify({ ...linux, ...config }));
+  }
+
+  start(): AgentProcess {
+    if (this.#agent?.over === false) throw new Error("bug in the test: an agent runs already");
+    const config = ["-C", join(this.dir, "agent.json"), "-b", this.paths.base, "-P", "namespace"];
+    const command = [process.execPath, this.#bundle, ...config];
+    this.#agent = new AgentProcess(this.sandbox?.command(...command) ?? command);
+    return this.#agent;
+  }
+
+  /** Starts an agent and waits until it serves. */
+  async started(): Promise<AgentProcess> {
+    const agent = this.start();
+    await agent.said(" ready: ");
+    return agent;
+  }
+
+  async close(): Promise<void> {
+    if (this.#agent?.over === false) await this.#agent.kill();
+    await this.sandbox?.close();
+    await rm(this.dir, { recursive: true, force: true });
+  }
+}
+
+/** In memory where there is room: dozens of machines with disks would otherwise wait for the real one. */
+export async function quickDirectory(): Promise<string> {
+  const memory = await statfs("/dev/shm").catch(() => undefined);
+  return memory !== undefined && memory.bavail * memory.bsize > 1 << 30 ? "/dev/shm" : tmpdir();
+}
+
+export function freePort(): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const server = createServer();
+    server.on("error", reject);
+    server.listen(0, "127.0.0.1", () => {
+      const address = server.address();
+      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
+    });
+  });
+}

@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { readdir, readFile, readlink, stat } from "node:fs/promises";
+import { createServer, type Server } from "node:http";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { type Check, type CheckContext, expectEqual, expectIncludes, expectTrue, given } from "./check.ts";
+
+/** Serves these contents on the loopback, each under its name, while the work is done. */
+async function serving(
+  contents: Readonly<Record<string, string>>,
+  work: (url: string) => Promise<void>,
+): Promise<void> {
+  const server: Server = createServer((request, response) => {
+    const content = contents[(request.url ?? "").slice(1)];
+    response.statusCode = content === undefined ? 404 : 200;
+    response.end(content);
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once("error", reject);
+    server.listen(0, "127.0.0.1", resolve);
+  });
+  try {
+    await work(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+  } finally {
+    server.closeAllConnections();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+const records = (version: number) => JSON.stringify({ version, records: [["10.0.0.5", "api.conformance"]] });
+const digest = (text: string) => `sha256:${createHash("sha256").update(text).digest("hex")}`;
+
+const knownVersion = async (path: string): Promise<number> => {
+  const text = await readFile(path, "utf8").catch(() => '{"version":0}');
+  return (JSON.parse(text) as { version: number }).version;
+};
+
+const trusted = async ({ certificatesDir }: CheckContext): Promise<string[]> =>
+  (await readdir(certificatesDir).catch((): string[] => [])).filter((name) =>
+    /^bosh-trusted-cert-\d+\.crt$/.test(name),
+  );
+
+/** What changes more than the agent's own state. */
+export const MACHINE_CHECKS: readonly Check[] = [
+  {
+    number: 36,
+    name: "newer DNS records are taken over, older ones and wrong ones are not",
+    needs: ["base-dir"],
+    run: async ({ agent, baseDir }) => {
+      const file = join(given(baseDir), "instance", "dns", "records.json");
+      const base = await knownVersion(file);
+      const [newer, older, wrong] = [base + 5, base + 4, base + 9];
+      const contents = { newer: records(newer), older: records(older), wrong: records(wrong) };
+      await serving(contents, async (url) => {
+        const sync = (name: keyof typeof contents, version: number): readonly unknown[] => [
+          { signed_url: `${url}/${name}`, multi_digest: digest(contents[name]), version },
+        ];
+        expectEqual(await agent.value("sync_dns_with_signed_url", sync("newer", newer)), "synced", "newer");
+        expectEqual(await agent.value("sync_dns_with_signed_url", sync("older", older)), "synced", "older");
+        expectEqual(await knownVersion(file), newer, "version in records.json");
+        expectIncludes(
+          await agent.failure("sync_dns_with_signed_url", sync("wrong", wrong + 1)),
+          "version from unpacked dns blob does not match version supplied by director",
+        );
+      });
+      expectEqual(await readFile(file, "utf8"), contents.newer, "records.json");
+      expectEqual((await stat(file)).mode & 0o777, 0o640, "mode of records.json");
+    },
+  },
+  {
+    number: 47,
+    name: "trusted certificates are the ones that were sent last, and nothing around them",
+    needs: ["machine"],
+    run: async (context) => {
+      const { agent, certificate } = context;
+      const trusted_certs = `junk\n${certificate}\nmore junk\n${certificate}`;
+      expectEqual(await agent.value("update_settings", [{ trusted_certs }]), "ok", "update_settings");
+      expectEqual((await trusted(context)).length, 2, "number of certificates");
+      expectEqual(await agent.value("update_settings", [{}]), "ok", "update_settings of nothing");
+      expectEqual((await trusted(context)).length, 0, "number of certificates after that");
+    },
+  },
+  {
+    number: 48,
+    name: "associated disks are linked by name, unknown ones are refused",
+    needs: ["machine", "base-dir", "disks"],
+    run: async ({ agent, baseDir, disks }) => {
+      const [disk] = given(disks);
+      await agent.value("add_persistent_disk", [disk.cid, disk.hint]);
+      const disk_associations = [{ name: "conformance", cid: disk.cid }];
+      expectEqual(await agent.value("update_settings", [{ disk_associations }]), "ok", "update_settings");
+      const link = await readlink(join(given(baseDir), "instance", "disks", "conformance"));
+      expectTrue(link.startsWith("/"), `the link leads to ${link}`);
+      const unknown = [{ name: "conformance", cid: "no-such-disk" }];
+      expectIncludes(
+        await agent.failure("update_settings", [{ disk_associations: unknown }]),
+        "could not be found",
+      );
+      expectEqual(await agent.value("update_settings", [{}]), "ok", "update_settings of nothing");
+      await agent.value("remove_persistent_disk", [disk.cid]);
+    },
+  },
+];

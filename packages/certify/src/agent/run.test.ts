@@ -1,0 +1,80 @@
+import { systemClock } from "@slipway/kernel/clock";
+import type { AgentReply } from "@slipway/protocol/agent/envelope";
+import { describe, expect, it } from "vitest";
+import type { CheckContext, Outcome } from "./check.ts";
+import { conformanceCommand } from "./cli.ts";
+import { Messages } from "./messages.ts";
+import { ALL_CHECKS, outcomeTable, runChecks } from "./run.ts";
+
+/** Answers everything the same way, which is wrong for nearly everything. */
+class Parrot extends Messages {
+  override async send(method: string): Promise<AgentReply> {
+    return method === "info" ? { value: { api_version: 1 } } : { value: "polly" };
+  }
+}
+
+const context: CheckContext = {
+  agent: new Parrot(systemClock),
+  https: undefined,
+  nats: undefined,
+  baseDir: undefined,
+  disks: undefined,
+  machine: false,
+  certificatesDir: "/nowhere",
+  heartbeats: false,
+  network: "private",
+  certificate: "",
+  uuid: () => "id",
+  absent: { nats: "no bus on this machine" },
+};
+
+const resultOf = (outcomes: readonly Outcome[], number: number, part?: string) =>
+  outcomes.find(({ check }) => check.number === number && check.part === part);
+
+describe("the list of checks", () => {
+  it("has every number of the protocol's list, each check once and by a name of its own", () => {
+    const numbers = new Set(ALL_CHECKS.map(({ number }) => number));
+    expect([...numbers].sort((a, b) => a - b)).toEqual(Array.from({ length: 55 }, (_, at) => at + 1));
+    const labels = ALL_CHECKS.map(({ number, part = "" }) => `${number}${part}`);
+    expect(new Set(labels).size).toBe(labels.length);
+    expect(new Set(ALL_CHECKS.map(({ name }) => name)).size).toBe(ALL_CHECKS.length);
+  });
+});
+
+describe("checking an agent", () => {
+  it("fails what it gets wrong, passes what it gets right, and says why the rest was not run", async () => {
+    const outcomes = await runChecks(context);
+    expect(resultOf(outcomes, 6)).toMatchObject({ result: "passed" });
+    expect(resultOf(outcomes, 5)).toMatchObject({ result: "failed", why: expect.stringContaining("polly") });
+    expect(resultOf(outcomes, 1)).toMatchObject({ result: "not run", why: "no bus on this machine" });
+    expect(resultOf(outcomes, 2)).toMatchObject({ result: "not run", why: "needs --mbus" });
+    expect(resultOf(outcomes, 16)).toMatchObject({ result: "not run", why: "out of scope: jobs" });
+    expect(resultOf(outcomes, 47)).toMatchObject({ why: "changes the machine; needs --machine" });
+    const table = outcomeTable(outcomes);
+    expect(table).toContain("\nnot run: no bus on this machine\n    1   ping is answered over NATS");
+    expect(table).toMatch(/\n\d+ passed, \d+ failed, \d+ not run\n$/);
+    expect(outcomes).toHaveLength(ALL_CHECKS.length);
+  });
+});
+
+describe("the program", () => {
+  const run = async (...argv: string[]) => {
+    const said: string[] = [];
+    const io = { out: (text: string) => void said.push(text), err: (text: string) => void said.push(text) };
+    return { code: await conformanceCommand(argv, "", io), said: said.join("") };
+  };
+
+  it("explains itself and refuses what it does not understand", async () => {
+    expect(await run("--help")).toMatchObject({ code: 0, said: expect.stringContaining("--nats") });
+    expect(await run()).toMatchObject({ code: 2, said: expect.stringContaining("--ca is needed") });
+    expect(await run("--frob")).toMatchObject({ code: 2 });
+    expect(await run("--ca", "package.json")).toMatchObject({
+      code: 2,
+      said: expect.stringContaining("--mbus or --nats is needed"),
+    });
+    expect(await run("--ca", "package.json", "--mbus", "https://u:secret@h:1")).toMatchObject({
+      code: 2,
+      said: expect.not.stringContaining("secret"),
+    });
+  });
+});
