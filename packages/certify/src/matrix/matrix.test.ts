@@ -79,7 +79,7 @@ describe("the matrix of the tiny CPI", () => {
     for (const line of lines) expect(line.length).toBeLessThanOrEqual(120);
     expect(lines[8]).toMatch(/^v2\s+v2\s+v2\s+\[cid, networks\]\s+full settings\s+none\s+disk hint\s.*\sok$/);
     expect(lines[1]).toMatch(
-      /^v1\s+v1\s+v1\s+cid\s+registry URL\s+all four \(4\)\s+nothing\s+mount_disk\s+ok$/,
+      /^v1\s+v1\s+v1\s+cid\s+registry URL\s+all 4 writes\s+nothing\s+mount_disk\s+ok$/,
     );
   });
 });
