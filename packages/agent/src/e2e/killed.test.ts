@@ -23,7 +23,7 @@ const WRITTEN_BEFORE = /^(mke2fs|mount -o|umount) /;
 
 const bundle = agentBundle();
 const can: Readonly<Record<DiskKind, boolean>> = {
-  directories: needs("userns", canUseSandboxes(), "mount namespaces cannot be made"),
+  directories: needs("userns", await canUseSandboxes(), "mount namespaces cannot be made"),
   "loop devices": needs("root-loop", loopsLack() === "", `it lacks ${loopsLack()}`),
 };
 /** Every moment is tried with one kind; the agent goes the same way with the other. */

@@ -10,7 +10,7 @@ import { canUseSandboxes } from "./testing/sandbox.ts";
 import { diskShop } from "./testing/test-disks.ts";
 import { fillTree, treeHash } from "./testing/tree.ts";
 
-const sandboxes = needs("userns", canUseSandboxes(), "mount namespaces cannot be made");
+const sandboxes = needs("userns", await canUseSandboxes(), "mount namespaces cannot be made");
 const bundle = agentBundle();
 
 describe.runIf(sandboxes)("a real agent process whose disk is missing when it starts", () => {

@@ -23,7 +23,7 @@ import { canUseSandboxes } from "./testing/sandbox.ts";
 import { diskShop } from "./testing/test-disks.ts";
 
 const server = needs("nats-server", natsServerAvailable(), "the program nats-server is not installed");
-const sandboxes = needs("userns", canUseSandboxes(), "mount namespaces cannot be made");
+const sandboxes = needs("userns", await canUseSandboxes(), "mount namespaces cannot be made");
 const bundle = agentBundle();
 
 type Director = Awaited<ReturnType<typeof directorOn>>;
