@@ -78,6 +78,7 @@ describe("apply", () => {
   });
 
   test("fills in what a dynamic network got, and leaves its other keys", async () => {
+    await rm(world.services.paths.base, { recursive: true });
     world = await paperWorld({ agent_id: "agent-1", networks: { dyn: { type: "dynamic" } } } as never);
     await apply(
       { spec: { networks: { dyn: { type: "dynamic", keep: 1 } } } as never },
