@@ -2,9 +2,9 @@
 // own where the machine lets us.
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { build } from "esbuild";
+import { freePort } from "./free-port.mjs";
 
 const CERTIFICATES = "packages/agent/src/transports/testing/certificates.ts";
 
@@ -92,15 +92,4 @@ export async function startAgent(dir, settings = {}) {
       await ended;
     },
   };
-}
-
-export function freePort() {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const { port } = server.address();
-      server.close(() => resolve(port));
-    });
-  });
 }

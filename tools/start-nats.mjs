@@ -3,7 +3,8 @@
 import { spawn, spawnSync } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { certificates, freePort } from "./start-agent.mjs";
+import { freePort } from "./free-port.mjs";
+import { certificates } from "./start-agent.mjs";
 
 /** The agent that the test certificates are for. */
 export const BUS_AGENT = "agent-1";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { type ApplySpec, hasJobs } from "@slipway/protocol/agent/apply-spec";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import type { Network } from "@slipway/protocol/settings/networks";
+import { usesDhcp } from "@slipway/protocol/settings/networks";
 import type { Services } from "../services.ts";
 import type { Action } from "./action.ts";
 import { JobsNotSupported, NetworkUnknown } from "./errors.ts";
@@ -31,19 +31,10 @@ async function resolvedNetworks(spec: ApplySpec, services: Services): Promise<Re
     const local = name === "local" && network.ip === "127.0.0.1";
     const own = Object.hasOwn(known, name) ? known[name] : undefined;
     if (own === undefined && !local) throw NetworkUnknown({ name });
-    resolved[name] =
-      own !== undefined && isDynamic(own) ? { ...network, ...(await live(services)) } : network;
+    resolved[name] = own !== undefined && usesDhcp(own) ? { ...network, ...(await live(services)) } : network;
   }
   return resolved;
 }
-
-const isDynamic = (network: Network): boolean =>
-  network.type !== "vip" &&
-  (network.type === "dynamic" ||
-    network.use_dhcp === true ||
-    network.resolved === true ||
-    !network.ip ||
-    !network.netmask);
 
 async function live(services: Services): Promise<JsonObject> {
   const found = await services.platform.networks.live();

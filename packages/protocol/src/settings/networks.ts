@@ -35,3 +35,12 @@ export const network = open({
 export const networks = mapOf(network);
 export type Network = v.InferOutput<typeof network>;
 export type Networks = Readonly<Record<string, Network>>;
+
+/** Addressed by DHCP: told so, once resolved by it, or not to be configured otherwise. Never a vip. */
+export const usesDhcp = (network: Network): boolean =>
+  network.type !== "vip" &&
+  (network.type === "dynamic" ||
+    network.use_dhcp === true ||
+    network.resolved === true ||
+    !network.ip ||
+    !network.netmask);

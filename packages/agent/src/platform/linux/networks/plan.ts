@@ -1,4 +1,4 @@
-import type { Network, Networks } from "@slipway/protocol/settings/networks";
+import { type Network, type Networks, usesDhcp } from "@slipway/protocol/settings/networks";
 import { InvalidNetwork, NoDeviceForNetwork } from "../../system-errors.ts";
 import {
   type Address,
@@ -96,17 +96,8 @@ export function planNetworks(networks: Networks, machine: readonly MachineInterf
   };
 }
 
-/** DHCP is also for networks that cannot be configured otherwise, and for those that once were resolved by it. */
-function isDhcp(network: Network): boolean {
-  if (network.alias) return false;
-  return (
-    network.type === "dynamic" ||
-    network.use_dhcp === true ||
-    network.resolved === true ||
-    !network.ip ||
-    !network.netmask
-  );
-}
+/** An alias is a second address of an interface, which no DHCP gives. */
+const isDhcp = (network: Network): boolean => !network.alias && usesDhcp(network);
 
 function claimInterfaces(
   named: readonly Named[],
