@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Killed } from "../testing/paper-disks.ts";
 import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";
@@ -70,6 +71,17 @@ describe("mount_disk", () => {
     await attach("old", { a: "1" });
     await world.disks.mount("/dev/old", "/elsewhere", []);
     await expect(mountDisk({ diskCid: cid("old") }, call)).rejects.toThrow("/elsewhere");
+  });
+
+  test("that cannot be written down fails, and a repeat with room for it is whole", async () => {
+    await attach("old", { a: "1" });
+    const { managedDisk } = world.services;
+    const full = { ...managedDisk, save: () => Promise.reject(new Error("no space left on device")) };
+    const services = { ...world.services, managedDisk: full };
+    await expect(mountDisk({ diskCid: cid("old") }, { ...call, services })).rejects.toThrow("no space left");
+    expect(await mountDisk({ diskCid: cid("old") }, call)).toEqual({});
+    expect(world.managed).toBe("old");
+    expect(world.disks.mountTable).toHaveLength(1);
   });
 
   test("two at once of the same disk mount it once", async () => {
@@ -159,5 +171,33 @@ describe("unmount_disk and remove_persistent_disk", () => {
     await removePersistentDisk({ diskCid: cid("old") }, call);
     expect(world.managed).toBeUndefined();
     await expect(unmountDisk({ diskCid: cid("old") }, call)).rejects.toThrow("could not be found");
+  });
+});
+
+describe("what an operator is told when the time is up", () => {
+  /** What becomes of it when nothing changes for so long. */
+  async function after(ms: number, work: (call: ActionCall) => Promise<unknown>): Promise<string> {
+    const clock = fakeClock();
+    const told = work({ ...call, services: { ...world.services, clock } }).then(
+      () => "done",
+      (error: Error) => error.message,
+    );
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(ms);
+    return await told;
+  }
+
+  test("a device that never comes: what was tried", async () => {
+    const told = await after(60_000, (own) => mountDisk({ diskCid: cid("gone"), hint: "/dev/gone" }, own));
+    expect(told).toBe("no device for disk gone; tried: /dev/gone");
+  });
+
+  test("a disk that is not left: who holds it, and it stays mounted", async () => {
+    await attach("old", { a: "1" });
+    await mountDisk({ diskCid: cid("old") }, call);
+    world.disks.holders.set(store(), "process 7 (postgres)");
+    const told = await after(600_000, (own) => unmountDisk({ diskCid: cid("old") }, own));
+    expect(told).toBe(`${store()} is in use; held by: process 7 (postgres)`);
+    expect(await listDisk({}, call)).toEqual(["old"]);
   });
 });

@@ -1,13 +1,20 @@
 import { execFileSync } from "node:child_process";
-import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createHash } from "node:crypto";
+import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { createServer, type IncomingHttpHeaders } from "node:http";
+import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { afterEach, beforeEach, describe, expect, test } from "vitest";
+import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { globToRegExp } from "../logs/glob.ts";
 import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";
 import type { ActionCall } from "./action.ts";
 import { bundleLogs } from "./bundle_logs.ts";
+import { fetchLogs } from "./fetch_logs.ts";
+import { fetchLogsWithSignedUrl } from "./fetch_logs_with_signed_url.ts";
 import { removeFile } from "./remove_file.ts";
 import { isCurrent, takeOver } from "./sync_dns.ts";
+import { syncDnsWithSignedUrl } from "./sync_dns_with_signed_url.ts";
 
 let world: PaperWorld;
 let call: ActionCall;
@@ -58,6 +65,78 @@ describe("bundle_logs", () => {
 
   test("refuses a kind of logs there is not", async () => {
     await expect(bundleLogs({ request: { log_type: "bad" } }, call)).rejects.toThrow("Invalid log type");
+  });
+});
+
+/** A place that takes uploads and gives what it has, on the loopback. */
+async function signedUrls(contents: Readonly<Record<string, string>> = {}) {
+  const taken: { method: string; path: string; headers: IncomingHttpHeaders; body: Buffer }[] = [];
+  let status = 200;
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = "", url: path = "", headers } = request;
+    taken.push({ method, path, headers, body: Buffer.concat(chunks) });
+    response.writeHead(status).end(contents[path.slice(1).split("?")[0] ?? ""]);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return {
+    url,
+    taken,
+    answer: (code: number) => {
+      status = code;
+    },
+  };
+}
+
+const hex = (algorithm: string, body: Buffer) => createHash(algorithm).update(body).digest("hex");
+
+describe("fetch_logs", () => {
+  test("stores the archive in the blobstore and keeps none", async () => {
+    await log(join(world.services.paths.sysLog, "web", "web.log"));
+    let packed: string[] = [];
+    let path = "";
+    const blobs = {
+      ...world.services.blobs,
+      store: async (archive: string) => {
+        [packed, path] = [entries(archive), archive];
+        return { blobId: "blob-1", digest: "d1" };
+      },
+    };
+    const own = { ...call, services: { ...world.services, blobs } };
+    expect(await fetchLogs({ types: "job", filters: [] }, own)).toEqual({
+      blobstore_id: "blob-1",
+      sha1: "d1",
+    });
+    expect(packed).toEqual(["./web/web.log"]);
+    await expect(access(path)).rejects.toThrow("ENOENT");
+  });
+
+  test("with a signed URL puts the archive there, with the headers it was given, and tells both digests", async () => {
+    const { url, taken } = await signedUrls();
+    await log(join(world.services.paths.sysLog, "web", "web.log"));
+    const blobstore_headers = { "x-ms-blob-type": "BlockBlob" };
+    const request = { signed_url: `${url}/logs?sig=canary`, log_type: "job", blobstore_headers };
+    const { sha1 } = (await fetchLogsWithSignedUrl({ request }, call)) as { sha1: string };
+    const [got] = taken;
+    const body = got?.body ?? Buffer.alloc(0);
+    expect(got).toMatchObject({ method: "PUT", headers: { "x-ms-blob-type": "BlockBlob" } });
+    expect(got?.headers["content-length"]).toBe(`${body.length}`);
+    expect(sha1).toBe(`${hex("sha1", body)};sha512:${hex("sha512", body)}`);
+  });
+
+  test("with a signed URL that refuses fails without repeating the URL", async () => {
+    const { url, answer } = await signedUrls();
+    answer(403);
+    const request = { signed_url: `${url}/logs?sig=canary`, log_type: "job" };
+    const failed = fetchLogsWithSignedUrl({ request }, call);
+    await expect(failed).rejects.toThrow("HTTP 403");
+    await expect(failed).rejects.toThrow(/^(?!.*canary)/);
   });
 });
 
@@ -113,6 +192,27 @@ describe("sync_dns", () => {
     await expect(takeOver(blob(6), 5, world.services)).rejects.toThrow(
       "version from unpacked dns blob does not match version supplied by director",
     );
+  });
+
+  test("by a signed URL takes what has the digest, after a while of trying, and nothing else", async () => {
+    const text = JSON.stringify({ version: 3, records: [["10.0.0.5", "api"]] });
+    const { url, taken } = await signedUrls({ dns: text });
+    const clock = fakeClock({ hurry: true });
+    const own = { ...call, services: { ...world.services, clock } };
+    const multi_digest = hex("sha1", Buffer.from(text));
+    const request = {
+      signed_url: `${url}/dns?sig=canary`,
+      multi_digest,
+      version: 3,
+      blobstore_headers: null,
+    };
+    expect(await syncDnsWithSignedUrl({ request }, own)).toBe("synced");
+    expect(await readFile(world.services.paths.dnsRecords, "utf8")).toBe(text);
+    const newer = { ...request, version: 4, multi_digest: hex("sha1", Buffer.from("other")) };
+    const failed = syncDnsWithSignedUrl({ request: newer }, own);
+    await expect(failed).rejects.toThrow("its digest is another");
+    await expect(failed).rejects.toThrow(/^(?!.*canary)/);
+    expect(taken).toHaveLength(1 + 3);
   });
 
   test("a torn records file is not believed", async () => {

@@ -1,10 +1,7 @@
-import { withDeadline } from "@slipway/kernel/deadline";
-import { arrivedDevice, cidOfSource, knownDisk, mountedAt } from "../disks/persistent.ts";
+import { arrivedDevice, cidOfSource, knownDisk, mountedAt, unmountPatiently } from "../disks/persistent.ts";
 import type { Services } from "../services.ts";
 import type { Action } from "./action.ts";
 import { NothingToMigrate } from "./errors.ts";
-
-const BUSY_MS = 600_000;
 
 /**
  * Copies the store to the disk on the migration target and puts that disk in its place. The old disk is read-only while
@@ -39,7 +36,7 @@ async function copyOrGoBack(services: Services, from: string, signal: AbortSigna
   } catch (error) {
     // The old disk goes on as it was; the new one holds nothing that anybody was told of.
     const cid = await cidOfSource(services, from, signal);
-    await unmount(services, paths.store, signal);
+    await unmountPatiently(services, paths.store, signal);
     await disks.mount(
       from,
       paths.store,
@@ -63,9 +60,9 @@ async function putOnStore(services: Services, cid: string, signal: AbortSignal):
   const disk = await knownDisk(services, cid);
   const source = await disks.mountSource(await arrivedDevice(services, disk, signal));
   const there = await mountedAt(services, paths.store);
-  if (there !== undefined && there !== source) await unmount(services, paths.store, signal);
+  if (there !== undefined && there !== source) await unmountPatiently(services, paths.store, signal);
   if ((await mountedAt(services, paths.migrationTarget)) !== undefined) {
-    await unmount(services, paths.migrationTarget, signal);
+    await unmountPatiently(services, paths.migrationTarget, signal);
   }
   if (there !== source) await disks.mount(source, paths.store, disk.mountOptions);
 }
@@ -77,8 +74,3 @@ async function mountOnStore(services: Services, cid: string, signal: AbortSignal
   await disks.mount(source, services.paths.store, disk.mountOptions);
   return source;
 }
-
-const unmount = (services: Services, target: string, signal: AbortSignal) =>
-  withDeadline(`unmounting ${target}`, BUSY_MS, services.clock, signal, (own) =>
-    services.platform.disks.unmount(target, own),
-  );

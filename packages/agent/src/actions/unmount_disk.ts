@@ -1,9 +1,5 @@
-import { withDeadline } from "@slipway/kernel/deadline";
-import { knownDisk, presentSource } from "../disks/persistent.ts";
+import { knownDisk, presentSource, unmountPatiently } from "../disks/persistent.ts";
 import type { Action } from "./action.ts";
-
-/** Processes may hold the disk for a while after they were told to stop. */
-const BUSY_MS = 600_000;
 
 export const unmountDisk: Action<"unmount_disk"> = async ({ diskCid }, { services, signal }) => {
   const disk = await knownDisk(services, diskCid);
@@ -14,10 +10,6 @@ export const unmountDisk: Action<"unmount_disk"> = async ({ diskCid }, { service
     .map((mount) => mount.target);
   if (source === undefined || targets.length === 0)
     return { message: `Partition of disk ${diskCid} is not mounted` };
-  for (const target of targets.reverse()) {
-    await withDeadline(`unmounting ${target}`, BUSY_MS, services.clock, signal, (own) =>
-      disks.unmount(target, own),
-    );
-  }
+  for (const target of targets.reverse()) await unmountPatiently(services, target, signal);
   return { message: `Unmounted partition of disk ${diskCid}` };
 };

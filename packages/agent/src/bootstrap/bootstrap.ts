@@ -1,15 +1,21 @@
 import { mkdir } from "node:fs/promises";
+import { DeadlineExceeded } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { LinuxConfig } from "@slipway/protocol/agent/agent-config";
 import type { Platform } from "../platform/platform.ts";
-import { ephemeralHint, ntpServers, passwordHash, rawEphemeralHints } from "../settings/effective.ts";
+import {
+  ephemeralHint,
+  memoryRequest,
+  ntpServers,
+  passwordHash,
+  rawEphemeralHints,
+} from "../settings/effective.ts";
 import type { SettingsFinder } from "../settings/find.ts";
 import type { SettingsStore } from "../settings/store.ts";
 import type { AgentState } from "../state/agent-state.ts";
 import { makeDirectories } from "./directories.ts";
 import { type PersistentParts, remountPersistent } from "./persistent.ts";
 import type { Step } from "./steps.ts";
-import { until } from "./until.ts";
 
 export interface BootstrapParts extends Omit<PersistentParts, "disks" | "settings"> {
   readonly platform: Platform;
@@ -28,7 +34,7 @@ const DEVICE_MS = 60_000;
 /** The start of the agent in upstream's order, but that callers are let in as soon as it is known where they knock. */
 export function bootstrapSteps(parts: BootstrapParts): readonly Step[] {
   const { platform, settings, paths, waiting, log } = parts;
-  const { system, networks, disks } = platform;
+  const { system, networks, disks, layout } = platform;
   const current = () => settings.current();
   // It may listen on an address that the networks will bring.
   const tryDoor = () =>
@@ -88,19 +94,27 @@ export function bootstrapSteps(parts: BootstrapParts): readonly Step[] {
         }
         waiting.on("the ephemeral disk");
         await disks.setUpRawEphemeral(rawEphemeralHints(current()));
-        await until("setting up the ephemeral disk", DEVICE_MS, parts.clock, signal, (own) =>
-          disks.setUpEphemeral({
-            hint: ephemeralHint(current()),
-            target: paths.data,
-            swapMib: current().env?.bosh?.swap_size ?? undefined,
-            agentId: current().agent_id,
-            signal: own,
-          }),
+        const deadline = new AbortController();
+        const cancel = parts.clock.after(DEVICE_MS, () =>
+          deadline.abort(DeadlineExceeded({ what: "finding the ephemeral disk", ms: DEVICE_MS })),
         );
+        const request = {
+          hint: ephemeralHint(current()),
+          target: paths.data,
+          swapMib: current().env?.bosh?.swap_size ?? undefined,
+          agentId: current().agent_id,
+          signal: AbortSignal.any([signal, deadline.signal]),
+        };
+        await disks.setUpEphemeral(request).finally(cancel);
       },
     },
-    { name: "directories", run: () => makeDirectories(paths) },
+    { name: "root file system", run: () => disks.growRoot() },
+    { name: "system directories", run: () => layout.systemDirectories() },
     { name: "time", run: () => system.setNtp(ntpServers(current())) },
+    { name: "logging", run: () => layout.startLogging() },
+    { name: "directories", run: () => makeDirectories(paths, (path) => system.chown(path, "root:vcap")) },
+    { name: "directories in memory", run: () => layout.memory(memoryRequest(current())) },
+    { name: "temporary directories", run: () => layout.temporary() },
     { name: "persistent disk", run: (signal) => remountPersistent({ ...parts, disks }, signal) },
     {
       name: "disk associations",

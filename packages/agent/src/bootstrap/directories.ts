@@ -3,14 +3,19 @@ import { join } from "node:path";
 import { systemCode } from "@slipway/kernel/errors";
 import type { Paths } from "../paths.ts";
 
-/** Upstream's directories below the base, with its modes. */
-export async function makeDirectories(paths: Paths): Promise<void> {
+/** Upstream's directories below the base, with its modes; jobs, which run as vcap, must get into them. */
+export async function makeDirectories(
+  paths: Paths,
+  giveToJobs: (path: string) => Promise<void>,
+): Promise<void> {
   const shared = [join(paths.data, "sys"), join(paths.data, "sys", "log"), join(paths.data, "sys", "run")];
   const own = [paths.blobs, paths.sensitiveBlobs];
-  const open = [paths.boshLog, paths.dataTmp, paths.instanceDir, paths.jobs, join(paths.data, "jobs")];
+  const rendered = join(paths.data, "jobs");
+  const open = [paths.boshLog, paths.dataTmp, paths.instanceDir, paths.jobs, rendered];
   for (const directory of open) await made(directory, 0o755);
   for (const directory of shared) await made(directory, 0o750);
   for (const directory of own) await made(directory, 0o700);
+  for (const directory of [...shared, ...own, rendered]) await giveToJobs(directory);
   await linkSys(paths);
   await removeFetched(paths.dataTmp);
 }

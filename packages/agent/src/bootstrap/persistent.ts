@@ -6,8 +6,8 @@ import type { Paths } from "../paths.ts";
 import type { DiskPlatform, DiskSettings, Mount } from "../platform/disks.ts";
 import type { ManagedDiskStore, SettingsService } from "../services.ts";
 import { DiskNotBack } from "../settings/errors.ts";
+import { until } from "../until.ts";
 import type { Attention } from "./attention.ts";
-import { until } from "./until.ts";
 import type { Waiting } from "./waiting.ts";
 
 export interface PersistentParts {

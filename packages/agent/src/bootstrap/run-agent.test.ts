@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import { describe, expect, it } from "vitest";
 import { SettingsNotFound, StepFailed } from "../settings/errors.ts";
 import { AGENT_ID, SETTINGS } from "../settings/testing/here.ts";
@@ -46,7 +47,12 @@ describe("an agent", () => {
       "hosts",
       "networks private",
       `ephemeral ${agent.paths.data}`,
+      "grow root",
+      "system directories",
       "ntp 0",
+      "logging",
+      "memory undefined false undefined false",
+      "temporary directories",
       "prepare /dev/a",
       `mount /dev/a1 ${agent.paths.store} noatime`,
     ]);
@@ -206,14 +212,45 @@ describe("an agent", () => {
     expect(await process.ended).toEqual({ kind: "restart", why: "the bus changed" });
   });
 
+  it("does not care when the time of day jumps: heartbeats come in their time, and so does the end of waiting", async () => {
+    const vm = new FakeVm();
+    const agent = await agentOn(vm);
+    await managed(agent, "vol-1");
+    const clock = fakeClock();
+    const YEAR = 365 * 86_400_000;
+    let jump = 0;
+    const process = agent.start({ clock: { ...clock, now: () => clock.now() + jump } });
+    await expect.poll(() => process.ask("ping")).toContain("waiting for the device of persistent disk vol-1");
+    for (const next of [30 * YEAR, -30 * YEAR, 0]) {
+      jump = next;
+      expect(await process.ask("ping")).toContain("(persistent disk, 0 s)");
+    }
+    vm.devices.set("vol-1", "/dev/a");
+    vm.formatted.add("/dev/a");
+    while ((await process.ask("ping")) !== "pong") await clock.advance(1000);
+    const beats = () => process.transports[0]?.published.length ?? 0;
+    await expect.poll(beats).toBe(1);
+    for (const [index, next] of [-30 * YEAR, 30 * YEAR].entries()) {
+      jump = next;
+      await clock.advance(29_000);
+      expect(beats()).toBe(index + 1);
+      await clock.advance(1_000);
+      await expect.poll(beats).toBe(index + 2);
+    }
+    await process.end();
+  });
+
   it("makes upstream's directories and keeps what stood in the place of a link", async () => {
-    const agent = await agentOn(withDisk());
+    const vm = withDisk();
+    const agent = await agentOn(vm);
     await mkdir(join(agent.paths.base, "sys"));
     await writeFile(join(agent.paths.base, "sys", "old"), "log");
     const process = agent.start();
     await expect.poll(() => process.ask("ping")).toBe("pong");
     expect((await stat(agent.paths.blobs)).mode & 0o777).toBe(0o700);
     expect((await stat(agent.paths.sysLog)).mode & 0o777).toBe(0o750);
+    for (const path of [agent.paths.blobs, join(agent.paths.data, "sys", "log")])
+      expect(vm.owners.get(path)).toBe("root:vcap");
     expect(await readFile(join(agent.paths.base, "sys.before-link", "old"), "utf8")).toBe("log");
     expect((await readdir(agent.paths.boshDir)).sort()).toContain("settings.json");
     await process.end();

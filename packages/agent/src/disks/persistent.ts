@@ -2,6 +2,7 @@ import { withDeadline } from "@slipway/kernel/deadline";
 import { DiskUnknown } from "../actions/errors.ts";
 import type { DiskSettings } from "../platform/disks.ts";
 import type { Services } from "../services.ts";
+import { until } from "../until.ts";
 
 /** How long a device may take to show up after the IaaS said that it is attached. */
 const ARRIVAL_MS = 60_000;
@@ -14,18 +15,14 @@ export async function knownDisk(services: Services, cid: string): Promise<DiskSe
   return disk;
 }
 
-/** The device of a disk, waited for. */
+/** The device of a disk, waited for. When it does not come, the error says what was looked for. */
 export async function arrivedDevice(
   services: Services,
   disk: DiskSettings,
   signal: AbortSignal,
 ): Promise<string> {
-  return await withDeadline(
-    `finding the device of disk ${disk.cid}`,
-    ARRIVAL_MS,
-    services.clock,
-    signal,
-    (own) => services.platform.disks.locate(disk, own),
+  return await until(`finding the device of disk ${disk.cid}`, ARRIVAL_MS, services.clock, signal, (own) =>
+    services.platform.disks.locate(disk, own),
   );
 }
 
@@ -49,6 +46,20 @@ export async function presentSource(
     signal.throwIfAborted();
     return undefined;
   }
+}
+
+/** Processes may hold a disk for a while after they were told to stop. */
+const BUSY_MS = 600_000;
+
+/** Waits for a busy one; when it stays so, the error says who holds it. */
+export async function unmountPatiently(
+  services: Services,
+  target: string,
+  signal: AbortSignal,
+): Promise<void> {
+  await until(`unmounting ${target}`, BUSY_MS, services.clock, signal, (own) =>
+    services.platform.disks.unmount(target, own),
+  );
 }
 
 /** The cid of the known disk that is mounted from this source. */

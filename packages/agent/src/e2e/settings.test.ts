@@ -5,10 +5,12 @@ import { connect } from "node:tls";
 import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import { startRegistry } from "@slipway/registry/server";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { AGENT_SERVER_NEXT, CA } from "../transports/testing/certificates.ts";
+import { AGENT_SERVER, AGENT_SERVER_NEXT, CA, DIRECTOR } from "../transports/testing/certificates.ts";
+import { post } from "../transports/testing/https-client.ts";
 import { agentBundle } from "./testing/bundle.ts";
+import { Caller } from "./testing/caller.ts";
 import { eventually } from "./testing/eventually.ts";
-import { certOf, Machine } from "./testing/machine.ts";
+import { certOf, freePort, Machine } from "./testing/machine.ts";
 
 const bundle = agentBundle();
 
@@ -41,6 +43,30 @@ describe("a real agent process", () => {
     expect(await machine.caller.value("update_settings", { mbus: { cert } })).toBe("ok");
     expect(await machine.caller.ping()).toBe("pong");
     expect(agent.over).toBe(false);
+  });
+
+  it("moves to another address that it is told of, and answers the same task there", async () => {
+    const agent = await machine.started();
+    const port = await freePort();
+    const urls = [`https://mbus:s3cret@127.0.0.1:${port}`];
+    const task = await machine.caller.task("update_settings", { mbus: { cert: certOf(AGENT_SERVER), urls } });
+    expect(await agent.end()).toBe(0);
+    await machine.started();
+    expect(await new Caller(port).ask("get_task", task)).toEqual({ value: "ok" });
+    await expect(machine.caller.ping()).rejects.toThrow("ECONNREFUSED");
+  });
+
+  it("lets nobody in without a certificate of the client authority that its settings name", async () => {
+    const cert = { ...certOf(AGENT_SERVER), client_ca: CA };
+    await machine.offer(machine.settings({ env: { bosh: { mbus: { cert } } } }));
+    await machine.started();
+    const ping = JSON.stringify({ method: "ping", arguments: [], reply_to: "e2e" });
+    await expect(post(machine.port, ping)).rejects.toThrow();
+    const { certificate, privateKey } = DIRECTOR;
+    const known = await post(machine.port, ping, { cert: certificate, key: privateKey });
+    expect(JSON.parse(known.text)).toEqual({ value: "pong" });
+    const wrong = { cert: certificate, key: privateKey, auth: "mbus:wrong" };
+    expect((await post(machine.port, ping, wrong)).status).toBe(401);
   });
 
   it("starts from what it has stored when the source of its settings is gone", async () => {

@@ -46,6 +46,8 @@ export interface DiskPlatform {
   /** `/var/vcap/data` on the ephemeral disk, with swap; a directory where there is none and none is needed. */
   setUpEphemeral(request: EphemeralRequest): Promise<void>;
   setUpRawEphemeral(devices: readonly DiskHint[]): Promise<void>;
+  /** Gives the root file system the room that is free behind it. Not being able to is no failure. */
+  growRoot(): Promise<void>;
 }
 
 export interface EphemeralRequest {
@@ -54,5 +56,6 @@ export interface EphemeralRequest {
   /** MiB; undefined: the smaller of RAM and half the disk; 0: none. */
   readonly swapMib: number | undefined;
   readonly agentId: string;
+  /** Ends the waiting for its device; work on the device goes on. */
   readonly signal: AbortSignal;
 }

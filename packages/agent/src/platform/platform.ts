@@ -34,9 +34,32 @@ export interface SystemPlatform {
   vitals(mountPoints: { readonly ephemeral: string; readonly persistent: string }): Promise<Vitals>;
 }
 
+/** Which directories of the machine stand on the ephemeral disk and which in memory. Everything is safe to repeat. */
+export interface LayoutPlatform {
+  /** `/var/log`, `/var/opt` and `/opt` on the ephemeral disk; shared memory from which no program is run. */
+  systemDirectories(): Promise<void>;
+  /** What writes into `/var/log` from then on. */
+  startLogging(): Promise<void>;
+  /** Refuses to go on in a VM that has lost what it kept in memory. */
+  memory(request: MemoryRequest): Promise<void>;
+  /** `/tmp`, `/var/tmp` and `/home`. */
+  temporary(): Promise<void>;
+}
+
+export interface MemoryRequest {
+  /** Of the run directory, as mount(8) takes it; undefined: upstream's. */
+  readonly runSize: string | undefined;
+  /** Whether rendered jobs are kept in memory, and how much of it. */
+  readonly jobs: boolean;
+  readonly jobsSize: string | undefined;
+  /** Whether the settings are; whoever keeps them puts them there. */
+  readonly settings: boolean;
+}
+
 export interface Platform {
   readonly name: string;
   readonly disks: DiskPlatform;
   readonly networks: NetworkPlatform;
   readonly system: SystemPlatform;
+  readonly layout: LayoutPlatform;
 }

@@ -92,3 +92,18 @@ export const NotInSandbox = defineError<{ what: string }>({
   message: (p) => `${p.what} is not available in a sandbox: this VM is a namespace of its host`,
   next: "Enter the sandbox from the host, or deploy to a cloud whose VMs are machines.",
 });
+
+export const BadTmpfsSize = defineError<{ path: string; size: string }>({
+  code: "AGN-014",
+  kind: "operator",
+  message: (p) => `${p.path} is not put into memory: '${p.size}' is no size`,
+  next: "Write tmpfs_size of env.bosh.job_dir or run_dir as a number with k, m, g or %, such as 100m.",
+});
+
+export const SecondBoot = defineError<Record<never, never>>({
+  code: "AGN-015",
+  kind: "operator",
+  message: () =>
+    "Refusing to boot: this VM keeps jobs or settings in memory and was rebooted, so they are gone",
+  next: "Recreate the VM (bosh recreate); a reboot is not enough while env.bosh has tmpfs switched on.",
+});

@@ -6,6 +6,7 @@ import {
   keepsSettingsInMemory,
   mbusCredentials,
   mbusUrls,
+  memoryRequest,
   ntpServers,
   passwordHash,
 } from "./effective.ts";
@@ -68,6 +69,23 @@ describe("of several places that name the same thing", () => {
     expect(keepsSettingsInMemory(settings({ env: { bosh: { agent: { settings: { tmpfs: true } } } } }))).toBe(
       true,
     );
+  });
+
+  it("memory is asked for by jobs, run directories and settings, each for itself", () => {
+    const request = (bosh: object) => memoryRequest(settings({ env: { bosh } }));
+    const nothing = { runSize: undefined, jobs: false, jobsSize: undefined, settings: false };
+    expect(request({})).toEqual(nothing);
+    expect(request({ job_dir: null, run_dir: null, agent: null })).toEqual(nothing);
+    expect(request({ job_dir: { tmpfs: true, tmpfs_size: "9m" } })).toEqual({
+      ...nothing,
+      jobs: true,
+      jobsSize: "9m",
+    });
+    expect(request({ run_dir: { tmpfs_size: "3m" }, agent: { settings: { tmpfs: true } } })).toEqual({
+      ...nothing,
+      runSize: "3m",
+      settings: true,
+    });
   });
 
   it("what is pushed replaces certificates and associations always, bus and blobstores only when given", () => {

@@ -1,5 +1,6 @@
 import type { AgentSettings, UpdateSettings } from "@slipway/protocol/settings/agent-settings";
 import { type DiskHint, parseDiskHint } from "@slipway/protocol/settings/disk-hint";
+import type { MemoryRequest } from "../platform/platform.ts";
 import type { Credentials } from "../transports/transport.ts";
 
 /** What counts where settings, env and update_settings all say something. Empty means not said. */
@@ -76,4 +77,15 @@ export const rawEphemeralHints = (settings: AgentSettings): readonly DiskHint[] 
 export function keepsSettingsInMemory(settings: AgentSettings): boolean {
   const agent = (settings.env?.bosh as Record<string, unknown> | null | undefined)?.agent;
   return (agent as { settings?: { tmpfs?: unknown } | null } | null | undefined)?.settings?.tmpfs === true;
+}
+
+/** What of this VM is kept in memory. */
+export function memoryRequest(settings: AgentSettings): MemoryRequest {
+  const { job_dir: jobs, run_dir: run } = settings.env?.bosh ?? {};
+  return {
+    runSize: run?.tmpfs_size || undefined,
+    jobs: jobs?.tmpfs === true,
+    jobsSize: jobs?.tmpfs_size || undefined,
+    settings: keepsSettingsInMemory(settings),
+  };
 }

@@ -1,15 +1,19 @@
 import { createSocket } from "node:dgram";
 import { writeFile } from "node:fs/promises";
+import { createServer, type ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
+import { systemClock } from "@slipway/kernel/clock";
 import { registryClient } from "@slipway/registry/client";
 import { startRegistry } from "@slipway/registry/server";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { RegistryNotAllowed, SettingsNotFound } from "./errors.ts";
 import { FIRST_SEARCH, type FinderOptions, SettingsFinder } from "./find.ts";
+import type { RegistryTools } from "./registry.ts";
 import type { Source } from "./sources/source.ts";
 import { AGENT_ID, NEVER, SETTINGS_TEXT, saying, tools } from "./testing/here.ts";
 
-type Tools = Awaited<ReturnType<typeof tools>>;
+type Tools = Omit<Awaited<ReturnType<typeof tools>>, "clock"> & RegistryTools;
 const search = (sources: readonly Source[], t: Tools, options: Partial<FinderOptions> = {}) =>
   new SettingsFinder({ sources, useRegistry: undefined, useServerName: false, ...options }, t);
 const failure = (found: Promise<unknown>) =>
@@ -166,6 +170,57 @@ describe("incomplete user-data", () => {
     const message = await failure(search([saying("A", wrong)], t).find(NEVER, FIRST_SEARCH));
     expect(message).toContain("HTTP 401");
     expect(message).not.toContain("canary");
+  });
+});
+
+describe("a registry that cannot be trusted", () => {
+  /** Answers one way after the other, the last one for ever. */
+  async function registry(...answers: readonly ((response: ServerResponse) => void)[]) {
+    let asked = 0;
+    const server = createServer((_, response) => answers[Math.min(asked++, answers.length - 1)]?.(response));
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const close = () => {
+      server.closeAllConnections();
+      return new Promise((resolve) => server.close(resolve));
+    };
+    onTestFinished(async () => void (await close()));
+    const endpoint = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const userData = JSON.stringify({ server: { name: "vm-7" }, registry: { endpoint } });
+    return { source: saying("A", userData), close, asked: () => asked };
+  }
+  const body =
+    (text: string, status = 200) =>
+    (response: ServerResponse) =>
+      void response.writeHead(status).end(text);
+  const settings = (text: string) => body(JSON.stringify({ settings: text, status: "ok" }));
+
+  it.each(
+    Object.entries({
+      "an HTML page": body("<html>Log in</html>"),
+      nothing: body(""),
+      "half an answer": body('{"settings":"{'),
+      "JSON of another shape": body('[{"settings":1}]'),
+      "settings that are no text": body('{"settings":{"agent_id":"a"},"status":"ok"}'),
+      "settings that are an HTML page": settings("<html></html>"),
+      "settings without an agent_id": settings('{"mbus":"nats://h:1"}'),
+      "settings of the wrong kind": settings('{"agent_id":"a","networks":[]}'),
+      "an error": body("oops", 500),
+    }),
+  )("is not believed when it answers %s, and asked again until it makes sense", async (_, lie) => {
+    const { source, asked } = await registry(lie, lie, settings(SETTINGS_TEXT));
+    const found = await search([source], await tools()).find(NEVER, FIRST_SEARCH);
+    expect(found.settings.agent_id).toBe(AGENT_ID);
+    expect(asked()).toBe(3);
+  });
+
+  it("by being down or slow costs a bounded time, and the cause is said", async () => {
+    const slow = await registry((response) => void response.writeHead(200).write('{"settings":'));
+    const patience = { ...(await tools()), clock: systemClock, attemptTimeoutMs: 40 };
+    const once = { ...FIRST_SEARCH, tries: 1 };
+    expect(await failure(search([slow.source], patience).find(NEVER, once))).toContain("within 0.04 s");
+    const gone = await registry();
+    await gone.close();
+    expect(await failure(search([gone.source], patience).find(NEVER, once))).toContain("ECONNREFUSED");
   });
 });
 

@@ -10,7 +10,7 @@ import { describe, expect, it } from "vitest";
 import { SettingsNotFound, StateNotWritten } from "./errors.ts";
 import type { Found } from "./find.ts";
 import { SettingsStore } from "./store.ts";
-import { AGENT_ID, NEVER, SETTINGS, SETTINGS_TEXT, tools } from "./testing/here.ts";
+import { AGENT_ID, fromOutside, NEVER, SETTINGS, SETTINGS_TEXT, tools } from "./testing/here.ts";
 
 type Tools = Awaited<ReturnType<typeof tools>>;
 const found = (settings: object = SETTINGS): Found => ({
@@ -66,7 +66,7 @@ describe("settings", () => {
   it("survive the file whatever they hold", async () => {
     const t = await tools();
     await fc.assert(
-      fc.asyncProperty(arbitraryFor(agentSettings), async (settings) => {
+      fc.asyncProperty(fromOutside(arbitraryFor(agentSettings)), async (settings) => {
         const one = await started(t, { find: async () => found(settings as object) });
         const again = await started(t, { find: nothing });
         expect(again.current()).toEqual(one.current());

@@ -1,4 +1,4 @@
-import { rm } from "node:fs/promises";
+import { readFile, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import { syncDirectory } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
@@ -14,7 +14,10 @@ import { readState, type StateTools, writeState } from "./state-file.ts";
 export function fileManagedDisk(path: string, tools: StateTools): ManagedDiskStore {
   return {
     load: () => readState(path, parseCid, tools),
-    save: (cid) => writeState(path, cid),
+    save: async (cid) => {
+      // Every mount_disk says it again; writing it again would only wear the disk and keep the caller waiting.
+      if ((await readFile(path, "utf8").catch(() => undefined)) !== cid) await writeState(path, cid);
+    },
     clear: async () => {
       try {
         await rm(path, { force: true });

@@ -5,7 +5,7 @@ import { applySpec } from "@slipway/protocol/agent/apply-spec";
 import { arbitraryFor } from "@slipway/protocol/testing/arbitrary";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { tools } from "../settings/testing/here.ts";
+import { fromOutside, tools } from "../settings/testing/here.ts";
 import { fileAgentState } from "./agent-state.ts";
 import { fileManagedDisk } from "./managed-disk.ts";
 import { noJobsSupervisor } from "./no-jobs-supervisor.ts";
@@ -17,7 +17,7 @@ describe("the stored spec", () => {
     const spec = fileSpecStore(t.paths.spec, t);
     expect(await spec.load()).toBeUndefined();
     await fc.assert(
-      fc.asyncProperty(arbitraryFor(applySpec), async (given) => {
+      fc.asyncProperty(fromOutside(arbitraryFor(applySpec)), async (given) => {
         await spec.save(given as ApplySpec);
         expect(await spec.load()).toEqual(given);
       }),
@@ -50,6 +50,18 @@ describe("the disk to mount again", () => {
     await disk.clear();
     await disk.clear();
     expect(await disk.load()).toBeUndefined();
+  });
+
+  it("is not written again when it is the same, as every mount_disk says it", async () => {
+    const t = await tools();
+    const path = t.paths.managedDisk;
+    const disk = fileManagedDisk(path, t);
+    await disk.save("vol-1");
+    const { ino } = await stat(path);
+    await disk.save("vol-1");
+    expect((await stat(path)).ino).toBe(ino);
+    await disk.save("vol-2");
+    expect(await readFile(path, "utf8")).toBe("vol-2");
   });
 
   it.each(["", "\n", "\0\0\0\0", "vol 1", "vol-1\nvol-2"])("is none when the file holds %j", async (text) => {

@@ -8,6 +8,14 @@ interface PaperDisk {
 /** Thrown where a test kills the agent: after a step was done, before anybody heard of it. */
 export class Killed extends Error {}
 
+/** Ends when the time is up and, as on real machines, a moment later: somebody has to look around first. */
+async function gaveUp(signal: AbortSignal, why: string): Promise<never> {
+  if (!signal.aborted)
+    await new Promise((resolve) => signal.addEventListener("abort", resolve, { once: true }));
+  await new Promise(setImmediate);
+  throw new Error(why);
+}
+
 /**
  * Disks on paper: devices with files, mounts, and a kill after any chosen step. Mounts survive the agent, as they do
  * when only the process dies; `reboot` loses them.
@@ -17,6 +25,8 @@ export class PaperDisks implements DiskPlatform {
   mountTable: Mount[] = [];
   readonly steps: string[] = [];
   killAfter = Number.POSITIVE_INFINITY;
+  /** By mount point, who keeps it from being unmounted. */
+  readonly holders = new Map<string, string>();
 
   /** A device named like the disk, as the hint of the test says. */
   plug(cid: string, files: Readonly<Record<string, string>> = {}): void {
@@ -42,11 +52,7 @@ export class PaperDisks implements DiskPlatform {
   async locate(disk: DiskSettings, signal: AbortSignal): Promise<string> {
     const device = `/dev/${disk.cid}`;
     if (this.devices.has(device)) return device;
-    return await new Promise<string>((_, reject) => {
-      const stop = () => reject(signal.reason as Error);
-      if (signal.aborted) stop();
-      signal.addEventListener("abort", stop, { once: true });
-    });
+    return await gaveUp(signal, `no device for disk ${disk.cid}; tried: ${device}`);
   }
 
   async mountSource(device: string): Promise<string> {
@@ -65,7 +71,9 @@ export class PaperDisks implements DiskPlatform {
     this.#done(`mount ${source} ${target}`);
   }
 
-  async unmount(target: string): Promise<void> {
+  async unmount(target: string, signal: AbortSignal): Promise<void> {
+    const holder = this.holders.get(target);
+    if (holder !== undefined) await gaveUp(signal, `${target} is in use; held by: ${holder}`);
     const at = this.mountTable.findLastIndex((mount) => mount.target === target);
     if (at === -1) throw new Error(`${target} is not mounted`);
     this.mountTable.splice(at, 1);
@@ -100,6 +108,7 @@ export class PaperDisks implements DiskPlatform {
 
   async setUpEphemeral(): Promise<void> {}
   async setUpRawEphemeral(): Promise<void> {}
+  async growRoot(): Promise<void> {}
 
   #disk(device: string): PaperDisk {
     const disk = this.devices.get(device);

@@ -54,6 +54,12 @@ export async function paperWorld(settings: AgentSettings = SETTINGS): Promise<Pa
       deleteArpEntries: async (ips) => void told.push({ what: "deleteArpEntries", args: [ips] }),
     },
     system: paperSystem(told),
+    layout: {
+      systemDirectories: async () => {},
+      startLogging: async () => {},
+      memory: async () => {},
+      temporary: async () => {},
+    },
   };
   const services: Services = {
     paths: pathsUnder(base, base),

@@ -26,6 +26,7 @@ export class FakeVm {
   mounts: Mount[] = [];
   /** What was done, in order. */
   readonly done: string[] = [];
+  readonly owners = new Map<string, string>();
   /** Throws where a real one would fail; told each deed before it is done. */
   fail: (deed: string) => void = () => {};
 
@@ -63,6 +64,7 @@ export class FakeVm {
     copy: async () => {},
     setUpEphemeral: async ({ target }) => this.#do(`ephemeral ${target}`),
     setUpRawEphemeral: async () => {},
+    growRoot: async () => this.#do("grow root"),
   };
 
   readonly platform: Platform = {
@@ -83,9 +85,16 @@ export class FakeVm {
       hostPublicKey: async () => "key",
       setNtp: async (servers) => this.#do(`ntp ${servers.length}`),
       setTrustedCertificates: async () => {},
-      chown: async () => {},
+      chown: async (path, owner) => void this.owners.set(path, owner),
       powerOff: async () => {},
       vitals: async () => VITALS,
+    },
+    layout: {
+      systemDirectories: async () => this.#do("system directories"),
+      startLogging: async () => this.#do("logging"),
+      memory: async ({ runSize, jobs, jobsSize, settings }) =>
+        this.#do(`memory ${runSize} ${jobs} ${jobsSize} ${settings}`),
+      temporary: async () => this.#do("temporary directories"),
     },
   };
 }

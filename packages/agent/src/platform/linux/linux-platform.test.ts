@@ -7,7 +7,7 @@ import { testMachine } from "./system/testing/machine.ts";
 it("the linux platform puts the disks it is given beside its networks and system", async () => {
   const machine = await testMachine();
   const disks = {} as DiskPlatform;
-  const platform = linuxPlatform({ ...machine, clock: fakeClock(), disks });
+  const platform = linuxPlatform({ ...machine, clock: fakeClock(), disks, config: {} });
   expect(platform.name).toBe("linux");
   expect(platform.disks).toBe(disks);
   await platform.networks.deleteArpEntries(["10.0.0.1"]);

@@ -10,5 +10,12 @@ export function namespacePlatform(tools: NamespaceSystemTools & { readonly disks
     disks: tools.disks,
     networks: namespaceNetworks(tools.paths),
     system: namespaceSystem(tools),
+    // Whoever makes the sandbox decides what it sees of its host's directories.
+    layout: {
+      systemDirectories: async () => {},
+      startLogging: async () => {},
+      memory: async () => {},
+      temporary: async () => {},
+    },
   };
 }

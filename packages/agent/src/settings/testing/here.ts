@@ -4,10 +4,15 @@ import { join } from "node:path";
 import type { Exec, ExecResult } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import type fc from "fast-check";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../log.ts";
 import { type Paths, pathsUnder } from "../../paths.ts";
 import type { Source } from "../sources/source.ts";
+
+/** Only what can come from outside: whatever is read there is read with the parser that refuses this key. */
+export const fromOutside = (given: fc.Arbitrary<unknown>) =>
+  given.filter((value) => !JSON.stringify(value).includes('"__proto__"'));
 
 export const NEVER = new AbortController().signal;
 

@@ -29,7 +29,8 @@ export async function bindDirectory(
   await setFlags(context, source, target, options);
 }
 
-async function setFlags(
+/** Sets what is missing of these flags, on this mount alone. */
+export async function setFlags(
   context: DiskContext,
   source: string,
   target: string,

@@ -25,7 +25,7 @@ export async function blockDevice(context: DiskContext, path: string): Promise<B
   const number = await context.nodes.numberOf(path);
   if (number === undefined) throw DeviceGone({ device: path, why: "there is no block device of that name" });
   const sysfs = context.paths.system("sys", "dev", "block", number);
-  const size = await attribute(join(sysfs, "size"));
+  const [size, readOnly] = await Promise.all([attribute(join(sysfs, "size")), attribute(join(sysfs, "ro"))]);
   if (size === undefined) throw DeviceGone({ device: path, why: `the kernel has no device ${number}` });
   const bytes = Number(size) * SYSFS_SECTOR;
   // A loop device whose file was taken away, or a disk whose transport is gone, stays with no size.
@@ -36,7 +36,7 @@ export async function blockDevice(context: DiskContext, path: string): Promise<B
     name: basename(await realpath(sysfs)),
     sysfs,
     bytes,
-    readOnly: (await attribute(join(sysfs, "ro"))) === "1",
+    readOnly: readOnly === "1",
   };
 }
 

@@ -1,11 +1,12 @@
 import { chmod, mkdir } from "node:fs/promises";
-import { errorText } from "@slipway/kernel/errors";
+import { errorText, messageTrail } from "@slipway/kernel/errors";
 import { mustRun } from "@slipway/kernel/exec";
 import { DeviceNotFound, ForeignContent, MountConflict, NoEphemeralDisk } from "../../disk-errors.ts";
 import type { EphemeralRequest } from "../../disks.ts";
 import { type BlockDevice, blockDevice } from "./block-device.ts";
 import { inspect } from "./contents.ts";
 import type { DiskContext } from "./context.ts";
+import { type EphemeralPlace, ephemeralOnRoot, ownPartitionsOnRoot } from "./ephemeral-on-root.ts";
 import { makeFileSystem, mayWrite } from "./format.ts";
 import { FormatMarker } from "./format-marker.ts";
 import { growFileSystem, releaseGrowMount } from "./grow.ts";
@@ -16,11 +17,11 @@ import { mountDevice } from "./mounting.ts";
 import { mountTable } from "./mounts.ts";
 import {
   createTable,
+  isSwap,
   type NewPartition,
   OWN_PREFIX,
   type PartitionTable,
   readTable,
-  SWAP_TYPE,
 } from "./partition.ts";
 import { refusal } from "./prepare.ts";
 import { attribute } from "./sysfs.ts";
@@ -37,23 +38,36 @@ export async function setUpEphemeral(context: DiskContext, request: EphemeralReq
   await mkdir(request.target, { recursive: true, mode: DATA_MODE });
   if (context.config.SkipDiskSetup) return;
   await releaseGrowMount(context);
-  const device = await ephemeralDevice(context, request);
-  const table = await tableOf(context, device, request);
-  const data = table.partitions.at(-1);
+  const { device, partitions } = await placeFor(context, request);
+  const data = partitions.at(-1);
   if (data === undefined)
     throw NoEphemeralDisk({ why: `${device.path} has no partition after partitioning` });
-  const swap = table.partitions.find((partition) => partition.type === SWAP_TYPE);
+  const swap = partitions.find(isSwap);
   if (swap !== undefined) await enableSwap(context, await partitionDevice(context, device, swap));
   await mountData(context, await partitionDevice(context, device, data), request.target);
 }
 
+/**
+ * A disk of its own, or the free space of the disk the machine runs from where the configuration permits it. What was
+ * made there once is used from then on, also if the other disk should appear.
+ */
+async function placeFor(context: DiskContext, request: EphemeralRequest): Promise<EphemeralPlace> {
+  const onRoot = context.config.CreatePartitionIfNoEphemeralDisk === true;
+  const prefix = ephemeralPrefix(request.agentId);
+  const there = onRoot ? await ownPartitionsOnRoot(context, prefix) : undefined;
+  if (there !== undefined) return there;
+  const device = await ephemeralDevice(context, request).catch((error: unknown) => {
+    if (!onRoot || !NoEphemeralDisk.is(error)) throw error;
+    context.log.warn(`${messageTrail(error)}; the free space of the root disk is used instead`);
+    return undefined;
+  });
+  if (device !== undefined)
+    return { device, partitions: (await tableOf(context, device, request)).partitions };
+  return await ephemeralOnRoot(context, prefix, (bytes) => layout(context, bytes, "the root disk", request));
+}
+
 async function ephemeralDevice(context: DiskContext, request: EphemeralRequest): Promise<BlockDevice> {
-  if (request.hint === undefined) {
-    const why = context.config.CreatePartitionIfNoEphemeralDisk
-      ? "the settings name none, and partitioning the system disk is not supported by this agent"
-      : "the settings name none";
-    throw NoEphemeralDisk({ why });
-  }
+  if (request.hint === undefined) throw NoEphemeralDisk({ why: "the settings name none" });
   try {
     return await blockDevice(
       context,
@@ -98,7 +112,7 @@ async function tableOf(
   if (contents.kind !== "zeros") {
     await mustRun(context.exec, `erasing ${device.path}`, "wipefs", ["--force", "--all", device.path]);
   }
-  await createTable(context, device.path, await layout(context, device, request, prefix));
+  await createTable(context, device.path, await layout(context, device.bytes, device.path, request));
   const made = await readTable(context, device.path);
   if (made === undefined) throw refusal(device, await inspect(context, device), "the table just written");
   await marker.end();
@@ -107,15 +121,16 @@ async function tableOf(
 
 async function layout(
   context: DiskContext,
-  device: BlockDevice,
+  bytes: number,
+  where: string,
   request: EphemeralRequest,
-  prefix: string,
 ): Promise<readonly NewPartition[]> {
-  const wanted = request.swapMib ?? Math.floor(Math.min(await memoryBytes(context), device.bytes / 2) / MIB);
-  const room = Math.floor(device.bytes / MIB) - 2;
+  const prefix = ephemeralPrefix(request.agentId);
+  const wanted = request.swapMib ?? Math.floor(Math.min(await memoryBytes(context), bytes / 2) / MIB);
+  const room = Math.floor(bytes / MIB) - 2;
   if (wanted >= room) {
     throw NoEphemeralDisk({
-      why: `${wanted} MiB of swap leave no room for data on ${device.path} with ${room} MiB`,
+      why: `${wanted} MiB of swap leave no room for data on ${where} with ${room} MiB`,
     });
   }
   const data: NewPartition = { name: `${prefix}-${wanted > 0 ? 1 : 0}`, use: "linux" };

@@ -5,7 +5,7 @@ import type { Paths } from "../../../paths.ts";
 import { DeviceSmaller } from "../../disk-errors.ts";
 import type { BlockDevice } from "./block-device.ts";
 import type { DiskContext } from "./context.ts";
-import { mountTable } from "./mounts.ts";
+import { type MountEntry, mountTable } from "./mounts.ts";
 import { GROW_SLACK } from "./partition.ts";
 import type { Superblock } from "./superblock.ts";
 
@@ -63,11 +63,11 @@ async function growOffline(context: DiskContext, device: BlockDevice, doing: str
   await mustRun(context.exec, doing, "resize2fs", [device.path]);
 }
 
-/** Undoes what an agent killed while growing left behind. */
-export async function releaseGrowMount(context: DiskContext): Promise<void> {
+/** Undoes what an agent killed while growing left behind. Resolves to the mount table as it is then. */
+export async function releaseGrowMount(context: DiskContext): Promise<readonly MountEntry[]> {
   const target = growTarget(context.paths);
   const table = await mountTable(context.paths);
-  for (const mount of table) {
-    if (mount.target === target) await mustRun(context.exec, `unmounting ${target}`, "umount", [target]);
-  }
+  const left = table.filter((mount) => mount.target === target);
+  for (const _ of left) await mustRun(context.exec, `unmounting ${target}`, "umount", [target]);
+  return left.length === 0 ? table : await mountTable(context.paths);
 }

@@ -70,17 +70,23 @@ function partitionPath(path: string, number: number): string {
 
 /** The numbers of all partitions the kernel has devices for. */
 export async function kernelPartitions(disk: BlockDevice): Promise<readonly DeviceNumber[]> {
-  const numbers: DeviceNumber[] = [];
-  for (const name of await entries(disk.sysfs)) {
-    if ((await attribute(join(disk.sysfs, name, "partition"))) === undefined) continue;
-    numbers.push((await attribute(join(disk.sysfs, name, "dev"))) ?? "");
-  }
-  return numbers;
+  const names = (await partitionNames(disk)).map(({ name }) => name);
+  return await Promise.all(names.map(async (name) => (await attribute(join(disk.sysfs, name, "dev"))) ?? ""));
+}
+
+/** Named after their disk, as are only they among what sysfs has of it. */
+async function partitionNames(disk: BlockDevice): Promise<readonly { name: string; partition: string }[]> {
+  const names = (await entries(disk.sysfs)).filter((name) => name.startsWith(disk.name));
+  const numbers = await Promise.all(names.map((name) => attribute(join(disk.sysfs, name, "partition"))));
+  return names.flatMap((name, at) => {
+    const partition = numbers[at];
+    return partition === undefined ? [] : [{ name, partition }];
+  });
 }
 
 async function findInKernel(disk: BlockDevice, number: number): Promise<KernelPartition | undefined> {
-  for (const name of await entries(disk.sysfs)) {
-    if ((await attribute(join(disk.sysfs, name, "partition"))) !== String(number)) continue;
+  for (const { name, partition } of await partitionNames(disk)) {
+    if (partition !== String(number)) continue;
     const [dev, start, size] = await Promise.all(
       ["dev", "start", "size"].map((file) => attribute(join(disk.sysfs, name, file))),
     );

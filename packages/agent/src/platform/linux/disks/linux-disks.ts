@@ -11,6 +11,7 @@ import { verifiedCopy } from "./copy.ts";
 import { type DeviceNodes, systemNodes } from "./device-nodes.ts";
 import { directoryDisks } from "./directories.ts";
 import { setUpEphemeral } from "./ephemeral.ts";
+import { growRoot } from "./grow-root.ts";
 import { targetOf } from "./hint-target.ts";
 import { firstPartitionPath } from "./kernel-partitions.ts";
 import { keyedLock } from "./keyed-lock.ts";
@@ -49,6 +50,7 @@ export function linuxDisks(options: LinuxDiskOptions): DiskPlatform {
     isInUse: (device) => isInUse(context, device),
     copy: (from, to) => verifiedCopy(context, from, to),
     setUpEphemeral: (request) => alone("disks", () => setUpEphemeral(context, request)),
+    growRoot: () => alone("disks", () => growRoot(context)),
     setUpRawEphemeral: (devices) => alone("disks", () => setUpRawEphemeral(context, devices)),
   };
   return config.BindMountPersistentDisk ? { ...disks, ...directoryDisks(context, disks) } : disks;

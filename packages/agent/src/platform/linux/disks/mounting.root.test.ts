@@ -104,6 +104,8 @@ describe.runIf(ready)("mounting", () => {
     await lab.platform(WHOLE, { exec }).unmount(store, new AbortController().signal);
     expect(tries).toBe(4);
     expect(await mounted()).toEqual([]);
+    const told = lab.log.lines.filter((line) => line.includes(`held by: process ${process.pid} (`));
+    expect(told).toHaveLength(1);
   });
 
   it("says who holds a mount that stays busy until the deadline, and leaves it mounted", async () => {

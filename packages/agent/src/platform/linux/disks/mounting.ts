@@ -62,6 +62,7 @@ export async function unmountTarget(
     if (mountAt(await mountTable(context.paths), target) === undefined) return;
     if (!isBusy(result)) throw failed(`unmounting ${target}`, result);
     if (signal.aborted) throw await busy(context, target, "unmounting it", signal);
+    if (wait === FIRST_WAIT_MS) context.log.warn(await waitingFor(context, target));
     await context.clock.sleep(wait, signal).catch(() => undefined);
     if (signal.aborted) throw await busy(context, target, "unmounting it", signal);
     wait = Math.min(LONGEST_WAIT_MS, wait * 2);
@@ -117,6 +118,11 @@ const failed = (doing: string, result: ExecResult) =>
     code: result.code,
     stderr: result.stderr.trim() || "no message",
   });
+
+async function waitingFor(context: DiskContext, target: string): Promise<string> {
+  const holders = await holdersOf(context.paths, target);
+  return `${target} is in use and unmounted when it is left; held by: ${holders.join(", ") || "nobody that can be seen"}`;
+}
 
 async function busy(context: DiskContext, target: string, doing: string, signal?: AbortSignal) {
   const holders = await holdersOf(context.paths, target);

@@ -7,7 +7,10 @@ const MIB = 1024 * 1024;
 /** Upstream's names; a table with them is one that an agent made. */
 export const PERSISTENT_NAME = "bosh-partition-0";
 export const OWN_PREFIX = "bosh-partition-";
-export const SWAP_TYPE = "0657FD6D-A4AB-43C4-84E5-0933C84B4F4F";
+/** In a GPT, and in a table of the older kind. */
+const SWAP_TYPES = ["0657FD6D-A4AB-43C4-84E5-0933C84B4F4F", "82"];
+
+export const isSwap = (partition: Partition): boolean => SWAP_TYPES.includes(partition.type);
 
 /**
  * Less room than this behind a partition or file system is not worth growing into, and may be unusable: alignment, the
@@ -90,15 +93,35 @@ export async function createTable(
   );
 }
 
-/** Extends partition 1 to the end of the disk. Its start does not move, so the file system in it does not notice. */
-export async function growFirstPartition(context: DiskContext, device: string): Promise<void> {
+const LEAVE_CONTENTS = ["--wipe", "never", "--wipe-partitions", "never"];
+
+/** Extends a partition into what is free behind it. Its start does not move, so the file system in it does not notice. */
+export async function growPartition(context: DiskContext, device: string, number: number): Promise<void> {
   await sfdisk(
     context,
     device,
     "growing the partition of",
-    ["--wipe", "never", "--wipe-partitions", "never", "-N", "1"],
+    [...LEAVE_CONTENTS, "-N", String(number)],
     [", +"],
   );
+}
+
+/** Adds partitions one after the other from there on; the table and what it shows already stay as they are. */
+export async function appendPartitions(
+  context: DiskContext,
+  device: BlockDevice,
+  at: { readonly start: number; readonly named: boolean },
+  partitions: readonly NewPartition[],
+): Promise<void> {
+  const sector = await sectorBytes(device);
+  let next = at.start;
+  const lines = partitions.map(({ mib, use, name }) => {
+    const size = mib === undefined ? "" : `size=${(mib * MIB) / sector}, `;
+    const line = `start=${next / sector}, ${size}type=${use}${at.named ? `, name="${name}"` : ""}`;
+    next += (mib ?? 0) * MIB;
+    return line;
+  });
+  await sfdisk(context, device.path, "adding partitions to", [...LEAVE_CONTENTS, "--append"], lines);
 }
 
 async function sfdisk(

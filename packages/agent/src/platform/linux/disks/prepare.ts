@@ -7,11 +7,11 @@ import { type FileSystem, fileSystemOf, isWhole, makeFileSystem, mayWrite } from
 import { FormatMarker } from "./format-marker.ts";
 import { growFileSystem, releaseGrowMount } from "./grow.ts";
 import { kernelPartitions, partitionDevice } from "./kernel-partitions.ts";
-import { mountTable } from "./mounts.ts";
+import type { MountEntry } from "./mounts.ts";
 import {
   createTable,
   GROW_SLACK,
-  growFirstPartition,
+  growPartition,
   type Partition,
   type PartitionTable,
   PERSISTENT_NAME,
@@ -30,9 +30,9 @@ export async function preparePersistent(
 ): Promise<void> {
   const type = fileSystemOf(disk.fileSystem);
   if (context.config.UsePreformattedPersistentDisk) return;
-  await releaseGrowMount(context);
+  const mounts = await releaseGrowMount(context);
   const device = await blockDevice(context, path);
-  if (await isMounted(context, device)) return;
+  if (await isMounted(device, mounts)) return;
   const marker = new FormatMarker(context.paths, disk.cid);
   const whole = context.config.UseWholePersistentDisk === true;
   const place = whole ? device : await firstPartition(context, device, marker);
@@ -41,9 +41,9 @@ export async function preparePersistent(
 }
 
 /** The disk or any partition of it. */
-async function isMounted(context: DiskContext, device: BlockDevice): Promise<boolean> {
+async function isMounted(device: BlockDevice, mounts: readonly MountEntry[]): Promise<boolean> {
   const numbers = new Set([device.number, ...(await kernelPartitions(device))]);
-  return (await mountTable(context.paths)).some((mount) => numbers.has(mount.number));
+  return mounts.some((mount) => numbers.has(mount.number));
 }
 
 async function firstPartition(
@@ -72,7 +72,7 @@ async function firstPartition(
   const current = await partitionDevice(context, device, partition);
   await mustBeUsable(await inspect(context, current), { place: current, disk: device, partition, marker });
   context.log.info(`growing the partition of ${device.path} to ${device.bytes} bytes`);
-  await growFirstPartition(context, device.path);
+  await growPartition(context, device.path, partition.number);
   return partitionDevice(
     context,
     device,

@@ -190,6 +190,39 @@ describe("configuring networks", () => {
   });
 });
 
+describe("addresses that were just set", () => {
+  const arpings = (machine: TestMachine) => machine.lines().filter((line) => line.includes("arping"));
+
+  it("are announced for a while, and no longer than the agent lives; failing is no failure", async () => {
+    const machine = await testMachine((call) =>
+      call.program.endsWith("arping") ? { code: 2, stderr: "no such device" } : NETWORKD(call),
+    );
+    await addNic(machine, "eth0", MAC);
+    await machine.write("usr/sbin/arping", "");
+    const clock = fakeClock();
+    const networks = linuxNetworks({ ...machine, clock, ownAddresses: () => [own("10.0.0.5")] });
+    const ending = new AbortController();
+    await networks.configure(NETWORKS, ending.signal);
+    const line = `${machine.paths.system("usr/sbin/arping")} -c 1 -U -I eth0 10.0.0.5`;
+    await expect.poll(() => arpings(machine)).toEqual([line]);
+    await clock.advance(10_000);
+    expect(arpings(machine)).toHaveLength(3);
+    ending.abort(new Error("ending"));
+    await clock.advance(1_000_000);
+    expect(arpings(machine)).toHaveLength(3);
+    expect(machine.log.warnings.filter((warning) => warning.includes("no such device"))).toHaveLength(1);
+  });
+
+  it("are announced twenty times, and not again when nothing has changed", async () => {
+    const { machine, networks } = await oneNic(NETWORKD);
+    await machine.write("usr/bin/arping", "");
+    await networks.configure(NETWORKS, forever());
+    await expect.poll(() => arpings(machine).length).toBe(20);
+    await networks.configure(NETWORKS, forever());
+    expect(arpings(machine)).toHaveLength(20);
+  });
+});
+
 describe("deleting ARP entries", () => {
   it("goes on after a failure and lets nothing through that is no address", async () => {
     const { machine, networks } = await oneNic(({ line }) =>

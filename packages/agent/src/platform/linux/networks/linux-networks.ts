@@ -10,6 +10,7 @@ import type { Paths } from "../../../paths.ts";
 import type { NetworkPlatform } from "../../platform.ts";
 import { AddressesMissing, Ipv6Unavailable } from "../../system-errors.ts";
 import { parseAddress, sameAddress } from "./address.ts";
+import { announce } from "./announce.ts";
 import { configureDns } from "./dns.ts";
 import { machineInterfaces } from "./interfaces.ts";
 import { applyWithIp, withoutLease } from "./iproute.ts";
@@ -45,23 +46,25 @@ async function configure(networks: Networks, signal: AbortSignal, tools: Network
   for (const note of plan.notes) log.warn(note);
   if (!plan.onlyDns) {
     await enableIpv6(paths, plan);
-    await settle(plan, signal, tools);
+    const applied = await settle(plan, signal, tools);
     await awaitAddresses(plan, signal, tools);
+    if (applied) announce(plan, tools, signal).catch((error: unknown) => log.warn(messageTrail(error)));
   }
   await configureDns(paths, plan.dns, exec, signal);
 }
 
 /**
  * Brings files and interfaces to the plan. A mark stands beside the files until the interfaces have them, so that an
- * agent that died in between does not take the files for the fact.
+ * agent that died in between does not take the files for the fact. Resolves to whether anything had to be done.
  */
-async function settle(plan: NetworkPlan, signal: AbortSignal, tools: NetworkTools): Promise<void> {
+async function settle(plan: NetworkPlan, signal: AbortSignal, tools: NetworkTools): Promise<boolean> {
   const { paths, exec, log } = tools;
   const directory = paths.system("etc", "systemd", "network");
   const mark = join(directory, ".slipway-pending");
   await mkdir(directory, { recursive: true, mode: 0o755 });
   const wasPending = await exists(mark);
   await writeFile(mark, "");
+  let applied = false;
   const changed = (await writeNetworkFiles(directory, renderNetworkFiles(plan))) || wasPending;
   if (changed || (await isBare(plan, signal, tools))) {
     const backend = await chooseBackend(paths, exec);
@@ -71,9 +74,11 @@ async function settle(plan: NetworkPlan, signal: AbortSignal, tools: NetworkTool
         `configuring ${plan.interfaces.map((one) => one.interface).join(", ") || "no interface"} by ${backend}`,
       );
       await apply(backend, plan, signal, tools);
+      applied = true;
     }
   }
   await rm(mark, { force: true });
+  return applied;
 }
 
 type Backend = "restart_networking" | "networkd" | "ip";

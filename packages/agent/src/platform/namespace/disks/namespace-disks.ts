@@ -23,6 +23,8 @@ export function namespaceDisks(options: LinuxDiskOptions): DiskPlatform {
   return {
     ...linuxDisks({ ...options, config }),
     setUpEphemeral: (request) => setUpEphemeral(context, request),
+    // The root file system is the host's.
+    growRoot: async () => {},
     setUpRawEphemeral: async (hints) => {
       if (hints.length === 0) return;
       throw HintUnusable({

@@ -12,11 +12,13 @@ export const loopFile: Strategy = async (target, context) => {
   if (target.cid === "") return undefined;
   const block = context.paths.system("sys", "block");
   const devices: string[] = [];
-  for (const name of await entries(block)) {
-    if (!name.startsWith("loop")) continue;
-    const file = await attribute(join(block, name, "loop", "backing_file"));
+  const loops = (await entries(block)).filter((name) => name.startsWith("loop"));
+  const files = await Promise.all(loops.map((name) => attribute(join(block, name, "loop", "backing_file"))));
+  for (const [at, name] of loops.entries()) {
+    const file = files[at];
+    if (file === undefined || !namesDisk(file, target.cid)) continue;
     const number = await attribute(join(block, name, "dev"));
-    if (file === undefined || number === undefined || !namesDisk(file, target.cid)) continue;
+    if (number === undefined) continue;
     devices.push(
       await nodeFor(
         context,

@@ -14,8 +14,10 @@ export const sysfsSerial: Strategy = async (target, context) => {
   const wanted = new Set(ids.map(plainId));
   const devices: string[] = [];
   const seen: string[] = [];
-  for (const name of await entries(block)) {
-    const found = await serials(join(block, name));
+  const disks = await Promise.all(
+    (await entries(block)).map(async (name) => ({ name, found: await serials(join(block, name)) })),
+  );
+  for (const { name, found } of disks) {
     if (found.some((serial) => wanted.has(plainId(serial)))) {
       const number = await attribute(join(block, name, "dev"));
       if (number !== undefined) devices.push(await nodeFor(context, name, number));
@@ -31,11 +33,11 @@ export const sysfsSerial: Strategy = async (target, context) => {
 };
 
 async function serials(device: string): Promise<readonly string[]> {
-  const texts = await Promise.all(
-    ["serial", "device/serial", "wwid", "device/wwid"].map((file) => attribute(join(device, file))),
-  );
-  const page80 = await rawAttribute(join(device, "device", "vpd_pg80"));
-  const page83 = await rawAttribute(join(device, "device", "vpd_pg83"));
+  const [page80, page83, ...texts] = await Promise.all([
+    rawAttribute(join(device, "device", "vpd_pg80")),
+    rawAttribute(join(device, "device", "vpd_pg83")),
+    ...["serial", "device/serial", "wwid", "device/wwid"].map((file) => attribute(join(device, file))),
+  ]);
   const all = [...texts, page80 && unitSerial(page80), ...(page83 ? designators(page83) : [])];
   return all.filter((serial): serial is string => serial !== undefined && serial !== "");
 }

@@ -1,0 +1,53 @@
+import { DeadlineExceeded } from "@slipway/kernel/deadline";
+import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { describe, expect, it } from "vitest";
+import { until } from "./until.ts";
+
+const NEVER = new AbortController().signal;
+const aborted = (signal: AbortSignal) =>
+  new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
+
+describe("work with a deadline", () => {
+  it("that ends in time gives its result and leaves no timer", async () => {
+    const clock = fakeClock();
+    expect(await until("work", 1000, clock, NEVER, async () => "done")).toBe("done");
+    expect(clock.waiting).toBe(0);
+  });
+
+  it("that runs out of time has the last word", async () => {
+    const clock = fakeClock();
+    const working = until("work", 1000, clock, NEVER, async (signal) => {
+      await aborted(signal);
+      await clock.sleep(10);
+      throw new Error("held by process 7");
+    });
+    const failed = expect(working).rejects.toThrow("held by process 7");
+    await clock.advance(1010);
+    await failed;
+    expect(clock.waiting).toBe(0);
+  });
+
+  it("that does not react is not waited for much longer, and its late failure troubles nobody", async () => {
+    const clock = fakeClock();
+    let fail = (_: Error) => {};
+    const hung = new Promise<never>((_, reject) => {
+      fail = reject;
+    });
+    const working = until("work", 1000, clock, NEVER, () => hung);
+    const failed = expect(working).rejects.toSatisfy(DeadlineExceeded.is);
+    await clock.advance(1000 + 5000);
+    await failed;
+    fail(new Error("too late"));
+    await clock.advance(0);
+  });
+
+  it("is told when the agent ends", async () => {
+    const ending = new AbortController();
+    const working = until("work", 1000, fakeClock(), ending.signal, async (signal) => {
+      await aborted(signal);
+      signal.throwIfAborted();
+    });
+    ending.abort(new Error("ending"));
+    await expect(working).rejects.toThrow("ending");
+  });
+});
