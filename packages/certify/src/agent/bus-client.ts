@@ -37,37 +37,40 @@ export class BusClient extends Messages {
   readonly hasHealthMonitor: boolean;
   /** When the agent first answered, and whether it had to be waited for: then its first words were heard. */
   arrival: { readonly at: number; readonly waited: boolean } | undefined;
-  readonly #connections: readonly NatsConnection[];
+  readonly #options: BusOptions;
+  #connections: readonly NatsConnection[] = [];
   readonly #uuid: () => string;
   readonly #process: string;
   readonly #waiting = new Map<string, (text: string) => void>();
   #answers = 0;
 
-  private constructor(options: BusOptions, connections: readonly NatsConnection[]) {
+  private constructor(options: BusOptions) {
     super(options.clock);
     this.agentId = options.agentId;
     this.hasHealthMonitor = options.healthMonitor !== undefined;
-    this.#connections = connections;
+    this.#options = options;
     this.#uuid = options.uuid;
     this.#process = options.uuid();
   }
 
   static async open(options: BusOptions): Promise<BusClient> {
-    const dial = (pair: Pair, name: string) =>
-      connect({
-        servers: options.url.replace(/^nats:\/\//, ""),
-        name,
-        tls: { ...pair, ca: options.ca },
-        reconnect: false,
-      });
-    const director = await dial(options.director, "conformance");
-    const monitor =
-      options.healthMonitor === undefined
-        ? undefined
-        : await dial(options.healthMonitor, "conformance, as health monitor");
-    const client = new BusClient(options, monitor === undefined ? [director] : [director, monitor]);
-    await client.#listen(director, monitor);
+    const client = new BusClient(options);
+    await client.dial();
     return client;
+  }
+
+  /** Connects, also once more: to the server that is there now. */
+  async dial(): Promise<void> {
+    await this.close();
+    const { url, ca, director, healthMonitor } = this.#options;
+    const to = (pair: Pair, name: string) =>
+      connect({ servers: url.replace(/^nats:\/\//, ""), name, tls: { ...pair, ca }, reconnect: false });
+    const asDirector = await to(director, "conformance");
+    this.#connections = [asDirector];
+    const asMonitor =
+      healthMonitor === undefined ? undefined : await to(healthMonitor, "conformance, as health monitor");
+    if (asMonitor !== undefined) this.#connections = [asDirector, asMonitor];
+    await this.#listen(asDirector, asMonitor);
   }
 
   async #listen(director: NatsConnection, monitor: NatsConnection | undefined): Promise<void> {
@@ -156,5 +159,6 @@ export class BusClient extends Messages {
 
   async close(): Promise<void> {
     for (const connection of this.#connections) await connection.close();
+    this.#connections = [];
   }
 }

@@ -1,5 +1,6 @@
-import type { BusClient } from "./bus-client.ts";
+import type { BusClient, Pair } from "./bus-client.ts";
 import type { AgentClient } from "./client.ts";
+import type { Control } from "./control.ts";
 import type { Messages } from "./messages.ts";
 
 /** What a check must be given beyond an agent that answers, and how that is said when it is not. */
@@ -13,8 +14,9 @@ export const NEEDS = {
   jobs: "out of scope: jobs",
   vm: "needs a VM of its own",
   "disk-image": "needs a disk that can be prepared and enlarged from outside",
-  restart: "needs a way to start the agent again",
-  "nats-control": "needs a NATS server that may be stopped or replaced",
+  restart: "no way to restart given; needs --control",
+  "next-certificate": "needs --next-cert and --next-key",
+  "nats-control": "no way to stop and replace NATS given; needs --control",
   cli: "needs the real bosh CLI and a CPI",
   director: "needs a real Director",
 } as const;
@@ -45,6 +47,12 @@ export interface CheckContext {
   /** PEM of some certificate. */
   readonly certificate: string;
   readonly uuid: () => string;
+  /** Restarts the agent and its surroundings. */
+  readonly control: Control | undefined;
+  /** What the certificate of the agent may be replaced by. */
+  readonly nextCertificate: Pair | undefined;
+  /** Numbers of checks that the agent does not pass by decision, and which decision that is. */
+  readonly differs: ReadonlyMap<string, string>;
   /** Why something is not given, if there is more to say than that it is not. */
   readonly absent: Partial<Readonly<Record<Need, string>>>;
 }
@@ -62,7 +70,12 @@ export interface Check {
 export type Outcome =
   | { readonly check: Check; readonly result: "passed" }
   | { readonly check: Check; readonly result: "failed"; readonly why: string }
+  /** Failed as it was said beforehand. */
+  | { readonly check: Check; readonly result: "differs"; readonly why: string }
   | { readonly check: Check; readonly result: "not run"; readonly why: string };
+
+/** Number and part, as the list shows them. */
+export const labelOf = ({ number, part }: Check): string => `${number}${part ?? ""}`;
 
 /** Thrown by a check that finds out that it cannot be made. */
 export class CannotTell extends Error {}

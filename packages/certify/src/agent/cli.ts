@@ -2,14 +2,16 @@ import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { systemClock } from "@slipway/kernel/clock";
 import { errorText } from "@slipway/kernel/errors";
+import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { BadUsage } from "../errors.ts";
 import type { Io } from "../matrix/cli.ts";
 import { BusClient, type Pair } from "./bus-client.ts";
-import type { CheckContext, TestDisk } from "./check.ts";
+import { type CheckContext, labelOf, type TestDisk } from "./check.ts";
 import { AgentClient } from "./client.ts";
-import { outcomeTable, runChecks } from "./run.ts";
+import { type Control, commandControl } from "./control.ts";
+import { ALL_CHECKS, outcomeTable, runChecks } from "./run.ts";
 
 const HELP = `Checks an agent from outside: over HTTPS, over NATS, or one agent over each.
 
@@ -27,6 +29,14 @@ const HELP = `Checks an agent from outside: over HTTPS, over NATS, or one agent 
   --network   a network of the agent's settings (default: private)
   --machine   the agent's machine is this one and may be changed: its trusted certificates, links to its disks
     --certificates           where it keeps trusted certificates (default: /usr/local/share/ca-certificates)
+  --control   a program and its first arguments, as a JSON array of strings; it is run with the words of what to do:
+                restart https, restart nats     end the agent at once, unmount what it had mounted, start it again
+                source away, source back        what the agent over HTTPS reads its settings from
+                bus stop, bus start             the NATS server
+                bus impostor                    instead of it, one with a valid certificate of another name
+              It exits 0 when that is done, 3 when it cannot do it. An agent that ends by itself must be started again.
+    --next-cert, --next-key  PEM files of what the agent's certificate is replaced by, for good
+  --differs   NUMBER=WHY: a check that the agent fails by decision; it is run, and listed apart. May be repeated
   --no-nats   why there is no --nats, for the list of what was not run
 
 Exit code 0 if no check failed.
@@ -84,6 +94,9 @@ function contextOf(
     network: flags.network ?? "private",
     certificate: ca,
     uuid: () => systemRandom.uuid(),
+    control: controlOf(flags),
+    nextCertificate: flags["next-cert"] === undefined ? undefined : pairOf(flags, "next-cert", "next-key"),
+    differs: new Map((flags.differs ?? []).map(differenceOf)),
     absent: flags["no-nats"] === undefined ? {} : { nats: flags["no-nats"] },
   };
 }
@@ -118,7 +131,7 @@ const pairOf = (flags: Flags, cert: FileFlag, key: FileFlag): Pair => ({
   key: read(flags, key),
 });
 
-type FileFlag = "ca" | "nats-cert" | "nats-key" | "hm-cert" | "hm-key";
+type FileFlag = "ca" | "nats-cert" | "nats-key" | "hm-cert" | "hm-key" | "next-cert" | "next-key";
 
 function read(flags: Flags, name: FileFlag): string {
   const path = flags[name];
@@ -147,6 +160,10 @@ function flagsOf(argv: readonly string[]) {
         "hm-cert": text,
         "hm-key": text,
         "agent-id": text,
+        "next-cert": text,
+        "next-key": text,
+        control: text,
+        differs: { type: "string", multiple: true },
         heartbeats: flag,
         "base-dir": text,
         disk: { type: "string", multiple: true },
@@ -158,6 +175,23 @@ function flagsOf(argv: readonly string[]) {
   } catch (cause) {
     throw BadUsage({ why: "the command line is not understood" }, { cause });
   }
+}
+
+function controlOf(flags: Flags): Control | undefined {
+  if (flags.control === undefined) return undefined;
+  const command = parseStrictJson(flags.control, "--control");
+  const words = Array.isArray(command) && command.every((word): word is string => typeof word === "string");
+  if (!words || command.length === 0) throw BadUsage({ why: "--control is a JSON array of strings" });
+  return commandControl(command, systemExec);
+}
+
+function differenceOf(text: string): readonly [string, string] {
+  const at = text.indexOf("=");
+  const [label, why] = [text.slice(0, at), text.slice(at + 1)];
+  if (at < 1 || why === "") throw BadUsage({ why: "--differs is NUMBER=WHY" });
+  if (!ALL_CHECKS.some((check) => labelOf(check) === label))
+    throw BadUsage({ why: `--differs: there is no check ${label}` });
+  return [label, why];
 }
 
 function diskOf(text: string): TestDisk {

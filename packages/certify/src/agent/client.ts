@@ -1,4 +1,5 @@
 import { request } from "node:https";
+import { connect } from "node:tls";
 import type { Clock } from "@slipway/kernel/clock";
 import { withDeadline } from "@slipway/kernel/deadline";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
@@ -72,6 +73,20 @@ export class AgentClient extends Messages {
     const { status, body } = await this.http("POST", "/agent", JSON.stringify(envelope));
     if (status !== 200) throw new Error(`${method}: HTTP ${status}`);
     return JSON.parse(body) as AgentReply;
+  }
+
+  /** SHA-256 of the certificate that the agent shows. */
+  servedFingerprint(): Promise<string> {
+    const { hostname, port } = new URL(this.#endpoint.mbus);
+    return withDeadline("TLS handshake", ANSWER_MS, this.clock, undefined, () => {
+      return new Promise<string>((resolve, reject) => {
+        const socket = connect({ host: hostname, port: Number(port), ca: this.#endpoint.ca }, () => {
+          resolve(socket.getPeerCertificate().fingerprint256);
+          socket.destroy();
+        });
+        socket.on("error", reject);
+      });
+    });
   }
 
   #basic(): string {

@@ -5,8 +5,6 @@ const left =
   (number: number, name: string): Check => ({ number, name, needs });
 
 const jobs = left("jobs");
-const restart = left("restart");
-const nats = left("nats-control");
 const disks = left("disk-image");
 
 /** In the list, and not made by this program: what each looks at, and what it would need. */
@@ -28,12 +26,6 @@ export const LEFT_CHECKS: readonly Check[] = [
   left("vm")(35, "ssh makes and removes its own users and leaves all others alone"),
   disks(41, "a disk that has a file system keeps it, whatever the settings ask for"),
   disks(42, "the file system of an enlarged disk grows with it"),
-  restart(44, "after a reboot the disk is mounted before anything is answered"),
-  restart(45, "two known disks and no association keep a restarted agent from guessing"),
-  restart(46, "a new certificate restarts the agent, and the same task ends with ok"),
-  restart(49, "an agent whose settings source is gone starts from what it has stored"),
-  nats(51, "NATS may be down at boot and may come and go"),
-  nats(52, "a NATS server with a valid certificate of another name is refused"),
   left("cli")(54, "create-env makes a VM, enlarges its disk, and delete-env removes it"),
   left("director")(55, "a Director deploys, recreates, resizes, runs errands, and repairs"),
 ];

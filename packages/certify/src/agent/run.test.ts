@@ -25,6 +25,9 @@ const context: CheckContext = {
   network: "private",
   certificate: "",
   uuid: () => "id",
+  control: undefined,
+  nextCertificate: undefined,
+  differs: new Map(),
   absent: { nats: "no bus on this machine" },
 };
 
@@ -76,5 +79,17 @@ describe("the program", () => {
       code: 2,
       said: expect.not.stringContaining("secret"),
     });
+    const whole = ["--ca", "package.json", "--mbus", "https://u@h:1"];
+    for (const [flag, value, why] of [
+      ["--control", '"reboot"', "a JSON array of strings"],
+      ["--control", "[]", "a JSON array of strings"],
+      ["--differs", "45", "NUMBER=WHY"],
+      ["--differs", "99=why", "there is no check 99"],
+      ["--next-cert", "package.json", "--next-key is needed"],
+    ])
+      expect(await run(...whole, `${flag}`, `${value}`)).toMatchObject({
+        code: 2,
+        said: expect.stringContaining(`${why}`),
+      });
   });
 });

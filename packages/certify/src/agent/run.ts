@@ -1,8 +1,18 @@
 import { toError } from "@slipway/kernel/errors";
 import { BUS_CHECKS } from "./bus-checks.ts";
-import { CannotTell, type Check, type CheckContext, NEEDS, type Need, type Outcome } from "./check.ts";
+import { BUS_CONTROL_CHECKS } from "./bus-control-checks.ts";
+import {
+  CannotTell,
+  type Check,
+  type CheckContext,
+  labelOf,
+  NEEDS,
+  type Need,
+  type Outcome,
+} from "./check.ts";
 import { LEFT_CHECKS } from "./left-checks.ts";
 import { MACHINE_CHECKS } from "./machine-checks.ts";
+import { RESTART_CHECKS } from "./restart-checks.ts";
 import { STATE_CHECKS } from "./state-checks.ts";
 import { WIRE_CHECKS } from "./wire-checks.ts";
 
@@ -11,6 +21,8 @@ export const ALL_CHECKS: readonly Check[] = [
   ...STATE_CHECKS,
   ...MACHINE_CHECKS,
   ...BUS_CHECKS,
+  ...BUS_CONTROL_CHECKS,
+  ...RESTART_CHECKS,
   ...LEFT_CHECKS,
 ];
 
@@ -29,11 +41,14 @@ async function runOne(check: Check, context: CheckContext): Promise<Outcome> {
     const why = missing === undefined ? "nobody has written it" : (context.absent[missing] ?? NEEDS[missing]);
     return { check, result: "not run", why };
   }
+  const decision = context.differs.get(labelOf(check));
   try {
     await check.run(context);
-    return { check, result: "passed" };
+    if (decision === undefined) return { check, result: "passed" };
+    return { check, result: "failed", why: `it passes, though it was said to differ: ${decision}` };
   } catch (error) {
     if (error instanceof CannotTell) return { check, result: "not run", why: error.message };
+    if (decision !== undefined) return { check, result: "differs", why: decision };
     return { check, result: "failed", why: toError(error).message };
   }
 }
@@ -52,6 +67,11 @@ function isGiven(need: Need, context: CheckContext): boolean {
       return context.disks !== undefined;
     case "machine":
       return context.machine;
+    case "restart":
+    case "nats-control":
+      return context.control !== undefined;
+    case "next-certificate":
+      return context.nextCertificate !== undefined;
     default:
       return false;
   }
@@ -62,7 +82,8 @@ export function outcomeTable(outcomes: readonly Outcome[]): string {
   const groups = new Map<string, string[]>();
   for (const title of ["passed", "failed"]) groups.set(title, []);
   for (const outcome of outcomes) {
-    const title = outcome.result === "not run" ? `not run: ${outcome.why}` : outcome.result;
+    const told = outcome.result === "not run" || outcome.result === "differs";
+    const title = told ? `${outcome.result}: ${outcome.why}` : outcome.result;
     const { number, part = "", name } = outcome.check;
     const row = `  ${String(number).padStart(3)}${part.padEnd(1)}  ${name}`;
     const why = outcome.result === "failed" ? `\n        ${outcome.why}` : "";
@@ -70,8 +91,9 @@ export function outcomeTable(outcomes: readonly Outcome[]): string {
   }
   const shown = [...groups].filter(([, rows]) => rows.length > 0);
   const count = (result: string) => outcomes.filter((outcome) => outcome.result === result).length;
+  const differ = count("differs") > 0 ? `, ${count("differs")} differ by decision` : "";
   return (
     `${shown.map(([title, rows]) => `${title}\n${rows.join("\n")}\n`).join("\n")}\n` +
-    `${count("passed")} passed, ${count("failed")} failed, ${count("not run")} not run\n`
+    `${count("passed")} passed, ${count("failed")} failed${differ}, ${count("not run")} not run\n`
   );
 }

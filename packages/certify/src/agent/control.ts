@@ -1,0 +1,29 @@
+import type { Exec } from "@slipway/kernel/exec";
+import { CannotTell } from "./check.ts";
+
+/** What somebody beside the agent is asked to do; the words are the last arguments of the control's command. */
+export type Deed =
+  /** Ends the agent without warning, takes away what it had mounted, and starts it again, as a reboot does. */
+  | readonly ["restart", "https" | "nats"]
+  /** Takes away what the agent over HTTPS reads its settings from, and brings it back. */
+  | readonly ["source", "away" | "back"]
+  /** Stops the NATS server, starts it, or starts one in its place whose certificate has another name. */
+  | readonly ["bus", "stop" | "start" | "impostor"];
+
+/** Resolves when it is done; an agent that was started need not answer yet. */
+export type Control = (...deed: Deed) => Promise<void>;
+
+/** The exit code by which a control says that this is nothing it can do. */
+const CANNOT = 3;
+
+/** A control that is a program. */
+export function commandControl(command: readonly string[], exec: Exec): Control {
+  const [program = "", ...args] = command;
+  return async (...deed) => {
+    const { code, stderr } = await exec(program, [...args, ...deed]);
+    if (code === 0) return;
+    const said = stderr.trim() || `it ended with ${code}`;
+    if (code === CANNOT) throw new CannotTell(`the control cannot do "${deed.join(" ")}": ${said}`);
+    throw new Error(`the control failed at "${deed.join(" ")}": ${said}`);
+  };
+}
