@@ -18,6 +18,7 @@ describe("the tiny CPI", () => {
     expect(await cloud.result("info")).toEqual({
       stemcell_formats: ["tiny-tar", "general-tar"],
       api_version: 3,
+      capabilities: { repeats_by_request_id: true },
     });
   });
 });

@@ -5,7 +5,11 @@ import { cloudCpi, MemoryCloud, makeVm } from "./testing/memory-cloud.ts";
 import { ask, errorOf, NETWORKS, resultOf, vmArgs } from "./testing/requests.ts";
 
 const lowered = (version: Json): JsonObject => ({ debug: { cpi: { api_version: version } } });
-const INFO = { stemcell_formats: ["memory-tar"], api_version: 3 };
+const INFO = {
+  stemcell_formats: ["memory-tar"],
+  api_version: 3,
+  capabilities: { repeats_by_request_id: true },
+};
 
 describe("info", () => {
   it("says the formats and the highest version, the same whatever version is asked for", async () => {
@@ -67,7 +71,18 @@ describe("info", () => {
   it("announces draft dialects only when there are any", async () => {
     const capabilities = { attach_disk_takes_disks: true } as const;
     const reply = await embed(cloudCpi(new MemoryCloud(), { capabilities })).request(ask("info", []));
-    expect(resultOf(reply)).toEqual({ ...INFO, capabilities });
+    expect(resultOf(reply)).toEqual({ ...INFO, capabilities: { ...INFO.capabilities, ...capabilities } });
+  });
+
+  it("promises that a repeat returns the first result only when there is a place to remember it", async () => {
+    const { stateDir: _, ...forgetful } = cloudCpi(new MemoryCloud());
+    const { capabilities, ...plain } = INFO;
+    expect(resultOf(await embed(forgetful).request(ask("info", [])))).toEqual(plain);
+    const modest = cloudCpi(new MemoryCloud(), { capabilities: { repeats_by_request_id: false } });
+    expect(resultOf(await embed(modest).request(ask("info", [])))).toEqual({
+      ...plain,
+      capabilities: { ...capabilities, repeats_by_request_id: false },
+    });
   });
 });
 

@@ -19,14 +19,18 @@ interface Kept {
   readonly result?: unknown;
 }
 
+/** The Ruby Director's: so short that two requests may have the same. */
+const SHORT_ID = /^(cpi-)?\d{1,6}$/;
+
 /**
- * One name for one request. The arguments are part of it because the Ruby Director's request ids are six random
- * digits: an id seen before with other arguments is another request.
+ * One name for one request. A short id that comes with other arguments is another request. A long one is the request's
+ * own: a repeat may carry a fresh certificate or another path of the same image.
  */
 export function requestToken(request: CpiRequest): string | undefined {
   const id = request.context.request_id;
   if (id === undefined || id === null) return undefined;
-  const parts = [request.context.director_uuid, id, request.method, JSON.stringify(request.arguments)];
+  const told = SHORT_ID.test(id) ? [JSON.stringify(request.arguments)] : [];
+  const parts = [request.context.director_uuid, id, request.method, ...told];
   return createHash("sha256").update(parts.join("\0")).digest("hex").slice(0, 32);
 }
 

@@ -103,7 +103,8 @@ describe("a request that is right is answered", () => {
     expect(run).toEqual({
       code: 0,
       signal: null,
-      stdout: '{"result":{"stemcell_formats":["fixture"],"api_version":3},"error":null,"log":""}\n',
+      stdout:
+        '{"result":{"stemcell_formats":["fixture"],"api_version":3,"capabilities":{"repeats_by_request_id":true}},"error":null,"log":""}\n',
       stderr: "",
     });
   });

@@ -12,9 +12,14 @@ export function info(cpi: Cpi, reported: number | undefined): InfoResult {
       problems: [`it must be an integer of at least 1, got ${reported}`],
     });
   }
+  const capabilities = {
+    // With a place to remember requests in, the SDK answers a repeat with the first result.
+    ...(cpi.stateDir !== undefined && { repeats_by_request_id: true }),
+    ...cpi.capabilities,
+  };
   return {
     stemcell_formats: [...cpi.stemcellFormats],
     api_version: Math.min(reported ?? highest, highest),
-    ...(cpi.capabilities !== undefined && { capabilities: cpi.capabilities }),
+    ...(Object.keys(capabilities).length > 0 && { capabilities }),
   };
 }

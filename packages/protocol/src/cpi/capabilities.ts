@@ -3,7 +3,8 @@ import { open } from "../schema/json.ts";
 import { doc } from "../schema/marks.ts";
 
 /**
- * Draft dialects a CPI speaks, announced in `info`. Absent means the shipped contract. Real peers ignore the key.
+ * What a CPI does beside the shipped contract, announced in `info`: draft dialects, and what a caller may rely on.
+ * Real peers ignore the key.
  */
 export const capabilities = open({
   create_vm_result: v.optional(
@@ -20,6 +21,9 @@ export const capabilities = open({
   ),
   bootstrap_settings_arg: v.optional(
     doc(v.boolean(), "create_vm takes (stemcell_cid, cloud_properties, settings, networks, disk_cids, env)"),
+  ),
+  repeats_by_request_id: v.optional(
+    doc(v.boolean(), "a create call repeated with its request_id and arguments returns the first one's cid"),
   ),
 });
 export type Capabilities = v.InferOutput<typeof capabilities>;
