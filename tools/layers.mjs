@@ -10,6 +10,10 @@ const MAY_IMPORT = {
   "cpi-sdk": ["protocol", "kernel", "registry/client"],
   agent: ["protocol", "kernel", "registry/client"],
   certify: ["protocol", "kernel", "registry", "cpi-sdk"],
+  director: ["protocol", "kernel", "registry", "cpi-sdk/embed"],
+  "cpi-local": ["protocol", "kernel", "cpi-sdk"],
+  cli: ["protocol", "kernel", "cpi-sdk", "director", "cpi-local"],
+  sim: ["protocol", "kernel", "cpi-sdk", "director"],
   "tiny-cpi": ["cpi-sdk"],
 };
 

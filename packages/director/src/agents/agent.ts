@@ -1,0 +1,85 @@
+import type { AgentId } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { UpdateSettings } from "@slipway/protocol/settings/agent-settings";
+import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
+import type { Networks } from "@slipway/protocol/settings/networks";
+
+/** Who is to be reached: the part of a VM record that says so. */
+export interface AgentAddress {
+  readonly agentId: AgentId;
+  /** `https://10.0.0.2:6868`. */
+  readonly agentUrl: string;
+}
+
+export interface AgentState {
+  readonly jobState: string;
+  readonly networks: Networks;
+  /** The whole answer, passed through to `instances` and `vms`. */
+  readonly raw: JsonObject;
+}
+
+export interface AskOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** For one question; default 45 s. */
+  readonly timeoutMs?: number | undefined;
+}
+
+/**
+ * One agent. Long messages are polled to their end. Failures are `AgentRefused` (it answered with an exception),
+ * `AgentSilent` (no answer in time; holds the last thing known) or `WrongAgent` (somebody else answered).
+ */
+export interface Agent {
+  ping(options?: AskOptions): Promise<void>;
+  /** Pings until it answers. The error says what it was waiting for, as far as it told. */
+  waitUntilReady(options: AskOptions & { readonly withinMs: number }): Promise<void>;
+  getState(full: boolean, options?: AskOptions): Promise<AgentState>;
+  apply(spec: JsonObject, options?: AskOptions): Promise<void>;
+  prepare(spec: JsonObject, options?: AskOptions): Promise<void>;
+  start(options?: AskOptions): Promise<void>;
+  stop(options?: AskOptions): Promise<void>;
+  /** How long to wait before it is drained, in ms; follows dynamic drains to their end. */
+  drain(type: "shutdown" | "update", spec: JsonObject, options?: AskOptions): Promise<void>;
+  runScript(name: string, env: JsonObject, options?: AskOptions): Promise<void>;
+  listDisk(options?: AskOptions): Promise<readonly string[]>;
+  addPersistentDisk(cid: string, hint: DiskHintWire, options?: AskOptions): Promise<void>;
+  removePersistentDisk(cid: string, options?: AskOptions): Promise<void>;
+  mountDisk(cid: string, options?: AskOptions): Promise<void>;
+  unmountDisk(cid: string, options?: AskOptions): Promise<void>;
+  migrateDisk(from: string, to: string, options?: AskOptions): Promise<void>;
+  updateSettings(settings: UpdateSettings, options?: AskOptions): Promise<void>;
+  /** No answer is awaited. */
+  shutdown(options?: AskOptions): Promise<void>;
+}
+
+/** How agents are given an identity and reached. HTTPS now; NATS later. */
+export interface Agents {
+  agent(address: AgentAddress): Agent;
+  /** What a new VM is told: the `bosh` part of its env, and where it will listen. */
+  introduce(vm: {
+    readonly agentId: AgentId;
+    /** Empty for networks whose addresses the cloud gives. */
+    readonly ips: readonly string[];
+  }): Promise<{
+    readonly envBosh: JsonObject;
+    readonly certificateUntil: number;
+  }>;
+  /** Where the agent is once its networks are known; undefined when none of them has an address. */
+  urlFor(networks: Networks): string | undefined;
+  /** New certificates for an agent that runs. */
+  renewal(vm: {
+    readonly agentId: AgentId;
+    readonly ips: readonly string[];
+  }): Promise<{ readonly settings: UpdateSettings; readonly certificateUntil: number }>;
+}
+
+export class AgentRefused extends Error {
+  override readonly name = "AgentRefused";
+}
+
+export class AgentSilent extends Error {
+  override readonly name = "AgentSilent";
+}
+
+export class WrongAgent extends Error {
+  override readonly name = "WrongAgent";
+}

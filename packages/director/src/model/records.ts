@@ -1,0 +1,105 @@
+import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
+import type { AgentId, DiskCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
+import type { Disks } from "@slipway/protocol/settings/disks";
+import type { Networks } from "@slipway/protocol/settings/networks";
+import type { CpiName, GroupName, InstanceUuid } from "./names.ts";
+
+/** What the Director remembers. Times are milliseconds since 1970. */
+
+export type InstanceState = "started" | "stopped" | "detached";
+
+export interface StemcellRecord {
+  readonly id: number;
+  readonly name: string;
+  readonly version: string;
+  readonly operatingSystem: string;
+  readonly cid: StemcellCid;
+  readonly cpi: CpiName;
+  readonly apiVersion: number;
+}
+
+/** The last spec an instance was brought to: what changes are found against. */
+export interface AppliedSpec {
+  /** As sent to CPI and agent, per network name. */
+  readonly networks: Networks;
+  readonly persistentDisk: { readonly size: number; readonly cloudProperties: JsonObject } | null;
+  readonly tags: JsonObject;
+  /** Of the jobs; a constant while there are none. */
+  readonly configurationHash: string;
+  readonly vmType: string | null;
+}
+
+export interface IpRecord {
+  /** `10.0.0.5`; unique in the whole Director. */
+  readonly address: string;
+  readonly network: string;
+  readonly static: boolean;
+}
+
+export interface VmRecord {
+  readonly id: number;
+  readonly cid: VmCid;
+  readonly agentId: AgentId;
+  /** At most one per instance. A second VM is the one a create-swap-delete brings up. */
+  readonly active: boolean;
+  readonly cpi: CpiName;
+  readonly createdAt: number;
+  readonly stemcell: { readonly name: string; readonly version: string; readonly apiVersion: number };
+  /** The negotiated CPI API version. */
+  readonly apiVersion: ApiVersion;
+  /** How the agent got its settings. */
+  readonly channel: "user-data" | "registry";
+  /** The group's env as in the manifest, to find changes. */
+  readonly env: JsonObject;
+  readonly cloudProperties: JsonObject;
+  /** What the VM has: as sent, completed by what the CPI returned and the agent reported. */
+  readonly networks: Networks;
+  /** `{system, ephemeral, persistent: {cid: hint}}`, whatever dialect the CPI speaks. */
+  readonly disks: Disks;
+  /** Where its agent listens: `https://10.0.0.2:6868`. */
+  readonly agentUrl: string;
+  /** When the agent's certificate ends. */
+  readonly certificateUntil: number | null;
+  /** The agent was given its settings and the first apply. */
+  readonly ready: boolean;
+}
+
+export interface DiskRecord {
+  readonly id: number;
+  readonly cid: DiskCid;
+  readonly size: number;
+  readonly cloudProperties: JsonObject;
+  readonly cpi: CpiName;
+  /** The disk that holds the data. An inactive one is new and not yet copied to, or old and not yet orphaned. */
+  readonly active: boolean;
+  /** The VM it is attached to, as far as we know. */
+  readonly attachedTo: VmCid | null;
+  readonly hint: DiskHintWire | null;
+  readonly mounted: boolean;
+}
+
+export interface InstanceRecord {
+  readonly id: number;
+  readonly uuid: InstanceUuid;
+  readonly group: GroupName;
+  readonly index: number;
+  readonly az: string | null;
+  /** Desired. */
+  readonly state: InstanceState;
+  readonly bootstrap: boolean;
+  readonly ignore: boolean;
+  /** False from the first change of an update to its end. */
+  readonly updateCompleted: boolean;
+  /** Null until the first update has ended. */
+  readonly spec: AppliedSpec | null;
+  readonly vms: readonly VmRecord[];
+  readonly disks: readonly DiskRecord[];
+  readonly ips: readonly IpRecord[];
+}
+
+export const activeVm = (instance: InstanceRecord): VmRecord | undefined =>
+  instance.vms.find((vm) => vm.active);
+export const activeDisk = (instance: InstanceRecord): DiskRecord | undefined =>
+  instance.disks.find((disk) => disk.active);
