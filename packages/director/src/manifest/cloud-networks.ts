@@ -1,0 +1,77 @@
+import { canonicalProblem } from "./canonical.ts";
+import { type Fields, mapsOf } from "./fields.ts";
+import { readManualSubnets } from "./manual-subnets.ts";
+import type { CloudNetwork, DynamicNetwork, VipNetwork } from "./model.ts";
+import { type Report, shown } from "./problems.ts";
+import { checkAllOrNone, readDns, readRanges, readSubnetAzs } from "./subnet-fields.ts";
+import { own } from "./tree.ts";
+
+const INVALID_CANONICAL = 420001;
+const INVALID_TYPE = 190010;
+const INVALID_PROPERTY = 160008;
+
+/** One entry of `networks`; `zones` are the names of `azs`. */
+export function readNetwork(
+  report: Report,
+  fields: Fields,
+  zones: ReadonlySet<string>,
+): CloudNetwork | undefined {
+  const name = fields.needText("name", "Give the network a name.");
+  const why = name === undefined ? undefined : canonicalProblem(name);
+  if (why !== undefined) {
+    fields.wrong(
+      INVALID_CANONICAL,
+      "name",
+      `'${shown(name)}' cannot be used in DNS: ${why}`,
+      "Choose another name.",
+    );
+  }
+  const type = fields.has("type")
+    ? fields.oneOf("type", ["manual", "dynamic", "vip"], INVALID_TYPE)
+    : ("manual" as const);
+  if (own(fields.map, "managed") === true) {
+    fields.wrong(INVALID_PROPERTY, "managed", "managed networks are not supported yet", "Remove managed.");
+  }
+  if (name === undefined || type === undefined) return undefined;
+  if (type === "dynamic") return { type, name, subnets: readDynamicSubnets(report, fields, zones) };
+  if (type === "vip") return readVip(report, fields, zones, name);
+  return { type, name, subnets: readManualSubnets(report, fields, zones) };
+}
+
+function readDynamicSubnets(
+  report: Report,
+  fields: Fields,
+  zones: ReadonlySet<string>,
+): DynamicNetwork["subnets"] {
+  for (const key of ["az", "azs", "prefix"]) {
+    if (fields.has(key)) {
+      fields.wrong(INVALID_PROPERTY, key, "a dynamic network cannot have it", "Put zones into its subnets.");
+    }
+  }
+  if (!fields.has("subnets")) {
+    return [
+      { azs: undefined, dns: readDns(fields), cloudProperties: fields.object("cloud_properties") ?? {} },
+    ];
+  }
+  for (const key of ["dns", "cloud_properties"]) {
+    if (fields.has(key)) {
+      fields.wrong(INVALID_PROPERTY, key, "it stands beside subnets", "Put it into the subnets.");
+    }
+  }
+  const subnets = mapsOf(report, fields.list("subnets"), fields.at("subnets"), null).map((subnet) => ({
+    azs: readSubnetAzs(subnet, zones),
+    dns: readDns(subnet),
+    cloudProperties: subnet.object("cloud_properties") ?? {},
+  }));
+  checkAllOrNone(fields, subnets);
+  return subnets;
+}
+
+function readVip(report: Report, fields: Fields, zones: ReadonlySet<string>, name: string): VipNetwork {
+  const subnets = mapsOf(report, fields.list("subnets"), fields.at("subnets"), null).map((subnet) => ({
+    azs: readSubnetAzs(subnet, zones),
+    static: readRanges(subnet, "static"),
+  }));
+  checkAllOrNone(fields, subnets);
+  return { type: "vip", name, cloudProperties: fields.object("cloud_properties") ?? {}, subnets };
+}

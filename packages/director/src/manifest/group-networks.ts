@@ -1,0 +1,136 @@
+import { type Fields, mapsOf, unique, WRONG_TYPE, WRONG_VALUE } from "./fields.ts";
+import { formatIp, looksLikeIpv6, parseRange, sizeOf } from "./ip.ts";
+import type { GroupNetwork } from "./model.ts";
+import { type Report, shown } from "./problems.ts";
+import { kindOf } from "./tree.ts";
+
+/** More addresses than any group has instances. */
+export const MOST_INSTANCES = 100_000;
+
+const MISSING_NETWORK = 140009;
+const INVALID_DEFAULT = 150003;
+const MULTIPLE_DEFAULTS = 150004;
+const MISSING_DEFAULT = 150005;
+const INVALID_STATIC_IPS = 150009;
+
+const CLAIMS = ["dns", "gateway", "addressable"];
+/** These must be somebody's. */
+const REQUIRED = ["dns", "gateway"];
+
+export function readGroupNetworks(report: Report, group: Fields): readonly GroupNetwork[] {
+  const items = group.list("networks");
+  const where = group.at("networks");
+  if (items === undefined || items.length === 0) {
+    if (items !== undefined || !group.has("networks")) {
+      report.add(
+        MISSING_NETWORK,
+        where,
+        "the group has no network",
+        "Name at least one network of the cloud config: networks: [{name: private}].",
+      );
+    }
+    return [];
+  }
+  const read = mapsOf(report, items, where, null).flatMap((fields) => {
+    const network = readNetwork(report, fields);
+    return network === undefined ? [] : [{ ...network, where: fields.at("name") }];
+  });
+  unique(report, WRONG_VALUE, read);
+  const networks = read.map(({ name, staticIps, default: claims }) => ({ name, staticIps, default: claims }));
+  return withDefaults(report, where, networks, items.length);
+}
+
+function readNetwork(report: Report, fields: Fields): GroupNetwork | undefined {
+  const name = fields.needText("name", "Give the name of a network of the cloud config.");
+  const staticIps = readStaticIps(report, fields);
+  const claims = fields.texts("default") ?? [];
+  for (const claim of claims) {
+    if (!CLAIMS.includes(claim)) {
+      fields.wrong(
+        INVALID_DEFAULT,
+        "default",
+        `a network cannot be the default for '${shown(claim)}'`,
+        `Use ${CLAIMS.join(", ")}.`,
+      );
+    }
+  }
+  if (fields.has("nic_group")) {
+    fields.wrong(WRONG_VALUE, "nic_group", "nic_group is not supported yet", "Remove it.");
+  }
+  return name === undefined ? undefined : { name, staticIps, default: [...new Set(claims)].sort() };
+}
+
+function readStaticIps(report: Report, fields: Fields): readonly string[] {
+  const where = fields.at("static_ips");
+  const addresses: string[] = [];
+  const seen = new Set<string>();
+  for (const [i, item] of (fields.list("static_ips") ?? []).entries()) {
+    const range = typeof item === "string" ? parseRange(item) : undefined;
+    if (range === undefined) {
+      const why =
+        typeof item !== "string"
+          ? `expected an address, found ${kindOf(item)}`
+          : looksLikeIpv6(item)
+            ? "IPv6 is not supported yet"
+            : "this is no address, range a-b or CIDR";
+      report.add(
+        typeof item === "string" ? INVALID_STATIC_IPS : WRONG_TYPE,
+        `${where}[${i}]`,
+        why,
+        "Write 10.0.0.5, 10.0.0.5-10.0.0.9 or 10.0.0.0/28.",
+      );
+      continue;
+    }
+    if (addresses.length + sizeOf(range) > MOST_INSTANCES) {
+      report.add(
+        INVALID_STATIC_IPS,
+        `${where}[${i}]`,
+        `more than ${MOST_INSTANCES} addresses`,
+        "Give as many as there are instances.",
+      );
+      break;
+    }
+    for (let ip = range.first; ip <= range.last; ip++) {
+      const address = formatIp(ip);
+      if (seen.has(address)) {
+        report.add(INVALID_STATIC_IPS, `${where}[${i}]`, `${address} is listed twice`, "Remove one of them.");
+      } else addresses.push(address);
+      seen.add(address);
+    }
+  }
+  return addresses;
+}
+
+/** A single network is the default for everything; of several, one must be named for each. */
+function withDefaults(
+  report: Report,
+  where: string,
+  networks: readonly GroupNetwork[],
+  count: number,
+): readonly GroupNetwork[] {
+  const [only] = networks;
+  if (count === 1) {
+    return only === undefined
+      ? []
+      : [{ ...only, default: [...new Set([...only.default, ...REQUIRED])].sort() }];
+  }
+  for (const claim of CLAIMS) {
+    const holders = networks.filter((network) => network.default.includes(claim)).map((n) => shown(n.name));
+    if (holders.length > 1) {
+      report.add(
+        MULTIPLE_DEFAULTS,
+        where,
+        `several networks are the default for ${claim}: ${holders.join(", ")}`,
+        `Leave ${claim} in the default list of one of them.`,
+      );
+    } else if (holders.length === 0 && REQUIRED.includes(claim)) {
+      report.add(
+        MISSING_DEFAULT,
+        where,
+        `no network is the default for ${claim}`,
+        `With several networks, one needs default: [${REQUIRED.join(", ")}].`,
+      );
+    }
+  }
+  return networks;
+}

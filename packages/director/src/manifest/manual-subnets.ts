@@ -1,0 +1,158 @@
+import { type Fields, mapsOf } from "./fields.ts";
+import {
+  type Cidr,
+  contains,
+  findOverlap,
+  formatIp,
+  formatRange,
+  looksLikeIpv6,
+  mergeRanges,
+  overlap,
+  parseCidr,
+  parseIp,
+  within,
+} from "./ip.ts";
+import type { IpRange, ManualSubnet } from "./model.ts";
+import type { Report } from "./problems.ts";
+import { checkAllOrNone, readDns, readRanges, readSubnetAzs } from "./subnet-fields.ts";
+import { own } from "./tree.ts";
+
+const OVERLAP = 160001;
+const INVALID_RANGE = 160002;
+const INVALID_GATEWAY = 160003;
+const RESERVED_OUTSIDE = 160005;
+const STATIC_WRONG = 160006;
+const INVALID_PROPERTY = 160008;
+
+export function readManualSubnets(
+  report: Report,
+  network: Fields,
+  zones: ReadonlySet<string>,
+): readonly ManualSubnet[] {
+  const items = network.needList("subnets", "A manual network needs subnets with range and gateway.");
+  const read = mapsOf(report, items, network.at("subnets"), null).map((fields) => readSubnet(fields, zones));
+  checkAllOrNone(network, read);
+  const ranges = read.flatMap(({ cidr, where, range }) =>
+    cidr === undefined ? [] : [{ cidr, where, range }],
+  );
+  const sorted = [...ranges].sort((a, b) => a.cidr.first - b.cidr.first);
+  let widest = sorted[0];
+  for (const one of sorted.slice(1)) {
+    if (widest !== undefined && overlap(widest.cidr, one.cidr)) {
+      report.add(
+        OVERLAP,
+        `${one.where}.range`,
+        `${one.range} overlaps with ${widest.range} of the same network`,
+        "Give the subnets of a network ranges of their own.",
+      );
+    }
+    if (widest === undefined || one.cidr.last > widest.cidr.last) widest = one;
+  }
+  return read.map(({ cidr: _, where: __, ...subnet }) => subnet);
+}
+
+function readSubnet(
+  fields: Fields,
+  zones: ReadonlySet<string>,
+): ManualSubnet & { readonly cidr: Cidr | undefined; readonly where: string } {
+  const azs = readSubnetAzs(fields, zones);
+  const range = fields.needText("range", "Give a CIDR such as 10.0.0.0/24.");
+  const cidr = range === undefined ? undefined : readRange(fields, range);
+  if (fields.has("prefix") && String(own(fields.map, "prefix")) !== "32") {
+    fields.wrong(INVALID_PROPERTY, "prefix", "prefix delegation is not supported yet", "Remove prefix.");
+  }
+  const gateway = fields.needText("gateway", "Give the address of the gateway in the range.");
+  const reserved = readRanges(fields, "reserved");
+  const fixed = readRanges(fields, "static");
+  if (cidr !== undefined) {
+    checkGateway(fields, cidr, gateway);
+    checkReserved(fields, cidr, reserved);
+    checkStatic(fields, cidr, fixed, reserved, gateway);
+  }
+  return {
+    cidr,
+    where: fields.where,
+    range: range ?? "",
+    gateway,
+    dns: readDns(fields),
+    azs,
+    reserved,
+    static: fixed,
+    cloudProperties: fields.object("cloud_properties") ?? {},
+  };
+}
+
+function readRange(fields: Fields, range: string): Cidr | undefined {
+  const cidr = parseCidr(range.trim());
+  if (cidr !== undefined) return cidr;
+  const why = looksLikeIpv6(range) ? "IPv6 ranges are not supported yet" : "this is no IPv4 range";
+  fields.wrong(INVALID_RANGE, "range", why, "Write a CIDR such as 10.0.0.0/24.");
+  return undefined;
+}
+
+function checkGateway(fields: Fields, cidr: Cidr, gateway: string | undefined): void {
+  if (gateway === undefined) return;
+  const ip = parseIp(gateway);
+  const problem =
+    ip === undefined
+      ? "this is no IPv4 address"
+      : !contains(cidr, ip)
+        ? `it is outside the range ${formatRange(cidr)}`
+        : ip === cidr.first
+          ? "it is the network's own address"
+          : ip === cidr.last
+            ? "it is the broadcast address"
+            : undefined;
+  if (problem !== undefined) {
+    fields.wrong(
+      INVALID_GATEWAY,
+      "gateway",
+      problem,
+      "Give an address inside the range, not its first or last.",
+    );
+  }
+}
+
+function checkReserved(fields: Fields, cidr: Cidr, reserved: readonly IpRange[]): void {
+  for (const range of reserved) {
+    if (!within(range, cidr)) {
+      fields.wrong(
+        RESERVED_OUTSIDE,
+        "reserved",
+        `${formatRange(range)} is not inside the range ${formatRange(cidr)}`,
+        "Give addresses of the range.",
+      );
+    }
+  }
+}
+
+function checkStatic(
+  fields: Fields,
+  cidr: Cidr,
+  fixed: readonly IpRange[],
+  reserved: readonly IpRange[],
+  gateway: string | undefined,
+): void {
+  const taken = mergeRanges(reserved);
+  const gatewayIp = gateway === undefined ? undefined : parseIp(gateway);
+  for (const range of fixed) {
+    const hit = findOverlap(taken, range);
+    const problem = !within(range, cidr)
+      ? `is not inside the range ${formatRange(cidr)}`
+      : hit !== undefined
+        ? `meets the reserved ${formatRange(hit)}`
+        : gatewayIp !== undefined && contains(range, gatewayIp)
+          ? `holds the gateway ${formatIp(gatewayIp)}`
+          : contains(range, cidr.first) || contains(range, cidr.last)
+            ? "holds the first or last address of the range"
+            : undefined;
+    if (problem !== undefined) {
+      fields.wrong(
+        STATIC_WRONG,
+        "static",
+        `${formatRange(range)} ${problem}`,
+        "Give free addresses of the range, not its first or last.",
+      );
+    }
+  }
+}

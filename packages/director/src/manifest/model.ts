@@ -1,0 +1,131 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { GroupName } from "../model/names.ts";
+
+/** A deployment manifest v2, checked, with every default in its place. */
+export interface Manifest {
+  readonly name: string;
+  readonly stemcells: readonly ManifestStemcell[];
+  readonly releases: readonly { readonly name: string; readonly version: string }[];
+  readonly update: UpdatePolicy;
+  readonly groups: readonly InstanceGroup[];
+  readonly tags: JsonObject;
+  readonly features: { readonly randomizeAzPlacement: boolean };
+}
+
+export interface ManifestStemcell {
+  readonly alias: string;
+  readonly os: string | undefined;
+  readonly name: string | undefined;
+  /** May be `latest` or `1.latest` until it is resolved. */
+  readonly version: string;
+}
+
+/** A count, or a share of the batch in percent. */
+export type Amount = { readonly count: number } | { readonly percent: number };
+
+export interface UpdatePolicy {
+  readonly canaries: Amount;
+  readonly maxInFlight: Amount;
+  readonly canaryWatchMs: readonly [low: number, high: number];
+  readonly updateWatchMs: readonly [low: number, high: number];
+  readonly serial: boolean;
+  readonly vmStrategy: "delete-create" | "create-swap-delete";
+  readonly initialDeployAzStrategy: "serial" | "parallel";
+}
+
+export interface InstanceGroup {
+  readonly name: GroupName;
+  readonly instances: number;
+  readonly azs: readonly string[] | undefined;
+  readonly lifecycle: "service" | "errand";
+  readonly vmType: string | undefined;
+  readonly vmResources:
+    | { readonly cpu: number; readonly ram: number; readonly ephemeral_disk_size: number }
+    | undefined;
+  readonly vmExtensions: readonly string[];
+  /** An alias of `stemcells`. */
+  readonly stemcell: string;
+  /** Of a disk type, or a plain size (0 is none). */
+  readonly persistentDisk: { readonly size: number } | { readonly type: string } | undefined;
+  readonly networks: readonly GroupNetwork[];
+  /** Deployment's policy with the group's own laid over. */
+  readonly update: UpdatePolicy;
+  readonly migratedFrom: readonly { readonly name: string; readonly az: string | undefined }[];
+  readonly env: JsonObject;
+  readonly tags: JsonObject;
+  /** Job names, until releases come: a group with jobs is refused before anything is changed. */
+  readonly jobs: readonly { readonly name: string; readonly release: string }[];
+}
+
+export interface GroupNetwork {
+  readonly name: string;
+  /** Single addresses, ranges already spelled out. */
+  readonly staticIps: readonly string[];
+  /** Of `dns`, `gateway`, `addressable`; sorted, defaults in place. */
+  readonly default: readonly string[];
+}
+
+/** All active cloud configs of a deployment, merged and checked. */
+export interface CloudConfig {
+  readonly azs: readonly {
+    readonly name: string;
+    readonly cpi: string | undefined;
+    readonly cloudProperties: JsonObject;
+  }[];
+  readonly vmTypes: readonly { readonly name: string; readonly cloudProperties: JsonObject }[];
+  readonly vmExtensions: readonly { readonly name: string; readonly cloudProperties: JsonObject }[];
+  readonly diskTypes: readonly {
+    readonly name: string;
+    readonly size: number;
+    readonly cloudProperties: JsonObject;
+  }[];
+  readonly networks: readonly CloudNetwork[];
+  readonly compilation: JsonObject | undefined;
+}
+
+export type CloudNetwork = ManualNetwork | DynamicNetwork | VipNetwork;
+
+export interface ManualNetwork {
+  readonly type: "manual";
+  readonly name: string;
+  readonly subnets: readonly ManualSubnet[];
+}
+
+export interface ManualSubnet {
+  /** CIDR, as written. */
+  readonly range: string;
+  readonly gateway: string | undefined;
+  readonly dns: readonly string[];
+  readonly azs: readonly string[] | undefined;
+  /** Inclusive ranges of addresses as numbers (IPv4) or bigint text is not needed: IPv4 only for now. */
+  readonly reserved: readonly IpRange[];
+  readonly static: readonly IpRange[];
+  readonly cloudProperties: JsonObject;
+}
+
+/** First and last address, as unsigned 32-bit numbers. */
+export interface IpRange {
+  readonly first: number;
+  readonly last: number;
+}
+
+export interface DynamicNetwork {
+  readonly type: "dynamic";
+  readonly name: string;
+  /** One without azs when the network has no subnets. */
+  readonly subnets: readonly {
+    readonly azs: readonly string[] | undefined;
+    readonly dns: readonly string[];
+    readonly cloudProperties: JsonObject;
+  }[];
+}
+
+export interface VipNetwork {
+  readonly type: "vip";
+  readonly name: string;
+  readonly cloudProperties: JsonObject;
+  readonly subnets: readonly {
+    readonly azs: readonly string[] | undefined;
+    readonly static: readonly IpRange[];
+  }[];
+}

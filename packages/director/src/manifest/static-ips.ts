@@ -1,0 +1,119 @@
+import { contains, findOverlap, mergeRanges, parseCidr, parseIp } from "./ip.ts";
+import type { CloudNetwork, GroupNetwork, InstanceGroup, IpRange, ManualSubnet } from "./model.ts";
+import { type Report, shown } from "./problems.ts";
+
+const COUNT_MISMATCH = 150002;
+const WRONG_ZONE = 150007;
+const BOTH_WAYS = 150009;
+const IN_USE = 130008;
+const NOT_STATIC = 130009;
+const OUTSIDE = 130012;
+const RESERVED = 130013;
+
+interface Use {
+  readonly group: InstanceGroup;
+  readonly network: GroupNetwork;
+  readonly definition: CloudNetwork;
+  readonly where: string;
+}
+
+/** Address to the place that has it: addresses are unique in the whole Director. */
+export type IpClaims = Map<string, string>;
+export const newIpClaims = (): IpClaims => new Map();
+
+/** The static addresses of one group on one network. */
+export function checkStaticIps(report: Report, use: Use, claims: IpClaims): void {
+  const { group, network, definition } = use;
+  const where = `${use.where}.static_ips`;
+  const count = network.staticIps.length;
+  if (definition.type === "dynamic") return;
+  if (definition.type === "vip" && !checkVip(report, use, where)) return;
+  if (count === 0) return;
+  if (count !== group.instances) {
+    report.add(
+      COUNT_MISMATCH,
+      where,
+      `the group has ${group.instances} instances and ${count} static addresses`,
+      "Give as many addresses as instances.",
+    );
+  }
+  for (const address of network.staticIps) {
+    const other = claims.get(address);
+    if (other !== undefined) {
+      report.add(IN_USE, where, `${address} is also used at ${other}`, "Give each instance its own address.");
+    }
+    claims.set(address, where);
+  }
+  if (definition.type === "manual") checkManual(report, use, where, definition.subnets);
+}
+
+function checkVip(report: Report, { network, definition, group }: Use, where: string): boolean {
+  const automatic = definition.type === "vip" && definition.subnets.length > 0;
+  const listed = network.staticIps.length > 0;
+  if (automatic && listed) {
+    report.add(
+      BOTH_WAYS,
+      where,
+      `'${shown(network.name)}' gives out the addresses of its subnets itself`,
+      "Remove static_ips here, or the subnets from the network.",
+    );
+  } else if (!automatic && !listed && group.instances > 0) {
+    report.add(
+      COUNT_MISMATCH,
+      where,
+      `'${shown(network.name)}' is a vip network without subnets: the group must say which addresses it wants`,
+      "Give static_ips, one for each instance.",
+    );
+  }
+  return listed && !automatic;
+}
+
+interface Pool {
+  readonly range: IpRange;
+  readonly azs: readonly string[] | undefined;
+  readonly reserved: readonly IpRange[];
+  readonly static: readonly IpRange[];
+}
+
+const poolOf = (subnet: ManualSubnet): readonly Pool[] => {
+  const range = parseCidr(subnet.range.trim());
+  if (range === undefined) return [];
+  return [
+    { range, azs: subnet.azs, reserved: mergeRanges(subnet.reserved), static: mergeRanges(subnet.static) },
+  ];
+};
+
+function checkManual(report: Report, use: Use, where: string, subnets: readonly ManualSubnet[]): void {
+  const pools = subnets.flatMap(poolOf);
+  const name = shown(use.network.name);
+  const group = shown(use.group.name);
+  for (const address of use.network.staticIps) {
+    const ip = parseIp(address) ?? 0;
+    const one = { first: ip, last: ip };
+    const pool = pools.find((candidate) => contains(candidate.range, ip));
+    if (pool === undefined) {
+      report.add(
+        OUTSIDE,
+        where,
+        `Instance group '${group}' with network '${name}' declares static ip '${address}', which belongs to no subnet`,
+        "Choose an address of one of the network's ranges.",
+      );
+    } else if (findOverlap(pool.reserved, one) !== undefined) {
+      report.add(RESERVED, where, `${address} is reserved on network '${name}'`, "Choose another address.");
+    } else if (findOverlap(pool.static, one) === undefined) {
+      report.add(
+        NOT_STATIC,
+        where,
+        `${address} does not belong to the static pool of network '${name}'`,
+        "Choose an address of the subnet's static ranges, or add it to them in the cloud config.",
+      );
+    } else if (pool.azs !== undefined && !pool.azs.some((az) => use.group.azs?.includes(az))) {
+      report.add(
+        WRONG_ZONE,
+        where,
+        `${address} is in ${pool.azs.map(shown).join(", ")}, where instance group '${group}' has no instances`,
+        "Choose an address of the group's zones, or add the zone to the group.",
+      );
+    }
+  }
+}
