@@ -1,0 +1,117 @@
+import { parseAttachDiskResult } from "@slipway/protocol/cpi/attach-disk-result";
+import { parseCreateVmResult } from "@slipway/protocol/cpi/create-vm-result";
+import type { CpiMethodName } from "@slipway/protocol/cpi/methods";
+import type { DiskCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { formatDiskHint } from "@slipway/protocol/settings/disk-hint";
+import {
+  type CallOptions,
+  type Cloud,
+  type CreateVmArguments,
+  type DiskAttached,
+  refusedAs,
+  type VmCreated,
+} from "./cloud.ts";
+import { CpiSession, type CpiSessionOptions } from "./cpi-session.ts";
+import { createVmArguments, diskArguments } from "./draft-arguments.ts";
+
+/** One CPI as the Director calls it: versions negotiated, dialects hidden, results checked. Nothing is retried. */
+export function cpiCloud(options: CpiSessionOptions): Cloud {
+  const cpi = new CpiSession(options);
+  /** Results of these methods mean nothing. */
+  const done = async (method: CpiMethodName, args: readonly unknown[], call: CallOptions) => {
+    await cpi.call(method, args, call);
+  };
+  return {
+    name: options.name,
+    info: async (waiter = {}) => {
+      const { apiVersion, introduced } = await cpi.agree(undefined, waiter);
+      const { stemcellFormats, capabilities } = introduced;
+      const repeatable = capabilities.repeats_by_request_id === true;
+      return { apiVersion, stemcellFormats, capabilities, repeatable };
+    },
+    channelFor: async (stemcellApiVersion) => {
+      const { registryless } = await cpi.agree(stemcellApiVersion, {});
+      if (registryless) return "user-data";
+      await cpi.registry();
+      return "registry";
+    },
+    createStemcell: (imagePath, cloudProperties, tags, call) =>
+      cpi.checked<StemcellCid>(
+        "create_stemcell",
+        ({ apiVersion }) => [imagePath, cloudProperties, ...(apiVersion >= 3 ? [{ tags }] : [])],
+        call,
+      ),
+    deleteStemcell: (cid, call) => done("delete_stemcell", [cid], call),
+    createVm: (args, call) => createVm(cpi, args, call),
+    deleteVm: (cid, call) => done("delete_vm", [cid], call),
+    hasVm: (cid, call) => cpi.checked<boolean>("has_vm", [cid], call),
+    rebootVm: (cid, call) => done("reboot_vm", [cid], call),
+    setVmMetadata: (cid, metadata, call) => tag(cpi, "set_vm_metadata", cid, metadata, call),
+    calculateVmCloudProperties: (requirements, call) =>
+      cpi.checked<JsonObject>("calculate_vm_cloud_properties", [requirements], call),
+    createDisk: (sizeMib, cloudProperties, vmCid, call) =>
+      cpi.checked<DiskCid>("create_disk", [sizeMib, cloudProperties, vmCid], call),
+    deleteDisk: (cid, call) => done("delete_disk", [cid], call),
+    hasDisk: (cid, call) => cpi.checked<boolean>("has_disk", [cid], call),
+    attachDisk: (vm, disk, call) => attachDisk(cpi, vm, disk, call),
+    detachDisk: async (vm, disk, call) => {
+      await cpi.call(
+        "detach_disk",
+        (terms) => diskArguments("detach_disk", [vm, disk], call.disks, terms),
+        call,
+      );
+    },
+    setDiskMetadata: (cid, metadata, call) => tag(cpi, "set_disk_metadata", cid, metadata, call),
+    resizeDisk: (cid, sizeMib, call) => done("resize_disk", [cid, sizeMib], call),
+    updateDisk: async (cid, sizeMib, cloudProperties, call) =>
+      (await cpi.checked<DiskCid | null>("update_disk", [cid, sizeMib, cloudProperties], call)) ?? cid,
+    snapshotDisk: (cid, metadata, call) => cpi.checked<SnapshotCid>("snapshot_disk", [cid, metadata], call),
+    deleteSnapshot: (cid, call) => done("delete_snapshot", [cid], call),
+  };
+}
+
+async function createVm(cpi: CpiSession, args: CreateVmArguments, call: CallOptions): Promise<VmCreated> {
+  const { result, apiVersion } = await cpi.call("create_vm", (terms) => createVmArguments(args, terms), call);
+  const parsed = parseCreateVmResult(result, { apiVersion, networks: args.networks });
+  if (!parsed.ok) throw cpi.wrong("create_vm", call, parsed.problem);
+  const { cid, networks, disks } = parsed.vm;
+  // An empty hash is as good as none: every VM was asked for with its networks.
+  const said = networks !== undefined && Object.keys(networks).length > 0;
+  return { cid, networks: said ? networks : args.networks, disks: disks ?? {} };
+}
+
+async function attachDisk(
+  cpi: CpiSession,
+  vm: VmCid,
+  disk: DiskCid,
+  call: CallOptions,
+): Promise<DiskAttached> {
+  const { result, apiVersion } = await cpi.call(
+    "attach_disk",
+    (terms) => diskArguments("attach_disk", [vm, disk], call.disks, terms),
+    call,
+  );
+  const parsed = parseAttachDiskResult(result, { apiVersion, diskCid: disk });
+  if (!parsed.ok) throw cpi.wrong("attach_disk", call, parsed.problem);
+  const { hint, disks } = parsed.disk;
+  return { hint: hint === undefined ? undefined : formatDiskHint(hint), disks };
+}
+
+/** Tags are a convenience: a CPI without them is fine. */
+async function tag(
+  cpi: CpiSession,
+  method: "set_vm_metadata" | "set_disk_metadata",
+  cid: string,
+  metadata: JsonObject,
+  call: CallOptions,
+): Promise<void> {
+  try {
+    await cpi.call(method, [cid, metadata], call);
+  } catch (error) {
+    if (!refusedAs(error, "NotImplemented")) throw error;
+    call.log?.(
+      `[external-cpi] [${call.requestId}] ${method} is not implemented by this CPI: ${cid} has no tags\n`,
+    );
+  }
+}

@@ -1,0 +1,102 @@
+import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
+import { infoResult } from "@slipway/protocol/cpi/methods/info";
+import { check } from "@slipway/protocol/schema/check";
+import { CpiLost, refusedAs } from "./cloud.ts";
+import { CpiAnswerUnusable } from "./errors.ts";
+
+/** What a CPI said of itself. */
+export interface Introduced {
+  /** As it came; undefined means 1. */
+  readonly apiVersion: number | undefined;
+  readonly stemcellFormats: readonly string[] | undefined;
+  readonly capabilities: Capabilities;
+}
+
+export interface Waiter {
+  readonly signal?: AbortSignal | undefined;
+  readonly log?: ((text: string) => void) | undefined;
+}
+
+/** A CPI of before `info`, as Directors took it until version 1 was given up. */
+const OLD: Introduced = { apiVersion: undefined, stemcellFormats: undefined, capabilities: {} };
+
+export function readInfo(value: unknown, cpi: string): Introduced {
+  const given: unknown = typeof value === "object" && value !== null ? withDefaults(value) : value;
+  const checked = check(infoResult, given, "info result");
+  if (!checked.ok) {
+    throw new CpiLost(
+      "info",
+      `the CPI ${cpi} says of itself what no CPI says: ${checked.problems.join("; ")}`,
+      {
+        cause: CpiAnswerUnusable({ cpi, method: "info" }),
+      },
+    );
+  }
+  const { api_version, capabilities } = checked.value;
+  const formats = (value as { readonly stemcell_formats?: readonly string[] | null }).stemcell_formats;
+  return { apiVersion: api_version, stemcellFormats: formats ?? undefined, capabilities: capabilities ?? {} };
+}
+
+/** Null means missing, and formats may be missing: upstream then takes any. */
+function withDefaults(value: object): object {
+  const given = Object.entries(value).filter(([, inner]) => inner !== null);
+  return { stemcell_formats: [], ...Object.fromEntries(given) };
+}
+
+interface Asking {
+  readonly answer: Promise<Introduced>;
+  readonly stop: AbortController;
+  waiting: number;
+}
+
+/** Asks once and remembers the answer; a failure is not remembered. The question ends when nobody waits for it. */
+export class InfoOnce {
+  readonly #ask: (waiter: Waiter) => Promise<Introduced>;
+  #known: Introduced | undefined;
+  #asking: Asking | undefined;
+
+  constructor(ask: (waiter: Waiter) => Promise<Introduced>) {
+    this.#ask = ask;
+  }
+
+  async get(waiter: Waiter): Promise<Introduced> {
+    waiter.signal?.throwIfAborted();
+    if (this.#known !== undefined) return this.#known;
+    const asking = this.#asking ?? this.#start(waiter);
+    asking.waiting += 1;
+    let onAbort = () => {};
+    const left = new Promise<never>((_, reject) => {
+      onAbort = () => reject(waiter.signal?.reason as Error);
+      waiter.signal?.addEventListener("abort", onAbort, { once: true });
+    });
+    try {
+      return await Promise.race([asking.answer, left]);
+    } finally {
+      waiter.signal?.removeEventListener("abort", onAbort);
+      asking.waiting -= 1;
+      if (asking.waiting === 0) this.#end(asking, waiter.signal?.reason);
+    }
+  }
+
+  #end(asking: Asking, reason: unknown): void {
+    if (this.#asking === asking) this.#asking = undefined;
+    asking.stop.abort(reason);
+  }
+
+  #start({ log }: Waiter): Asking {
+    const stop = new AbortController();
+    const answer = this.#ask({ signal: stop.signal, log })
+      .catch((error: unknown) => {
+        if (refusedAs(error, "NotImplemented")) return OLD;
+        throw error;
+      })
+      .then((known) => {
+        this.#known = known;
+        return known;
+      });
+    // Nobody may be left to hear of it.
+    answer.catch(() => undefined);
+    this.#asking = { answer, stop, waiting: 0 };
+    return this.#asking;
+  }
+}

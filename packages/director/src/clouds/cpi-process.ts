@@ -1,0 +1,110 @@
+import { spawn } from "node:child_process";
+import type { Clock } from "@slipway/kernel/clock";
+
+export interface ProcessOptions {
+  readonly program: string;
+  readonly args: readonly string[];
+  /** All of it; nothing is inherited. */
+  readonly env: Readonly<Record<string, string>>;
+  readonly input: string;
+  readonly clock: Clock;
+  readonly deadlineMs: number;
+  /** Between asking it to stop and ending it. */
+  readonly graceMs: number;
+  readonly signal?: AbortSignal | undefined;
+  readonly maxStdoutBytes: number;
+  readonly onStderr: (text: string) => void;
+}
+
+export interface Ended {
+  readonly stdout: Uint8Array;
+  /** `exit code 0`, `signal SIGKILL`. */
+  readonly how: string;
+  /** Why we stopped it, if we did. */
+  readonly stopped: "deadline" | "cancelled" | "flood" | undefined;
+}
+
+/** What a dead process wrote is read at once; whoever holds its pipes open after that is not waited for. */
+const DRAIN_MS = 1000;
+/** A process may hang in the kernel where no signal reaches it. */
+const UNKILLABLE_MS = 5000;
+
+/**
+ * Runs one process in a group of its own. Told to stop, the whole group gets SIGTERM, later SIGKILL. Rejects only if
+ * the process cannot be started.
+ */
+export function runCpiProcess(options: ProcessOptions): Promise<Ended> {
+  return new Promise((resolve, reject) => {
+    const { clock, signal } = options;
+    const child = spawn(options.program, options.args, {
+      env: options.env,
+      detached: true,
+      stdio: ["pipe", "pipe", "pipe"],
+    });
+    child.on("error", reject);
+    // Not started; without descriptors left it has not even streams.
+    if (child.pid === undefined) return;
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    let how = "no end seen";
+    let stopped: Ended["stopped"];
+    let exited = false;
+    const timers = new Set<() => void>();
+    const after = (ms: number, work: () => void) => void timers.add(clock.after(ms, work));
+
+    const finish = () => {
+      for (const cancel of timers) cancel();
+      signal?.removeEventListener("abort", onAbort);
+      for (const stream of [child.stdin, child.stdout, child.stderr]) stream.destroy();
+      child.unref();
+      resolve({ stdout: Buffer.concat(chunks), how, stopped });
+    };
+    const killGroup = (name: NodeJS.Signals) => {
+      try {
+        if (child.pid !== undefined) process.kill(-child.pid, name);
+      } catch {
+        // Nobody of the group is left.
+      }
+    };
+    const kill = () => {
+      // Its number may be somebody else's by now.
+      if (exited) return;
+      killGroup("SIGKILL");
+      after(UNKILLABLE_MS, finish);
+    };
+    const stop = (why: "deadline" | "cancelled") => {
+      if (stopped !== undefined) return;
+      if (exited) return finish();
+      stopped = why;
+      killGroup("SIGTERM");
+      after(options.graceMs, kill);
+    };
+    const onAbort = () => stop("cancelled");
+
+    child.stdout.on("data", (chunk: Buffer) => {
+      bytes += chunk.length;
+      if (bytes <= options.maxStdoutBytes) return void chunks.push(chunk);
+      if (stopped === "flood") return;
+      chunks.length = 0;
+      stopped = "flood";
+      if (exited) finish();
+      else kill();
+    });
+    child.stderr.setEncoding("utf8").on("data", options.onStderr);
+    // A CPI may answer without reading all of its input.
+    child.stdin.on("error", () => undefined);
+    child.on("exit", (code, by) => {
+      how = code === null ? `signal ${by}` : `exit code ${code}`;
+      // What it started must not go on when it was stopped; otherwise that is the CPI's business.
+      if (stopped !== undefined) killGroup("SIGKILL");
+      exited = true;
+      // The pipes are read between a timer and an immediate, however late the timer is.
+      after(DRAIN_MS, () => void setImmediate(finish));
+    });
+    child.on("close", finish);
+    after(options.deadlineMs, () => stop("deadline"));
+    signal?.addEventListener("abort", onAbort, { once: true });
+    if (signal?.aborted) onAbort();
+    child.stdin.end(options.input);
+  });
+}

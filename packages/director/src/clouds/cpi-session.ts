@@ -1,0 +1,146 @@
+import type { Random } from "@slipway/kernel/random";
+import { type ApiVersion, NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
+import { CONTEXT_KEYS, type CpiContext } from "@slipway/protocol/cpi/context";
+import { resultIn } from "@slipway/protocol/cpi/method";
+import { CPI_METHODS, type CpiMethodName } from "@slipway/protocol/cpi/methods";
+import type { DirectorUuid, RequestId } from "@slipway/protocol/ids";
+import { type Agreement, negotiate } from "@slipway/protocol/negotiate";
+import { check, kindOf } from "@slipway/protocol/schema/check";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { CpiName } from "../model/names.ts";
+import { type CallOptions, CpiLost } from "./cloud.ts";
+import { type Caller, callCpi } from "./cpi-call.ts";
+import { InfoOnce, type Introduced, readInfo, type Waiter } from "./cpi-info.ts";
+import type { CpiDoor } from "./door.ts";
+import type { Terms } from "./draft-arguments.ts";
+import { BadCpiProperties, CpiAnswerUnusable, VersionsUnusable } from "./errors.ts";
+import type { DirectorRegistry } from "./registry-of-director.ts";
+
+export interface CpiSessionOptions {
+  readonly name: CpiName;
+  readonly door: CpiDoor;
+  readonly directorUuid: DirectorUuid;
+  readonly random: Random;
+  /** Merged into the context of every call. A `registry` among them takes the place of ours. */
+  readonly properties?: JsonObject | undefined;
+  /** The highest version to ask for: `director.cpi_api_test_max_version`. */
+  readonly maxApiVersion?: ApiVersion | undefined;
+  /** Longest time of one call; default: by method. */
+  readonly longestMs?: number | undefined;
+  readonly registry?: DirectorRegistry | undefined;
+}
+
+type Agreed = Agreement & { readonly introduced: Introduced };
+
+/** The methods that use the registry, where a mix does. */
+const REGISTRY_USERS: readonly CpiMethodName[] = ["create_vm", "delete_vm", "attach_disk", "detach_disk"];
+
+/** Calls to one CPI after the versions are agreed on: `info` is asked once, by whoever comes first. */
+export class CpiSession {
+  readonly #options: CpiSessionOptions;
+  readonly #caller: Caller;
+  readonly #info: InfoOnce;
+
+  constructor(options: CpiSessionOptions) {
+    const properties = options.properties ?? {};
+    const taken = CONTEXT_KEYS.filter((key) => Object.hasOwn(properties, key));
+    // Upstream lets them win. A request id that never changes would make every create a repeat of the first.
+    if (taken.length > 0) throw BadCpiProperties({ name: options.name, keys: taken });
+    const { door, directorUuid, longestMs } = options;
+    this.#options = options;
+    this.#caller = { door, directorUuid, properties, longestMs };
+    this.#info = new InfoOnce((waiter) => this.#introduce(waiter));
+  }
+
+  /** What holds between us and the CPI, for VMs of this stemcell. */
+  async agree(stemcell: number | undefined, waiter: Waiter): Promise<Agreed> {
+    const introduced = await this.#info.get(waiter);
+    const director = { min: 1, max: this.#options.maxApiVersion ?? NEWEST_API_VERSION };
+    const agreed = negotiate({ director, cpi: introduced.apiVersion, stemcell });
+    if (agreed.outcome === "refused")
+      throw VersionsUnusable({ name: this.#options.name, problems: agreed.problems });
+    return { ...agreed, introduced };
+  }
+
+  /** Makes sure that the registry runs. Undefined: CPI and agents use another one, or there is none. */
+  async registry(): Promise<JsonObject | undefined> {
+    if (this.#caller.properties.registry !== undefined) return undefined;
+    const access = await this.#options.registry?.start();
+    return access === undefined ? undefined : { ...access };
+  }
+
+  /** The result as it came, and the version it was asked for under. */
+  async call(
+    method: CpiMethodName,
+    args: readonly unknown[] | ((terms: Terms) => readonly unknown[]),
+    options: CallOptions,
+  ): Promise<{ readonly result: unknown; readonly apiVersion: ApiVersion }> {
+    const { requestId, signal, log, stemcellApiVersion, disks } = options;
+    const agreed = await this.agree(stemcellApiVersion, options);
+    const { apiVersion, introduced } = agreed;
+    const result = await callCpi(this.#caller, {
+      method,
+      arguments:
+        typeof args === "function" ? args({ apiVersion, capabilities: introduced.capabilities }) : args,
+      apiVersion,
+      requestId,
+      vm: vmContext(stemcellApiVersion, disks),
+      more: await this.#registryFor(method, agreed, stemcellApiVersion),
+      signal,
+      log,
+    });
+    return { result, apiVersion };
+  }
+
+  /** The result, if it is what the contract says. */
+  async checked<T>(
+    method: CpiMethodName,
+    args: readonly unknown[] | ((terms: Terms) => readonly unknown[]),
+    options: CallOptions,
+  ): Promise<T> {
+    const { result, apiVersion } = await this.call(method, args, options);
+    const checked = check(resultIn(CPI_METHODS[method], apiVersion).schema, result, `${method} result`);
+    if (!checked.ok)
+      throw this.wrong(method, options, `it returned ${kindOf(result)}: ${checked.problems.join("; ")}`);
+    return checked.value as T;
+  }
+
+  /** The CPI answered, but not with what was asked for: it may have done the work. */
+  wrong(method: CpiMethodName, options: CallOptions, problem: string): CpiLost {
+    const cpi = this.#options.door.command;
+    return new CpiLost(
+      method,
+      `The CPI broke its contract in '${method}' CPI method (CPI request ID: '${options.requestId}'): ${problem}`,
+      { cause: CpiAnswerUnusable({ cpi, method }) },
+    );
+  }
+
+  async #introduce({ signal, log }: Waiter): Promise<Introduced> {
+    const requestId = `cpi-${this.#options.random.hex(8)}` as RequestId;
+    const call = { method: "info", arguments: [], apiVersion: undefined, requestId, signal, log } as const;
+    return readInfo(await callCpi(this.#caller, call), this.#options.door.command);
+  }
+
+  async #registryFor(
+    method: CpiMethodName,
+    agreed: Agreed,
+    stemcell: number | undefined,
+  ): Promise<JsonObject | undefined> {
+    if (!REGISTRY_USERS.includes(method)) return undefined;
+    // Of an unknown stemcell the CPI may find an entry in a registry that runs; none is started for it.
+    const needed = stemcell === undefined ? this.#options.registry?.running === true : !agreed.registryless;
+    const registry = needed ? await this.registry() : undefined;
+    return registry === undefined ? undefined : { registry };
+  }
+}
+
+function vmContext(
+  stemcell: number | undefined,
+  disks: CallOptions["disks"],
+): NonNullable<CpiContext["vm"]> | undefined {
+  if (stemcell === undefined && disks === undefined) return undefined;
+  return {
+    ...(stemcell !== undefined && { stemcell: { api_version: stemcell } }),
+    ...(disks !== undefined && { disks }),
+  };
+}

@@ -1,0 +1,31 @@
+import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
+import type { CpiMethodName } from "@slipway/protocol/cpi/methods";
+
+export interface DoorOptions {
+  readonly deadlineMs: number;
+  readonly signal?: AbortSignal | undefined;
+  /** What the CPI says while it works, in pieces of any size. */
+  readonly log: (text: string) => void;
+  /** Takes out of a text what may not be shown of this call. */
+  readonly hide: (text: string) => string;
+}
+
+/**
+ * The way to one CPI. Fails with `CpiRefused` when the CPI certainly did not run, with the signal's reason when it was
+ * aborted before that, and with `CpiLost` in all other cases.
+ */
+export interface CpiDoor {
+  /** What logs call it: the path of an executable. */
+  readonly command: string;
+  call(request: CpiRequest, options: DoorOptions): Promise<CpiResponse>;
+}
+
+const HOUR = 3600_000;
+const LONG: readonly CpiMethodName[] = ["create_stemcell", "snapshot_disk"];
+const INFO_MS = 5 * 60_000;
+
+/** How long a method may take: images and snapshots are copied, `info` only answers. */
+export function deadlineFor(method: CpiMethodName, longestMs: number | undefined): number {
+  if (method === "info") return Math.min(INFO_MS, longestMs ?? INFO_MS);
+  return longestMs ?? (LONG.includes(method) ? 4 * HOUR : HOUR);
+}

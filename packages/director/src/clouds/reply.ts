@@ -1,0 +1,54 @@
+import { toError } from "@slipway/kernel/errors";
+import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { type CpiRequest, type CpiResponse, cpiResponse } from "@slipway/protocol/cpi/envelope";
+import { check } from "@slipway/protocol/schema/check";
+import { CpiLost } from "./cloud.ts";
+import { CpiAnswerUnusable } from "./errors.ts";
+
+const SHOWN_CHARS = 300;
+
+export interface ReplyOf {
+  readonly cpi: string;
+  readonly request: CpiRequest;
+  readonly hide: (text: string) => string;
+  /** Such as `exit code 1`. */
+  readonly ended: string;
+}
+
+/** The reply on a CPI's stdout: exactly one object. Failures are told in upstream's words. */
+export function readReply(stdout: Uint8Array, about: ReplyOf): CpiResponse {
+  let text: string;
+  try {
+    text = new TextDecoder("utf-8", { fatal: true }).decode(stdout);
+  } catch {
+    throw invalid(about, `ParserError - the reply is not UTF-8 (${about.ended})`);
+  }
+  let value: unknown;
+  try {
+    value = parseStrictJson(text, "the reply");
+  } catch (error) {
+    const shown = excerpt(about.hide(text));
+    throw invalid(about, `ParserError - ${toError(error).message} (${about.ended}): '${shown}'`);
+  }
+  return checkReply(value, about);
+}
+
+export function checkReply(value: unknown, about: Omit<ReplyOf, "ended" | "hide">): CpiResponse {
+  const checked = check(cpiResponse, value, "reply");
+  if (!checked.ok) throw invalid(about, `SchemaValidationError: ${checked.problems.join("; ")}`);
+  return checked.value;
+}
+
+function invalid({ cpi, request }: Pick<ReplyOf, "cpi" | "request">, why: string): CpiLost {
+  const { method } = request;
+  return new CpiLost(method, `Invalid CPI response - ${why} ${inMethod(request)}`, {
+    cause: CpiAnswerUnusable({ cpi, method }),
+  });
+}
+
+/** Where it happened, in upstream's words. */
+export const inMethod = (request: CpiRequest): string =>
+  `in '${request.method}' CPI method (CPI request ID: '${request.context.request_id ?? ""}')`;
+
+const excerpt = (text: string): string =>
+  text.length > SHOWN_CHARS ? `${text.slice(0, SHOWN_CHARS)}...` : text;

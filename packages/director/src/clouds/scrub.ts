@@ -1,0 +1,95 @@
+import { cpiContext } from "@slipway/protocol/cpi/context";
+import { type CpiRequest, redactRequest } from "@slipway/protocol/cpi/envelope";
+import { methodNamed } from "@slipway/protocol/cpi/methods";
+import { REDACTED, secretsIn } from "@slipway/protocol/schema/redact";
+import { disks } from "@slipway/protocol/settings/disks";
+
+export type Scrub = (text: string) => string;
+
+/** Shorter texts could be anybody's. */
+const LEAST = 4;
+const LEAST_LINE = 16;
+/** A line longer than this is passed on in parts. */
+const LONGEST_LINE = 64 * 1024;
+
+/** The credentials of a call, for texts the CPI writes. */
+export function secretsOf(request: CpiRequest): readonly string[] {
+  const args = methodNamed(request.method)?.args ?? [];
+  return [
+    ...secretsIn(cpiContext, request.context),
+    ...request.arguments.flatMap((value, at) => secretsIn(args[at]?.schema ?? disks, value)),
+  ];
+}
+
+/** Everything the log of the request does not show, for texts that may quote any of it. */
+export function hiddenIn(request: CpiRequest): readonly string[] {
+  const found = new Set<string>();
+  const open: (readonly [unknown, unknown])[] = [[request, redactRequest(request)]];
+  for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
+    const [value, shown] = pair;
+    if (typeof value === "string") {
+      if (value !== shown && value.length >= LEAST) found.add(value);
+    } else if (typeof value === "object" && value !== null) {
+      for (const [key, inner] of Object.entries(value)) {
+        const same = typeof shown === "object" && shown !== null && Object.hasOwn(shown, key);
+        open.push([inner, same ? (shown as Record<string, unknown>)[key] : REDACTED]);
+      }
+    }
+  }
+  return [...found];
+}
+
+/** Takes these texts out of others, as they stand and as JSON and URLs spell them. */
+export function scrubber(secrets: readonly string[]): Scrub {
+  const all = allSpellings(secrets);
+  return (text) => all.reduce((clean, one) => clean.replaceAll(one, REDACTED), text);
+}
+
+/** Longer ones first: one secret may be part of another. */
+const allSpellings = (secrets: readonly string[]): readonly string[] =>
+  [...new Set(secrets.flatMap(linesOf).flatMap(spellings))].sort((a, b) => b.length - a.length);
+
+/** A private key is printed line by line by whoever shows an object to people. */
+const linesOf = (secret: string): readonly string[] =>
+  secret.includes("\n")
+    ? [secret, ...secret.split("\n").filter((line) => line.length >= LEAST_LINE)]
+    : [secret];
+
+function spellings(secret: string): readonly string[] {
+  const inJson = JSON.stringify(secret).slice(1, -1);
+  const inUrl = encodeURIComponent(secret.replace(/\p{Surrogate}/gu, "\ufffd"));
+  return [secret, inJson, JSON.stringify(inJson).slice(1, -1), inUrl];
+}
+
+/** Passes lines on once they are whole, so that no secret slips through in two halves. */
+export class ScrubbedLines {
+  readonly #scrub: Scrub;
+  readonly #longest: number;
+  readonly #write: (text: string) => void;
+  #rest = "";
+
+  constructor(secrets: readonly string[], write: (text: string) => void) {
+    this.#scrub = scrubber(secrets);
+    this.#longest = allSpellings(secrets)[0]?.length ?? 0;
+    this.#write = write;
+  }
+
+  add(text: string): void {
+    this.#rest += text;
+    if (text.includes("\n")) this.#take(this.#rest.lastIndexOf("\n") + 1);
+    if (this.#rest.length <= LONGEST_LINE + this.#longest) return;
+    // What is kept back is long enough to hold the beginning of a secret.
+    this.#rest = this.#scrub(this.#rest);
+    this.#take(Math.max(0, this.#rest.length - this.#longest));
+  }
+
+  end(): void {
+    if (this.#rest !== "") this.add("\n");
+  }
+
+  #take(end: number): void {
+    const text = this.#rest.slice(0, end);
+    this.#rest = this.#rest.slice(end);
+    if (text !== "") this.#write(this.#scrub(text));
+  }
+}
