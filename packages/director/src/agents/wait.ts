@@ -1,0 +1,94 @@
+import type { Clock } from "@slipway/kernel/clock";
+import { AgentRefused, AgentSilent, WrongAgent } from "./agent.ts";
+import { type Answer, isNotYet, NoAnswer } from "./question.ts";
+
+export interface WaitOptions {
+  /** `agent 4b0f at 10.0.0.2:6868`. */
+  readonly name: string;
+  readonly withinMs: number;
+  readonly clock: Clock;
+  readonly signal: AbortSignal | undefined;
+  /** One ping that ends after `timeoutMs`. */
+  readonly ping: (timeoutMs: number) => Promise<Answer>;
+}
+
+const PING_MS = 1_000;
+/** A VM that is slow gets more time for its handshake, or it would be begun anew for ever. */
+const LONGEST_PING_MS = 5_000;
+const PAUSE_MS = 250;
+
+/** What was seen last, for the error. */
+interface Seen {
+  readonly what: string;
+  readonly next: string;
+  readonly cause?: unknown;
+  readonly wrong?: boolean;
+}
+
+const NOTHING: Seen = { what: "it was not asked in time", next: "give it more time" };
+
+/** Pings until the agent says pong. Any exception but `restarting agent` is the end of it. */
+export async function waitUntilReady(options: WaitOptions): Promise<void> {
+  const { name, withinMs, clock, signal } = options;
+  const started = clock.monotonic();
+  let pingMs = PING_MS;
+  let seen: Seen = NOTHING;
+  /** Its own words, which say more than what came of the connection after them. */
+  let said: { readonly words: string; readonly at: number } | undefined;
+  for (let tries = 1; ; tries++) {
+    signal?.throwIfAborted();
+    const left = withinMs - (clock.monotonic() - started);
+    try {
+      const words = notYet(await options.ping(Math.max(1, Math.min(pingMs, left))), name);
+      if (words === undefined) return;
+      said = { words, at: clock.monotonic() };
+      seen = { what: `it says that it is ${words}`, next: NEXT_WHEN_WAITING };
+    } catch (error) {
+      if (!(error instanceof NoAnswer) && !(error instanceof WrongAgent)) throw error;
+      seen = seenIn(error);
+      if (error instanceof NoAnswer && slow(error)) pingMs = Math.min(LONGEST_PING_MS, pingMs + PING_MS);
+    }
+    if (clock.monotonic() - started + PAUSE_MS >= withinMs) throw gaveUp(tries);
+    await clock.sleep(PAUSE_MS, signal);
+  }
+
+  function gaveUp(tries: number): Error {
+    const now = clock.monotonic();
+    const seconds = (ms: number) => Math.round(ms / 1000);
+    const before =
+      said === undefined || seen.what.includes(said.words)
+        ? ""
+        : `; ${seconds(now - said.at)} s before that it said that it was ${said.words}`;
+    const message = `${name} was not ready within ${seconds(now - started)} s (${tries} tries): ${seen.what}${before}; next: ${seen.next}`;
+    const cause = seen.cause === undefined ? undefined : { cause: seen.cause };
+    return seen.wrong ? new WrongAgent(message, cause) : new AgentSilent(message, cause);
+  }
+}
+
+const NEXT_WHEN_WAITING =
+  "put right what it waits for, then deploy again; the agent's log in the VM (/var/vcap/bosh/log/current) says more";
+
+/** Undefined when it is ready, else what it waits for. */
+function notYet(answer: Answer, name: string): string | undefined {
+  if (answer.kind === "value" && answer.value === "pong") return undefined;
+  if (answer.kind !== "exception")
+    throw new AgentRefused(`${name} answered ping with something else than pong; recreate the VM`);
+  if (!isNotYet(answer.message)) throw new AgentRefused(`${name} refused ping: ${answer.message}`);
+  return answer.message.replace(/^restarting agent:? */, "") || "restarting";
+}
+
+/** It was there, and needed longer. */
+const slow = (error: NoAnswer) => error.trouble.phase !== "connecting";
+
+function seenIn(error: NoAnswer | WrongAgent): Seen {
+  if (error instanceof NoAnswer) {
+    const { what, next } = error.trouble;
+    return { what, next, cause: error.cause };
+  }
+  return {
+    what: error.message,
+    next: "see which VM has this address, and that the CPI gave the new one its settings",
+    cause: error.cause,
+    wrong: true,
+  };
+}

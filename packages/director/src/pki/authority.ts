@@ -1,0 +1,98 @@
+import { isIP } from "node:net";
+import { join } from "node:path";
+import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
+import { AuthorityEnded, AuthorityUnreadable, NameUnusable } from "./errors.ts";
+import { type Pair, readPair, writePair } from "./pair-file.ts";
+import { beginOf, endOf, sign } from "./sign.ts";
+
+export interface CertificateRequest {
+  readonly commonName: string;
+  readonly sans: { readonly dns: readonly string[]; readonly ips: readonly string[] };
+  readonly usage: "server" | "client";
+  readonly days: number;
+}
+
+/** PEM; the key is PKCS#8. `until` in milliseconds since 1970. */
+export interface Issued extends Pair {
+  readonly ca: string;
+  readonly until: number;
+}
+
+/** Who signs for the Director: its own server certificate, those of its agents, and the one it calls them with. */
+export interface Authority {
+  /** The authority's certificate, PEM. */
+  readonly ca: string;
+  issue(request: CertificateRequest): Promise<Issued>;
+}
+
+export interface AuthorityOptions {
+  /** A directory of the state directory; made when it is missing. */
+  readonly dir: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+export const DAY_MS = 86_400_000;
+const AUTHORITY_DAYS = 3650;
+/** The clock of a VM that has just booted may be behind. */
+const BACKDATED_MS = DAY_MS;
+
+const fileIn = (dir: string) => join(dir, "authority.pem");
+
+/**
+ * The authority of a state directory, made at the first start. A damaged one is an error and stays where it is: agents
+ * in the field trust it, and a new one would lock the Director out of all of them.
+ */
+export async function openAuthority(options: AuthorityOptions): Promise<Authority> {
+  const { dir, clock } = options;
+  const path = fileIn(dir);
+  const found = await readPair(path);
+  if (found.kind === "torn") throw AuthorityUnreadable({ path, why: found.why });
+  if (found.kind === "missing") {
+    const made = await makeAuthority(options);
+    await writePair(path, made);
+    return authorityOf(made, options, clock.now() + AUTHORITY_DAYS * DAY_MS);
+  }
+  const { parsed, pair } = found;
+  if (!parsed.ca) throw AuthorityUnreadable({ path, why: "its certificate is not that of an authority" });
+  const now = clock.now();
+  if (endOf(parsed) <= now || beginOf(parsed) > now)
+    throw AuthorityEnded({ path, ended: new Date(endOf(parsed)).toISOString() });
+  return authorityOf(pair, options, endOf(parsed));
+}
+
+function makeAuthority({ clock, random }: AuthorityOptions): Promise<Pair> {
+  const now = clock.now();
+  // Two authorities of one name confuse whoever knows both, such as a laptop with several Directors.
+  const commonName = `slipway authority ${random.hex(4)}`;
+  return sign(
+    {
+      subject: { commonName, dns: [], ips: [] },
+      usage: "authority",
+      from: now - BACKDATED_MS,
+      until: now + AUTHORITY_DAYS * DAY_MS,
+    },
+    undefined,
+    random,
+  );
+}
+
+const authorityOf = (own: Pair, { clock, random }: AuthorityOptions, ends: number): Authority => ({
+  ca: own.certificate,
+  issue: async ({ commonName, sans, usage, days }) => {
+    const wrong = [
+      ...sans.dns.filter((name) => !isDnsName(name)),
+      ...sans.ips.filter((ip) => isIP(ip) === 0),
+    ];
+    if (wrong[0] !== undefined) throw NameUnusable({ name: wrong[0] });
+    const now = clock.now();
+    // Certificates know whole seconds only.
+    const until = Math.floor(Math.min(now + days * DAY_MS, ends) / 1000) * 1000;
+    const order = { subject: { commonName, ...sans }, usage, from: now - BACKDATED_MS, until };
+    return { ...(await sign(order, own, random)), ca: own.certificate, until };
+  },
+});
+
+/** A host name; also an agent id, which need not be one in the strict sense. */
+export const isDnsName = (name: string): boolean => /^[a-z0-9_]([a-z0-9._-]{0,251}[a-z0-9_])?$/i.test(name);

@@ -1,0 +1,97 @@
+import { createPrivateKey, webcrypto, type X509Certificate } from "node:crypto";
+import type { Random } from "@slipway/kernel/random";
+import type { Pair } from "./pair-file.ts";
+
+export interface Subject {
+  readonly commonName: string;
+  readonly dns: readonly string[];
+  readonly ips: readonly string[];
+}
+
+export interface Order {
+  readonly subject: Subject;
+  readonly usage: "authority" | "server" | "client";
+  readonly from: number;
+  readonly until: number;
+}
+
+const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
+const ORGANIZATION = "Slipway";
+
+/** It takes 140 ms and more to load, so only whoever signs pays for it. */
+async function x509() {
+  await import("reflect-metadata");
+  const library = await import("@peculiar/x509");
+  library.cryptoProvider.set(webcrypto);
+  return library;
+}
+
+/** A new key pair and its certificate, signed by `issuer`, or by itself when there is none. */
+export async function sign(order: Order, issuer: Pair | undefined, random: Random): Promise<Pair> {
+  const lib = await x509();
+  const { subtle } = webcrypto;
+  const keys = await subtle.generateKey(ALGORITHM, true, ["sign", "verify"]);
+  const parent = issuer === undefined ? undefined : new lib.X509Certificate(issuer.certificate);
+  const certificate = await lib.X509CertificateGenerator.create({
+    // The first byte keeps it positive and its length the same.
+    serialNumber: `01${random.hex(15)}`,
+    subject: [{ O: [ORGANIZATION] }, { CN: [order.subject.commonName] }],
+    issuer: parent?.subjectName ?? [{ O: [ORGANIZATION] }, { CN: [order.subject.commonName] }],
+    notBefore: new Date(order.from),
+    notAfter: new Date(order.until),
+    publicKey: keys.publicKey,
+    signingKey: issuer === undefined ? keys.privateKey : await importKey(issuer.privateKey),
+    signingAlgorithm: ALGORITHM,
+    extensions: [
+      ...(await identifiers(lib, parent?.publicKey ?? keys.publicKey, keys.publicKey)),
+      ...extensionsFor(lib, order),
+    ],
+  });
+  const key = Buffer.from(await subtle.exportKey("pkcs8", keys.privateKey));
+  return {
+    certificate: `${certificate.toString("pem").trim()}\n`,
+    privateKey: lib.PemConverter.encode(key, "PRIVATE KEY").trim().concat("\n"),
+  };
+}
+
+type Library = Awaited<ReturnType<typeof x509>>;
+
+async function identifiers(
+  lib: Library,
+  issuer: Parameters<Library["AuthorityKeyIdentifierExtension"]["create"]>[0],
+  own: webcrypto.CryptoKey,
+) {
+  return [
+    await lib.SubjectKeyIdentifierExtension.create(own),
+    await lib.AuthorityKeyIdentifierExtension.create(issuer),
+  ];
+}
+
+function extensionsFor(lib: Library, { usage, subject }: Order) {
+  const flags = lib.KeyUsageFlags;
+  if (usage === "authority")
+    return [
+      new lib.BasicConstraintsExtension(true, 0, true),
+      new lib.KeyUsagesExtension(flags.keyCertSign | flags.cRLSign, true),
+    ];
+  const purpose = lib.ExtendedKeyUsage[usage === "server" ? "serverAuth" : "clientAuth"];
+  const names = [
+    ...subject.dns.map((value) => ({ type: "dns", value }) as const),
+    ...subject.ips.map((value) => ({ type: "ip", value }) as const),
+  ];
+  return [
+    new lib.BasicConstraintsExtension(false, undefined, true),
+    new lib.KeyUsagesExtension(flags.digitalSignature, true),
+    new lib.ExtendedKeyUsageExtension([purpose], false),
+    ...(names.length > 0 ? [new lib.SubjectAlternativeNameExtension(names)] : []),
+  ];
+}
+
+function importKey(pem: string): Promise<webcrypto.CryptoKey> {
+  const der = createPrivateKey(pem).export({ format: "der", type: "pkcs8" });
+  return webcrypto.subtle.importKey("pkcs8", der, ALGORITHM, false, ["sign"]);
+}
+
+/** Milliseconds since 1970. */
+export const endOf = (certificate: X509Certificate): number => Date.parse(certificate.validTo);
+export const beginOf = (certificate: X509Certificate): number => Date.parse(certificate.validFrom);
