@@ -1,0 +1,108 @@
+import { systemClock } from "@slipway/kernel/clock";
+import { defineError } from "@slipway/kernel/errors";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { debugText, failureOf, shortResult } from "./failure.ts";
+import { scrubUrls } from "./scrub.ts";
+import { DirectorError } from "./task.ts";
+
+const DiskFull = defineError<Record<never, never>>({
+  code: "TST-001",
+  kind: "outside",
+  message: () => "the disk is full",
+  next: "Make room.",
+});
+const Mistake = defineError<Record<never, never>>({
+  code: "TST-002",
+  kind: "bug",
+  message: () => "cannot be",
+  next: "Report it.",
+});
+
+describe("the failure of a task", () => {
+  it.each([
+    ["a plain error", new Error("it broke"), 100, "it broke"],
+    ["nothing", undefined, 100, "unknown error"],
+    ["an error without a word", new Error(""), 100, "unknown error"],
+    ["an error of several lines", new Error("a\n  b\u0000c"), 100, "a b c"],
+    ["upstream's error", new DirectorError(70000, "no such deployment"), 70000, "no such deployment"],
+    [
+      "one inside another",
+      new Error("deploy", { cause: new DirectorError(190014, "x") }),
+      190014,
+      "deploy: x",
+    ],
+    ["one of the catalogue", DiskFull({}), 100, "the disk is full (TST-001). Next: Make room."],
+    [
+      "one of the catalogue inside upstream's",
+      new DirectorError(500001, "no room", { cause: DiskFull({}) }),
+      500001,
+      "no room: the disk is full (TST-001). Next: Make room.",
+    ],
+    [
+      "a mistake of ours",
+      new TypeError("x is undefined"),
+      100,
+      "x is undefined (unexpected; see `bosh task 7 --debug`)",
+    ],
+    ["one we name", Mistake({}), 100, "cannot be (unexpected; see `bosh task 7 --debug`)"],
+  ])("of %s has its code and one line", (_, error, code, message) => {
+    expect(failureOf(error, 7)).toMatchObject({ code, message });
+  });
+
+  it("shows its whole trail in debug", () => {
+    const text = debugText(new Error("outer", { cause: new TypeError("inner") }));
+    expect(text).toMatch(/outer: inner/);
+    expect(text).toMatch(/TypeError: inner\n\s+at /);
+    expect(debugText(new AggregateError([new Error("one"), "two"], "both"))).toMatch(/both.*one.*two/s);
+  });
+
+  it("keeps credentials of URLs out, and fields nobody asked for", () => {
+    const error = Object.assign(new Error("GET https://u:canary@h failed"), { password: "canary" });
+    const failure = failureOf(error, 1);
+    for (const text of [failure.message, failure.result, debugText(error)])
+      expect(text).not.toContain("canary");
+  });
+});
+
+describe("the result of a task", () => {
+  it("is cut after a word", () => {
+    expect(shortResult("/deployments/shop")).toBe("/deployments/shop");
+    const words = "word ".repeat(40).trim();
+    expect(shortResult(words)).toBe(`${"word ".repeat(25).trim()}...`);
+    expect(shortResult("x".repeat(200))).toBe(`${"x".repeat(125)}...`);
+  });
+
+  it("is never longer than 128 characters, is one line, starts as the text does and holds no half character", () => {
+    fc.assert(
+      fc.property(fc.array(fc.string({ unit: "grapheme", maxLength: 60 }), { maxLength: 20 }), (words) => {
+        const text = words.join(" ");
+        const result = shortResult(text);
+        expect(result.length).toBeLessThanOrEqual(128);
+        expect(result).not.toMatch(/[\n\p{Cc}]/u);
+        expect(result).not.toMatch(/\p{Surrogate}/u);
+        const line = text.replace(/[\s\p{Cc}]+/gu, " ").trim();
+        if (result !== line) expect(line.startsWith(result.slice(0, -3))).toBe(true);
+      }),
+    );
+  });
+});
+
+describe("the scrubbing of URLs", () => {
+  it.each([
+    ["a https://u:p@h/x b", "a https://<redacted>@h/x b"],
+    ["s3://key@bucket", "s3://<redacted>@bucket"],
+    ["https://u:p@ss@h", "https://<redacted>@h"],
+    ["https://h/x?token=t&b=1", "https://h/x?token=<redacted>&b=1"],
+    ["https://h/a@b", "https://h/a@b"],
+    ["me@example.com", "me@example.com"],
+  ])("of %s", (text, clean) => {
+    expect(scrubUrls(text)).toBe(clean);
+  });
+
+  it("takes no time on a text made to take it", () => {
+    const before = systemClock.monotonic();
+    scrubUrls(`${"a.".repeat(200_000)}://${"?a-".repeat(200_000)}`);
+    expect(systemClock.monotonic() - before).toBeLessThan(2000);
+  });
+});

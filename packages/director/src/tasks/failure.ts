@@ -1,0 +1,89 @@
+import { errorText, messageTrail, SlipwayError, toError } from "@slipway/kernel/errors";
+import { scrubUrls } from "./scrub.ts";
+import { DirectorError } from "./task.ts";
+
+/** Upstream's number for whatever has none of its own. */
+export const GENERIC_CODE = 100;
+export const CANCELLED_CODE = 10001;
+
+const LONGEST_RESULT = 128;
+const LONGEST_MESSAGE = 4000;
+const LONGEST_CHAIN = 8;
+
+export interface Failure {
+  readonly code: number;
+  /** One line, for the event log. */
+  readonly message: string;
+  /** For the task's `result`. */
+  readonly result: string;
+}
+
+export function failureOf(error: unknown, taskId: number): Failure {
+  const chain = causes(error);
+  const base = oneLine(messageTrail(error)) || "unknown error";
+  const known = chain.find((one) => one instanceof SlipwayError);
+  const next = known === undefined || known.kind === "bug" ? "" : hint(known, base);
+  const unexpected = chain.some(isBug) ? ` (unexpected; see \`bosh task ${taskId} --debug\`)` : "";
+  return {
+    code: chain.find((one) => one instanceof DirectorError)?.code ?? GENERIC_CODE,
+    message: `${base}${next}${unexpected}`,
+    result: shortResult(base),
+  };
+}
+
+/** Some messages say what to do themselves. */
+const hint = ({ code, next }: SlipwayError, message: string): string =>
+  message.includes(oneLine(next)) ? ` (${code})` : ` (${code}). Next: ${next}`;
+
+/** The error with the stacks of its causes, for the debug output. Stacks only: other fields may hold anything. */
+export function debugText(error: unknown): string {
+  const stacks = causes(error).map((one) => one.stack ?? one.message);
+  const parts = error instanceof AggregateError ? error.errors.slice(0, LONGEST_CHAIN) : [];
+  return scrubUrls(
+    [
+      errorText(error),
+      ...stacks,
+      ...parts.map((part: unknown) => `one of several: ${causes(part)[0]?.stack ?? ""}`),
+    ].join("\n"),
+  );
+}
+
+/** At most 128 characters, cut after a word. The column takes no NUL, and half a character helps nobody. */
+export function shortResult(text: string): string {
+  const line = oneLine(text);
+  if (line.length <= LONGEST_RESULT) return line;
+  const cut = line.slice(0, LONGEST_RESULT - 3);
+  const word = cut.lastIndexOf(" ");
+  // The next character may be a space itself: then the last word is whole.
+  const kept = line[cut.length] === " " || word <= 0 ? cut : cut.slice(0, word);
+  return `${kept.replace(/[\ud800-\udbff]$/, "").trimEnd()}...`;
+}
+
+export function oneLine(text: string): string {
+  const line = scrubUrls(text)
+    .replace(/[\s\p{Cc}]+/gu, " ")
+    .trim();
+  return line.length <= LONGEST_MESSAGE ? line : `${line.slice(0, LONGEST_MESSAGE)}...`;
+}
+
+/** Mistakes of ours: what the language throws by itself, and what the catalogue calls one. */
+function isBug(error: Error): boolean {
+  if (error instanceof SlipwayError) return error.kind === "bug";
+  return (
+    error instanceof TypeError ||
+    error instanceof RangeError ||
+    error instanceof ReferenceError ||
+    error instanceof SyntaxError
+  );
+}
+
+function causes(error: unknown): readonly Error[] {
+  const chain: Error[] = [];
+  for (let at = error; at !== undefined && chain.length < LONGEST_CHAIN; ) {
+    const one = toError(at);
+    if (chain.includes(one)) break;
+    chain.push(one);
+    at = one.cause;
+  }
+  return chain;
+}

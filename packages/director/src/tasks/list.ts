@@ -1,0 +1,176 @@
+import type { Clock } from "@slipway/kernel/clock";
+import { sql } from "kysely";
+import type { Db } from "../store/schema.ts";
+import { BadTaskQuery } from "./errors.ts";
+import { eventLine } from "./events.ts";
+import { CANCELLED_CODE } from "./failure.ts";
+import { DirectorError, type TaskState, type TaskType } from "./task.ts";
+
+/** `GET /tasks/:id`. Times are whole seconds: the CLI takes nothing else. */
+export interface TaskWire {
+  readonly id: number;
+  readonly state: TaskState;
+  readonly description: string;
+  readonly timestamp: number | null;
+  readonly started_at: number | null;
+  readonly result: string | null;
+  readonly user: string;
+  readonly deployment: string | null;
+  readonly context_id: string;
+}
+
+export interface TaskFilter {
+  readonly states?: readonly string[] | undefined;
+  /** Also the types that people seldom ask for. */
+  readonly everything: boolean;
+  readonly limit?: number | undefined;
+  readonly deployment?: string | undefined;
+  readonly contextId?: string | undefined;
+}
+
+/** The query of `GET /tasks`, as it comes. */
+export interface TaskQuery {
+  readonly state?: string | undefined;
+  readonly verbose?: string | undefined;
+  readonly limit?: string | undefined;
+  readonly deployment?: string | undefined;
+  readonly context_id?: string | undefined;
+}
+
+/** What `verbose=1` shows: upstream's list, with types that are still to come. */
+const SHOWN: readonly string[] = [
+  "attach_disk",
+  "create_snapshot",
+  "delete_deployment",
+  "delete_release",
+  "delete_snapshot",
+  "delete_stemcell",
+  "run_errand",
+  "snapshot_deployment",
+  "update_instance",
+  "update_deployment",
+  "update_release",
+  "update_stemcell",
+  "export_release",
+];
+const INVALID_VALUE = 40005;
+
+export function taskFilter(query: TaskQuery): TaskFilter {
+  const { state, verbose = "1", limit } = query;
+  if (limit !== undefined && !/^-?\d{1,9}$/.test(limit)) {
+    const cause = BadTaskQuery({ field: "limit", given: limit.slice(0, 40), expected: "a whole number" });
+    throw new DirectorError(INVALID_VALUE, cause.message, { cause });
+  }
+  return {
+    states: state
+      ?.split(",")
+      .map((one) => one.trim())
+      .filter((one) => one !== ""),
+    everything: verbose !== "1",
+    limit: limit === undefined ? undefined : Math.max(1, Number(limit)),
+    deployment: query.deployment,
+    contextId: query.context_id,
+  };
+}
+
+const COLUMNS = [
+  "id",
+  "state",
+  "description",
+  "finished_at",
+  "started_at",
+  "result",
+  "username",
+  "deployment_name",
+  "context_id",
+] as const;
+
+/** Newest first. */
+export async function listTasks(db: Db, filter: TaskFilter): Promise<readonly TaskWire[]> {
+  const { states, deployment, contextId, limit } = filter;
+  let query = db.selectFrom("tasks").select(COLUMNS).orderBy("id", "desc");
+  if (states !== undefined) query = query.where(sql<boolean>`state = any(${states}::text[])`);
+  if (!filter.everything) query = query.where(sql<boolean>`type = any(${SHOWN}::text[])`);
+  if (deployment !== undefined) query = query.where("deployment_name", "=", deployment);
+  if (contextId !== undefined) query = query.where("context_id", "=", contextId);
+  if (limit !== undefined) query = query.limit(limit);
+  return (await query.execute()).map(toWire);
+}
+
+export async function findTask(db: Db, id: number): Promise<TaskWire | undefined> {
+  const row = await db.selectFrom("tasks").select(COLUMNS).where("id", "=", id).executeTakeFirst();
+  return row === undefined ? undefined : toWire(row);
+}
+
+interface Row {
+  readonly id: number;
+  readonly state: TaskState;
+  readonly description: string;
+  readonly finished_at: Date | null;
+  readonly started_at: Date | null;
+  readonly result: string | null;
+  readonly username: string;
+  readonly deployment_name: string | null;
+  readonly context_id: string;
+}
+
+const toWire = (row: Row): TaskWire => ({
+  id: row.id,
+  state: row.state,
+  description: row.description,
+  timestamp: seconds(row.finished_at),
+  started_at: seconds(row.started_at),
+  result: row.result,
+  user: row.username,
+  deployment: row.deployment_name,
+  context_id: row.context_id,
+});
+
+const seconds = (time: Date | null): number | null =>
+  time === null ? null : Math.floor(time.getTime() / 1000);
+
+/** Which tasks to cancel; what is absent does not matter. */
+export interface CancelFilter {
+  readonly id?: number | undefined;
+  readonly deployment?: string | undefined;
+  readonly states: readonly TaskState[];
+  readonly types?: readonly TaskType[] | undefined;
+}
+
+export const cancelledMessage = (id: number): string => `Task ${id} cancelled`;
+
+/**
+ * A waiting task is over at once and never runs; a running one is told, and ends by itself. Returns the ids of both.
+ */
+export async function cancelTasks(db: Db, clock: Clock, filter: CancelFilter): Promise<readonly number[]> {
+  return db.transaction().execute(async (tx) => {
+    const { rows } = await sql<{ id: number; state: TaskState }>`
+      with picked as materialized (
+        select id, state from tasks
+        where state in ('queued', 'processing', 'cancelling')
+          and state = any(${filter.states}::text[])
+          and (${filter.id ?? null}::bigint is null or id = ${filter.id ?? null})
+          and (${filter.deployment ?? null}::text is null or deployment_name = ${filter.deployment ?? null})
+          and (${filter.types ?? null}::text[] is null or type = any(${filter.types ?? null}::text[]))
+        order by id for update)
+      update tasks set
+        state = case when picked.state = 'queued' then 'cancelled' else 'cancelling' end,
+        result = case when picked.state = 'queued' then 'Task ' || tasks.id || ' cancelled' else tasks.result end,
+        finished_at = case when picked.state = 'queued' then now() else tasks.finished_at end
+      from picked where tasks.id = picked.id
+      returning tasks.id, tasks.state`.execute(tx);
+    // A task that has never run has no output: its only line stands at 0.
+    const lines = rows
+      .filter((row) => row.state === "cancelled")
+      .map(({ id }) => ({
+        task_id: id,
+        type: "event",
+        start: 0,
+        data: Buffer.from(
+          eventLine(clock, { error: { code: CANCELLED_CODE, message: cancelledMessage(id) } }),
+        ),
+      }));
+    if (lines.length > 0) await tx.insertInto("task_output").values(lines).execute();
+    return rows.map((row) => row.id);
+  });
+}

@@ -1,0 +1,181 @@
+import type { Clock } from "@slipway/kernel/clock";
+import { sql } from "kysely";
+import type { Db } from "../store/schema.ts";
+import { LockLost, LockTaken } from "./errors.ts";
+import { GENERIC_CODE } from "./failure.ts";
+import { fence, type Lease } from "./queue.ts";
+import { DirectorError } from "./task.ts";
+
+export const deploymentLock = (deployment: string): string => `lock:deployment:${deployment}`;
+export const instanceLock = (uuid: string): string => `lock:instance:${uuid}`;
+
+const EXPIRY_MS = 240_000;
+const PURGE_AFTER_S = 60;
+const FIRST_WAIT_MS = 25;
+const LONGEST_WAIT_MS = 500;
+
+export interface LockOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** Default: 240 s, as upstream. */
+  readonly expiryMs?: number | undefined;
+  /** Locks that were lost while they were held. */
+  readonly onLost: (error: Error) => void;
+  /** True: the task goes on elsewhere, and its locks stay its own. */
+  readonly keep: () => boolean;
+  readonly onError: (error: unknown) => void;
+}
+
+/**
+ * The locks of one run of a task. A lock belongs to its task: the next run of the same task takes it over, others get it
+ * when the task has let go or ended. Expiry alone frees it only if its task no longer runs.
+ */
+export class TaskLocks {
+  readonly #db: Db;
+  readonly #lease: Lease;
+  readonly #options: LockOptions;
+  readonly #owner: string;
+  readonly #held = new Set<string>();
+
+  constructor(db: Db, lease: Lease, options: LockOptions) {
+    this.#db = db;
+    this.#lease = lease;
+    this.#options = options;
+    this.#owner = `${lease.owner}#${lease.taskId}.${lease.attempt}`;
+  }
+
+  async withLock<T>(name: string, waitMs: number, work: () => Promise<T>): Promise<T> {
+    await this.#take(name, waitMs);
+    this.#held.add(name);
+    try {
+      const result = await work();
+      if (!this.#held.has(name)) throw this.#lost(name);
+      return result;
+    } finally {
+      await this.#release(name);
+    }
+  }
+
+  /** Keeps what is held, and notices what is not any more. */
+  async renew(): Promise<void> {
+    const before = [...this.#held];
+    if (before.length === 0) return;
+    const rows = await this.#db
+      .updateTable("locks")
+      .set({ expires_at: this.#expiry() })
+      .where("owner", "=", this.#owner)
+      .returning("name")
+      .execute();
+    const still = new Set(rows.map((row) => row.name));
+    for (const name of before) {
+      if (still.has(name) || !this.#held.delete(name)) continue;
+      this.#options.onLost(this.#lost(name));
+    }
+  }
+
+  async #take(name: string, waitMs: number): Promise<void> {
+    const { clock, signal } = this.#options;
+    const start = clock.monotonic();
+    for (let delay = FIRST_WAIT_MS; ; delay = Math.min(delay * 2, LONGEST_WAIT_MS)) {
+      signal.throwIfAborted();
+      if (await this.#tryTake(name)) return;
+      const left = waitMs - (clock.monotonic() - start);
+      if (left <= 0) throw await this.#taken(name);
+      await clock.sleep(Math.min(delay, left), signal);
+    }
+  }
+
+  async #tryTake(name: string): Promise<boolean> {
+    const { rows } = await sql<{ name: string }>`
+      with mine as (${fence(this.#lease)})
+      insert into locks as held (name, task_id, owner, acquired_at, expires_at)
+      select ${name}, mine.id, ${this.#owner}, clock_timestamp(), ${this.#expiry()} from mine
+      on conflict (name) do update set
+        acquired_at = case when held.task_id = excluded.task_id then held.acquired_at else excluded.acquired_at end,
+        task_id = excluded.task_id, owner = excluded.owner, expires_at = excluded.expires_at
+      where (held.task_id = excluded.task_id and held.owner <> excluded.owner) or ${abandoned("held")}
+      returning name`.execute(this.#db);
+    return rows.length > 0;
+  }
+
+  async #taken(name: string): Promise<Error> {
+    const { rows } = await sql<Holder>`
+      select locks.task_id, tasks.description, tasks.username, acquired_at, clock_timestamp() as now
+      from locks left join tasks on tasks.id = locks.task_id where name = ${name}`.execute(this.#db);
+    const cause = LockTaken({ what: whatOf(name), ...holderOf(rows[0]) });
+    return new DirectorError(GENERIC_CODE, cause.message, { cause });
+  }
+
+  async #release(name: string): Promise<void> {
+    if (!this.#held.delete(name) || this.#options.keep()) return;
+    try {
+      await this.#db.deleteFrom("locks").where("name", "=", name).where("owner", "=", this.#owner).execute();
+    } catch (error) {
+      // It goes with the end of the task at the latest.
+      this.#options.onError(error);
+    }
+  }
+
+  #lost(name: string): Error {
+    return LockLost({ what: whatOf(name), task: this.#lease.taskId });
+  }
+
+  #expiry() {
+    return sql<Date>`clock_timestamp() + ${this.#options.expiryMs ?? EXPIRY_MS} * interval '1 millisecond'`;
+  }
+}
+
+/** Expired, and its task will not come back for it. */
+const abandoned = (table: string) => sql<boolean>`(
+  ${sql.ref(`${table}.expires_at`)} < clock_timestamp() and not exists (
+    select from tasks where tasks.id = ${sql.ref(`${table}.task_id`)}
+      and tasks.state in ('queued', 'processing', 'cancelling')))`;
+
+interface Holder {
+  readonly task_id: number;
+  readonly description: string | null;
+  readonly username: string | null;
+  readonly acquired_at: Date;
+  readonly now: Date;
+}
+
+function holderOf(row: Holder | undefined): { holder: string; since: string } {
+  if (row === undefined) return { holder: "a task that has just ended", since: "a moment ago" };
+  const about = row.description === null ? "" : ` (${row.description}, ${row.username ?? "unknown"})`;
+  const [day, time] = row.acquired_at.toISOString().split("T") as [string, string];
+  const today = row.now.toISOString().startsWith(day);
+  return {
+    holder: `task ${row.task_id}${about}`,
+    since: `${today ? "" : `${day} `}${time.slice(0, 8)} UTC`,
+  };
+}
+
+/** `lock:deployment:shop` is deployment 'shop'. */
+function whatOf(name: string): string {
+  const { type, resource } = parts(name);
+  return `${type} '${resource.join("/")}'`;
+}
+
+function parts(name: string): { type: string; resource: readonly string[] } {
+  const [type = "", ...resource] = name.replace(/^lock:/, "").split(":");
+  return { type, resource };
+}
+
+/** `GET /locks`: the CLI wants both numbers as strings. */
+export interface LockWire {
+  readonly type: string;
+  readonly resource: readonly string[];
+  readonly timeout: string;
+  readonly task_id: string;
+}
+
+export async function listLocks(db: Db): Promise<readonly LockWire[]> {
+  await sql`delete from locks where ${abandoned("locks")}
+    and expires_at < clock_timestamp() - ${PURGE_AFTER_S} * interval '1 second'`.execute(db);
+  const rows = await db.selectFrom("locks").selectAll().orderBy("name").execute();
+  return rows.map((row) => ({
+    ...parts(row.name),
+    timeout: (row.expires_at.getTime() / 1000).toFixed(6),
+    task_id: String(row.task_id),
+  }));
+}

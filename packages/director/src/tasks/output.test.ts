@@ -1,0 +1,185 @@
+import { systemClock } from "@slipway/kernel/clock";
+import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import fc from "fast-check";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Db } from "../store/schema.ts";
+import { freshDatabase } from "../store/testing/database.ts";
+import { type OutputOptions, readOutput, TaskOutput } from "./output.ts";
+import { claim, type Lease, release } from "./queue.ts";
+import { type Shaking, shakyDb } from "./testing/shaky-db.ts";
+import { queued, textOf } from "./testing/stage.ts";
+
+let db: Db;
+let close: () => Promise<void>;
+beforeAll(async () => {
+  ({ db, close } = await freshDatabase());
+});
+afterAll(() => close());
+
+async function leased(): Promise<Lease> {
+  await queued(db);
+  return again();
+}
+async function again(): Promise<Lease> {
+  const options = { owner: "d", leaseMs: 60_000, types: [], others: true, running: [...used], alone: false };
+  const task = await claim(db, options);
+  if (task === undefined) throw new Error("nothing to take");
+  used.add(task.lease.taskId);
+  return task.lease;
+}
+const used = new Set<number>();
+
+const open = (lease: Lease, over: Partial<OutputOptions> = {}) =>
+  TaskOutput.open(db, lease, {
+    clock: systemClock,
+    onLost: () => {
+      throw new Error("the lease was lost");
+    },
+    onError: (error) => {
+      throw error;
+    },
+    ...over,
+  });
+
+const pieces = (id: number, type: string) =>
+  db
+    .selectFrom("task_output")
+    .select(["start", "data"])
+    .where("task_id", "=", id)
+    .where("type", "=", type)
+    .orderBy("start")
+    .execute();
+
+/** One character, come in two. */
+const HALVES = ["a\ud83d", "\ude00b"].map((text) => ({ text, flush: true, crash: false }));
+
+describe("the output of a task", () => {
+  it("reads the same from every byte on, however it was written, and no piece splits a character", async () => {
+    const chunk = fc.record({
+      text: fc.string({ unit: fc.constantFrom("a", "\n", "ü", "€", "😀", "\ud83d", "\ude00"), maxLength: 8 }),
+      flush: fc.boolean(),
+      crash: fc.boolean(),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(chunk, { maxLength: 8 }), async (chunks) => {
+        let lease = await leased();
+        let output = await open(lease);
+        for (const { text, flush, crash } of chunks) {
+          output.append("cpi", text);
+          if (flush) await output.flush();
+          if (crash) {
+            // Another run begins; what this one still has in hand is written first, as at a stop.
+            await output.flush(true);
+            await release(db, lease);
+            used.delete(lease.taskId);
+            lease = await again();
+            output = await open(lease);
+          }
+        }
+        await output.flush(true);
+        const stored = (await pieces(lease.taskId, "cpi")).map((piece) => piece.data);
+        for (const piece of stored) expect(Buffer.from(piece.toString())).toEqual(piece);
+        const whole = Buffer.concat(stored);
+        if (!chunks.some((one) => one.crash))
+          expect(whole.toString()).toBe(
+            chunks
+              .map((one) => one.text)
+              .join("")
+              .replace(/\p{Surrogate}/gu, "\ufffd"),
+          );
+        for (let from = 0; from <= whole.length + 1; from++) {
+          const read = await readOutput(db, lease.taskId, "cpi", from);
+          expect(read.size).toBe(whole.length);
+          expect(read.data.equals(whole.subarray(from))).toBe(true);
+        }
+      }),
+      { numRuns: 25, examples: [[HALVES]] },
+    );
+  });
+
+  it("is empty before anything was written, and of a task that is not", async () => {
+    const { taskId } = await leased();
+    for (const id of [taskId, 999_999])
+      expect(await readOutput(db, id, "debug", 5)).toEqual({ data: Buffer.alloc(0), size: 0 });
+  });
+
+  it("is written a short while after it came, several lines at once", async () => {
+    const clock = fakeClock();
+    const { taskId, ...lease } = await leased();
+    const output = await open({ taskId, ...lease }, { clock, flushMs: 100 });
+    output.append("event", "one\n");
+    output.append("debug", "d\n");
+    await clock.advance(99);
+    output.append("event", "two\n");
+    expect(await textOf(db, taskId, "event")).toBe("");
+    await clock.advance(1);
+    await expect.poll(() => textOf(db, taskId, "event")).toBe("one\ntwo\n");
+    expect(await textOf(db, taskId, "debug")).toBe("d\n");
+    expect(await pieces(taskId, "event")).toHaveLength(1);
+    expect(clock.waiting).toBe(0);
+  });
+
+  it("does not wait for the clock once there is much of it", async () => {
+    const clock = fakeClock();
+    const lease = await leased();
+    const output = await open(lease, { clock, flushMs: 1e9 });
+    output.append("debug", "x".repeat(100_000));
+    await clock.advance(0);
+    await expect.poll(async () => (await readOutput(db, lease.taskId, "debug")).size).toBe(100_000);
+  });
+
+  it("is cut where there is too much of it, once, at a character, and the event log never", async () => {
+    const lease = await leased();
+    for (const attempt of [1, 2]) {
+      const output = await open(lease, { limitBytes: 100 });
+      for (let i = 0; i < 40; i++) {
+        for (const type of ["debug", "cpi", "event"] as const) output.append(type, "€uro ");
+        if (i % 7 === attempt) await output.flush();
+      }
+      await output.flush(true);
+    }
+    for (const type of ["debug", "cpi"] as const) {
+      const text = await textOf(db, lease.taskId, type);
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(100);
+      expect(text).toMatch(/^(€uro )+(€?u?r?o?)\n\[cut here: no more than 100 bytes are kept\]\n$/);
+    }
+    expect(await textOf(db, lease.taskId, "event")).toBe("€uro ".repeat(80));
+  });
+
+  it("of a run that was taken over is not written, and the run is told", async () => {
+    const old = await leased();
+    let lost = 0;
+    const before = await open(old, { onLost: () => (lost += 1) });
+    before.append("event", "before\n");
+    await before.flush();
+    await release(db, old);
+    used.delete(old.taskId);
+    const after = await open(await again());
+    before.append("event", "too late\n");
+    await before.flush();
+    before.append("event", "later still\n");
+    await before.flush();
+    after.append("event", "after\n");
+    await after.flush();
+    expect(await textOf(db, old.taskId, "event")).toBe("before\nafter\n");
+    expect(lost).toBe(1);
+  });
+
+  it("that could not be written, or of which nobody knows, is written once when the database is back", async () => {
+    const lease = await leased();
+    let mode: Shaking = "works";
+    const shaky = shakyDb(db, () => mode);
+    const output = await TaskOutput.open(shaky, lease, {
+      clock: fakeClock(),
+      onLost: () => undefined,
+      onError: () => undefined,
+    });
+    for (const next of ["refuses", "forgets to answer", "works"] as const) {
+      mode = next;
+      output.append("event", `${next}\n`);
+      if (next === "works") await output.flush();
+      else await expect(output.flush()).rejects.toThrow("no connection");
+    }
+    expect(await textOf(db, lease.taskId, "event")).toBe("refuses\nforgets to answer\nworks\n");
+  });
+});

@@ -1,0 +1,230 @@
+import { type Clock, isoTime } from "@slipway/kernel/clock";
+import type { Db } from "../store/schema.ts";
+import { writeAudit } from "./audit.ts";
+import { DirectorStopping, LeaseLost, LockLost, UnknownWork } from "./errors.ts";
+import { type EventLog, makeEventLog } from "./events.ts";
+import { CANCELLED_CODE, debugText, failureOf, shortResult } from "./failure.ts";
+import { cancelledMessage } from "./list.ts";
+import { TaskLocks } from "./locks.ts";
+import { TaskOutput } from "./output.ts";
+import { type ClaimedTask, type Ending, finish, release, renew } from "./queue.ts";
+import { scrubUrls } from "./scrub.ts";
+import { TaskCancelled, type TaskContext, type TaskType, type TaskWork } from "./task.ts";
+
+export type Works = Readonly<Partial<Record<TaskType, TaskWork>>>;
+
+export interface RunOptions {
+  readonly works: Works;
+  readonly clock: Clock;
+  readonly leaseMs: number;
+  /** No other Director can take the task: a lease that could not be renewed in time still holds. */
+  readonly alone: boolean;
+  readonly flushMs?: number | undefined;
+  readonly limitBytes?: number | undefined;
+  readonly lockExpiryMs?: number | undefined;
+  /** Troubles nobody waits for. */
+  readonly onError: (error: unknown) => void;
+}
+
+const RETRY_MS = 1000;
+
+/** One run of a task that was claimed, from there to its end, or to where it is handed back. */
+export class TaskRun {
+  readonly task: ClaimedTask;
+  readonly #db: Db;
+  readonly #options: RunOptions;
+  readonly #controller = new AbortController();
+  /** Ends the attempts to write the end of the task. */
+  readonly #giveUp = new AbortController();
+  /** The task is to go on in another run. */
+  #elsewhere = false;
+  #cancelBeat = () => {};
+  #cancelDeadMan = () => {};
+  #over = false;
+
+  constructor(db: Db, task: ClaimedTask, options: RunOptions) {
+    this.#db = db;
+    this.task = task;
+    this.#options = options;
+  }
+
+  get id(): number {
+    return this.task.lease.taskId;
+  }
+
+  /** Never rejects. */
+  async run(): Promise<void> {
+    this.#beat();
+    this.#armDeadMan();
+    try {
+      await this.#runWithOutput();
+    } catch (error) {
+      this.#options.onError(error);
+      await this.#pause();
+      await this.#release();
+    } finally {
+      this.#over = true;
+      this.#cancelBeat();
+      this.#cancelDeadMan();
+    }
+  }
+
+  cancel(): void {
+    this.#controller.abort(new TaskCancelled(cancelledMessage(this.id)));
+  }
+
+  /** The work is told to stop; what it has done stands, and the next run goes on from there. */
+  handBack(): void {
+    this.#elsewhere = true;
+    this.#controller.abort(DirectorStopping({ task: this.id }));
+    this.#giveUp.abort(DirectorStopping({ task: this.id }));
+  }
+
+  #leaseLost(): void {
+    this.#elsewhere = true;
+    this.#controller.abort(LeaseLost({ task: this.id }));
+    this.#giveUp.abort(LeaseLost({ task: this.id }));
+  }
+
+  async #runWithOutput(): Promise<void> {
+    const { clock, flushMs, limitBytes, onError } = this.#options;
+    const output = await TaskOutput.open(this.#db, this.task.lease, {
+      clock,
+      flushMs,
+      limitBytes,
+      onLost: () => this.#leaseLost(),
+      onError,
+    });
+    const signal = this.#controller.signal;
+    const events = makeEventLog(clock, signal, (line) => output.append("event", line));
+    const debug = (line: string) => output.append("debug", `${isoTime(clock)} ${scrubUrls(line)}\n`);
+    const results: string[] = [];
+    const ending = await this.#work(output, events, debug, results);
+    if (ending !== undefined) await this.#end(output, { ...ending, output: results.join("") });
+    else {
+      // What could not be written now is lost with this run.
+      await output.flush(true).catch(onError);
+      await this.#release();
+    }
+    output.close();
+  }
+
+  /** Undefined: the task is not over, it goes on in another run. */
+  async #work(
+    output: TaskOutput,
+    events: EventLog,
+    debug: (line: string) => void,
+    results: string[],
+  ): Promise<Omit<Ending, "output"> | undefined> {
+    const { lease, type, params, state } = this.task;
+    debug(`task ${lease.taskId} (${type}), attempt ${lease.attempt}, on ${lease.owner}`);
+    if (state === "cancelling") this.cancel();
+    else if (lease.attempt > 1) events.warn("The Director was interrupted; the task goes on.");
+    const locks = this.#locks(debug);
+    try {
+      this.#controller.signal.throwIfAborted();
+      const work = this.#options.works[type];
+      if (work === undefined) throw UnknownWork({ task: lease.taskId, type });
+      const text = await work(params, this.#context(output, events, debug, results, locks));
+      return { state: "done", result: shortResult(text) };
+    } catch (error) {
+      debug(debugText(error));
+      const { reason } = this.#controller.signal;
+      if (error instanceof TaskCancelled || reason instanceof TaskCancelled) {
+        events.error(CANCELLED_CODE, cancelledMessage(lease.taskId));
+        return { state: "cancelled", result: cancelledMessage(lease.taskId) };
+      }
+      if (this.#elsewhere) return undefined;
+      const failure = failureOf(LockLost.is(reason) ? reason : error, lease.taskId);
+      events.error(failure.code, failure.message);
+      return { state: "error", result: failure.result };
+    }
+  }
+
+  #locks(debug: (line: string) => void): TaskLocks {
+    const locks = new TaskLocks(this.#db, this.task.lease, {
+      clock: this.#options.clock,
+      signal: this.#controller.signal,
+      expiryMs: this.#options.lockExpiryMs,
+      keep: () => this.#elsewhere,
+      onLost: (error) => this.#controller.abort(error),
+      onError: (error) => debug(debugText(error)),
+    });
+    this.#renewLocks = () => locks.renew();
+    return locks;
+  }
+
+  #context(
+    output: TaskOutput,
+    events: EventLog,
+    debug: (line: string) => void,
+    results: string[],
+    locks: TaskLocks,
+  ): TaskContext {
+    const { lease, user, deployment } = this.task;
+    return {
+      id: lease.taskId,
+      user,
+      deployment,
+      attempt: lease.attempt,
+      signal: this.#controller.signal,
+      stage: events.stage,
+      warn: events.warn,
+      debug,
+      cpi: (text) => output.append("cpi", scrubUrls(text)),
+      result: (document) => void results.push(`${JSON.stringify(document ?? null)}\n`),
+      audit: (event) => writeAudit(this.#db, { user, taskId: lease.taskId }, { deployment, ...event }),
+      withLock: (name, waitMs, work) => locks.withLock(name, waitMs, work),
+    };
+  }
+
+  /** Outputs first: the CLI reads the state, then the output, and never comes back after the end. */
+  async #end(output: TaskOutput, ending: Ending): Promise<void> {
+    for (;;) {
+      try {
+        await output.flush(true);
+        await finish(this.#db, this.task.lease, ending);
+        return;
+      } catch (error) {
+        this.#options.onError(error);
+        if (this.#giveUp.signal.aborted) return this.#release();
+        await this.#pause();
+      }
+    }
+  }
+
+  #pause(): Promise<void> {
+    return this.#options.clock.sleep(RETRY_MS, this.#giveUp.signal).catch(() => undefined);
+  }
+
+  async #release(): Promise<void> {
+    await release(this.#db, this.task.lease).catch(this.#options.onError);
+  }
+
+  #renewLocks: () => Promise<void> = () => Promise.resolve();
+
+  #beat(): void {
+    if (this.#over) return;
+    this.#cancelBeat = this.#options.clock.after(this.#options.leaseMs / 3, () => {
+      this.#renew()
+        .catch(this.#options.onError)
+        .finally(() => this.#beat());
+    });
+  }
+
+  async #renew(): Promise<void> {
+    const state = await renew(this.#db, this.task.lease, this.#options.leaseMs);
+    if (this.#over) return;
+    if (state === undefined) return this.#leaseLost();
+    this.#armDeadMan();
+    if (state === "cancelling") this.cancel();
+    await this.#renewLocks();
+  }
+
+  /** Whoever cannot reach the database must not go on when another may have begun. */
+  #armDeadMan(): void {
+    this.#cancelDeadMan();
+    if (this.#over || this.#options.alone) return;
+    this.#cancelDeadMan = this.#options.clock.after(this.#options.leaseMs * 0.9, () => this.#leaseLost());
+  }
+}

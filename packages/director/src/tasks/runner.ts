@@ -1,0 +1,203 @@
+import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
+import type { Db } from "../store/schema.ts";
+import { type CancelFilter, cancelTasks } from "./list.ts";
+import { type ClaimedTask, cancelledOf, claim, enqueue } from "./queue.ts";
+import { deleteOldTasks } from "./retention.ts";
+import { type RunOptions, TaskRun, type Works } from "./run.ts";
+import type { NewTask, TaskState, Tasks, TaskType } from "./task.ts";
+
+/** Short questions of an operator: they must not wait behind long deploys. */
+const QUICK: readonly TaskType[] = ["vms", "instances"];
+const RUNNING: readonly TaskState[] = ["queued", "processing", "cancelling"];
+
+export interface RunnerOptions {
+  readonly db: Db;
+  readonly works: Works;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Tasks at once, beside the quick ones. Default: 4. */
+  readonly workers?: number | undefined;
+  readonly quickWorkers?: number | undefined;
+  /** No other Director uses this store: what others were running is resumed at once. */
+  readonly alone: boolean;
+  /** Finished tasks kept per type. Default: 2000. */
+  readonly keepTasks?: number | undefined;
+  /** Default: 30 s. */
+  readonly leaseMs?: number | undefined;
+  /** How often to look for the work and the cancels of other Directors. Default: 1 s. */
+  readonly pollMs?: number | undefined;
+  /** How long `stop` waits for tasks to end before it hands them back, and then for them to let go. */
+  readonly stopGraceMs?: number | undefined;
+  readonly stopUnwindMs?: number | undefined;
+  readonly flushMs?: number | undefined;
+  readonly limitBytes?: number | undefined;
+  readonly lockExpiryMs?: number | undefined;
+  readonly onError: (error: unknown) => void;
+}
+
+const RETENTION_EVERY_MS = 600_000;
+
+/** Runs the tasks of a store. Several runners, in one process or many, share the work. */
+export class TaskRunner implements Tasks {
+  readonly #options: RunnerOptions;
+  readonly #owner: string;
+  readonly #runs = new Map<TaskRun, Promise<void>>();
+  #state: "new" | "running" | "stopped" = "new";
+  #looking: Promise<void> | undefined;
+  #lookAgain = false;
+  #cancelPoll = () => {};
+  #cancelRetention = () => {};
+  #stopping: Promise<void> | undefined;
+
+  constructor(options: RunnerOptions) {
+    this.#options = options;
+    this.#owner = `director-${options.random.uuid()}`;
+  }
+
+  start(): void {
+    if (this.#state !== "new") return;
+    this.#state = "running";
+    this.#poll();
+    this.#retain();
+  }
+
+  async enqueue(task: NewTask): Promise<number> {
+    const id = await enqueue(this.#options.db, task);
+    this.wake();
+    return id;
+  }
+
+  async cancel(id: number): Promise<boolean> {
+    return (await this.cancelMany({ id, states: RUNNING })).length > 0;
+  }
+
+  async cancelMany(filter: CancelFilter): Promise<readonly number[]> {
+    const ids = await cancelTasks(this.#options.db, this.#options.clock, filter);
+    for (const run of this.#runs.keys()) if (ids.includes(run.id)) run.cancel();
+    // One that is being claimed just now, or that nobody runs.
+    if (ids.length > 0) this.wake();
+    return ids;
+  }
+
+  /** There may be something to do. */
+  wake(): void {
+    void this.#look();
+  }
+
+  /** Waits for running tasks a little, hands back the rest. They stay `processing` and go on at the next start. */
+  stop(): Promise<void> {
+    this.#stopping ??= this.#stop();
+    return this.#stopping;
+  }
+
+  async #stop(): Promise<void> {
+    this.#state = "stopped";
+    this.#cancelPoll();
+    this.#cancelRetention();
+    await this.#looking;
+    await this.#allOver(this.#options.stopGraceMs ?? 5000);
+    for (const run of this.#runs.keys()) run.handBack();
+    // What does not let go keeps its lease until that ends: nobody runs it a second time meanwhile.
+    await this.#allOver(this.#options.stopUnwindMs ?? 10_000);
+  }
+
+  async #allOver(withinMs: number): Promise<void> {
+    if (this.#runs.size === 0 || withinMs <= 0) return;
+    const enough = new AbortController();
+    const time = this.#options.clock.sleep(withinMs, enough.signal).catch(() => undefined);
+    await Promise.race([Promise.all(this.#runs.values()), time]);
+    enough.abort();
+  }
+
+  #poll(): void {
+    if (this.#state !== "running") return;
+    void this.#look().finally(() => {
+      if (this.#state !== "running") return;
+      this.#cancelPoll = this.#options.clock.after(this.#options.pollMs ?? 1000, () => this.#poll());
+    });
+  }
+
+  #look(): Promise<void> {
+    if (this.#state !== "running") return Promise.resolve();
+    this.#lookAgain = true;
+    this.#looking ??= this.#lookUntilQuiet();
+    return this.#looking;
+  }
+
+  /** One at a time: a task is among the runs before anybody asks again. */
+  async #lookUntilQuiet(): Promise<void> {
+    while (this.#lookAgain && this.#state === "running") {
+      this.#lookAgain = false;
+      try {
+        await this.#fill(false, this.#options.workers ?? 4);
+        await this.#fill(true, this.#options.quickWorkers ?? 2);
+        await this.#tellCancelled();
+      } catch (error) {
+        this.#options.onError(error);
+      }
+    }
+    // At once, not when the promise is settled: a wake in between would be lost.
+    this.#looking = undefined;
+  }
+
+  async #fill(quick: boolean, slots: number): Promise<void> {
+    const { db, alone } = this.#options;
+    const taken = () =>
+      [...this.#runs.keys()].filter((run) => QUICK.includes(run.task.type) === quick).length;
+    while (this.#state === "running" && taken() < slots) {
+      const task = await claim(db, {
+        owner: this.#owner,
+        leaseMs: this.#leaseMs(),
+        types: QUICK,
+        others: !quick,
+        running: [...this.#runs.keys()].map((run) => run.id),
+        alone,
+      });
+      if (task === undefined) return;
+      this.#launch(task);
+    }
+  }
+
+  #launch(task: ClaimedTask): void {
+    const { db, works, clock, alone, flushMs, limitBytes, lockExpiryMs, onError } = this.#options;
+    const options: RunOptions = {
+      works,
+      clock,
+      leaseMs: this.#leaseMs(),
+      alone,
+      flushMs,
+      limitBytes,
+      lockExpiryMs,
+      onError,
+    };
+    const run = new TaskRun(db, task, options);
+    const over = run.run().finally(() => {
+      this.#runs.delete(run);
+      this.wake();
+    });
+    this.#runs.set(run, over);
+  }
+
+  async #tellCancelled(): Promise<void> {
+    if (this.#runs.size === 0) return;
+    const cancelled = await cancelledOf(this.#options.db, this.#owner);
+    for (const run of this.#runs.keys()) if (cancelled.includes(run.id)) run.cancel();
+  }
+
+  #retain(): void {
+    if (this.#state !== "running") return;
+    void deleteOldTasks(this.#options.db, this.#options.keepTasks ?? 2000)
+      .catch((error: unknown) => {
+        if (this.#state === "running") this.#options.onError(error);
+      })
+      .finally(() => {
+        if (this.#state !== "running") return;
+        this.#cancelRetention = this.#options.clock.after(RETENTION_EVERY_MS, () => this.#retain());
+      });
+  }
+
+  #leaseMs(): number {
+    return this.#options.leaseMs ?? 30_000;
+  }
+}
