@@ -1,0 +1,130 @@
+import { systemClock } from "@slipway/kernel/clock";
+import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { authenticator } from "./auth.ts";
+import { basic, type Harness, startHarness, UUID } from "./testing/harness.ts";
+
+describe("credentials", () => {
+  const users = [
+    { name: "admin", password: "pw:with:colons" },
+    { name: "empty", password: "" },
+  ];
+  const judge = (header: string | undefined) => authenticator(users, systemClock)(header, "::1").kind;
+
+  it.each([
+    [basic("admin", "pw:with:colons"), "user"],
+    [basic("admin", "pw:with:colons").replace("Basic", "bAsIc"), "user"],
+    [basic("admin", "pw"), "wrong"],
+    [basic("admin", ""), "wrong"],
+    [basic("Admin", "pw:with:colons"), "wrong"],
+    [basic("stranger", "pw:with:colons"), "wrong"],
+    [basic("empty", ""), "wrong"],
+    [basic("", ""), "wrong"],
+    ["Basic", "wrong"],
+    ["Basic !!!", "wrong"],
+    [`Basic ${Buffer.from("no-colon").toString("base64")}`, "wrong"],
+    ["Bearer x", "wrong"],
+    ["", "wrong"],
+    [undefined, "nobody"],
+  ])("%j are judged %s", (header, verdict) => expect(judge(header)).toBe(verdict));
+
+  it("without users, or with two of one name, are a mistake at the start", () => {
+    expect(() => authenticator([], systemClock)).toThrow(/there are none/);
+    expect(() => authenticator([{ name: "a:b", password: "x" }], systemClock)).toThrow(/colon/);
+    const twice = [
+      { name: "a", password: "x" },
+      { name: "a", password: "y" },
+    ];
+    expect(() => authenticator(twice, systemClock)).toThrow(/twice/);
+  });
+
+  it("are not judged for a minute after thirty failures from one address, right or wrong", async () => {
+    const clock = fakeClock();
+    const authenticate = authenticator(users, clock);
+    const good = basic("admin", "pw:with:colons");
+    for (let i = 0; i < 30; i++) expect(authenticate(basic("admin", `${i}`), "10.0.0.1").kind).toBe("wrong");
+    expect(authenticate(good, "10.0.0.1").kind).toBe("limited");
+    expect(authenticate(good, "10.0.0.2").kind).toBe("user");
+    await clock.advance(60_000);
+    expect(authenticate(good, "10.0.0.1").kind).toBe("user");
+  });
+});
+
+describe("the API", () => {
+  let api: Harness;
+  beforeAll(async () => {
+    api = await startHarness();
+  });
+  afterAll(() => api.close());
+
+  it("answers /info to anybody, and bad credentials there with user null", async () => {
+    for (const headers of [{}, { authorization: basic("admin", "wrong") }, { authorization: "junk" }]) {
+      const answer = await api.ask("GET", "/info", { user: null, headers });
+      expect(answer).toMatchObject({ status: 200, json: { user: null, uuid: UUID, cpi: "local" } });
+    }
+    expect(await api.get("/info")).toMatchObject({ status: 200, json: { user: "admin" } });
+    expect((await api.get("/info")).json).toMatchObject({
+      user_authentication: { type: "basic", options: {} },
+      features: { snapshots: { status: false } },
+    });
+  });
+
+  it("asks for credentials with plain text that names the path, and keeps the query to itself", async () => {
+    const answer = await api.get("/tasks?state=canary", null);
+    expect(answer.status).toBe(401);
+    expect(answer.headers["www-authenticate"]).toBe('Basic realm="BOSH Director"');
+    expect(answer.body).toContain("/tasks");
+    expect(answer.body).not.toContain("canary");
+  });
+
+  it("answers a missing scope with 401 and code 600000", async () => {
+    const answer = await api.ask("DELETE", "/disks/d", { user: "reader" });
+    expect(answer).toMatchObject({ status: 401, json: { code: 600000 } });
+    expect(answer.body).toContain(`bosh.${UUID}.admin`);
+    expect(api.queued).toEqual([]);
+  });
+
+  it.each([
+    ["GET", "/tasks", ["admin", "owner", "reader"]],
+    ["GET", "/stemcells", ["admin", "owner", "reader"]],
+    ["GET", "/locks", ["admin", "owner", "reader"]],
+    ["GET", "/events", ["admin", "owner", "reader"]],
+    ["GET", "/deployments", ["admin", "owner", "reader"]],
+    ["GET", "/configs", ["admin", "owner", "reader"]],
+    ["GET", "/cloud_configs", ["admin", "owner", "reader"]],
+    ["GET", "/runtime_configs", ["admin", "owner", "reader"]],
+    ["GET", "/cpi_configs", ["admin", "owner"]],
+    ["GET", "/disks", ["admin", "owner"]],
+    ["GET", "/orphaned_vms", ["admin", "owner"]],
+    ["GET", "/events/1", ["admin", "owner"]],
+    ["GET", "/tasks/1/output?type=event", ["admin", "owner", "reader"]],
+    ["GET", "/tasks/1/output?type=result", ["admin", "owner", "reader"]],
+    ["GET", "/tasks/1/output?type=debug", ["admin", "owner"]],
+    ["GET", "/tasks/1/output?type=cpi", ["admin", "owner"]],
+    ["GET", "/tasks/1/output", ["admin", "owner"]],
+    ["POST", "/stemcells", ["admin", "owner", "uploader"]],
+    ["POST", "/packages/matches", ["admin", "owner"]],
+  ])("%s %s is for %j", async (method, path, allowed) => {
+    for (const user of ["admin", "owner", "reader", "uploader", "nobody"]) {
+      const type = path === "/stemcells" && method === "POST" ? "application/json" : "text/yaml";
+      const answer = await api.ask(method, path, {
+        user,
+        ...(method === "POST" ? { type, body: "{}" } : {}),
+      });
+      if (allowed.includes(user)) expect(answer.status, user).not.toBe(401);
+      else expect(answer, user).toMatchObject({ status: 401, json: { code: 600000 } });
+    }
+  });
+
+  it("does not judge an address that fails too often, and says so", async () => {
+    const other = await startHarness();
+    try {
+      const wrong = { user: null, headers: { authorization: basic("admin", "guess") } };
+      for (let i = 0; i < 30; i++) expect((await other.ask("GET", "/tasks", wrong)).status).toBe(401);
+      expect(await other.get("/tasks")).toMatchObject({ status: 429, headers: { "retry-after": "60" } });
+      expect((await other.get("/info")).json).toMatchObject({ user: null });
+    } finally {
+      await other.close();
+    }
+  });
+});

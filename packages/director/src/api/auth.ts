@@ -1,0 +1,62 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import type { Clock } from "@slipway/kernel/clock";
+import { BadUsers } from "./errors.ts";
+import { failureLimit } from "./failure-limit.ts";
+import type { ApiUser } from "./services.ts";
+
+export type Login =
+  | { readonly kind: "nobody" }
+  | { readonly kind: "wrong" }
+  | { readonly kind: "limited" }
+  | { readonly kind: "user"; readonly name: string; readonly scopes: readonly string[] };
+
+export type Authenticate = (authorization: string | undefined, address: string) => Login;
+
+/**
+ * Judges Basic credentials. Name and password are compared with those of every user every time, so that the time it
+ * takes tells neither who exists nor who came close. An address that failed too often is not judged for a while.
+ */
+export function authenticator(users: readonly ApiUser[], clock: Clock): Authenticate {
+  checkUsers(users);
+  const known = users.map((user) => ({ user, name: digest(user.name), password: digest(user.password) }));
+  const failures = failureLimit(clock);
+  return (authorization, address) => {
+    if (authorization === undefined) return { kind: "nobody" };
+    if (failures.reached(address)) return { kind: "limited" };
+    const given = basic(authorization);
+    const name = digest(given?.name ?? "");
+    const password = digest(given?.password ?? "");
+    let found: ApiUser | undefined;
+    for (const one of known) {
+      const sameName = timingSafeEqual(one.name, name);
+      const samePassword = timingSafeEqual(one.password, password);
+      if (sameName && samePassword) found = one.user;
+    }
+    if (found === undefined || found.password === "") {
+      failures.note(address);
+      return { kind: "wrong" };
+    }
+    return { kind: "user", name: found.name, scopes: found.scopes ?? ["bosh.admin"] };
+  };
+}
+
+function checkUsers(users: readonly ApiUser[]): void {
+  if (users.length === 0) throw BadUsers({ why: "there are none" });
+  const names = new Set<string>();
+  for (const { name } of users) {
+    if (name === "") throw BadUsers({ why: "a name is empty" });
+    if (name.includes(":")) throw BadUsers({ why: "a name has a colon" });
+    if (names.has(name)) throw BadUsers({ why: `the name ${name} stands there twice` });
+    names.add(name);
+  }
+}
+
+function basic(authorization: string): { readonly name: string; readonly password: string } | undefined {
+  const encoded = /^basic +([\w+/=-]+)\s*$/i.exec(authorization)?.[1];
+  if (encoded === undefined) return undefined;
+  const pair = Buffer.from(encoded, "base64").toString("utf8");
+  const colon = pair.indexOf(":");
+  return colon === -1 ? undefined : { name: pair.slice(0, colon), password: pair.slice(colon + 1) };
+}
+
+const digest = (text: string): Buffer => createHash("sha256").update(text).digest();

@@ -1,0 +1,55 @@
+import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { check } from "@slipway/protocol/schema/check";
+import { integer, open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import { findConfigs, listConfigs } from "../store/configs.ts";
+import type { Db } from "../store/schema.ts";
+import { DirectorError } from "../tasks/task.ts";
+
+/** The configs a deploy is made with: what the diff showed is what is deployed. */
+export interface ConfigIds {
+  readonly cloud_config_ids: number[];
+  readonly runtime_config_ids: number[];
+}
+
+/** The current one of each name. */
+export async function currentConfigs(db: Db): Promise<ConfigIds> {
+  const idsOf = async (type: string) => (await listConfigs(db, { type, limit: 1 })).map(({ id }) => id);
+  return { cloud_config_ids: await idsOf("cloud"), runtime_config_ids: await idsOf("runtime") };
+}
+
+const ids = v.optional(v.nullable(v.array(integer(1))));
+const context = open({ cloud_config_ids: ids, runtime_config_ids: ids });
+
+/** Those of the `context` a diff has handed out; error 190025 for ids that are none. */
+export async function contextConfigs(db: Db, text: string | undefined): Promise<ConfigIds> {
+  if (text === undefined) return currentConfigs(db);
+  const checked = check(context, parsed(text), "context");
+  if (!checked.ok) throw bad(checked.problems.join("; "));
+  const wanted: ConfigIds = {
+    cloud_config_ids: [...(checked.value.cloud_config_ids ?? [])],
+    runtime_config_ids: [...(checked.value.runtime_config_ids ?? [])],
+  };
+  await mustExist(db, wanted.cloud_config_ids, "cloud");
+  await mustExist(db, wanted.runtime_config_ids, "runtime");
+  return wanted;
+}
+
+function parsed(text: string): unknown {
+  try {
+    return parseStrictJson(text, "context");
+  } catch (cause) {
+    throw bad((cause as Error).message);
+  }
+}
+
+async function mustExist(db: Db, wanted: readonly number[], type: string): Promise<void> {
+  const found = new Set(
+    (await findConfigs(db, wanted)).filter((one) => one.type === type).map(({ id }) => id),
+  );
+  const missing = wanted.filter((id) => !found.has(id));
+  if (missing.length > 0) throw bad(`there is no ${type} config with the id ${missing.join(", ")}`);
+}
+
+const bad = (why: string) =>
+  new DirectorError(190025, `the context of the deploy cannot be used: ${why}. Run the deploy again`);

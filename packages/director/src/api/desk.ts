@@ -1,0 +1,100 @@
+import type { IncomingMessage } from "node:http";
+import type { FastifyError, FastifyRequest } from "fastify";
+import { authenticator, type Login } from "./auth.ts";
+import { type Call, readText } from "./call.ts";
+import { errorReply, isOurs, RequestFailed } from "./errors.ts";
+import { demand } from "./permissions.ts";
+import { plain, type Reply } from "./reply.ts";
+import { type Route, routeFor } from "./route.ts";
+import type { Services } from "./services.ts";
+
+/** How much of a body that nobody wants is still read, so that the sender sees the answer and not a broken pipe. */
+const DRAIN_BYTES = 64 << 20;
+const DRAIN_MS = 20_000;
+
+/** Between HTTP and the endpoints: who asks, may they, for which route; and what they are told. */
+export function openDesk(services: Services) {
+  const authenticate = authenticator(services.users, services.clock);
+  const { uuid } = services.identity;
+
+  const answer = async (variants: readonly Route[], request: FastifyRequest): Promise<Reply> => {
+    const route = routeFor(variants, request.headers["content-type"]);
+    if (route === undefined) return plain(404, "not found\n");
+    const login = authenticate(request.headers.authorization, request.ip);
+    const query = request.query as Call["query"];
+    const permission =
+      typeof route.permission === "function" ? route.permission({ query }) : route.permission;
+    if (permission !== "anyone" && login.kind !== "user") return refusal(login, pathOf(request));
+    const call: Call = {
+      params: request.params as Call["params"],
+      query,
+      user: login.kind === "user" ? login.name : "",
+      header: (name) => firstOf(request.headers[name]),
+      text: () => readText(request.raw, services.clock),
+      stream: request.raw,
+    };
+    try {
+      if (permission !== "anyone" && login.kind === "user") demand(permission, login, uuid);
+      return await route.handle(call, services);
+    } catch (error) {
+      return failed(error, request);
+    }
+  };
+
+  const failed = (error: unknown, request: FastifyRequest): Reply => {
+    if (isOurs(error)) {
+      const route = request.routeOptions.url ?? "?";
+      services.onError(RequestFailed({ method: request.method, route }, { cause: error }));
+    }
+    return errorReply(error);
+  };
+
+  /** What the framework refuses before an endpoint sees it, such as a content type that is none. */
+  const refused = (error: FastifyError, request: FastifyRequest): Reply => {
+    if (error.code?.startsWith("FST_ERR_CTP")) return plain(404, "not found\n");
+    const status = error.statusCode ?? 500;
+    return status >= 400 && status < 500 ? plain(status, "bad request\n") : failed(error, request);
+  };
+
+  return { answer, refused, settle: (stream: IncomingMessage) => drain(stream, services) };
+}
+
+function refusal(login: Login, path: string): Reply {
+  if (login.kind === "limited") {
+    return plain(429, "too many failed logins from this address; wait a minute\n", { "retry-after": "60" });
+  }
+  return plain(401, `Not authorized: '${path}'\n`, { "www-authenticate": 'Basic realm="BOSH Director"' });
+}
+
+const pathOf = (request: FastifyRequest): string => request.url.split("?", 1)[0] ?? "";
+
+const firstOf = (value: string | string[] | undefined): string | undefined =>
+  typeof value === "string" ? value : value?.[0];
+
+/**
+ * A connection that is closed while data is coming in is reset, and its sender may lose the answer. The CLI would then
+ * send everything again.
+ */
+function drain(stream: IncomingMessage, { clock }: Pick<Services, "clock">): Promise<void> {
+  return new Promise((resolve) => {
+    if (stream.complete || stream.destroyed) return resolve();
+    let seen = 0;
+    const cancel = clock.after(DRAIN_MS, () => done());
+    const count = (chunk: Buffer) => {
+      seen += chunk.length;
+      if (seen > DRAIN_BYTES) done();
+    };
+    const done = () => {
+      cancel();
+      stream.off("data", count);
+      stream.off("end", done);
+      stream.off("close", done);
+      stream.off("error", done);
+      resolve();
+    };
+    stream.once("end", done);
+    stream.once("close", done);
+    stream.once("error", done);
+    stream.on("data", count);
+  });
+}

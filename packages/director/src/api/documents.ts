@@ -1,0 +1,39 @@
+import { messageTrail } from "@slipway/kernel/errors";
+import { isMap, kindOf, newMap, type Tree } from "../manifest/tree.ts";
+import { parseYaml } from "../manifest/yaml.ts";
+import { DirectorError } from "../tasks/task.ts";
+
+/** YAML text that must be a map; `code` is the number of the refusal. */
+export function yamlMap(text: string, what: string, code: number): Tree {
+  if (text.trim() === "") throw new DirectorError(code, `${what} is empty`);
+  let value: unknown;
+  try {
+    value = parseYaml(text, what);
+  } catch (cause) {
+    throw new DirectorError(code, messageTrail(cause), { cause });
+  }
+  if (isMap(value)) return value;
+  throw new DirectorError(code, `${what} must be a map of keys to values, not ${kindOf(value)}`);
+}
+
+/** For comparisons only: what cannot be read any more counts as empty. */
+export function looseMap(text: string | null | undefined): Tree {
+  try {
+    const value = text ? parseYaml(text, "the document") : undefined;
+    return isMap(value) ? value : newMap();
+  } catch {
+    return newMap();
+  }
+}
+
+/** A manifest with its configs, as a deploy sees them: lists one after the other, of everything else the last. */
+export function mergeDocuments(documents: readonly Tree[]): Tree {
+  const merged = newMap();
+  for (const document of documents) {
+    for (const [key, value] of Object.entries(document)) {
+      const before = merged[key];
+      merged[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
+    }
+  }
+  return merged;
+}

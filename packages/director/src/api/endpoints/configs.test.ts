@@ -1,0 +1,173 @@
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { type Harness, startHarness } from "../testing/harness.ts";
+
+let api: Harness;
+beforeAll(async () => {
+  api = await startHarness();
+});
+afterAll(() => api.close());
+
+const send = (method: string, path: string, body: object) =>
+  api.ask(method, path, { type: "application/json", body: JSON.stringify(body) });
+const yaml = (path: string, body: string) => api.ask("POST", path, { type: "text/yaml", body });
+interface Config {
+  readonly id: string;
+  readonly type: string;
+  readonly name: string;
+  readonly content: string;
+  readonly current: boolean;
+}
+
+describe("a config", () => {
+  it("is saved, compared, changed and deleted as the CLI does it", async () => {
+    const about = { type: "thing", name: "a" };
+    const first = await send("POST", "/configs/diff", { ...about, content: "x: 1\n" });
+    expect(first.json).toEqual({ diff: [["x: 1", "added"]], from: { id: "0" } });
+
+    const saved = await send("POST", "/configs", { ...about, content: "x: 1\n", expected_latest_id: "0" });
+    expect(saved.status).toBe(201);
+    const config = saved.json as Config;
+    expect(config).toMatchObject({ ...about, team: null, content: "x: 1\n", current: true });
+    expect(config.id).toMatch(/^\d+$/);
+    expect(saved.json).toHaveProperty("created_at", expect.stringMatching(/^\d{4}-\d\d-\d\d [\d:]{8} UTC$/));
+
+    const again = await send("POST", "/configs", {
+      ...about,
+      content: "x: 1\n",
+      expected_latest_id: config.id,
+    });
+    expect(again).toMatchObject({ status: 201, json: { id: config.id } });
+
+    const late = await send("POST", "/configs", { ...about, content: "x: 2\n", expected_latest_id: "0" });
+    expect(late).toMatchObject({
+      status: 412,
+      json: { latest_id: config.id, expected_latest_id: "0", description: expect.any(String) },
+    });
+
+    const next = await send("POST", "/configs", {
+      ...about,
+      content: "x: 2\n",
+      expected_latest_id: Number(config.id),
+    });
+    const { id } = next.json as Config;
+    expect((await api.get(`/configs/${config.id}`)).json).toMatchObject({ current: false });
+    expect((await api.get(`/configs/${id}`)).json).toMatchObject({ current: true });
+    expect((await api.ask("DELETE", `/configs/${id}`)).status).toBe(204);
+    expect(await api.ask("DELETE", `/configs/${id}`)).toMatchObject({ status: 404, json: { code: 440012 } });
+    expect((await api.ask("DELETE", "/configs?type=thing&name=a")).status).toBe(204);
+    expect((await api.ask("DELETE", "/configs?type=thing&name=a")).status).toBe(404);
+    expect((await api.ask("DELETE", "/configs?type=thing")).json).toMatchObject({ code: 440010 });
+
+    const events = (await api.get("/events?object_type=config/thing")).json as { action: string }[];
+    expect(events.map(({ action }) => action)).toEqual(["delete", "delete", "create", "create"]);
+  });
+
+  it("that does not exist is error 440012, in compact JSON", async () => {
+    for (const id of ["999", "x", "0"]) {
+      const answer = await api.get(`/configs/${id}`);
+      expect(answer.status).toBe(404);
+      expect(answer.body).toContain('"code":440012');
+    }
+  });
+
+  it.each([
+    [{ name: "a", content: "{}" }, 40005],
+    [{ type: "t", name: "", content: "{}" }, 40005],
+    [{ type: "t", name: "a", content: "" }, 440011],
+    [{ type: "t", name: "a", content: "- list" }, 440011],
+    [{ type: "t", name: "a", content: "a: [" }, 440011],
+    [{ type: "t", name: "a", content: "a: 1", expected_latest_id: "x" }, 440010],
+    [{ type: "cpi", name: "default", content: "cpis: [{name: a, type: b}]" }, 440011],
+  ])("%j is refused with code %i", async (body, code) => {
+    expect(await send("POST", "/configs", body)).toMatchObject({ status: 400, json: { code } });
+  });
+
+  it("lists by type and name, default first, the newest of each or as many as wanted", async () => {
+    const names = ["zeta", "default", "alpha"];
+    for (const name of names) {
+      for (const content of ["n: 1", "n: 2", "n: 3"])
+        await send("POST", "/configs", { type: "listed", name, content });
+    }
+    const list = async (query: string) =>
+      ((await api.get(`/configs?type=listed&${query}`)).json as Config[]).map(
+        (c) => `${c.name} ${c.content}`,
+      );
+    expect(await list("latest=true&limit=1")).toEqual(["default n: 3", "alpha n: 3", "zeta n: 3"]);
+    expect(await list("latest=false&limit=2&name=alpha")).toEqual(["alpha n: 3", "alpha n: 2"]);
+    expect(await list("latest=false")).toHaveLength(9);
+    expect((await api.get("/configs?limit=0")).status).toBe(400);
+  });
+
+  it("is compared with another by id or content, redacted", async () => {
+    const { id } = (
+      await send("POST", "/configs", {
+        type: "cmp",
+        name: "a",
+        content: "properties: {password: old-canary}\n",
+      })
+    ).json as Config;
+    const diff = (from: object, to: object) => send("POST", "/configs/diff", { from, to });
+    const answer = await diff(
+      { id, content: "" },
+      { id: "", content: "properties: {password: new-canary}\n" },
+    );
+    expect(answer.status).toBe(200);
+    expect(answer.body).not.toContain("canary");
+    const missing = await diff({ id: "999", content: "" }, { id: "", content: "a: 1" });
+    expect(missing.status).toBe(404);
+    expect(missing.body).toContain('"code":440012');
+    expect((await diff({ id: "", content: "" }, { id, content: "" })).json).toMatchObject({ code: 440010 });
+    expect((await diff({ id, content: "a: 1" }, { id, content: "" })).json).toMatchObject({ code: 440010 });
+    expect((await send("POST", "/configs/diff", { type: "cmp" })).json).toMatchObject({ code: 440010 });
+  });
+});
+
+describe.each(["cloud", "runtime", "cpi"])("the %s config", (type) => {
+  const path = `/${type}_configs`;
+
+  it("is empty at first, then what was posted, by its name", async () => {
+    expect((await api.get(`${path}?limit=1&name=`)).json).toEqual([]);
+    const first = await yaml(`${path}/diff?name=`, "a: {x: 1}\n");
+    expect(first.json).toEqual({
+      diff: [
+        ["a:", "added"],
+        ["  x: 1", "added"],
+      ],
+    });
+    expect((await yaml(`${path}?name=`, "a: {x: 1}\n")).status).toBe(201);
+    expect((await yaml(`${path}?name=`, "a: {x: 1}\n")).status).toBe(201);
+    expect((await yaml(`${path}?name=more`, "b: 1\n")).status).toBe(201);
+    expect((await api.get(`${path}?limit=1&name=`)).json).toMatchObject([{ properties: "a: {x: 1}\n" }]);
+    expect((await api.get(`${path}?limit=1&name=more`)).json).toMatchObject([{ properties: "b: 1\n" }]);
+    expect((await api.get(`/configs?latest=false&type=${type}`)).json).toHaveLength(2);
+    expect((await yaml(`${path}/diff?name=`, "a: {x: 2}\n")).json).toEqual({
+      diff: [
+        ["a:", null],
+        ["  x: 1", "removed"],
+        ["  x: 2", "added"],
+      ],
+    });
+    const events = (await api.get(`/events?object_type=${type}-config`)).json;
+    expect(events).toMatchObject([{ action: "update", object_name: "more" }, { object_name: "default" }]);
+  });
+
+  it.each(["", "- a", "a: [", "just text"])("%j is error 440001", async (body) => {
+    expect(await yaml(path, body)).toMatchObject({ status: 400, json: { code: 440001 } });
+    expect(await yaml(`${path}/diff`, body)).toMatchObject({ status: 400, json: { code: 440001 } });
+  });
+});
+
+describe("secrets in diffs", () => {
+  it("are shown by the cloud config always, by others on request", async () => {
+    const diff = async (path: string) => (await yaml(path, "properties: {a: canary}\n")).body;
+    expect(await diff("/cloud_configs/diff")).toContain("canary");
+    expect(await diff("/runtime_configs/diff")).not.toContain("canary");
+    expect(await diff("/runtime_configs/diff?redact=false")).toContain("canary");
+  });
+});
+
+it("a CPI config with CPIs is refused in words, and not stored", async () => {
+  const answer = await yaml("/cpi_configs", "cpis: [{name: a, type: b}]\n");
+  expect(answer).toMatchObject({ status: 400, json: { code: 440001 } });
+  expect(answer.body).toContain("cannot use a CPI config yet");
+});

@@ -1,0 +1,23 @@
+import { deleteConfigs } from "../../store/configs.ts";
+import { addEvent } from "../../store/events.ts";
+import { inTransaction } from "../../store/open.ts";
+import { DirectorError } from "../../tasks/task.ts";
+import { given } from "../call.ts";
+import { nothing } from "../reply.ts";
+import type { Handler } from "../route.ts";
+
+export const deleteConfigsByName: Handler = async (call, { db }) => {
+  const type = given(call.query, "type");
+  const name = given(call.query, "name");
+  if (type === undefined || name === undefined) {
+    throw new DirectorError(440010, "'type' and 'name' of the config to delete must be given");
+  }
+  const count = await inTransaction(db, async (tx) => {
+    const deleted = await deleteConfigs(tx, { type, name });
+    const event = { action: "delete", objectType: `config/${type}`, objectName: name };
+    if (deleted > 0) await addEvent(tx, { user: call.user, ...event });
+    return deleted;
+  });
+  if (count > 0) return nothing();
+  throw new DirectorError(440012, `there is no ${type} config called '${name}'`, { status: 404 });
+};

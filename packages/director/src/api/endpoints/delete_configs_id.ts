@@ -1,0 +1,20 @@
+import { deleteConfigs } from "../../store/configs.ts";
+import { addEvent } from "../../store/events.ts";
+import { inTransaction } from "../../store/open.ts";
+import { DirectorError } from "../../tasks/task.ts";
+import { param } from "../call.ts";
+import { nothing } from "../reply.ts";
+import type { Handler } from "../route.ts";
+import { configOf } from "./get_configs_id.ts";
+
+export const deleteConfigsId: Handler = async (call, { db }) => {
+  const { id, type, name } = await configOf(db, param(call, "id"));
+  const count = await inTransaction(db, async (tx) => {
+    const deleted = await deleteConfigs(tx, { id });
+    const event = { action: "delete", objectType: `config/${type}`, objectName: name };
+    if (deleted > 0) await addEvent(tx, { user: call.user, ...event, context: { id: String(id) } });
+    return deleted;
+  });
+  if (count > 0) return nothing();
+  throw new DirectorError(440012, `the config with the id '${id}' is deleted already`, { status: 404 });
+};

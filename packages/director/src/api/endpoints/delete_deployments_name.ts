@@ -1,0 +1,15 @@
+import { flag, param } from "../call.ts";
+import { deploymentOf } from "../lookup.ts";
+import { deleteDeploymentParams } from "../params.ts";
+import type { Handler } from "../route.ts";
+import { startTask } from "../start-task.ts";
+
+export const deleteDeploymentsName: Handler = async (call, services) => {
+  const { name } = await deploymentOf(services.db, param(call, "deployment"));
+  return startTask(call, services, deleteDeploymentParams, {
+    type: "delete_deployment",
+    description: `delete deployment ${name}`,
+    deployment: name,
+    params: { force: flag(call.query, "force") },
+  });
+};

@@ -1,0 +1,30 @@
+import { diskHolder } from "../../store/disks.ts";
+import { DirectorError } from "../../tasks/task.ts";
+import { flag, param } from "../call.ts";
+import { deleteOrphanDisksParams, orphanDiskParams } from "../params.ts";
+import type { Handler } from "../route.ts";
+import { startTask } from "../start-task.ts";
+
+/** With `orphan=true` a disk leaves its instance for the orphan list; without, it is deleted from there, only there. */
+export const deleteDisksCid: Handler = async (call, services) => {
+  const cid = param(call, "cid");
+  if (flag(call.query, "orphan")) {
+    return startTask(call, services, orphanDiskParams, {
+      type: "orphan_disk",
+      description: "orphan disk",
+      params: { disk_cid: cid },
+    });
+  }
+  const holder = await diskHolder(services.db, cid);
+  if (holder !== undefined) {
+    throw new DirectorError(
+      520000,
+      `disk '${cid}' belongs to instance '${holder.instance}' of deployment '${holder.deployment}'; only orphaned disks can be deleted`,
+    );
+  }
+  return startTask(call, services, deleteOrphanDisksParams, {
+    type: "delete_orphan_disks",
+    description: "delete orphan disks",
+    params: { disk_cids: [cid] },
+  });
+};

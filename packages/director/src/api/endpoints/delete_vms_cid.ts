@@ -1,0 +1,13 @@
+import { param } from "../call.ts";
+import { deleteVmParams } from "../params.ts";
+import type { Handler } from "../route.ts";
+import { startTask } from "../start-task.ts";
+
+export const deleteVmsCid: Handler = async (call, services) => {
+  const cid = param(call, "cid");
+  return startTask(call, services, deleteVmParams, {
+    type: "delete_vm",
+    description: `delete vm ${cid}`,
+    params: { vm_cid: cid },
+  });
+};

@@ -1,0 +1,10 @@
+import { param } from "../call.ts";
+import { deploymentOf } from "../lookup.ts";
+import { json } from "../reply.ts";
+import type { Handler } from "../route.ts";
+
+/** The manifest of the last deploy that succeeded, as it was posted. */
+export const getDeploymentsName: Handler = async (call, { db }) => {
+  const { manifestText } = await deploymentOf(db, param(call, "deployment"));
+  return json({ manifest: manifestText });
+};

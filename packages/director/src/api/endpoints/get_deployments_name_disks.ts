@@ -1,0 +1,28 @@
+import { slug } from "../../model/names.ts";
+import { loadInstances } from "../../store/instances.ts";
+import { param } from "../call.ts";
+import { deploymentOf } from "../lookup.ts";
+import { json } from "../reply.ts";
+import type { Handler } from "../route.ts";
+
+/** Ours: the persistent disks of a deployment, where they are attached and what the agents were told of them. */
+export const getDeploymentsNameDisks: Handler = async (call, { db }) => {
+  const { name } = await deploymentOf(db, param(call, "deployment"));
+  const instances = await loadInstances(db, name);
+  const disks = instances.flatMap((instance) => instance.disks.map((disk) => ({ instance, disk })));
+  return json(
+    disks.map(({ instance, disk }) => ({
+      disk_cid: disk.cid,
+      size: disk.size,
+      az: instance.az,
+      cpi: disk.cpi,
+      instance_name: slug(instance),
+      index: instance.index,
+      cloud_properties: disk.cloudProperties,
+      active: disk.active,
+      vm_cid: disk.attachedTo,
+      hint: disk.hint,
+      mounted: disk.mounted,
+    })),
+  );
+};

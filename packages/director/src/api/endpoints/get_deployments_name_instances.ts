@@ -1,0 +1,29 @@
+import { activeVm } from "../../model/records.ts";
+import { loadInstances } from "../../store/instances.ts";
+import { given, param } from "../call.ts";
+import { deploymentOf } from "../lookup.ts";
+import { listVmsParams } from "../params.ts";
+import { json } from "../reply.ts";
+import type { Handler } from "../route.ts";
+import { startTask } from "../start-task.ts";
+import { vmWire } from "../vm-wire.ts";
+
+/** With `format=full` a task asks the agents; otherwise what the store knows. */
+export const getDeploymentsNameInstances: Handler = async (call, services) => {
+  const { name } = await deploymentOf(services.db, param(call, "deployment"));
+  if (given(call.query, "format") === "full") {
+    return startTask(call, services, listVmsParams, {
+      type: "instances",
+      description: "retrieve vm-stats",
+      deployment: name,
+      params: { deployment: name },
+    });
+  }
+  const instances = await loadInstances(services.db, name);
+  return json(
+    instances.map((instance) => ({
+      ...vmWire(instance, activeVm(instance)),
+      expects_vm: instance.state !== "detached",
+    })),
+  );
+};

@@ -1,0 +1,39 @@
+import { loadInstances } from "../../store/instances.ts";
+import { given, param } from "../call.ts";
+import { deploymentOf } from "../lookup.ts";
+import { listVmsParams } from "../params.ts";
+import { json } from "../reply.ts";
+import type { Handler } from "../route.ts";
+import { startTask } from "../start-task.ts";
+import { vmWire } from "../vm-wire.ts";
+
+/** As `instances`, one entry per VM. Beside upstream's keys it shows what was agreed for the VM. */
+export const getDeploymentsNameVms: Handler = async (call, services) => {
+  const { name } = await deploymentOf(services.db, param(call, "deployment"));
+  if (given(call.query, "format") === "full") {
+    return startTask(call, services, listVmsParams, {
+      type: "vms",
+      description: "retrieve vm-stats",
+      deployment: name,
+      params: { deployment: name },
+    });
+  }
+  const instances = await loadInstances(services.db, name);
+  const vms = instances.flatMap((instance) => instance.vms.map((vm) => ({ instance, vm })));
+  return json(
+    vms.map(({ instance, vm }) => ({
+      ...vmWire(instance, vm),
+      active: vm.active,
+      permanent_nats_credentials: false,
+      disks: vm.disks,
+      settings_channel: vm.channel,
+      cpi: vm.cpi,
+      cpi_api_version: vm.apiVersion,
+      stemcell: {
+        name: vm.stemcell.name,
+        version: vm.stemcell.version,
+        api_version: vm.stemcell.apiVersion,
+      },
+    })),
+  );
+};

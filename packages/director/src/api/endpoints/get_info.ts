@@ -1,0 +1,20 @@
+import { json } from "../reply.ts";
+import type { Handler } from "../route.ts";
+
+/** Asked by every command, first without credentials. Bad ones are no error here: `user` stays null. */
+export const getInfo: Handler = async (call, { identity }) =>
+  json({
+    name: identity.name,
+    uuid: identity.uuid,
+    version: identity.version,
+    user: call.user === "" ? null : call.user,
+    cpi: identity.cpi,
+    stemcell_os: "-",
+    stemcell_version: "-",
+    user_authentication: { type: "basic", options: {} },
+    features: {
+      local_dns: { status: false, extras: { domain_name: "bosh" } },
+      snapshots: { status: false },
+      config_server: { status: false, extras: { urls: [] } },
+    },
+  });

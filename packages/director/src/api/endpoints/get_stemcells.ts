@@ -1,0 +1,19 @@
+import { listStemcells } from "../../store/stemcells.ts";
+import { json } from "../reply.ts";
+import type { Handler } from "../route.ts";
+
+export const getStemcells: Handler = async (_call, { db }) => {
+  const stemcells = await listStemcells(db);
+  return json(
+    stemcells.map((stemcell) => ({
+      id: stemcell.id,
+      name: stemcell.name,
+      operating_system: stemcell.operatingSystem,
+      version: stemcell.version,
+      cid: stemcell.cid,
+      cpi: stemcell.cpi,
+      api_version: stemcell.apiVersion,
+      deployments: stemcell.deployments.map((name) => ({ name })),
+    })),
+  );
+};

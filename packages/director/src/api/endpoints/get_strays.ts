@@ -1,0 +1,20 @@
+import { listStrays } from "../../store/strays.ts";
+import { json } from "../reply.ts";
+import type { Handler } from "../route.ts";
+import { utc } from "../times.ts";
+
+/** Ours: what may exist in a cloud without a record here, because nobody knows how a call ended. */
+export const getStrays: Handler = async (_call, { db }) => {
+  const strays = await listStrays(db);
+  return json(
+    strays.map((stray) => ({
+      id: String(stray.id),
+      kind: stray.kind,
+      cpi: stray.cpi,
+      request_id: stray.requestId,
+      about: stray.about,
+      why: stray.why,
+      noted_at: utc(stray.notedAt),
+    })),
+  );
+};

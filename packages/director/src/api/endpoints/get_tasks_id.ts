@@ -1,0 +1,16 @@
+import type { Db } from "../../store/schema.ts";
+import { findTask, type TaskWire } from "../../tasks/list.ts";
+import { DirectorError } from "../../tasks/task.ts";
+import { type Call, param } from "../call.ts";
+import { json } from "../reply.ts";
+import type { Handler } from "../route.ts";
+
+export const getTasksId: Handler = async (call, { db }) => json(await taskOf(call, db));
+
+/** The task of a path, or error 10000. */
+export async function taskOf(call: Call, db: Db): Promise<TaskWire> {
+  const id = param(call, "id");
+  const task = /^\d{1,15}$/.test(id) ? await findTask(db, Number(id)) : undefined;
+  if (task !== undefined) return task;
+  throw new DirectorError(10000, `there is no task ${id}`, { status: 404 });
+}

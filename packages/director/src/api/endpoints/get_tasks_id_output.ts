@@ -1,0 +1,40 @@
+import { type OutputType, readOutput } from "../../tasks/output.ts";
+import { DirectorError } from "../../tasks/task.ts";
+import { type Call, given } from "../call.ts";
+import { nothing, plain } from "../reply.ts";
+import type { Handler, Route } from "../route.ts";
+import { taskOf } from "./get_tasks_id.ts";
+
+const TYPES: readonly OutputType[] = ["event", "result", "debug", "cpi"];
+const typeOf = ({ query }: Pick<Call, "query">) => given(query, "type") ?? "debug";
+
+/** Logs may show what only administrators should see. */
+export const outputPermission: Route["permission"] = (call) =>
+  ["event", "result", "none"].includes(typeOf(call)) ? "read" : "admin";
+
+/** Offsets are bytes. 416 means that there is nothing new: the CLI asks again with the same offset. */
+export const getTasksIdOutput: Handler = async (call, { db }) => {
+  const { id } = await taskOf(call, db);
+  const asked = typeOf(call);
+  if (asked === "none") return nothing();
+  const type = TYPES.find((known) => known === asked);
+  if (type === undefined) {
+    throw new DirectorError(40005, `'type' must be one of ${TYPES.join(", ")}, none`);
+  }
+  const from = rangeStart(call.header("range"));
+  const { data, size } = await readOutput(db, id, type, from ?? 0);
+  if (from === undefined) return size === 0 ? nothing() : { ...plain(200, ""), body: data };
+  if (from >= size) {
+    return size === 0 ? nothing() : plain(416, "", { "content-range": `bytes */${size}` });
+  }
+  return {
+    ...plain(206, "", { "content-range": `bytes ${from}-${size - 1}/${size}` }),
+    body: data,
+  };
+};
+
+/** Of `bytes=N-`. Any other form is not what the CLI sends, and gets everything. */
+function rangeStart(range: string | undefined): number | undefined {
+  const start = /^bytes=(\d{1,15})-$/.exec(range?.trim() ?? "")?.[1];
+  return start === undefined ? undefined : Number(start);
+}

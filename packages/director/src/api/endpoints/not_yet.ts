@@ -1,0 +1,24 @@
+import { DirectorError } from "../../tasks/task.ts";
+import { param } from "../call.ts";
+import { deploymentOf } from "../lookup.ts";
+import { json } from "../reply.ts";
+import type { Handler } from "../route.ts";
+
+/** What is still to come. A list is empty; a wish gets an answer that says so. */
+
+export const emptyList: Handler = async () => json([]);
+
+export const emptyListOfDeployment: Handler = async (call, { db }) => {
+  await deploymentOf(db, param(call, "deployment"));
+  return json([]);
+};
+
+export const notYet =
+  (what: string): Handler =>
+  async () => {
+    throw new DirectorError(100, `this Director cannot ${what} yet`, { status: 404 });
+  };
+
+export const getResourcesId: Handler = async (call) => {
+  throw new DirectorError(100002, `there is no resource '${param(call, "id")}'`, { status: 404 });
+};

@@ -1,0 +1,42 @@
+import { canonicalProblem } from "../../manifest/canonical.ts";
+import { ensureDeployment } from "../../store/deployments.ts";
+import { DirectorError } from "../../tasks/task.ts";
+import { checked, given } from "../call.ts";
+import { contextConfigs } from "../deploy-configs.ts";
+import { deployDescription, deployOptionsOf } from "../deploy-options.ts";
+import { yamlMap } from "../documents.ts";
+import { deployParams } from "../params.ts";
+import type { Handler } from "../route.ts";
+import { startTask } from "../start-task.ts";
+
+/** The deployment is listed from here on, also while its first deploy runs. */
+export const postDeployments: Handler = async (call, services) => {
+  const manifest = await call.text();
+  const name = deploymentName(yamlMap(manifest, "the manifest", 440001).name);
+  const configs = await contextConfigs(services.db, given(call.query, "context"));
+  const params = checked(
+    deployParams,
+    { manifest, ...configs, options: deployOptionsOf(call.query) },
+    "deploy",
+  );
+  await ensureDeployment(services.db, name);
+  return startTask(call, services, deployParams, {
+    type: "update_deployment",
+    description: deployDescription(call.query),
+    deployment: name,
+    params,
+  });
+};
+
+function deploymentName(value: unknown): string {
+  const name = typeof value === "number" ? String(value) : value;
+  if (typeof name !== "string" || name === "") {
+    throw new DirectorError(40001, "the manifest has no 'name'; give it the name of the deployment");
+  }
+  if (!/^[-0-9A-Za-z_+.]{1,255}$/.test(name)) {
+    throw new DirectorError(40005, "the manifest's 'name' may have letters, digits and - _ + . only");
+  }
+  const problem = canonicalProblem(name);
+  if (problem !== undefined) throw new DirectorError(40005, `the manifest's 'name': ${problem}`);
+  return name;
+}

@@ -1,0 +1,21 @@
+import { rm } from "node:fs/promises";
+import { flag } from "../call.ts";
+import { updateStemcellParams } from "../params.ts";
+import type { Handler } from "../route.ts";
+import { startTask } from "../start-task.ts";
+import { receiveUpload } from "../uploads.ts";
+
+/** The archive itself is the body, of any size. */
+export const postStemcellsArchive: Handler = async (call, services) => {
+  const path = await receiveUpload(call.stream, services, "stemcell");
+  try {
+    return await startTask(call, services, updateStemcellParams, {
+      type: "update_stemcell",
+      description: "create stemcell",
+      params: { path, fix: flag(call.query, "fix") },
+    });
+  } catch (error) {
+    await rm(path, { force: true });
+    throw error;
+  }
+};

@@ -1,0 +1,251 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { addEvent } from "../../store/events.ts";
+import { noteUpload } from "../../store/stemcells.ts";
+import { type Harness, startHarness } from "../testing/harness.ts";
+import { seedShop, WEB_0 } from "../testing/seed.ts";
+
+let api: Harness;
+beforeAll(async () => {
+  const certificate = { certificate_path: "/ca", expiry: "2027-01-01T00:00:00Z", days_left: 300 };
+  api = await startHarness({ certificates: async () => [certificate] });
+  await seedShop(api.db);
+});
+afterAll(() => api.close());
+beforeEach(() => void api.queued.splice(0));
+
+describe("disks", () => {
+  it("that are orphaned are listed in the CLI's form", async () => {
+    await api.db
+      .insertInto("orphan_disks")
+      .values({
+        cid: "d-1",
+        size: 1024,
+        cloud_properties: JSON.stringify({ type: "ssd" }),
+        cpi: "",
+        az: "z1",
+        deployment_name: "shop",
+        instance_name: "web/x",
+        orphaned_at: new Date("2025-11-15T19:00:00Z"),
+      })
+      .execute();
+    expect((await api.get("/disks")).json).toEqual([
+      {
+        disk_cid: "d-1",
+        size: 1024,
+        az: "z1",
+        deployment_name: "shop",
+        instance_name: "web/x",
+        cloud_properties: { type: "ssd" },
+        orphaned_at: "2025-11-15 19:00:00 UTC",
+      },
+    ]);
+  });
+
+  it("of an instance are never deleted, only orphaned", async () => {
+    const answer = await api.ask("DELETE", "/disks/disk-1");
+    expect(answer).toMatchObject({ status: 400, json: { code: 520000 } });
+    expect(answer.body).toContain(`web/${WEB_0}`);
+    expect(api.queued).toEqual([]);
+    expect((await api.ask("DELETE", "/disks/disk-1?orphan=true")).status).toBe(302);
+    expect(api.queued).toMatchObject([{ type: "orphan_disk", params: { disk_cid: "disk-1" } }]);
+  });
+
+  it("are attached by a task", async () => {
+    const path = "/disks/a%2Fb/attachments?deployment=shop&instance_id=0&job=web";
+    expect((await api.ask("PUT", `${path}&disk_properties=copy`)).status).toBe(302);
+    expect((await api.ask("PUT", path)).status).toBe(302);
+    const params = { deployment: "shop", group: "web", instance: WEB_0, disk_cid: "a/b" };
+    expect(api.queued).toMatchObject([
+      {
+        type: "attach_disk",
+        description: "attach disk 'a/b' to 'web/0'",
+        params: { ...params, disk_properties: "copy" },
+      },
+      { params },
+    ]);
+  });
+
+  it.each([
+    ["?deployment=shop&instance_id=0", 400, 40001],
+    ["?deployment=shop&instance_id=7&job=web", 404, 70001],
+    ["?deployment=none&instance_id=0&job=web", 404, 70000],
+    ["?deployment=shop&instance_id=0&job=web&disk_properties=all", 400, 40005],
+  ])("are not attached to %s", async (query, status, code) => {
+    expect(await api.ask("PUT", `/disks/d/attachments${query}`)).toMatchObject({ status, json: { code } });
+  });
+});
+
+describe("stemcells", () => {
+  const needed = async (name: string, version: string) =>
+    (
+      await api.ask("POST", "/stemcell_uploads", {
+        type: "application/json",
+        body: JSON.stringify({ stemcell: { name, version } }),
+      })
+    ).json;
+
+  it("are needed until every CPI was given them, and always when nameless", async () => {
+    expect(await needed("tiny", "1")).toEqual({ needed: true });
+    await noteUpload(api.db, { name: "tiny", version: "1", cpi: "" });
+    expect(await needed("tiny", "1")).toEqual({ needed: false });
+    expect(await needed("tiny", "2")).toEqual({ needed: true });
+    expect(await needed("", "")).toEqual({ needed: true });
+  });
+
+  it("are listed with their users", async () => {
+    const { id } = await api.db
+      .insertInto("stemcells")
+      .values({
+        name: "tiny",
+        version: "1.10",
+        operating_system: "tiny-os",
+        cid: "sc-9f",
+        digest: "d",
+        cpi: "",
+        api_version: 3,
+      })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    await api.db
+      .insertInto("deployment_stemcells")
+      .columns(["deployment_id", "stemcell_id"])
+      .expression((eb) => eb.selectFrom("deployments").select(["id", eb.lit(id).as("stemcell_id")]))
+      .execute();
+    expect((await api.get("/stemcells")).json).toEqual([
+      {
+        id,
+        name: "tiny",
+        operating_system: "tiny-os",
+        version: "1.10",
+        cid: "sc-9f",
+        cpi: "",
+        api_version: 3,
+        deployments: [{ name: "shop" }],
+      },
+    ]);
+  });
+});
+
+describe("events", () => {
+  it("have strings for ids and whole seconds, and leave out what is missing", async () => {
+    const parent = await addEvent(api.db, {
+      user: "admin",
+      action: "create",
+      objectType: "deployment",
+      objectName: "ev",
+      deployment: "ev",
+      taskId: 42,
+    });
+    const id = await addEvent(api.db, {
+      user: "admin",
+      action: "create",
+      objectType: "deployment",
+      objectName: "ev",
+      deployment: "ev",
+      parentId: parent,
+      error: "it broke",
+      instance: "web/x",
+      context: { a: 1 },
+    });
+    const [last, first] = (await api.get("/events?deployment=ev")).json as Record<string, unknown>[];
+    expect(last).toEqual({
+      id: String(id),
+      parent_id: String(parent),
+      timestamp: expect.any(Number),
+      user: "admin",
+      action: "create",
+      object_type: "deployment",
+      object_name: "ev",
+      error: "it broke",
+      deployment: "ev",
+      instance: "web/x",
+      context: { a: 1 },
+    });
+    expect(Number.isInteger(last?.timestamp)).toBe(true);
+    expect(first).toMatchObject({ id: String(parent), task: "42" });
+    expect(first).not.toHaveProperty("parent_id");
+    expect((await api.get(`/events/${id}`)).json).toEqual(last);
+    expect((await api.get(`/events?deployment=ev&before_id=${id}`)).json).toEqual([first]);
+    expect((await api.get("/events?deployment=ev&before_time=1000")).json).toEqual([]);
+    expect((await api.get("/events?deployment=ev&after_time=2100-01-01+00:00:00+UTC")).json).toEqual([]);
+    expect((await api.get("/events?before_time=tomorrow")).status).toBe(400);
+    expect((await api.get("/events/999999")).status).toBe(404);
+  });
+});
+
+describe("the rest", () => {
+  it("orphaned VMs and strays are listed", async () => {
+    const noted = new Date("2025-11-15T19:00:00Z");
+    await api.db
+      .insertInto("orphaned_vms")
+      .values({
+        cid: "vm-o",
+        cpi: "",
+        az: null,
+        stemcell_api_version: 2,
+        deployment_name: "shop",
+        instance_name: "web/x",
+        orphaned_at: noted,
+      })
+      .execute();
+    await api.db
+      .insertInto("strays")
+      .values({ kind: "vm", cpi: "", request_id: "r", about: "web/x", why: "lost", noted_at: noted })
+      .execute();
+    expect((await api.get("/orphaned_vms")).json).toEqual([
+      {
+        az: null,
+        cid: "vm-o",
+        deployment_name: "shop",
+        instance_name: "web/x",
+        ip_addresses: [],
+        orphaned_at: "2025-11-15 19:00:00 UTC",
+      },
+    ]);
+    expect((await api.get("/strays")).json).toMatchObject([{ kind: "vm", about: "web/x", why: "lost" }]);
+  });
+
+  it("resurrection is switched off and on", async () => {
+    const paused = (value: boolean) =>
+      api.ask("PUT", "/resurrection", {
+        type: "application/json",
+        body: JSON.stringify({ resurrection_paused: value }),
+      });
+    expect((await api.get("/resurrection")).json).toEqual({ resurrection: true });
+    expect((await paused(true)).status).toBe(200);
+    expect((await api.get("/resurrection")).json).toEqual({ resurrection: false });
+    expect((await paused(false)).status).toBe(200);
+    expect((await api.get("/resurrection")).json).toEqual({ resurrection: true });
+  });
+
+  it("certificates are listed where they are known", async () => {
+    expect((await api.get("/director/certificate_expiry")).json).toMatchObject([{ days_left: 300 }]);
+  });
+
+  it.each(["/releases", "/networks?orphaned=true"])("GET %s is empty", async (path) => {
+    expect(await api.get(path)).toMatchObject({ status: 200, json: [] });
+  });
+
+  it.each(["/packages/matches", "/packages/matches_compiled"])("POST %s finds nothing", async (path) => {
+    const answer = await api.ask("POST", path, { type: "text/yaml", body: "name: r\n" });
+    expect(answer).toMatchObject({ status: 200, json: [] });
+  });
+
+  it.each([
+    ["GET", "/releases/r?version=1", 404, 30005],
+    ["DELETE", "/releases/r", 404, 30005],
+    ["GET", "/resources/x", 404, 100002],
+    ["GET", "/deployments/shop/problems", 404, 100],
+    ["POST", "/deployments/shop/scans", 404, 100],
+    ["GET", "/deployments/shop/jobs/*/*/logs?type=job", 404, 100],
+  ])("%s %s is told what it cannot have", async (method, path, status, code) => {
+    expect(await api.ask(method, path)).toMatchObject({ status, json: { code } });
+  });
+
+  it("a release is refused in words, however large, and nothing is kept", async () => {
+    const body = Buffer.alloc(4 << 20);
+    const answer = await api.ask("POST", "/releases?", { type: "application/x-compressed", body });
+    expect(answer).toMatchObject({ status: 400, json: { code: 30002 } });
+    expect(answer.body).toContain("does not take releases yet");
+  });
+});

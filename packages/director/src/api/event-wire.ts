@@ -1,0 +1,18 @@
+import type { EventRecord } from "../store/events.ts";
+import { seconds } from "./times.ts";
+
+/** As `bosh events` reads it: ids are strings, what is missing is left out. */
+export const eventWire = (event: EventRecord) => ({
+  id: String(event.id),
+  ...(event.parentId === null ? {} : { parent_id: String(event.parentId) }),
+  timestamp: seconds(event.at),
+  user: event.user,
+  action: event.action,
+  object_type: event.objectType,
+  ...(event.objectName === null ? {} : { object_name: event.objectName }),
+  ...(event.error === null ? {} : { error: event.error }),
+  ...(event.taskId === null ? {} : { task: String(event.taskId) }),
+  ...(event.deployment === null ? {} : { deployment: event.deployment }),
+  ...(event.instance === null ? {} : { instance: event.instance }),
+  context: event.context,
+});

@@ -1,0 +1,23 @@
+import { DirectorError } from "../tasks/task.ts";
+
+/** Who may call an endpoint, besides an administrator. `anyone` needs no credentials at all. */
+export type Permission = "anyone" | "admin" | "read" | "upload_stemcells" | "upload_releases";
+
+const scopesFor = (permission: Permission, uuid: string): readonly string[] => {
+  const admin = ["bosh.admin", `bosh.${uuid}.admin`];
+  if (permission === "read") return [...admin, "bosh.read", `bosh.${uuid}.read`];
+  if (permission === "upload_stemcells") return [...admin, "bosh.stemcells.upload"];
+  if (permission === "upload_releases") return [...admin, "bosh.releases.upload"];
+  return admin;
+};
+
+/** Upstream answers a missing scope with 401, not 403. */
+export function demand(
+  permission: Permission,
+  user: { readonly scopes: readonly string[] },
+  uuid: string,
+): void {
+  const accepted = scopesFor(permission, uuid);
+  if (user.scopes.some((scope) => accepted.includes(scope))) return;
+  throw new DirectorError(600000, `this needs one of the scopes: ${accepted.join(", ")}`, { status: 401 });
+}

@@ -1,0 +1,126 @@
+import type { Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
+import { openDesk } from "./desk.ts";
+import { BadCertificate, CannotListen } from "./errors.ts";
+import { plain, type Reply } from "./reply.ts";
+import type { Route } from "./route.ts";
+import { routes } from "./routes.ts";
+import type { Services } from "./services.ts";
+
+export interface ApiOptions {
+  /** PEM texts. */
+  readonly tls: { readonly cert: string; readonly key: string };
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** How long `close` waits for requests under way. Default: 10 s. */
+  readonly closeMs?: number;
+}
+
+export interface Api {
+  readonly port: number;
+  /** Takes no more requests and lets those under way finish. */
+  close(): Promise<void>;
+}
+
+const HEADERS_MS = 15_000;
+/** Of silence; a running upload is not silent. */
+const IDLE_MS = 300_000;
+/** Cids and names are long in some clouds. */
+const LONGEST_PARAMETER = 4096;
+
+/** BOSH's HTTPS API, not yet listening. */
+export function createApi(services: Services, tls: ApiOptions["tls"]): FastifyInstance<Server> {
+  const app = makeServer(tls);
+  const desk = openDesk(services);
+  // Bodies are read by the endpoints: their routes know what may come and how much.
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser("*", (_request, _payload, done) => done(null));
+  for (const variants of byPath(routes)) {
+    const { method, path } = variants[0];
+    app.route({
+      method,
+      url: path,
+      handler: async (request, reply) => send(reply, await desk.answer(variants, request)),
+    });
+  }
+  app.setNotFoundHandler((_request, reply) => send(reply, plain(404, "not found\n")));
+  app.setErrorHandler((error: FastifyError, request, reply) => send(reply, desk.refused(error, request)));
+  app.addHook("onSend", async (request) => desk.settle(request.raw));
+  return app;
+}
+
+export async function startApi(services: Services, options: ApiOptions): Promise<Api> {
+  const app = createApi(services, options.tls);
+  try {
+    await app.listen({ host: options.host, port: options.port });
+  } catch (cause) {
+    await app.close();
+    throw CannotListen({ host: options.host, port: options.port }, { cause });
+  }
+  const { port } = app.server.address() as AddressInfo;
+  let closing: Promise<void> | undefined;
+  const close = async () => {
+    const cancel = services.clock.after(options.closeMs ?? 10_000, () => app.server.closeAllConnections());
+    await app.close();
+    cancel();
+  };
+  return {
+    port,
+    close: () => {
+      closing ??= close();
+      return closing;
+    },
+  };
+}
+
+function makeServer(tls: ApiOptions["tls"]): FastifyInstance<Server> {
+  try {
+    return Fastify({
+      https: {
+        cert: tls.cert,
+        key: tls.key,
+        minVersion: "TLSv1.2",
+        handshakeTimeout: HEADERS_MS,
+        headersTimeout: HEADERS_MS,
+        maxHeaderSize: 32 << 10,
+        connectionsCheckingInterval: 5000,
+      },
+      requestTimeout: 0,
+      connectionTimeout: IDLE_MS,
+      keepAliveTimeout: 30_000,
+      forceCloseConnections: "idle",
+      exposeHeadRoutes: false,
+      routerOptions: {
+        maxParamLength: LONGEST_PARAMETER,
+        onBadUrl: (_path, _request, response) =>
+          void response.writeHead(400).end("the path cannot be read\n"),
+      },
+      frameworkErrors: (_error, _request, reply) =>
+        void send(reply, plain(400, "the request cannot be read\n")),
+    }) as unknown as FastifyInstance<Server>;
+  } catch (cause) {
+    throw BadCertificate({}, { cause });
+  }
+}
+
+type Variants = readonly [Route, ...Route[]];
+
+/** Routes that differ in their content type only come together. */
+function byPath(all: readonly Route[]): readonly Variants[] {
+  const found = new Map<string, Variants>();
+  for (const route of all) {
+    const key = `${route.method} ${route.path}`;
+    const before = found.get(key);
+    found.set(key, before === undefined ? [route] : [...before, route]);
+  }
+  return [...found.values()];
+}
+
+function send(reply: FastifyReply, { status, headers, body }: Reply): FastifyReply {
+  return reply
+    .code(status)
+    .headers(headers)
+    .send(typeof body === "string" ? body : Buffer.from(body));
+}

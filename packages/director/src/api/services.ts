@@ -1,0 +1,41 @@
+import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
+import type { FreeSpace } from "../stemcells/free-space.ts";
+import type { Db } from "../store/schema.ts";
+import type { Tasks } from "../tasks/task.ts";
+
+export interface ApiUser {
+  readonly name: string;
+  readonly password: string;
+  /** Default: `bosh.admin`. */
+  readonly scopes?: readonly string[] | undefined;
+}
+
+export interface CertificateExpiry {
+  readonly certificate_path: string;
+  /** RFC 3339. */
+  readonly expiry: string;
+  readonly days_left: number;
+}
+
+/** All the API needs of the rest of the Director. */
+export interface Services {
+  readonly db: Db;
+  readonly tasks: Tasks;
+  readonly identity: {
+    readonly name: string;
+    readonly uuid: string;
+    readonly version: string;
+    /** Shown by `bosh env`. */
+    readonly cpi: string;
+  };
+  readonly users: readonly ApiUser[];
+  /** Where archives wait for their task; made by the caller, private to the Director. */
+  readonly uploadsDir: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Told of every failure that is not the caller's mistake. */
+  readonly onError: (error: unknown) => void;
+  readonly certificates?: () => Promise<readonly CertificateExpiry[]>;
+  readonly freeSpace?: FreeSpace;
+}

@@ -1,0 +1,41 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type * as v from "valibot";
+import { DirectorError, type TaskType } from "../tasks/task.ts";
+import { type Call, checked } from "./call.ts";
+import { type Reply, toTask } from "./reply.ts";
+import type { Services } from "./services.ts";
+
+export interface TaskOrder<S extends v.GenericSchema> {
+  readonly type: TaskType;
+  readonly description: string;
+  readonly deployment?: string;
+  readonly params: v.InferInput<S>;
+}
+
+/** Checks what the task is to do, puts it in the queue, and sends the caller there. */
+export async function startTask<const S extends v.GenericSchema<unknown, object>>(
+  call: Call,
+  services: Services,
+  schema: S,
+  order: TaskOrder<S>,
+): Promise<Reply> {
+  const params = checked(schema, order.params, "task");
+  const id = await services.tasks.enqueue({
+    type: order.type,
+    description: order.description,
+    user: call.user,
+    ...(order.deployment === undefined ? {} : { deployment: order.deployment }),
+    contextId: contextId(call),
+    // What is undefined is left out, as JSON has it.
+    params: JSON.parse(JSON.stringify(params)) as JsonObject,
+  });
+  return toTask(id);
+}
+
+const LONGEST_CONTEXT_ID = 64;
+
+function contextId(call: Call): string {
+  const id = call.header("x-bosh-context-id") ?? "";
+  if (id.length <= LONGEST_CONTEXT_ID) return id;
+  throw new DirectorError(70010, `X-Bosh-Context-Id has more than ${LONGEST_CONTEXT_ID} characters`);
+}

@@ -1,0 +1,132 @@
+import { mkdir } from "node:fs/promises";
+import { request } from "node:https";
+import { join } from "node:path";
+import { systemClock } from "@slipway/kernel/clock";
+import { systemRandom } from "@slipway/kernel/random";
+import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { TEST_CERT, TEST_KEY } from "@slipway/registry/testing/tls-fixture";
+import type { Db } from "../../store/schema.ts";
+import { freshDatabase } from "../../store/testing/database.ts";
+import type { NewTask } from "../../tasks/task.ts";
+import { startApi } from "../server.ts";
+import type { Services } from "../services.ts";
+
+export const UUID = "5d1c7d0e-0a53-4c35-9f5e-1f0a7b9b2f10";
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: string;
+  /** The body, read as JSON. */
+  readonly json: unknown;
+}
+
+export interface Sent {
+  readonly user?: string | null;
+  readonly type?: string;
+  readonly body?: string | Buffer;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+export interface Harness {
+  readonly db: Db;
+  readonly port: number;
+  readonly uploadsDir: string;
+  /** What was put in the queue, oldest first. */
+  readonly queued: NewTask[];
+  readonly cancelled: number[];
+  readonly errors: unknown[];
+  ask(method: string, path: string, sent?: Sent): Promise<Answer>;
+  get(path: string, user?: string | null): Promise<Answer>;
+  close(): Promise<void>;
+}
+
+/** A real server over TLS on loopback with a real database; tasks are only recorded. */
+export async function startHarness(change: Partial<Services> = {}): Promise<Harness> {
+  const { path: root, remove } = await temporaryDirectory();
+  const uploadsDir = join(root, "uploads");
+  await mkdir(uploadsDir);
+  const database = await freshDatabase();
+  const queued: NewTask[] = [];
+  const cancelled: number[] = [];
+  const errors: unknown[] = [];
+  const services: Services = {
+    db: database.db,
+    tasks: {
+      enqueue: async (task) => queued.push(task),
+      cancel: async (id) => {
+        cancelled.push(id);
+        return id % 2 === 1;
+      },
+    },
+    identity: { name: "lab", uuid: UUID, version: "1.0.0 (00000000)", cpi: "local" },
+    users: [
+      { name: "admin", password: "admin-pw" },
+      { name: "reader", password: "reader-pw", scopes: ["bosh.read"] },
+      { name: "owner", password: "owner-pw", scopes: [`bosh.${UUID}.admin`] },
+      { name: "uploader", password: "uploader-pw", scopes: ["bosh.stemcells.upload"] },
+      { name: "nobody", password: "nobody-pw", scopes: [] },
+      { name: "empty", password: "" },
+    ],
+    uploadsDir,
+    clock: systemClock,
+    random: systemRandom,
+    onError: (error) => errors.push(error),
+    ...change,
+  };
+  const api = await startApi(services, {
+    host: "127.0.0.1",
+    port: 0,
+    tls: { cert: TEST_CERT, key: TEST_KEY },
+    closeMs: 100,
+  });
+  const ask = (method: string, path: string, sent: Sent = {}) => send(api.port, method, path, sent);
+  return {
+    db: database.db,
+    port: api.port,
+    uploadsDir,
+    queued,
+    cancelled,
+    errors,
+    ask,
+    get: (path, user) => ask("GET", path, user === undefined ? {} : { user }),
+    close: async () => {
+      await api.close();
+      await database.close();
+      await remove();
+    },
+  };
+}
+
+export const basic = (name: string, password: string): string =>
+  `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
+
+/** The path goes out exactly as given, as the CLI does it: `*`, `[]`, `%2F` and all. */
+function send(port: number, method: string, path: string, sent: Sent): Promise<Answer> {
+  const user = sent.user === undefined ? "admin" : sent.user;
+  const headers: Record<string, string> = { connection: "close" };
+  if (user !== null) headers.authorization = basic(user, `${user}-pw`);
+  if (sent.type !== undefined) headers["content-type"] = sent.type;
+  if (sent.body !== undefined) headers["content-length"] = String(Buffer.byteLength(sent.body));
+  return new Promise((resolve, reject) => {
+    const options = { host: "127.0.0.1", port, method, path, ca: TEST_CERT, agent: false } as const;
+    const outgoing = request({ ...options, headers: { ...headers, ...sent.headers } }, (response) => {
+      const chunks: Buffer[] = [];
+      response.on("data", (chunk: Buffer) => chunks.push(chunk));
+      response.once("error", reject);
+      response.once("end", () => {
+        const body = Buffer.concat(chunks).toString("utf8");
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body,
+          get json() {
+            return JSON.parse(body) as unknown;
+          },
+        });
+      });
+    });
+    outgoing.once("error", reject);
+    outgoing.end(sent.body);
+  });
+}

@@ -1,0 +1,53 @@
+import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
+import { BadDigest, DigestMismatch, numbered } from "./errors.ts";
+
+/** Strongest first. */
+const LENGTHS = { sha512: 128, sha256: 64, sha1: 40 } as const;
+type Algorithm = keyof typeof LENGTHS;
+const ALGORITHMS = Object.keys(LENGTHS) as readonly Algorithm[];
+
+interface Digest {
+  readonly algorithm: Algorithm;
+  readonly hex: string;
+}
+
+/** `<sha1>`, `sha256:<hex>`, or several joined with `;`. The strongest one known counts, others are tolerated. */
+export function readDigest(text: string): Digest {
+  const found = new Map<string, string>();
+  for (const part of text.trim().split(";")) {
+    const colon = part.indexOf(":");
+    const algorithm = colon === -1 ? "sha1" : part.slice(0, colon).trim().toLowerCase();
+    if (found.has(algorithm)) throw bad("one algorithm stands in it twice");
+    found.set(
+      algorithm,
+      part
+        .slice(colon + 1)
+        .trim()
+        .toLowerCase(),
+    );
+  }
+  const algorithm = ALGORITHMS.find((known) => found.has(known));
+  const hex = algorithm === undefined ? undefined : found.get(algorithm);
+  if (algorithm === undefined || hex === undefined) throw bad("it names no algorithm we know");
+  if (hex.length !== LENGTHS[algorithm] || !/^[0-9a-f]+$/.test(hex)) {
+    throw bad(`${algorithm} has ${LENGTHS[algorithm]} hex digits`);
+  }
+  return { algorithm, hex };
+}
+
+const bad = (why: string) => numbered(40005, BadDigest({ why }));
+
+async function fileDigest(file: string, algorithm: Algorithm): Promise<string> {
+  const hash = createHash(algorithm);
+  for await (const chunk of createReadStream(file, { highWaterMark: 1 << 18 })) hash.update(chunk as Buffer);
+  return hash.digest("hex");
+}
+
+/** Throws error 50007 when the file is not what the digest says. */
+export async function verifyDigest(file: string, digests: string): Promise<void> {
+  const expected = readDigest(digests);
+  const actual = await fileDigest(file, expected.algorithm);
+  if (actual === expected.hex) return;
+  throw numbered(50007, DigestMismatch({ algorithm: expected.algorithm, expected: expected.hex, actual }));
+}

@@ -1,0 +1,51 @@
+import type { TarHeader } from "modern-tar";
+import { BadArchive, numbered } from "./errors.ts";
+
+const KEPT = ["stemcell.MF", "image"];
+const MOST_ENTRIES = 10_000;
+const LARGEST_MANIFEST = 1 << 20;
+
+/**
+ * Judges the entries of a stemcell by their headers, before anything of them is written. Only the two files we need are
+ * kept, but one bad entry is enough to refuse the archive: whoever made it did not make a stemcell.
+ */
+export function entryRules(mostBytes: number, tooBig: () => Error) {
+  const seen = new Set<string>();
+  let entries = 0;
+  const filter = (header: TarHeader): boolean => {
+    if (++entries > MOST_ENTRIES) throw refused(`it has more than ${MOST_ENTRIES} entries`);
+    const name = plainName(header.name);
+    if (header.type === "directory") {
+      if (KEPT.includes(name)) throw refused(`${name} is a directory`);
+      return false;
+    }
+    if (header.type !== "file")
+      throw refused(`${printable(name)} is a ${header.type ?? "thing"}, not a file`);
+    if (Object.keys(header.pax ?? {}).some((key) => key.startsWith("GNU.sparse"))) {
+      throw refused(`${printable(name)} is stored as a sparse file`);
+    }
+    if (seen.has(name)) throw refused(`${printable(name)} stands in it twice`);
+    seen.add(name);
+    if (!KEPT.includes(name)) return false;
+    if (header.size > mostBytes) throw tooBig();
+    if (name === "stemcell.MF" && header.size > LARGEST_MANIFEST)
+      throw refused("its stemcell.MF is too large");
+    return true;
+  };
+  const map = (header: TarHeader): TarHeader => ({ ...header, name: plainName(header.name) });
+  return { filter, map };
+}
+
+const refused = (why: string) => numbered(50000, BadArchive({ why }));
+
+/** Without `./` in front. */
+function plainName(name: string): string {
+  if (name.startsWith("/") || /^[A-Za-z]:/.test(name))
+    throw refused(`${printable(name)} is an absolute path`);
+  const parts = name.split(/[/\\]/);
+  if (parts.includes("..")) throw refused(`${printable(name)} leads out of the archive`);
+  if (/\p{Cc}/u.test(name)) throw refused("the name of an entry has control characters");
+  return parts.filter((part) => part !== "" && part !== ".").join("/");
+}
+
+const printable = (name: string) => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);
