@@ -1,0 +1,31 @@
+import type { Random } from "@slipway/kernel/random";
+import type { Db } from "./schema.ts";
+
+export async function findAttribute(db: Db, name: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("director_attributes")
+    .select("value")
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row?.value;
+}
+
+export async function setAttribute(db: Db, name: string, value: string): Promise<void> {
+  await db
+    .insertInto("director_attributes")
+    .values({ name, value })
+    .onConflict((on) => on.column("name").doUpdateSet({ value }))
+    .execute();
+}
+
+/** Made once and for ever; Directors that start together agree on it. */
+export async function directorUuid(db: Db, random: Random): Promise<string> {
+  await db
+    .insertInto("director_attributes")
+    .values({ name: "uuid", value: random.uuid() })
+    .onConflict((on) => on.column("name").doNothing())
+    .execute();
+  const uuid = await findAttribute(db, "uuid");
+  if (uuid === undefined) throw new Error("bug: the Director's uuid is gone right after it was made");
+  return uuid;
+}

@@ -1,0 +1,112 @@
+import { sql } from "kysely";
+import { inTransaction } from "./open.ts";
+import type { Db } from "./schema.ts";
+
+export interface ConfigRecord {
+  readonly id: number;
+  readonly type: string;
+  readonly name: string;
+  readonly content: string;
+  readonly team: string | null;
+  readonly createdAt: number;
+  readonly deleted: boolean;
+  /** The newest of its type and name that is not deleted. */
+  readonly current: boolean;
+}
+
+interface ConfigRow extends Omit<ConfigRecord, "createdAt"> {
+  readonly created_at: Date;
+}
+
+const toConfig = ({ created_at, ...row }: ConfigRow): ConfigRecord => ({
+  ...row,
+  createdAt: created_at.getTime(),
+});
+
+const columns = sql`c.id, c.type, c.name, c.content, c.team, c.created_at, c.deleted,
+  not c.deleted and not exists (select 1 from configs n
+    where n.type = c.type and n.name = c.name and not n.deleted and n.id > c.id) as current`;
+
+export type SavedConfig =
+  | { readonly ok: true; readonly config: ConfigRecord; readonly created: boolean }
+  /** Somebody else was faster; 0 when there is none. */
+  | { readonly ok: false; readonly latestId: number };
+
+/** Content that is the current one already makes no new version. `expectedLatestId` 0 means: there is none. */
+export function saveConfig(
+  db: Db,
+  given: {
+    readonly type: string;
+    readonly name: string;
+    readonly content: string;
+    readonly team?: string | null | undefined;
+    readonly expectedLatestId?: number | undefined;
+  },
+): Promise<SavedConfig> {
+  return inTransaction(db, async (tx): Promise<SavedConfig> => {
+    // One after the other, or two could both find that they are the next.
+    await sql`select pg_advisory_xact_lock(hashtextextended(${`config/${given.type}/${given.name}`}, 0))`.execute(
+      tx,
+    );
+    const latest = await latestConfig(tx, given.type, given.name);
+    const latestId = latest?.id ?? 0;
+    if (given.expectedLatestId !== undefined && given.expectedLatestId !== latestId)
+      return { ok: false, latestId };
+    if (latest !== undefined && latest.content === given.content)
+      return { ok: true, config: latest, created: false };
+    const { id } = await tx
+      .insertInto("configs")
+      .values({ type: given.type, name: given.name, content: given.content, team: given.team ?? null })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    const [config] = await findConfigs(tx, [id]);
+    if (config === undefined) throw new Error("bug: a config is gone right after it was saved");
+    return { ok: true, config, created: true };
+  });
+}
+
+export async function latestConfig(db: Db, type: string, name: string): Promise<ConfigRecord | undefined> {
+  return (await listConfigs(db, { type, name, limit: 1 }))[0];
+}
+
+/** Those of the ids that exist, deleted ones too, in the order of their ids. */
+export async function findConfigs(db: Db, ids: readonly number[]): Promise<ConfigRecord[]> {
+  const { rows } = await sql<ConfigRow>`select ${columns} from configs c
+    where c.id = any(${[...ids]}::bigint[]) order by c.id`.execute(db);
+  return rows.map(toConfig);
+}
+
+/** By type, then name with `default` first, then newest first; `limit` counts per type and name. */
+export async function listConfigs(
+  db: Db,
+  filter: {
+    readonly type?: string | undefined;
+    readonly name?: string | undefined;
+    readonly limit?: number | undefined;
+  },
+): Promise<ConfigRecord[]> {
+  const { rows } = await sql<ConfigRow>`
+    select ${columns} from (
+      select *, row_number() over (partition by type, name order by id desc) as nth
+      from configs
+      where not deleted
+        and ${filter.type === undefined ? sql`true` : sql`type = ${filter.type}`}
+        and ${filter.name === undefined ? sql`true` : sql`name = ${filter.name}`}
+    ) c
+    where ${filter.limit === undefined ? sql`true` : sql`c.nth <= ${filter.limit}`}
+    order by c.type, c.name <> 'default', c.name, c.id desc`.execute(db);
+  return rows.map(toConfig);
+}
+
+/** Flags them as deleted; how many there were. All versions of a type and name, or one id. */
+export async function deleteConfigs(
+  db: Db,
+  which: { readonly type: string; readonly name: string } | { readonly id: number },
+): Promise<number> {
+  const open = db.updateTable("configs").set({ deleted: true }).where("deleted", "=", false);
+  const result =
+    "id" in which
+      ? await open.where("id", "=", which.id).executeTakeFirst()
+      : await open.where("type", "=", which.type).where("name", "=", which.name).executeTakeFirst();
+  return Number(result.numUpdatedRows);
+}

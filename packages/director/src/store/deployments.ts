@@ -1,0 +1,131 @@
+import { sql } from "kysely";
+import { DirectorError } from "../tasks/task.ts";
+import { BadWrite } from "./errors.ts";
+import { refusal } from "./failures.ts";
+import { inTransaction } from "./open.ts";
+import type { Db } from "./schema.ts";
+
+export interface DeploymentRecord {
+  readonly id: number;
+  readonly name: string;
+  /** As posted, of the last deploy that succeeded. */
+  readonly manifestText: string | null;
+}
+
+export interface DeploymentSummary extends DeploymentRecord {
+  readonly stemcells: readonly { readonly name: string; readonly version: string }[];
+  /** Of the last deploy that succeeded. */
+  readonly configs: readonly { readonly id: number; readonly type: string; readonly name: string }[];
+}
+
+/** Lower case, underscores as dashes, nothing but letters, digits and dashes. */
+export const canonicalName = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll("_", "-")
+    .replace(/[^a-z0-9-]/g, "");
+
+const FOREIGN_KEY_VIOLATION = "23503";
+
+/** The deployment of that name, made if there is none. */
+export async function ensureDeployment(db: Db, name: string): Promise<DeploymentRecord> {
+  const canonical = canonicalName(name);
+  await db
+    .insertInto("deployments")
+    .values({ name, canonical, manifest_text: null })
+    .onConflict((on) => on.doNothing())
+    .execute();
+  const found = await findDeployment(db, name);
+  if (found !== undefined) return found;
+  const other = await db
+    .selectFrom("deployments")
+    .select("name")
+    .where("canonical", "=", canonical)
+    .executeTakeFirst();
+  throw new DirectorError(
+    190009,
+    `Invalid deployment name '${name}': the canonical name '${canonical}' is taken by the deployment '${other?.name ?? "?"}'`,
+  );
+}
+
+export async function findDeployment(db: Db, name: string): Promise<DeploymentRecord | undefined> {
+  const row = await db
+    .selectFrom("deployments")
+    .select(["id", "name", "manifest_text"])
+    .where("name", "=", name)
+    .executeTakeFirst();
+  return row && { id: row.id, name: row.name, manifestText: row.manifest_text };
+}
+
+/** By name, with what they use; one round trip. `only` limits it to these names. */
+export async function listDeployments(db: Db, only?: readonly string[]): Promise<DeploymentSummary[]> {
+  const { rows } = await sql<{
+    id: number;
+    name: string;
+    manifest_text: string | null;
+    stemcells: DeploymentSummary["stemcells"] | null;
+    configs: DeploymentSummary["configs"] | null;
+  }>`
+    select d.id, d.name, d.manifest_text,
+      (select json_agg(x) from (select distinct s.name, s.version
+        from deployment_stemcells ds join stemcells s on s.id = ds.stemcell_id
+        where ds.deployment_id = d.id order by s.name, s.version) x) as stemcells,
+      (select json_agg(json_build_object('id', c.id, 'type', c.type, 'name', c.name) order by c.id)
+        from deployment_configs dc join configs c on c.id = dc.config_id where dc.deployment_id = d.id) as configs
+    from deployments d
+    where ${only === undefined ? sql`true` : sql`d.name = any(${[...only]}::text[])`}
+    order by d.name`.execute(db);
+  return rows.map(({ manifest_text, stemcells, configs, ...row }) => ({
+    ...row,
+    manifestText: manifest_text,
+    stemcells: stemcells ?? [],
+    configs: configs ?? [],
+  }));
+}
+
+/** While a deploy runs its stemcells are in use too, beside those of the last success. */
+export async function useStemcells(db: Db, id: number, stemcells: readonly number[]): Promise<void> {
+  if (stemcells.length === 0) return;
+  await db
+    .insertInto("deployment_stemcells")
+    .values([...new Set(stemcells)].map((stemcell_id) => ({ deployment_id: id, stemcell_id })))
+    .onConflict((on) => on.doNothing())
+    .execute();
+}
+
+/** A deploy succeeded: its manifest, configs and stemcells are the deployment's from now on, all at once. */
+export function saveSuccess(
+  db: Db,
+  id: number,
+  success: {
+    readonly manifestText: string;
+    readonly configs: readonly number[];
+    readonly stemcells: readonly number[];
+  },
+): Promise<void> {
+  return inTransaction(db, async (tx) => {
+    await tx
+      .updateTable("deployments")
+      .set({ manifest_text: success.manifestText })
+      .where("id", "=", id)
+      .execute();
+    await tx.deleteFrom("deployment_configs").where("deployment_id", "=", id).execute();
+    await tx.deleteFrom("deployment_stemcells").where("deployment_id", "=", id).execute();
+    if (success.configs.length > 0)
+      await tx
+        .insertInto("deployment_configs")
+        .values([...new Set(success.configs)].map((config_id) => ({ deployment_id: id, config_id })))
+        .execute();
+    await useStemcells(tx, id, success.stemcells);
+  });
+}
+
+/** Only when it has no instance any more. */
+export async function deleteDeployment(db: Db, id: number): Promise<void> {
+  try {
+    await db.deleteFrom("deployments").where("id", "=", id).execute();
+  } catch (error) {
+    if (refusal(error)?.state !== FOREIGN_KEY_VIOLATION) throw error;
+    throw BadWrite({ what: "a deployment that still has instances cannot be deleted" }, { cause: error });
+  }
+}

@@ -1,0 +1,154 @@
+import { readFile, realpath } from "node:fs/promises";
+import { resolve } from "node:path";
+import type { Clock } from "@slipway/kernel/clock";
+import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
+import { acquireLock, type Lock, LockTimeout } from "@slipway/kernel/lock-file";
+import type pg from "pg";
+import { ServerDied, StateDirInUse, StateUnusable } from "../errors.ts";
+import { fromDatabase } from "../failures.ts";
+import { ensureData } from "./data.ts";
+import { boundLog } from "./log.ts";
+import { dataOwner, makeRoot, mustReach, places, socketDir } from "./places.ts";
+import { connectionTo, ensureDatabase } from "./probe.ts";
+import { serverPrograms } from "./programs.ts";
+import { type Running, type ServerSetup, startServer, stopServer } from "./server.ts";
+import { type ServerUser, serverUser, usersOf } from "./user.ts";
+
+export interface EmbeddedOptions {
+  /** Of the Director. The server keeps to `database` in it. */
+  readonly stateDir: string;
+  readonly clock: Clock;
+  /** Called once when the server cannot be kept running; queries fail from then on. */
+  readonly onLost?: (error: unknown) => void;
+  /** File that the platform's package is resolved from. Default: the running program. */
+  readonly from?: string;
+  readonly startMs?: number;
+  readonly stopMs?: number;
+  /** False for throw-away databases: nothing is forced to disk. */
+  readonly durable?: boolean;
+  readonly settings?: Readonly<Record<string, string>>;
+}
+
+export interface Embedded {
+  readonly connection: pg.PoolConfig;
+  /** A server that a killed Director had left running was found and taken over. */
+  readonly adopted: boolean;
+  /** The server's process, at present. */
+  readonly pid: () => number;
+  readonly close: () => Promise<void>;
+}
+
+const LOG_CHECK_MS = 10 * 60_000;
+const MOST_RESTARTS = 3;
+const RESTARTS_WITHIN_MS = 60_000;
+
+/** Opens the PostgreSQL server that belongs to a state directory, for this process alone. */
+export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
+  const asRoot = process.getuid?.() === 0;
+  await makeRoot(resolve(options.stateDir), asRoot);
+  const stateDir = await realpath(options.stateDir);
+  const lock = await lockState(stateDir, options.clock);
+  try {
+    const embedded = await serve(stateDir, options);
+    return {
+      ...embedded,
+      close: async () => {
+        try {
+          await embedded.close();
+        } finally {
+          await lock.release();
+        }
+      },
+    };
+  } catch (error) {
+    await lock.release();
+    if (error instanceof SlipwayError || systemCode(error) === undefined) throw error;
+    throw StateUnusable({ dir: stateDir, why: messageTrail(error) }, { cause: error });
+  }
+}
+
+async function lockState(stateDir: string, clock: Clock): Promise<Lock> {
+  try {
+    return await acquireLock(places(stateDir).lock, { clock, waitMs: 300, waitForUnseenMs: 300 });
+  } catch (cause) {
+    if (LockTimeout.is(cause)) throw StateDirInUse({ dir: stateDir, holder: cause.message }, { cause });
+    throw StateUnusable({ dir: stateDir, why: messageTrail(cause) }, { cause });
+  }
+}
+
+async function serve(stateDir: string, options: EmbeddedOptions): Promise<Embedded> {
+  const at = places(stateDir);
+  const user = await chooseUser(at.data);
+  await mustReach(at.root, user);
+  const durable = options.durable ?? true;
+  const programs = await serverPrograms(at.root, user, options.from);
+  await ensureData(at, programs, user, durable);
+  const setup: ServerSetup = {
+    at,
+    programs,
+    user,
+    socket: await socketDir(at, user),
+    clock: options.clock,
+    startMs: options.startMs ?? 60_000,
+    stopMs: options.stopMs ?? 20_000,
+    settings: {
+      ...(durable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
+      ...options.settings,
+    },
+  };
+  return supervise(setup, options.onLost ?? (() => undefined));
+}
+
+async function chooseUser(data: string): Promise<ServerUser | undefined> {
+  const self = process.getuid?.() ?? 1;
+  const users = self === 0 ? usersOf(await readFile("/etc/passwd", "utf8")) : [];
+  return serverUser({ self, users, data: await dataOwner(data) });
+}
+
+/** Keeps the server running until it is closed: one that dies is started again, unless it dies too often. */
+async function supervise(setup: ServerSetup, onLost: (error: unknown) => void): Promise<Embedded> {
+  const closing = new AbortController();
+  const first = await startServer(setup, closing.signal);
+  await ensureDatabase(setup.socket, "slipway").catch(async (error: unknown) => {
+    await stopServer(first.pid, setup);
+    throw fromDatabase(error, "making the database");
+  });
+  let current: Promise<Running> = Promise.resolve(first);
+  let pid = first.pid;
+  const deaths: number[] = [];
+  const watch = async (running: Running): Promise<void> => {
+    const how = await running.ended;
+    if (closing.signal.aborted) return;
+    const now = setup.clock.monotonic();
+    deaths.push(now);
+    if (deaths.filter((at) => now - at < RESTARTS_WITHIN_MS).length > MOST_RESTARTS)
+      throw ServerDied({ said: how });
+    current = startServer(setup, closing.signal);
+    const next = await current;
+    pid = next.pid;
+    return watch(next);
+  };
+  void watch(first).catch((error: unknown) => {
+    if (!closing.signal.aborted) onLost(error);
+  });
+  void keepLogShort(setup, closing.signal).catch(() => undefined);
+  return {
+    connection: connectionTo(setup.socket, "slipway"),
+    adopted: first.adopted,
+    pid: () => pid,
+    close: async () => {
+      if (closing.signal.aborted) return;
+      closing.abort(new Error("the embedded server is being closed"));
+      const last = await current.catch(() => undefined);
+      if (last !== undefined) await stopServer(last.pid, setup);
+    },
+  };
+}
+
+async function keepLogShort(setup: ServerSetup, signal: AbortSignal): Promise<void> {
+  for (;;) {
+    await setup.clock.sleep(LOG_CHECK_MS, signal);
+    // The log is not worth an error; it is looked at again.
+    await boundLog(setup.at.log).catch(() => undefined);
+  }
+}

@@ -1,0 +1,170 @@
+import { open, rm } from "node:fs/promises";
+import { join } from "node:path";
+import type { Clock } from "@slipway/kernel/clock";
+import { systemCode, toError } from "@slipway/kernel/errors";
+import { DiskFull, StartFailed, WillNotStop } from "../errors.ts";
+import { NO_SPACE } from "./data.ts";
+import { boundLog, lastWords, logSize } from "./log.ts";
+import type { Places } from "./places.ts";
+import { asWritten, isPidFileStale, livingPostmaster, serves, startedWith, waitGone } from "./postmaster.ts";
+import { answers } from "./probe.ts";
+import type { Programs } from "./programs.ts";
+import { spawnAs } from "./run-as.ts";
+import type { ServerUser } from "./user.ts";
+
+export interface ServerSetup {
+  readonly at: Places;
+  readonly programs: Programs;
+  readonly user: ServerUser | undefined;
+  readonly socket: string;
+  readonly clock: Clock;
+  /** Longest time for a start, recovery after a crash included. */
+  readonly startMs: number;
+  /** How long a shutdown may take before it becomes an immediate one. */
+  readonly stopMs: number;
+  readonly settings: Readonly<Record<string, string>>;
+}
+
+export interface Running {
+  readonly pid: number;
+  readonly adopted: boolean;
+  /** Resolves when it is no longer there, with why, or never. */
+  readonly ended: Promise<string>;
+}
+
+const argsOf = (setup: ServerSetup): string[] => {
+  const settings: Record<string, string> = {
+    listen_addresses: "",
+    unix_socket_directories: setup.socket,
+    unix_socket_permissions: "0700",
+    // A server of another version is not adopted but replaced.
+    cluster_name: `slipway-${setup.programs.version}`,
+    timezone: "UTC",
+    log_timezone: "UTC",
+    log_min_messages: "log",
+    // What clients get wrong is told to them. Statements and row contents stay out of the log: they may hold secrets.
+    log_min_error_statement: "panic",
+    log_error_verbosity: "terse",
+    logging_collector: "off",
+    jit: "off",
+    io_method: "sync",
+    wal_level: "minimal",
+    max_wal_senders: "0",
+    max_wal_size: "256MB",
+    max_parallel_workers_per_gather: "0",
+    ...setup.settings,
+  };
+  return [
+    "-D",
+    setup.at.data,
+    ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`]),
+  ];
+};
+
+/** Finds the server that a killed Director has left running, or starts one. */
+export async function startServer(setup: ServerSetup, signal: AbortSignal): Promise<Running> {
+  const { at, clock } = setup;
+  const left = await livingPostmaster(at.data);
+  if (left !== undefined) {
+    const same = (await startedWith(at.data)) === asWritten(argsOf(setup));
+    if (same && (await comesUp(setup, () => serves(left, at.data))))
+      return { pid: left, adopted: true, ended: endOf(left, setup, signal) };
+    await stopServer(left, setup);
+  }
+  const deadline = clock.monotonic() + setup.startMs;
+  for (;;) {
+    const tried = await launch(setup);
+    if (tried.running !== undefined) return tried.running;
+    if (NO_SPACE.test(tried.said)) throw DiskFull({ where: at.root });
+    // The children of a killed server need a moment to end.
+    const early = /pre-existing shared memory block|lock file .* already exists/.test(tried.said);
+    if (!early || clock.monotonic() >= deadline) throw StartFailed({ log: at.log, said: tried.said });
+    await clock.sleep(50);
+  }
+}
+
+async function launch(
+  setup: ServerSetup,
+): Promise<{ readonly running: Running } | { readonly running?: undefined; readonly said: string }> {
+  const { at, programs, user } = setup;
+  if (await isPidFileStale(at.data)) await rm(join(at.data, "postmaster.pid"), { force: true });
+  await boundLog(at.log);
+  const from = await logSize(at.log);
+  const log = await openLog(at);
+  let child: ReturnType<typeof spawnAs>;
+  try {
+    child = spawnAs(programs, user, programs.postgres, argsOf(setup), log.fd);
+  } finally {
+    await log.close();
+  }
+  let end: string | undefined;
+  const ended = new Promise<string>((resolve) => {
+    const over = (how: string) => {
+      end ??= how;
+      resolve(end);
+    };
+    child.once("exit", (code, signal) =>
+      over(signal === null ? `it ended with ${code}` : `killed by ${signal}`),
+    );
+    child.once("error", (error) => over(`it cannot be started: ${toError(error).message}`));
+  });
+  // The server outlives us if need be; it does not keep us alive.
+  child.unref();
+  const up = await comesUp(setup, async () => end === undefined);
+  if (up && child.pid !== undefined) return { running: { pid: child.pid, adopted: false, ended } };
+  if (end === undefined && child.pid !== undefined) {
+    await stopServer(child.pid, setup);
+    return { said: `no answer within ${setup.startMs / 1000} s; ${await lastWords(at.log, from)}` };
+  }
+  return { said: child.pid === undefined ? await ended : `${end}; ${await lastWords(at.log, from)}` };
+}
+
+async function openLog(at: Places) {
+  try {
+    return await open(at.log, "a", 0o600);
+  } catch (cause) {
+    if (systemCode(cause) === "ENOSPC") throw DiskFull({ where: at.root }, { cause });
+    throw cause;
+  }
+}
+
+/** True once it answers; false when it is gone or the time is up. */
+async function comesUp(setup: ServerSetup, alive: () => Promise<boolean>): Promise<boolean> {
+  const { clock } = setup;
+  const end = clock.monotonic() + setup.startMs;
+  for (let delay = 5; clock.monotonic() < end; delay = Math.min(delay * 1.5, 200)) {
+    if (await answers(setup.socket, setup.at.data)) return true;
+    if (!(await alive())) return false;
+    await clock.sleep(delay);
+  }
+  return false;
+}
+
+/** Nobody tells us when a process ends that is not our child. */
+async function endOf(pid: number, setup: ServerSetup, signal: AbortSignal): Promise<string> {
+  try {
+    while (await serves(pid, setup.at.data)) await setup.clock.sleep(500, signal);
+    return "it ended";
+  } catch (error) {
+    if (signal.aborted) return "closed";
+    throw error;
+  }
+}
+
+/** Fast shutdown: connections are cut, everything is on disk. After the time an immediate one, which recovers later. */
+export async function stopServer(pid: number, setup: ServerSetup): Promise<void> {
+  const { at, clock } = setup;
+  for (const [signal, ms] of [
+    ["SIGINT", setup.stopMs],
+    ["SIGQUIT", 10_000],
+  ] as const) {
+    if (!(await serves(pid, at.data))) return;
+    try {
+      process.kill(pid, signal);
+    } catch (error) {
+      if (systemCode(error) !== "ESRCH") throw error;
+    }
+    if (await waitGone(pid, at.data, ms, clock)) return;
+  }
+  throw WillNotStop({ pid });
+}

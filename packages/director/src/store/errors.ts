@@ -1,0 +1,161 @@
+import { defineError } from "@slipway/kernel/errors";
+
+/** Every failure the store names. DIS-00x and 01x the embedded server, 02x the connection, 03x writes, 04x rules. */
+
+export const StateDirInUse = defineError<{ dir: string; holder: string }>({
+  code: "DIS-001",
+  kind: "operator",
+  message: (p) => `another Director works in the state directory ${p.dir}: ${p.holder}`,
+  next: "Stop the other Director, or give this one its own `state_dir`. Several Directors share an external database, never a directory.",
+});
+
+export const ServerMissing = defineError<{ name: string; from: string }>({
+  code: "DIS-002",
+  kind: "operator",
+  message: (p) =>
+    `the PostgreSQL server of this platform (${p.name}) is not installed; looked from ${p.from}`,
+  next: "Install the package again without leaving out optional dependencies, or set `database.url` to a PostgreSQL server.",
+});
+
+export const Unreachable = defineError<{ dir: string; blocker: string; user: string }>({
+  code: "DIS-003",
+  kind: "operator",
+  message: (p) =>
+    `the database server runs as the user ${p.user}, who cannot reach ${p.dir}: ${p.blocker} lets nobody else through`,
+  next: "Give a `state_dir` outside of private directories (as root the default is /var/lib/slipway/director), or let others pass through that directory (chmod o+x).",
+});
+
+export const NoServerUser = defineError<{ tried: string }>({
+  code: "DIS-004",
+  kind: "operator",
+  message: (p) => `PostgreSQL refuses to run as root, and no user it could run as exists (tried ${p.tried})`,
+  next: "Run the Director as an ordinary user, create a system user `postgres`, or set `database.url` to a PostgreSQL server.",
+});
+
+export const NotADatabase = defineError<{ dir: string }>({
+  code: "DIS-005",
+  kind: "operator",
+  message: (p) => `${p.dir} is there but holds no database; nothing in it was touched`,
+  next: "Move it away, or restore the whole directory from a backup, and start again.",
+});
+
+export const WrongOwner = defineError<{ dir: string; owner: number; self: number }>({
+  code: "DIS-006",
+  kind: "operator",
+  message: (p) => `the directory ${p.dir} belongs to user id ${p.owner}, but the Director runs as ${p.self}`,
+  next: "Run the Director as the user it was first run as, or give the whole state directory to the new one (chown -R).",
+});
+
+export const OtherMajor = defineError<{ dir: string; has: string; needs: string }>({
+  code: "DIS-007",
+  kind: "operator",
+  message: (p) =>
+    `the database in ${p.dir} was made by PostgreSQL ${p.has}; this Director brings ${p.needs}, which cannot read it`,
+  next: "Run the Director version that made it, or move the data with the tools of both PostgreSQL versions.",
+});
+
+export const InitFailed = defineError<{ dir: string; said: string }>({
+  code: "DIS-008",
+  kind: "outside",
+  message: (p) => `a new database could not be made in ${p.dir}: ${p.said}`,
+  next: "Look at what initdb says. Nothing half-made is kept: the next start tries again.",
+});
+
+export const StartFailed = defineError<{ log: string; said: string }>({
+  code: "DIS-009",
+  kind: "outside",
+  message: (p) => `the database server did not come up: ${p.said}`,
+  next: "Look into server.log in the `database` directory of the state directory.",
+});
+
+export const DiskFull = defineError<{ where: string }>({
+  code: "DIS-010",
+  kind: "operator",
+  message: (p) => `there is no space left for the database in ${p.where}`,
+  next: "Free disk space. Nothing that was acknowledged is lost; tasks that stopped are resumed.",
+});
+
+export const ServerDied = defineError<{ said: string }>({
+  code: "DIS-011",
+  kind: "outside",
+  message: (p) => `the database server ended again and again: ${p.said}`,
+  next: "Look into server.log in the `database` directory of the state directory, then start the Director again.",
+});
+
+export const WillNotStop = defineError<{ pid: number }>({
+  code: "DIS-012",
+  kind: "outside",
+  message: (p) => `the database server (process ${p.pid}) does not end`,
+  next: "See what it waits for. The next Director on this directory finds and adopts it.",
+});
+
+export const StateUnusable = defineError<{ dir: string; why: string }>({
+  code: "DIS-013",
+  kind: "operator",
+  message: (p) => `the state directory ${p.dir} cannot be used: ${p.why}`,
+  next: "Make sure that it exists or can be made, and that the Director's user owns it.",
+});
+
+export const StoreLost = defineError<{ doing: string }>({
+  code: "DIS-020",
+  kind: "outside",
+  message: (p) => `the connection to the database was lost while ${p.doing}`,
+  next: "See that the database server runs and is reachable. What was being written may or may not be there; tasks find out when they are resumed.",
+});
+
+export const StoreFull = defineError<{ why: string }>({
+  code: "DIS-021",
+  kind: "outside",
+  message: (p) => `the database server has run out of something: ${p.why}`,
+  next: "Free disk space or memory on the database server. Nothing that was acknowledged is lost.",
+});
+
+export const DatabaseNewer = defineError<{ has: number; knows: number }>({
+  code: "DIS-022",
+  kind: "operator",
+  message: (p) =>
+    `the database is at version ${p.has}, made by a newer Director; this one knows up to ${p.knows}`,
+  next: "Run the newer version again, or restore a backup from before the upgrade.",
+});
+
+export const MigrationFailed = defineError<{ id: number; name: string }>({
+  code: "DIS-023",
+  kind: "outside",
+  message: (p) => `the database could not be brought to version ${p.id} (${p.name}); it is as before`,
+  next: "Look at the cause. The next start tries again.",
+});
+
+export const StoreRefused = defineError<{ why: string }>({
+  code: "DIS-024",
+  kind: "operator",
+  message: (p) => `the database server does not let us in: ${p.why}`,
+  next: "Check `database.url`: user, password, and that the database exists.",
+});
+
+export const BadWrite = defineError<{ what: string }>({
+  code: "DIS-030",
+  kind: "bug",
+  message: (p) => `a change does not fit what is recorded, and was not made: ${p.what}`,
+  next: "Report it with the task's debug output.",
+});
+
+export const InstanceHolds = defineError<{ instance: string; what: string }>({
+  code: "DIS-031",
+  kind: "bug",
+  message: (p) => `the instance ${p.instance} cannot be removed while it has ${p.what}`,
+  next: "Report it with the task's debug output.",
+});
+
+export const IpTaken = defineError<{ address: string; holder: string; wanted: string }>({
+  code: "DIS-040",
+  kind: "operator",
+  message: (p) => `the address ${p.address} for ${p.wanted} is taken by ${p.holder}`,
+  next: "Deploy again to be given another address, or change the static address.",
+});
+
+export const DiskInUse = defineError<{ cid: string; instance: string; deployment: string }>({
+  code: "DIS-041",
+  kind: "operator",
+  message: (p) => `the disk ${p.cid} belongs to the instance ${p.instance} of the deployment ${p.deployment}`,
+  next: "Orphan it there first (bosh orphan-disk), then attach it here.",
+});

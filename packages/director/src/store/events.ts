@@ -1,0 +1,114 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { AuditEvent } from "../tasks/task.ts";
+import type { Db } from "./schema.ts";
+
+export interface EventRecord {
+  readonly id: number;
+  readonly parentId: number | null;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly user: string;
+  readonly action: string;
+  readonly objectType: string;
+  readonly objectName: string | null;
+  readonly error: string | null;
+  readonly taskId: number | null;
+  readonly deployment: string | null;
+  readonly instance: string | null;
+  readonly context: JsonObject;
+}
+
+export interface EventFilter {
+  readonly beforeId?: number | undefined;
+  /** Times are milliseconds since 1970. */
+  readonly beforeTime?: number | undefined;
+  readonly afterTime?: number | undefined;
+  readonly deployment?: string | undefined;
+  readonly task?: number | undefined;
+  readonly instance?: string | undefined;
+  readonly user?: string | undefined;
+  readonly action?: string | undefined;
+  readonly objectType?: string | undefined;
+  readonly objectName?: string | undefined;
+}
+
+const MOST = 200;
+
+/** Returns its id, for the event that ends what this one began. */
+export async function addEvent(
+  db: Db,
+  event: AuditEvent & { readonly user: string; readonly taskId?: number | undefined },
+): Promise<number> {
+  const { id } = await db
+    .insertInto("events")
+    .values({
+      parent_id: event.parentId ?? null,
+      username: event.user,
+      action: event.action,
+      object_type: event.objectType,
+      object_name: event.objectName,
+      error: event.error ?? null,
+      task_id: event.taskId ?? null,
+      deployment: event.deployment ?? null,
+      instance: event.instance ?? null,
+      context: JSON.stringify(event.context ?? {}),
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** The newest 200 that match, newest first. */
+export async function listEvents(db: Db, filter: EventFilter = {}): Promise<EventRecord[]> {
+  let query = db.selectFrom("events").selectAll().orderBy("id", "desc").limit(MOST);
+  if (filter.beforeId !== undefined) query = query.where("id", "<", filter.beforeId);
+  if (filter.beforeTime !== undefined) query = query.where("at", "<", new Date(filter.beforeTime));
+  if (filter.afterTime !== undefined) query = query.where("at", ">=", new Date(filter.afterTime));
+  const equal = {
+    deployment: filter.deployment,
+    task_id: filter.task,
+    instance: filter.instance,
+    username: filter.user,
+    action: filter.action,
+    object_type: filter.objectType,
+    object_name: filter.objectName,
+  };
+  for (const [column, value] of Object.entries(equal) as [keyof typeof equal, string | number | undefined][])
+    if (value !== undefined) query = query.where(column, "=", value);
+  return (await query.execute()).map(toEvent);
+}
+
+export async function findEvent(db: Db, id: number): Promise<EventRecord | undefined> {
+  const row = await db.selectFrom("events").selectAll().where("id", "=", id).executeTakeFirst();
+  return row && toEvent(row);
+}
+
+interface EventRow {
+  readonly id: number;
+  readonly parent_id: number | null;
+  readonly at: Date;
+  readonly username: string;
+  readonly action: string;
+  readonly object_type: string;
+  readonly object_name: string | null;
+  readonly error: string | null;
+  readonly task_id: number | null;
+  readonly deployment: string | null;
+  readonly instance: string | null;
+  readonly context: JsonObject;
+}
+
+const toEvent = (row: EventRow): EventRecord => ({
+  id: row.id,
+  parentId: row.parent_id,
+  at: row.at.getTime(),
+  user: row.username,
+  action: row.action,
+  objectType: row.object_type,
+  objectName: row.object_name,
+  error: row.error,
+  taskId: row.task_id,
+  deployment: row.deployment,
+  instance: row.instance,
+  context: row.context,
+});

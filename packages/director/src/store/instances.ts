@@ -1,0 +1,95 @@
+import { sql } from "kysely";
+import type { InstanceRecord, InstanceState } from "../model/records.ts";
+import type { DesiredInstance } from "../plan/model.ts";
+import { BadWrite } from "./errors.ts";
+import { refusal, UNIQUE_VIOLATION } from "./failures.ts";
+import { reserveIps } from "./ips.ts";
+import { inTransaction } from "./open.ts";
+import { readInstances } from "./records.ts";
+import type { Db } from "./schema.ts";
+
+const inDeployment = (deployment: string) =>
+  sql`i.deployment_id = (select id from deployments where name = ${deployment})`;
+
+/** All of a deployment with their VMs, disks and addresses, by group and index; one round trip for any number. */
+export const loadInstances = (db: Db, deployment: string): Promise<InstanceRecord[]> =>
+  readInstances(db, inDeployment(deployment));
+
+/** By uuid, or by index within its group. */
+export async function findInstance(
+  db: Db,
+  deployment: string,
+  group: string,
+  idOrIndex: string,
+): Promise<InstanceRecord | undefined> {
+  const which = /^\d{1,9}$/.test(idOrIndex)
+    ? sql`i.index = ${Number(idOrIndex)}`
+    : sql`i.uuid = ${idOrIndex}`;
+  const found = await readInstances(
+    db,
+    sql`${inDeployment(deployment)} and i.group_name = ${group} and ${which}`,
+  );
+  return found[0];
+}
+
+/** What a plan says of an instance when it is first recorded. */
+export type NewInstance = Pick<
+  DesiredInstance,
+  "uuid" | "group" | "index" | "az" | "state" | "bootstrap" | "ips"
+>;
+
+/**
+ * Records them and reserves their addresses, all or nothing. Those that are recorded already get the addresses, and the
+ * group they have migrated to.
+ */
+export function createInstances(
+  db: Db,
+  deployment: string,
+  taskId: number,
+  instances: readonly NewInstance[],
+): Promise<void> {
+  if (instances.length === 0) return Promise.resolve();
+  return inTransaction(db, async (tx) => {
+    const rows = instances.map(({ ips: _, ...row }) => row);
+    const { rows: made } = await sql<{ there: number }>`
+      with d as (select id from deployments where name = ${deployment}),
+      added as (
+        insert into instances (deployment_id, uuid, group_name, index, az, state, bootstrap)
+        select d.id, x.uuid, x."group", x.index, x.az, x.state, x.bootstrap
+        from d, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
+          as x(uuid text, "group" text, index integer, az text, state text, bootstrap boolean)
+        on conflict (uuid) do update set group_name = excluded.group_name, index = excluded.index returning 1)
+      select count(*) as there from d`
+      .execute(tx)
+      .catch((error: unknown) => {
+        if (refusal(error)?.state !== UNIQUE_VIOLATION) throw error;
+        throw BadWrite(
+          { what: `two instances of ${deployment} would share a group and index` },
+          { cause: error },
+        );
+      });
+    if (made[0]?.there !== 1)
+      throw BadWrite({ what: `there is no deployment ${deployment} to add instances to` });
+    await reserveIps(
+      tx,
+      taskId,
+      instances.flatMap(({ uuid, ips }) => ips.map((ip) => ({ instance: uuid, ip }))),
+    );
+  });
+}
+
+/** False when there is no such instance. */
+export async function setIgnore(db: Db, uuid: string, ignore: boolean): Promise<boolean> {
+  const result = await db
+    .updateTable("instances")
+    .set({ ignore })
+    .where("uuid", "=", uuid)
+    .executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}
+
+/** The desired state; false when there is no such instance. */
+export async function setState(db: Db, uuid: string, state: InstanceState): Promise<boolean> {
+  const result = await db.updateTable("instances").set({ state }).where("uuid", "=", uuid).executeTakeFirst();
+  return result.numUpdatedRows > 0n;
+}

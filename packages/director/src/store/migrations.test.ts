@@ -1,0 +1,115 @@
+import { errorText } from "@slipway/kernel/errors";
+import pg from "pg";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { withClient } from "./embedded/probe.ts";
+import { DatabaseNewer, MigrationFailed, StoreLost, StoreRefused } from "./errors.ts";
+import { MIGRATIONS, migrate } from "./migrations.ts";
+import { openStore } from "./open.ts";
+import { freshDatabase } from "./testing/database.ts";
+import { failure } from "./testing/failure.ts";
+
+let base: Awaited<ReturnType<typeof freshDatabase>>;
+beforeEach(async () => {
+  base = await freshDatabase();
+});
+afterEach(() => base.close());
+
+const emptied = () =>
+  withClient(base.connection, (client) => client.query("drop schema public cascade; create schema public"));
+
+describe("migrations", () => {
+  it("have ids that count up from 1", () => {
+    expect(MIGRATIONS.map(({ id }) => id)).toEqual(MIGRATIONS.map((_, at) => at + 1));
+  });
+
+  it("run once, however many open the store at the same time, and again change nothing", async () => {
+    await emptied();
+    const ran = await Promise.all(
+      [1, 2, 3, 4].map(() => withClient(base.connection, (client) => migrate(client))),
+    );
+    expect(ran.sort()).toEqual([0, 0, 0, MIGRATIONS.length]);
+    await (await openStore({ connection: base.connection })).close();
+    const rows = await withClient(base.connection, (client) =>
+      client.query("select id, name from migrations order by id"),
+    );
+    expect(rows.rows).toEqual(MIGRATIONS.map(({ id, name }) => ({ id, name })));
+  });
+
+  it("a database of a newer Director is refused and left alone", async () => {
+    await withClient(base.connection, (client) =>
+      client.query("insert into migrations (id, name) values (999, 'tomorrow')"),
+    );
+    const error = await failure(openStore({ connection: base.connection }));
+    expect(DatabaseNewer.is(error)).toBe(true);
+    expect(errorText(error)).toContain("at version 999");
+  });
+
+  it("one that fails leaves the database as it was", async () => {
+    const next = MIGRATIONS.length + 1;
+    const broken = [...MIGRATIONS, { id: next, name: "broken", sql: "create table halfway (); select 1/0" }];
+    await withClient(base.connection, async (client) => {
+      expect(MigrationFailed.is(await failure(migrate(client, broken)))).toBe(true);
+      expect((await client.query("select to_regclass('halfway') as there")).rows).toEqual([{ there: null }]);
+      expect(await migrate(client)).toBe(0);
+    });
+  });
+});
+
+describe("the store", () => {
+  it("reads 64-bit integers as numbers, without changing that for others in the process", async () => {
+    const row = await base.db
+      .selectFrom("tasks")
+      .select((e) => e.fn.countAll<number>().as("n"))
+      .executeTakeFirst();
+    expect(row).toEqual({ n: 0 });
+    const plain = await withClient(base.connection, (client) =>
+      client.query("select count(*) as n from tasks"),
+    );
+    expect(plain.rows).toEqual([{ n: "0" }]);
+    expect(pg.types.getTypeParser(20)("1")).toBe("1");
+  });
+
+  it("a server that is not there is an outside error with a code", async () => {
+    const error = await failure(openStore({ connection: { ...base.connection, host: "/nowhere" } }));
+    expect(StoreLost.is(error)).toBe(true);
+    expect(error).toMatchObject({ kind: "outside" });
+  });
+
+  it("a database that is not there is the operator's to put right", async () => {
+    const error = await failure(openStore({ connection: { ...base.connection, database: "elsewhere" } }));
+    expect(StoreRefused.is(error)).toBe(true);
+  });
+
+  it("what cannot be sent is found before anything is, or the rest would be committed", async () => {
+    const statements = [
+      { sql: "insert into director_attributes values ('a', $1)", parameters: ["1"] },
+      { sql: "insert into director_attributes values ('b', $1)", parameters: [Symbol("no")] },
+    ] as unknown as Parameters<typeof base.store.together>[0];
+    expect(String(await failure(base.store.together(statements)))).toContain("bug");
+    expect(await base.db.selectFrom("director_attributes").selectAll().execute()).toEqual([]);
+  });
+
+  it("outlives connections that are cut: idle, and in the middle of a transaction", async () => {
+    const idle: Error[] = [];
+    const store = await openStore({ connection: base.connection, onIdleError: (error) => idle.push(error) });
+    await store.db.selectFrom("tasks").selectAll().execute();
+    const cut = () =>
+      withClient(base.connection, (client) =>
+        client.query(
+          "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'slipway-director' and pid <> pg_backend_pid() and datname = current_database()",
+        ),
+      );
+    await cut();
+    await expect.poll(() => idle.length).toBeGreaterThan(0);
+    const error = await failure(
+      store.db.transaction().execute(async (tx) => {
+        await tx.insertInto("director_attributes").values({ name: "a", value: "1" }).execute();
+        await cut();
+        await tx.insertInto("director_attributes").values({ name: "b", value: "2" }).execute();
+      }),
+    );
+    expect(StoreLost.is(error), errorText(error)).toBe(true);
+    expect(await store.db.selectFrom("director_attributes").selectAll().execute()).toEqual([]);
+    await store.close();
+  });
+});

@@ -1,0 +1,295 @@
+import { systemRandom } from "@slipway/kernel/random";
+import type { StemcellCid, VmCid } from "@slipway/protocol/ids";
+import { beforeEach, describe, expect, it } from "vitest";
+import type { GroupName } from "../model/names.ts";
+import { DirectorError } from "../tasks/task.ts";
+import { directorUuid, findAttribute, setAttribute } from "./attributes.ts";
+import { saveConfig } from "./configs.ts";
+import {
+  deleteDeployment,
+  ensureDeployment,
+  findDeployment,
+  listDeployments,
+  saveSuccess,
+  useStemcells,
+} from "./deployments.ts";
+import { diskHolder, findOrphanDisk, giveDisk, listOrphanDisks, removeOrphanDisk } from "./disks.ts";
+import { BadWrite, DiskInUse, IpTaken } from "./errors.ts";
+import { createInstances, findInstance, loadInstances, setIgnore, setState } from "./instances.ts";
+import { takenIps } from "./ips.ts";
+import { openJournal } from "./journal.ts";
+import { listOrphanedVms, removeOrphanedVm } from "./orphaned-vms.ts";
+import type { Db } from "./schema.ts";
+import { listStemcells, mustBeUnused, removeStemcell, saveStemcell, uploadedTo } from "./stemcells.ts";
+import { listStrays, removeStray } from "./strays.ts";
+import { freshDatabase } from "./testing/database.ts";
+import { failure } from "./testing/failure.ts";
+import { disk, diskCid, ip, newInstance, shop, uuid, vm, vmCid } from "./testing/samples.ts";
+
+let base: Awaited<ReturnType<typeof freshDatabase>>;
+let db: Db;
+beforeEach(async () => {
+  base = await freshDatabase();
+  db = base.db;
+  return () => base.close();
+});
+
+const jammy = (version: string, more: object = {}) => ({
+  name: "jammy",
+  version,
+  operatingSystem: "ubuntu-jammy",
+  cid: `sc-${version}` as StemcellCid,
+  cpi: "",
+  apiVersion: 3,
+  digest: "sha256:aa",
+  ...more,
+});
+
+describe("deployments", () => {
+  it("one name is one deployment, and no two share a canonical name", async () => {
+    const first = await ensureDeployment(db, "Shop_a.1");
+    expect(await ensureDeployment(db, "Shop_a.1")).toEqual(first);
+    const error = await failure(ensureDeployment(db, "shop-a1"));
+    expect(error).toBeInstanceOf(DirectorError);
+    expect(error).toMatchObject({ code: 190009, message: expect.stringContaining("'Shop_a.1'") });
+  });
+
+  it("are listed by name with what the last success used; a failed first deploy has no manifest", async () => {
+    const zoo = await ensureDeployment(db, "zoo");
+    await ensureDeployment(db, "apt");
+    const [a, b] = [await saveStemcell(db, jammy("1.1")), await saveStemcell(db, jammy("1.2"))];
+    const config = await saveConfig(db, { type: "cloud", name: "default", content: "azs: []" });
+    if (!config.ok) throw new Error("not saved");
+    await useStemcells(db, zoo.id, [a.id]);
+    await saveSuccess(db, zoo.id, {
+      manifestText: "name: zoo\n",
+      configs: [config.config.id],
+      stemcells: [b.id],
+    });
+    expect(await listDeployments(db)).toEqual([
+      { id: expect.any(Number), name: "apt", manifestText: null, stemcells: [], configs: [] },
+      {
+        id: zoo.id,
+        name: "zoo",
+        manifestText: "name: zoo\n",
+        stemcells: [{ name: "jammy", version: "1.2" }],
+        configs: [{ id: config.config.id, type: "cloud", name: "default" }],
+      },
+    ]);
+    expect((await listDeployments(db, ["zoo"])).map(({ name }) => name)).toEqual(["zoo"]);
+  });
+
+  it("a success that cannot be recorded whole is not recorded at all", async () => {
+    const { id } = await ensureDeployment(db, "shop");
+    await failure(saveSuccess(db, id, { manifestText: "new", configs: [999], stemcells: [] }));
+    expect(await findDeployment(db, "shop")).toMatchObject({ manifestText: null });
+  });
+
+  it("one with instances is not deleted, one without is", async () => {
+    const id = await shop(db, newInstance(0));
+    expect(BadWrite.is(await failure(deleteDeployment(db, id)))).toBe(true);
+    await openJournal(base.store).write((writes) => writes.removeInstance(uuid("uuid-0")));
+    await deleteDeployment(db, id);
+    expect(await findDeployment(db, "shop")).toBeUndefined();
+  });
+});
+
+describe("instances and addresses", () => {
+  it("are found by uuid or index in their group only", async () => {
+    await shop(
+      db,
+      newInstance(0),
+      newInstance(1),
+      newInstance(0, { uuid: uuid("u-db"), group: "db" as GroupName }),
+    );
+    expect((await findInstance(db, "shop", "web", "1"))?.uuid).toBe("uuid-1");
+    expect((await findInstance(db, "shop", "db", "u-db"))?.group).toBe("db");
+    expect(await findInstance(db, "shop", "web", "u-db")).toBeUndefined();
+    expect(await findInstance(db, "other", "web", "1")).toBeUndefined();
+    expect((await loadInstances(db, "shop")).map(({ uuid: id }) => id)).toEqual(["u-db", "uuid-0", "uuid-1"]);
+  });
+
+  it("an address that is taken is an error that names the holder, and nothing is created", async () => {
+    await shop(db, newInstance(0, { ips: [ip("10.0.0.5")] }));
+    await ensureDeployment(db, "zoo");
+    const wanted = [
+      newInstance(8, { uuid: uuid("z-0"), ips: [ip("10.0.0.4")] }),
+      newInstance(9, { uuid: uuid("z-1"), ips: [ip("10.0.0.5")] }),
+    ];
+    const error = await failure(createInstances(db, "zoo", 2, wanted));
+    expect(IpTaken.is(error)).toBe(true);
+    expect(String(error)).toContain("10.0.0.5 for z-1 is taken by instance web/uuid-0 of deployment shop");
+    expect(await loadInstances(db, "zoo")).toEqual([]);
+    expect([...(await takenIps(db, "zoo"))]).toEqual([
+      ["10.0.0.5", "instance web/uuid-0 of deployment shop"],
+    ]);
+    expect([...(await takenIps(db, "shop"))]).toEqual([]);
+  });
+
+  it("creating again what is there keeps it and adds the new addresses", async () => {
+    await shop(db, newInstance(0, { ips: [ip("10.0.0.5")] }));
+    await createInstances(db, "shop", 2, [
+      newInstance(0, { state: "stopped", ips: [ip("10.0.0.5"), ip("10.0.0.6")] }),
+    ]);
+    const [one] = await loadInstances(db, "shop");
+    expect(one).toMatchObject({ state: "started", ips: [{ address: "10.0.0.5" }, { address: "10.0.0.6" }] });
+  });
+
+  it.each([
+    ["a deployment nobody knows", "other", [newInstance(3)]],
+    ["one index twice", "shop", [newInstance(3), newInstance(3, { uuid: uuid("again") })]],
+    [
+      "one address twice",
+      "shop",
+      [newInstance(3, { ips: [ip("1.1.1.1")] }), newInstance(4, { ips: [ip("1.1.1.1")] })],
+    ],
+  ])("%s is refused whole", async (_, deployment, wanted) => {
+    await shop(db);
+    expect(BadWrite.is(await failure(createInstances(db, deployment, 1, wanted)))).toBe(true);
+    expect(await loadInstances(db, "shop")).toEqual([]);
+  });
+
+  it("two deploys that want the same addresses in other orders: one gets all, the other is told", async () => {
+    await ensureDeployment(db, "a");
+    await ensureDeployment(db, "b");
+    const ips = Array.from({ length: 50 }, (_, n) => ip(`10.0.0.${n}`));
+    const results = await Promise.all([
+      failure(createInstances(db, "a", 1, [newInstance(0, { uuid: uuid("a"), ips })])),
+      failure(createInstances(db, "b", 2, [newInstance(0, { uuid: uuid("b"), ips: [...ips].reverse() })])),
+    ]);
+    expect(results.filter((result) => result === "no error")).toHaveLength(1);
+    expect(results.filter((result) => IpTaken.is(result))).toHaveLength(1);
+  });
+
+  it("2,000 with VM, disk and addresses are read in one query each way", async () => {
+    const many = Array.from({ length: 2000 }, (_, n) =>
+      newInstance(n, { ips: [ip(`10.${n >> 8}.${n & 255}.1`)] }),
+    );
+    await shop(db, ...many);
+    await openJournal(base.store).write((writes) => {
+      for (const { uuid: id, index } of many) {
+        writes.addVm(id, vm(`vm-${index}`, { active: true }));
+        writes.addDisk(id, disk(`disk-${index}`));
+      }
+    });
+    const read = await loadInstances(db, "shop");
+    expect(read).toHaveLength(2000);
+    expect(read.every((one) => one.vms.length === 1 && one.disks.length === 1 && one.ips.length === 1)).toBe(
+      true,
+    );
+  });
+
+  it("ignore and state are set, and missing instances told", async () => {
+    await shop(db, newInstance(0));
+    expect([await setIgnore(db, "uuid-0", true), await setState(db, "uuid-0", "detached")]).toEqual([
+      true,
+      true,
+    ]);
+    expect(await findInstance(db, "shop", "web", "0")).toMatchObject({ ignore: true, state: "detached" });
+    expect([await setIgnore(db, "x", true), await setState(db, "x", "started")]).toEqual([false, false]);
+  });
+});
+
+describe("stemcells", () => {
+  it("are one per name, version and CPI; uploading again replaces the cid", async () => {
+    const first = await saveStemcell(db, jammy("1.1"));
+    const again = await saveStemcell(db, jammy("1.1", { cid: "sc-new" }));
+    expect(again).toEqual({ ...first, cid: "sc-new" });
+    await saveStemcell(db, jammy("1.1", { cpi: "east" }));
+    expect((await listStemcells(db)).map(({ cid, cpi }) => [cid, cpi])).toEqual([
+      ["sc-new", ""],
+      ["sc-1.1", "east"],
+    ]);
+    expect(await listStemcells(db, { cpi: "east", name: "jammy", version: "1.1" })).toHaveLength(1);
+    expect(await uploadedTo(db, "jammy", "1.1")).toEqual(["", "east"]);
+    expect(await uploadedTo(db, "jammy", "1.2")).toEqual([]);
+  });
+
+  it("one in use is kept and its users named; one that is not is removed with its upload", async () => {
+    const { id } = await saveStemcell(db, jammy("1.1"));
+    const deployment = await shop(db);
+    await useStemcells(db, deployment, [id]);
+    expect((await listStemcells(db))[0]?.deployments).toEqual(["shop"]);
+    for (const work of [mustBeUnused(db, id), removeStemcell(db, id)])
+      expect(await failure(work)).toMatchObject({ code: 50004, message: expect.stringContaining("shop") });
+    await saveSuccess(db, deployment, { manifestText: "x", configs: [], stemcells: [] });
+    await removeStemcell(db, id);
+    await removeStemcell(db, id);
+    expect([await listStemcells(db), await uploadedTo(db, "jammy", "1.1")]).toEqual([[], []]);
+  });
+});
+
+describe("orphans and strays", () => {
+  const orphaned = async (cid: string) => {
+    await openJournal(base.store).write((writes) => {
+      writes.addDisk(uuid("uuid-1"), disk(cid));
+      writes.orphanDisk(diskCid(cid));
+    });
+  };
+
+  it("giving an orphan to an instance makes it active and orphans the one it had, at once", async () => {
+    await shop(db, newInstance(0), newInstance(1));
+    await orphaned("disk-o");
+    await openJournal(base.store).write((writes) => writes.addDisk(uuid("uuid-0"), disk("disk-had")));
+    await giveDisk(db, { instance: "uuid-0", cid: diskCid("disk-o"), cpi: "" });
+    await giveDisk(db, { instance: "uuid-0", cid: diskCid("disk-o"), cpi: "" });
+    expect((await findInstance(db, "shop", "web", "0"))?.disks).toMatchObject([
+      { cid: "disk-o", active: true, size: 1024, attachedTo: null, cloudProperties: { type: "gp3" } },
+    ]);
+    expect((await listOrphanDisks(db)).map(({ cid }) => cid)).toEqual(["disk-had"]);
+    expect(await diskHolder(db, "disk-o")).toMatchObject({ deployment: "shop", instance: "web/uuid-0" });
+  });
+
+  it("a disk nobody knew is taken with the properties given; one of another instance is refused", async () => {
+    await shop(db, newInstance(0), newInstance(1));
+    const properties = { size: 5, cloudProperties: { a: 1 } };
+    await giveDisk(db, { instance: "uuid-0", cid: diskCid("disk-n"), cpi: "east", properties });
+    expect((await findInstance(db, "shop", "web", "0"))?.disks).toMatchObject([
+      { cpi: "east", ...properties },
+    ]);
+    const error = await failure(giveDisk(db, { instance: "uuid-1", cid: diskCid("disk-n"), cpi: "" }));
+    expect(DiskInUse.is(error)).toBe(true);
+    const unknown = await failure(giveDisk(db, { instance: "nobody", cid: diskCid("disk-q"), cpi: "" }));
+    expect(BadWrite.is(unknown)).toBe(true);
+  });
+
+  it("the orphan list is newest first, by age when asked, and forgets what is gone from the cloud", async () => {
+    await shop(db, newInstance(1));
+    await orphaned("disk-1");
+    await orphaned("disk-2");
+    const all = await listOrphanDisks(db);
+    expect(all.map(({ cid }) => cid)).toEqual(["disk-2", "disk-1"]);
+    expect(await listOrphanDisks(db, 1000)).toEqual([]);
+    await removeOrphanDisk(db, diskCid("disk-1"));
+    expect(await findOrphanDisk(db, "disk-1")).toBeUndefined();
+    expect(await findOrphanDisk(db, "disk-2")).toEqual(all[0]);
+  });
+
+  it("an orphaned VM that is gone frees its addresses", async () => {
+    await shop(db, newInstance(0, { ips: [ip("10.0.0.5")] }));
+    await openJournal(base.store).write((writes) => {
+      writes.addVm(uuid("uuid-0"), vm("vm-1"));
+      writes.orphanVm(vmCid("vm-1"));
+    });
+    expect((await takenIps(db, "shop")).size).toBe(1);
+    await removeOrphanedVm(db, "vm-1" as VmCid);
+    expect([await listOrphanedVms(db), (await takenIps(db, "shop")).size]).toEqual([[], 0]);
+  });
+
+  it("strays stay listed until the operator removes them", async () => {
+    const stray = { kind: "disk", cpi: "east", requestId: "r-1", about: "a disk", why: "killed" } as const;
+    await openJournal(base.store).write((writes) => writes.addStray(stray));
+    const [one] = await listStrays(db);
+    expect(one).toMatchObject(stray);
+    expect([await removeStray(db, one?.id ?? 0), await removeStray(db, one?.id ?? 0)]).toEqual([true, false]);
+  });
+});
+
+it("the Director's uuid is made once, also when several ask at the same time", async () => {
+  const asked = await Promise.all([1, 2, 3, 4].map(() => directorUuid(db, systemRandom)));
+  expect(new Set(asked).size).toBe(1);
+  await setAttribute(db, "resurrection_paused", "true");
+  await setAttribute(db, "resurrection_paused", "false");
+  expect(await findAttribute(db, "resurrection_paused")).toBe("false");
+  expect(await findAttribute(db, "other")).toBeUndefined();
+});

@@ -1,0 +1,138 @@
+import type { StemcellCid } from "@slipway/protocol/ids";
+import { sql } from "kysely";
+import type { StemcellRecord } from "../model/records.ts";
+import { DirectorError } from "../tasks/task.ts";
+import { inTransaction } from "./open.ts";
+import type { Db } from "./schema.ts";
+
+export interface UploadedStemcell extends StemcellRecord {
+  readonly digest: string;
+  /** Names of the deployments that use it. */
+  readonly deployments: readonly string[];
+}
+
+interface StemcellRow {
+  readonly id: number;
+  readonly name: string;
+  readonly version: string;
+  readonly operating_system: string;
+  readonly cid: StemcellCid;
+  readonly digest: string;
+  readonly cpi: string;
+  readonly api_version: number;
+  readonly deployments: string[] | null;
+}
+
+const toStemcell = (row: StemcellRow): UploadedStemcell => ({
+  id: row.id,
+  name: row.name,
+  version: row.version,
+  operatingSystem: row.operating_system,
+  cid: row.cid,
+  cpi: row.cpi,
+  apiVersion: row.api_version,
+  digest: row.digest,
+  deployments: row.deployments ?? [],
+});
+
+/** By name, version and CPI. */
+export async function listStemcells(
+  db: Db,
+  filter: { readonly name?: string; readonly version?: string; readonly cpi?: string } = {},
+): Promise<UploadedStemcell[]> {
+  const { rows } = await sql<StemcellRow>`
+    select s.id, s.name, s.version, s.operating_system, s.cid, s.digest, s.cpi, s.api_version,
+      (select json_agg(d.name order by d.name) from deployment_stemcells ds
+        join deployments d on d.id = ds.deployment_id where ds.stemcell_id = s.id) as deployments
+    from stemcells s
+    where ${filter.name === undefined ? sql`true` : sql`s.name = ${filter.name}`}
+      and ${filter.version === undefined ? sql`true` : sql`s.version = ${filter.version}`}
+      and ${filter.cpi === undefined ? sql`true` : sql`s.cpi = ${filter.cpi}`}
+    order by s.name, s.version, s.cpi`.execute(db);
+  return rows.map(toStemcell);
+}
+
+/** One per name, version and CPI: uploaded again with `--fix`, it gets its new cid. Also notes the upload. */
+export function saveStemcell(
+  db: Db,
+  stemcell: Omit<StemcellRecord, "id"> & { readonly digest: string },
+): Promise<StemcellRecord> {
+  const { name, version, cpi } = stemcell;
+  const values = {
+    operating_system: stemcell.operatingSystem,
+    cid: stemcell.cid,
+    digest: stemcell.digest,
+    api_version: stemcell.apiVersion,
+  };
+  return inTransaction(db, async (tx) => {
+    const { id } = await tx
+      .insertInto("stemcells")
+      .values({ name, version, cpi, ...values })
+      .onConflict((on) => on.columns(["name", "version", "cpi"]).doUpdateSet(values))
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    await noteUpload(tx, { name, version, cpi });
+    const { digest: _, ...record } = stemcell;
+    return { ...record, id };
+  });
+}
+
+/** Kept also for a CPI that skipped the stemcell's format: it need not be uploaded again for it. */
+export async function noteUpload(
+  db: Db,
+  upload: { readonly name: string; readonly version: string; readonly cpi: string },
+): Promise<void> {
+  await db
+    .insertInto("stemcell_uploads")
+    .values(upload)
+    .onConflict((on) => on.doNothing())
+    .execute();
+}
+
+/** The CPIs that have been given this stemcell. */
+export async function uploadedTo(db: Db, name: string, version: string): Promise<string[]> {
+  const rows = await db
+    .selectFrom("stemcell_uploads")
+    .select("cpi")
+    .where("name", "=", name)
+    .where("version", "=", version)
+    .orderBy("cpi")
+    .execute();
+  return rows.map((row) => row.cpi);
+}
+
+/** Refused while a deployment uses it, so ask `mustBeUnused` before the cloud deletes anything. */
+export function removeStemcell(db: Db, id: number): Promise<void> {
+  return inTransaction(db, async (tx) => {
+    const row = await tx
+      .selectFrom("stemcells")
+      .select(["name", "version", "cpi"])
+      .where("id", "=", id)
+      .forUpdate()
+      .executeTakeFirst();
+    if (row === undefined) return;
+    await mustBeUnused(tx, id);
+    await tx
+      .deleteFrom("stemcell_uploads")
+      .where("name", "=", row.name)
+      .where("version", "=", row.version)
+      .where("cpi", "=", row.cpi)
+      .execute();
+    await tx.deleteFrom("stemcells").where("id", "=", id).execute();
+  });
+}
+
+export async function mustBeUnused(db: Db, id: number): Promise<void> {
+  const rows = await db
+    .selectFrom("deployment_stemcells as ds")
+    .innerJoin("deployments as d", "d.id", "ds.deployment_id")
+    .innerJoin("stemcells as s", "s.id", "ds.stemcell_id")
+    .select(["d.name as deployment", "s.name", "s.version"])
+    .where("ds.stemcell_id", "=", id)
+    .orderBy("d.name")
+    .execute();
+  const [first] = rows;
+  if (first === undefined) return;
+  const users = rows.map((row) => row.deployment).join(", ");
+  throw new DirectorError(50004, `Stemcell '${first.name}/${first.version}' is still in use by: ${users}`);
+}
