@@ -29,6 +29,7 @@ export interface AppliedSpec {
   /** Of the jobs; a constant while there are none. */
   readonly configurationHash: string;
   readonly vmType: string | null;
+  readonly vmResources?: JsonObject | null;
 }
 
 export interface IpRecord {

@@ -58,7 +58,9 @@ export function createInstances(
         select d.id, x.uuid, x."group", x.index, x.az, x.state, x.bootstrap
         from d, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
           as x(uuid text, "group" text, index integer, az text, state text, bootstrap boolean)
-        on conflict (uuid) do update set group_name = excluded.group_name, index = excluded.index returning 1)
+        on conflict (uuid) do update set group_name = excluded.group_name, index = excluded.index,
+          update_completed = instances.update_completed and instances.group_name = excluded.group_name
+        returning 1)
       select count(*) as there from d`
       .execute(tx)
       .catch((error: unknown) => {

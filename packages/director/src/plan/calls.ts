@@ -1,0 +1,32 @@
+import type { StepName } from "./model.ts";
+
+/** What a step says to whom; nothing for those that only write records. */
+export const CALLS: Readonly<Record<StepName, readonly string[]>> = {
+  stop: ["agent run_script pre-stop", "agent drain", "agent stop", "agent run_script post-stop"],
+  unmount_disk: ["agent list_disk", "agent unmount_disk"],
+  detach_disk: ["agent remove_persistent_disk", "cpi detach_disk"],
+  resize_disk: ["cpi resize_disk"],
+  update_disk: ["cpi update_disk"],
+  delete_vm: ["cpi delete_vm"],
+  delete_unused_vm: ["cpi delete_vm"],
+  orphan_vm: ["agent shutdown"],
+  create_vm: ["cpi create_vm"],
+  wait_for_agent: ["agent ping"],
+  activate_vm: [],
+  attach_disk: ["cpi attach_disk"],
+  mount_disk: ["agent add_persistent_disk", "cpi set_disk_metadata", "agent mount_disk"],
+  prepare_agent: ["agent update_settings", "agent apply", "agent get_state"],
+  create_disk: ["cpi create_disk"],
+  attach_new_disk: ["cpi attach_disk"],
+  mount_new_disk: ["agent add_persistent_disk", "cpi set_disk_metadata", "agent mount_disk"],
+  migrate_disk: ["agent migrate_disk"],
+  switch_disk: [],
+  unmount_old_disk: ["agent list_disk", "agent unmount_disk"],
+  detach_old_disk: ["agent remove_persistent_disk", "cpi detach_disk"],
+  orphan_disk: [],
+  set_vm_metadata: ["cpi set_vm_metadata"],
+  apply: ["agent apply"],
+  start: ["agent run_script pre-start", "agent start", "agent get_state", "agent run_script post-start"],
+  save_instance: [],
+  delete_instance: [],
+};

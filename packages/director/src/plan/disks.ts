@@ -1,0 +1,57 @@
+import type { DiskRecord, InstanceRecord } from "../model/records.ts";
+import { sameJson } from "./equal.ts";
+import type { DesiredInstance } from "./model.ts";
+
+type WantedDisk = DesiredInstance["persistentDisk"];
+
+export interface DiskRules {
+  readonly resizeByCpi: boolean;
+  readonly updateByCpi: boolean;
+  /** A new disk even if the old one would do. */
+  readonly renew: boolean;
+}
+
+/** What becomes of the disks of an instance. */
+export interface DiskWork {
+  readonly how: "none" | "keep" | "first" | "copy" | "resize" | "update" | "remove";
+  readonly wanted: WantedDisk;
+  /** The one with the data. */
+  readonly active: DiskRecord | undefined;
+  /** Made by an interrupted change, not copied to yet: taken instead of a new one. */
+  readonly fresh: DiskRecord | undefined;
+  /** Orphaned in the end. Never deleted. */
+  readonly old: readonly DiskRecord[];
+}
+
+export function diskWork(
+  wanted: WantedDisk,
+  recorded: Pick<InstanceRecord, "disks"> | undefined,
+  rules: DiskRules,
+): DiskWork {
+  const disks = recorded?.disks ?? [];
+  const active = disks.find((disk) => disk.active);
+  const inactive = disks.filter((disk) => !disk.active);
+  if (wanted === null)
+    return { wanted, how: active === undefined ? "none" : "remove", active, fresh: undefined, old: disks };
+  const fits = active !== undefined && matches(active, wanted);
+  if (fits && !rules.renew) return { wanted, how: "keep", active, fresh: undefined, old: inactive };
+  // Ids count up: an inactive disk from before the active one is its predecessor.
+  const fresh = inactive.findLast(
+    (disk) => matches(disk, wanted) && (active === undefined || disk.id > active.id),
+  );
+  const leftovers = inactive.filter((disk) => disk !== fresh);
+  if (active === undefined) return { wanted, how: "first", active, fresh, old: leftovers };
+  const byCpi = fresh === undefined && !rules.renew;
+  const sameProperties = sameJson(active.cloudProperties, wanted.cloudProperties);
+  if (byCpi && rules.resizeByCpi && sameProperties && wanted.size > active.size)
+    return { wanted, how: "resize", active, fresh, old: leftovers };
+  if (byCpi && rules.updateByCpi && wanted.size >= active.size)
+    return { wanted, how: "update", active, fresh, old: leftovers };
+  return { wanted, how: "copy", active, fresh, old: [...leftovers, active] };
+}
+
+const matches = (disk: DiskRecord, wanted: NonNullable<WantedDisk>): boolean =>
+  disk.size === wanted.size && sameJson(disk.cloudProperties, wanted.cloudProperties);
+
+export const isAttached = (disk: DiskRecord, vm: { readonly cid: string } | undefined): boolean =>
+  vm !== undefined && disk.attachedTo === vm.cid;

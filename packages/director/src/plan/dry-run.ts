@@ -1,0 +1,95 @@
+import type { Json, JsonObject } from "@slipway/protocol/schema/json";
+import { display } from "../model/names.ts";
+import { CALLS } from "./calls.ts";
+import type { GroupPlan, InstancePlan, Plan, PlannedStep } from "./model.ts";
+
+/** A plan as an operator reads it: which calls, why, and which instance will be down for what. */
+export function describePlan(plan: Plan): readonly string[] {
+  const lines: string[] = [];
+  const section = (title: string, instances: readonly InstancePlan[]) => {
+    if (instances.length > 0) lines.push(title, ...instances.flatMap(describeInstance));
+  };
+  section("Deleting unneeded instances", plan.obsolete);
+  section("Creating missing vms", plan.missingVms);
+  for (const together of plan.groups) {
+    const busy = together.filter(isBusy);
+    if (busy.length > 1) lines.push(`At the same time: ${busy.map(({ group }) => group).join(", ")}`);
+    for (const group of busy) {
+      section(`Deleting surplus instances of '${group.group}', ${group.maxInFlight} at once`, group.surplus);
+      for (const batch of group.batches)
+        section(
+          `Updating ${batch.canary ? "canaries of " : ""}'${group.group}', ${batch.maxInFlight} at once`,
+          batch.instances,
+        );
+    }
+  }
+  if (lines.length === 0) lines.push("Nothing to change.");
+  const unchanged = unchangedIn(plan);
+  if (unchanged > 0) lines.push(`${unchanged} instance${unchanged === 1 ? "" : "s"} unchanged.`);
+  lines.push(...plan.notes.map((note) => `Note: ${note}.`));
+  return lines;
+}
+
+/** The same for programs. Names and reasons only: properties and env may hold secrets. */
+export function planAsJson(plan: Plan): JsonObject {
+  return {
+    obsolete: plan.obsolete.map(instanceJson),
+    missing_vms: plan.missingVms.map(instanceJson),
+    groups: plan.groups.map((together) => together.map(groupJson)),
+    unchanged: unchangedIn(plan),
+    stemcells: plan.stemcells.map(({ name, version, cpi }) => ({ name, version, cpi })),
+    notes: [...plan.notes],
+  };
+}
+
+const isBusy = ({ surplus, batches }: GroupPlan): boolean => surplus.length > 0 || batches.length > 0;
+
+function unchangedIn(plan: Plan): number {
+  const changed = plan.groups.flat().flatMap(({ batches }) => batches.flatMap(({ instances }) => instances));
+  return plan.desired.length - changed.length;
+}
+
+function describeInstance(instance: InstancePlan): readonly string[] {
+  return [
+    `  ${nameOf(instance)}: ${instance.action}`,
+    ...instance.changes.map(({ reason }) => `    why: ${reason}`),
+    `    down: ${instance.downtime ?? "no"}`,
+    ...instance.steps.map((step) => {
+      const calls = callsOf(step, instance);
+      return `    ${step.name}${calls.length === 0 ? "" : ` [${calls.join(", ")}]`}: ${step.reason}`;
+    }),
+  ];
+}
+
+function callsOf({ name }: PlannedStep, { skipDrain }: InstancePlan): readonly string[] {
+  if (name !== "stop" || !skipDrain) return CALLS[name];
+  return CALLS.stop.filter((call) => call !== "agent drain" && call !== "agent run_script pre-stop");
+}
+
+const nameOf = ({ desired, recorded }: InstancePlan): string => {
+  const one = desired ?? recorded;
+  return one === undefined ? "?" : display(one);
+};
+
+const groupJson = ({ group, surplus, batches, maxInFlight }: GroupPlan): Json => ({
+  group,
+  max_in_flight: maxInFlight,
+  surplus: surplus.map(instanceJson),
+  batches: batches.map((batch) => ({
+    canary: batch.canary,
+    max_in_flight: batch.maxInFlight,
+    instances: batch.instances.map(instanceJson),
+  })),
+});
+
+const instanceJson = (instance: InstancePlan): Json => ({
+  instance: nameOf(instance),
+  action: instance.action,
+  changes: instance.changes.map(({ kind, reason }) => ({ kind, reason })),
+  downtime: instance.downtime ?? null,
+  steps: instance.steps.map((step) => ({
+    name: step.name,
+    calls: [...callsOf(step, instance)],
+    reason: step.reason,
+  })),
+});

@@ -1,0 +1,254 @@
+import type { Report } from "../manifest/problems.ts";
+import { display } from "../model/names.ts";
+import { activeVm, type VmRecord } from "../model/records.ts";
+import { type Addressed, addressInstance } from "./addresses.ts";
+import { diskChanges, inPlaceChanges, type Known, quietChanges } from "./changes.ts";
+import type { Outfit } from "./desired.ts";
+import { diskWork, isAttached } from "./disks.ts";
+import type { Holder, Ledger } from "./ips.ts";
+import type { Action, AgentReport, Change, DesiredInstance, InstancePlan, PlanInput } from "./model.ts";
+import type { Placed } from "./placement.ts";
+import type { Rooms } from "./rooms.ts";
+import { type Request, requestFor } from "./states.ts";
+import { isStatic } from "./static-seats.ts";
+import { newStepList, release, type Situation, stepsFor, type VmWork } from "./steps.ts";
+import { spareVm } from "./vms.ts";
+
+export interface Planning {
+  readonly input: PlanInput;
+  readonly rooms: Rooms;
+  readonly ledger: Ledger;
+  readonly holder: (placed: Placed) => Holder;
+  readonly report: Report;
+}
+
+export interface PlannedInstance {
+  readonly desired: DesiredInstance;
+  readonly early: InstancePlan | undefined;
+  /** Undefined: nothing is to be done. */
+  readonly late: InstancePlan | undefined;
+}
+
+export function planInstance(placed: Placed, outfit: Outfit, planning: Planning): PlannedInstance {
+  const { input, report } = planning;
+  const { recorded } = placed;
+  const request = requestFor(placed, input.options.state);
+  const parked = parkedAs(placed, outfit, request);
+  if (parked !== undefined) return { desired: parked, early: undefined, late: undefined };
+
+  const vm = recorded && activeVm(recorded);
+  const agent = vm && recorded ? input.agents.get(recorded.uuid) : undefined;
+  refuseUnresponsive(placed, agent, input.options.fix, report);
+  const known: Known | undefined =
+    recorded && vm ? { recorded, vm, agent, request, options: input.options } : undefined;
+  const unresponsive = agent?.responsive === false;
+  const maySwap = !unresponsive && request.state !== "detached" && swaps(placed, vm, planning.rooms);
+  const addressed = addressInstance(placed, outfit, known, planning, planning.holder(placed), maySwap);
+  const desired = desiredOf(placed, outfit, request, addressed);
+  if (request.state === "detached")
+    return { desired, early: undefined, late: detach(placed, desired, known, planning) };
+  return converge(placed, outfit, desired, known, request, addressed, planning);
+}
+
+/** Nothing is changed about ignored and detached instances, and about errands that do not run: they are as they were. */
+function parkedAs(placed: Placed, outfit: Outfit, request: Request): DesiredInstance | undefined {
+  const { recorded, group } = placed;
+  if (recorded === undefined) return undefined;
+  const vms = recorded.vms.length > 0;
+  const detached = request.state === "detached" && recorded.state === "detached" && !vms;
+  const idle = group.lifecycle === "errand" && activeVm(recorded) === undefined;
+  if (!recorded.ignore && !detached && !idle) return undefined;
+  const networks = recorded.spec?.networks ?? activeVm(recorded)?.networks ?? {};
+  return desiredOf(placed, outfit, { ...request, state: recorded.state }, { networks, ips: recorded.ips });
+}
+
+const desiredOf = (
+  { group, uuid, index, az, bootstrap }: Placed,
+  outfit: Outfit,
+  { state }: Request,
+  { networks, ips }: Pick<Addressed, "networks" | "ips">,
+): DesiredInstance => ({
+  group: group.name,
+  uuid,
+  index,
+  az,
+  bootstrap,
+  state,
+  cpi: outfit.cpi,
+  stemcell: outfit.stemcell,
+  cloudProperties: outfit.cloudProperties,
+  vmResources: outfit.vmResources,
+  vmType: outfit.vmType,
+  env: outfit.env,
+  tags: outfit.tags,
+  persistentDisk: outfit.persistentDisk,
+  networks,
+  ips,
+});
+
+/** A disk of an unfinished change must go with the VM it is attached to: that VM is not left behind. */
+const swaps = ({ group, recorded }: Placed, vm: VmRecord | undefined, rooms: Rooms): boolean =>
+  group.update.vmStrategy === "create-swap-delete" &&
+  !group.networks.some((one) => isStatic(one) || rooms.get(one.name)?.type === "vip") &&
+  recorded?.disks.some((disk) => !disk.active && isAttached(disk, vm)) !== true;
+
+export function refuseUnresponsive(
+  instance: Pick<Placed, "recorded">,
+  agent: AgentReport | undefined,
+  fix: boolean,
+  report: Report,
+): void {
+  if (agent?.responsive !== false || fix || instance.recorded === undefined) return;
+  report.add(
+    450002,
+    display(instance.recorded),
+    `The agent of instance '${display(instance.recorded)}' does not answer: ${agent.why}`,
+    "Bring it back, or run deploy with --fix: its VM is then replaced and its disk kept.",
+  );
+}
+
+function detach(
+  placed: Placed,
+  desired: DesiredInstance,
+  known: Known | undefined,
+  { input }: Planning,
+): InstancePlan {
+  const { recorded } = placed;
+  const list = newStepList();
+  const unresponsive = known?.agent?.responsive === false;
+  const why =
+    recorded?.state === "detached" ? "it is detached" : `state ${recorded?.state ?? "new"} -> detached`;
+  if (known !== undefined && !unresponsive) {
+    if (mayRun(known)) list.add("stop", why);
+    release(recorded, known.vm, list);
+  }
+  if (known !== undefined) list.add("delete_vm", why);
+  if (recorded?.vms.some((vm) => !vm.active)) list.add("delete_unused_vm", why);
+  list.add("save_instance", why);
+  return {
+    action: "detach",
+    changes: [{ kind: "state", reason: why }],
+    steps: list.steps(),
+    desired,
+    recorded,
+    unresponsive,
+    skipDrain: skipsDrain(input, desired.group),
+    downtime: known === undefined ? undefined : "until it is started again: its VM is deleted",
+  };
+}
+
+function converge(
+  placed: Placed,
+  outfit: Outfit,
+  desired: DesiredInstance,
+  known: Known | undefined,
+  request: Request,
+  addressed: Addressed,
+  { input }: Planning,
+): PlannedInstance {
+  const { recorded } = placed;
+  const unresponsive = known?.agent?.responsive === false;
+  const disk = diskWork(desired.persistentDisk, recorded, {
+    resizeByCpi: input.director.enableCpiResizeDisk && !unresponsive,
+    updateByCpi: input.director.enableCpiUpdateDisk && !unresponsive,
+    renew: input.options.recreatePersistentDisks,
+  });
+  const vmWork: VmWork =
+    known === undefined
+      ? "create"
+      : addressed.replace.length === 0
+        ? "keep"
+        : addressed.swap
+          ? "swap"
+          : "replace";
+  const hard: readonly Change[] =
+    known === undefined
+      ? [missing(placed, request), ...(recorded ? diskChanges(disk, undefined) : [])]
+      : [...inPlaceChanges(known, outfit, placed.group.name, disk), ...addressed.replace];
+  const spare = vmWork === "keep" ? undefined : spareVm(recorded, desired);
+  const leftovers = (recorded?.vms ?? []).filter((vm) => !vm.active && vm !== spare);
+  const changes = [...hard, ...quietChanges(recorded, desired, leftovers, disk)];
+  if (changes.length === 0) return { desired, early: undefined, late: undefined };
+
+  const jobs = hard.filter(({ kind }) => kind !== "tags");
+  const onlyStop =
+    desired.state === "stopped" &&
+    jobs.length > 0 &&
+    jobs.length === hard.length &&
+    jobs.every(({ kind }) => kind === "state");
+  const situation: Situation = {
+    desired,
+    recorded,
+    vm: known?.vm,
+    spare,
+    leftovers,
+    disk,
+    vmWork,
+    unresponsive,
+    running: known !== undefined && mayRun(known),
+    inPlace: jobs.length === 0 ? "quiet" : onlyStop ? "stop" : "jobs",
+    newTags: hard.some(({ kind }) => kind === "tags" || kind === "dirty" || kind === "job"),
+    cause: hard.map(({ reason }) => reason).join("; "),
+  };
+  const { early, late } = stepsFor(situation);
+  const skipDrain = skipsDrain(input, desired.group);
+  const doing = (
+    action: Action,
+    steps: InstancePlan["steps"],
+    downtime: string | undefined,
+  ): InstancePlan => ({
+    action,
+    changes,
+    steps,
+    desired,
+    recorded,
+    unresponsive,
+    skipDrain,
+    downtime,
+  });
+  return {
+    desired,
+    // The new VM is created; what it is created for may be a recreate.
+    early: early.length === 0 ? undefined : doing("create", early, undefined),
+    late: doing(actionFor(vmWork, situation, changes), late, downtimeOf(situation)),
+  };
+}
+
+function missing({ recorded }: Placed, { state }: Request): Change {
+  if (recorded === undefined || recorded.spec === null) return { kind: "missing_vm", reason: "new instance" };
+  if (recorded.state === "detached") return { kind: "state", reason: `state detached -> ${state}` };
+  return { kind: "missing_vm", reason: "its VM is missing" };
+}
+
+function actionFor(vmWork: VmWork, situation: Situation, changes: readonly Change[]): Action {
+  if (vmWork === "create") return "create";
+  if (vmWork !== "keep") return "recreate";
+  if (situation.inPlace === "stop" && situation.leftovers.length === 0) return "stop";
+  return changes.every(({ kind }) => kind === "tags") ? "metadata" : "update";
+}
+
+const DISK_WORK: Readonly<Record<string, string>> = {
+  copy: " and its disk copied",
+  resize: " and its disk resized",
+  update: " and its disk changed",
+  remove: " and its disk taken away",
+  first: " and it gets its disk",
+};
+
+function downtimeOf({ vmWork, recorded, desired, disk, inPlace, running }: Situation): string | undefined {
+  const more = DISK_WORK[disk.how] ?? "";
+  if (recorded === undefined || recorded.spec === null) return undefined;
+  if (vmWork === "create") return `until it has a VM again${more}`;
+  if (inPlace === "stop") return "until it is started again: its jobs are stopped";
+  if (desired.state === "stopped" && !running) return undefined;
+  if (vmWork === "replace") return `while its VM is replaced${more}`;
+  if (vmWork === "swap") return `while jobs and disk move to the new VM${more}`;
+  return inPlace === "jobs" ? `while its jobs are restarted${more}` : undefined;
+}
+
+/** Whether there may be jobs to stop; an agent that nobody asked is taken to have some. */
+const mayRun = ({ agent, recorded }: Known): boolean =>
+  agent === undefined ? recorded.state === "started" : agent.responsive && agent.jobState !== "stopped";
+
+export const skipsDrain = ({ options }: PlanInput, group: string): boolean =>
+  options.skipDrain.includes("*") || options.skipDrain.includes(group);

@@ -1,0 +1,109 @@
+import type { Network, Networks } from "@slipway/protocol/settings/networks";
+import { describe, expect, it } from "vitest";
+import { networkDifferences } from "./networks.ts";
+import { cloud, group, input, manifest, manual, on, planned, ranges, subnet } from "./testing/builders.ts";
+
+const config = cloud({
+  networks: [
+    manual(
+      "private",
+      subnet("10.4.0.0/20", { dns: ["10.4.0.2"], azs: ["z1"], cloudProperties: { name: "vnet" } }),
+    ),
+    manual("lonely", subnet("10.5.0.0/24", { gateway: undefined, dns: [], azs: ["z1"] })),
+    {
+      type: "dynamic",
+      name: "given",
+      subnets: [
+        { azs: ["z2"], dns: ["10.1.1.1"], cloudProperties: { subnet: "b" } },
+        { azs: ["z1"], dns: ["10.1.1.2"], cloudProperties: { subnet: "a" } },
+      ],
+    },
+    {
+      type: "vip",
+      name: "floating",
+      cloudProperties: { pool: "x" },
+      subnets: [{ azs: undefined, static: ranges("192.0.2.10-192.0.2.11") }],
+    },
+  ],
+});
+
+describe("what CPI and agent are told of a network", () => {
+  it("is as upstream writes it for each type", () => {
+    const networks = [
+      { name: "private", staticIps: [], default: ["gateway", "dns"] },
+      ...["lonely", "given", "floating"].map((name) => ({ name, staticIps: [], default: [] })),
+    ];
+    const made = planned(
+      input({ cloudConfig: config, manifest: manifest([group("web", 1, { azs: ["z1"], networks })]) }),
+    );
+    expect(made.desired[0]?.networks).toEqual({
+      private: {
+        type: "manual",
+        ip: "10.4.0.2",
+        prefix: "32",
+        netmask: "255.255.240.0",
+        gateway: "10.4.0.1",
+        dns: ["10.4.0.2"],
+        default: ["dns", "gateway"],
+        cloud_properties: { name: "vnet" },
+      },
+      lonely: {
+        type: "manual",
+        ip: "10.5.0.1",
+        prefix: "32",
+        netmask: "255.255.255.0",
+        dns: [],
+        cloud_properties: {},
+      },
+      given: { type: "dynamic", prefix: "32", dns: ["10.1.1.2"], cloud_properties: { subnet: "a" } },
+      floating: { type: "vip", ip: "192.0.2.10", prefix: "32", cloud_properties: { pool: "x" } },
+    });
+    expect(made.desired[0]?.ips.map(({ network }) => network)).toEqual(["private", "lonely", "floating"]);
+  });
+
+  it("gives floating addresses as listed, each to whoever holds it", () => {
+    const vips = (...ips: string[]) =>
+      manifest([
+        group("web", ips.length, {
+          azs: ["z1"],
+          networks: [on("given"), { ...on("floating", ...ips), default: [] }],
+        }),
+      ]);
+    const made = planned(input({ cloudConfig: config, manifest: vips("203.0.113.7", "203.0.113.6") }));
+    expect(made.desired.map(({ ips }) => ips)).toEqual([
+      [{ address: "203.0.113.7", network: "floating", static: true }],
+      [{ address: "203.0.113.6", network: "floating", static: true }],
+    ]);
+  });
+});
+
+describe("the difference between networks", () => {
+  const a: Network = { type: "manual", ip: "10.0.0.2", dns: ["1.1.1.1"], cloud_properties: { x: 1, y: 2 } };
+  const cases: readonly (readonly [string, Networks, readonly string[]])[] = [
+    ["none", { a }, []],
+    [
+      "the order of keys",
+      { a: { cloud_properties: { y: 2, x: 1 }, dns: ["1.1.1.1"], ip: "10.0.0.2", type: "manual" } },
+      [],
+    ],
+    ["an address", { a: { ...a, ip: "10.0.0.3" } }, ["network 'a': ip 10.0.0.2 -> 10.0.0.3"]],
+    ["dns", { a: { ...a, dns: ["1.1.1.2"] } }, ["network 'a': dns changed"]],
+    ["properties", { a: { ...a, cloud_properties: { x: 1 } } }, ["network 'a': cloud_properties changed"]],
+    ["a gateway", { a: { ...a, gateway: "10.0.0.1" } }, ["network 'a': gateway changed"]],
+    ["another network", { b: a }, ["network 'a' dropped", "network 'b' added"]],
+  ];
+  it.each(cases)("is told: %s", (_, wanted, expected) => {
+    expect(networkDifferences({ a }, wanted)).toEqual(expected);
+  });
+
+  it("does not count what the cloud or the agent added", () => {
+    expect(networkDifferences({ a: { ...a, mac: "00:11", resolved: true } }, { a })).toEqual([]);
+    const learned: Networks = {
+      a: { type: "dynamic", ip: "10.0.0.2", netmask: "255.0.0.0", gateway: "10.0.0.1", dns: [] },
+    };
+    expect(networkDifferences(learned, { a: { type: "dynamic", dns: [] } })).toEqual([]);
+    expect(networkDifferences(learned, { a: { type: "dynamic", dns: ["1.1.1.1"] } })).toEqual([
+      "network 'a': dns changed",
+    ]);
+  });
+});

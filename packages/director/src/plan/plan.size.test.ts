@@ -1,0 +1,37 @@
+import { describe, expect, it } from "vitest";
+import { cloud, group, manifest, manual, subnet } from "./testing/builders.ts";
+import { asDeployed, inSequence, newWorld, next, updatesOf } from "./testing/world.ts";
+
+const COUNT = 10_000;
+const big = (vmType: string) => ({
+  manifest: manifest(
+    Array.from({ length: 10 }, (_, at) =>
+      group(`group-${at}`, COUNT / 10, { azs: ["z1", "z2", "z3"], vmType, persistentDisk: { type: "d1" } }),
+    ),
+  ),
+  cloudConfig: cloud({
+    networks: [
+      manual("private", ...["z1", "z2", "z3"].map((az, at) => subnet(`10.${at}.0.0/16`, { azs: [az] }))),
+    ],
+  }),
+});
+
+describe("ten thousand instances", () => {
+  const fresh = next(newWorld(), big("small"));
+  const world = asDeployed(fresh);
+
+  it("that are new get a VM and an address each", () => {
+    expect(fresh.missingVms).toHaveLength(COUNT);
+    expect(new Set(fresh.desired.flatMap(({ ips }) => ips.map(({ address }) => address))).size).toBe(COUNT);
+  });
+
+  it("that do not change are left alone", () => {
+    expect(inSequence(next(world, big("small")))).toEqual([]);
+  });
+
+  it("that all change are all replaced", () => {
+    const actions = updatesOf(next(world, big("large"))).map(({ action }) => action);
+    expect(actions).toHaveLength(COUNT);
+    expect(new Set(actions)).toEqual(new Set(["recreate"]));
+  });
+});

@@ -1,0 +1,133 @@
+import type { Network, Networks } from "@slipway/protocol/settings/networks";
+import { formatIp, parseIp } from "../manifest/ip.ts";
+import type { Report } from "../manifest/problems.ts";
+import { display } from "../model/names.ts";
+import type { IpRecord } from "../model/records.ts";
+import type { Holder, Ledger } from "./ips.ts";
+import { networkSettings } from "./networks.ts";
+import type { Placed } from "./placement.ts";
+import { mayKeep, poolsFor, type Rooms } from "./rooms.ts";
+
+/** Addresses by network name. */
+export type Reserved = ReadonlyMap<string, number>;
+
+/**
+ * Which of the addresses an instance holds it can go on using, the first fitting one per network. A network that was
+ * renamed, or whose subnet another one took over, keeps its addresses.
+ */
+export function keepReservations(placed: Placed, rooms: Rooms, held: readonly IpRecord[]): Reserved {
+  const kept = new Map(placed.statics);
+  const left = held.flatMap((ip) => {
+    const address = parseIp(ip.address);
+    return address === undefined ? [] : [{ address, network: ip.network }];
+  });
+  for (const same of [true, false])
+    for (const { name } of placed.group.networks) {
+      const room = rooms.get(name);
+      if (room === undefined || room.type === "dynamic" || kept.has(name)) continue;
+      if (!same && room.type !== "manual") continue;
+      const at = left.findIndex(
+        (ip) =>
+          (same ? ip.network === name : (rooms.get(ip.network)?.type ?? "manual") === "manual") &&
+          mayKeep(room, ip.address, placed.az),
+      );
+      const [found] = at < 0 ? [] : left.splice(at, 1);
+      if (found !== undefined) kept.set(name, found.address);
+    }
+  return kept;
+}
+
+/** Takes what the manifest gives by name. Done for all instances before anyone takes just any address. */
+export function claimStatics(
+  placed: Placed,
+  deployment: string,
+  holder: Holder,
+  ledger: Ledger,
+  report: Report,
+): void {
+  for (const [network, address] of placed.statics) {
+    if (ledger.claim(address, holder)) continue;
+    report.add(
+      130008,
+      `instance_groups/${placed.group.name}/networks/${network}`,
+      `Failed to reserve IP '${formatIp(address)}' for instance '${display({ ...placed, group: placed.group.name })}': already reserved by ${ledger.holder(address)?.text() ?? "somebody"}`,
+      `Choose another address, or free this one: it is given to one instance in the whole Director, and '${deployment}' gets it only when its holder is gone.`,
+    );
+  }
+}
+
+/** The lowest free address on every network that has none yet. */
+export function reserveRest(
+  placed: Placed,
+  rooms: Rooms,
+  kept: Reserved,
+  holder: Holder,
+  ledger: Ledger,
+  report: Report,
+): Reserved {
+  const reserved = new Map(kept);
+  for (const { name } of placed.group.networks) {
+    const room = rooms.get(name);
+    if (room === undefined || room.type === "dynamic" || reserved.has(name)) continue;
+    let address: number | undefined;
+    for (const pool of poolsFor(room, placed.az)) address ??= ledger.takeLowest(pool, holder);
+    if (address !== undefined) reserved.set(name, address);
+    else
+      report.add(
+        130011,
+        `instance_groups/${placed.group.name}/networks/${name}`,
+        `Failed to reserve IP for '${display({ ...placed, group: placed.group.name })}' for ${room.type} network '${name}': no more available`,
+        `Enlarge a subnet${placed.az === null ? "" : ` of zone '${placed.az}'`} or its reserved and static ranges' rest, or ask for fewer instances. With create-swap-delete every replaced VM needs a second address for a while.`,
+      );
+  }
+  return reserved;
+}
+
+export interface Settled {
+  readonly networks: Networks;
+  readonly ips: readonly IpRecord[];
+  /** Every network of the group has its settings. */
+  readonly complete: boolean;
+}
+
+/** Settings and reservations of an instance with these addresses. */
+export function settle(placed: Placed, rooms: Rooms, reserved: Reserved): Settled {
+  const networks: [string, Network][] = [];
+  const ips: IpRecord[] = [];
+  for (const asked of placed.group.networks) {
+    const { name } = asked;
+    const room = rooms.get(name);
+    const address = reserved.get(name);
+    const settings = room && networkSettings(room, asked, placed.az, address);
+    if (settings === undefined) continue;
+    networks.push([name, settings]);
+    if (address !== undefined)
+      ips.push({ address: formatIp(address), network: name, static: placed.statics.has(name) });
+  }
+  return {
+    networks: Object.fromEntries(networks),
+    ips,
+    complete: networks.length === placed.group.networks.length,
+  };
+}
+
+export function reportUnusable(placed: Placed, settled: Settled, rooms: Rooms, report: Report): void {
+  for (const { name } of placed.group.networks) {
+    if (Object.hasOwn(settled.networks, name)) continue;
+    const where = `instance_groups/${placed.group.name}/networks/${name}`;
+    if (!rooms.has(name))
+      report.add(
+        150001,
+        where,
+        `Instance group '${placed.group.name}' references an unknown network '${name}'`,
+        "Add it to the cloud config, or name one that is there.",
+      );
+    else if (rooms.get(name)?.type === "dynamic")
+      report.add(
+        150006,
+        where,
+        `Instance group '${placed.group.name}' must specify availability zone that matches availability zones of network '${name}'`,
+        "Give the network a subnet in each of the group's zones.",
+      );
+  }
+}

@@ -1,0 +1,85 @@
+import { contains, netmask, parseCidr, parseIp } from "../manifest/ip.ts";
+import type {
+  CloudConfig,
+  CloudNetwork,
+  DynamicNetwork,
+  IpRange,
+  ManualNetwork,
+  ManualSubnet,
+  VipNetwork,
+} from "../manifest/model.ts";
+import { holds, mergeRanges, without } from "./ranges.ts";
+
+/** Addresses of one subnet, made ready to be searched. */
+export interface Pool {
+  readonly azs: readonly string[] | undefined;
+  /** What may be given to whoever asks for any address. */
+  readonly open: readonly IpRange[];
+  readonly static: readonly IpRange[];
+}
+
+export interface ManualPool extends Pool {
+  readonly subnet: ManualSubnet;
+  readonly range: IpRange;
+  readonly netmask: string;
+}
+
+/** A network of the cloud config with its pools. */
+export type Room =
+  | { readonly type: "manual"; readonly network: ManualNetwork; readonly pools: readonly ManualPool[] }
+  | { readonly type: "dynamic"; readonly network: DynamicNetwork }
+  | { readonly type: "vip"; readonly network: VipNetwork; readonly pools: readonly Pool[] };
+
+export type Rooms = ReadonlyMap<string, Room>;
+
+export const roomsOf = (cloudConfig: CloudConfig): Rooms =>
+  new Map(cloudConfig.networks.map((network) => [network.name, roomOf(network)]));
+
+function roomOf(network: CloudNetwork): Room {
+  switch (network.type) {
+    case "manual":
+      return { type: "manual", network, pools: network.subnets.flatMap(manualPool) };
+    case "dynamic":
+      return { type: "dynamic", network };
+    case "vip":
+      return { type: "vip", network, pools: network.subnets.map(vipPool) };
+  }
+}
+
+function manualPool(subnet: ManualSubnet): readonly ManualPool[] {
+  const range = parseCidr(subnet.range);
+  if (range === undefined) return [];
+  const gateway = subnet.gateway === undefined ? undefined : parseIp(subnet.gateway);
+  const restricted = mergeRanges([
+    { first: range.first, last: range.first },
+    { first: range.last, last: range.last },
+    ...(gateway === undefined ? [] : [{ first: gateway, last: gateway }]),
+    ...subnet.reserved,
+  ]);
+  const statics = mergeRanges(mergeRanges(subnet.static).flatMap((one) => without(one, restricted)));
+  const open = without(range, mergeRanges([...restricted, ...statics]));
+  return [{ subnet, range, netmask: netmask(range.bits), azs: subnet.azs, open, static: statics }];
+}
+
+function vipPool(subnet: VipNetwork["subnets"][number]): Pool {
+  const open = mergeRanges(subnet.static);
+  return { azs: subnet.azs, open, static: open };
+}
+
+/** An instance without a zone may use every subnet. */
+export const serves = (subnet: { readonly azs: readonly string[] | undefined }, az: string | null): boolean =>
+  az === null || subnet.azs?.includes(az) === true;
+
+export const poolHolding = (pools: readonly ManualPool[], address: number): ManualPool | undefined =>
+  pools.find((pool) => contains(pool.range, address));
+
+/** Whether an address might be given here to somebody who asks for any. */
+export const mayKeep = (room: Room, address: number, az: string | null): boolean =>
+  poolsFor(room, az).some((pool) => holds(pool.open, address));
+
+/** The pools an instance of this zone may take from. Floating addresses need not belong to a zone. */
+export function poolsFor(room: Room, az: string | null): readonly Pool[] {
+  if (room.type === "dynamic") return [];
+  if (room.type === "manual") return room.pools.filter((pool) => serves(pool, az));
+  return room.pools.filter((pool) => pool.azs === undefined || serves(pool, az));
+}

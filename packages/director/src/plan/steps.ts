@@ -1,0 +1,196 @@
+import { activeDisk, type InstanceRecord, type VmRecord } from "../model/records.ts";
+import { type DiskWork, isAttached } from "./disks.ts";
+import type { DesiredInstance, PlannedStep, StepName } from "./model.ts";
+
+/** The order steps have in every flow. */
+const ORDER: readonly StepName[] = [
+  "stop",
+  "unmount_disk",
+  "detach_disk",
+  "resize_disk",
+  "update_disk",
+  "delete_vm",
+  "delete_unused_vm",
+  "orphan_vm",
+  "create_vm",
+  "wait_for_agent",
+  "activate_vm",
+  "attach_disk",
+  "mount_disk",
+  "prepare_agent",
+  "create_disk",
+  "attach_new_disk",
+  "mount_new_disk",
+  "migrate_disk",
+  "switch_disk",
+  "unmount_old_disk",
+  "detach_old_disk",
+  "orphan_disk",
+  "set_vm_metadata",
+  "apply",
+  "start",
+  "save_instance",
+  "delete_instance",
+];
+
+/** Steps by name, read in the order of flows. */
+export interface StepList {
+  add(name: StepName, reason: string): void;
+  steps(): readonly PlannedStep[];
+}
+
+export function newStepList(): StepList {
+  const reasons = new Map<StepName, string>();
+  return {
+    add: (name, reason) => {
+      if (!reasons.has(name)) reasons.set(name, reason);
+    },
+    steps: () => {
+      if (reasons.size === 0) return [];
+      const steps: PlannedStep[] = [];
+      for (const name of ORDER) {
+        const reason = reasons.get(name);
+        if (reason !== undefined) steps.push({ name, reason });
+      }
+      return steps;
+    },
+  };
+}
+
+/** What happens to the VM: it stays, comes, is replaced, or is swapped for one made beforehand. */
+export type VmWork = "keep" | "create" | "replace" | "swap";
+
+export interface Situation {
+  readonly desired: DesiredInstance;
+  readonly recorded: InstanceRecord | undefined;
+  readonly vm: VmRecord | undefined;
+  readonly spare: VmRecord | undefined;
+  readonly leftovers: readonly VmRecord[];
+  readonly disk: DiskWork;
+  readonly vmWork: VmWork;
+  /** Its jobs may run, and its agent can be told to stop them. */
+  readonly running: boolean;
+  /** Its agent does not answer: nothing is asked of it. */
+  readonly unresponsive: boolean;
+  /** What an update in place is about: the jobs, only the switch to stopped, or nothing the jobs notice. */
+  readonly inPlace: "jobs" | "stop" | "quiet";
+  readonly newTags: boolean;
+  /** Why the VM is touched. */
+  readonly cause: string;
+}
+
+export interface Phases {
+  /** In `Creating missing vms`, before any group is touched. */
+  readonly early: readonly PlannedStep[];
+  readonly late: readonly PlannedStep[];
+}
+
+export function stepsFor(situation: Situation): Phases {
+  const early = newStepList();
+  const late = newStepList();
+  const { vmWork, leftovers } = situation;
+  const first = vmWork === "create" || vmWork === "swap" ? early : late;
+  for (const vm of leftovers)
+    first.add("delete_unused_vm", `VM '${vm.cid}' was left by an unfinished update`);
+  if (vmWork === "keep") keepVm(situation, late);
+  else newVm(situation, early, late);
+  late.add("save_instance", "what it was brought to is remembered");
+  return { early: early.steps(), late: late.steps() };
+}
+
+function keepVm(situation: Situation, list: StepList): void {
+  const { vm, disk, desired, inPlace, cause } = situation;
+  if (situation.running && inPlace !== "quiet") list.add("stop", cause);
+  if (inPlace === "stop") return;
+  byCpi(disk, list, () => {
+    if (disk.active?.mounted) list.add("unmount_disk", "the disk is changed while nobody uses it");
+    if (disk.active && isAttached(disk.active, vm))
+      list.add("detach_disk", "the CPI changes disks that are not attached");
+  });
+  bringDisk(disk, list, vm);
+  if (vm !== undefined && !vm.ready) list.add("prepare_agent", "its agent was not given its settings yet");
+  changeDisk(disk, list, vm);
+  if (situation.newTags) list.add("set_vm_metadata", "tags or identity changed");
+  if (inPlace !== "jobs") return;
+  list.add("apply", cause);
+  if (desired.state === "started") list.add("start", "its jobs are to run");
+}
+
+function newVm(situation: Situation, early: StepList, late: StepList): void {
+  const { vm, spare, disk, desired, vmWork, recorded, cause, unresponsive } = situation;
+  if (vm !== undefined) {
+    if (situation.running) late.add("stop", "its jobs must not run while the VM is replaced");
+    if (!unresponsive) release(recorded, vm, late);
+    late.add(vmWork === "swap" ? "orphan_vm" : "delete_vm", cause);
+  }
+  byCpi(disk, vmWork === "create" ? early : late, () => undefined);
+  const making = vmWork === "replace" ? late : early;
+  if (spare === undefined) making.add("create_vm", cause);
+  if (spare?.ready !== true) {
+    making.add(
+      "wait_for_agent",
+      spare === undefined ? "a new VM boots" : "the VM made before was not ready yet",
+    );
+    making.add("prepare_agent", "a new agent gets its settings");
+  }
+  const moving = vmWork === "create" ? early : late;
+  moving.add(
+    "activate_vm",
+    vmWork === "swap" ? "the new VM takes over" : "it is the instance's VM from now on",
+  );
+  bringDisk(disk, moving, undefined);
+  changeDisk(disk, late, undefined);
+  late.add("set_vm_metadata", "a new VM is told who it is");
+  late.add("apply", cause);
+  if (desired.state === "started") late.add("start", "its jobs are to run");
+}
+
+/** The disk of a VM that goes is unmounted and detached before. */
+export function release(recorded: InstanceRecord | undefined, vm: VmRecord, list: StepList): void {
+  const disk = recorded && activeDisk(recorded);
+  if (disk === undefined || !isAttached(disk, vm)) return;
+  if (disk.mounted) list.add("unmount_disk", "its data is written out before the VM goes");
+  list.add("detach_disk", "the disk outlives the VM");
+}
+
+/** Resize or update by the CPI, on a disk that is attached nowhere. */
+function byCpi(disk: DiskWork, list: StepList, free: () => void): void {
+  if (disk.how !== "resize" && disk.how !== "update") return;
+  free();
+  list.add(
+    disk.how === "resize" ? "resize_disk" : "update_disk",
+    "the CPI changes the disk itself, nothing is copied",
+  );
+}
+
+/** The disk with the data, on the VM that is to have it. */
+function bringDisk(disk: DiskWork, list: StepList, vm: VmRecord | undefined): void {
+  const { active, how } = disk;
+  if (active === undefined || how === "remove") return;
+  const moved = how === "resize" || how === "update" || !isAttached(active, vm);
+  if (moved) list.add("attach_disk", `disk '${active.cid}' holds its data`);
+  if (moved || !active.mounted) list.add("mount_disk", `disk '${active.cid}' holds its data`);
+}
+
+/** A first disk, a disk that takes over from another, and what becomes of those that are no longer needed. */
+function changeDisk(disk: DiskWork, list: StepList, vm: VmRecord | undefined): void {
+  const { how, fresh, old } = disk;
+  if (how === "first" || how === "copy") {
+    if (fresh === undefined) list.add("create_disk", how === "copy" ? "the disk changed" : "its first disk");
+    const attached = fresh !== undefined && isAttached(fresh, vm);
+    if (!attached)
+      list.add("attach_new_disk", fresh ? `disk '${fresh.cid}' was made for it before` : "it is new");
+    if (!attached || !fresh.mounted) list.add("mount_new_disk", "to be written to");
+    if (how === "copy") list.add("migrate_disk", "the data goes to the new disk");
+    list.add(
+      "switch_disk",
+      how === "copy" ? "the new disk has the data now" : "it is the instance's disk from now on",
+    );
+  }
+  const copied = how === "copy";
+  const there = old.filter((one) => isAttached(one, vm));
+  const why = how === "remove" ? "no longer wanted" : copied ? "replaced" : "left by an unfinished change";
+  if (copied || there.some((one) => one.mounted)) list.add("unmount_old_disk", why);
+  if (copied || there.length > 0) list.add("detach_old_disk", why);
+  if (old.length > 0) list.add("orphan_disk", `kept for some days: ${why}`);
+}
