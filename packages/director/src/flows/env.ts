@@ -1,0 +1,37 @@
+import type { Json, JsonObject } from "@slipway/protocol/schema/json";
+
+const objectOf = (value: Json | undefined): JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+
+/** As in DNS: lower case, underscores as dashes, nothing else. */
+const canonical = (name: string): string =>
+  name
+    .toLowerCase()
+    .replaceAll("_", "-")
+    .replace(/[^a-z0-9-]/g, "");
+
+/** `director`, `director-deployment`, `director-deployment-group` and the parts: what cloud tags group VMs by. */
+export function groupNames(names: readonly string[]): { readonly group: string; readonly groups: string[] } {
+  const parts = names.map(canonical);
+  const [director = "", deployment = "", group = ""] = parts;
+  const all = parts.join("-");
+  return {
+    group: all,
+    groups: [...parts, `${director}-${deployment}`, `${deployment}-${group}`, all],
+  };
+}
+
+/** The `env` of create_vm: the Director's own under the group's, then what only the Director can say. */
+export function createVmEnv(
+  vm: { readonly env: JsonObject; readonly tags: JsonObject; readonly names: readonly string[] },
+  introduction: JsonObject,
+  agentEnvBosh: JsonObject,
+): JsonObject {
+  const bosh: JsonObject = {
+    ...agentEnvBosh,
+    ...objectOf(vm.env.bosh),
+    ...introduction,
+    ...groupNames(vm.names),
+  };
+  return { ...vm.env, bosh: { ...bosh, tags: { ...objectOf(bosh.tags), ...vm.tags } } };
+}

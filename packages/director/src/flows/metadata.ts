@@ -1,0 +1,31 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { FlowContext, Subject } from "./step.ts";
+
+const seconds = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
+
+/** Tags, and the keys upstream always sets; those win. */
+export function vmMetadata({ plan, instance }: Subject, context: FlowContext): JsonObject {
+  return {
+    ...plan.desired?.tags,
+    director: context.settings.directorName,
+    deployment: context.deployment,
+    id: instance.uuid,
+    job: instance.group,
+    instance_group: instance.group,
+    index: String(instance.index),
+    name: `${instance.group}/${instance.uuid}`,
+    created_at: seconds(context.clock.now()),
+  };
+}
+
+export function diskMetadata({ plan, instance }: Subject, context: FlowContext): JsonObject {
+  return {
+    ...plan.desired?.tags,
+    director: context.settings.directorName,
+    deployment: context.deployment,
+    instance_id: instance.uuid,
+    instance_index: String(instance.index),
+    instance_group: instance.group,
+    attached_at: seconds(context.clock.now()),
+  };
+}

@@ -1,0 +1,89 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { CpiLost } from "../clouds/cloud.ts";
+import { display, type InstanceUuid } from "../model/names.ts";
+import type { InstancePlan, StepName } from "../plan/model.ts";
+import { audit } from "./audit.ts";
+import { StepFailed } from "./errors.ts";
+import type { AnyStep, FlowContext, Step, Subject } from "./step.ts";
+import { STEPS } from "./steps.ts";
+
+/** An instance on its way to its plan. */
+export interface Journey {
+  readonly uuid: InstanceUuid;
+  readonly plan: InstancePlan;
+  readonly watchMs: readonly [low: number, high: number];
+  /** Told each step before it is taken. */
+  readonly progress?: (step: StepName) => void;
+}
+
+/** Takes the steps in order. Each is looked at with fresh records, and skipped when they say it is done. */
+export async function runSteps(
+  names: readonly StepName[],
+  journey: Journey,
+  context: FlowContext,
+): Promise<void> {
+  for (const name of names) {
+    context.signal.throwIfAborted();
+    await runStep(STEPS[name], journey, context);
+  }
+}
+
+async function runStep(step: AnyStep, journey: Journey, context: FlowContext): Promise<void> {
+  for (let tries = 1; ; ) {
+    const subject = await subjectOf(journey, context);
+    if (subject === undefined || step.done?.(subject) === true) return;
+    const intent = step.intent(subject, context);
+    if (intent === undefined) return;
+    journey.progress?.(step.name);
+    try {
+      await take(step as unknown as Step<object, unknown>, intent, journey.uuid, context);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (step.retry?.(error, tries, context) !== true)
+        throw new StepFailed(display(subject.instance), step.name, error);
+      tries += 1;
+      context.debug(`${step.name} of ${journey.uuid}: tried again after: ${String(error)}`);
+      continue;
+    }
+    if (step.repeats !== true) return;
+  }
+}
+
+async function subjectOf(journey: Journey, context: FlowContext): Promise<Subject | undefined> {
+  const instance = await context.journal.instance(journey.uuid);
+  return instance === undefined ? undefined : { plan: journey.plan, instance, watchMs: journey.watchMs };
+}
+
+/** Intent, work, outcome. */
+async function take(
+  step: Step<object, unknown>,
+  intent: object,
+  instance: InstanceUuid,
+  context: FlowContext,
+): Promise<void> {
+  const { taskId, deployment, journal } = context;
+  context.debug(`${step.name} of ${instance}`);
+  if (step.inward === true) {
+    await journal.write((writes) => step.record(intent, undefined, writes));
+    await audit(step.name, intent, undefined, context);
+    return;
+  }
+  const opened = await journal.open({
+    taskId,
+    deployment,
+    instance,
+    step: step.name,
+    intent: intent as unknown as JsonObject,
+  });
+  let outcome: unknown;
+  try {
+    outcome = await step.run(opened.intent, context);
+  } catch (error) {
+    // Whether a lost or interrupted call was carried out is not known: the intent stays open, to be settled.
+    const unknown = error instanceof CpiLost || context.signal.aborted;
+    if (!unknown) await journal.close(opened.id, "failed");
+    throw error;
+  }
+  await journal.close(opened.id, "done", (writes) => step.record(opened.intent, outcome, writes));
+  await audit(step.name, opened.intent, outcome, context);
+}

@@ -1,0 +1,61 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import {
+  activeDisk,
+  activeVm,
+  type DiskRecord,
+  type InstanceRecord,
+  type VmRecord,
+} from "../model/records.ts";
+import { sameJson } from "../plan/equal.ts";
+import { vmSuits } from "../plan/vms.ts";
+import type { Subject } from "./step.ts";
+
+/** Which VM or disk of an instance a step is about, told from the records alone. */
+
+/** The VM that is being made: not yet in use. */
+export const newVm = (instance: InstanceRecord): VmRecord | undefined =>
+  instance.vms.filter((vm) => !vm.active).at(-1);
+
+/** The VM that new work goes to. */
+export const currentVm = (instance: InstanceRecord): VmRecord | undefined =>
+  newVm(instance) ?? activeVm(instance);
+
+/** A VM beside the active one that nothing will use. */
+export function unusedVm({ instance, plan: { desired, changes } }: Subject): VmRecord | undefined {
+  const active = activeVm(instance);
+  const replaced = changes.some(({ kind }) => kind === "recreate");
+  return instance.vms.find((vm) => {
+    if (vm.active) return false;
+    if (desired === undefined || desired.state === "detached" || !vmSuits(vm, desired)) return true;
+    return active !== undefined && vmSuits(active, desired) && !replaced;
+  });
+}
+
+export function diskFits(
+  disk: Pick<DiskRecord, "size" | "cloudProperties">,
+  wanted: { readonly size: number; readonly cloudProperties: JsonObject } | null | undefined,
+): boolean {
+  return (
+    wanted !== null &&
+    wanted !== undefined &&
+    disk.size === wanted.size &&
+    sameJson(disk.cloudProperties, wanted.cloudProperties)
+  );
+}
+
+/** The disk that is to take over: made after the active one, and what is wanted. */
+export function newDisk({ instance, plan }: Subject): DiskRecord | undefined {
+  const active = activeDisk(instance);
+  return instance.disks
+    .filter((disk) => !disk.active && disk.id > (active?.id ?? 0))
+    .filter((disk) => diskFits(disk, plan.desired?.persistentDisk))
+    .at(-1);
+}
+
+/** Disks the instance is to be without. */
+export function oldDisks(subject: Subject): readonly DiskRecord[] {
+  const { instance, plan } = subject;
+  if ((plan.desired?.persistentDisk ?? null) === null) return instance.disks;
+  const next = newDisk(subject);
+  return instance.disks.filter((disk) => !disk.active && disk.id !== next?.id);
+}

@@ -1,0 +1,50 @@
+import { messageTrail } from "@slipway/kernel/errors";
+import { AgentRefused, AgentSilent } from "../agents/agent.ts";
+import { CpiRefused } from "../clouds/cloud.ts";
+import { display } from "../model/names.ts";
+import type { StepName } from "../plan/model.ts";
+import { IntentUnreadable, StepFailed } from "./errors.ts";
+import type { IntentRecord } from "./journal.ts";
+import type { FlowContext, Settled, Step } from "./step.ts";
+import { STEPS } from "./steps.ts";
+
+/**
+ * Finds out what became of every step that was begun and whose outcome nobody has recorded: after a crash, a lost CPI
+ * or a cancelled task. Afterwards the records say what is, and can be planned from.
+ */
+export async function settleOpenIntents(context: FlowContext): Promise<number> {
+  const open = await context.journal.openIntents(context.deployment);
+  for (const intent of open) await settleOne(intent, context);
+  return open.length;
+}
+
+async function settleOne(record: IntentRecord, context: FlowContext): Promise<void> {
+  if (!Object.hasOwn(STEPS, record.step)) throw IntentUnreadable({ step: record.step, id: record.id });
+  const step = STEPS[record.step as StepName] as unknown as Step<object, unknown>;
+  const { intent } = record;
+  if (step.redo === true) return await context.journal.close(record.id, "undone");
+  context.debug(`settling ${record.step} of ${record.instance ?? context.deployment}`);
+  let settled: Settled<unknown>;
+  try {
+    settled = step.settle
+      ? await step.settle(intent, context)
+      : { how: "done", outcome: await step.run(intent, context) };
+  } catch (error) {
+    // An answer is an outcome: it was not done. Planning from the records goes on from there.
+    const answered =
+      error instanceof CpiRefused || error instanceof AgentRefused || error instanceof AgentSilent;
+    context.signal.throwIfAborted();
+    if (!answered) throw new StepFailed(await nameOf(record, context), `${record.step} begun earlier`, error);
+    context.debug(`${record.step} was not done: ${messageTrail(error)}`);
+    settled = { how: "undone" };
+  }
+  await context.journal.close(record.id, settled.how, (writes) => {
+    if (settled.how === "done") step.record(intent, settled.outcome, writes);
+    if (settled.how === "stray") writes.addStray(settled.stray);
+  });
+}
+
+async function nameOf({ instance: uuid }: IntentRecord, context: FlowContext): Promise<string> {
+  const instance = uuid === null ? undefined : await context.journal.instance(uuid);
+  return instance === undefined ? (uuid ?? context.deployment) : display(instance);
+}

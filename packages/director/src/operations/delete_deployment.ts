@@ -1,0 +1,70 @@
+import { deleteDeploymentParams } from "../api/params.ts";
+import { runInstance } from "../flows/run-instance.ts";
+import { settleOpenIntents } from "../flows/settle.ts";
+import { display } from "../model/names.ts";
+import type { InstanceRecord } from "../model/records.ts";
+import { planDeletion } from "../plan/deletion.ts";
+import type { AgentReport } from "../plan/model.ts";
+import { deleteDeployment as deleteRecord, findDeployment } from "../store/deployments.ts";
+import { loadInstances } from "../store/instances.ts";
+import { DirectorError } from "../tasks/task.ts";
+import { askAgents } from "./ask-agents.ts";
+import { inFlight } from "./in-flight.ts";
+import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
+
+const AT_ONCE = 32;
+const NO_WATCH: readonly [number, number] = [0, 0];
+const IGNORED = 190021;
+/** With --force the VMs go whatever their agents say. */
+const FORCE_ANSWER_MS = 5_000;
+
+/** VMs are deleted, persistent disks go to the orphan list, addresses are free again. */
+export const deleteDeployment = operation(deleteDeploymentParams, async ({ force }, task, shop) => {
+  const name = task.deployment ?? "";
+  return await task.withLock(deploymentLock(name), DEPLOYMENT_LOCK_MS, async () => {
+    const deployment = await findDeployment(shop.db, name);
+    if (deployment === undefined) return `/deployments/${name}`;
+    const event = { action: "delete", objectType: "deployment", objectName: name, deployment: name };
+    const parentId = await task.audit(event);
+    const context = flowContext(shop, task, name);
+    await settleOpenIntents(context);
+    const instances = await loadInstances(shop.db, name);
+    refuseIgnored(instances, name);
+    const reports = await askAgents(instances, context, force ? FORCE_ANSWER_MS : undefined);
+    const stage = task.stage("Deleting instances", [], instances.length);
+    await inFlight(instances, AT_ONCE, (instance) =>
+      stage.step(display(instance), async () => {
+        const agent = reports.get(instance.uuid);
+        refuseSilent(instance, agent, force);
+        const plan = planDeletion(instance, {
+          agent,
+          orphanVm: false,
+          skipDrain: force,
+          why: "the deployment is deleted",
+        });
+        await runInstance({ uuid: instance.uuid, plan, watchMs: NO_WATCH }, context);
+      }),
+    );
+    const artifacts = task.stage("Removing deployment artifacts", [], 1);
+    await artifacts.step("Detaching stemcells", () => deleteRecord(shop.db, deployment.id));
+    await task.audit({ ...event, parentId });
+    return `/deployments/${name}`;
+  });
+});
+
+function refuseIgnored(instances: readonly InstanceRecord[], name: string): void {
+  const ignored = instances.filter(({ ignore }) => ignore).map(display);
+  if (ignored.length > 0)
+    throw new DirectorError(
+      IGNORED,
+      `deployment '${name}' has ignored instances: ${ignored.join(", ")}. Run bosh unignore first.`,
+    );
+}
+
+function refuseSilent(instance: InstanceRecord, agent: AgentReport | undefined, force: boolean): void {
+  if (force || agent === undefined || agent.responsive) return;
+  throw new DirectorError(
+    450002,
+    `the agent of ${display(instance)} does not answer: ${agent.why}. With --force its VM is deleted without being stopped.`,
+  );
+}

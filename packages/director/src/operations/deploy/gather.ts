@@ -1,0 +1,121 @@
+import type { DeployOptions } from "../../api/params.ts";
+import { settleOpenIntents } from "../../flows/settle.ts";
+import type { FlowContext } from "../../flows/step.ts";
+import { parseCloudConfig } from "../../manifest/cloud-config.ts";
+import { parseManifest } from "../../manifest/deployment.ts";
+import type { CloudConfig, Manifest, UpdatePolicy } from "../../manifest/model.ts";
+import { problemsError } from "../../manifest/problems.ts";
+import { referenceProblems } from "../../manifest/references.ts";
+import { unresolvedVariables } from "../../manifest/variables.ts";
+import { parseYaml } from "../../manifest/yaml.ts";
+import type { InstanceUuid } from "../../model/names.ts";
+import type { PlanInput, PlanOptions, StateChange } from "../../plan/model.ts";
+import { findConfigs } from "../../store/configs.ts";
+import { loadInstances } from "../../store/instances.ts";
+import { takenIps } from "../../store/ips.ts";
+import { listStemcells } from "../../store/stemcells.ts";
+import { DirectorError } from "../../tasks/task.ts";
+import { askAgents } from "../ask-agents.ts";
+import { JobsNotSupported } from "../errors.ts";
+import type { Workshop } from "../operation.ts";
+
+const NO_CLOUD_CONFIG = 440001;
+const UNKNOWN_CONFIG = 190025;
+/** With --fix silent agents are expected: they are not waited for as long as one that is only busy. */
+const FIX_ANSWER_MS = 15_000;
+
+/** What a deploy is asked for, wherever it came from. */
+export interface Request {
+  readonly deployment: string;
+  readonly manifestText: string;
+  readonly configIds: readonly number[];
+  readonly options: DeployOptions;
+  readonly state: StateChange | undefined;
+  readonly firstDeploy: boolean;
+  /** When it was asked for: VMs made since are as new as it wants them. */
+  readonly askedAt: number;
+}
+
+/** Everything a plan is made of: the wanted, the recorded, and what the agents say. */
+export async function gather(request: Request, shop: Workshop, context: FlowContext): Promise<PlanInput> {
+  const manifest = readManifest(request);
+  const cloudConfig = await readCloudConfig(request, shop);
+  const mistakes = referenceProblems(manifest, cloudConfig);
+  if (mistakes.length > 0) throw problemsError("manifest and cloud config do not fit", mistakes);
+  refuseJobs(manifest);
+
+  const settled = await settleOpenIntents(context);
+  if (settled > 0) context.debug(`${settled} steps of an earlier run were settled`);
+  const instances = await loadInstances(shop.db, request.deployment);
+  const taken = await takenIps(shop.db, request.deployment);
+  for (const ip of shop.ownIps) taken.set(ip, "the Director");
+  return {
+    manifest,
+    cloudConfig,
+    instances,
+    agents: await askAgents(instances, context, request.options.fix ? FIX_ANSWER_MS : undefined),
+    takenIps: taken,
+    stemcells: await listStemcells(shop.db),
+    options: planOptions(request),
+    newUuid: () => shop.random.uuid() as InstanceUuid,
+    fraction: () => shop.random.fraction(),
+    director: { name: shop.settings.directorName, ...shop.options },
+    firstDeploy: request.firstDeploy,
+  };
+}
+
+function readManifest({ manifestText, deployment }: Request): Manifest {
+  const document = parseYaml(manifestText, "the manifest");
+  const open = unresolvedVariables(document);
+  if (open.length > 0) throw problemsError("the manifest has variables without a value", open);
+  const parsed = parseManifest(document);
+  if (!parsed.ok) throw problemsError("the manifest is not valid", parsed.problems);
+  if (parsed.manifest.name !== deployment)
+    throw new DirectorError(
+      440001,
+      `the manifest is of deployment '${parsed.manifest.name}', not '${deployment}'`,
+    );
+  return parsed.manifest;
+}
+
+async function readCloudConfig({ configIds }: Request, shop: Workshop): Promise<CloudConfig> {
+  const configs = await findConfigs(shop.db, configIds);
+  const missing = configIds.filter((id) => !configs.some((config) => config.id === id));
+  if (missing.length > 0)
+    throw new DirectorError(UNKNOWN_CONFIG, `no config with id ${missing.join(", ")}: run the deploy again`);
+  const documents = configs
+    .filter(({ type }) => type === "cloud")
+    .map((config) => parseYaml(config.content, `cloud config '${config.name}'`));
+  if (documents.length === 0)
+    throw new DirectorError(NO_CLOUD_CONFIG, "there is no cloud config: run bosh update-cloud-config first");
+  const parsed = parseCloudConfig(documents);
+  if (!parsed.ok) throw problemsError("the cloud config is not valid", parsed.problems);
+  return parsed.cloudConfig;
+}
+
+function refuseJobs(manifest: Manifest): void {
+  const groups = manifest.groups.filter(({ jobs }) => jobs.length > 0).map(({ name }) => name);
+  if (groups.length > 0) throw JobsNotSupported({ groups: groups.join(", ") });
+}
+
+function planOptions({ options, state, askedAt }: Request): PlanOptions {
+  const before = options.recreate_vms_created_before;
+  const given = before === undefined ? undefined : new Date(before).getTime();
+  // A resumed task does not make anew what it has made already.
+  const recreates = options.recreate || state?.to === "recreate";
+  return {
+    recreate: options.recreate || given !== undefined,
+    recreatePersistentDisks: options.recreate_persistent_disks,
+    recreateVmsCreatedBefore: given ?? (recreates ? askedAt : undefined),
+    fix: options.fix,
+    canaries: amountOf(options.canaries),
+    maxInFlight: amountOf(options.max_in_flight),
+    skipDrain: options.skip_drain,
+    state,
+  };
+}
+
+function amountOf(text: string | undefined): UpdatePolicy["canaries"] | undefined {
+  if (text === undefined) return undefined;
+  return text.endsWith("%") ? { percent: Number(text.slice(0, -1)) } : { count: Number(text) };
+}

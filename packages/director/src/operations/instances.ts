@@ -1,0 +1,84 @@
+import { listVmsParams } from "../api/params.ts";
+import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
+import { loadInstances } from "../store/instances.ts";
+import type { TaskContext } from "../tasks/task.ts";
+import { inFlight } from "./in-flight.ts";
+import { operation, type Workshop } from "./operation.ts";
+
+const AT_ONCE = 32;
+/** As upstream: a listing does not wait for agents that are gone. */
+const ANSWER_MS = 5_000;
+
+/** `bosh instances`: one line per instance. */
+export const instances = operation(listVmsParams, async ({ deployment }, task, shop) => {
+  const all = await loadInstances(shop.db, deployment);
+  await inFlight(all, AT_ONCE, async (instance) => {
+    task.result(await line(instance, activeVm(instance), task, shop));
+  });
+  return "";
+});
+
+/** `bosh vms`: one line per VM. */
+export const vms = operation(listVmsParams, async ({ deployment }, task, shop) => {
+  const all = await loadInstances(shop.db, deployment);
+  const pairs = all.flatMap((instance) => instance.vms.map((vm) => ({ instance, vm })));
+  await inFlight(pairs, AT_ONCE, async ({ instance, vm }) => {
+    task.result(await line(instance, vm, task, shop));
+  });
+  return "";
+});
+
+async function line(
+  instance: InstanceRecord,
+  vm: VmRecord | undefined,
+  task: TaskContext,
+  shop: Workshop,
+): Promise<object> {
+  const disks = instance.disks.filter(({ active }) => active).map(({ cid }) => cid);
+  const ips = Object.values(vm?.networks ?? {}).flatMap(({ ip }) => (ip === undefined ? [] : [ip]));
+  return {
+    vm_cid: vm?.cid ?? null,
+    active: vm?.active ?? false,
+    vm_created_at: vm === undefined ? null : new Date(vm.createdAt).toISOString().replace(/\.\d+Z$/, "Z"),
+    cloud_properties: vm?.cloudProperties ?? {},
+    disk_cid: disks[0] ?? null,
+    disk_cids: disks,
+    ips: ips.length > 0 ? ips : instance.ips.map(({ address }) => address),
+    agent_id: vm?.agentId ?? null,
+    job_name: instance.group,
+    index: instance.index,
+    state: instance.state,
+    vm_type: instance.spec?.vmType ?? null,
+    az: instance.az,
+    id: instance.uuid,
+    bootstrap: instance.bootstrap,
+    ignore: instance.ignore,
+    stemcell:
+      vm === undefined
+        ? null
+        : { name: vm.stemcell.name, version: vm.stemcell.version, api_version: vm.stemcell.apiVersion },
+    ...(await reported(vm, task, shop)),
+    ...(vm !== undefined && { slipway: negotiated(vm) }),
+  };
+}
+
+/** Ours: how the VM came to its settings, and what the agent knows of its disks. */
+const negotiated = (vm: VmRecord) => ({
+  api_version: vm.apiVersion,
+  settings_channel: vm.channel,
+  disks: vm.disks,
+  agent_url: vm.agentUrl,
+});
+
+async function reported(vm: VmRecord | undefined, task: TaskContext, shop: Workshop): Promise<object> {
+  if (vm === undefined) return { job_state: null, vitals: {}, processes: [] };
+  try {
+    const agent = shop.agents.agent(vm);
+    const { jobState, raw } = await agent.getState(true, { signal: task.signal, timeoutMs: ANSWER_MS });
+    return { job_state: jobState, vitals: raw.vitals ?? {}, processes: raw.processes ?? [] };
+  } catch (error) {
+    task.signal.throwIfAborted();
+    task.debug(`agent ${vm.agentId}: ${String(error)}`);
+    return { job_state: "unresponsive agent", vitals: {}, processes: [] };
+  }
+}

@@ -1,0 +1,54 @@
+import { check } from "@slipway/protocol/schema/check";
+import type * as v from "valibot";
+import type { FlowContext, Outside } from "../flows/step.ts";
+import type { Db } from "../store/schema.ts";
+import type { TaskContext, TaskWork } from "../tasks/task.ts";
+import { ParamsUnreadable } from "./errors.ts";
+
+/** What the work of tasks is done with. */
+export interface Workshop extends Outside {
+  readonly db: Db;
+  /** Where uploads lie until their task is done, and where archives are unpacked. */
+  readonly uploadsDir: string;
+  readonly options: {
+    readonly enableCpiResizeDisk: boolean;
+    readonly enableCpiUpdateDisk: boolean;
+  };
+  /** Addresses no VM may get: the Director's own. */
+  readonly ownIps: readonly string[];
+}
+
+/** One type of task: what it is told, and what it does. */
+export function operation<const S extends v.GenericSchema>(
+  params: S,
+  work: (params: v.InferOutput<S>, task: TaskContext, shop: Workshop) => Promise<string>,
+): (shop: Workshop) => TaskWork {
+  return (shop) => async (given, task) => {
+    const checked = check(params, given, "params");
+    if (!checked.ok) throw ParamsUnreadable({ task: task.id, problems: checked.problems.join("; ") });
+    return await work(checked.value, task, shop);
+  };
+}
+
+/** The view of one task on the world outside. */
+export function flowContext(shop: Workshop, task: TaskContext, deployment: string): FlowContext {
+  const { clouds, agents, journal, clock, random, settings } = shop;
+  return {
+    clouds,
+    agents,
+    journal,
+    clock,
+    random,
+    settings,
+    taskId: task.id,
+    deployment,
+    signal: task.signal,
+    debug: (line) => task.debug(line),
+    cpiLog: (text) => task.cpi(text),
+    audit: (event) => task.audit(event),
+  };
+}
+
+export const deploymentLock = (name: string): string => `lock:deployment:${name}`;
+/** As long as upstream waits for somebody else's deploy. */
+export const DEPLOYMENT_LOCK_MS = 10_000;

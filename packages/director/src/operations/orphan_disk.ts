@@ -1,0 +1,48 @@
+import type { DiskCid } from "@slipway/protocol/ids";
+import { orphanDiskParams } from "../api/params.ts";
+import { runSteps } from "../flows/run-steps.ts";
+import { settleOpenIntents } from "../flows/settle.ts";
+import { diskHolder } from "../store/disks.ts";
+import { DirectorError } from "../tasks/task.ts";
+import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
+
+/** `bosh orphan-disk`: taken from its instance, kept in the orphan list. */
+export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }, task, shop) => {
+  const cid = given as DiskCid;
+  const holder = await diskHolder(shop.db, cid);
+  if (holder === undefined) throw new DirectorError(520001, `no instance has disk '${cid}'`, { status: 404 });
+  const { deployment } = holder;
+  return await task.withLock(deploymentLock(deployment), DEPLOYMENT_LOCK_MS, async () => {
+    const context = flowContext(shop, task, deployment);
+    await settleOpenIntents(context);
+    const instance = await shop.journal.ownerOf({ disk: cid });
+    if (instance === undefined) return `disk ${cid} is orphaned`;
+    if (
+      instance.state === "started" &&
+      instance.disks.some((disk) => disk.cid === cid && disk.attachedTo !== null)
+    )
+      throw new DirectorError(
+        520002,
+        `disk '${cid}' is in use by ${holder.instance} of deployment '${deployment}', which is started. Run bosh stop first.`,
+      );
+    await task.stage("Orphan disk", [], 1).step(cid, async () => {
+      // Without a wish for a disk every disk of the instance is one too many.
+      const plan = {
+        action: "update" as const,
+        changes: [{ kind: "persistent_disk" as const, reason: "orphaned by hand" }],
+        steps: [],
+        desired: undefined,
+        recorded: instance,
+        unresponsive: false,
+        skipDrain: false,
+        downtime: undefined,
+      };
+      const journey = { uuid: instance.uuid, plan, watchMs: [0, 0] as const };
+      await runSteps(["unmount_old_disk", "detach_old_disk", "orphan_disk"], journey, context);
+      await context.journal.write((writes) =>
+        writes.updateInstance(instance.uuid, { updateCompleted: false }),
+      );
+    });
+    return `disk ${cid} is orphaned`;
+  });
+});

@@ -1,0 +1,29 @@
+import { CpiLost } from "../clouds/cloud.ts";
+import type { IntentRecord } from "../flows/journal.ts";
+import type { Workshop } from "./operation.ts";
+
+/** A create_stemcell that was begun and whose outcome nobody has recorded. */
+export async function lastRequest(shop: Workshop, scope: string): Promise<IntentRecord | undefined> {
+  return (await shop.journal.openIntents(scope)).at(-1);
+}
+
+/** An answer closes it; a CPI that was lost leaves it open, to be asked again. */
+export async function rememberRequest(
+  shop: Workshop,
+  scope: string,
+  how: "stray" | "failed",
+  intent: IntentRecord,
+  error?: unknown,
+): Promise<void> {
+  if (error instanceof CpiLost) return;
+  await shop.journal.close(intent.id, how, (writes) => {
+    if (how !== "stray") return;
+    writes.addStray({
+      kind: "stemcell",
+      cpi: String(intent.intent.cpi),
+      requestId: String(intent.intent.requestId),
+      about: scope,
+      why: "create_stemcell was under way when the Director or the CPI ended; this CPI cannot be asked what became of it",
+    });
+  });
+}

@@ -1,0 +1,167 @@
+import { messageTrail } from "@slipway/kernel/errors";
+import type * as v from "valibot";
+import { updateDeploymentParams } from "../api/params.ts";
+import { problemsError } from "../manifest/problems.ts";
+import { describePlan, planAsJson } from "../plan/dry-run.ts";
+import type { Plan, PlanInput, StateChange } from "../plan/model.ts";
+import { plan } from "../plan/plan.ts";
+import {
+  type DeploymentRecord,
+  ensureDeployment,
+  findDeployment,
+  listDeployments,
+  saveSuccess,
+  useStemcells,
+} from "../store/deployments.ts";
+import { createInstances } from "../store/instances.ts";
+import { DirectorError, type TaskContext } from "../tasks/task.ts";
+import { executePlan, narrowed } from "./deploy/execute.ts";
+import { gather, type Request } from "./deploy/gather.ts";
+import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation, type Workshop } from "./operation.ts";
+
+type Params = v.InferOutput<typeof updateDeploymentParams>;
+
+/** `bosh deploy`, and start, stop, restart and recreate of what is deployed. */
+export const updateDeployment = operation(updateDeploymentParams, (params, task, shop) =>
+  converge(params, task, shop),
+);
+
+const AS_DEPLOYED = {
+  recreate: false,
+  recreate_persistent_disks: false,
+  dry_run: false,
+  force_latest_variables: false,
+};
+
+/** A state for one instance, everything else as it was deployed. */
+export const changeState = (
+  state: StateChange,
+  given: { readonly fix: boolean; readonly skipDrain: boolean },
+  task: TaskContext,
+  shop: Workshop,
+): Promise<string> =>
+  converge(
+    { state, options: { ...AS_DEPLOYED, fix: given.fix, skip_drain: given.skipDrain ? ["*"] : [] } },
+    task,
+    shop,
+    state.instance,
+  );
+
+/** `only`: the id of the one instance that is looked at. */
+async function converge(params: Params, task: TaskContext, shop: Workshop, only?: string): Promise<string> {
+  const name = task.deployment ?? "";
+  return await task.withLock(deploymentLock(name), DEPLOYMENT_LOCK_MS, async () => {
+    const before = await findDeployment(shop.db, name);
+    const deployment = before ?? (await ensureDeployment(shop.db, name));
+    const action = deployment.manifestText === null ? "create" : "update";
+    const event = { action, objectType: "deployment", objectName: name, deployment: name };
+    const parentId = await task.audit(event);
+    try {
+      await deploy(await requestOf(params, deployment, task, shop), deployment, only, task, shop);
+    } catch (error) {
+      await task.audit({ ...event, parentId, error: messageTrail(error) });
+      throw error;
+    }
+    await task.audit({ ...event, parentId });
+    return `/deployments/${name}`;
+  });
+}
+
+async function requestOf(
+  params: Params,
+  { name, manifestText }: DeploymentRecord,
+  task: TaskContext,
+  shop: Workshop,
+): Promise<Request> {
+  const row = await shop.db
+    .selectFrom("tasks")
+    .select("created_at")
+    .where("id", "=", task.id)
+    .executeTakeFirst();
+  const given = {
+    deployment: name,
+    options: params.options,
+    firstDeploy: manifestText === null,
+    askedAt: row?.created_at.getTime() ?? 0,
+  };
+  if ("manifest" in params) {
+    const configIds = [...params.cloud_config_ids, ...params.runtime_config_ids];
+    return { ...given, manifestText: params.manifest, configIds, state: undefined };
+  }
+  if (manifestText === null)
+    throw new DirectorError(
+      70000,
+      `deployment '${name}' has never been deployed: there is nothing to change`,
+    );
+  const [summary] = await listDeployments(shop.db, [name]);
+  const { group, instance, to } = params.state;
+  return {
+    ...given,
+    manifestText,
+    configIds: (summary?.configs ?? []).map(({ id }) => id),
+    state: { group, instance, to },
+  };
+}
+
+async function deploy(
+  request: Request,
+  deployment: DeploymentRecord,
+  only: string | undefined,
+  task: TaskContext,
+  shop: Workshop,
+): Promise<void> {
+  const context = flowContext(shop, task, deployment.name);
+  const preparing = task.stage("Preparing deployment", [], 1);
+  const ready = await preparing.step("Preparing deployment", async () => {
+    const input = await gather(request, shop, context);
+    const made = only === undefined ? planned(input) : narrowed(planned(input), only);
+    if (!request.options.dry_run) await reserve(made, input, deployment, task, shop);
+    return made;
+  });
+  for (const note of ready.notes) task.warn(note);
+  if (request.options.dry_run) return await show(ready, task);
+
+  await executePlan(ready, task, context);
+  await saveSuccess(shop.db, deployment.id, {
+    manifestText: request.manifestText,
+    configs: request.configIds,
+    stemcells: ready.stemcells.map(({ id }) => id),
+  });
+}
+
+function planned(input: PlanInput): Plan {
+  const result = plan(input);
+  if (!result.ok) throw problemsError("this cannot be deployed", result.problems);
+  return result.plan;
+}
+
+/** New instances, all addresses and the stemcells are the deployment's before anything is asked of the cloud. */
+async function reserve(
+  { desired, stemcells }: Plan,
+  { instances }: PlanInput,
+  { id, name }: DeploymentRecord,
+  task: TaskContext,
+  shop: Workshop,
+): Promise<void> {
+  const recorded = new Map(instances.map((instance) => [instance.uuid, instance]));
+  const fresh = desired.filter((instance) => {
+    const before = recorded.get(instance.uuid);
+    if (before === undefined || before.group !== instance.group || before.index !== instance.index)
+      return true;
+    return instance.ips.some(({ address }) => !before.ips.some((ip) => ip.address === address));
+  });
+  await createInstances(shop.db, name, task.id, fresh);
+  await useStemcells(
+    shop.db,
+    id,
+    stemcells.map((stemcell) => stemcell.id),
+  );
+}
+
+/** `--dry-run`: the plan, for people in the event log, for programs in the result. */
+async function show(made: Plan, task: TaskContext): Promise<void> {
+  const lines = describePlan(made);
+  const stage = task.stage("Planned, not done", [], lines.length);
+  for (const line of lines) await stage.step(line, () => Promise.resolve());
+  task.result(planAsJson(made));
+}

@@ -1,0 +1,23 @@
+import { updateInstanceParams } from "../api/params.ts";
+import { DirectorError } from "../tasks/task.ts";
+import { operation } from "./operation.ts";
+import { changeState } from "./update_deployment.ts";
+
+/** `--no-converge`: one instance, and nothing of the others is looked at. */
+export const updateInstance = operation(updateInstanceParams, async (params, task, shop) => {
+  const { group, instance, action, hard, skip_drain: skipDrain, ignore_unresponsive_agent: fix } = params;
+  if (task.deployment === undefined) throw new DirectorError(70000, "no deployment was named");
+  const to = {
+    start: "started",
+    stop: hard ? "detached" : "stopped",
+    restart: "restart",
+    recreate: "recreate",
+  };
+  await changeState(
+    { group, instance, to: to[action] as "started" | "stopped" | "detached" | "restart" | "recreate" },
+    { fix, skipDrain },
+    task,
+    shop,
+  );
+  return `${group}/${instance}`;
+});
