@@ -1,0 +1,140 @@
+import { readFile } from "node:fs/promises";
+import { parseArgs } from "node:util";
+import { systemClock } from "@slipway/kernel/clock";
+import { errorText, messageTrail, toError } from "@slipway/kernel/errors";
+import { systemRandom } from "@slipway/kernel/random";
+import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { check } from "@slipway/protocol/schema/check";
+import { type DirectorConfig, directorConfig } from "../config.ts";
+import { defaultStateDir } from "../store/embedded/places.ts";
+import { type Director, type StartOptions, startDirector } from "./director.ts";
+import { BadUsage, ConfigUnreadable } from "./errors.ts";
+
+/** The same as in package.json; a test compares them. */
+export const VERSION = "0.1.0";
+
+export interface Io {
+  readonly out: { write(text: string): unknown };
+  readonly err: { write(text: string): unknown };
+  /** Aborted when the program is asked to end. */
+  readonly stop: AbortSignal;
+}
+
+export interface Program {
+  /** How it is called: `slipway-director`. */
+  readonly name: string;
+  readonly embeddedCpi?: (stateDir: string) => NonNullable<StartOptions["embeddedCpi"]>;
+}
+
+const help = (name: string) => `${name}: a BOSH Director. The bosh CLI drives it, any CPI serves it.
+
+  ${name} [--config FILE] [--state-dir DIR] [--port N]
+  ${name} --help | --version
+
+  --config FILE      JSON; without one everything has a default
+  --state-dir DIR    everything it keeps: database, certificates, uploads
+  --port N           where the API listens; 25555
+`;
+
+/** Runs until it is told to stop; resolves to the exit code. */
+export async function runDirector(argv: readonly string[], program: Program, io: Io): Promise<number> {
+  try {
+    const { values } = readArguments(argv);
+    if (values.help === true) return said(io, help(program.name));
+    if (values.version === true) return said(io, `${VERSION}\n`);
+    const config = await readConfig(values.config);
+    const stateDir = values["state-dir"] ?? config.state_dir ?? defaultStateDir(userId(), process.env);
+    const port = values.port === undefined ? {} : { listen: { ...config.listen, port: portOf(values.port) } };
+    const director = await startDirector({
+      config: { ...config, ...port },
+      stateDir,
+      version: `${VERSION} (00000000)`,
+      clock: systemClock,
+      random: systemRandom,
+      embeddedCpi: program.embeddedCpi?.(stateDir),
+      log: (line) => io.err.write(`${line}\n`),
+    });
+    io.out.write(welcome(director, stateDir));
+    await stopped(io.stop);
+    io.out.write("Stopping; tasks under way go on at the next start.\n");
+    await director.close();
+    return 0;
+  } catch (error) {
+    io.err.write(`${errorText(toError(error))}\n`);
+    return 1;
+  }
+}
+
+const userId = (): number => process.getuid?.() ?? 1;
+
+function said(io: Io, text: string): number {
+  io.out.write(text);
+  return 0;
+}
+
+function readArguments(argv: readonly string[]) {
+  try {
+    return parseArgs({
+      args: [...argv],
+      options: {
+        config: { type: "string" },
+        "state-dir": { type: "string" },
+        port: { type: "string" },
+        help: { type: "boolean", short: "h" },
+        version: { type: "boolean" },
+      },
+    });
+  } catch (cause) {
+    throw BadUsage({ problem: messageTrail(cause) });
+  }
+}
+
+function portOf(text: string): number {
+  const port = Number(text);
+  if (!/^\d+$/.test(text) || port > 65535)
+    throw BadUsage({ problem: `--port takes a number up to 65535, got '${text}'` });
+  return port;
+}
+
+async function readConfig(path: string | undefined): Promise<DirectorConfig> {
+  if (path === undefined) return {};
+  let document: unknown;
+  try {
+    document = parseStrictJson(await readFile(path, "utf8"), path);
+  } catch (cause) {
+    throw ConfigUnreadable({ path, problems: messageTrail(cause) });
+  }
+  const checked = check(directorConfig, document, "config");
+  if (!checked.ok) throw ConfigUnreadable({ path, problems: checked.problems.join("; ") });
+  return checked.value;
+}
+
+function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
+}
+
+function welcome({ url, caFile, admin, adoptedDatabase }: Director, stateDir: string): string {
+  const login =
+    admin === undefined
+      ? []
+      : [`  export BOSH_CLIENT=${admin.name}`, `  export BOSH_CLIENT_SECRET=$(cat ${admin.passwordFile})`];
+  return [
+    `The Director listens at ${url}. State: ${stateDir}`,
+    ...(adoptedDatabase
+      ? ["The database of a Director that was killed was found running and taken over."]
+      : []),
+    "",
+    "Point the bosh CLI at it:",
+    "",
+    `  export BOSH_ENVIRONMENT=${url}`,
+    `  export BOSH_CA_CERT=${caFile}`,
+    ...login,
+    "  bosh env",
+    "",
+    "Ctrl-C stops it.",
+    "",
+  ].join("\n");
+}

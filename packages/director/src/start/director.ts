@@ -1,0 +1,210 @@
+import { mkdir } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
+import type { DirectorUuid } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { makeAgents } from "../agents/agents.ts";
+import { openAgentSecret } from "../agents/credentials.ts";
+import { startApi } from "../api/server.ts";
+import { sweepUploads } from "../api/uploads.ts";
+import { assemble } from "../assemble.ts";
+import { cpiOfConfig, makeClouds } from "../clouds/clouds.ts";
+import { type EmbeddedCpi, embeddedDoor } from "../clouds/embedded-cpi.ts";
+import { RegistryOfDirector } from "../clouds/registry-of-director.ts";
+import type { DirectorConfig } from "../config.ts";
+import { openAuthority } from "../pki/authority.ts";
+import { directorCertificate } from "../pki/director-certificate.ts";
+import { directorUuid } from "../store/attributes.ts";
+import { openEmbedded } from "../store/embedded/open.ts";
+import { openJournal } from "../store/journal.ts";
+import { openStore } from "../store/open.ts";
+import { NoCpi } from "./errors.ts";
+import { Upkeep } from "./upkeep.ts";
+import { openUsers } from "./users.ts";
+
+export interface StartOptions {
+  readonly config: DirectorConfig;
+  readonly stateDir: string;
+  readonly version: string;
+  readonly clock: Clock;
+  readonly random: Random;
+  /** The CPI in this process, for a configuration without an executable. */
+  readonly embeddedCpi?: Pick<EmbeddedCpi, "name" | "open"> | undefined;
+  readonly log: (line: string) => void;
+}
+
+export interface Director {
+  readonly url: string;
+  readonly uuid: string;
+  readonly caFile: string;
+  /** Of the generated user; undefined when the configuration names users. */
+  readonly admin: { readonly name: string; readonly passwordFile: string } | undefined;
+  readonly adoptedDatabase: boolean;
+  close(): Promise<void>;
+}
+
+const VM_AGENT_PORT = 6868;
+
+/** Opens everything, resumes what was under way, then listens. What was opened is closed again if something fails. */
+export async function startDirector(options: StartOptions): Promise<Director> {
+  const opened: (() => Promise<void> | void)[] = [];
+  const closeAll = async () => {
+    for (const close of opened.splice(0).reverse()) await close();
+  };
+  try {
+    return await start(options, (close) => opened.push(close), closeAll);
+  } catch (error) {
+    await closeAll();
+    throw error;
+  }
+}
+
+async function start(
+  options: StartOptions,
+  atClose: (close: () => Promise<void> | void) => void,
+  closeAll: () => Promise<void>,
+): Promise<Director> {
+  const { config, stateDir, clock, random, log } = options;
+  const onError = (error: unknown) => log(`error: ${error instanceof Error ? error.message : String(error)}`);
+  const host = config.listen?.host ?? "127.0.0.1";
+  const uploadsDir = join(stateDir, "uploads");
+
+  const database = await openDatabase(options, onError);
+  atClose(() => database.close());
+  const pkiDir = join(stateDir, "pki");
+  const certified = openAuthority({ dir: pkiDir, clock, random }).then(async (authority) => ({
+    authority,
+    certificate: await directorCertificate({
+      authority,
+      dir: pkiDir,
+      clock,
+      host,
+      names: config.listen?.names ?? [],
+      warn: log,
+    }),
+  }));
+  const [store, { authority, certificate }, secret, { users, admin }] = await Promise.all([
+    openStore({ connection: database.connection, onIdleError: onError }),
+    certified,
+    openAgentSecret({ dir: stateDir, random }),
+    openUsers(config.users, stateDir, random),
+    mkdir(uploadsDir, { recursive: true, mode: 0o700 }),
+  ]);
+  atClose(() => store.close());
+
+  await sweepUploads(store.db, uploadsDir);
+
+  const uuid = (await directorUuid(store.db, random)) as DirectorUuid;
+  const registry = new RegistryOfDirector({ stateDir, ...config.registry, clock, random, onError });
+  atClose(() => registry.close());
+  await registry.resume();
+  const { embeddedCpi } = options;
+  const cpi = cpiOfConfig(config, {
+    clock,
+    embedded: () => {
+      if (embeddedCpi === undefined) throw NoCpi({});
+      return embeddedDoor({ ...embeddedCpi, clock });
+    },
+  });
+  const limits = config.director ?? {};
+  const clouds = makeClouds({
+    cpis: [cpi],
+    directorUuid: uuid,
+    random,
+    registry,
+    maxApiVersion: limits.cpi_api_test_max_version,
+  });
+  const agents = makeAgents({
+    authority,
+    secret,
+    port: config.agent?.port ?? VM_AGENT_PORT,
+    clock,
+    random,
+    directorUuid: uuid,
+    warn: log,
+  });
+  atClose(() => agents.close());
+
+  const name = config.name ?? "slipway";
+  const runner = assemble({
+    db: store.db,
+    journal: openJournal(store),
+    clouds,
+    agents,
+    clock,
+    random,
+    settings: {
+      directorName: name,
+      directorUuid: uuid,
+      agentEnvBosh: (config.agent?.env ?? {}) as JsonObject,
+      agentWaitMs: (config.agent?.wait_timeout_s ?? 600) * 1000,
+      maxVmCreateTries: limits.max_vm_create_tries ?? 5,
+      keepUnreachableVms: limits.keep_unreachable_vms ?? false,
+      stopTimeoutMs: 300_000,
+    },
+    options: {
+      enableCpiResizeDisk: limits.enable_cpi_resize_disk ?? false,
+      enableCpiUpdateDisk: limits.enable_cpi_update_disk ?? false,
+    },
+    uploadsDir,
+    ownIps: ownAddresses(host),
+    workers: limits.workers,
+    keepTasks: limits.keep_tasks,
+    alone: config.database?.url === undefined,
+    onError,
+  });
+  runner.start();
+  atClose(() => runner.stop());
+  const upkeep = new Upkeep({
+    db: store.db,
+    tasks: runner,
+    clock,
+    days: limits.orphan_disk_days ?? 5,
+    onError,
+  });
+  upkeep.start();
+  atClose(() => upkeep.stop());
+
+  const api = await startApi(
+    {
+      db: store.db,
+      tasks: runner,
+      identity: { name, uuid, version: options.version, cpi: embeddedCpi?.name ?? cpi.door.command },
+      users,
+      uploadsDir,
+      clock,
+      random,
+      onError,
+    },
+    { tls: certificate, host, port: config.listen?.port ?? 25555 },
+  );
+  atClose(() => api.close());
+  return {
+    url: `https://${shownHost(host)}:${api.port}`,
+    uuid,
+    caFile: certificate.paths.ca,
+    admin,
+    adoptedDatabase: database.adopted,
+    close: closeAll,
+  };
+}
+
+async function openDatabase({ config, stateDir, clock }: StartOptions, onLost: (error: unknown) => void) {
+  const url = config.database?.url;
+  if (url === undefined) return await openEmbedded({ stateDir, clock, onLost });
+  await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  return { connection: { connectionString: url }, adopted: false, close: () => Promise.resolve() };
+}
+
+/** Loopback is no VM's, but where VMs are processes they share it with the Director. */
+function ownAddresses(host: string): readonly string[] {
+  const all = Object.values(networkInterfaces()).flatMap((list) =>
+    (list ?? []).map(({ address }) => address),
+  );
+  return [...new Set(host === "0.0.0.0" || host === "::" ? all : [...all, host])];
+}
+
+const shownHost = (host: string): string =>
+  host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;
