@@ -1,0 +1,31 @@
+import { listOrphanDisks } from "@slipway/director/store/disks";
+import { loadInstances } from "@slipway/director/store/instances";
+import { listOrphanedVms } from "@slipway/director/store/orphaned-vms";
+import type { Db } from "@slipway/director/store/schema";
+import { listStrays } from "@slipway/director/store/strays";
+import type { Remembered } from "../world/invariants.ts";
+
+const isText = (value: unknown): value is string => typeof value === "string";
+
+const OVER = ["done", "error", "cancelled", "timeout"] as const;
+
+/** All a Director remembers, read from its store. */
+export async function readRemembered(db: Db): Promise<Remembered> {
+  const deployments = await db.selectFrom("deployments").select("name").execute();
+  const instances = await Promise.all(deployments.map(({ name }) => loadInstances(db, name)));
+  const open = await db.selectFrom("intents").select(["step", "intent"]).where("state", "=", "open").execute();
+  const unfinished = await db
+    .selectFrom("tasks")
+    .select(["id", "state"])
+    .where("state", "not in", OVER)
+    .execute();
+  return {
+    instances: instances.flat(),
+    orphanDisks: (await listOrphanDisks(db)).map(({ cid }) => cid),
+    orphanedVms: (await listOrphanedVms(db)).map(({ cid }) => cid),
+    openIntents: open.map(({ step }) => step),
+    unsure: new Set(open.flatMap(({ intent }) => [intent.vm, intent.disk].filter(isText))),
+    strays: (await listStrays(db)).map(({ about }) => about),
+    unfinished: unfinished.map(({ id, state }) => `${id} (${state})`),
+  };
+}

@@ -1,0 +1,117 @@
+import type { NewTask } from "@slipway/director/tasks/task";
+import { type ManifestSketch, manifestOf } from "../director/manifests.ts";
+import type { SimCpiOptions } from "../world/sim-cpi.ts";
+
+/** A way to get somewhere, and the task that is killed on its way. */
+export interface Scenario {
+  readonly name: string;
+  readonly cpi: Pick<SimCpiOptions, "resizes"> & { readonly remembers: boolean };
+  readonly before: readonly NewTask[];
+  readonly task: NewTask;
+  /** Finishing touches: repeated after the resumed task, it must find nothing to do. */
+  readonly again: NewTask | undefined;
+}
+
+const OPTIONS = {
+  recreate: false,
+  recreate_persistent_disks: false,
+  fix: false,
+  skip_drain: [],
+  dry_run: false,
+  force_latest_variables: false,
+};
+
+export const deployTask = (sketch: ManifestSketch, options: object = {}): NewTask => ({
+  type: "update_deployment",
+  description: "create deployment",
+  user: "sim",
+  deployment: sketch.name,
+  params: {
+    manifest: manifestOf(sketch),
+    cloud_config_ids: [1],
+    runtime_config_ids: [],
+    options: { ...OPTIONS, ...options },
+  },
+});
+
+const deleteTask = (name: string): NewTask => ({
+  type: "delete_deployment",
+  description: `delete deployment ${name}`,
+  user: "sim",
+  deployment: name,
+  params: { force: false },
+});
+
+const web = (instances: number) => ({ name: "web", instances });
+const db = (disk: string, vmType = "small") => ({ name: "db", instances: 1, disk, vmType });
+const shop = (...groups: ManifestSketch["groups"]): ManifestSketch => ({ name: "shop", groups });
+
+const small = shop(web(1), db("d1"));
+const remembers = { remembers: true };
+
+/** Every flow there is, each as small as it can be. */
+export const SCENARIOS: readonly Scenario[] = [
+  {
+    name: "create",
+    cpi: remembers,
+    before: [],
+    task: deployTask(small),
+    again: deployTask(small),
+  },
+  {
+    name: "create, CPI that forgets",
+    cpi: { remembers: false },
+    before: [],
+    task: deployTask(small),
+    again: deployTask(small),
+  },
+  {
+    name: "recreate with disk",
+    cpi: remembers,
+    before: [deployTask(small)],
+    task: deployTask(small, { recreate: true }),
+    again: deployTask(small),
+  },
+  {
+    name: "change disk by copy",
+    cpi: remembers,
+    before: [deployTask(shop(db("d1")))],
+    task: deployTask(shop(db("d2"))),
+    again: deployTask(shop(db("d2"))),
+  },
+  {
+    name: "change disk by CPI",
+    cpi: { ...remembers, resizes: true },
+    before: [deployTask(shop(db("d1")))],
+    task: deployTask(shop(db("d2"))),
+    again: deployTask(shop(db("d2"))),
+  },
+  {
+    name: "swap VMs",
+    cpi: remembers,
+    before: [deployTask({ ...shop(db("d1")), swap: true })],
+    task: deployTask({ ...shop(db("d1", "big")), swap: true }),
+    again: deployTask({ ...shop(db("d1", "big")), swap: true }),
+  },
+  {
+    name: "scale down and drop a group",
+    cpi: remembers,
+    before: [deployTask(shop(web(2), db("d1")))],
+    task: deployTask(shop(web(1))),
+    again: deployTask(shop(web(1))),
+  },
+  {
+    name: "remove the disk",
+    cpi: remembers,
+    before: [deployTask(shop(db("d1")))],
+    task: deployTask(shop({ name: "db", instances: 1 })),
+    again: deployTask(shop({ name: "db", instances: 1 })),
+  },
+  {
+    name: "delete deployment",
+    cpi: remembers,
+    before: [deployTask(small)],
+    task: deleteTask("shop"),
+    again: undefined,
+  },
+];

@@ -1,0 +1,63 @@
+import { assemble } from "@slipway/director/assemble";
+import { makeClouds } from "@slipway/director/clouds/clouds";
+import type { Journal } from "@slipway/director/flows/journal";
+import { openJournal } from "@slipway/director/store/journal";
+import type { Store } from "@slipway/director/store/open";
+import type { TaskRunner } from "@slipway/director/tasks/runner";
+import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
+import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
+import type { DirectorUuid } from "@slipway/protocol/ids";
+import { type AskSim, simAgents } from "../world/sim-agents.ts";
+
+/** The ways into a world: its CPI and its agents. */
+export interface Doors {
+  readonly cpi: (request: CpiRequest) => Promise<CpiResponse>;
+  readonly ask: AskSim;
+}
+
+export interface SimDirectorOptions {
+  readonly store: Store;
+  readonly doors: Doors;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly uploadsDir: string;
+  readonly enableCpiResizeDisk?: boolean;
+  readonly workers?: number;
+  readonly onError: (error: unknown) => void;
+  /** Put around the journal: by drivers that watch or break it. */
+  readonly journal?: (journal: Journal) => Journal;
+}
+
+/** The real Director's tasks, plans, flows and store, with a world for a cloud. */
+export function directorInSim(options: SimDirectorOptions): TaskRunner {
+  const { store, doors, clock, random, uploadsDir, onError, workers } = options;
+  const journal = openJournal(store);
+  return assemble({
+    db: store.db,
+    journal: options.journal?.(journal) ?? journal,
+    clouds: makeClouds({
+      cpis: [{ name: "", door: { command: "sim", call: (request) => doors.cpi(request) } }],
+      directorUuid: "sim-director" as DirectorUuid,
+      random,
+    }),
+    agents: simAgents(doors.ask),
+    clock,
+    random,
+    settings: {
+      directorName: "sim",
+      directorUuid: "sim-director",
+      agentEnvBosh: {},
+      agentWaitMs: 10_000,
+      maxVmCreateTries: 5,
+      keepUnreachableVms: false,
+      stopTimeoutMs: 10_000,
+    },
+    options: { enableCpiResizeDisk: options.enableCpiResizeDisk ?? false, enableCpiUpdateDisk: false },
+    uploadsDir,
+    ownIps: [],
+    workers,
+    alone: true,
+    onError,
+  });
+}

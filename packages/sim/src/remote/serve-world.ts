@@ -1,0 +1,42 @@
+import { createServer, type Socket } from "node:net";
+import { createInterface } from "node:readline";
+import type { CpiClient } from "@slipway/cpi-sdk/embed";
+import { askSimAgent } from "../world/sim-agent.ts";
+import type { SimWorld } from "../world/world.ts";
+import type { FromWorld, ToWorld } from "./messages.ts";
+
+export interface WorldServer {
+  close(): Promise<void>;
+}
+
+/** The world for a Director in another process: it outlives every crash of that one. */
+export async function serveWorld(world: SimWorld, cpi: CpiClient, path: string): Promise<WorldServer> {
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    sockets.add(socket);
+    socket.on("close", () => sockets.delete(socket));
+    socket.on("error", () => undefined);
+    createInterface({ input: socket }).on("line", (line) => {
+      void answer(JSON.parse(line) as ToWorld, world, cpi).then((reply) => {
+        socket.write(`${JSON.stringify(reply)}\n`);
+      });
+    });
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.on("error", reject);
+    server.listen(path, resolve);
+  });
+  return {
+    close: () =>
+      new Promise((resolve) => {
+        for (const socket of sockets) socket.destroy();
+        server.close(() => resolve());
+      }),
+  };
+}
+
+async function answer(message: ToWorld, world: SimWorld, cpi: CpiClient): Promise<FromWorld> {
+  const { id } = message;
+  if ("cpi" in message) return { id, response: await cpi.request(message.cpi) };
+  return { id, answer: askSimAgent(world, message.agent, message.method, message.args) };
+}

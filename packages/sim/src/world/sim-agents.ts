@@ -1,0 +1,68 @@
+import {
+  type Agent,
+  AgentRefused,
+  AgentSilent,
+  type AgentState,
+  type Agents,
+} from "@slipway/director/agents/agent";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { Networks } from "@slipway/protocol/settings/networks";
+import type { SimAnswer } from "./sim-agent.ts";
+
+/** How a message reaches the world: directly, or from another process. */
+export type AskSim = (agentId: string, method: string, args: readonly unknown[]) => Promise<SimAnswer>;
+
+const FOREVER = 4_000_000_000_000;
+
+/** Agents of the world behind the Director's door for agents. */
+export function simAgents(ask: AskSim): Agents {
+  return {
+    agent: ({ agentId }) => simAgent(agentId, ask),
+    introduce: () => Promise.resolve({ envBosh: {}, certificateUntil: FOREVER }),
+    renewal: () => Promise.resolve({ settings: {}, certificateUntil: FOREVER }),
+    urlFor: () => "sim://agent",
+  };
+}
+
+function simAgent(agentId: string, ask: AskSim): Agent {
+  const say = async (method: string, ...args: readonly unknown[]): Promise<unknown> => {
+    const answer = await ask(agentId, method, args);
+    if ("silent" in answer)
+      throw new AgentSilent(`agent ${agentId} does not answer ${method}: ${answer.silent}`);
+    if ("exception" in answer) throw new AgentRefused(`agent ${agentId}, ${method}: ${answer.exception}`);
+    return answer.value;
+  };
+  const told = async (method: string, ...args: readonly unknown[]): Promise<void> => {
+    await say(method, ...args);
+  };
+  return {
+    ping: () => told("ping"),
+    waitUntilReady: () => told("ping"),
+    getState: async () => stateOf((await say("get_state")) as JsonObject),
+    apply: (spec) => told("apply", spec),
+    prepare: (spec) => told("prepare", spec),
+    start: () => told("start"),
+    stop: () => told("stop"),
+    drain: (type, spec) => told("drain", type, spec),
+    runScript: (name, env) => told("run_script", name, env),
+    listDisk: async () => (await say("list_disk")) as readonly string[],
+    addPersistentDisk: (cid, hint) => told("add_persistent_disk", cid, hint),
+    removePersistentDisk: (cid) => told("remove_persistent_disk", cid),
+    mountDisk: (cid) => told("mount_disk", cid),
+    unmountDisk: (cid) => told("unmount_disk", cid),
+    migrateDisk: (from, to) => told("migrate_disk", from, to),
+    updateSettings: (settings) => told("update_settings", settings),
+    // As the real door: it may be off before it has answered.
+    shutdown: () => told("shutdown").catch(unlessSilent),
+  };
+}
+
+function unlessSilent(error: unknown): void {
+  if (!(error instanceof AgentSilent)) throw error;
+}
+
+const stateOf = (raw: JsonObject): AgentState => ({
+  jobState: String(raw.job_state),
+  networks: (raw.networks ?? {}) as unknown as Networks,
+  raw,
+});

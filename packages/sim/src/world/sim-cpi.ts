@@ -1,0 +1,118 @@
+import { type Cpi, defineCpi } from "@slipway/cpi-sdk/cpi";
+import { cloudError, diskNotAttached, diskNotFound, notSupported, vmNotFound } from "@slipway/cpi-sdk/errors";
+import * as v from "valibot";
+import { newAgentState, type SimDisk, type SimVm, type SimWorld } from "./world.ts";
+
+export interface SimCpiOptions {
+  /** Where results are remembered by request id. Without it a repeat creates anew, as most CPIs do. */
+  readonly stateDir?: string;
+  readonly apiVersion?: 1 | 2 | 3;
+  readonly resizes?: boolean;
+}
+
+/** The world as a CPI: strict, so that a Director that does a thing twice is noticed. */
+export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
+  const { stateDir } = options;
+  return defineCpi({
+    name: "sim",
+    stemcellFormats: ["general-tar", "general-light"],
+    config: v.object({}),
+    ...(options.apiVersion !== undefined && { apiVersion: options.apiVersion }),
+    ...(stateDir !== undefined && { stateDir: () => stateDir }),
+    methods: {
+      createStemcell: (_, { token }) => {
+        const cid = `stemcell-${token}`;
+        world.stemcells.add(cid);
+        return cid;
+      },
+      deleteStemcell: ({ stemcellCid }) => {
+        world.stemcells.delete(stemcellCid);
+      },
+      createVm: ({ agentId, stemcellCid, networks }, { token, userData }) => {
+        const cid = `vm-${token}`;
+        if (world.vms.has(cid)) return { cid };
+        userData({ networks });
+        const vm: SimVm = {
+          cid,
+          agentId,
+          stemcell: stemcellCid,
+          networks,
+          metadata: {},
+          agent: newAgentState(),
+        };
+        world.vms.set(cid, vm);
+        return { cid };
+      },
+      deleteVm: ({ vmCid }) => {
+        const vm = theVm(world, vmCid);
+        for (const disk of world.disks.values()) if (disk.attachedTo === vm.cid) disk.attachedTo = null;
+        world.vms.delete(vm.cid);
+      },
+      hasVm: ({ vmCid }) => world.vms.has(vmCid),
+      setVmMetadata: ({ vmCid, metadata }) => {
+        theVm(world, vmCid).metadata = metadata;
+      },
+      createDisk: ({ size }, { token }) => {
+        const cid = `disk-${token}`;
+        if (!world.disks.has(cid)) world.disks.set(cid, { cid, size, data: null, attachedTo: null });
+        return cid;
+      },
+      deleteDisk: ({ diskCid }) => {
+        const disk = theDisk(world, diskCid);
+        if (disk.attachedTo !== null) {
+          world.violate(`disk ${diskCid} was to be deleted while attached to ${disk.attachedTo}`);
+          throw cloudError(`disk '${diskCid}' is attached to '${disk.attachedTo}'`);
+        }
+        world.deleted.push(diskCid);
+        world.disks.delete(diskCid);
+      },
+      hasDisk: ({ diskCid }) => world.disks.has(diskCid),
+      attachDisk: ({ vmCid, diskCid }) => {
+        const vm = theVm(world, vmCid);
+        const disk = theDisk(world, diskCid);
+        if (disk.attachedTo !== null && disk.attachedTo !== vm.cid)
+          world.violate(
+            `disk ${diskCid} is attached to ${disk.attachedTo} and was to be attached to ${vmCid}`,
+          );
+        if (disk.attachedTo !== null)
+          throw cloudError(`disk '${diskCid}' is attached to '${disk.attachedTo}'`);
+        disk.attachedTo = vm.cid;
+        return { id: diskCid };
+      },
+      detachDisk: ({ vmCid, diskCid }) => {
+        const vm = theVm(world, vmCid);
+        const disk = theDisk(world, diskCid);
+        if (disk.attachedTo !== vm.cid) throw diskNotAttached(vmCid, diskCid);
+        if (vm.agent.store === diskCid || vm.agent.target === diskCid)
+          world.violate(`disk ${diskCid} was detached from ${vmCid} while mounted`);
+        disk.attachedTo = null;
+      },
+      getDisks: ({ vmCid }) => {
+        const vm = theVm(world, vmCid);
+        return [...world.disks.values()].filter((disk) => disk.attachedTo === vm.cid).map(({ cid }) => cid);
+      },
+      setDiskMetadata: ({ diskCid }) => {
+        theDisk(world, diskCid);
+      },
+      resizeDisk: ({ diskCid, newSize }) => {
+        const disk = theDisk(world, diskCid);
+        if (options.resizes !== true) throw notSupported("this cloud does not resize disks");
+        if (disk.attachedTo !== null)
+          throw cloudError(`disk '${diskCid}' is attached to '${disk.attachedTo}'`);
+        disk.size = newSize;
+      },
+    },
+  });
+}
+
+function theVm(world: SimWorld, cid: string): SimVm {
+  const vm = world.vms.get(cid);
+  if (vm === undefined) throw vmNotFound(cid);
+  return vm;
+}
+
+function theDisk(world: SimWorld, cid: string): SimDisk {
+  const disk = world.disks.get(cid);
+  if (disk === undefined) throw diskNotFound(cid);
+  return disk;
+}

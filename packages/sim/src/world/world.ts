@@ -1,0 +1,64 @@
+import type { Networks } from "@slipway/protocol/settings/networks";
+
+/** A cloud and its agents, in memory. It keeps what a real one keeps, and notes what no Director may do to it. */
+
+export interface SimVm {
+  readonly cid: string;
+  readonly agentId: string;
+  readonly stemcell: string;
+  readonly networks: Networks;
+  metadata: object;
+  readonly agent: SimAgentState;
+}
+
+export interface SimDisk {
+  readonly cid: string;
+  size: number;
+  /** What is on it; null until it is first mounted. A copy carries it over. */
+  data: string | null;
+  attachedTo: string | null;
+}
+
+export interface SimAgentState {
+  /** Disks it was told of. */
+  readonly hints: Map<string, unknown>;
+  /** The disk mounted as the store, and the one a migration goes to. */
+  store: string | null;
+  target: string | null;
+  spec: object;
+  running: boolean;
+}
+
+export class SimWorld {
+  readonly vms = new Map<string, SimVm>();
+  readonly disks = new Map<string, SimDisk>();
+  readonly stemcells = new Set<string>();
+  /** Disks that were deleted, in order. */
+  readonly deleted: string[] = [];
+  /** What must never happen, whatever the Director went through. */
+  readonly violations: string[] = [];
+  #made = 0;
+
+  /** `vm-7`; never the same twice in a world. */
+  newCid(kind: string, token?: string): string {
+    this.#made += 1;
+    return `${kind}-${token ?? this.#made}`;
+  }
+
+  vmOfAgent(agentId: string): SimVm | undefined {
+    for (const vm of this.vms.values()) if (vm.agentId === agentId) return vm;
+    return undefined;
+  }
+
+  violate(text: string): void {
+    this.violations.push(text);
+  }
+}
+
+export const newAgentState = (): SimAgentState => ({
+  hints: new Map(),
+  store: null,
+  target: null,
+  spec: {},
+  running: false,
+});
