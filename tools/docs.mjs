@@ -3,6 +3,11 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { ACTIONS } from "@slipway/agent/actions/table";
+import { emptyList, emptyListOfDeployment, getResourcesId } from "@slipway/director/api/endpoints/not_yet";
+import { getReleases, noSuchRelease, postPackagesMatches } from "@slipway/director/api/endpoints/releases";
+import { routes } from "@slipway/director/api/routes";
+import { directorConfig } from "@slipway/director/config";
+import { DirectorError } from "@slipway/director/tasks/task";
 import { AGENT_MESSAGES } from "@slipway/protocol/agent/messages";
 import { capabilities } from "@slipway/protocol/cpi/capabilities";
 import { cpiContext } from "@slipway/protocol/cpi/context";
@@ -171,6 +176,59 @@ function agentPage() {
   ].join("\n\n");
 }
 
+async function apiPage() {
+  const rows = [];
+  for (const route of routes) {
+    rows.push([
+      `\`${route.method} ${route.path}\``,
+      { any: "", yaml: "YAML", json: "JSON", archive: "archive" }[route.body],
+      permissionText(route.permission),
+      await answerText(route),
+    ]);
+  }
+  return [
+    "# The Director's API",
+    GENERATED,
+    "BOSH's endpoints, from `packages/director/src/api/routes.ts`. *Who*: `read` is a user with the scope `bosh.read` or `bosh.admin`; `admin` needs `bosh.admin`; the uploads have scopes of their own, or `bosh.admin`. An empty *answer* means that the endpoint does its work. A path that is not in the list is answered with 404. `GET /strays` is ours. `PUT /resurrection` is remembered and has no effect yet. A CPI config that names CPIs is refused.",
+    table(["endpoint", "body", "who", "answer"], rows),
+    "",
+  ].join("\n\n");
+}
+
+function permissionText(permission) {
+  if (typeof permission !== "function") return permission.replaceAll("_", " ");
+  const who = (type) => permission({ query: { type } });
+  return `${who("event")}; for debug and cpi ${who("debug")}`;
+}
+
+/** Endpoints that are still to come refuse before they look at anything; the others miss what they are not given. */
+async function answerText({ handle }) {
+  if ([emptyList, emptyListOfDeployment, getReleases, postPackagesMatches].includes(handle))
+    return "an empty list, for now";
+  if ([noSuchRelease, getResourcesId].includes(handle)) return "404, there is none, for now";
+  try {
+    await handle(undefined, undefined);
+  } catch (error) {
+    if (error instanceof DirectorError) return `${error.status}, *${error.message}*`;
+  }
+  return "";
+}
+
+/** The page with its generated part as it is now: between `<!-- config -->` and `<!-- end of config -->`. */
+function withConfig(page) {
+  const leaves = fieldDocs(directorConfig).filter((field, at, all) => !isParent(field, all[at + 1]));
+  const rows = leaves.map((f) => [
+    `\`${f.path}\``,
+    f.type,
+    f.shown === "shown" ? f.doc : [f.doc, `${f.shown} in logs`].filter((part) => part !== "").join("; "),
+  ]);
+  const part = /(?<=<!-- config: [^\n]*-->\n)[\s\S]*?(?=<!-- end of config -->)/;
+  if (!part.test(page)) throw new Error("docs/run-the-director.md has no place for the configuration");
+  return page.replace(part, () => `\n${table(["key", "type", "meaning"], rows)}\n\n`);
+}
+
+const isParent = (field, next) => next?.path.startsWith(`${field.path}.`) ?? false;
+
 /** A stand-in for any parameter of a message: shows its name. */
 const named = (name) =>
   new Proxy(() => name, {
@@ -236,6 +294,8 @@ const pages = {
   "docs/contract/agent-messages.md": agentPage(),
   "docs/contract/documents.md": documentsPage(),
   "docs/contract/negotiation.md": negotiationPage(),
+  "docs/contract/director-api.md": await apiPage(),
+  "docs/run-the-director.md": withConfig(readFileSync("docs/run-the-director.md", "utf8")),
   "docs/errors.md": await errorsPage(),
   "README.md": await withRealOutput(readFileSync("README.md", "utf8")),
 };

@@ -64,6 +64,11 @@ function run(dir, commands, port) {
     timeout: 60_000,
   });
   if (status !== 0) throw new Error(`the tour ended with ${status}: ${stdout}`);
+  const refusal = stdout.match(/^.*"error":\{.*$/m)?.[0];
+  if (refusal !== undefined)
+    throw new Error(
+      `a call of the tour failed; are the cids in its commands those of the replies? ${refusal}`,
+    );
   return stdout
     .replaceAll(String(port), "25777")
     .replaceAll(/\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z/g, "2026-01-02T03:04:05.678Z")
