@@ -3,6 +3,7 @@ import { deleteConfigsId } from "./endpoints/delete_configs_id.ts";
 import { deleteDeploymentsName } from "./endpoints/delete_deployments_name.ts";
 import { deleteDisksCid } from "./endpoints/delete_disks_cid.ts";
 import { deleteStemcellsNameVersion } from "./endpoints/delete_stemcells_name_version.ts";
+import { deleteStraysId } from "./endpoints/delete_strays_id.ts";
 import { deleteTaskId } from "./endpoints/delete_task_id.ts";
 import { deleteVmsCid } from "./endpoints/delete_vms_cid.ts";
 import { getConfigs } from "./endpoints/get_configs.ts";
@@ -151,12 +152,13 @@ export const routes: readonly Route[] = [
   get("/orphaned_vms", "admin", getOrphanedVms),
   get("/networks", "admin", emptyList),
   get("/strays", "admin", getStrays),
+  remove("/strays/:id", "admin", deleteStraysId),
 
   get("/events", "read", getEvents),
   get("/events/:id", "admin", getEventsId),
   get("/locks", "read", getLocks),
   get("/resurrection", "admin", getResurrection),
   put("/resurrection", "admin", "json", putResurrection),
-  post("/cleanup", "admin", "json", notYet("clean up by itself; delete disks and stemcells by name")),
-  get("/cleanup/dryrun", "admin", notYet("clean up by itself; delete disks and stemcells by name")),
+  post("/cleanup", "admin", "json", notYet("clean up")),
+  get("/cleanup/dryrun", "admin", notYet("clean up")),
 ];

@@ -21,7 +21,8 @@ export interface EmbeddedCpi {
   readonly graceMs?: number | undefined;
 }
 
-const GRACE_MS = 15_000;
+/** More than the half minute the SDK gives a method that was told to stop. */
+const GRACE_MS = 40_000;
 
 /** A CPI in this process, behind the same door: it gets and gives plain JSON, and is not waited for for ever. */
 export function embeddedDoor(cpi: EmbeddedCpi): CpiDoor {

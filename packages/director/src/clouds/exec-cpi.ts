@@ -26,7 +26,8 @@ export interface ExecCpi {
 const PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 const MAX_STDOUT = 8 * 1024 * 1024;
 const MAX_STDERR = 4 * 1024 * 1024;
-const GRACE_MS = 15_000;
+/** More than the half minute the SDK gives a method that was told to stop. */
+const GRACE_MS = 40_000;
 
 /** A CPI executable: one process per call, as upstream's Director runs it. */
 export function execDoor(cpi: ExecCpi): CpiDoor {

@@ -77,6 +77,19 @@ describe("what is found to have changed", () => {
       ["recreate", "cloud_properties: cloud properties changed: cpu"],
     ],
     [
+      "the resources of the VM",
+      {
+        group: { vmResources: { cpu: 2, ram: 1024, ephemeral_disk_size: 1024 } },
+        world: (world) => {
+          world.instances = world.instances.map((one) => ({
+            ...one,
+            spec: one.spec && { ...one.spec, vmResources: { cpu: 1, ram: 1024, ephemeral_disk_size: 1024 } },
+          }));
+        },
+      },
+      ["recreate", "cloud_properties: vm_resources changed"],
+    ],
+    [
       "an extension",
       { group: { vmExtensions: ["lb"] } },
       ["recreate", "cloud_properties: cloud properties changed: pool"],

@@ -6,7 +6,7 @@ export const StateDirInUse = defineError<{ dir: string; holder: string }>({
   code: "DIS-001",
   kind: "operator",
   message: (p) => `another Director works in the state directory ${p.dir}: ${p.holder}`,
-  next: "Stop the other Director, or give this one its own `state_dir`. Several Directors share an external database, never a directory.",
+  next: "Stop the other Director, or give this one its own `state_dir`.",
 });
 
 export const ServerMissing = defineError<{ name: string; from: string }>({

@@ -16,7 +16,10 @@ export async function serveWorld(world: SimWorld, cpi: CpiClient, path: string):
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
     socket.on("error", () => undefined);
-    createInterface({ input: socket }).on("line", (line) => {
+    const lines = createInterface({ input: socket });
+    // A Director that is killed leaves its socket in the middle of things; the reader passes that on as its own error.
+    lines.on("error", () => undefined);
+    lines.on("line", (line) => {
       void answer(JSON.parse(line) as ToWorld, world, cpi).then((reply) => {
         socket.write(`${JSON.stringify(reply)}\n`);
       });

@@ -46,6 +46,8 @@ export function brokenInvariants(world: SimWorld, remembered: Remembered): reado
     if (real.size !== disk.size)
       broken.push(`disk ${disk.cid} is recorded as ${disk.size}, has ${real.size}`);
   }
+  // None of the flows deletes a disk: disks go to the orphan list, and from there only by a task of its own.
+  for (const cid of world.deleted) broken.push(`disk ${cid} was deleted`);
   for (const task of remembered.unfinished) broken.push(`task ${task} has not ended`);
   return broken;
 }

@@ -202,7 +202,11 @@ describe("the rest", () => {
         orphaned_at: "2025-11-15 19:00:00 UTC",
       },
     ]);
-    expect((await api.get("/strays")).json).toMatchObject([{ kind: "vm", about: "web/x", why: "lost" }]);
+    const strays = (await api.get("/strays")).json as readonly { readonly id: string }[];
+    expect(strays).toMatchObject([{ kind: "vm", about: "web/x", why: "lost" }]);
+    expect((await api.ask("DELETE", `/strays/${strays[0]?.id}`)).status).toBe(204);
+    expect((await api.get("/strays")).json).toEqual([]);
+    expect((await api.ask("DELETE", `/strays/${strays[0]?.id}`)).status).toBe(404);
   });
 
   it("resurrection is switched off and on", async () => {
