@@ -3,6 +3,7 @@ import { AgentRefused, AgentSilent, WrongAgent } from "../agents/agent.ts";
 import { activeDisk } from "../model/records.ts";
 import type { StepName } from "../plan/model.ts";
 import { causeOf } from "./errors.ts";
+import { Records } from "./records.ts";
 import { type Journey, runSteps } from "./run-steps.ts";
 import { diskFits, newVm } from "./select.ts";
 import type { FlowContext } from "./step.ts";
@@ -13,7 +14,6 @@ const COPY: readonly StepName[] = [
   "attach_new_disk",
   "mount_new_disk",
   "migrate_disk",
-  "switch_disk",
   "unmount_old_disk",
   "detach_old_disk",
   "orphan_disk",
@@ -21,19 +21,38 @@ const COPY: readonly StepName[] = [
 
 /** Brings one instance to its plan, by the steps the plan names. */
 export async function runInstance(journey: Journey, context: FlowContext): Promise<void> {
-  const names = journey.plan.steps.map(({ name }) => name);
+  const names = inOrder(journey);
   if (names.length === 0) return;
-  await context.journal.write((writes) => writes.updateInstance(journey.uuid, { updateCompleted: false }));
+  const records = new Records(journey.uuid, context.journal);
+  if ((await records.instance())?.updateCompleted === true) {
+    await context.journal.write((writes) => writes.updateInstance(journey.uuid, { updateCompleted: false }));
+    records.forget();
+  }
   try {
-    await runSteps(["delete_unused_vm"], journey, context);
+    await runSteps(["delete_unused_vm"], journey, context, records);
     const [before, after] = splitAfterMount(names);
-    await runSteps(before, journey, context);
-    if (await needsCopy(journey, names, context)) await runSteps(COPY, journey, context);
-    await runSteps(after, journey, context);
+    await runSteps(before, journey, context, records);
+    if (await needsCopy(journey, names, records)) await runSteps(COPY, journey, context, records);
+    await runSteps(after, journey, context, records);
   } catch (error) {
     await removeUnreachable(error, journey, context);
     throw error;
   }
+}
+
+/** What comes before each of these, whatever the records say: no disk is detached while an agent uses it. */
+const UNMOUNT: Readonly<Partial<Record<StepName, StepName>>> = {
+  detach_disk: "unmount_disk",
+  detach_old_disk: "unmount_old_disk",
+};
+
+/** The steps of the plan, as they can be taken. */
+function inOrder({ plan }: Journey): readonly StepName[] {
+  const planned = plan.steps.map(({ name }) => name);
+  return planned.flatMap((name) => {
+    const first = UNMOUNT[name];
+    return first === undefined || planned.includes(first) ? [name] : [first, name];
+  });
 }
 
 /** A disk the CPI was to resize is looked at again once it is back. */
@@ -45,13 +64,9 @@ function splitAfterMount(
   return [names.slice(0, at), names.slice(at)];
 }
 
-async function needsCopy(
-  journey: Journey,
-  names: readonly StepName[],
-  context: FlowContext,
-): Promise<boolean> {
+async function needsCopy(journey: Journey, names: readonly StepName[], records: Records): Promise<boolean> {
   if (!names.includes("resize_disk") && !names.includes("update_disk")) return false;
-  const instance = await context.journal.instance(journey.uuid);
+  const instance = await records.instance();
   const disk = instance === undefined ? undefined : activeDisk(instance);
   return disk !== undefined && !diskFits(disk, journey.plan.desired?.persistentDisk);
 }

@@ -4,6 +4,7 @@ import { display, type InstanceUuid } from "../model/names.ts";
 import type { InstancePlan, StepName } from "../plan/model.ts";
 import { audit } from "./audit.ts";
 import { StepFailed } from "./errors.ts";
+import { Records } from "./records.ts";
 import type { AnyStep, FlowContext, Step, Subject } from "./step.ts";
 import { STEPS } from "./steps.ts";
 
@@ -16,27 +17,41 @@ export interface Journey {
   readonly progress?: (step: StepName) => void;
 }
 
-/** Takes the steps in order. Each is looked at with fresh records, and skipped when they say it is done. */
+/**
+ * Takes the steps in order. Each is looked at with the records as they are, and skipped when they say it is done.
+ * `records`: of whoever takes several lists of steps after each other, and changes nothing in between.
+ */
 export async function runSteps(
   names: readonly StepName[],
   journey: Journey,
   context: FlowContext,
+  records = new Records(journey.uuid, context.journal),
 ): Promise<void> {
   for (const name of names) {
     context.signal.throwIfAborted();
-    await runStep(STEPS[name], journey, context);
+    await runStep(STEPS[name], journey, records, context);
   }
 }
 
-async function runStep(step: AnyStep, journey: Journey, context: FlowContext): Promise<void> {
+async function runStep(
+  step: AnyStep,
+  journey: Journey,
+  records: Records,
+  context: FlowContext,
+): Promise<void> {
   for (let tries = 1; ; ) {
-    const subject = await subjectOf(journey, context);
+    const instance = await records.instance();
+    const subject: Subject | undefined = instance && {
+      plan: journey.plan,
+      instance,
+      watchMs: journey.watchMs,
+    };
     if (subject === undefined || step.done?.(subject) === true) return;
     const intent = step.intent(subject, context);
     if (intent === undefined) return;
     journey.progress?.(step.name);
     try {
-      await take(step as unknown as Step<object, unknown>, intent, journey.uuid, context);
+      await take(step as unknown as Step<object, unknown>, intent, records, context);
     } catch (error) {
       context.signal.throwIfAborted();
       if (step.retry?.(error, tries, context) !== true)
@@ -49,22 +64,19 @@ async function runStep(step: AnyStep, journey: Journey, context: FlowContext): P
   }
 }
 
-async function subjectOf(journey: Journey, context: FlowContext): Promise<Subject | undefined> {
-  const instance = await context.journal.instance(journey.uuid);
-  return instance === undefined ? undefined : { plan: journey.plan, instance, watchMs: journey.watchMs };
-}
-
 /** Intent, work, outcome. */
 async function take(
   step: Step<object, unknown>,
   intent: object,
-  instance: InstanceUuid,
+  records: Records,
   context: FlowContext,
 ): Promise<void> {
   const { taskId, deployment, journal } = context;
+  const instance = records.uuid;
   context.debug(`${step.name} of ${instance}`);
+  if (step.record !== undefined) records.forget();
   if (step.inward === true) {
-    await journal.write((writes) => step.record(intent, undefined, writes));
+    await journal.write((writes) => step.record?.(intent, undefined, writes));
     await audit(step.name, intent, undefined, context);
     return;
   }
@@ -81,9 +93,9 @@ async function take(
   } catch (error) {
     // Whether a lost or interrupted call was carried out is not known: the intent stays open, to be settled.
     const unknown = error instanceof CpiLost || context.signal.aborted;
-    if (!unknown) await journal.close(opened.id, "failed");
+    if (!unknown) await journal.close(opened.id, "failed", (writes) => step.doubt?.(opened.intent, writes));
     throw error;
   }
-  await journal.close(opened.id, "done", (writes) => step.record(opened.intent, outcome, writes));
+  await journal.close(opened.id, "done", (writes) => step.record?.(opened.intent, outcome, writes));
   await audit(step.name, opened.intent, outcome, context);
 }

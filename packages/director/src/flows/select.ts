@@ -20,6 +20,10 @@ export const newVm = (instance: InstanceRecord): VmRecord | undefined =>
 export const currentVm = (instance: InstanceRecord): VmRecord | undefined =>
   newVm(instance) ?? activeVm(instance);
 
+/** Whether its agent can be asked: the one that did not answer may be replaced by now. */
+export const answers = (vm: VmRecord, { plan }: Pick<Subject, "plan">): boolean =>
+  !plan.unresponsive || !plan.recorded?.vms.some(({ active, cid }) => active && cid === vm.cid);
+
 /** A VM beside the active one that nothing will use. */
 export function unusedVm({ instance, plan: { desired, changes } }: Subject): VmRecord | undefined {
   const active = activeVm(instance);

@@ -1,10 +1,10 @@
 import { messageTrail } from "@slipway/kernel/errors";
-import { AgentRefused, AgentSilent } from "../agents/agent.ts";
+import { AgentRefused, AgentSilent, WrongAgent } from "../agents/agent.ts";
 import { CpiRefused } from "../clouds/cloud.ts";
 import { display } from "../model/names.ts";
 import type { StepName } from "../plan/model.ts";
 import { IntentUnreadable, StepFailed } from "./errors.ts";
-import type { IntentRecord } from "./journal.ts";
+import type { IntentRecord, Writes } from "./journal.ts";
 import type { FlowContext, Settled, Step } from "./step.ts";
 import { STEPS } from "./steps.ts";
 
@@ -22,7 +22,8 @@ async function settleOne(record: IntentRecord, context: FlowContext): Promise<vo
   if (!Object.hasOwn(STEPS, record.step)) throw IntentUnreadable({ step: record.step, id: record.id });
   const step = STEPS[record.step as StepName] as unknown as Step<object, unknown>;
   const { intent } = record;
-  if (step.redo === true) return await context.journal.close(record.id, "undone");
+  const undone = (writes: Writes) => step.doubt?.(intent, writes);
+  if (step.redo === true) return await context.journal.close(record.id, "undone", undone);
   context.debug(`settling ${record.step} of ${record.instance ?? context.deployment}`);
   let settled: Settled<unknown>;
   try {
@@ -32,15 +33,19 @@ async function settleOne(record: IntentRecord, context: FlowContext): Promise<vo
   } catch (error) {
     // An answer is an outcome: it was not done. Planning from the records goes on from there.
     const answered =
-      error instanceof CpiRefused || error instanceof AgentRefused || error instanceof AgentSilent;
+      error instanceof CpiRefused ||
+      error instanceof AgentRefused ||
+      error instanceof AgentSilent ||
+      error instanceof WrongAgent;
     context.signal.throwIfAborted();
     if (!answered) throw new StepFailed(await nameOf(record, context), `${record.step} begun earlier`, error);
     context.debug(`${record.step} was not done: ${messageTrail(error)}`);
     settled = { how: "undone" };
   }
   await context.journal.close(record.id, settled.how, (writes) => {
-    if (settled.how === "done") step.record(intent, settled.outcome, writes);
+    if (settled.how === "done") step.record?.(intent, settled.outcome, writes);
     if (settled.how === "stray") writes.addStray(settled.stray);
+    if (settled.how === "undone") undone(writes);
   });
 }
 

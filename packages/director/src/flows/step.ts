@@ -46,7 +46,7 @@ export interface FlowContext extends Outside {
 /** The instance at hand: what it is to become, and what is recorded of it now. */
 export interface Subject {
   readonly plan: InstancePlan;
-  /** Fresh at every step. */
+  /** As the steps before have left it. */
   readonly instance: InstanceRecord;
   /** How long it may take to be running: the shorter and the longer time. */
   readonly watchMs: readonly [low: number, high: number];
@@ -63,8 +63,11 @@ export interface Step<I extends object = object, O = unknown> {
   /** What will be done, with every id it uses. Undefined: there is nothing to do. */
   intent(subject: Subject, context: FlowContext): I | undefined;
   run(intent: I, context: FlowContext): Promise<O>;
-  record(intent: I, outcome: O, writes: Writes): void;
+  /** What the outcome changes in the records. Without it they stay as they are. */
+  record?(intent: I, outcome: O, writes: Writes): void;
   settle?(intent: I, context: FlowContext): Promise<Settled<O>>;
+  /** What the records may no longer claim when it was begun and may or may not have been done. */
+  doubt?(intent: I, writes: Writes): void;
   /** No outside call: written at once, without an intent. */
   readonly inward?: boolean;
   /** Begun anew by the plan after a crash: nothing needs to be found out. */

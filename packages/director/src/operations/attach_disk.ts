@@ -1,15 +1,19 @@
 import type { DiskCid } from "@slipway/protocol/ids";
 import { attachDiskParams } from "../api/params.ts";
+import { refusedAs } from "../clouds/cloud.ts";
+import { newRequestId } from "../flows/calls.ts";
 import { runSteps } from "../flows/run-steps.ts";
 import { settleOpenIntents } from "../flows/settle.ts";
+import type { FlowContext } from "../flows/step.ts";
 import { display } from "../model/names.ts";
 import { activeDisk, activeVm, type InstanceRecord } from "../model/records.ts";
-import type { InstancePlan } from "../plan/model.ts";
 import { findOrphanDisk, giveDisk } from "../store/disks.ts";
 import { findInstance } from "../store/instances.ts";
 import { DirectorError } from "../tasks/task.ts";
+import { diskByHand } from "./by-hand.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 
+const NO_DISK = 520001;
 const WRONG_STATE = 520003;
 
 /** `bosh attach-disk`: a disk of the orphan list, or one nobody knew, becomes the instance's. The old one is orphaned. */
@@ -25,15 +29,21 @@ export const attachDisk = operation(attachDiskParams, async (params, task, shop)
     refuseUnfit(instance);
     const before = activeDisk(instance);
     const known = before?.cid === cid ? before : await findOrphanDisk(shop.db, cid);
+    const cpi = known?.cpi ?? before?.cpi ?? activeVm(instance)?.cpi ?? "";
+    // Before anything is taken from the instance: a mistyped cid must not cost it its disk.
+    if (!(await isThere(cid, cpi, context)))
+      throw new DirectorError(
+        NO_DISK,
+        `the cloud has no disk '${cid}': ${display(instance)} keeps what it has`,
+      );
     await task.stage("Attaching disk", [], 1).step(`${cid} to ${display(instance)}`, async () => {
-      const plan = planFor(instance);
-      const journey = { uuid: instance.uuid, plan, watchMs: [0, 0] as const };
+      const journey = diskByHand(instance, "another disk was attached by hand");
       if (before?.cid !== cid) {
         await runSteps(["unmount_disk", "detach_disk"], journey, context);
         await giveDisk(shop.db, {
           instance: instance.uuid,
           cid,
-          cpi: before?.cpi ?? activeVm(instance)?.cpi ?? "",
+          cpi,
           // `copy`: what is recorded of the old disk is taken for the new one too.
           properties: known === undefined || properties === "copy" ? (before ?? UNKNOWN) : undefined,
         });
@@ -46,6 +56,20 @@ export const attachDisk = operation(attachDiskParams, async (params, task, shop)
 
 const UNKNOWN = { size: 1, cloudProperties: {} };
 
+/** A CPI that cannot say is believed to have it: attaching will tell. */
+async function isThere(cid: DiskCid, cpi: string, context: FlowContext): Promise<boolean> {
+  try {
+    return await context.clouds.cloud(cpi).hasDisk(cid, {
+      requestId: newRequestId(context),
+      signal: context.signal,
+      log: context.cpiLog,
+    });
+  } catch (error) {
+    if (refusedAs(error, "NotImplemented", "NotSupported")) return true;
+    throw error;
+  }
+}
+
 function refuseUnfit(instance: InstanceRecord): void {
   if (instance.ignore)
     throw new DirectorError(190020, `${display(instance)} is ignored: run bosh unignore first`);
@@ -55,14 +79,3 @@ function refuseUnfit(instance: InstanceRecord): void {
       `${display(instance)} is started: a disk can be attached only to a stopped instance. Run bosh stop first.`,
     );
 }
-
-const planFor = (instance: InstanceRecord): InstancePlan => ({
-  action: "update",
-  changes: [{ kind: "persistent_disk", reason: "another disk was attached by hand" }],
-  steps: [],
-  desired: undefined,
-  recorded: instance,
-  unresponsive: false,
-  skipDrain: false,
-  downtime: undefined,
-});

@@ -1,3 +1,5 @@
+import { redact } from "@slipway/protocol/schema/redact";
+import { disks } from "@slipway/protocol/settings/disks";
 import { listVmsParams } from "../api/params.ts";
 import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
 import { loadInstances } from "../store/instances.ts";
@@ -34,15 +36,15 @@ async function line(
   task: TaskContext,
   shop: Workshop,
 ): Promise<object> {
-  const disks = instance.disks.filter(({ active }) => active).map(({ cid }) => cid);
+  const cids = instance.disks.filter(({ active }) => active).map(({ cid }) => cid);
   const ips = Object.values(vm?.networks ?? {}).flatMap(({ ip }) => (ip === undefined ? [] : [ip]));
   return {
     vm_cid: vm?.cid ?? null,
     active: vm?.active ?? false,
     vm_created_at: vm === undefined ? null : new Date(vm.createdAt).toISOString().replace(/\.\d+Z$/, "Z"),
     cloud_properties: vm?.cloudProperties ?? {},
-    disk_cid: disks[0] ?? null,
-    disk_cids: disks,
+    disk_cid: cids[0] ?? null,
+    disk_cids: cids,
     ips: ips.length > 0 ? ips : instance.ips.map(({ address }) => address),
     agent_id: vm?.agentId ?? null,
     job_name: instance.group,
@@ -66,7 +68,8 @@ async function line(
 const negotiated = (vm: VmRecord) => ({
   api_version: vm.apiVersion,
   settings_channel: vm.channel,
-  disks: vm.disks,
+  // A hint may hold the password of an iSCSI target.
+  disks: redact(disks, vm.disks),
   agent_url: vm.agentUrl,
 });
 

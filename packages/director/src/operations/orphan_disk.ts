@@ -4,6 +4,7 @@ import { runSteps } from "../flows/run-steps.ts";
 import { settleOpenIntents } from "../flows/settle.ts";
 import { diskHolder } from "../store/disks.ts";
 import { DirectorError } from "../tasks/task.ts";
+import { diskByHand } from "./by-hand.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 
 /** `bosh orphan-disk`: taken from its instance, kept in the orphan list. */
@@ -27,17 +28,7 @@ export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }
       );
     await task.stage("Orphan disk", [], 1).step(cid, async () => {
       // Without a wish for a disk every disk of the instance is one too many.
-      const plan = {
-        action: "update" as const,
-        changes: [{ kind: "persistent_disk" as const, reason: "orphaned by hand" }],
-        steps: [],
-        desired: undefined,
-        recorded: instance,
-        unresponsive: false,
-        skipDrain: false,
-        downtime: undefined,
-      };
-      const journey = { uuid: instance.uuid, plan, watchMs: [0, 0] as const };
+      const journey = diskByHand(instance, "orphaned by hand");
       await runSteps(["unmount_old_disk", "detach_old_disk", "orphan_disk"], journey, context);
       await context.journal.write((writes) =>
         writes.updateInstance(instance.uuid, { updateCompleted: false }),

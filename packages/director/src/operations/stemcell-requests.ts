@@ -1,5 +1,6 @@
 import { CpiLost } from "../clouds/cloud.ts";
 import type { IntentRecord } from "../flows/journal.ts";
+import { strayOf } from "../flows/settle-create.ts";
 import type { Workshop } from "./operation.ts";
 
 /** A create_stemcell that was begun and whose outcome nobody has recorded. */
@@ -18,12 +19,6 @@ export async function rememberRequest(
   if (error instanceof CpiLost) return;
   await shop.journal.close(intent.id, how, (writes) => {
     if (how !== "stray") return;
-    writes.addStray({
-      kind: "stemcell",
-      cpi: String(intent.intent.cpi),
-      requestId: String(intent.intent.requestId),
-      about: scope,
-      why: "create_stemcell was under way when the Director or the CPI ended; this CPI cannot be asked what became of it",
-    });
+    writes.addStray(strayOf("stemcell", scope, intent.intent as never));
   });
 }

@@ -1,10 +1,11 @@
+import { access } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import { AuthorityEnded, AuthorityUnreadable, NameUnusable } from "./errors.ts";
 import { type Pair, readPair, writePair } from "./pair-file.ts";
-import { beginOf, endOf, sign } from "./sign.ts";
+import { beginOf, endOf, sign, x509 } from "./sign.ts";
 
 export interface CertificateRequest {
   readonly commonName: string;
@@ -60,6 +61,15 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
   if (endOf(parsed) <= now || beginOf(parsed) > now)
     throw AuthorityEnded({ path, ended: new Date(endOf(parsed)).toISOString() });
   return authorityOf(pair, options, endOf(parsed));
+}
+
+/** Loads what a first start will sign with. Changes nothing, so it needs no lock. */
+export async function readyToSign(dir: string): Promise<void> {
+  const there = await access(fileIn(dir)).then(
+    () => true,
+    () => false,
+  );
+  if (!there) await x509();
 }
 
 function makeAuthority({ clock, random }: AuthorityOptions): Promise<Pair> {

@@ -18,8 +18,8 @@ export interface Order {
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
 const ORGANIZATION = "Slipway";
 
-/** It takes 140 ms and more to load, so only whoever signs pays for it. */
-async function x509() {
+/** It takes 140 ms and more to load, so only whoever signs pays for it. A start that will sign may load it beforehand. */
+export async function x509() {
   await import("reflect-metadata");
   const library = await import("@peculiar/x509");
   library.cryptoProvider.set(webcrypto);

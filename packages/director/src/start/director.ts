@@ -7,19 +7,19 @@ import type { DirectorUuid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { makeAgents } from "../agents/agents.ts";
 import { openAgentSecret } from "../agents/credentials.ts";
-import { startApi } from "../api/server.ts";
 import { sweepUploads } from "../api/uploads.ts";
 import { assemble } from "../assemble.ts";
 import { cpiOfConfig, makeClouds } from "../clouds/clouds.ts";
 import { type EmbeddedCpi, embeddedDoor } from "../clouds/embedded-cpi.ts";
 import { RegistryOfDirector } from "../clouds/registry-of-director.ts";
 import type { DirectorConfig } from "../config.ts";
-import { openAuthority } from "../pki/authority.ts";
-import { directorCertificate } from "../pki/director-certificate.ts";
+import { openAuthority, readyToSign } from "../pki/authority.ts";
+import { type DirectorCertificate, directorCertificate } from "../pki/director-certificate.ts";
 import { directorUuid } from "../store/attributes.ts";
 import { openEmbedded } from "../store/embedded/open.ts";
 import { openJournal } from "../store/journal.ts";
 import { openStore } from "../store/open.ts";
+import { early } from "./early.ts";
 import { NoCpi } from "./errors.ts";
 import { Upkeep } from "./upkeep.ts";
 import { openUsers } from "./users.ts";
@@ -68,12 +68,17 @@ async function start(
 ): Promise<Director> {
   const { config, stateDir, clock, random, log } = options;
   const onError = (error: unknown) => log(`error: ${error instanceof Error ? error.message : String(error)}`);
+  // The last connections of a store that is closed are cut off by its server, which is as it should be.
+  let closing = false;
   const host = config.listen?.host ?? "127.0.0.1";
   const uploadsDir = join(stateDir, "uploads");
 
+  const pkiDir = join(stateDir, "pki");
+  const loadApi = early(clock, () => import("../api/server.ts"));
+  const loadSigning = early(clock, () => readyToSign(pkiDir));
   const database = await openDatabase(options, onError);
   atClose(() => database.close());
-  const pkiDir = join(stateDir, "pki");
+  await loadSigning();
   const certified = openAuthority({ dir: pkiDir, clock, random }).then(async (authority) => ({
     authority,
     certificate: await directorCertificate({
@@ -86,13 +91,21 @@ async function start(
     }),
   }));
   const [store, { authority, certificate }, secret, { users, admin }] = await Promise.all([
-    openStore({ connection: database.connection, onIdleError: onError }),
+    openStore({
+      connection: database.connection,
+      onIdleError: (error) => {
+        if (!closing) onError(error);
+      },
+    }),
     certified,
     openAgentSecret({ dir: stateDir, random }),
     openUsers(config.users, stateDir, random),
     mkdir(uploadsDir, { recursive: true, mode: 0o700 }),
   ]);
-  atClose(() => store.close());
+  atClose(() => {
+    closing = true;
+    return store.close();
+  });
 
   await sweepUploads(store.db, uploadsDir);
 
@@ -167,16 +180,23 @@ async function start(
   upkeep.start();
   atClose(() => upkeep.stop());
 
+  const { startApi } = await loadApi();
   const api = await startApi(
     {
       db: store.db,
       tasks: runner,
-      identity: { name, uuid, version: options.version, cpi: embeddedCpi?.name ?? cpi.door.command },
+      identity: {
+        name,
+        uuid,
+        version: options.version,
+        cpi: config.cpi?.exec_path ?? embeddedCpi?.name ?? "",
+      },
       users,
       uploadsDir,
       clock,
       random,
       onError,
+      certificates: () => Promise.resolve([expiryOf(certificate, clock.now())]),
     },
     { tls: certificate, host, port: config.listen?.port ?? 25555 },
   );
@@ -197,6 +217,14 @@ async function openDatabase({ config, stateDir, clock }: StartOptions, onLost: (
   await mkdir(stateDir, { recursive: true, mode: 0o700 });
   return { connection: { connectionString: url }, adopted: false, close: () => Promise.resolve() };
 }
+
+const DAY_MS = 86_400_000;
+
+const expiryOf = ({ paths, until }: DirectorCertificate, now: number) => ({
+  certificate_path: paths.pair,
+  expiry: new Date(until).toISOString(),
+  days_left: Math.floor((until - now) / DAY_MS),
+});
 
 /** Loopback is no VM's, but where VMs are processes they share it with the Director. */
 function ownAddresses(host: string): readonly string[] {

@@ -259,12 +259,16 @@ describe("a deployment", () => {
         expects_vm: false,
       },
     ]);
+    const hint = {
+      path: "/dev/sdc",
+      iscsi_settings: { initiator_name: "i", username: "u", target: "t", password: "<redacted>" },
+    };
     expect((await api.get("/deployments/shop/vms")).json).toEqual([
       {
         ...vm,
         active: true,
         permanent_nats_credentials: false,
-        disks: { system: "/dev/sda", persistent: { "disk-1": { path: "/dev/sdc" } } },
+        disks: { system: "/dev/sda", persistent: { "disk-1": hint } },
         settings_channel: "user-data",
         cpi: "",
         cpi_api_version: 2,
@@ -272,7 +276,7 @@ describe("a deployment", () => {
       },
     ]);
     expect((await api.get("/deployments/shop/disks")).json).toMatchObject([
-      { disk_cid: "disk-1", size: 1024, instance_name: `web/${WEB_0}`, vm_cid: "vm-1", mounted: true },
+      { disk_cid: "disk-1", size: 1024, instance_name: `web/${WEB_0}`, vm_cid: "vm-1", mounted: true, hint },
     ]);
   });
 

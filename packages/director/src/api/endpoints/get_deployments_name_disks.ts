@@ -1,3 +1,5 @@
+import { redact } from "@slipway/protocol/schema/redact";
+import { diskHintWire } from "@slipway/protocol/settings/disk-hint";
 import { slug } from "../../model/names.ts";
 import { loadInstances } from "../../store/instances.ts";
 import { param } from "../call.ts";
@@ -21,7 +23,7 @@ export const getDeploymentsNameDisks: Handler = async (call, { db }) => {
       cloud_properties: disk.cloudProperties,
       active: disk.active,
       vm_cid: disk.attachedTo,
-      hint: disk.hint,
+      hint: disk.hint === null ? null : redact(diskHintWire, disk.hint),
       mounted: disk.mounted,
     })),
   );

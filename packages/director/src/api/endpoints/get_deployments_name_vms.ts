@@ -1,3 +1,5 @@
+import { redact } from "@slipway/protocol/schema/redact";
+import { disks } from "@slipway/protocol/settings/disks";
 import { loadInstances } from "../../store/instances.ts";
 import { given, param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
@@ -25,7 +27,7 @@ export const getDeploymentsNameVms: Handler = async (call, services) => {
       ...vmWire(instance, vm),
       active: vm.active,
       permanent_nats_credentials: false,
-      disks: vm.disks,
+      disks: redact(disks, vm.disks),
       settings_channel: vm.channel,
       cpi: vm.cpi,
       cpi_api_version: vm.apiVersion,

@@ -6,6 +6,12 @@ import type { Db } from "../../store/schema.ts";
 export const WEB_0 = "6f1c0000-0000-4000-8000-000000000000";
 export const WEB_1 = "6f1c0000-0000-4000-8000-000000000001";
 
+/** Holds a password that nobody may be shown. */
+const HINT = {
+  path: "/dev/sdc",
+  iscsi_settings: { initiator_name: "i", username: "u", target: "t", password: "canary-of-the-hint" },
+};
+
 /** Deployment `shop` with web/0, which has a VM and a disk, and web/1, which has neither. */
 export async function seedShop(db: Db): Promise<void> {
   const { id } = await ensureDeployment(db, "shop");
@@ -42,7 +48,7 @@ export async function seedShop(db: Db): Promise<void> {
       env: "{}",
       cloud_properties: "{}",
       networks: "{}",
-      disks: JSON.stringify({ system: "/dev/sda", persistent: { "disk-1": { path: "/dev/sdc" } } }),
+      disks: JSON.stringify({ system: "/dev/sda", persistent: { "disk-1": HINT } }),
       agent_url: "https://10.0.0.2:6868",
     })
     .execute();
@@ -56,7 +62,7 @@ export async function seedShop(db: Db): Promise<void> {
       cpi: "",
       active: true,
       attached_to: "vm-1",
-      hint: JSON.stringify({ path: "/dev/sdc" }),
+      hint: JSON.stringify(HINT),
       mounted: true,
     })
     .execute();

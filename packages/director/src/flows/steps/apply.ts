@@ -21,5 +21,4 @@ export const apply = defineStep<Apply, void>({
     };
   },
   run: ({ agent, spec }, context) => agentOf(context, agent).apply(spec, { signal: context.signal }),
-  record: () => undefined,
 });

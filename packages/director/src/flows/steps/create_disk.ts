@@ -4,6 +4,7 @@ import { type InstanceUuid, slug } from "../../model/names.ts";
 import { activeDisk, activeVm } from "../../model/records.ts";
 import { type CallIntent, newRequestId, optionsOf } from "../calls.ts";
 import { diskFits, newDisk } from "../select.ts";
+import { settleCreate } from "../settle-create.ts";
 import { cloudOf, defineStep, type FlowContext, type Subject } from "../step.ts";
 
 interface CreateDisk extends CallIntent {
@@ -34,19 +35,9 @@ export const createDisk = defineStep<CreateDisk, DiskCid>({
   run: create,
   record: ({ instance, size, cloudProperties, cpi }, cid, writes) =>
     writes.addDisk(instance, { cid, size, cloudProperties, cpi, active: false }),
-  settle: async (intent, context) => {
-    const { repeatable } = await cloudOf(context, intent.cpi).info({ signal: context.signal });
-    if (repeatable) return { how: "done", outcome: await create(intent, context) };
-    return {
-      how: "stray",
-      stray: {
-        kind: "disk",
-        cpi: intent.cpi,
-        requestId: intent.requestId,
-        about: `${intent.size} MiB for ${intent.about} in deployment ${context.deployment}`,
-        why: "create_disk was under way when the Director or the CPI ended; this CPI cannot be asked what became of it",
-      },
-    };
+  settle: (intent, context) => {
+    const about = `${intent.size} MiB for ${intent.about} in deployment ${context.deployment}`;
+    return settleCreate("disk", about, intent, create, context);
   },
 });
 

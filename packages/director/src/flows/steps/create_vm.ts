@@ -9,6 +9,7 @@ import { vmSuits } from "../../plan/vms.ts";
 import { type CallIntent, freshOptions, newRequestId, optionsOf } from "../calls.ts";
 import { createVmEnv } from "../env.ts";
 import { newVm } from "../select.ts";
+import { settleCreate } from "../settle-create.ts";
 import { cloudOf, defineStep, type FlowContext, type Subject } from "../step.ts";
 
 interface CreateVm extends CallIntent {
@@ -83,19 +84,10 @@ export const createVm = defineStep<CreateVm, Created>({
       certificateUntil: made.certificateUntil,
       ready: false,
     }),
-  settle: async (intent, context) => {
-    const { repeatable } = await cloudOf(context, intent.cpi).info({ signal: context.signal });
-    if (repeatable) return { how: "done", outcome: await create(intent, context) };
-    return {
-      how: "stray",
-      stray: {
-        kind: "vm",
-        cpi: intent.cpi,
-        requestId: intent.requestId,
-        about: `agent ${intent.agentId} of ${intent.names.at(-1)}/${intent.instance} in deployment ${context.deployment}`,
-        why: "create_vm was under way when the Director or the CPI ended; this CPI cannot be asked what became of it",
-      },
-    };
+  settle: (intent, context) => {
+    const instance = `${intent.names.at(-1)}/${intent.instance}`;
+    const about = `agent ${intent.agentId} of ${instance} in deployment ${context.deployment}`;
+    return settleCreate("vm", about, intent, create, context);
   },
 });
 

@@ -4,7 +4,7 @@ import { refusedAs } from "../../clouds/cloud.ts";
 import { activeDisk, activeVm, type DiskRecord } from "../../model/records.ts";
 import type { StepName } from "../../plan/model.ts";
 import { type CallIntent, callAbout, optionsOf, withoutDisk } from "../calls.ts";
-import { oldDisks } from "../select.ts";
+import { answers, oldDisks } from "../select.ts";
 import { type AnyStep, agentOf, cloudOf, defineStep, type Subject } from "../step.ts";
 
 interface Detach extends CallIntent {
@@ -23,7 +23,7 @@ const detach = (name: StepName, which: (subject: Subject) => readonly DiskRecord
       const vm = activeVm(subject.instance);
       const disk = which(subject).find((one) => one.attachedTo !== null && one.attachedTo === vm?.cid);
       if (vm === undefined || disk === undefined) return undefined;
-      const agent = subject.plan.unresponsive ? null : { agentId: vm.agentId, agentUrl: vm.agentUrl };
+      const agent = answers(vm, subject) ? { agentId: vm.agentId, agentUrl: vm.agentUrl } : null;
       return { ...callAbout(vm, context), vm: vm.cid, disk: disk.cid, agent };
     },
     run: async (intent, context) => {

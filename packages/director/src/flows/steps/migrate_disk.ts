@@ -26,6 +26,11 @@ export const migrateDisk = defineStep<Migrate, void>({
     writes.switchDisk(to);
     writes.updateDisk(from, { mounted: false });
   },
+  // The agent ends with either of them mounted.
+  doubt: ({ from, to }, writes) => {
+    writes.updateDisk(from, { mounted: false });
+    writes.updateDisk(to, { mounted: false });
+  },
   settle: async ({ agent: address, from, to }, context) => {
     const agent = agentOf(context, address);
     const mounted = await agent.listDisk({ signal: context.signal });

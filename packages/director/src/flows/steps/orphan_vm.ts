@@ -1,6 +1,7 @@
 import type { VmCid } from "@slipway/protocol/ids";
 import type { AgentAddress } from "../../agents/agent.ts";
 import { activeVm } from "../../model/records.ts";
+import { answers } from "../select.ts";
 import { agentOf, defineStep } from "../step.ts";
 
 interface OrphanVm {
@@ -12,11 +13,12 @@ interface OrphanVm {
 /** The old VM of a create-swap-delete: shut down, kept with its addresses until the clean-up deletes it. */
 export const orphanVm = defineStep<OrphanVm, void>({
   name: "orphan_vm",
-  intent: ({ instance, plan }) => {
+  intent: (subject) => {
+    const { instance, plan } = subject;
     const vm = activeVm(instance);
     const last = plan.desired === undefined;
     if (vm === undefined || (!last && instance.vms.length < 2)) return undefined;
-    const agent = plan.unresponsive ? null : { agentId: vm.agentId, agentUrl: vm.agentUrl };
+    const agent = answers(vm, subject) ? { agentId: vm.agentId, agentUrl: vm.agentUrl } : null;
     return { vm: vm.cid, agent };
   },
   run: async ({ agent }, context) => {

@@ -21,5 +21,4 @@ export const setVmMetadata = defineStep<SetVmMetadata, void>({
   },
   run: (intent, context) =>
     cloudOf(context, intent.cpi).setVmMetadata(intent.vm, intent.metadata, optionsOf(intent, context)),
-  record: () => undefined,
 });

@@ -31,7 +31,6 @@ export const start = defineStep<Start, void>({
     await watch(intent, context);
     await agent.runScript("post-start", {}, ask);
   },
-  record: () => undefined,
 });
 
 /** Looks at once, then as upstream does: after the shorter time, then in ninths up to the longer one. */

@@ -1,5 +1,6 @@
 import type { AgentAddress } from "../../agents/agent.ts";
 import { activeVm } from "../../model/records.ts";
+import { answers } from "../select.ts";
 import { agentOf, defineStep } from "../step.ts";
 
 interface Stop {
@@ -11,9 +12,10 @@ interface Stop {
 export const stop = defineStep<Stop, void>({
   name: "stop",
   redo: true,
-  intent: ({ instance, plan }) => {
+  intent: (subject) => {
+    const { instance, plan } = subject;
     const vm = activeVm(instance);
-    if (vm === undefined || plan.unresponsive) return undefined;
+    if (vm === undefined || !answers(vm, subject)) return undefined;
     const inPlace = plan.action === "update" && !plan.changes.some(({ kind }) => kind === "persistent_disk");
     return {
       agent: { agentId: vm.agentId, agentUrl: vm.agentUrl },
@@ -30,5 +32,4 @@ export const stop = defineStep<Stop, void>({
     await agent.stop(ask);
     await agent.runScript("post-stop", {}, ask);
   },
-  record: () => undefined,
 });

@@ -24,5 +24,4 @@ export const waitForAgent = defineStep<Wait, void>({
       signal: context.signal,
     });
   },
-  record: () => undefined,
 });

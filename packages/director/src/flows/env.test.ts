@@ -1,0 +1,50 @@
+import { describe, expect, it } from "vitest";
+import { createVmEnv, groupNames } from "./env.ts";
+
+const NAMES = ["My Director", "shop_prod", "web"];
+
+describe("the env of a new VM", () => {
+  it("names its groups as a cloud's tags may be named", () => {
+    expect(groupNames(NAMES)).toEqual({
+      group: "mydirector-shop-prod-web",
+      groups: [
+        "mydirector",
+        "shop-prod",
+        "web",
+        "mydirector-shop-prod",
+        "shop-prod-web",
+        "mydirector-shop-prod-web",
+      ],
+    });
+  });
+
+  it("has the group's own over the Director's, and what only the Director can say over both", () => {
+    const env = createVmEnv(
+      {
+        env: { bosh: { password: "group", group: "stolen", mbus: { cert: "stolen" } }, other: 1 },
+        tags: {},
+        names: NAMES,
+      },
+      { mbus: { cert: "issued" } },
+      { password: "director", ntp: ["n"] },
+    );
+    expect(env).toMatchObject({
+      other: 1,
+      bosh: { password: "group", ntp: ["n"], mbus: { cert: "issued" }, group: "mydirector-shop-prod-web" },
+    });
+  });
+
+  it("has the deployment's tags over those of its env", () => {
+    const env = createVmEnv(
+      { env: { bosh: { tags: { a: "env", b: "env" } } }, tags: { b: "deployment" }, names: NAMES },
+      {},
+      {},
+    );
+    expect(env).toMatchObject({ bosh: { tags: { a: "env", b: "deployment" } } });
+  });
+
+  it.each([[null], ["text"], [[1]]])("takes a bosh part that is %j for none", (bosh) => {
+    const env = createVmEnv({ env: { bosh }, tags: {}, names: NAMES }, { mbus: {} }, {});
+    expect(Object.keys(env.bosh as object).sort()).toEqual(["group", "groups", "mbus", "tags"]);
+  });
+});

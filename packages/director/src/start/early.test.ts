@@ -1,0 +1,30 @@
+import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { describe, expect, it } from "vitest";
+import { early } from "./early.ts";
+
+describe("what is loaded early", () => {
+  it("is loaded by itself, and once", async () => {
+    const clock = fakeClock();
+    let loads = 0;
+    const get = early(clock, async () => {
+      loads += 1;
+      return "loaded";
+    });
+    expect(loads).toBe(0);
+    await clock.advance(1000);
+    expect(loads).toBe(1);
+    expect([await get(), await get(), loads]).toEqual(["loaded", "loaded", 1]);
+  });
+
+  it("does not make whoever asks sooner wait", async () => {
+    const get = early(fakeClock(), () => Promise.resolve("loaded"));
+    expect(await get()).toBe("loaded");
+  });
+
+  it("fails for whoever asks, not before", async () => {
+    const clock = fakeClock();
+    const get = early(clock, () => Promise.reject(new Error("broken")));
+    await clock.advance(1000);
+    await expect(get()).rejects.toThrow("broken");
+  });
+});

@@ -1,0 +1,19 @@
+import type { Clock } from "@slipway/kernel/clock";
+
+/** By then the database's process is under way and ours is idle. */
+const SOON_MS = 30;
+
+/** Loads when it is asked for, or soon by itself: what takes a while to load is there when the database is. */
+export function early<T>(clock: Clock, load: () => Promise<T>): () => Promise<T> {
+  let loading: Promise<T> | undefined;
+  const get = () => {
+    loading ??= load();
+    return loading;
+  };
+  // A failure is for whoever asks.
+  const cancel = clock.after(SOON_MS, () => void get().catch(() => undefined));
+  return () => {
+    cancel();
+    return get();
+  };
+}
