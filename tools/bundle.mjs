@@ -13,6 +13,15 @@ export const EXECUTABLES = [
     from: "packages/certify/src/bin/agent-conformance.ts",
     to: "packages/certify/dist/agent-conformance.cjs",
   },
+  { from: "packages/cli/src/bin/slipway.ts", to: "packages/cli/dist/slipway.cjs" },
+  { from: "packages/cpi-local/src/main.ts", to: "packages/cpi-local/dist/cpi.cjs" },
+  {
+    from: "packages/director/src/bin/slipway-director.ts",
+    to: "packages/director/dist/slipway-director.cjs",
+  },
+  { from: "packages/sim/src/bin/crash.ts", to: "packages/sim/dist/crash.cjs" },
+  { from: "packages/sim/src/bin/crash-child.ts", to: "packages/sim/dist/crash-child.cjs" },
+  { from: "packages/sim/src/bench/main.ts", to: "packages/sim/dist/bench.cjs" },
   { from: "packages/certify/src/bin/matrix.ts", to: "packages/certify/dist/matrix.cjs" },
 ];
 
@@ -28,6 +37,8 @@ export async function bundle() {
       conditions: ["source"],
       minifySyntax: true,
       minifyWhitespace: true,
+      // Optional parts of libraries that we do not use; they are asked for inside try blocks.
+      external: ["pg-native"],
       legalComments: "none",
       logLevel: "warning",
     });

@@ -15,9 +15,22 @@ const bin = (name) => join(root, "node_modules", ".bin", name);
 
 /** Each command: its steps. A step is a program with arguments; `rest` are the user's. */
 const COMMANDS = {
-  start: (rest) => [["node", "packages/certify/dist/matrix.cjs", ...rest]],
+  start: (rest) => [["node", "packages/cli/dist/slipway.cjs", "start", ...rest]],
   matrix: (rest) => [["node", "packages/certify/dist/matrix.cjs", ...rest]],
+  crash: (rest) => [["node", "packages/sim/dist/crash.cjs", ...rest]],
   test: (rest) => [[bin("vitest"), "run", ...rest]],
+  // Mostly waiting for other processes: more of it at once than there are processors.
+  "test:bosh-cli": (rest) => [
+    [
+      "node",
+      "tools/bosh-cli.mjs",
+      bin("vitest"),
+      "run",
+      "--maxWorkers=3",
+      "packages/cli/src/bosh-cli",
+      ...rest,
+    ],
+  ],
   build: () => [[bin("tsc"), "-b"]],
   docs: (rest) => [
     [bin("tsc"), "-b"],
@@ -32,6 +45,7 @@ const COMMANDS = {
     ["node", "tools/docs.mjs", "--check"],
     [bin("knip")],
   ],
+  "bench:director": () => [["node", "bench/director.mjs"]],
   "bench:agent": () => [["node", "bench/agent.mjs"]],
   "conformance:agent": () => [["node", "tools/conformance-agent.mjs"]],
   "bench:cpi": () => [

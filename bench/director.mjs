@@ -1,0 +1,130 @@
+// npm run bench:director: starts, plans and deploys of the Director, on a cloud and agents that cost nothing.
+import { part, startTimes } from "./director-start.mjs";
+import { report } from "./measure.mjs";
+
+const SIZES = [100, 1000, 10_000];
+const ROUNDS = 3;
+/** The largest deploy is made smaller when it would take longer. */
+const LONGEST_DEPLOY_S = 300;
+const GOALS = { freshMs: 1500, laterMs: 1000, filledMs: 3000, planMs: 1000, planMib: 512 };
+/** Between linear and quadratic. */
+const STEEPEST = 1.5;
+
+const best = (values) => Math.min(...values);
+const ms = (n) => (n < 10_000 ? `${n.toFixed(n < 10 ? 1 : 0)} ms` : `${(n / 1000).toFixed(1)} s`);
+const count = (n) => n.toLocaleString("en-US");
+
+/** Slope of the logarithms: 1 is linear, 2 is quadratic. */
+function exponent(points) {
+  const logs = points.map(([n, value]) => [Math.log(n), Math.log(value)]);
+  const mean = (at) => logs.reduce((sum, pair) => sum + pair[at], 0) / logs.length;
+  const [x, y] = [mean(0), mean(1)];
+  const over = logs.reduce((sum, pair) => sum + (pair[0] - x) * (pair[1] - y), 0);
+  return over / logs.reduce((sum, pair) => sum + (pair[0] - x) ** 2, 0);
+}
+
+/** A fresh process each time: a Director plans cold. */
+function plans(size) {
+  const seen = Array.from({ length: ROUNDS }, () => part("plan", size, 1));
+  return {
+    size,
+    fresh: best(seen.map(({ newMs }) => newMs[0])),
+    same: best(seen.map(({ sameMs }) => sameMs[0])),
+    peakMib: Math.max(...seen.map(({ peakMib }) => peakMib)),
+  };
+}
+
+function deploys(size, rounds) {
+  const seen = Array.from({ length: rounds }, () => part("deploy", size));
+  const fastest = seen.reduce((one, other) => (other.create.ms < one.create.ms ? other : one));
+  return { ...fastest, size, sameMs: best(seen.map(({ same }) => same.ms)) };
+}
+
+const start = await startTimes({ rounds: ROUNDS, later: 3, deployments: 1000 });
+const planned = SIZES.map(plans);
+const deployed = [];
+for (const size of SIZES) {
+  const { size: before, create } = deployed.at(-1) ?? { size: 1, create: { ms: 0 } };
+  const perSecond = before / (create.ms / 1000);
+  const fits = Math.floor((LONGEST_DEPLOY_S * perSecond) / 1000) * 1000;
+  deployed.push(deploys(Math.min(size, Math.max(1000, fits)), size > 1000 ? 1 : 2));
+}
+
+const goal = (what, value, most, unit) => ({
+  what,
+  ours: unit === "ms" ? ms(value) : `${value.toFixed(0)} ${unit}`,
+  baseline: `${unit === "ms" ? ms(most) : `${most} ${unit}`} goal`,
+  ratio: value / most,
+  limit: 1,
+  atMost: true,
+});
+const beside = (what, value, baseline, name) => ({
+  what,
+  ours: ms(value),
+  baseline: `${ms(baseline)} ${name}`,
+  ratio: value / baseline,
+});
+const growth = (what, points) => ({
+  what: `${what}, growth ${points.map(([n]) => count(n)).join(", ")}`,
+  ours: `n^${exponent(points).toFixed(2)}: ${points.map(([, value]) => ms(value)).join(", ")}`,
+  baseline: "n^1",
+  ratio: exponent(points),
+  limit: STEEPEST,
+  atMost: true,
+});
+
+const largest = planned.at(-1);
+const thousand = deployed[1];
+const { create } = thousand;
+const bothMs = create.ownCpuMs + create.serverCpuMs;
+const rows = [
+  beside("start to /info, fresh", start.fresh, start.node, "node -e 0"),
+  beside("start to /info, fresh", start.fresh, start.databaseFresh, "its database alone"),
+  goal("start to /info, fresh", start.fresh, GOALS.freshMs, "ms"),
+  beside("start to /info, later", start.later, start.node, "node -e 0"),
+  beside("start to /info, later", start.later, start.databaseLater, "its database alone"),
+  goal("start to /info, later", start.later, GOALS.laterMs, "ms"),
+  beside("start to /info, 1,000 deployments", start.filled, start.node, "node -e 0"),
+  goal("start to /info, 1,000 deployments", start.filled, GOALS.filledMs, "ms"),
+  goal(`plan of ${count(largest.size)} new instances`, largest.fresh, GOALS.planMs, "ms"),
+  goal(`plan of ${count(largest.size)} unchanged instances`, largest.same, GOALS.planMs, "ms"),
+  goal("peak memory of both plans", largest.peakMib, GOALS.planMib, "MiB"),
+  {
+    what: "deploy of 1,000 new instances",
+    ours: `${(1e6 / create.ms).toFixed(0)} /s`,
+    baseline: `${thousand.commitsPerSecond.toFixed(0)} /s bare commits`,
+    ratio: 1e6 / create.ms / thousand.commitsPerSecond,
+  },
+  {
+    what: "  processor time of the database server",
+    ours: ms(create.serverCpuMs),
+    baseline: `${ms(bothMs)} with the Director`,
+    ratio: create.serverCpuMs / bothMs,
+  },
+  beside("  time with a query under way", create.askedMs, create.ms, "in all"),
+  {
+    what: "  statements per instance",
+    ours: (create.queries / 1000).toFixed(1),
+    baseline: "1 commit",
+    ratio: create.queries / 1000,
+  },
+  beside("deploy of 1,000 unchanged instances", thousand.sameMs, create.ms, "new ones"),
+  growth(
+    "plan, new",
+    planned.map(({ size, fresh }) => [size, fresh]),
+  ),
+  growth(
+    "plan, unchanged",
+    planned.map(({ size, same }) => [size, same]),
+  ),
+  growth(
+    "deploy, new",
+    deployed.map((one) => [one.size, one.create.ms]),
+  ),
+  growth(
+    "deploy, unchanged",
+    deployed.map((one) => [one.size, one.sameMs]),
+  ),
+];
+const ok = report(`Director benchmarks on Node ${process.version}, best of the rounds`, rows);
+process.exitCode = ok ? 0 : 1;

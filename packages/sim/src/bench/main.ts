@@ -1,0 +1,38 @@
+import { systemClock } from "@slipway/kernel/clock";
+import { errorText, toError } from "@slipway/kernel/errors";
+import { systemRandom } from "@slipway/kernel/random";
+import { databaseBench } from "./database-bench.ts";
+import { deployBench } from "./deploy-bench.ts";
+import { fill } from "./fill.ts";
+import { planBench } from "./plan-bench.ts";
+
+/** One measurement per process, so that none warms up another. Each prints a line of JSON for bench/director.mjs. */
+const MEASUREMENTS: Readonly<Record<string, (...args: readonly string[]) => Promise<unknown>>> = {
+  plan: (instances, rounds) => Promise.resolve(planReport(Number(instances), Number(rounds))),
+  deploy: (instances) => deployBench(Number(instances), systemClock, systemRandom),
+  database: (stateDir) => databaseBench(stateDir ?? "", systemClock),
+  fill: (stateDir, deployments) => fill(stateDir ?? "", Number(deployments), systemClock),
+};
+
+const planReport = (instances: number, rounds: number) => ({
+  ...planBench(instances, rounds, systemClock),
+  peakMib: process.resourceUsage().maxRSS / 1024,
+});
+
+async function main(): Promise<number> {
+  const [name = "", ...args] = process.argv.slice(2);
+  const measure = Object.hasOwn(MEASUREMENTS, name) ? MEASUREMENTS[name] : undefined;
+  if (measure === undefined) {
+    process.stderr.write(`a part of npm run bench:director: ${Object.keys(MEASUREMENTS).join(", ")}\n`);
+    return 2;
+  }
+  process.stdout.write(`${JSON.stringify((await measure(...args)) ?? null)}\n`);
+  return 0;
+}
+
+void main()
+  .catch((error: unknown) => {
+    process.stderr.write(`${errorText(toError(error))}\n`);
+    return 1;
+  })
+  .then((code) => process.exit(code));
