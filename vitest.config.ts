@@ -1,3 +1,4 @@
+import { availableParallelism } from "node:os";
 import { defineConfig } from "vitest/config";
 
 export default defineConfig({
@@ -9,6 +10,8 @@ export default defineConfig({
     reporters: ["default", "./tools/closing-line.ts"],
     // A deadline for what must happen, not a measure of how fast: this runs on small and busy machines.
     expect: { poll: { timeout: 30_000, interval: 20 } },
+    // Most suites wait for other processes: a small machine has room for one more.
+    maxWorkers: Math.max(2, availableParallelism()),
     testTimeout: 60_000,
     hookTimeout: 60_000,
   },

@@ -1,0 +1,96 @@
+import { systemExec } from "@slipway/kernel/exec";
+
+/** One row of a table, by the CLI's own column names. */
+export type Row = Readonly<Record<string, string>>;
+
+/** What a command has said with `--json`. */
+export interface Said {
+  readonly code: number;
+  readonly rows: readonly Row[];
+  readonly lines: readonly string[];
+  /** Everything that is not a table, in one text. */
+  readonly text: string;
+  readonly blocks: string;
+  /** Of the task it started or followed. */
+  readonly task: string;
+}
+
+export interface Login {
+  readonly url: string;
+  readonly ca: string;
+  readonly user?: string | undefined;
+  readonly password?: string | undefined;
+  /** Where it keeps its own settings. */
+  readonly home: string;
+}
+
+const KEEP = 16 * 1024 * 1024;
+
+/** The real CLI, one process per command. */
+export class Bosh {
+  readonly #program: string;
+  readonly #login: Login;
+
+  constructor(program: string, login: Login) {
+    this.#program = program;
+    this.#login = login;
+  }
+
+  as(user: string | undefined, password: string | undefined): Bosh {
+    return new Bosh(this.#program, { ...this.#login, user, password });
+  }
+
+  /** A command that succeeds. */
+  async run(...args: readonly string[]): Promise<Said> {
+    const said = await this.say(...args);
+    if (said.code !== 0) throw new Error(`bosh ${args.join(" ")} ended with ${said.code}:\n${said.text}`);
+    return said;
+  }
+
+  /** A command that does not; its words. */
+  async refused(...args: readonly string[]): Promise<string> {
+    const said = await this.say(...args);
+    if (said.code === 0) throw new Error(`bosh ${args.join(" ")} succeeded:\n${said.text}`);
+    return said.text;
+  }
+
+  async rows(...args: readonly string[]): Promise<readonly Row[]> {
+    return (await this.run(...args)).rows;
+  }
+
+  async say(...args: readonly string[]): Promise<Said> {
+    const { url, ca, user, password, home } = this.#login;
+    const { code, stdout, stderr } = await systemExec(this.#program, [...args, "--json"], {
+      keep: KEEP,
+      env: {
+        HOME: home,
+        BOSH_ENVIRONMENT: url,
+        BOSH_CA_CERT: ca,
+        BOSH_NON_INTERACTIVE: "true",
+        ...(user !== undefined && { BOSH_CLIENT: user }),
+        ...(password !== undefined && { BOSH_CLIENT_SECRET: password }),
+      },
+    });
+    return { code, ...read(stdout, stderr) };
+  }
+}
+
+interface Printed {
+  readonly Tables: readonly { readonly Rows: readonly Row[] | null }[] | null;
+  readonly Blocks: readonly string[] | null;
+  readonly Lines: readonly string[] | null;
+}
+
+function read(stdout: string, stderr: string): Omit<Said, "code"> {
+  let printed: Printed;
+  try {
+    printed = JSON.parse(stdout) as Printed;
+  } catch {
+    throw new Error(`the CLI printed no JSON:\n${stdout}\n${stderr}`);
+  }
+  const rows = (printed.Tables ?? []).flatMap(({ Rows }) => Rows ?? []);
+  const blocks = (printed.Blocks ?? []).join("");
+  const lines = printed.Lines ?? [];
+  const text = [blocks, ...lines, stderr].join("\n");
+  return { rows, lines, blocks, text, task: /^Task (\d+)$/m.exec(lines.join("\n"))?.[1] ?? "" };
+}

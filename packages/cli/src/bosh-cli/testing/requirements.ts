@@ -1,0 +1,23 @@
+import { existsSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { canUseSandboxes } from "@slipway/agent/e2e/testing/sandbox";
+import { needs } from "@slipway/agent/testing/needs";
+
+const built = (path: string) => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
+
+/** The programs as they are delivered. */
+export const PROGRAMS = {
+  slipway: built("cli/dist/slipway.cjs"),
+  director: built("director/dist/slipway-director.cjs"),
+  cpi: built("cpi-local/dist/cpi.cjs"),
+  agent: built("agent/dist/slipway-agent.cjs"),
+};
+
+/** Whether the stories can be played here: the CLI by `npm run test:bosh-cli`, our own programs built. */
+export async function canPlay(): Promise<boolean> {
+  const bosh = process.env.SLIPWAY_BOSH ?? "";
+  if (!needs("bosh-cli", bosh !== "", "`npm run test:bosh-cli` brings it")) return false;
+  const missing = Object.values(PROGRAMS).find((path) => !existsSync(path));
+  if (missing !== undefined) throw new Error(`${missing} is not built: run npm run test:bosh-cli`);
+  return needs("bosh-cli", await canUseSandboxes(), "VMs are processes with mounts of their own");
+}

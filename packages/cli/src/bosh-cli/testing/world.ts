@@ -1,0 +1,180 @@
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { afterAll, beforeAll } from "vitest";
+import { Bosh, type Row } from "./bosh.ts";
+import { DirectorProcess } from "./director-process.ts";
+import { cloudConfig, type Group, manifest } from "./documents.ts";
+import { Gate } from "./gate.ts";
+import { endLeftovers } from "./leftovers.ts";
+import { PROGRAMS } from "./requirements.ts";
+import { makeStemcell } from "./stemcell.ts";
+
+export interface WorldOptions {
+  /** `slipway start`, with the CPI in its process. */
+  readonly embedded?: boolean;
+  /** The `director` part of its configuration. */
+  readonly director?: object;
+}
+
+export const ADMIN = { name: "admin", password: "correct horse" };
+export const READER = { name: "reader", password: "battery staple" };
+
+/** A Director with its cloud, and the CLI pointed at it. One per file: stories build on what they did. */
+export class World {
+  readonly dir: string;
+  readonly gate: Gate;
+  readonly #embedded: boolean;
+  #director: DirectorProcess | undefined;
+  #bosh: Bosh | undefined;
+
+  private constructor(dir: string, gate: Gate, embedded: boolean) {
+    this.dir = dir;
+    this.gate = gate;
+    this.#embedded = embedded;
+  }
+
+  static async open({ embedded = false, director = {} }: WorldOptions): Promise<World> {
+    // The database runs as another user when we are root, and a temporary directory may be closed to it.
+    const dir = await mkdtemp(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-story-"));
+    await chmod(dir, 0o711);
+    await mkdir(join(dir, "home"));
+    const gate = await Gate.make(join(dir, "gate"));
+    const world = new World(dir, gate, embedded);
+    try {
+      if (!embedded) await world.#configure(director);
+      await world.start();
+    } catch (error) {
+      await world.close();
+      throw error;
+    }
+    return world;
+  }
+
+  async #configure(limits: object): Promise<void> {
+    const cpi = { cloud: { properties: { local: { dir: this.cloud(), agent: PROGRAMS.agent } } } };
+    const director = {
+      name: "story",
+      users: [ADMIN, { ...READER, scopes: ["bosh.read"] }],
+      cpi: { exec_path: this.gate.path, config_file: await this.file("cpi.json", cpi) },
+      agent: { wait_timeout_s: 60 },
+      director: limits,
+    };
+    await this.file("director.json", director);
+  }
+
+  /** Starts it, again on the port it had. */
+  async start(): Promise<void> {
+    const port = String(this.#director?.port ?? 0);
+    const flags = ["--state-dir", this.state(), "--port", port];
+    this.#director = this.#embedded
+      ? await DirectorProcess.start(PROGRAMS.slipway, ["start", ...flags])
+      : await DirectorProcess.start(PROGRAMS.director, [
+          "--config",
+          join(this.dir, "director.json"),
+          ...flags,
+        ]);
+    const password = this.#embedded
+      ? (await readFile(this.state("admin-password"), "utf8")).trim()
+      : ADMIN.password;
+    this.#bosh = new Bosh(process.env.SLIPWAY_BOSH ?? "", {
+      url: this.#director.url,
+      ca: this.state("pki", "ca.crt"),
+      user: ADMIN.name,
+      password,
+      home: join(this.dir, "home"),
+    });
+  }
+
+  get bosh(): Bosh {
+    if (this.#bosh === undefined) throw new Error("the Director is not started");
+    return this.#bosh;
+  }
+
+  get director(): DirectorProcess {
+    if (this.#director === undefined) throw new Error("the Director is not started");
+    return this.#director;
+  }
+
+  state(...path: readonly string[]): string {
+    return join(this.dir, "state", ...path);
+  }
+
+  /** Of the local CPI: vms, disks, stemcells. */
+  cloud(...path: readonly string[]): string {
+    return this.#embedded ? this.state("local", ...path) : join(this.dir, "cloud", ...path);
+  }
+
+  /** Where the content of a disk is. */
+  disk(cid: string, ...path: readonly string[]): string {
+    return this.cloud("disks", cid, "content", ...path);
+  }
+
+  /** Addresses that no other story has: there is one Director per port. */
+  get net(): string {
+    const { port } = this.director;
+    return `127.${port >> 8}.${port & 0xff}`;
+  }
+
+  async file(name: string, document: object): Promise<string> {
+    const path = join(this.dir, name);
+    await writeFile(path, JSON.stringify(document), { mode: 0o600 });
+    return path;
+  }
+
+  manifest(deployment: string, ...groups: readonly Group[]): Promise<string> {
+    return this.file(`${deployment}.yml`, manifest(deployment, ...groups));
+  }
+
+  /** A stemcell and a cloud config: what every deploy needs. */
+  async furnish(): Promise<void> {
+    const { file } = await makeStemcell(this.dir, "1.0");
+    await this.bosh.run("upload-stemcell", file);
+    await this.bosh.run("update-cloud-config", await this.file("cloud.yml", cloudConfig(this.net)));
+  }
+
+  async deploy(deployment: string, groups: readonly Group[], ...flags: readonly string[]) {
+    return await this.bosh.run(
+      "-d",
+      deployment,
+      "deploy",
+      await this.manifest(deployment, ...groups),
+      ...flags,
+    );
+  }
+
+  /** By index, as `instances --details` shows them. */
+  async instances(deployment: string): Promise<readonly Row[]> {
+    const rows = await this.bosh.rows("-d", deployment, "instances", "--details");
+    return [...rows].sort((a, b) => Number(a.index) - Number(b.index));
+  }
+
+  /** What the agent of a VM was asked to do. */
+  async agentLog(vm: string): Promise<string> {
+    return await readFile(this.cloud("vms", vm, "agent.log"), "utf8");
+  }
+
+  async close(): Promise<void> {
+    try {
+      for (const { name = "" } of (await this.#bosh?.say("deployments"))?.rows ?? [])
+        await this.#bosh?.say("-d", name, "delete-deployment", "--force");
+      await this.#director?.stop();
+    } finally {
+      await endLeftovers(this.state(), this.cloud("vms"));
+      await rm(this.dir, { recursive: true, force: true, maxRetries: 5 });
+    }
+  }
+}
+
+/** The world of a file, closed after its last test. */
+export function openWorld(options: WorldOptions = {}): () => World {
+  let world: World | undefined;
+  beforeAll(async () => {
+    world = await World.open(options);
+  });
+  afterAll(() => world?.close());
+  return () => {
+    if (world === undefined) throw new Error("there is no world");
+    return world;
+  };
+}
