@@ -1,3 +1,5 @@
+import { slug } from "../model/names.ts";
+import type { InstanceRecord } from "../model/records.ts";
 import type { StepName } from "../plan/model.ts";
 import type { FlowContext } from "./step.ts";
 
@@ -15,6 +17,7 @@ const AUDITED: Readonly<
 
 export async function audit(
   name: StepName,
+  subject: Pick<InstanceRecord, "group" | "uuid">,
   intent: object,
   outcome: unknown,
   context: FlowContext,
@@ -27,6 +30,7 @@ export async function audit(
     objectType: type,
     objectName: cidIn(intent, type) ?? cidOf(outcome) ?? "unknown",
     deployment: context.deployment,
+    instance: slug(subject),
   });
 }
 

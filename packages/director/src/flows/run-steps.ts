@@ -51,7 +51,8 @@ async function runStep(
     if (intent === undefined) return;
     journey.progress?.(step.name);
     try {
-      await take(step as unknown as Step<object, unknown>, intent, records, context);
+      const outcome = await take(step as unknown as Step<object, unknown>, intent, records, context);
+      await audit(step.name, subject.instance, intent, outcome, context);
     } catch (error) {
       context.signal.throwIfAborted();
       if (step.retry?.(error, tries, context) !== true)
@@ -70,15 +71,13 @@ async function take(
   intent: object,
   records: Records,
   context: FlowContext,
-): Promise<void> {
+): Promise<unknown> {
   const { taskId, deployment, journal } = context;
   const instance = records.uuid;
   context.debug(`${step.name} of ${instance}`);
   if (step.record !== undefined) records.forget();
   if (step.inward === true) {
-    await journal.write((writes) => step.record?.(intent, undefined, writes));
-    await audit(step.name, intent, undefined, context);
-    return;
+    return await journal.write((writes) => step.record?.(intent, undefined, writes));
   }
   const opened = await journal.open({
     taskId,
@@ -97,5 +96,5 @@ async function take(
     throw error;
   }
   await journal.close(opened.id, "done", (writes) => step.record?.(opened.intent, outcome, writes));
-  await audit(step.name, opened.intent, outcome, context);
+  return outcome;
 }

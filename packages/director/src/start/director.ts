@@ -90,22 +90,27 @@ async function start(
       warn: log,
     }),
   }));
+  const opening = openStore({
+    connection: database.connection,
+    onIdleError: (error) => {
+      if (!closing) onError(error);
+    },
+  });
+  // Also when something beside it fails meanwhile.
+  atClose(async () => {
+    closing = true;
+    await opening.then(
+      (store) => store.close(),
+      () => undefined,
+    );
+  });
   const [store, { authority, certificate }, secret, { users, admin }] = await Promise.all([
-    openStore({
-      connection: database.connection,
-      onIdleError: (error) => {
-        if (!closing) onError(error);
-      },
-    }),
+    opening,
     certified,
     openAgentSecret({ dir: stateDir, random }),
     openUsers(config.users, stateDir, random),
     mkdir(uploadsDir, { recursive: true, mode: 0o700 }),
   ]);
-  atClose(() => {
-    closing = true;
-    return store.close();
-  });
 
   await sweepUploads(store.db, uploadsDir);
 
