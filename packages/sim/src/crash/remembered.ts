@@ -13,7 +13,11 @@ const OVER = ["done", "error", "cancelled", "timeout"] as const;
 export async function readRemembered(db: Db): Promise<Remembered> {
   const deployments = await db.selectFrom("deployments").select("name").execute();
   const instances = await Promise.all(deployments.map(({ name }) => loadInstances(db, name)));
-  const open = await db.selectFrom("intents").select(["step", "intent"]).where("state", "=", "open").execute();
+  const open = await db
+    .selectFrom("intents")
+    .select(["step", "intent"])
+    .where("state", "=", "open")
+    .execute();
   const unfinished = await db
     .selectFrom("tasks")
     .select(["id", "state"])

@@ -7,6 +7,7 @@ import {
 } from "@slipway/director/agents/agent";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
+import * as v from "valibot";
 import type { SimAnswer } from "./sim-agent.ts";
 
 /** How a message reaches the world: directly, or from another process. */
@@ -38,7 +39,7 @@ function simAgent(agentId: string, ask: AskSim): Agent {
   return {
     ping: () => told("ping"),
     waitUntilReady: () => told("ping"),
-    getState: async () => stateOf((await say("get_state")) as JsonObject),
+    getState: async () => stateOf(await say("get_state"), agentId),
     apply: (spec) => told("apply", spec),
     prepare: (spec) => told("prepare", spec),
     start: () => told("start"),
@@ -61,8 +62,15 @@ function unlessSilent(error: unknown): void {
   if (!(error instanceof AgentSilent)) throw error;
 }
 
-const stateOf = (raw: JsonObject): AgentState => ({
-  jobState: String(raw.job_state),
-  networks: (raw.networks ?? {}) as unknown as Networks,
-  raw,
-});
+const state = v.looseObject({ job_state: v.string(), networks: v.record(v.string(), v.looseObject({})) });
+
+/** As the real door: what is no state is as good as no answer. */
+function stateOf(raw: unknown, agentId: string): AgentState {
+  const checked = v.safeParse(state, raw);
+  if (!checked.success)
+    throw new AgentSilent(
+      `agent ${agentId} answers get_state with no state of an agent: ${v.summarize(checked.issues)}`,
+    );
+  const { job_state: jobState, networks } = checked.output;
+  return { jobState, networks: networks as unknown as Networks, raw: checked.output as JsonObject };
+}

@@ -1,0 +1,101 @@
+import { CpiLost } from "@slipway/director/clouds/cloud";
+import { systemRandom } from "@slipway/kernel/random";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { SCENARIOS, type Scenario } from "../crash/scenarios.ts";
+import { seededOrder } from "../crash/seeded.ts";
+import { acrossBenches, nextTask } from "./drive.ts";
+import { differences, endState } from "./end-state.ts";
+import { type Interference, nameOf, type OutsideCall } from "./outside.ts";
+import { Bench, type Ended } from "./testing/bench.ts";
+
+const seed = process.env.SLIPWAY_SEED ?? systemRandom.hex(4);
+const all = process.env.SLIPWAY_DRIVERS === "all";
+const LANES = 3;
+
+const benches: Bench[] = [];
+beforeAll(async () => {
+  benches.push(...(await Promise.all(Array.from({ length: LANES }, () => Bench.open()))));
+});
+afterAll(async () => {
+  await Promise.all(benches.map((bench) => bench.close()));
+});
+
+/** How the call at hand ends when its task is cancelled: as if nothing were, or stopped before or after the work. */
+const WAYS = ["goes on", "stopped before", "stopped after"] as const;
+
+interface Case {
+  readonly call: OutsideCall;
+  readonly way: (typeof WAYS)[number];
+}
+
+describe(`a task is cancelled at any outside call of any flow (seed ${seed})`, () => {
+  it.each(SCENARIOS)("$name", { timeout: 600_000 }, async (scenario) => {
+    await Promise.all(benches.map((bench) => bench.prepare(scenario)));
+    const bench = benches[0] as Bench;
+    await bench.rewind();
+    const { calls, state } = await bench.run(scenario.task, { seed: "rehearsal" });
+    expect(state).toBe("done");
+    const end = endState(bench.world, await bench.remembered(), bench.kept);
+    const cases = calls.flatMap((call): readonly Case[] => {
+      const [first = 0] = seededOrder(`${seed} ${scenario.name} ${call.nth}`, WAYS.length);
+      return WAYS.filter((_, at) => all || at === first).map((way) => ({ call, way }));
+    });
+    expect(await acrossBenches(benches, cases, (one, given) => cancelled(one, scenario, given, end))).toEqual(
+      [],
+    );
+  });
+});
+
+async function cancelled(
+  bench: Bench,
+  scenario: Scenario,
+  given: Case,
+  end: object,
+): Promise<readonly string[]> {
+  const where = `${given.way} at ${given.call.nth} (${nameOf(given.call)})`;
+  await bench.rewind();
+  const first = await runAndCancel(bench, scenario, given, `${seed} ${where} 1`);
+  const broken = [...(await bench.broken()), ...bench.lost()];
+  if (first.state !== "cancelled") broken.push(`the task ended as ${first.state}: ${first.message}`);
+  const second = await bench.run(nextTask(scenario, false), { seed: `${seed} ${where} 2` });
+  if (second.state !== "done") broken.push(`the next deploy ended as ${second.state}: ${second.message}`);
+  broken.push(
+    ...(await bench.broken()),
+    ...bench.lost(),
+    ...differences(endState(bench.world, await bench.remembered(), bench.kept), end),
+  );
+  return broken.map((one) => `${where}: ${one}`);
+}
+
+async function runAndCancel(
+  bench: Bench,
+  { task }: Scenario,
+  { call, way }: Case,
+  runSeed: string,
+): Promise<Ended> {
+  let tell: (cancel: () => Promise<unknown>) => void = () => undefined;
+  const queued = new Promise<() => Promise<unknown>>((resolve) => {
+    tell = resolve;
+  });
+  const stopped = async <T>(carryOut: () => Promise<T>, stop: () => T | Promise<T>): Promise<T> => {
+    const cancel = await queued;
+    if (way === "stopped after") await carryOut();
+    await cancel();
+    return way === "goes on" ? await carryOut() : await stop();
+  };
+  const interference: Interference = {
+    cpi: (one, carryOut) =>
+      one.nth !== call.nth
+        ? undefined
+        : stopped(carryOut, () => {
+            throw new CpiLost(one.method, "the CPI was stopped");
+          }),
+    ask: (one, carryOut) =>
+      one.nth !== call.nth ? undefined : stopped(carryOut, () => ({ silent: "it was not waited for" })),
+  };
+  return await bench.run(task, {
+    interference,
+    seed: runSeed,
+    onQueued: (id, director) => tell(() => director.cancel(id)),
+  });
+}

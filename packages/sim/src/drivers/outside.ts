@@ -1,0 +1,48 @@
+import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
+import type { Doors } from "../director/director-in-sim.ts";
+import type { SimAnswer } from "../world/sim-agent.ts";
+
+/** One thing a Director asked of the world. */
+export type OutsideCall =
+  | { readonly nth: number; readonly door: "cpi"; readonly method: string; readonly request: CpiRequest }
+  | { readonly nth: number; readonly door: "agent"; readonly method: string; readonly agentId: string };
+
+/** What becomes of a call. `carryOut` does it in the world; undefined: it goes its usual way. */
+export interface Interference {
+  cpi?(call: OutsideCall, carryOut: () => Promise<CpiResponse>): Promise<CpiResponse> | undefined;
+  ask?(call: OutsideCall, carryOut: () => Promise<SimAnswer>): Promise<SimAnswer> | undefined;
+}
+
+export interface WatchedDoors {
+  readonly doors: Doors;
+  readonly calls: readonly OutsideCall[];
+  /** Those that change something outside. */
+  readonly changing: () => readonly string[];
+}
+
+const QUESTIONS = new Set(["info", "has_vm", "has_disk", "get_disks", "ping", "get_state", "list_disk"]);
+
+/** Counts what passes the doors, and lets a driver get in between. */
+export function watchDoors(real: Doors, interference: Interference = {}): WatchedDoors {
+  const calls: OutsideCall[] = [];
+  return {
+    calls,
+    changing: () => calls.map(nameOf).filter((_, at) => !QUESTIONS.has(calls[at]?.method ?? "")),
+    doors: {
+      cpi: (request) => {
+        const call = { nth: calls.length + 1, door: "cpi", method: request.method, request } as const;
+        calls.push(call);
+        const carryOut = () => real.cpi(request);
+        return interference.cpi?.(call, carryOut) ?? carryOut();
+      },
+      ask: (agentId, method, args) => {
+        const call = { nth: calls.length + 1, door: "agent", method, agentId } as const;
+        calls.push(call);
+        const carryOut = () => real.ask(agentId, method, args);
+        return interference.ask?.(call, carryOut) ?? carryOut();
+      },
+    },
+  };
+}
+
+export const nameOf = ({ door, method }: OutsideCall): string => `${door} ${method}`;

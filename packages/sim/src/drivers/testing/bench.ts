@@ -1,0 +1,249 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { embed } from "@slipway/cpi-sdk/embed";
+import { saveConfig } from "@slipway/director/store/configs";
+import type { Db } from "@slipway/director/store/schema";
+import { saveStemcell } from "@slipway/director/store/stemcells";
+import { freshDatabase } from "@slipway/director/store/testing/database";
+import { readOutput } from "@slipway/director/tasks/output";
+import type { TaskRunner } from "@slipway/director/tasks/runner";
+import type { NewTask } from "@slipway/director/tasks/task";
+import { systemClock } from "@slipway/kernel/clock";
+import type { StemcellCid } from "@slipway/protocol/ids";
+import pg from "pg";
+import { readRemembered } from "../../crash/remembered.ts";
+import type { Scenario } from "../../crash/scenarios.ts";
+import { directorInSim } from "../../director/director-in-sim.ts";
+import { CLOUD_CONFIG } from "../../director/manifests.ts";
+import { brokenInvariants, type Remembered } from "../../world/invariants.ts";
+import { askSimAgent } from "../../world/sim-agent.ts";
+import { simCpi } from "../../world/sim-cpi.ts";
+import { copyWorld } from "../../world/snapshot.ts";
+import { SimWorld } from "../../world/world.ts";
+import { hurriedClock } from "../hurried-clock.ts";
+import { type Interference, type OutsideCall, watchDoors } from "../outside.ts";
+import { seededRandom } from "../seeded-random.ts";
+
+export interface Ended {
+  readonly id: number;
+  readonly state: string;
+  /** What the operator reads: the error line of the event log. */
+  readonly message: string;
+  readonly result: string;
+  readonly calls: readonly OutsideCall[];
+  readonly changing: readonly string[];
+}
+
+export interface RunOptions {
+  readonly interference?: Interference;
+  readonly seed: string;
+  /** Called when the task is queued: to cancel it. */
+  readonly onQueued?: (id: number, director: TaskRunner) => void;
+}
+
+const OVER = ["done", "error", "cancelled", "timeout"];
+const TABLES = `select tablename from pg_tables where schemaname = 'public' and tablename <> 'migrations'`;
+
+/** A database of its own that goes back to a moment as often as it is asked, and the world of that moment. */
+export class Bench {
+  readonly db: Db;
+  readonly #database: Awaited<ReturnType<typeof freshDatabase>>;
+  readonly #admin: pg.Client;
+  readonly #memory: string;
+  #scenario: Pick<Scenario, "cpi"> = { cpi: { remembers: true } };
+  #tables: readonly string[] = [];
+  #moment = new SimWorld();
+  world = new SimWorld();
+
+  private constructor(database: Awaited<ReturnType<typeof freshDatabase>>, admin: pg.Client, memory: string) {
+    this.#database = database;
+    this.db = database.db;
+    this.#admin = admin;
+    this.#memory = memory;
+  }
+
+  static async open(): Promise<Bench> {
+    const database = await freshDatabase();
+    const admin = new pg.Client(database.connection as pg.ClientConfig);
+    await admin.connect();
+    const bench = new Bench(database, admin, await mkdtemp(join(tmpdir(), "slipway-bench-")));
+    const { rows } = await admin.query<{ tablename: string }>(TABLES);
+    bench.#tables = rows.map(({ tablename }) => tablename);
+    bench.world.stemcells.add("stemcell-1");
+    await saveStemcell(bench.db, {
+      name: "sim",
+      version: "1.1",
+      operatingSystem: "sim-os",
+      cid: "stemcell-1" as StemcellCid,
+      digest: "none",
+      cpi: "",
+      apiVersion: 3,
+    });
+    await saveConfig(bench.db, { type: "cloud", name: "default", content: CLOUD_CONFIG });
+    await admin.query("create schema empty; create schema moment");
+    await bench.#keep("empty");
+    return bench;
+  }
+
+  /** Brings a scenario to the moment before its task, which `rewind` comes back to. */
+  async prepare(scenario: Pick<Scenario, "cpi" | "before">): Promise<void> {
+    await this.#restore("empty");
+    this.#scenario = scenario;
+    this.world = new SimWorld();
+    this.world.stemcells.add("stemcell-1");
+    for (const task of scenario.before) {
+      const { state, message } = await this.run(task, { seed: "before" });
+      if (state !== "done") throw new Error(`the way to the scenario fails: ${message}`);
+    }
+    this.#moment = copyWorld(this.world);
+    await this.#keep("moment");
+  }
+
+  async rewind(): Promise<void> {
+    await this.#restore("moment");
+    this.world = copyWorld(this.#moment);
+  }
+
+  /** What the disks in use held at the moment. */
+  get kept(): ReadonlySet<string> {
+    return new Set([...this.#moment.disks.values()].flatMap(({ data }) => data ?? []));
+  }
+
+  /** A Director that lives for these tasks, all queued at once. */
+  async runAll(tasks: readonly NewTask[], options: RunOptions): Promise<readonly Ended[]> {
+    const { remembers, resizes } = this.#scenario.cpi;
+    const { world } = this;
+    const cpi = embed(
+      simCpi(world, {
+        ...(remembers && { stateDir: join(this.#memory, "sdk") }),
+        resizes: resizes ?? false,
+      }),
+    );
+    const watched = watchDoors(
+      {
+        cpi: (request) => cpi.request(request),
+        ask: (agent, method, args) => Promise.resolve(askSimAgent(world, agent, method, args)),
+      },
+      options.interference,
+    );
+    const errors: unknown[] = [];
+    const director = directorInSim({
+      store: this.#database.store,
+      doors: watched.doors,
+      clock: hurriedClock(),
+      random: seededRandom(options.seed),
+      uploadsDir: join(this.#memory, "uploads"),
+      enableCpiResizeDisk: resizes !== undefined,
+      onError: (error) => errors.push(error),
+    });
+    director.start();
+    try {
+      const ids = await Promise.all(tasks.map((task) => director.enqueue(task)));
+      for (const id of ids) options.onQueued?.(id, director);
+      const ended: Ended[] = [];
+      for (const id of ids) {
+        const { state, result } = await this.#end(id);
+        const message = await this.#errorOf(id);
+        ended.push({
+          id,
+          state,
+          result: result ?? "",
+          message,
+          calls: watched.calls,
+          changing: watched.changing(),
+        });
+      }
+      if (errors.length > 0) throw new Error(`troubles nobody waits for: ${errors.map(String).join("; ")}`);
+      return ended;
+    } finally {
+      await director.stop();
+    }
+  }
+
+  async run(task: NewTask, options: RunOptions): Promise<Ended> {
+    const [ended] = await this.runAll([task], options);
+    if (ended === undefined) throw new Error("bug: no task");
+    return ended;
+  }
+
+  remembered(): Promise<Remembered> {
+    return readRemembered(this.db);
+  }
+
+  async broken(): Promise<readonly string[]> {
+    return brokenInvariants(this.world, await this.remembered());
+  }
+
+  /** Content that was on a disk at the moment and is nowhere now. */
+  lost(): readonly string[] {
+    const now = new Set([...this.world.disks.values()].map(({ data }) => data));
+    return [...this.kept].filter((data) => !now.has(data)).map((data) => `data is gone: ${data}`);
+  }
+
+  /** Whether something of the moment is in the orphan list only: whoever wants a disk gets a new one. */
+  async setAside(): Promise<boolean> {
+    const { instances } = await this.remembered();
+    const used = new Set(
+      instances.flatMap(({ disks }) => disks.map(({ cid }) => this.world.disks.get(cid)?.data)),
+    );
+    return [...this.kept].some((data) => !used.has(data));
+  }
+
+  /** Instances whose disk is not mounted, or is not the one with their data. */
+  async misplaced(anew = false): Promise<readonly string[]> {
+    const { instances } = await this.remembered();
+    return instances.flatMap(({ group, index, disks, vms }) =>
+      disks
+        .filter(({ active }) => active)
+        .flatMap(({ cid }) => {
+          const vm = vms.find(({ active }) => active);
+          const mounted = this.world.vms.get(vm?.cid ?? "")?.agent.store === cid;
+          const content = this.world.disks.get(cid)?.data ?? null;
+          const right = mounted && (anew || this.kept.size === 0 || this.kept.has(content ?? ""));
+          return right ? [] : [`${group}/${index} has ${mounted ? "other data" : "its disk not mounted"}`];
+        }),
+    );
+  }
+
+  async close(): Promise<void> {
+    await this.#admin.end();
+    await this.#database.close();
+    await rm(this.#memory, { recursive: true, force: true });
+  }
+
+  async #end(id: number): Promise<{ readonly state: string; readonly result: string | null }> {
+    for (;;) {
+      const row = await this.db
+        .selectFrom("tasks")
+        .select(["state", "result"])
+        .where("id", "=", id)
+        .executeTakeFirstOrThrow();
+      if (OVER.includes(row.state)) return row;
+      await systemClock.sleep(2);
+    }
+  }
+
+  async #errorOf(id: number): Promise<string> {
+    const text = (await readOutput(this.db, id, "event")).data.toString();
+    const lines = text.split("\n").filter((line) => line.includes('"error"'));
+    const last = JSON.parse(lines.at(-1) ?? "{}") as { readonly error?: { readonly message?: string } };
+    return last.error?.message ?? "";
+  }
+
+  async #keep(schema: string): Promise<void> {
+    const sql = this.#tables.map(
+      (table) =>
+        `drop table if exists ${schema}.${table}; create table ${schema}.${table} as table public.${table};`,
+    );
+    await this.#admin.query(sql.join("\n"));
+  }
+
+  async #restore(schema: string): Promise<void> {
+    const sql = this.#tables.map(
+      (table) =>
+        `delete from public.${table}; insert into public.${table} overriding system value table ${schema}.${table};`,
+    );
+    await this.#admin.query(`begin; set local session_replication_role = replica; ${sql.join("\n")} commit`);
+  }
+}

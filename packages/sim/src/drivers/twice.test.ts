@@ -1,0 +1,80 @@
+import type { Step } from "@slipway/director/flows/step";
+import { STEPS } from "@slipway/director/flows/steps";
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import { SCENARIOS, type Scenario } from "../crash/scenarios.ts";
+import { nextTask } from "./drive.ts";
+import { differences, endState } from "./end-state.ts";
+import type { Interference } from "./outside.ts";
+import { Bench } from "./testing/bench.ts";
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await Bench.open();
+});
+afterAll(() => bench.close());
+afterEach(() => vi.restoreAllMocks());
+
+const REMEMBERING = SCENARIOS.filter(({ cpi }) => cpi.remembers);
+
+async function endOf(scenario: Scenario, interference?: Interference): Promise<object> {
+  await bench.rewind();
+  const seed = `twice ${scenario.name}`;
+  const { state, message } = await bench.run(scenario.task, {
+    seed,
+    ...(interference !== undefined && { interference }),
+  });
+  expect(`${state} ${message}`).toBe("done ");
+  const anew = await bench.setAside();
+  expect([...(await bench.broken()), ...bench.lost(), ...(await bench.misplaced(anew))]).toEqual([]);
+  const end = endState(bench.world, await bench.remembered(), bench.kept);
+  const again = await bench.run(nextTask(scenario, false), { seed: `${seed} again` });
+  expect([again.state, again.message, again.changing]).toEqual(["done", "", []]);
+  return end;
+}
+
+describe("every step of every flow is taken twice: as after a crash before its outcome was recorded", () => {
+  it.each(SCENARIOS)("$name", async (scenario) => {
+    await bench.prepare(scenario);
+    const once = await endOf(scenario);
+    const repeated = takeTwice();
+    expect(differences(await endOf(scenario), once)).toEqual([]);
+    expect(repeated()).toBeGreaterThan(4);
+  });
+});
+
+/** What a restart does with an intent it finds open: the same, while the outcome of the first time is forgotten. */
+function takeTwice(): () => number {
+  let count = 0;
+  for (const step of Object.values(STEPS) as unknown as Step<object, unknown>[]) {
+    if (step.inward === true) continue;
+    const { run } = step;
+    vi.spyOn(step, "run").mockImplementation(async (intent, context) => {
+      const first = await run(intent, context);
+      count += 1;
+      if (step.redo === true || step.settle === undefined) return await run(intent, context);
+      const settled = await step.settle(intent, { ...context });
+      // A CPI that forgets cannot be asked: the first outcome is all there is.
+      return settled.how === "done" ? settled.outcome : first;
+    });
+  }
+  return () => count;
+}
+
+describe("every call to CPI and agents arrives twice", () => {
+  it.each(REMEMBERING)("$name", async (scenario) => {
+    await bench.prepare(scenario);
+    const once = await endOf(scenario);
+    const twice: Interference = {
+      cpi: (_, carryOut) => arrivesTwice(carryOut),
+      ask: (_, carryOut) => arrivesTwice(carryOut),
+    };
+    expect(differences(await endOf(scenario, twice), once)).toEqual([]);
+  });
+});
+
+/** The answer is the first one's: the second finds it done, and may say so. */
+async function arrivesTwice<T>(carryOut: () => Promise<T>): Promise<T> {
+  const first = await carryOut();
+  await carryOut();
+  return first;
+}
