@@ -3,8 +3,8 @@ import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync } from "node:fs";
 import { request } from "node:https";
-import { createServer } from "node:net";
 import { join } from "node:path";
+import { freePort } from "../tools/free-port.mjs";
 import { wallTime } from "./measure.mjs";
 
 const DIRECTOR = "packages/cli/dist/slipway.cjs";
@@ -19,15 +19,6 @@ export function part(...args) {
   });
   if (status !== 0) throw new Error(`bench ${args.join(" ")} failed: ${stderr}`);
   return JSON.parse(stdout);
-}
-
-async function freePort() {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address();
-  server.close();
-  await once(server, "close");
-  return port;
 }
 
 function answersInfo(port) {

@@ -2,6 +2,7 @@ import { readdir, readFile, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { connect } from "node:tls";
+import { freePort } from "@slipway/kernel/testing/free-port";
 import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import { startRegistry } from "@slipway/registry/server";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -10,7 +11,7 @@ import { post } from "../transports/testing/https-client.ts";
 import { agentBundle } from "./testing/bundle.ts";
 import { Caller } from "./testing/caller.ts";
 import { eventually } from "./testing/eventually.ts";
-import { certOf, freePort, Machine } from "./testing/machine.ts";
+import { certOf, Machine } from "./testing/machine.ts";
 
 const bundle = agentBundle();
 

@@ -1,7 +1,7 @@
 import { mkdir, mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { freePort } from "@slipway/kernel/testing/free-port";
 import { type Paths, pathsUnder } from "../../paths.ts";
 import { AGENT_SERVER, CA } from "../../transports/testing/certificates.ts";
 import type { Credentials } from "../../transports/transport.ts";
@@ -110,15 +110,4 @@ export class Machine {
 export async function quickDirectory(): Promise<string> {
   const memory = await statfs("/dev/shm").catch(() => undefined);
   return memory !== undefined && memory.bavail * memory.bsize > 1 << 30 ? "/dev/shm" : tmpdir();
-}
-
-export function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.on("error", reject);
-    server.listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 }

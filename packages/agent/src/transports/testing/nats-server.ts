@@ -2,10 +2,9 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import type { AddressInfo } from "node:net";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
+import { freePort } from "@slipway/kernel/testing/free-port";
 import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import { expect, onTestFinished } from "vitest";
 import type { Credentials } from "../transport.ts";
@@ -157,13 +156,4 @@ export class TestNatsServer {
       `listen: "127.0.0.1:${this.port}"\n${this.#tls ? `${tls}\n${authorization}` : ""}\n`,
     );
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
 }

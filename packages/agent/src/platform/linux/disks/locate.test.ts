@@ -1,3 +1,4 @@
+import { renameSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import type { LinuxConfig } from "@slipway/protocol/agent/agent-config";
 import { parseDiskHint } from "@slipway/protocol/settings/disk-hint";
@@ -190,7 +191,11 @@ describe("finding the device of a disk", () => {
 
   describe("waiting", () => {
     it("takes a device that appears late", async () => {
-      machine.clock.after(5000, () => void machine.disk("vdb", "254:16", { serial: CID }));
+      await machine.disk("vdb", "254:16", { serial: CID });
+      // At once: made piece by piece, it would race with a clock that does not wait for files.
+      const [shown, hidden] = [machine.at("sys/block/vdb"), machine.at("hidden")];
+      renameSync(shown, hidden);
+      machine.clock.after(5000, () => renameSync(hidden, shown));
       expect(await locate(virtio, CID, "/dev/sdz", 60_000)).toBe("/dev/vdb");
       expect(machine.clock.slept.length).toBeLessThan(20);
     });
