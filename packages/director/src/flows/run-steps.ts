@@ -8,6 +8,9 @@ import { Records } from "./records.ts";
 import type { AnyStep, FlowContext, Step, Subject } from "./step.ts";
 import { STEPS } from "./steps.ts";
 
+/** An instance has a few VMs and disks. A step that finds more to do than this does not record what it does. */
+const MOST_ROUNDS = 100;
+
 /** An instance on its way to its plan. */
 export interface Journey {
   readonly uuid: InstanceUuid;
@@ -39,7 +42,9 @@ async function runStep(
   records: Records,
   context: FlowContext,
 ): Promise<void> {
-  for (let tries = 1; ; ) {
+  let tries = 1;
+  for (let rounds = 0; ; rounds++) {
+    if (rounds > MOST_ROUNDS) throw new Error(`bug: ${step.name} of ${journey.uuid} finds no end`);
     const instance = await records.instance();
     const subject: Subject | undefined = instance && {
       plan: journey.plan,

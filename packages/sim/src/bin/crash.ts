@@ -43,10 +43,12 @@ async function main(): Promise<number> {
   const dir = await mkdtemp(join("/var/tmp", "slipway-crash-"));
   // As root the database server runs as somebody else, who must get through.
   await chmod(dir, 0o711);
-  const database = await openEmbedded({ stateDir: dir, clock: systemClock, durable: false });
   const broken: Broken[] = [];
   let points = 0;
+  let close = () => Promise.resolve();
   try {
+    const database = await openEmbedded({ stateDir: dir, clock: systemClock, durable: false });
+    close = () => database.close();
     const lab = { connection: database.connection, dir, child: join(__dirname, "crash-child.cjs") };
     for (const [at, scenario] of SCENARIOS.entries()) {
       if (values.only !== undefined && !scenario.name.includes(values.only)) continue;
@@ -70,7 +72,7 @@ async function main(): Promise<number> {
       say(`${scenario.name}: ${chosen.length} of ${prepared.points.length} points, ${kills.length} kills`);
     }
   } finally {
-    await database.close();
+    await close();
     await rm(dir, { recursive: true, force: true });
   }
   if (values.json === true) process.stdout.write(`${JSON.stringify({ points, broken, seed })}\n`);
