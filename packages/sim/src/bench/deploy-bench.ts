@@ -1,16 +1,13 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { embed } from "@slipway/cpi-sdk/embed";
-import { saveConfig } from "@slipway/director/store/configs";
 import type { Store } from "@slipway/director/store/open";
-import { saveStemcell } from "@slipway/director/store/stemcells";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
-import type { StemcellCid } from "@slipway/protocol/ids";
 import { deployTask } from "../crash/scenarios.ts";
 import { directorInSim } from "../director/director-in-sim.ts";
-import { CLOUD_CONFIG } from "../director/manifests.ts";
+import { furnish } from "../director/furnish.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
 import { simCpi } from "../world/sim-cpi.ts";
 import { commitsPerSecond } from "./commits.ts";
@@ -55,17 +52,7 @@ async function startIn(
   given: { readonly clock: Clock; readonly random: Random },
 ): Promise<TaskRunner> {
   await mkdir(uploadsDir, { recursive: true });
-  world.stemcells.add("stemcell-1");
-  await saveStemcell(store.db, {
-    name: "sim",
-    version: "1.1",
-    operatingSystem: "sim-os",
-    cid: "stemcell-1" as StemcellCid,
-    digest: "none",
-    cpi: "",
-    apiVersion: 3,
-  });
-  await saveConfig(store.db, { type: "cloud", name: "default", content: CLOUD_CONFIG });
+  await furnish(world, store.db);
   const cpi = embed(simCpi(world));
   const director = directorInSim({
     store,

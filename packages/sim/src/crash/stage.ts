@@ -2,13 +2,10 @@ import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type CpiClient, embed } from "@slipway/cpi-sdk/embed";
-import { saveConfig } from "@slipway/director/store/configs";
 import { openStore } from "@slipway/director/store/open";
-import { saveStemcell } from "@slipway/director/store/stemcells";
 import { systemClock } from "@slipway/kernel/clock";
-import type { StemcellCid } from "@slipway/protocol/ids";
 import pg from "pg";
-import { CLOUD_CONFIG } from "../director/manifests.ts";
+import { furnish } from "../director/furnish.ts";
 import { serveWorld } from "../remote/serve-world.ts";
 import { type SimCpiOptions, simCpi } from "../world/sim-cpi.ts";
 import { copyWorld } from "../world/snapshot.ts";
@@ -43,18 +40,8 @@ export class Stage {
   static async fresh(lab: Lab, scenario: Scenario, name: string): Promise<Stage> {
     await admin(lab, `create database "${name}"`);
     const world = new SimWorld();
-    world.stemcells.add("stemcell-1");
     const store = await openStore({ connection: { ...lab.connection, database: name } });
-    await saveStemcell(store.db, {
-      name: "sim",
-      version: "1.1",
-      operatingSystem: "sim-os",
-      cid: "stemcell-1" as StemcellCid,
-      digest: "none",
-      cpi: "",
-      apiVersion: 3,
-    });
-    await saveConfig(store.db, { type: "cloud", name: "default", content: CLOUD_CONFIG });
+    await furnish(world, store.db);
     await store.close();
     const memory = await mkdtemp(join(lab.dir, "memory-"));
     return new Stage(lab, scenario, name, world, memory);

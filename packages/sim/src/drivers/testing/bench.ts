@@ -2,20 +2,17 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embed } from "@slipway/cpi-sdk/embed";
-import { saveConfig } from "@slipway/director/store/configs";
 import type { Db } from "@slipway/director/store/schema";
-import { saveStemcell } from "@slipway/director/store/stemcells";
 import { freshDatabase } from "@slipway/director/store/testing/database";
 import { readOutput } from "@slipway/director/tasks/output";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
 import type { NewTask } from "@slipway/director/tasks/task";
 import { systemClock } from "@slipway/kernel/clock";
-import type { StemcellCid } from "@slipway/protocol/ids";
 import pg from "pg";
 import { readRemembered } from "../../crash/remembered.ts";
 import type { Scenario } from "../../crash/scenarios.ts";
 import { directorInSim } from "../../director/director-in-sim.ts";
-import { CLOUD_CONFIG } from "../../director/manifests.ts";
+import { furnish, furnishWorld } from "../../director/furnish.ts";
 import { brokenInvariants, type Remembered } from "../../world/invariants.ts";
 import { askSimAgent } from "../../world/sim-agent.ts";
 import { simCpi } from "../../world/sim-cpi.ts";
@@ -70,17 +67,7 @@ export class Bench {
     const bench = new Bench(database, admin, await mkdtemp(join(tmpdir(), "slipway-bench-")));
     const { rows } = await admin.query<{ tablename: string }>(TABLES);
     bench.#tables = rows.map(({ tablename }) => tablename);
-    bench.world.stemcells.add("stemcell-1");
-    await saveStemcell(bench.db, {
-      name: "sim",
-      version: "1.1",
-      operatingSystem: "sim-os",
-      cid: "stemcell-1" as StemcellCid,
-      digest: "none",
-      cpi: "",
-      apiVersion: 3,
-    });
-    await saveConfig(bench.db, { type: "cloud", name: "default", content: CLOUD_CONFIG });
+    await furnish(bench.world, bench.db);
     await admin.query("create schema empty; create schema moment");
     await bench.#keep("empty");
     return bench;
@@ -91,7 +78,7 @@ export class Bench {
     await this.#restore("empty");
     this.#scenario = scenario;
     this.world = new SimWorld();
-    this.world.stemcells.add("stemcell-1");
+    furnishWorld(this.world);
     for (const task of scenario.before) {
       const { state, message } = await this.run(task, { seed: "before" });
       if (state !== "done") throw new Error(`the way to the scenario fails: ${message}`);

@@ -1,0 +1,26 @@
+import { saveConfig } from "@slipway/director/store/configs";
+import type { Db } from "@slipway/director/store/schema";
+import { saveStemcell } from "@slipway/director/store/stemcells";
+import type { StemcellCid } from "@slipway/protocol/ids";
+import type { SimWorld } from "../world/world.ts";
+import { CLOUD_CONFIG } from "./manifests.ts";
+
+const STEMCELL = "stemcell-1" as StemcellCid;
+
+/** What every deployment of the drivers and benchmarks needs, in a world and in a store: a stemcell, a cloud config. */
+export async function furnish(world: SimWorld, db: Db): Promise<void> {
+  furnishWorld(world);
+  await saveStemcell(db, {
+    name: "sim",
+    version: "1.1",
+    operatingSystem: "sim-os",
+    cid: STEMCELL,
+    digest: "none",
+    cpi: "",
+    apiVersion: 3,
+  });
+  await saveConfig(db, { type: "cloud", name: "default", content: CLOUD_CONFIG });
+}
+
+/** For a world beside a store that has them already. */
+export const furnishWorld = (world: SimWorld): void => void world.stemcells.add(STEMCELL);
