@@ -1,14 +1,8 @@
 import type { Json, JsonObject } from "@slipway/protocol/schema/json";
+import { canonical } from "../manifest/canonical.ts";
 
 const objectOf = (value: Json | undefined): JsonObject =>
   typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
-
-/** As in DNS: lower case, underscores as dashes, nothing else. */
-const canonical = (name: string): string =>
-  name
-    .toLowerCase()
-    .replaceAll("_", "-")
-    .replace(/[^a-z0-9-]/g, "");
 
 /** `director`, `director-deployment`, `director-deployment-group` and the parts: what cloud tags group VMs by. */
 export function groupNames(names: readonly string[]): { readonly group: string; readonly groups: string[] } {

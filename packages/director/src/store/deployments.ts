@@ -1,4 +1,5 @@
 import { sql } from "kysely";
+import { canonical } from "../manifest/canonical.ts";
 import { DirectorError } from "../tasks/task.ts";
 import { BadWrite } from "./errors.ts";
 import { refusal } from "./failures.ts";
@@ -18,21 +19,14 @@ export interface DeploymentSummary extends DeploymentRecord {
   readonly configs: readonly { readonly id: number; readonly type: string; readonly name: string }[];
 }
 
-/** Lower case, underscores as dashes, nothing but letters, digits and dashes. */
-export const canonicalName = (name: string): string =>
-  name
-    .toLowerCase()
-    .replaceAll("_", "-")
-    .replace(/[^a-z0-9-]/g, "");
-
 const FOREIGN_KEY_VIOLATION = "23503";
 
 /** The deployment of that name, made if there is none. */
 export async function ensureDeployment(db: Db, name: string): Promise<DeploymentRecord> {
-  const canonical = canonicalName(name);
+  const form = canonical(name);
   await db
     .insertInto("deployments")
-    .values({ name, canonical, manifest_text: null })
+    .values({ name, canonical: form, manifest_text: null })
     .onConflict((on) => on.doNothing())
     .execute();
   const found = await findDeployment(db, name);
@@ -40,7 +34,7 @@ export async function ensureDeployment(db: Db, name: string): Promise<Deployment
   const other = await db
     .selectFrom("deployments")
     .select("name")
-    .where("canonical", "=", canonical)
+    .where("canonical", "=", form)
     .executeTakeFirst();
   throw new DirectorError(
     190009,

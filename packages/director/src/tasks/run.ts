@@ -1,9 +1,9 @@
 import { type Clock, isoTime } from "@slipway/kernel/clock";
+import { addEvent } from "../store/events.ts";
 import type { Db } from "../store/schema.ts";
-import { writeAudit } from "./audit.ts";
 import { DirectorStopping, LeaseLost, LockLost, UnknownWork } from "./errors.ts";
 import { type EventLog, makeEventLog } from "./events.ts";
-import { CANCELLED_CODE, debugText, failureOf, shortResult } from "./failure.ts";
+import { CANCELLED_CODE, debugText, failureOf, oneLine, shortResult } from "./failure.ts";
 import { cancelledMessage } from "./list.ts";
 import { TaskLocks } from "./locks.ts";
 import { TaskOutput } from "./output.ts";
@@ -173,7 +173,14 @@ export class TaskRun {
       debug,
       cpi: (text) => output.append("cpi", scrubUrls(text)),
       result: (document) => void results.push(`${JSON.stringify(document ?? null)}\n`),
-      audit: (event) => writeAudit(this.#db, { user, taskId: lease.taskId }, { deployment, ...event }),
+      audit: ({ error, ...event }) =>
+        addEvent(this.#db, {
+          deployment,
+          ...event,
+          ...(error !== undefined && { error: oneLine(error) }),
+          user,
+          taskId: lease.taskId,
+        }),
       withLock: (name, waitMs, work) => locks.withLock(name, waitMs, work),
     };
   }
