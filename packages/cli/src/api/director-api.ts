@@ -1,0 +1,46 @@
+import type * as v from "valibot";
+import type { ReadStream } from "node:fs";
+
+/** What is sent to the Director. */
+export interface ApiRequest {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  /** `/deployments/shop`, its pieces already escaped. */
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | undefined>>;
+  readonly body?: string | ReadStream | undefined;
+  readonly contentType?: string | undefined;
+}
+
+export interface TaskOutcome {
+  readonly id: number;
+  readonly state: string;
+  readonly result: string;
+}
+
+/** How the CLI talks to a Director: upstream's API, over TLS, checked against its authority. */
+export interface DirectorApi {
+  /** `https://127.0.0.1:25555` */
+  readonly url: string;
+  /** As whom; undefined before log-in. */
+  readonly user: string | undefined;
+  /** A document, checked. A refusal is `DirectorRefused` with the Director's own words, code and status. */
+  json<const S extends v.GenericSchema>(request: ApiRequest, schema: S): Promise<v.InferOutput<S>>;
+  /** As it is. */
+  text(request: ApiRequest): Promise<string>;
+  /** Starts a task: its number. */
+  begin(request: ApiRequest): Promise<number>;
+  /**
+   * Follows a task to its end, its events told as they come (upstream's rendering). Ctrl-C stops following, not the task.
+   * An end that is not `done` is `TaskFailed`.
+   */
+  follow(task: number, options?: FollowOptions): Promise<TaskOutcome>;
+  /** The task's whole output of one type. */
+  output(task: number, type: "event" | "debug" | "cpi" | "result" | "conversation"): Promise<string>;
+}
+
+export interface FollowOptions {
+  /** Nothing is printed: for commands that only want the result. */
+  readonly quiet?: boolean;
+  /** Told each line of the event output in place of printing it. */
+  readonly onEvent?: (line: string) => void;
+}

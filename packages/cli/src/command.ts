@@ -1,0 +1,43 @@
+import type { Tools } from "./tools.ts";
+
+/** An argument that has a place: `<manifest>` is needed, `[slug]` is not, `[slug...]` takes all that follow. */
+export interface Argument {
+  readonly name: string;
+  readonly about: string;
+}
+
+/** An option in upstream's spelling: `-o, --ops-file <path>`; without `<...>` it is a switch. */
+export interface Option {
+  readonly flags: string;
+  readonly about: string;
+  /** May be given several times; all of them are kept, in order. */
+  readonly repeats?: boolean;
+}
+
+/** Where `slipway help` lists it. */
+export type Topic = "this machine" | "deployments" | "what they are made of" | "looking on" | "documents";
+
+/** One command. The table of all is `commands.ts`; help and shell completion are made from it. */
+export interface Command {
+  readonly name: string;
+  readonly aliases?: readonly string[];
+  readonly summary: string;
+  readonly topic: Topic;
+  readonly arguments?: readonly Argument[];
+  readonly options?: readonly Option[];
+  /** Resolves to the exit code. What it throws is printed once, and the exit code is 1. */
+  run(given: Given, tools: Tools): Promise<number>;
+}
+
+/** What the user typed, by the long names of the options. */
+export interface Given {
+  /** `given.argument(0)`; undefined when it was left out. */
+  argument(place: number): string | undefined;
+  /** All arguments from a place on: of `[slug...]`. */
+  argumentsFrom(place: number): readonly string[];
+  /** The value of an option: `given.text("ops-file")`. */
+  text(option: string): string | undefined;
+  /** All values of an option that repeats. */
+  texts(option: string): readonly string[];
+  flag(option: string): boolean;
+}

@@ -1,0 +1,32 @@
+import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
+import type { DirectorApi } from "./api/director-api.ts";
+import type { Home } from "./home/home.ts";
+import type { Ui } from "./ui/ui.ts";
+
+/** Executables that stand beside `slipway` and are started as processes of their own. */
+export interface Programs {
+  /** This program: `[process.execPath, ".../slipway.cjs"]`. */
+  readonly self: readonly string[];
+  /** The agent's bundle. */
+  readonly agent: string;
+  readonly registry: string;
+}
+
+/** What every command works with. */
+export interface Tools {
+  readonly ui: Ui;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly home: Home;
+  readonly programs: Programs;
+  /** Aborted by Ctrl-C. */
+  readonly stop: AbortSignal;
+  /** The Director the global options, the environment or `slipway up` point at, connected when first asked for. */
+  director(): Promise<DirectorApi>;
+  /** `-d` or BOSH_DEPLOYMENT. */
+  readonly deployment: string | undefined;
+  /** The same, for commands that need one: an error that says how to name it. */
+  mustDeployment(): string;
+}

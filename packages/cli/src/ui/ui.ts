@@ -1,0 +1,54 @@
+/** A cell: text, or something whose JSON and printed form differ is made text by the command. */
+export type Cell = string;
+
+/** A table in upstream's shape; `--json` prints it as upstream does. */
+export interface Table {
+  /** What its rows are: `deployments`. Printed under the table with their number. */
+  readonly content: string;
+  /** Keys are upstream's JSON keys, values the titles: `{ team_s: "Team(s)" }`. */
+  readonly header: Readonly<Record<string, string>>;
+  /** Cells in the order of the header. An empty one is printed `-`. A cell may have several lines. */
+  readonly rows: readonly (readonly Cell[])[];
+  readonly notes?: readonly string[];
+  /** A single thing, printed with its fields below each other, as `bosh env` does. */
+  readonly transpose?: boolean;
+}
+
+/** Everything a user reads goes through here: terminal, pipe or `--json`. */
+export interface Ui {
+  /** stdout is a terminal, and what is printed may be rewritten. */
+  readonly live: boolean;
+  readonly columns: number;
+  readonly json: boolean;
+  /** A line of its own. */
+  line(text: string): void;
+  /** Text as it is: a manifest, a document. */
+  block(text: string): void;
+  table(table: Table): void;
+  /** To stderr: a note that is no result. */
+  note(text: string): void;
+  /** `y` or the like. True at once with `-n`; without a terminal to ask, an error that names `-n`. */
+  confirm(question: string): Promise<boolean>;
+  /** A password or name; without a terminal an error that says which variable to set. */
+  ask(question: string, options?: { readonly hidden?: boolean }): Promise<string>;
+  /** Colours, or the text as it is where they are not wanted. */
+  readonly paint: Paint;
+  /** A line that stays in place and changes on a terminal; elsewhere a line when it begins and one when it ends. */
+  progress(text: string): Progress;
+}
+
+export interface Paint {
+  readonly bold: (text: string) => string;
+  readonly dim: (text: string) => string;
+  readonly green: (text: string) => string;
+  readonly red: (text: string) => string;
+  readonly yellow: (text: string) => string;
+  readonly cyan: (text: string) => string;
+}
+
+export interface Progress {
+  update(text: string): void;
+  /** The line in its last form. */
+  done(text?: string): void;
+  failed(text?: string): void;
+}
