@@ -1,7 +1,7 @@
 import { SlipwayError } from "@slipway/kernel/errors";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { applyOps } from "./ops.ts";
+import { applyOps, findAt } from "./ops.ts";
 import { parseYaml } from "./yaml.ts";
 
 const DOCUMENT = `
@@ -109,6 +109,28 @@ describe("remove and test", () => {
     ["absence of a number under its text", { type: "test", path: "/groups/name=7", absent: true }],
     ["absence beyond the end", { type: "test", path: "/list/9", absent: true }],
   ])("test of %s", (_, operation) => expect(apply(operation)).toEqual(document()));
+});
+
+describe("what stands at a path", () => {
+  const find = (path: string) => findAt(document(), path, (why) => new Error(why));
+
+  it.each<[string, unknown]>([
+    ["", document()],
+    ["/map/a", { b: 2 }],
+    ["/list/-1", "z"],
+    ["/list/0:next", "y"],
+    ["/groups/name=db/port", 5432],
+    ["/gone?", null],
+    ["/gone?/x/y", null],
+    ["/groups/name=gone?", { name: "gone" }],
+    ["/groups/name=gone?/name", "gone"],
+    ["/gone?/name=x", { name: "x" }],
+  ])("%s", (path, expected) => expect(find(path)).toEqual(expected));
+
+  it.each(["/gone", "/map/gone/x", "/gone?/0", "/list/3", "/list/-", "/groups/name=gone", "key", "/key/x"])(
+    "%s leads nowhere",
+    (path) => expect(() => find(path)).toThrow(),
+  );
 });
 
 describe("what fails says which operation of which file", () => {

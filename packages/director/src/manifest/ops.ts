@@ -47,6 +47,19 @@ function apply(document: unknown, operation: unknown, file: string, index: numbe
   }
 }
 
+/** What stands at a path. What is optional and missing is null, or the item that would be made. Throws what `failed` makes. */
+export function findAt(document: unknown, path: string, failed: (why: string) => Error): unknown {
+  const pieces = parsePath(path);
+  if (typeof pieces === "string") throw failed(pieces);
+  if (pieces.at(-1)?.kind === "end") throw failed("/- points behind the list, where nothing is");
+  let found: unknown = null;
+  const see = (value: unknown) => {
+    found = value;
+  };
+  patch(document, pieces, { kind: "look", see, lenient: true }, failed);
+  return found;
+}
+
 type Pieces = Exclude<ReturnType<typeof parsePath>, string>;
 
 function test(

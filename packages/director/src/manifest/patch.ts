@@ -5,7 +5,12 @@ import { clone, isMap, kindOf, newMap, own } from "./tree.ts";
 export type Act =
   | { readonly kind: "replace"; readonly value: unknown }
   | { readonly kind: "remove" }
-  | { readonly kind: "look"; readonly see: (value: unknown) => void };
+  | {
+      readonly kind: "look";
+      readonly see: (value: unknown) => void;
+      /** What is optional and missing is seen as what a replace would have made there. */
+      readonly lenient?: true;
+    };
 
 /** Makes the error; `missing` says that what the path asks for is not there. */
 export type Failed = (why: string, missing?: boolean) => Error;
@@ -52,10 +57,11 @@ function stepKey({ at, next, act, failed, path }: Step, piece: Extract<Piece, { 
   if (!isMap(at)) throw failed(`expected a map at '${path}', found ${kindOf(at)}`, at === undefined);
   if (key === "__proto__") throw failed("the key __proto__ is not accepted");
   const found = Object.hasOwn(at, key);
-  if (!found && !(optional && act.kind !== "look")) {
+  if (!found && !(optional && (act.kind !== "look" || act.lenient))) {
     throw failed(`there is no key '${shown(key)}' at '${path}'; ${keysOf(at)}`, true);
   }
   if (!found && act.kind === "remove") return undefined;
+  if (!found && act.kind === "look") return next === undefined ? seen(act, null) : made(next, failed, path);
   if (next === undefined) {
     if (act.kind === "remove") delete at[key];
     else if (act.kind === "replace") at[key] = clone(act.value);
@@ -64,6 +70,12 @@ function stepKey({ at, next, act, failed, path }: Step, piece: Extract<Piece, { 
   }
   if (!found) at[key] = emptyFor(next, failed, path);
   return { value: own(at, key) };
+}
+
+const made = (next: Piece, failed: Failed, path: string): Next => ({ value: emptyFor(next, failed, path) });
+
+function seen(act: Extract<Act, { kind: "look" }>, value: unknown): undefined {
+  act.see(value);
 }
 
 function emptyFor(next: Piece, failed: Failed, path: string): unknown {
@@ -82,8 +94,10 @@ function stepList({ at, next, act, failed, path }: Step, piece: Exclude<Piece, {
   const start = piece.kind === "index" ? piece.index : findMatch(list, piece, failed, path);
   if (start === undefined) {
     if (act.kind === "remove") return undefined;
-    if (piece.kind !== "match" || act.kind === "look") throw failed(`nothing is at '${path}'`, true);
-    return append(list, piece, next, act.value);
+    if (piece.kind !== "match") throw failed(`nothing is at '${path}'`, true);
+    if (act.kind === "replace") return append(list, piece, next, act.value);
+    if (!act.lenient) throw failed(`nothing is at '${path}'`, true);
+    return next === undefined ? seen(act, itemFor(piece)) : { value: itemFor(piece) };
   }
   const index = concrete(start, piece.modifiers, list.length);
   const inserting = piece.modifiers.some((name) => name === "before" || name === "after");
@@ -111,10 +125,15 @@ function append(
     list.push(clone(value));
     return undefined;
   }
-  const item = newMap();
-  item[piece.key] = piece.value;
+  const item = itemFor(piece);
   list.push(item);
   return { value: item };
+}
+
+function itemFor(piece: Extract<Piece, { kind: "match" }>): unknown {
+  const item = newMap();
+  item[piece.key] = piece.value;
+  return item;
 }
 
 function findMatch(

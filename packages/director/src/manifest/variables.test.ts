@@ -30,6 +30,7 @@ describe("interpolation as the CLI does it", () => {
     ["a path into a map", "((tls.ca))", "PEM"],
     ["a number as key of a map", "((tls.1))", "one"],
     ["a path through a list", "((list.1.b))", "c"],
+    ["a path from the end of a list", "((list.-2))", "a"],
     ["a leading !", "((!port))-((!host))", "8080-db.internal"],
     ["a whole scalar with !", "((!port))", 8080],
     ["an absolute name", "((/abs/name))", "absolute"],
@@ -68,6 +69,7 @@ describe("interpolation as the CLI does it", () => {
     ["a path into a string", "((host.length))"],
     ["a path to what maps inherit", "((tls.constructor))"],
     ["an index outside", "((list.7))"],
+    ["an index before the first", "((list.-3))"],
     ["a map as key", { "((tls))": 1 }],
   ])("%s is refused with its place", (_, value) => {
     try {

@@ -74,11 +74,11 @@ export function interpolateAll(document: unknown, lookUp: LookUp): unknown {
 function follow(value: unknown, path: readonly string[], name: string, where: string): unknown {
   let at = value;
   for (const piece of path) {
-    const index = /^[0-9]+$/.test(piece) ? Number(piece) : undefined;
+    const index = /^-?[0-9]+$/.test(piece) ? Number(piece) : undefined;
     const found = Array.isArray(at)
       ? index === undefined
         ? undefined
-        : (at[index] as unknown)
+        : (at.at(index) as unknown)
       : isMap(at) && Object.hasOwn(at, piece)
         ? own(at, piece)
         : undefined;

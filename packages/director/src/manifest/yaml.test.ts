@@ -227,7 +227,11 @@ describe("writing", () => {
     "@x",
     "%x",
     "é\u{1f600}",
+    "a \u0085 \u2028 b",
   ];
+  it("ends of lines of other readers are escapes", () =>
+    expect(writeYaml("a \u0085 \u2028 b")).toBe('"a \\u0085 \\u2028 b"\n'));
+
   it.each(traps)("the string %j comes back, alone, as item and as key", (trap) => {
     for (const document of [{ k: trap }, { k: [trap] }, { [trap]: 1 }]) {
       expect(parseYaml(writeYaml(document), "m")).toEqual(document);

@@ -46,13 +46,22 @@ export function writeYaml(value: unknown): string {
       if (isScalar(key) && !isPlainName(key.value)) key.type = "QUOTE_DOUBLE";
     },
   });
-  return document.toString({
-    defaultStringType: "QUOTE_DOUBLE",
-    defaultKeyType: "PLAIN",
-    indentSeq: false,
-    lineWidth: 0,
-  });
+  return escaped(
+    document.toString({
+      defaultStringType: "QUOTE_DOUBLE",
+      defaultKeyType: "PLAIN",
+      indentSeq: false,
+      lineWidth: 0,
+    }),
+  );
 }
+
+/** Ends of lines to other readers, who would fold them: written as escapes. They only stand in double quotes. */
+export const escaped = (text: string): string =>
+  text.replace(
+    /[\x7f-\x9f\u2028\u2029\ufeff]/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`,
+  );
 
 const isPlainName = (key: unknown): boolean =>
   typeof key === "string" &&
