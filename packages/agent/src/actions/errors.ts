@@ -69,3 +69,17 @@ export const DownloadFailed = defineError<{ what: string; why: string }>({
   message: (p) => `${p.what} could not be fetched: ${p.why}`,
   next: "Check that this VM reaches the blobstore; signed URLs expire.",
 });
+
+export const NoStore = defineError<{ store: string }>({
+  code: "AGA-010",
+  kind: "outside",
+  message: (p) => `no persistent disk is mounted on ${p.store}`,
+  next: "Give the instance group a persistent disk, and deploy.",
+});
+
+export const StoreFileUnusable = defineError<{ path: string; why: string }>({
+  code: "AGA-011",
+  kind: "outside",
+  message: (p) => `the file ${p.path} of the persistent disk cannot be used: ${p.why}`,
+  next: "Choose another path, or look at the disk in the VM under /var/vcap/store.",
+});

@@ -15,6 +15,7 @@ import { migrateDisk } from "./migrate_disk.ts";
 import { mountDisk } from "./mount_disk.ts";
 import { ping } from "./ping.ts";
 import { prepare } from "./prepare.ts";
+import { readStoreFile } from "./read_store_file.ts";
 import { removeDynamicDisk } from "./remove_dynamic_disk.ts";
 import { removeFile } from "./remove_file.ts";
 import { removePersistentDisk } from "./remove_persistent_disk.ts";
@@ -28,6 +29,7 @@ import { syncDnsWithSignedUrl } from "./sync_dns_with_signed_url.ts";
 import { unmountDisk } from "./unmount_disk.ts";
 import { updateSettings } from "./update_settings.ts";
 import { uploadBlob } from "./upload_blob.ts";
+import { writeStoreFile } from "./write_store_file.ts";
 
 /**
  * What this agent answers. A message that is not here gets upstream's "unknown message", which callers know how to take:
@@ -50,6 +52,7 @@ export const ACTIONS: ActionTable = {
   mount_disk: mountDisk,
   ping: ping,
   prepare: prepare,
+  read_store_file: readStoreFile,
   remove_dynamic_disk: removeDynamicDisk,
   remove_file: removeFile,
   remove_persistent_disk: removePersistentDisk,
@@ -63,6 +66,7 @@ export const ACTIONS: ActionTable = {
   unmount_disk: unmountDisk,
   update_settings: updateSettings,
   upload_blob: uploadBlob,
+  write_store_file: writeStoreFile,
   // A draft's name for the same.
   update_persistent_disk: addPersistentDisk,
 };

@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { json, jsonObject, mapOf, open } from "../schema/json.ts";
+import { type JsonObject, json, jsonObject, mapOf, open, openWith } from "../schema/json.ts";
+import { hidden } from "../schema/marks.ts";
 
 const archive = open({
   sha1: v.optional(v.nullable(v.string())),
@@ -16,6 +17,12 @@ const jobSpec = open({
   templates: v.optional(v.nullable(v.array(template))),
 });
 
+/** Opaque but for what belongs to the cloud. */
+const network = openWith(
+  { cloud_properties: v.optional(hidden(json())) },
+  json(),
+) as unknown as v.GenericSchema<JsonObject>;
+
 /** What a Director sends with apply, prepare and drain. Keys are there only when set; networks are opaque. */
 export const applySpec = open({
   deployment: v.optional(v.nullable(v.string())),
@@ -25,12 +32,12 @@ export const applySpec = open({
   az: v.optional(v.nullable(v.string())),
   job: v.optional(v.nullable(jobSpec)),
   packages: v.optional(v.nullable(mapOf(jsonObject()))),
-  networks: v.optional(v.nullable(mapOf(jsonObject()))),
-  resource_pool: v.optional(v.nullable(json())),
+  networks: v.optional(v.nullable(mapOf(network))),
+  resource_pool: v.optional(v.nullable(hidden(json()))),
   configuration_hash: v.optional(v.nullable(v.string())),
   persistent_disk: v.optional(v.nullable(v.number())),
   rendered_templates_archive: v.optional(v.nullable(archive)),
-  properties: v.optional(v.nullable(jsonObject())),
+  properties: v.optional(v.nullable(hidden(jsonObject()))),
 });
 export type ApplySpec = v.InferOutput<typeof applySpec>;
 

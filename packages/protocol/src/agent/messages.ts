@@ -19,6 +19,7 @@ import { migrateDisk } from "./messages/migrate_disk.ts";
 import { mountDisk } from "./messages/mount_disk.ts";
 import { ping } from "./messages/ping.ts";
 import { prepare } from "./messages/prepare.ts";
+import { readStoreFile } from "./messages/read_store_file.ts";
 import { removeDynamicDisk } from "./messages/remove_dynamic_disk.ts";
 import { removeFile } from "./messages/remove_file.ts";
 import { removePersistentDisk } from "./messages/remove_persistent_disk.ts";
@@ -34,6 +35,7 @@ import { unmountDisk } from "./messages/unmount_disk.ts";
 import { updatePersistentDisk } from "./messages/update_persistent_disk.ts";
 import { updateSettings } from "./messages/update_settings.ts";
 import { uploadBlob } from "./messages/upload_blob.ts";
+import { writeStoreFile } from "./messages/write_store_file.ts";
 
 /** Every message an agent may get. */
 export const AGENT_MESSAGES = {
@@ -65,6 +67,8 @@ export const AGENT_MESSAGES = {
   add_dynamic_disk: addDynamicDisk,
   remove_dynamic_disk: removeDynamicDisk,
   associate_disks: associateDisks,
+  write_store_file: writeStoreFile,
+  read_store_file: readStoreFile,
   update_settings: updateSettings,
   sync_dns: syncDns,
   sync_dns_with_signed_url: syncDnsWithSignedUrl,

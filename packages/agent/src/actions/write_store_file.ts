@@ -1,0 +1,12 @@
+import { mountedAt } from "../disks/persistent.ts";
+import { writeStoreText } from "../disks/store-files.ts";
+import type { Action } from "./action.ts";
+import { NoStore } from "./errors.ts";
+
+/** Without a disk the file would land on the root file system and be lost with the VM. */
+export const writeStoreFile: Action<"write_store_file"> = async ({ file }, { services }) => {
+  const { store } = services.paths;
+  if ((await mountedAt(services, store)) === undefined) throw NoStore({ store });
+  await writeStoreText(store, file.path, file.content);
+  return {};
+};
