@@ -3,8 +3,9 @@ import { bindDirectory, isBindMount } from "./bind.ts";
 import type { DiskContext } from "./context.ts";
 import { directoryIn, isDirectory, locateDirectory } from "./directory.ts";
 import { makeReadOnly } from "./mounting.ts";
+import { mountsOfDirectories, mountTable } from "./mounts.ts";
 
-type Overridden = "locate" | "mountSource" | "prepare" | "mount" | "remountReadOnly" | "isInUse";
+type Overridden = "locate" | "mountSource" | "prepare" | "mount" | "mounts" | "remountReadOnly" | "isInUse";
 
 /** Disks that are directories, mounted by binding them; what turns out to be a device is left to `devices`. */
 export function directoryDisks(context: DiskContext, devices: DiskPlatform): Pick<DiskPlatform, Overridden> {
@@ -24,6 +25,7 @@ export function directoryDisks(context: DiskContext, devices: DiskPlatform): Pic
       if (await isDirectory(source)) await bindDirectory(context, source, target, options);
       else await devices.mount(source, target, options);
     },
+    mounts: async () => mountsOfDirectories(await mountTable(context.paths)),
     remountReadOnly: async (target) => makeReadOnly(context, target, await isBindMount(context, target)),
     isInUse: async (device) => (await isDirectory(device)) || devices.isInUse(device),
   };

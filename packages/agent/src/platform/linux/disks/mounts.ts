@@ -94,6 +94,23 @@ export async function mountsWithSources(table: readonly MountEntry[]): Promise<r
   return mounts;
 }
 
+/**
+ * The same where directories are disks, also such on which somebody else has mounted a device: what shows the whole of a
+ * file system that is mounted elsewhere already is bound from there.
+ */
+export async function mountsOfDirectories(table: readonly MountEntry[]): Promise<readonly Mount[]> {
+  const entries = visible(table);
+  const mounts = await mountsWithSources(table);
+  return await Promise.all(
+    mounts.map(async (mount, at) => {
+      const entry = entries[at];
+      if (entry?.root !== "/") return mount;
+      const earlier = await bindSource(entries.slice(0, at), entry);
+      return earlier === undefined ? mount : { ...mount, source: earlier };
+    }),
+  );
+}
+
 export async function bindSource(
   table: readonly MountEntry[],
   entry: MountEntry,
@@ -123,7 +140,7 @@ export async function inode(path: string): Promise<string | undefined> {
 
 /** `/a/b` below `/a` is `/b`; below itself it is empty. */
 function relativeTo(root: string, path: string): string | undefined {
-  if (root === "/") return path;
   if (path === root) return "";
+  if (root === "/") return path;
   return path.startsWith(`${root}/`) ? path.slice(root.length) : undefined;
 }

@@ -59,6 +59,17 @@ describe.runIf(ready)("disks of a namespace, without root", () => {
     expect(await lab.ask<string>({ do: "locate", disk: settings })).toBe(disk("a"));
   });
 
+  it("that somebody else mounts are told by their directory, and unmounted from the store alone", async () => {
+    await lab.ask({ do: "run", path: "mount", options: ["-t", "tmpfs", "none", disk("a")] });
+    await mount("a", store);
+    await mount("a", store);
+    expect(await mounts()).toEqual([{ source: disk("a"), target: store, readOnly: false }]);
+    await lab.ask({ do: "unmount", target: store });
+    expect(await mounts()).toEqual([]);
+    const settings = diskSettings("a", { kind: "path", path: disk("a"), extra: { mounted: true } });
+    expect(await lab.ask<string>({ do: "locate", disk: settings })).toBe(disk("a"));
+  });
+
   it("are not reached through a link, which could lead out of the disks' place", async () => {
     await lab.ask({ do: "run", path: "ln", options: ["-s", "/etc", disk("link")] });
     const settings = diskSettings("link", pathHint(disk("link")));
