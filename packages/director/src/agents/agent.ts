@@ -22,10 +22,13 @@ export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
   /** For one question; default 45 s. */
   readonly timeoutMs?: number | undefined;
+  /** Told each time it was asked whether it is done, and when it does not know the message and that is fine. */
+  readonly noted?: ((what: "polled" | "unknown") => void) | undefined;
 }
 
 /**
- * One agent. Long messages are polled to their end. Failures are `AgentRefused` (it answered with an exception),
+ * One agent. Long messages are polled to their end. Failures are `AgentRefused` (it answered with an exception;
+ * `AgentUnaware` when it does not know the message),
  * `AgentSilent` (no answer in time; holds the last thing known) or `WrongAgent` (somebody else answered).
  */
 export interface Agent {
@@ -47,6 +50,9 @@ export interface Agent {
   unmountDisk(cid: string, options?: AskOptions): Promise<void>;
   migrateDisk(from: string, to: string, options?: AskOptions): Promise<void>;
   updateSettings(settings: UpdateSettings, options?: AskOptions): Promise<void>;
+  /** A small text file on the mounted persistent disk. Our agents know it; others are `AgentUnaware`. */
+  writeStoreFile(path: string, content: string, options?: AskOptions): Promise<void>;
+  readStoreFile(path: string, options?: AskOptions): Promise<string>;
   /** No answer is awaited. */
   shutdown(options?: AskOptions): Promise<void>;
 }
@@ -75,6 +81,9 @@ export interface Agents {
 export class AgentRefused extends Error {
   override readonly name = "AgentRefused";
 }
+
+/** It is one that does not know the message. */
+export class AgentUnaware extends AgentRefused {}
 
 export class AgentSilent extends Error {
   override readonly name = "AgentSilent";

@@ -1,5 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { Agent as Connections, request } from "node:https";
+import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import type { DetailedPeerCertificate, PeerCertificate } from "node:tls";
 import type { AgentId } from "@slipway/protocol/ids";
@@ -9,8 +10,9 @@ import { certificateTrouble, type Phase, type Trouble, troubleOf } from "./troub
 
 /** What the Director shows to agents, and whom it believes. */
 export interface ClientIdentity {
-  readonly privateKey: string;
-  readonly certificate: string;
+  /** Without a pair, a password alone says who calls. */
+  readonly privateKey?: string;
+  readonly certificate?: string;
   readonly ca: string;
 }
 
@@ -21,6 +23,8 @@ export interface Peer {
   readonly port: number;
   readonly user: string;
   readonly password: string;
+  /** What its certificate must bear: its id, unless somebody else has made it for an address. */
+  readonly provenBy?: "id" | "address";
   readonly connections: Connections;
 }
 
@@ -78,8 +82,7 @@ export function exchange(
       method: "POST",
       agent: peer.connections,
       auth: `${peer.user}:${peer.password}`,
-      key: identity.privateKey,
-      cert: identity.certificate,
+      ...(identity.privateKey !== undefined && { key: identity.privateKey, cert: identity.certificate }),
       ca: identity.ca,
       minVersion: "TLSv1.2",
       checkServerIdentity: (_host, certificate) => identityError(peer, certificate),
@@ -137,7 +140,13 @@ function failure(error: Error, peer: Peer, phase: Phase, reused: boolean): Error
 /** The certificate of an agent bears its id; its address may be anybody's tomorrow. */
 function identityError(peer: Peer, shown: PeerCertificate | DetailedPeerCertificate): Error | undefined {
   const certificate = new X509Certificate(shown.raw);
-  if (certificate.checkHost(peer.agentId, { wildcards: false }) !== undefined) return undefined;
+  const proven =
+    peer.provenBy === "address"
+      ? isIP(peer.host) === 0
+        ? certificate.checkHost(peer.host)
+        : certificate.checkIP(peer.host)
+      : certificate.checkHost(peer.agentId, { wildcards: false });
+  if (proven !== undefined) return undefined;
   const { CN } = shown.subject;
   const who = /^[\w.-]{1,80}$/.test(String(CN)) ? `the one of ${String(CN)}` : "of another name";
   return new WrongAgent(

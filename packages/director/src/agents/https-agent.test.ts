@@ -1,7 +1,7 @@
 import { toError } from "@slipway/kernel/errors";
 import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import { describe, expect, it } from "vitest";
-import { type Agent, AgentRefused, AgentSilent } from "./agent.ts";
+import { type Agent, AgentRefused, AgentSilent, AgentUnaware } from "./agent.ts";
 import {
   AGENT_ID,
   type Asked,
@@ -57,6 +57,7 @@ describe("what an agent is sent", () => {
     [(a) => a.unmountDisk("v"), "unmount_disk", ["v"]],
     [(a) => a.migrateDisk("v", "w"), "migrate_disk", ["v", "w"]],
     [(a) => a.updateSettings({ trusted_certs: "" }), "update_settings", [{ trusted_certs: "" }]],
+    [(a) => a.writeStoreFile("n", "x"), "write_store_file", [{ path: "n", content: "x" }]],
     [(a) => a.shutdown(), "shutdown", []],
   ])("%s", async (call, method, args) => {
     const { agent, asked } = await fakes.open(values(() => 0));
@@ -89,12 +90,14 @@ describe("a task", () => {
   it("is polled soon at first, then every second, to its end", async () => {
     const clock = fakeClock({ hurry: true });
     const { agent, methods } = await fakes.open(
-      tasks(() => ["vol-1"], 6),
+      tasks(() => ["vol-1"], 9),
       clock,
     );
-    expect(await agent.listDisk()).toEqual(["vol-1"]);
-    expect(methods()).toEqual(["list_disk", ...Array(7).fill("get_task")]);
-    expect(clock.slept).toEqual([100, 250, 500, 1000, 1000, 1000]);
+    const noted: string[] = [];
+    expect(await agent.listDisk({ noted: (what) => noted.push(what) })).toEqual(["vol-1"]);
+    expect(methods()).toEqual(["list_disk", ...Array(10).fill("get_task")]);
+    expect(noted).toEqual(Array(10).fill("polled"));
+    expect(clock.slept).toEqual([10, 25, 50, 100, 250, 500, 1000, 1000, 1000]);
   });
 
   it("that old agents name without a value around it is one too", async () => {
@@ -152,16 +155,32 @@ describe("agents of other times", () => {
     [(a) => a.listDisk(), false],
     [(a) => a.start(), false],
     [(a) => a.stop(), false],
+    [(a) => a.writeStoreFile("n", ""), false],
+    [(a) => a.readStoreFile("n"), false],
   ])("%s, not known to it: goes on %s", async (call, tolerated) => {
     const { agent, warnings } = await fakes.open(refuses(({ method }) => `unknown message ${method}`));
     const error = await caught(call(agent));
-    expect(error instanceof AgentRefused).toBe(!tolerated);
+    expect(error instanceof AgentUnaware).toBe(!tolerated);
     expect(warnings).toHaveLength(tolerated ? 1 : 0);
   });
 
   it("other refusals of those messages count", async () => {
     const { agent } = await fakes.open(refuses(() => "Action Failed add_persistent_disk: no room"));
-    await expect(agent.addPersistentDisk("v", "/dev/x")).rejects.toThrow(AgentRefused);
+    const error = await caught(agent.addPersistentDisk("v", "/dev/x"));
+    expect(error).toBeInstanceOf(AgentRefused);
+    expect(error).not.toBeInstanceOf(AgentUnaware);
+  });
+});
+
+describe("a file of the persistent disk", () => {
+  it("is read to its text, and an answer without one makes no sense", async () => {
+    const content = "ahoy";
+    const { agent } = await fakes.open(
+      tasks(({ arguments: [file] }) => ({ content: `${content} ${JSON.stringify(file)}` })),
+    );
+    expect(await agent.readStoreFile("note")).toBe(`ahoy {"path":"note"}`);
+    const odd = await fakes.open(values(() => ({ text: content })));
+    await expect(odd.agent.readStoreFile("note")).rejects.toThrow("makes no sense");
   });
 });
 

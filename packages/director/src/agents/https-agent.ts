@@ -1,9 +1,16 @@
-import type { AgentMessageName } from "@slipway/protocol/agent/messages";
+import { AGENT_MESSAGES, type AgentMessageName } from "@slipway/protocol/agent/messages";
 import { check } from "@slipway/protocol/schema/check";
 import { type JsonObject, open, text } from "@slipway/protocol/schema/json";
 import { networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
-import { type Agent, AgentRefused, AgentSilent, type AgentState, type AskOptions } from "./agent.ts";
+import {
+  type Agent,
+  AgentRefused,
+  AgentSilent,
+  type AgentState,
+  AgentUnaware,
+  type AskOptions,
+} from "./agent.ts";
 import type { Peer } from "./exchange.ts";
 import { type Answer, ask, nameOf, noSense, type QuestionTools } from "./question.ts";
 import { waitUntilReady } from "./wait.ts";
@@ -14,8 +21,8 @@ export interface HttpsAgentOptions extends QuestionTools {
   readonly stopWaitMs?: number;
 }
 
-/** A task is asked for at once, soon again, then every second. */
-const POLLS_MS = [100, 250, 500];
+/** A task is asked for at once, soon again, then every second: most take a few milliseconds, and a deploy has dozens. */
+const POLLS_MS = [10, 25, 50, 100, 250, 500];
 const POLL_MS = 1_000;
 const STOP_WAIT_MS = 300_000;
 const SHUTDOWN_MS = 5_000;
@@ -49,6 +56,7 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
     if (first.kind !== "task") return first;
     try {
       for (let poll = 0; ; poll++) {
+        asked.noted?.("polled");
         const answer = await question("get_task", [first.id], asked);
         if (answer.kind !== "task") return answer;
         if (clock.monotonic() - started >= withinMs) return { kind: "left" };
@@ -70,8 +78,10 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
     }
   };
 
-  const refused = (method: string, message: string) =>
-    new AgentRefused(`${nameOf(peer)} refused ${method}: ${message}`);
+  const refused = (method: string, message: string) => {
+    const Refused = UNKNOWN.test(message) ? AgentUnaware : AgentRefused;
+    return new Refused(`${nameOf(peer)} refused ${method}: ${message}`);
+  };
 
   const value = async (method: AgentMessageName, args: readonly unknown[], asked: AskOptions = {}) => {
     const outcome = await follow(method, args, asked);
@@ -88,6 +98,7 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
     const outcome = await follow(method, args, asked);
     if (outcome.kind !== "exception") return;
     if (!UNKNOWN.test(outcome.message)) throw refused(method, outcome.message);
+    asked.noted?.("unknown");
     warn(`${nameOf(peer)} does not know ${method}; going on without it`);
   };
 
@@ -109,13 +120,16 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
       if ((await value("ping", [], asked)) !== "pong")
         throw noSense(peer, "ping", "something else than pong");
     },
-    waitUntilReady: ({ withinMs, signal }) =>
+    waitUntilReady: ({ withinMs, signal, noted }) =>
       waitUntilReady({
         name: nameOf(peer),
         withinMs,
         clock,
         signal,
-        ping: (timeoutMs) => question("ping", [], { signal, timeoutMs }),
+        ping: (timeoutMs) => {
+          noted?.("polled");
+          return question("ping", [], { signal, timeoutMs });
+        },
       }),
     getState: async (full, asked = {}) =>
       stateOf(await value("get_state", full ? ["full"] : [], asked), peer),
@@ -153,6 +167,13 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
     unmountDisk: (cid, asked) => done("unmount_disk", [cid], asked),
     migrateDisk: (from, to, asked) => done("migrate_disk", [from, to], asked),
     updateSettings: (settings, asked) => doneIfKnown("update_settings", [settings], asked),
+    writeStoreFile: (path, content, asked) => done("write_store_file", [{ path, content }], asked),
+    readStoreFile: async (path, asked) => {
+      const { result } = AGENT_MESSAGES.read_store_file;
+      const checked = check(result, await value("read_store_file", [{ path }], asked), "read_store_file");
+      if (checked.ok) return checked.value.content;
+      throw noSense(peer, "read_store_file", `no text of a file (${checked.problems.join("; ")})`);
+    },
     shutdown: async (asked = {}) => {
       try {
         await question("shutdown", [], { timeoutMs: SHUTDOWN_MS, ...asked });

@@ -1,3 +1,4 @@
+import { messageTrail } from "@slipway/kernel/errors";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import type { CpiContext } from "@slipway/protocol/cpi/context";
 import {
@@ -16,7 +17,8 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Schema } from "@slipway/protocol/schema/marks";
 import { redact, secretsIn } from "@slipway/protocol/schema/redact";
 import { cloudProperties } from "@slipway/protocol/settings/networks";
-import { CpiRefused } from "./cloud.ts";
+import { mapStrings } from "../conversation/tidy.ts";
+import { type CallOptions, CpiRefused } from "./cloud.ts";
 import { type CpiDoor, deadlineFor } from "./door.ts";
 import { inMethod } from "./reply.ts";
 import { hiddenIn, type Scrub, ScrubbedLines, scrubber, secretsOf } from "./scrub.ts";
@@ -42,15 +44,41 @@ export interface CpiCall {
   readonly more?: JsonObject | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly log?: ((text: string) => void) | undefined;
+  readonly heard?: CallOptions["heard"];
 }
 
 /** One call, logged without its secrets. Its result as it came, or `CpiRefused` or `CpiLost`. */
 export async function callCpi(caller: Caller, call: CpiCall): Promise<unknown> {
   const request = requestOf(caller, call);
+  const shown = redactRequest(request);
+  const heard = call.heard?.({
+    message: call.method,
+    apiVersion: call.apiVersion,
+    stemcellApiVersion: call.vm?.stemcell?.api_version ?? undefined,
+    registry: call.more?.registry !== undefined,
+    request: shown.arguments,
+  });
+  try {
+    const { result, answer } = await exchange(caller, call, request, shown);
+    heard?.answered(answer());
+    return result;
+  } catch (error) {
+    heard?.failed(messageTrail(error));
+    throw error;
+  }
+}
+
+/** `answer`: the result without its secrets, for whoever listens. */
+async function exchange(
+  caller: Caller,
+  call: CpiCall,
+  request: CpiRequest,
+  shown: unknown,
+): Promise<{ readonly result: unknown; readonly answer: () => unknown }> {
   const secrets = secretsOf(request);
   const write = call.log ?? (() => undefined);
   const label = `[external-cpi] [${call.requestId}]`;
-  write(`${label} request: ${JSON.stringify(redactRequest(request))} with command: ${caller.door.command}\n`);
+  write(`${label} request: ${JSON.stringify(shown)} with command: ${caller.door.command}\n`);
   const said = new Overheard();
   const lines = new ScrubbedLines(secrets, (text) => {
     said.add(text);
@@ -72,9 +100,10 @@ export async function callCpi(caller: Caller, call: CpiCall): Promise<unknown> {
   // CPIs of our SDK say the same on stderr and in the reply.
   const log = scrub(reply.log);
   if (log !== "" && !said.includes(log)) write(log.endsWith("\n") ? log : `${log}\n`);
-  write(`${label} response: ${brief(scrub(JSON.stringify(shownReply(schema, reply))))}\n`);
+  const seen = shownReply(schema, reply);
+  write(`${label} response: ${brief(scrub(JSON.stringify(seen)))}\n`);
   if (reply.error !== null) throw refusal(request, reply.error, scrub);
-  return reply.result;
+  return { result: reply.result, answer: () => mapStrings(seen.result, scrub) };
 }
 
 /** Callers send these keys in this order. */
@@ -99,7 +128,10 @@ function resultSchema({ method, apiVersion }: CpiCall): Schema {
   return resultIn(CPI_METHODS[method], apiVersion ?? 1).schema;
 }
 
-function shownReply(schema: Schema, { result, error }: CpiResponse): unknown {
+function shownReply(
+  schema: Schema,
+  { result, error }: CpiResponse,
+): { readonly result: unknown; readonly error: unknown } {
   if (error !== null) {
     return {
       result: null,

@@ -1,7 +1,7 @@
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import { infoResult } from "@slipway/protocol/cpi/methods/info";
 import { check } from "@slipway/protocol/schema/check";
-import { CpiLost, refusedAs } from "./cloud.ts";
+import { type CallOptions, CpiLost, refusedAs } from "./cloud.ts";
 import { CpiAnswerUnusable } from "./errors.ts";
 
 /** What a CPI said of itself. */
@@ -15,6 +15,7 @@ export interface Introduced {
 export interface Waiter {
   readonly signal?: AbortSignal | undefined;
   readonly log?: ((text: string) => void) | undefined;
+  readonly heard?: CallOptions["heard"];
 }
 
 /** A CPI of before `info`, as Directors took it until version 1 was given up. */
@@ -83,9 +84,9 @@ export class InfoOnce {
     asking.stop.abort(reason);
   }
 
-  #start({ log }: Waiter): Asking {
+  #start({ log, heard }: Waiter): Asking {
     const stop = new AbortController();
-    const answer = this.#ask({ signal: stop.signal, log })
+    const answer = this.#ask({ signal: stop.signal, log, heard })
       .catch((error: unknown) => {
         if (refusedAs(error, "NotImplemented")) return OLD;
         throw error;

@@ -75,7 +75,7 @@ export class CpiSession {
     args: readonly unknown[] | ((terms: Terms) => readonly unknown[]),
     options: CallOptions,
   ): Promise<{ readonly result: unknown; readonly apiVersion: ApiVersion }> {
-    const { requestId, signal, log, stemcellApiVersion, disks } = options;
+    const { requestId, signal, log, heard, stemcellApiVersion, disks } = options;
     const agreed = await this.agree(stemcellApiVersion, options);
     const { apiVersion, introduced } = agreed;
     const result = await callCpi(this.#caller, {
@@ -88,6 +88,7 @@ export class CpiSession {
       more: await this.#registryFor(method, agreed, stemcellApiVersion),
       signal,
       log,
+      heard,
     });
     return { result, apiVersion };
   }
@@ -115,9 +116,9 @@ export class CpiSession {
     );
   }
 
-  async #introduce({ signal, log }: Waiter): Promise<Introduced> {
+  async #introduce(waiter: Waiter): Promise<Introduced> {
     const requestId = `cpi-${this.#options.random.hex(8)}` as RequestId;
-    const call = { method: "info", arguments: [], apiVersion: undefined, requestId, signal, log } as const;
+    const call = { method: "info", arguments: [], apiVersion: undefined, requestId, ...waiter } as const;
     return readInfo(await callCpi(this.#caller, call), this.#options.door.command);
   }
 

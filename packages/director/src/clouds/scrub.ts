@@ -22,9 +22,13 @@ export function secretsOf(request: CpiRequest): readonly string[] {
 }
 
 /** Everything the log of the request does not show, for texts that may quote any of it. */
-export function hiddenIn(request: CpiRequest): readonly string[] {
+export const hiddenIn = (request: CpiRequest): readonly string[] =>
+  hiddenFrom(request, redactRequest(request));
+
+/** The texts of a value that its redacted form does not show. */
+export function hiddenFrom(whole: unknown, redacted: unknown): readonly string[] {
   const found = new Set<string>();
-  const open: (readonly [unknown, unknown])[] = [[request, redactRequest(request)]];
+  const open: (readonly [unknown, unknown])[] = [[whole, redacted]];
   for (let pair = open.pop(); pair !== undefined; pair = open.pop()) {
     const [value, shown] = pair;
     if (typeof value === "string") {

@@ -1,5 +1,5 @@
 import { messageTrail } from "@slipway/kernel/errors";
-import type { FlowContext } from "../flows/step.ts";
+import { aboutInstance, type FlowContext } from "../flows/step.ts";
 import type { InstanceUuid } from "../model/names.ts";
 import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
 import type { AgentReport } from "../plan/model.ts";
@@ -16,7 +16,8 @@ export async function askAgents(
   const reports = new Map<InstanceUuid, AgentReport>();
   await inFlight(instances, AT_ONCE, async (instance) => {
     const vm = activeVm(instance);
-    if (vm !== undefined && !instance.ignore) reports.set(instance.uuid, await ask(vm, context, timeoutMs));
+    if (vm !== undefined && !instance.ignore)
+      reports.set(instance.uuid, await ask(vm, aboutInstance(context, instance), timeoutMs));
   });
   return reports;
 }

@@ -1,6 +1,6 @@
-import { redact } from "@slipway/protocol/schema/redact";
-import { disks } from "@slipway/protocol/settings/disks";
 import { listVmsParams } from "../api/params.ts";
+import { agreedWire } from "../api/vm-wire.ts";
+import { slug } from "../model/names.ts";
 import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
 import { loadInstances } from "../store/instances.ts";
 import type { TaskContext } from "../tasks/task.ts";
@@ -59,19 +59,10 @@ async function line(
       vm === undefined
         ? null
         : { name: vm.stemcell.name, version: vm.stemcell.version, api_version: vm.stemcell.apiVersion },
-    ...(await reported(vm, task, shop)),
-    ...(vm !== undefined && { slipway: negotiated(vm) }),
+    ...(await reported(vm, task, { ...shop, ...shop.about?.(slug(instance)) })),
+    ...(vm !== undefined && { slipway: agreedWire(vm) }),
   };
 }
-
-/** Ours: how the VM came to its settings, and what the agent knows of its disks. */
-const negotiated = (vm: VmRecord) => ({
-  api_version: vm.apiVersion,
-  settings_channel: vm.channel,
-  // A hint may hold the password of an iSCSI target.
-  disks: redact(disks, vm.disks),
-  agent_url: vm.agentUrl,
-});
 
 async function reported(vm: VmRecord | undefined, task: TaskContext, shop: Workshop): Promise<object> {
   if (vm === undefined) return { job_state: null, vitals: {}, processes: [] };

@@ -1,5 +1,6 @@
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
+import { type HeardDoors, overhear, timed } from "../conversation/overhear.ts";
 import type { FlowContext, Outside } from "../flows/step.ts";
 import type { Db } from "../store/schema.ts";
 import type { TaskContext, TaskWork } from "../tasks/task.ts";
@@ -16,6 +17,8 @@ export interface Workshop extends Outside {
   };
   /** Addresses no VM may get: the Director's own. */
   readonly ownIps: readonly string[];
+  /** In the hands of a task: the doors for calls about one instance. */
+  readonly about?: HeardDoors["about"];
 }
 
 /** One type of task: what it is told, and what it does. */
@@ -26,16 +29,19 @@ export function operation<const S extends v.GenericSchema>(
   return (shop) => async (given, task) => {
     const checked = check(params, given, "params");
     if (!checked.ok) throw ParamsUnreadable({ task: task.id, problems: checked.problems.join("; ") });
-    return await work(checked.value, task, shop);
+    const write: TaskContext["conversation"] = (line) => task.conversation(line);
+    const heard = { ...shop, ...overhear(shop, shop.clock, write) };
+    return await timed(task.type, shop.clock, write, () => work(checked.value, task, heard));
   };
 }
 
 /** The view of one task on the world outside. */
 export function flowContext(shop: Workshop, task: TaskContext, deployment: string): FlowContext {
-  const { clouds, agents, journal, clock, random, settings } = shop;
+  const { clouds, agents, about, journal, clock, random, settings } = shop;
   return {
     clouds,
     agents,
+    about,
     journal,
     clock,
     random,

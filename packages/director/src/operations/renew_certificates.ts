@@ -1,7 +1,7 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import * as v from "valibot";
 import { needsRenewal } from "../agents/agents.ts";
-import type { FlowContext } from "../flows/step.ts";
+import { aboutInstance, type FlowContext } from "../flows/step.ts";
 import { display } from "../model/names.ts";
 import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
 import { loadInstances } from "../store/instances.ts";
@@ -22,7 +22,7 @@ export const renewCertificates = operation(v.object({}), async (_, task, shop) =
         const vm = activeVm(instance);
         if (vm === undefined) continue;
         try {
-          await stage.step(display(instance), () => renew(vm, context));
+          await stage.step(display(instance), () => renew(vm, aboutInstance(context, instance)));
           renewed += 1;
         } catch (error) {
           task.signal.throwIfAborted();

@@ -3,11 +3,11 @@ import { sql } from "kysely";
 import type { Db } from "../store/schema.ts";
 import { fence, type Lease } from "./queue.ts";
 
-export type OutputType = "event" | "debug" | "cpi" | "result";
+export type OutputType = "event" | "debug" | "cpi" | "conversation" | "result";
 /** What grows while the task runs. `result` is written with its end. */
 type GrowingType = Exclude<OutputType, "result">;
-const GROWING: readonly GrowingType[] = ["event", "debug", "cpi"];
-const BOUNDED: readonly GrowingType[] = ["debug", "cpi"];
+const GROWING: readonly GrowingType[] = ["event", "debug", "cpi", "conversation"];
+const BOUNDED: readonly GrowingType[] = ["debug", "cpi", "conversation"];
 
 const MIB = 1024 * 1024;
 const FLUSH_AT = 64 * 1024;
@@ -16,7 +16,7 @@ export interface OutputOptions {
   readonly clock: Clock;
   /** How long a line may wait for others. Default: 100 ms. */
   readonly flushMs?: number | undefined;
-  /** Most bytes of `debug` and of `cpi`. Default: 32 MiB. */
+  /** Most bytes of `debug`, of `cpi` and of `conversation`. Default: 32 MiB. */
   readonly limitBytes?: number | undefined;
   /** The lease is lost; nothing is written any more. */
   readonly onLost: () => void;

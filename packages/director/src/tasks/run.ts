@@ -161,9 +161,10 @@ export class TaskRun {
     results: string[],
     locks: TaskLocks,
   ): TaskContext {
-    const { lease, user, deployment } = this.task;
+    const { lease, type, user, deployment } = this.task;
     return {
       id: lease.taskId,
+      type,
       user,
       deployment,
       attempt: lease.attempt,
@@ -172,6 +173,7 @@ export class TaskRun {
       warn: events.warn,
       debug,
       cpi: (text) => output.append("cpi", scrubUrls(text)),
+      conversation: (line) => output.append("conversation", `${scrubUrls(JSON.stringify(line))}\n`),
       result: (document) => void results.push(`${JSON.stringify(document ?? null)}\n`),
       audit: ({ error, ...event }) =>
         addEvent(this.#db, {

@@ -1,4 +1,5 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { ConversationLine } from "../conversation/line.ts";
 
 export type TaskState = "queued" | "processing" | "cancelling" | "cancelled" | "done" | "error" | "timeout";
 
@@ -16,6 +17,9 @@ export type TaskType =
   | "delete_orphan_disks"
   | "delete_vm"
   | "delete_orphaned_vms"
+  | "cck_scan"
+  | "cck_apply"
+  | "cck_scan_and_fix"
   | "renew_certificates";
 
 export interface NewTask {
@@ -49,6 +53,7 @@ export interface AuditEvent {
 /** What the work of a task has in hand. */
 export interface TaskContext {
   readonly id: number;
+  readonly type: TaskType;
   readonly user: string;
   readonly deployment: string | undefined;
   /** 1 at first, more after a crash. */
@@ -59,6 +64,8 @@ export interface TaskContext {
   warn(message: string): void;
   debug(line: string): void;
   cpi(text: string): void;
+  /** One call to a CPI or an agent, without its secrets. */
+  conversation(line: ConversationLine): void;
   /** One JSON document per line of the result output. */
   result(document: unknown): void;
   audit(event: AuditEvent): Promise<number>;

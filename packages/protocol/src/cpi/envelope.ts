@@ -31,9 +31,9 @@ export const cpiResponse = open({
 export type CpiResponse = v.InferOutput<typeof cpiResponse>;
 
 /** A request as it may be logged: hidden and secret parts replaced, by schema. */
-export function redactRequest(request: CpiRequest): unknown {
+export function redactRequest(request: CpiRequest): { readonly arguments: readonly unknown[] } {
   const args = methodNamed(request.method)?.args ?? [];
-  return {
+  const shown = {
     method: request.method,
     arguments: request.arguments.map((value, at) => {
       const argument = args[at];
@@ -42,4 +42,5 @@ export function redactRequest(request: CpiRequest): unknown {
     context: redact(cpiContext, request.context),
     ...(request.api_version !== undefined && { api_version: request.api_version }),
   };
+  return shown;
 }

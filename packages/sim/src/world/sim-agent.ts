@@ -1,5 +1,5 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import type { SimVm, SimWorld } from "./world.ts";
+import type { SimDisk, SimVm, SimWorld } from "./world.ts";
 
 /** An answer of an agent, or that there is none. */
 export type SimAnswer =
@@ -91,8 +91,26 @@ const MESSAGES: Readonly<Record<string, Message>> = {
     const copy = world.disks.get(String(to));
     if (source === undefined || copy === undefined) throw new Error("a disk of the migration is gone");
     copy.data = source.data;
+    copy.files = new Map(source.files);
     agent.store = copy.cid;
     agent.target = null;
     return {};
   },
+  write_store_file: (world, vm, [given]) => {
+    const { path, content } = given as { path: string; content: string };
+    storeOf(world, vm).files.set(path, content);
+    return {};
+  },
+  read_store_file: (world, vm, [given]) => {
+    const { path } = given as { path: string };
+    const content = storeOf(world, vm).files.get(path);
+    if (content === undefined) throw new Error(`there is no file ${path}`);
+    return { content };
+  },
 };
+
+function storeOf(world: SimWorld, { agent }: SimVm): SimDisk {
+  const disk = agent.store === null ? undefined : world.disks.get(agent.store);
+  if (disk === undefined) throw new Error("no persistent disk is mounted");
+  return disk;
+}

@@ -53,6 +53,8 @@ function simAgent(agentId: string, ask: AskSim): Agent {
     unmountDisk: (cid) => told("unmount_disk", cid),
     migrateDisk: (from, to) => told("migrate_disk", from, to),
     updateSettings: (settings) => told("update_settings", settings),
+    writeStoreFile: (path, content) => told("write_store_file", { path, content }),
+    readStoreFile: async (path) => ((await say("read_store_file", { path })) as { content: string }).content,
     // As the real door: it may be off before it has answered.
     shutdown: () => told("shutdown").catch(unlessSilent),
   };

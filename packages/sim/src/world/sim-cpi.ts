@@ -49,12 +49,20 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         world.vms.delete(vm.cid);
       },
       hasVm: ({ vmCid }) => world.vms.has(vmCid),
+      rebootVm: ({ vmCid }) => {
+        const { agent } = theVm(world, vmCid);
+        // An agent that starts mounts what it was told of and finds.
+        const found = [...agent.hints.keys()].filter((cid) => world.disks.get(cid)?.attachedTo === vmCid);
+        agent.store = found[0] ?? null;
+        agent.target = null;
+      },
       setVmMetadata: ({ vmCid, metadata }) => {
         theVm(world, vmCid).metadata = metadata;
       },
       createDisk: ({ size }, { token }) => {
         const cid = `disk-${token}`;
-        if (!world.disks.has(cid)) world.disks.set(cid, { cid, size, data: null, attachedTo: null });
+        if (!world.disks.has(cid))
+          world.disks.set(cid, { cid, size, data: null, files: new Map(), attachedTo: null });
         return cid;
       },
       deleteDisk: ({ diskCid }) => {

@@ -4,7 +4,8 @@ import { newAgentState, type SimDisk, SimWorld } from "./world.ts";
 export function copyWorld(world: SimWorld): SimWorld {
   const copy = new SimWorld();
   for (const cid of world.stemcells) copy.stemcells.add(cid);
-  for (const disk of world.disks.values()) copy.disks.set(disk.cid, { ...disk } satisfies SimDisk);
+  for (const disk of world.disks.values())
+    copy.disks.set(disk.cid, { ...disk, files: new Map(disk.files) } satisfies SimDisk);
   for (const vm of world.vms.values()) {
     const agent = { ...vm.agent, hints: new Map(vm.agent.hints) };
     copy.vms.set(vm.cid, { ...vm, agent: { ...newAgentState(), ...agent } });

@@ -16,6 +16,8 @@ export interface SimDisk {
   size: number;
   /** What is on it; null until it is first mounted. A copy carries it over. */
   data: string | null;
+  /** What was written to it through an agent, by path. */
+  files: Map<string, string>;
   attachedTo: string | null;
 }
 
