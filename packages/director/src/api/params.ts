@@ -1,4 +1,4 @@
-import { integer, text } from "@slipway/protocol/schema/json";
+import { integer, mapOf, text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 
 /** What the tasks are given to do. Written by the endpoints, read by the operations. */
@@ -76,4 +76,20 @@ export const attachDiskParams = v.object({
 });
 export const orphanDiskParams = v.object({ disk_cid: text("disk_cid") });
 export const deleteOrphanDisksParams = v.object({ disk_cids: v.array(text("disk_cid")) });
+/** `cloud-check`: what is looked at. */
+export const scanParams = v.object({ deployment: text("deployment") });
+/** A problem's number and what is to be done about it; null: what is done by default. */
+export const applyParams = v.object({
+  deployment: text("deployment"),
+  resolutions: v.pipe(
+    mapOf(v.nullable(text("resolution"))),
+    v.check((map) => Object.keys(map).every((key) => /^\d{1,15}$/.test(key)), "a problem has a number"),
+  ),
+  max_in_flight_overrides: v.optional(mapOf(amount)),
+});
+export const scanAndFixParams = v.object({
+  deployment: text("deployment"),
+  /** Their ids. */
+  instances: v.array(text("instance")),
+});
 export const deleteVmParams = v.object({ vm_cid: text("vm_cid") });

@@ -13,12 +13,14 @@ import { getDeployments } from "./endpoints/get_deployments.ts";
 import { getDeploymentsName } from "./endpoints/get_deployments_name.ts";
 import { getDeploymentsNameDisks } from "./endpoints/get_deployments_name_disks.ts";
 import { getDeploymentsNameInstances } from "./endpoints/get_deployments_name_instances.ts";
+import { getDeploymentsNameProblems } from "./endpoints/get_deployments_name_problems.ts";
 import { getDeploymentsNameVms } from "./endpoints/get_deployments_name_vms.ts";
 import { getDirectorCertificateExpiry } from "./endpoints/get_director_certificate_expiry.ts";
 import { getDisks } from "./endpoints/get_disks.ts";
 import { getEvents } from "./endpoints/get_events.ts";
 import { getEventsId } from "./endpoints/get_events_id.ts";
 import { getInfo } from "./endpoints/get_info.ts";
+import { getInstanceGroupsStore } from "./endpoints/get_instance_groups_store.ts";
 import { getLocks } from "./endpoints/get_locks.ts";
 import { getOrphanedVms } from "./endpoints/get_orphaned_vms.ts";
 import { getResurrection } from "./endpoints/get_resurrection.ts";
@@ -32,14 +34,18 @@ import { postConfigs } from "./endpoints/post_configs.ts";
 import { postConfigsDiff } from "./endpoints/post_configs_diff.ts";
 import { postDeployments } from "./endpoints/post_deployments.ts";
 import { postDeploymentsNameDiff } from "./endpoints/post_deployments_name_diff.ts";
+import { postDeploymentsNameScans } from "./endpoints/post_deployments_name_scans.ts";
 import { postInstanceGroupsActions } from "./endpoints/post_instance_groups_actions.ts";
 import { postStemcellUploads } from "./endpoints/post_stemcell_uploads.ts";
 import { postStemcells } from "./endpoints/post_stemcells.ts";
 import { postStemcellsArchive } from "./endpoints/post_stemcells_archive.ts";
 import { postTasksCancel } from "./endpoints/post_tasks_cancel.ts";
 import { putDeploymentsNameJobs } from "./endpoints/put_deployments_name_jobs.ts";
+import { putDeploymentsNameProblems } from "./endpoints/put_deployments_name_problems.ts";
+import { putDeploymentsNameScanAndFix } from "./endpoints/put_deployments_name_scan_and_fix.ts";
 import { putDisksCidAttachments } from "./endpoints/put_disks_cid_attachments.ts";
 import { putInstanceGroupsIgnore } from "./endpoints/put_instance_groups_ignore.ts";
+import { putInstanceGroupsStore } from "./endpoints/put_instance_groups_store.ts";
 import { putResurrection } from "./endpoints/put_resurrection.ts";
 import {
   getReleases,
@@ -136,11 +142,14 @@ export const routes: readonly Route[] = [
   get(`${DEPLOYMENT}/jobs/:group/:index/logs`, "admin", notYet("fetch logs")),
   post(`${INSTANCE}/actions/:action`, "admin", "any", postInstanceGroupsActions),
   put(`${INSTANCE}/ignore`, "admin", "json", putInstanceGroupsIgnore),
+  get(`${INSTANCE}/store`, "admin", getInstanceGroupsStore),
+  put(`${INSTANCE}/store`, "admin", "any", putInstanceGroupsStore),
   post(`${DEPLOYMENT}/ssh`, "admin", "json", notYet("set up ssh")),
   post(`${DEPLOYMENT}/errands/:errand/runs`, "admin", "any", notYet("run errands")),
-  post(`${DEPLOYMENT}/scans`, "admin", "any", notYet("check the cloud")),
-  get(`${DEPLOYMENT}/problems`, "admin", notYet("check the cloud")),
-  put(`${DEPLOYMENT}/problems`, "admin", "json", notYet("check the cloud")),
+  post(`${DEPLOYMENT}/scans`, "admin", "any", postDeploymentsNameScans),
+  get(`${DEPLOYMENT}/problems`, "admin", getDeploymentsNameProblems),
+  put(`${DEPLOYMENT}/problems`, "admin", "json", putDeploymentsNameProblems),
+  put(`${DEPLOYMENT}/scan_and_fix`, "admin", "json", putDeploymentsNameScanAndFix),
   post(`${DEPLOYMENT}/snapshots`, "admin", "any", notYet("take snapshots")),
   post(`${DEPLOYMENT}/jobs/:group/:index/snapshots`, "admin", "any", notYet("take snapshots")),
 

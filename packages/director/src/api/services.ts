@@ -1,5 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
+import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
+import type { Agents } from "../agents/agent.ts";
 import type { FreeSpace } from "../stemcells/free-space.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
@@ -22,12 +24,15 @@ export interface CertificateExpiry {
 export interface Services {
   readonly db: Db;
   readonly tasks: Tasks;
+  readonly agents: Pick<Agents, "agent">;
   readonly identity: {
     readonly name: string;
     readonly uuid: string;
     readonly version: string;
     /** Shown by `bosh env`. */
     readonly cpi: string;
+    /** The highest CPI API version it asks for. */
+    readonly cpiApiVersion: ApiVersion;
   };
   readonly users: readonly ApiUser[];
   /** Where archives wait for their task; made by the caller, private to the Director. */

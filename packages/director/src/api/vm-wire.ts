@@ -1,3 +1,5 @@
+import { redact } from "@slipway/protocol/schema/redact";
+import { disks } from "@slipway/protocol/settings/disks";
 import type { InstanceRecord, VmRecord } from "../model/records.ts";
 import { rfc3339 } from "./times.ts";
 
@@ -11,4 +13,15 @@ export const vmWire = (instance: InstanceRecord, vm: VmRecord | undefined) => ({
   az: instance.az,
   ips: instance.ips.map(({ address }) => address),
   vm_created_at: vm === undefined ? null : rfc3339(vm.createdAt),
+});
+
+/** Ours, beside upstream's keys: what was agreed for the VM, how it came to its settings and what it has of disks. */
+export const agreedWire = (vm: VmRecord) => ({
+  cpi: vm.cpi,
+  cpi_api_version: vm.apiVersion,
+  stemcell_api_version: vm.stemcell.apiVersion,
+  channel: vm.channel,
+  // A hint may hold the password of an iSCSI target.
+  disks: redact(disks, vm.disks),
+  agent_url: vm.agentUrl,
 });

@@ -5,7 +5,7 @@ import type { InstancePlan, StepName } from "../plan/model.ts";
 import { audit } from "./audit.ts";
 import { StepFailed } from "./errors.ts";
 import { Records } from "./records.ts";
-import type { AnyStep, FlowContext, Step, Subject } from "./step.ts";
+import { type AnyStep, aboutInstance, type FlowContext, type Step, type Subject } from "./step.ts";
 import { STEPS } from "./steps.ts";
 
 /** An instance has a few VMs and disks. A step that finds more to do than this does not record what it does. */
@@ -15,7 +15,7 @@ const MOST_ROUNDS = 100;
 export interface Journey {
   readonly uuid: InstanceUuid;
   readonly plan: InstancePlan;
-  readonly watchMs: readonly [low: number, high: number];
+  readonly watchMs: readonly [low: number, high: number] | null;
   /** Told each step before it is taken. */
   readonly progress?: (step: StepName) => void;
 }
@@ -56,7 +56,8 @@ async function runStep(
     if (intent === undefined) return;
     journey.progress?.(step.name);
     try {
-      const outcome = await take(step as unknown as Step<object, unknown>, intent, records, context);
+      const own = aboutInstance(context, subject.instance);
+      const outcome = await take(step as unknown as Step<object, unknown>, intent, records, own);
       await audit(step.name, subject.instance, intent, outcome, context);
     } catch (error) {
       context.signal.throwIfAborted();

@@ -59,6 +59,8 @@ export function newDisk({ instance, plan }: Subject): DiskRecord | undefined {
 /** Disks the instance is to be without. */
 export function oldDisks(subject: Subject): readonly DiskRecord[] {
   const { instance, plan } = subject;
+  const { disksToGo } = plan;
+  if (disksToGo !== undefined) return instance.disks.filter(({ cid }) => disksToGo.includes(cid));
   if ((plan.desired?.persistentDisk ?? null) === null) return instance.disks;
   const next = newDisk(subject);
   return instance.disks.filter((disk) => !disk.active && disk.id !== next?.id);

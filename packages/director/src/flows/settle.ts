@@ -5,7 +5,7 @@ import { display } from "../model/names.ts";
 import type { StepName } from "../plan/model.ts";
 import { IntentUnreadable, StepFailed } from "./errors.ts";
 import type { IntentRecord, Writes } from "./journal.ts";
-import type { FlowContext, Settled, Step } from "./step.ts";
+import { aboutInstance, type FlowContext, type Settled, type Step } from "./step.ts";
 import { STEPS } from "./steps.ts";
 
 /**
@@ -25,11 +25,12 @@ async function settleOne(record: IntentRecord, context: FlowContext): Promise<vo
   const undone = (writes: Writes) => step.doubt?.(intent, writes);
   if (step.redo === true) return await context.journal.close(record.id, "undone", undone);
   context.debug(`settling ${record.step} of ${record.instance ?? context.deployment}`);
+  const own = aboutInstance(context, await instanceOf(record, context));
   let settled: Settled<unknown>;
   try {
     settled = step.settle
-      ? await step.settle(intent, context)
-      : { how: "done", outcome: await step.run(intent, context) };
+      ? await step.settle(intent, own)
+      : { how: "done", outcome: await step.run(intent, own) };
   } catch (error) {
     // An answer is an outcome: it was not done. Planning from the records goes on from there.
     const answered =
@@ -49,7 +50,10 @@ async function settleOne(record: IntentRecord, context: FlowContext): Promise<vo
   });
 }
 
-async function nameOf({ instance: uuid }: IntentRecord, context: FlowContext): Promise<string> {
-  const instance = uuid === null ? undefined : await context.journal.instance(uuid);
-  return instance === undefined ? (uuid ?? context.deployment) : display(instance);
+async function nameOf(record: IntentRecord, context: FlowContext): Promise<string> {
+  const instance = await instanceOf(record, context);
+  return instance === undefined ? (record.instance ?? context.deployment) : display(instance);
 }
+
+const instanceOf = async ({ instance: uuid }: IntentRecord, { journal }: FlowContext) =>
+  uuid === null ? undefined : await journal.instance(uuid);

@@ -3,6 +3,7 @@ import type { Random } from "@slipway/kernel/random";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Agent, Agents } from "../agents/agent.ts";
 import type { Cloud, Clouds } from "../clouds/cloud.ts";
+import { slug } from "../model/names.ts";
 import type { InstanceRecord, VmRecord } from "../model/records.ts";
 import type { InstancePlan, StepName } from "../plan/model.ts";
 import type { AuditEvent } from "../tasks/task.ts";
@@ -35,6 +36,8 @@ export interface FlowContext extends Outside {
   readonly taskId: number;
   readonly deployment: string;
   readonly signal: AbortSignal;
+  /** The doors for calls about one instance, `db/<uuid>`, whose name the task's conversation then shows. */
+  readonly about?: ((instance: string) => Pick<Outside, "clouds" | "agents">) | undefined;
   /** For the task's debug output. */
   readonly debug: (line: string) => void;
   /** For the task's cpi output. */
@@ -48,8 +51,8 @@ export interface Subject {
   readonly plan: InstancePlan;
   /** As the steps before have left it. */
   readonly instance: InstanceRecord;
-  /** How long it may take to be running: the shorter and the longer time. */
-  readonly watchMs: readonly [low: number, high: number];
+  /** How long it may take to be running: the shorter and the longer time. Null: nobody waits for it. */
+  readonly watchMs: readonly [low: number, high: number] | null;
 }
 
 /**
@@ -91,3 +94,12 @@ export const defineStep = <I extends object, O>(step: Step<I, O>): AnyStep => st
 export const cloudOf = (context: FlowContext, cpi: string): Cloud => context.clouds.cloud(cpi);
 export const agentOf = (context: FlowContext, vm: Pick<VmRecord, "agentId" | "agentUrl">): Agent =>
   context.agents.agent(vm);
+
+/** The context of work on one instance. */
+export const aboutInstance = (
+  context: FlowContext,
+  instance: { readonly group: string; readonly uuid: string } | undefined,
+): FlowContext =>
+  context.about === undefined || instance === undefined
+    ? context
+    : { ...context, ...context.about(slug(instance)) };

@@ -13,6 +13,7 @@ import { mountDisk, mountNewDisk } from "./steps/mount_disk.ts";
 import { orphanDisk } from "./steps/orphan_disk.ts";
 import { orphanVm } from "./steps/orphan_vm.ts";
 import { prepareAgent } from "./steps/prepare_agent.ts";
+import { rebootVm } from "./steps/reboot_vm.ts";
 import { resizeDisk } from "./steps/resize_disk.ts";
 import { saveInstance } from "./steps/save_instance.ts";
 import { setVmMetadata } from "./steps/set_vm_metadata.ts";
@@ -30,6 +31,7 @@ export const STEPS: Readonly<Record<StepName, AnyStep>> = {
   detach_disk: detachDisk,
   resize_disk: resizeDisk,
   update_disk: updateDisk,
+  reboot_vm: rebootVm,
   delete_vm: deleteVm,
   delete_unused_vm: deleteUnusedVm,
   orphan_vm: orphanVm,

@@ -1,5 +1,8 @@
 import type { TaskType, TaskWork } from "../tasks/task.ts";
 import { attachDisk } from "./attach_disk.ts";
+import { cckApply } from "./cck_apply.ts";
+import { cckScan } from "./cck_scan.ts";
+import { cckScanAndFix } from "./cck_scan_and_fix.ts";
 import { deleteDeployment } from "./delete_deployment.ts";
 import { deleteOrphanDisks } from "./delete_orphan_disks.ts";
 import { deleteOrphanedVms } from "./delete_orphaned_vms.ts";
@@ -27,5 +30,8 @@ export const operations = (shop: Workshop): Readonly<Record<TaskType, TaskWork>>
   delete_orphan_disks: deleteOrphanDisks(shop),
   delete_vm: deleteVm(shop),
   delete_orphaned_vms: deleteOrphanedVms(shop),
+  cck_scan: cckScan(shop),
+  cck_apply: cckApply(shop),
+  cck_scan_and_fix: cckScanAndFix(shop),
   renew_certificates: renewCertificates(shop),
 });

@@ -26,7 +26,7 @@ export const updateDeployment = operation(updateDeploymentParams, (params, task,
   converge(params, task, shop),
 );
 
-const AS_DEPLOYED = {
+export const AS_DEPLOYED = {
   recreate: false,
   recreate_persistent_disks: false,
   dry_run: false,
@@ -114,7 +114,7 @@ async function deploy(
   const preparing = task.stage("Preparing deployment", [], 1);
   const ready = await preparing.step("Preparing deployment", async () => {
     const input = await gather(request, shop, context);
-    const made = only === undefined ? planned(input) : narrowed(planned(input), only);
+    const made = only === undefined ? planned(input) : narrowed(planned(input), (uuid) => uuid === only);
     if (!request.options.dry_run) await reserve(made, input, deployment, task, shop);
     return made;
   });
@@ -129,14 +129,14 @@ async function deploy(
   });
 }
 
-function planned(input: PlanInput): Plan {
+export function planned(input: PlanInput): Plan {
   const result = plan(input);
   if (!result.ok) throw problemsError("this cannot be deployed", result.problems);
   return result.plan;
 }
 
 /** New instances, all addresses and the stemcells are the deployment's before anything is asked of the cloud. */
-async function reserve(
+export async function reserve(
   { desired, stemcells }: Plan,
   { instances }: PlanInput,
   { id, name }: DeploymentRecord,

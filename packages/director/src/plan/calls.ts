@@ -7,6 +7,7 @@ export const CALLS: Readonly<Record<StepName, readonly string[]>> = {
   detach_disk: ["agent remove_persistent_disk", "cpi detach_disk"],
   resize_disk: ["cpi resize_disk"],
   update_disk: ["cpi update_disk"],
+  reboot_vm: ["cpi reboot_vm", "agent ping"],
   delete_vm: ["cpi delete_vm"],
   delete_unused_vm: ["cpi delete_vm"],
   orphan_vm: ["agent shutdown"],

@@ -1,3 +1,4 @@
+import type { DiskCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { CloudConfig, Manifest, UpdatePolicy } from "../manifest/model.ts";
@@ -81,6 +82,7 @@ export type StepName =
   | "detach_disk"
   | "resize_disk"
   | "update_disk"
+  | "reboot_vm"
   | "delete_vm"
   | "delete_unused_vm"
   | "orphan_vm"
@@ -146,6 +148,8 @@ export interface InstancePlan {
   /** Its agent did not answer: nothing is asked of it. */
   readonly unresponsive: boolean;
   readonly skipDrain: boolean;
+  /** By hand: these disks are to go, and no other. */
+  readonly disksToGo?: readonly DiskCid[];
   /** Whether the instance is down meanwhile, and for what. */
   readonly downtime: string | undefined;
 }

@@ -9,6 +9,7 @@ const ORDER: readonly StepName[] = [
   "detach_disk",
   "resize_disk",
   "update_disk",
+  "reboot_vm",
   "delete_vm",
   "delete_unused_vm",
   "orphan_vm",

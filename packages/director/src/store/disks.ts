@@ -125,3 +125,8 @@ export function giveDisk(
       .execute();
   });
 }
+
+/** The cloud has said that it is gone: the one reason to drop a disk's record and not keep it among the orphans. */
+export async function forgetDisk(db: Db, cid: DiskCid): Promise<void> {
+  await db.deleteFrom("persistent_disks").where("cid", "=", cid).execute();
+}

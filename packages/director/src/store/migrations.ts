@@ -2,6 +2,7 @@ import type pg from "pg";
 import { DatabaseNewer, MigrationFailed } from "./errors.ts";
 import { core } from "./migrations/0001-core.ts";
 import { refuse } from "./migrations/0002-refuse.ts";
+import { problems } from "./migrations/0003-problems.ts";
 
 export interface Migration {
   readonly id: number;
@@ -13,6 +14,7 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { id: 1, name: "core", sql: core },
   { id: 2, name: "refuse", sql: refuse },
+  { id: 3, name: "problems", sql: problems },
 ];
 
 /** Any number, the same for all Directors. */

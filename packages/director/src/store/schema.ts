@@ -4,6 +4,7 @@ import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { ColumnType, Generated, JSONColumnType, Kysely, Transaction } from "kysely";
+import type { FoundProblem, ProblemType } from "../model/problems.ts";
 import type { AppliedSpec, InstanceState } from "../model/records.ts";
 import type { TaskState, TaskType } from "../tasks/task.ts";
 
@@ -165,6 +166,17 @@ export interface Tables {
     state: Generated<"open" | "done" | "failed" | "undone" | "stray">;
     opened_at: TimeNow;
     closed_at: MaybeTime;
+  };
+  problems: {
+    id: Id;
+    deployment_id: number;
+    type: ProblemType;
+    resource: string;
+    state: Generated<"open" | "closed" | "resolved">;
+    data: Json<FoundProblem>;
+    times_seen: Generated<number>;
+    created_at: TimeNow;
+    last_seen_at: TimeNow;
   };
   strays: {
     id: Id;

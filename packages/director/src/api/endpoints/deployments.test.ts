@@ -251,28 +251,33 @@ describe("a deployment", () => {
       ips: ["10.0.0.2"],
       vm_created_at: "2025-11-15T19:00:00Z",
     };
+    const hint = {
+      path: "/dev/sdc",
+      iscsi_settings: { initiator_name: "i", username: "u", target: "t", password: "<redacted>" },
+    };
+    const slipway = {
+      cpi: "",
+      cpi_api_version: 2,
+      stemcell_api_version: 3,
+      channel: "user-data",
+      disks: { system: "/dev/sda", persistent: { "disk-1": hint } },
+      agent_url: "https://10.0.0.2:6868",
+    };
     expect((await api.get("/deployments/shop/instances")).json).toEqual([
-      { ...vm, expects_vm: true },
+      { ...vm, expects_vm: true, slipway },
       {
         ...{ agent_id: null, cid: null, job: "web", index: 1, id: WEB_1, az: "z1", ips: [] },
         vm_created_at: null,
         expects_vm: false,
       },
     ]);
-    const hint = {
-      path: "/dev/sdc",
-      iscsi_settings: { initiator_name: "i", username: "u", target: "t", password: "<redacted>" },
-    };
     expect((await api.get("/deployments/shop/vms")).json).toEqual([
       {
         ...vm,
         active: true,
         permanent_nats_credentials: false,
-        disks: { system: "/dev/sda", persistent: { "disk-1": hint } },
-        settings_channel: "user-data",
-        cpi: "",
-        cpi_api_version: 2,
         stemcell: { name: "tiny", version: "1.10", api_version: 3 },
+        slipway,
       },
     ]);
     expect((await api.get("/deployments/shop/disks")).json).toMatchObject([

@@ -6,7 +6,7 @@ import { listVmsParams } from "../params.ts";
 import { json } from "../reply.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
-import { vmWire } from "../vm-wire.ts";
+import { agreedWire, vmWire } from "../vm-wire.ts";
 
 /** With `format=full` a task asks the agents; otherwise what the store knows. */
 export const getDeploymentsNameInstances: Handler = async (call, services) => {
@@ -21,9 +21,13 @@ export const getDeploymentsNameInstances: Handler = async (call, services) => {
   }
   const instances = await loadInstances(services.db, name);
   return json(
-    instances.map((instance) => ({
-      ...vmWire(instance, activeVm(instance)),
-      expects_vm: instance.state !== "detached",
-    })),
+    instances.map((instance) => {
+      const vm = activeVm(instance);
+      return {
+        ...vmWire(instance, vm),
+        expects_vm: instance.state !== "detached",
+        ...(vm !== undefined && { slipway: agreedWire(vm) }),
+      };
+    }),
   );
 };

@@ -1,5 +1,3 @@
-import { redact } from "@slipway/protocol/schema/redact";
-import { disks } from "@slipway/protocol/settings/disks";
 import { loadInstances } from "../../store/instances.ts";
 import { given, param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
@@ -7,7 +5,7 @@ import { listVmsParams } from "../params.ts";
 import { json } from "../reply.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
-import { vmWire } from "../vm-wire.ts";
+import { agreedWire, vmWire } from "../vm-wire.ts";
 
 /** As `instances`, one entry per VM. Beside upstream's keys it shows what was agreed for the VM. */
 export const getDeploymentsNameVms: Handler = async (call, services) => {
@@ -27,15 +25,12 @@ export const getDeploymentsNameVms: Handler = async (call, services) => {
       ...vmWire(instance, vm),
       active: vm.active,
       permanent_nats_credentials: false,
-      disks: redact(disks, vm.disks),
-      settings_channel: vm.channel,
-      cpi: vm.cpi,
-      cpi_api_version: vm.apiVersion,
       stemcell: {
         name: vm.stemcell.name,
         version: vm.stemcell.version,
         api_version: vm.stemcell.apiVersion,
       },
+      slipway: agreedWire(vm),
     })),
   );
 };

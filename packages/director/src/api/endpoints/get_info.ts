@@ -17,4 +17,5 @@ export const getInfo: Handler = async (call, { identity }) =>
       snapshots: { status: false },
       config_server: { status: false, extras: { urls: [] } },
     },
+    slipway: { cpi_api_version: identity.cpiApiVersion },
   });

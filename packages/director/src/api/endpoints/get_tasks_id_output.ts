@@ -5,7 +5,7 @@ import { nothing, plain } from "../reply.ts";
 import type { Handler, Route } from "../route.ts";
 import { taskOf } from "./get_tasks_id.ts";
 
-const TYPES: readonly OutputType[] = ["event", "result", "debug", "cpi"];
+const TYPES: readonly OutputType[] = ["event", "result", "debug", "cpi", "conversation"];
 const typeOf = ({ query }: Pick<Call, "query">) => given(query, "type") ?? "debug";
 
 /** Logs may show what only administrators should see. */

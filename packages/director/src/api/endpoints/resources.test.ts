@@ -239,8 +239,6 @@ describe("the rest", () => {
     ["GET", "/releases/r?version=1", 404, 30005],
     ["DELETE", "/releases/r", 404, 30005],
     ["GET", "/resources/x", 404, 100002],
-    ["GET", "/deployments/shop/problems", 404, 100],
-    ["POST", "/deployments/shop/scans", 404, 100],
     ["GET", "/deployments/shop/jobs/*/*/logs?type=job", 404, 100],
   ])("%s %s is told what it cannot have", async (method, path, status, code) => {
     expect(await api.ask(method, path)).toMatchObject({ status, json: { code } });

@@ -50,6 +50,7 @@ describe("the output of a task", () => {
     ["?type=result", undefined, 204, undefined, ""],
     ["?type=result", "bytes=0-", 204, undefined, ""],
     ["?type=cpi", undefined, 204, undefined, ""],
+    ["?type=conversation", undefined, 204, undefined, ""],
     ["?type=none", undefined, 204, undefined, ""],
   ])("%s with range %s is %i %s", async (query, range, status, contentRange, body) => {
     const answer = await output(query, range);

@@ -59,7 +59,12 @@ export async function startHarness(change: Partial<Services> = {}): Promise<Harn
         return id % 2 === 1;
       },
     },
-    identity: { name: "lab", uuid: UUID, version: "1.0.0 (00000000)", cpi: "local" },
+    agents: {
+      agent: () => {
+        throw new Error("this test has no agents");
+      },
+    },
+    identity: { name: "lab", uuid: UUID, version: "1.0.0 (00000000)", cpi: "local", cpiApiVersion: 3 },
     users: [
       { name: "admin", password: "admin-pw" },
       { name: "reader", password: "reader-pw", scopes: ["bosh.read"] },

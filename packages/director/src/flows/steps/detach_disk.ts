@@ -32,8 +32,8 @@ const detach = (name: StepName, which: (subject: Subject) => readonly DiskRecord
       try {
         await cloudOf(context, intent.cpi).detachDisk(intent.vm, intent.disk, optionsOf(intent, context));
       } catch (error) {
-        // That it is not attached is what was wanted; a VM that is gone holds no disk either.
-        if (!refusedAs(error, "DiskNotAttached", "VMNotFound")) throw error;
+        // That it is not attached is what was wanted; a VM or a disk that is gone holds nothing either.
+        if (!refusedAs(error, "DiskNotAttached", "DiskNotFound", "VMNotFound")) throw error;
         context.debug(`disk ${intent.disk} was not attached to ${intent.vm}: taken as detached`);
       }
     },

@@ -7,7 +7,7 @@ import { agentOf, defineStep, type FlowContext } from "../step.ts";
 interface Start {
   readonly agent: AgentAddress;
   readonly instance: string;
-  readonly watchMs: readonly [low: number, high: number];
+  readonly watchMs: readonly [low: number, high: number] | null;
 }
 
 /** pre-start, start, watch, post-start. */
@@ -28,15 +28,19 @@ export const start = defineStep<Start, void>({
     const ask = { signal: context.signal };
     await agent.runScript("pre-start", {}, ask);
     await agent.start(ask);
-    await watch(intent, context);
+    if (intent.watchMs === null) return;
+    await watch(intent, intent.watchMs, context);
     await agent.runScript("post-start", {}, ask);
   },
 });
 
 /** Looks at once, then as upstream does: after the shorter time, then in ninths up to the longer one. */
-async function watch({ agent: address, instance, watchMs }: Start, context: FlowContext): Promise<void> {
+async function watch(
+  { agent: address, instance }: Start,
+  [low, high]: readonly [low: number, high: number],
+  context: FlowContext,
+): Promise<void> {
   const agent = agentOf(context, address);
-  const [low, high] = watchMs;
   const pause = Math.min(Math.max((high - low) / 9, 1000), 15_000);
   let waited = 0;
   for (;;) {

@@ -39,11 +39,7 @@ export async function executePlan(plan: Plan, task: TaskContext, context: FlowCo
     const stage = task.stage(stageName, tags);
     return (instance: InstancePlan) =>
       stage.step(nameOf(instance) + (batch.canary ? " (canary)" : ""), async (progress) => {
-        const say = (step: StepName) => {
-          const status = STATUS[step];
-          if (status !== undefined) progress(status);
-        };
-        await journeyOf(instance, batch.watchMs, say, context);
+        await journeyOf(instance, batch.watchMs, saying(progress), context);
       });
   };
   const quiet = { watchMs: NO_WATCH, canary: false };
@@ -65,6 +61,14 @@ export async function executePlan(plan: Plan, task: TaskContext, context: FlowCo
   }
 }
 
+/** Tells of each step what people read while it is taken. */
+export const saying =
+  (progress: (status: string) => void) =>
+  (step: StepName): void => {
+    const status = STATUS[step];
+    if (status !== undefined) progress(status);
+  };
+
 const identityOf = (plan: InstancePlan) => plan.desired ?? plan.recorded;
 
 function nameOf(plan: InstancePlan): string {
@@ -72,9 +76,9 @@ function nameOf(plan: InstancePlan): string {
   return instance === undefined ? "unknown" : display(instance);
 }
 
-async function journeyOf(
+export async function journeyOf(
   plan: InstancePlan,
-  watchMs: readonly [number, number],
+  watchMs: readonly [number, number] | null,
   progress: (step: StepName) => void,
   context: FlowContext,
 ): Promise<void> {
@@ -93,14 +97,14 @@ async function journeyOf(
   await context.audit({ ...event, action: plan.action });
 }
 
-/** The part of a plan that concerns one instance. */
-export function narrowed(plan: Plan, uuid: string): Plan {
-  const its = (one: InstancePlan) => identityOf(one)?.uuid === uuid;
+/** The part of a plan that concerns some instances. */
+export function narrowed(plan: Plan, only: (uuid: string) => boolean): Plan {
+  const its = (one: InstancePlan) => only(identityOf(one)?.uuid ?? "");
   return {
     ...plan,
     obsolete: plan.obsolete.filter(its),
     missingVms: plan.missingVms.filter(its),
-    desired: plan.desired.filter((one) => one.uuid === uuid),
+    desired: plan.desired.filter((one) => only(one.uuid)),
     groups: plan.groups.map((together) =>
       together.map((group) => ({
         ...group,

@@ -152,7 +152,10 @@ async function endOf(pid: number, setup: ServerSetup, signal: AbortSignal): Prom
 }
 
 /** Fast shutdown: connections are cut, everything is on disk. After the time an immediate one, which recovers later. */
-export async function stopServer(pid: number, setup: ServerSetup): Promise<void> {
+export async function stopServer(
+  pid: number,
+  setup: Pick<ServerSetup, "at" | "clock" | "stopMs">,
+): Promise<void> {
   const { at, clock } = setup;
   for (const [signal, ms] of [
     ["SIGINT", setup.stopMs],

@@ -1,0 +1,25 @@
+import { describeProblem, OFFERS, planOf } from "../../model/problems.ts";
+import { listProblems } from "../../store/problems.ts";
+import { param } from "../call.ts";
+import { deploymentOf } from "../lookup.ts";
+import { json } from "../reply.ts";
+import type { Handler } from "../route.ts";
+
+/** What the last scan has found and nobody has resolved, with what can be done about it. */
+export const getDeploymentsNameProblems: Handler = async (call, { db }) => {
+  const { name } = await deploymentOf(db, param(call, "deployment"));
+  const problems = await listProblems(db, name);
+  return json(
+    problems.map((problem) => ({
+      id: problem.id,
+      type: problem.type,
+      data: { vm_cid: problem.vm, disk_cid: problem.disk, instance_id: problem.instance },
+      description: describeProblem(problem),
+      instance_group: problem.group,
+      resolutions: OFFERS[problem.type].resolutions.map((resolution) => ({
+        name: resolution,
+        plan: planOf(problem.type, resolution),
+      })),
+    })),
+  );
+};

@@ -1,0 +1,9 @@
+import { plain } from "../reply.ts";
+import type { Handler } from "../route.ts";
+import { storeFileOf } from "../store-file.ts";
+
+/** Ours: a small text file of the instance's persistent disk, read by its agent. */
+export const getInstanceGroupsStore: Handler = async (call, services) => {
+  const file = await storeFileOf(call, services);
+  return plain(200, await file.ask((agent, signal) => agent.readStoreFile(file.path, { signal })));
+};

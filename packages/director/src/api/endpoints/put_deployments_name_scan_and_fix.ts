@@ -1,0 +1,33 @@
+import { mapOf, open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import { findAttribute } from "../../store/attributes.ts";
+import { DirectorError } from "../../tasks/task.ts";
+import { jsonBody, param } from "../call.ts";
+import { deploymentOf, instanceOf } from "../lookup.ts";
+import { scanAndFixParams } from "../params.ts";
+import type { Handler } from "../route.ts";
+import { startTask } from "../start-task.ts";
+import { RESURRECTION_PAUSED } from "./get_resurrection.ts";
+
+const body = open({ jobs: mapOf(v.array(v.union([v.string(), v.number()]))) });
+const PAUSED = 410004;
+
+/** For health monitors: `{"jobs": {"web": [0, "<id>"]}}`. */
+export const putDeploymentsNameScanAndFix: Handler = async (call, services) => {
+  const { db } = services;
+  const { name: deployment } = await deploymentOf(db, param(call, "deployment"));
+  const { jobs } = await jsonBody(call, body);
+  if ((await findAttribute(db, RESURRECTION_PAUSED)) === "true")
+    throw new DirectorError(PAUSED, "resurrection is paused: `bosh update-resurrection on` allows it again");
+  const asked = Object.entries(jobs).flatMap(([group, which]) =>
+    which.map((one) => ({ group, which: String(one) })),
+  );
+  const instances: string[] = [];
+  for (const one of asked) instances.push((await instanceOf(db, deployment, one.group, one.which)).uuid);
+  return startTask(call, services, scanAndFixParams, {
+    type: "cck_scan_and_fix",
+    description: "scan and fix",
+    deployment,
+    params: { deployment, instances },
+  });
+};

@@ -1,0 +1,71 @@
+import { DeadlineExceeded, withDeadline } from "@slipway/kernel/deadline";
+import { messageTrail } from "@slipway/kernel/errors";
+import { storePath } from "@slipway/protocol/agent/store-file";
+import { type Agent, AgentRefused, AgentSilent, AgentUnaware, WrongAgent } from "../agents/agent.ts";
+import { slug } from "../model/names.ts";
+import { activeDisk, activeVm, type InstanceRecord } from "../model/records.ts";
+import { DirectorError } from "../tasks/task.ts";
+import { type Call, checked, given, param } from "./call.ts";
+import { deploymentOf, instanceOf } from "./lookup.ts";
+import type { Services } from "./services.ts";
+
+/** An agent that mounts or copies a disk answers after that. */
+const WITHIN_MS = 60_000;
+
+/** A file on the persistent disk of an instance, and the way to it. */
+export interface StoreFile {
+  readonly deployment: string;
+  readonly instance: InstanceRecord;
+  readonly path: string;
+  /** Asks its agent; failures are told as the API tells them. */
+  ask<T>(work: (agent: Agent, signal: AbortSignal) => Promise<T>): Promise<T>;
+}
+
+/** What the path and query name. An instance without VM or disk is refused before anybody is asked. */
+export async function storeFileOf(call: Call, { db, agents, clock }: Services): Promise<StoreFile> {
+  const path = given(call.query, "path");
+  if (path === undefined) throw new DirectorError(40001, "the query lacks 'path'");
+  checked(storePath, path, "path");
+  const { name: deployment } = await deploymentOf(db, param(call, "deployment"));
+  const instance = await instanceOf(db, deployment, param(call, "group"), param(call, "index"));
+  const vm = activeVm(instance);
+  const who = slug(instance);
+  if (vm === undefined)
+    throw new DirectorError(
+      70004,
+      `'${who}' has no VM whose agent could be asked; \`bosh start\` gives it one`,
+    );
+  if (activeDisk(instance) === undefined)
+    throw new DirectorError(
+      520000,
+      `'${who}' has no persistent disk; give its instance group 'persistent_disk' and deploy`,
+    );
+  return {
+    deployment,
+    instance,
+    path,
+    ask: async (work) => {
+      try {
+        return await withDeadline(`asking ${who}`, WITHIN_MS, clock, undefined, (signal) =>
+          work(agents.agent(vm), signal),
+        );
+      } catch (error) {
+        throw refusalOf(error, who);
+      }
+    },
+  };
+}
+
+function refusalOf(error: unknown, who: string): unknown {
+  if (error instanceof AgentUnaware)
+    return new DirectorError(
+      450001,
+      `the agent of '${who}' does not know files of the persistent disk: it is not Slipway's, or an older one; recreate the VM on a stemcell with Slipway's agent`,
+      { cause: error },
+    );
+  if (error instanceof AgentRefused || error instanceof WrongAgent)
+    return new DirectorError(450001, error.message, { cause: error });
+  if (error instanceof AgentSilent || DeadlineExceeded.is(error))
+    return new DirectorError(450002, messageTrail(error), { cause: error });
+  return error;
+}

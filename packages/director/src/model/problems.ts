@@ -1,0 +1,118 @@
+import type { DiskCid, VmCid } from "@slipway/protocol/ids";
+import { display, type GroupName, type InstanceUuid } from "./names.ts";
+
+/** What can be wrong between the records and the cloud, in upstream's names and words. */
+
+export type ProblemType =
+  | "missing_vm"
+  | "unresponsive_agent"
+  | "missing_disk"
+  | "inactive_disk"
+  | "mount_info_mismatch";
+
+export type ResolutionName =
+  | "ignore"
+  | "reboot_vm"
+  | "recreate_vm_without_wait"
+  | "recreate_vm"
+  | "delete_vm"
+  | "delete_vm_reference"
+  | "delete_disk_reference"
+  | "delete_disk"
+  | "activate_disk"
+  | "reattach_disk"
+  | "reattach_disk_and_reboot";
+
+/** A problem as a scan finds it. */
+export interface FoundProblem {
+  readonly type: ProblemType;
+  readonly instance: InstanceUuid;
+  readonly group: GroupName;
+  readonly index: number;
+  /** Null: the instance has no VM at all. */
+  readonly vm: VmCid | null;
+  /** Of problems of disks. */
+  readonly disk: DiskCid | null;
+  readonly size: number | null;
+  /** VMs that have the disk mounted, as far as their agents said. */
+  readonly mountedOn: readonly string[];
+}
+
+export interface ProblemRecord extends FoundProblem {
+  readonly id: number;
+}
+
+/** What it is about: there is one open problem of a type for each. */
+export const resourceOf = ({ instance, disk }: FoundProblem): string => disk ?? instance;
+
+interface Offer {
+  readonly resolutions: readonly ResolutionName[];
+  /** Taken with `--auto`. */
+  readonly byDefault: ResolutionName;
+}
+
+export const OFFERS: Readonly<Record<ProblemType, Offer>> = {
+  missing_vm: {
+    resolutions: ["ignore", "recreate_vm_without_wait", "recreate_vm", "delete_vm_reference"],
+    byDefault: "recreate_vm_without_wait",
+  },
+  unresponsive_agent: {
+    resolutions: [
+      "ignore",
+      "reboot_vm",
+      "recreate_vm_without_wait",
+      "recreate_vm",
+      "delete_vm",
+      "delete_vm_reference",
+    ],
+    byDefault: "ignore",
+  },
+  missing_disk: { resolutions: ["ignore", "delete_disk_reference"], byDefault: "ignore" },
+  inactive_disk: { resolutions: ["ignore", "delete_disk", "activate_disk"], byDefault: "ignore" },
+  mount_info_mismatch: {
+    resolutions: ["ignore", "reattach_disk", "reattach_disk_and_reboot"],
+    byDefault: "ignore",
+  },
+};
+
+const PLANS: Readonly<Record<ResolutionName, string>> = {
+  ignore: "Skip for now",
+  reboot_vm: "Reboot VM",
+  recreate_vm_without_wait: "Recreate VM without waiting for processes to start",
+  recreate_vm: "Recreate VM and wait for processes to start",
+  delete_vm: "Delete VM",
+  delete_vm_reference:
+    "Delete VM reference (forceful; may need to manually delete VM from the Cloud to avoid IP conflicts)",
+  delete_disk_reference: "Delete disk reference (DANGEROUS!)",
+  delete_disk: "Move disk to the orphaned disks",
+  activate_disk: "Activate disk",
+  reattach_disk: "Reattach disk to instance",
+  reattach_disk_and_reboot: "Reattach disk and reboot instance",
+};
+
+/** What a resolution does, as operators choose it. */
+export const planOf = (type: ProblemType, name: ResolutionName): string =>
+  type === "missing_vm" && name === "delete_vm_reference" ? "Delete VM reference" : PLANS[name];
+
+const named = ({ group, instance, index }: FoundProblem): string =>
+  `'${display({ group, uuid: instance, index })}'`;
+
+const DESCRIPTIONS: Readonly<Record<ProblemType, (problem: FoundProblem) => string>> = {
+  missing_vm: (problem) =>
+    problem.vm === null
+      ? `VM for ${named(problem)} missing.`
+      : `VM for ${named(problem)} with cloud ID '${problem.vm}' missing.`,
+  unresponsive_agent: (problem) =>
+    `VM for ${named(problem)} with cloud ID '${problem.vm}' is not responding.`,
+  missing_disk: (problem) => `Disk '${problem.disk}' (${named(problem)}, ${problem.size}M) is missing`,
+  inactive_disk: (problem) => `Disk '${problem.disk}' (${named(problem)}, ${problem.size}M) is inactive`,
+  mount_info_mismatch: ({ disk, vm, mountedOn }) =>
+    [
+      "Inconsistent mount information:",
+      `Record shows that disk '${disk}' should be mounted on ${vm}.`,
+      "However it is currently :",
+      mountedOn.length === 0 ? "\tNot mounted in any VM" : `\tMounted on: ${mountedOn.join(", ")}`,
+    ].join("\n"),
+};
+
+export const describeProblem = (problem: FoundProblem): string => DESCRIPTIONS[problem.type](problem);

@@ -1,0 +1,127 @@
+import { messageTrail } from "@slipway/kernel/errors";
+import { applyParams } from "../api/params.ts";
+import { settleOpenIntents } from "../flows/settle.ts";
+import { aboutInstance, type FlowContext } from "../flows/step.ts";
+import {
+  describeProblem,
+  OFFERS,
+  type ProblemRecord,
+  planOf,
+  type ResolutionName,
+} from "../model/problems.ts";
+import { listProblems, resolveProblem } from "../store/problems.ts";
+import { DirectorError, type TaskContext } from "../tasks/task.ts";
+import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation, type Workshop } from "./operation.ts";
+import {
+  activateDisk,
+  deleteDisk,
+  deleteDiskReference,
+  reattachDisk,
+  reattachDiskAndReboot,
+} from "./problems/disk-resolutions.ts";
+import { recreate } from "./problems/recreate.ts";
+import type { Resolution, SingleResolution } from "./problems/scene.ts";
+import { deleteVm, deleteVmReference, rebootVm } from "./problems/vm-resolutions.ts";
+
+const BAD_RESOLUTION = 410003;
+const UNRESOLVED = 100;
+
+const SINGLE: Readonly<Record<SingleResolution, Resolution>> = {
+  reboot_vm: rebootVm,
+  delete_vm: deleteVm,
+  delete_vm_reference: deleteVmReference,
+  delete_disk_reference: deleteDiskReference,
+  delete_disk: deleteDisk,
+  activate_disk: activateDisk,
+  reattach_disk: reattachDisk,
+  reattach_disk_and_reboot: reattachDiskAndReboot,
+};
+
+interface Choice {
+  readonly problem: ProblemRecord;
+  readonly name: ResolutionName;
+}
+
+/**
+ * `bosh cloud-check`, second half: does what was chosen. What fails does not keep the others from being done. Problems
+ * are marked as they are resolved: after a crash only those that are left are looked at again.
+ */
+export const cckApply = operation(applyParams, (params, task, shop) =>
+  task.withLock(deploymentLock(params.deployment), DEPLOYMENT_LOCK_MS, async () => {
+    const context = flowContext(shop, task, params.deployment);
+    await settleOpenIntents(context);
+    const choices = chosen(await listProblems(shop.db, params.deployment), params.resolutions);
+    const failures: string[] = [];
+    const stage = task.stage("Applying problem resolutions", [], choices.length);
+    const carry = async (
+      { problem, name }: Choice,
+      work: (progress: (status: string) => void) => Promise<void>,
+    ) => {
+      const { id, type } = problem;
+      try {
+        await stage.step(`${describeProblem(problem)} (${type} ${id}): ${planOf(type, name)}`, work);
+        await resolveProblem(shop.db, id);
+      } catch (error) {
+        context.signal.throwIfAborted();
+        failures.push(`Error resolving problem '${id}': ${messageTrail(error)}`);
+      }
+    };
+
+    for (const choice of choices) {
+      const { name, problem } = choice;
+      if (name === "ignore") await carry(choice, () => Promise.resolve());
+      else if (name !== "recreate_vm" && name !== "recreate_vm_without_wait")
+        await carry(choice, () => resolveOne(SINGLE[name], problem, task, shop, context));
+    }
+    const anew = choices
+      .filter(({ name }) => name === "recreate_vm" || name === "recreate_vm_without_wait")
+      .map((choice) => ({ ...choice, wait: choice.name === "recreate_vm" }));
+    try {
+      if (anew.length > 0)
+        await recreate(anew, params.max_in_flight_overrides ?? {}, carry, task, shop, context);
+    } catch (error) {
+      context.signal.throwIfAborted();
+      failures.push(messageTrail(error));
+    }
+    if (failures.length > 0) throw new DirectorError(UNRESOLVED, failures.join("\n"));
+    return `${choices.length} resolved`;
+  }),
+);
+
+async function resolveOne(
+  resolution: Resolution,
+  problem: ProblemRecord,
+  task: TaskContext,
+  shop: Workshop,
+  context: FlowContext,
+): Promise<void> {
+  const instance = await context.journal.instance(problem.instance);
+  // Its instance is gone, and with it the problem.
+  if (instance === undefined) return;
+  await resolution({
+    problem,
+    instance,
+    context: aboutInstance(context, instance),
+    shop,
+    warn: (message) => task.warn(message),
+  });
+}
+
+/** What is asked for, all of it checked before any of it is done. Problems that are no longer open are left out. */
+function chosen(
+  open: readonly ProblemRecord[],
+  resolutions: Readonly<Record<string, string | null>>,
+): readonly Choice[] {
+  return open.flatMap((problem): Choice[] => {
+    if (!Object.hasOwn(resolutions, problem.id)) return [];
+    const { resolutions: offered, byDefault } = OFFERS[problem.type];
+    const given = resolutions[problem.id] ?? byDefault;
+    const name = offered.find((one) => one === given);
+    if (name === undefined)
+      throw new DirectorError(
+        BAD_RESOLUTION,
+        `problem ${problem.id} (${problem.type}) cannot be resolved by '${given}', only by one of ${offered.join(", ")}; nothing was done`,
+      );
+    return [{ problem, name }];
+  });
+}

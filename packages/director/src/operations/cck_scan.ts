@@ -1,0 +1,24 @@
+import { scanParams } from "../api/params.ts";
+import { settleOpenIntents } from "../flows/settle.ts";
+import { findDeployment } from "../store/deployments.ts";
+import { loadInstances } from "../store/instances.ts";
+import { saveScan } from "../store/problems.ts";
+import { DirectorError } from "../tasks/task.ts";
+import { deploymentLock, flowContext, operation } from "./operation.ts";
+import { scanDisks, scanVms } from "./problems/scan.ts";
+
+/** `bosh cloud-check`, first half: compares the records with the cloud. What was begun before is settled first. */
+export const cckScan = operation(scanParams, ({ deployment: name }, task, shop) =>
+  // As upstream: while somebody changes it, there is nothing to be said about it.
+  task.withLock(deploymentLock(name), 0, async () => {
+    const deployment = await findDeployment(shop.db, name);
+    if (deployment === undefined) throw new DirectorError(70000, `there is no deployment called '${name}'`);
+    const context = flowContext(shop, task, name);
+    await settleOpenIntents(context);
+    const instances = await loadInstances(shop.db, name);
+    const { problems, mounts } = await scanVms(instances, task, context);
+    const ofDisks = await scanDisks(instances, mounts, task, context);
+    await saveScan(shop.db, deployment.id, [...problems, ...ofDisks]);
+    return "scan complete";
+  }),
+);

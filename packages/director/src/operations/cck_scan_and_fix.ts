@@ -1,0 +1,41 @@
+import { messageTrail } from "@slipway/kernel/errors";
+import { scanAndFixParams } from "../api/params.ts";
+import { settleOpenIntents } from "../flows/settle.ts";
+import { describeProblem } from "../model/problems.ts";
+import { loadInstances } from "../store/instances.ts";
+import { DirectorError } from "../tasks/task.ts";
+import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
+import { recreate } from "./problems/recreate.ts";
+import { scanVms } from "./problems/scan.ts";
+
+/** What a health monitor asks for: new VMs for those of some instances that are gone or silent. */
+export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instances }, task, shop) =>
+  task.withLock(deploymentLock(deployment), DEPLOYMENT_LOCK_MS, async () => {
+    const context = flowContext(shop, task, deployment);
+    await settleOpenIntents(context);
+    const all = await loadInstances(shop.db, deployment);
+    const asked = all.filter(({ uuid }) => instances.includes(uuid));
+    const { problems } = await scanVms(asked, task, context);
+    if (problems.length === 0) return "scan and fix complete";
+    const failures: string[] = [];
+    const stage = task.stage("Applying problem resolutions", [], problems.length);
+    const chosen = problems.map((problem) => ({ problem, wait: true }));
+    await recreate(
+      chosen,
+      {},
+      async ({ problem }, work) => {
+        try {
+          await stage.step(describeProblem(problem), work);
+        } catch (error) {
+          context.signal.throwIfAborted();
+          failures.push(messageTrail(error));
+        }
+      },
+      task,
+      shop,
+      context,
+    );
+    if (failures.length > 0) throw new DirectorError(100, failures.join("\n"));
+    return "scan and fix complete";
+  }),
+);

@@ -1,0 +1,68 @@
+import { AgentRefused, AgentSilent, WrongAgent } from "../../agents/agent.ts";
+import { refusedAs } from "../../clouds/cloud.ts";
+import { newRequestId } from "../../flows/calls.ts";
+import type { FlowContext } from "../../flows/step.ts";
+import type { DiskRecord, VmRecord } from "../../model/records.ts";
+
+/** As upstream: a check does not wait for agents that are gone. */
+const ANSWER_MS = 10_000;
+
+/** How a VM is found: its agent answers, it is there and silent, or the cloud does not have it. */
+export type VmSight =
+  | {
+      readonly how: "answers" /** Undefined: it did not say. */;
+      readonly mounted: readonly string[] | undefined;
+    }
+  | { readonly how: "silent" }
+  | { readonly how: "missing" };
+
+export async function lookAtVm(vm: VmRecord, context: FlowContext): Promise<VmSight> {
+  const mounted = await mountsOf(vm, context);
+  if (mounted !== "silent") return { how: "answers", mounted };
+  return { how: (await isThere(vm, context)) ? "silent" : "missing" };
+}
+
+/** What its agent has mounted; undefined when it answers and does not say. */
+export async function mountsOf(
+  vm: VmRecord,
+  { agents, signal, debug }: FlowContext,
+): Promise<readonly string[] | undefined | "silent"> {
+  try {
+    return await agents.agent(vm).listDisk({ signal, timeoutMs: ANSWER_MS });
+  } catch (error) {
+    signal.throwIfAborted();
+    debug(`agent ${vm.agentId}: ${String(error)}`);
+    if (error instanceof AgentSilent || error instanceof WrongAgent) return "silent";
+    if (error instanceof AgentRefused) return undefined;
+    throw error;
+  }
+}
+
+/** A CPI that cannot say is believed to have it. */
+export const isThere = (vm: VmRecord, context: FlowContext): Promise<boolean> =>
+  believed(() =>
+    context.clouds.cloud(vm.cpi).hasVm(vm.cid, {
+      requestId: newRequestId(context),
+      stemcellApiVersion: vm.stemcell.apiVersion,
+      signal: context.signal,
+      log: context.cpiLog,
+    }),
+  );
+
+export const hasDisk = (disk: DiskRecord, context: FlowContext): Promise<boolean> =>
+  believed(() =>
+    context.clouds.cloud(disk.cpi).hasDisk(disk.cid, {
+      requestId: newRequestId(context),
+      signal: context.signal,
+      log: context.cpiLog,
+    }),
+  );
+
+async function believed(ask: () => Promise<boolean>): Promise<boolean> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (refusedAs(error, "NotImplemented", "NotSupported")) return true;
+    throw error;
+  }
+}

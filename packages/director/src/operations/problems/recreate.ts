@@ -1,0 +1,113 @@
+import type { FlowContext } from "../../flows/step.ts";
+import type { FoundProblem } from "../../model/problems.ts";
+import type { GroupPlan, InstancePlan, Plan } from "../../plan/model.ts";
+import { findDeployment, listDeployments } from "../../store/deployments.ts";
+import { DirectorError, type TaskContext } from "../../tasks/task.ts";
+import { journeyOf, narrowed, saying } from "../deploy/execute.ts";
+import { gather } from "../deploy/gather.ts";
+import { inFlight } from "../in-flight.ts";
+import type { Workshop } from "../operation.ts";
+import { AS_DEPLOYED, planned, reserve } from "../update_deployment.ts";
+
+/** An instance that is to get a new VM. */
+export interface Recreation {
+  readonly problem: FoundProblem;
+  /** Until its jobs run. */
+  readonly wait: boolean;
+}
+
+/** How one of them is told and carried out; it never throws. */
+export type Carry<R extends Recreation> = (
+  recreation: R,
+  work: (progress: (status: string) => void) => Promise<void>,
+) => Promise<void>;
+
+/**
+ * New VMs for instances whose VM is gone or silent: as a deploy of what is deployed would make them, with `--fix`, and
+ * for these instances alone. After a crash it goes on where the records say it is.
+ */
+export async function recreate<R extends Recreation>(
+  chosen: readonly R[],
+  overrides: Readonly<Record<string, string>>,
+  carry: Carry<R>,
+  task: TaskContext,
+  shop: Workshop,
+  context: FlowContext,
+): Promise<void> {
+  const { plan, sizes } = await planFor(chosen, task, shop, context);
+  for (const name of new Set(chosen.map(({ problem }) => problem.group))) {
+    const its = chosen.filter(({ problem }) => problem.group === name);
+    const group = plan.groups.flat().find((one) => one.group === name);
+    const atOnce = inFlightOf(overrides, name, sizes.get(name) ?? 1) ?? group?.maxInFlight ?? 1;
+    await inFlight(its, atOnce, (one) =>
+      carry(one, async (progress) => {
+        if (!plan.desired.some(({ uuid }) => uuid === one.problem.instance))
+          throw new DirectorError(
+            70001,
+            "the manifest does not want it any more: the next deploy deletes it",
+          );
+        for (const { step, watchMs } of plansOf(one, group, plan))
+          await journeyOf(step, one.wait ? watchMs : null, saying(progress), context);
+      }),
+    );
+  }
+}
+
+async function planFor(
+  chosen: readonly Recreation[],
+  task: TaskContext,
+  shop: Workshop,
+  context: FlowContext,
+): Promise<{ readonly plan: Plan; readonly sizes: ReadonlyMap<string, number> }> {
+  const deployment = await findDeployment(shop.db, context.deployment);
+  const manifestText = deployment?.manifestText ?? null;
+  if (deployment === undefined || manifestText === null)
+    throw new DirectorError(
+      70000,
+      `deployment '${context.deployment}' has never been deployed to its end: run bosh deploy --fix in place of this`,
+    );
+  const [summary] = await listDeployments(shop.db, [deployment.name]);
+  const request = {
+    deployment: deployment.name,
+    manifestText,
+    configIds: (summary?.configs ?? []).map(({ id }) => id),
+    options: { ...AS_DEPLOYED, fix: true, skip_drain: [] },
+    state: undefined,
+    firstDeploy: false,
+    askedAt: 0,
+  };
+  const input = await gather(request, shop, context);
+  const uuids = new Set<string>(chosen.map(({ problem }) => problem.instance));
+  const whole = planned(input);
+  const sizes = new Map<string, number>();
+  for (const { group } of whole.desired) sizes.set(group, (sizes.get(group) ?? 0) + 1);
+  const plan = narrowed(whole, (uuid) => uuids.has(uuid));
+  await reserve(plan, input, deployment, task, shop);
+  return { plan, sizes };
+}
+
+/** What is to be done for an instance, in order: its VM if it has none, then everything else. */
+function plansOf(
+  { problem }: Recreation,
+  group: GroupPlan | undefined,
+  { missingVms }: Plan,
+): readonly { readonly step: InstancePlan; readonly watchMs: readonly [number, number] }[] {
+  const its = ({ desired, recorded }: InstancePlan) => (desired ?? recorded)?.uuid === problem.instance;
+  return [
+    ...missingVms.filter(its).map((step) => ({ step, watchMs: [0, 0] as const })),
+    ...(group?.batches ?? []).flatMap(({ watchMs, instances }) =>
+      instances.filter(its).map((step) => ({ step, watchMs })),
+    ),
+  ];
+}
+
+function inFlightOf(
+  overrides: Readonly<Record<string, string>>,
+  group: string,
+  size: number,
+): number | undefined {
+  const given = Object.hasOwn(overrides, group) ? overrides[group] : undefined;
+  if (given === undefined) return undefined;
+  const many = given.endsWith("%") ? (size * Number(given.slice(0, -1))) / 100 : Number(given);
+  return Math.max(1, Math.floor(many));
+}

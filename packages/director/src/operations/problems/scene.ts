@@ -1,0 +1,46 @@
+import type { Journey } from "../../flows/run-steps.ts";
+import type { FlowContext } from "../../flows/step.ts";
+import type { ProblemRecord, ResolutionName } from "../../model/problems.ts";
+import type { InstanceRecord } from "../../model/records.ts";
+import type { InstancePlan } from "../../plan/model.ts";
+import type { Workshop } from "../operation.ts";
+
+/** What a resolution works with: the problem, its instance as it is recorded now, and the world. */
+export interface Scene {
+  readonly problem: ProblemRecord;
+  readonly instance: InstanceRecord;
+  /** For calls about this instance. */
+  readonly context: FlowContext;
+  readonly shop: Workshop;
+  readonly warn: (message: string) => void;
+}
+
+/**
+ * Does what the operator chose, or nothing when the problem is gone meanwhile. Taken again from the start after a crash,
+ * so it looks before it acts.
+ */
+export type Resolution = (scene: Scene) => Promise<void>;
+
+/** Those that are carried out one by one; new VMs are planned together. */
+export type SingleResolution = Exclude<ResolutionName, "ignore" | "recreate_vm" | "recreate_vm_without_wait">;
+
+/** Work on one instance outside of a deploy. */
+export const journey = (
+  { instance }: Pick<Scene, "instance">,
+  reason: string,
+  more: Partial<InstancePlan> = {},
+): Journey => ({
+  uuid: instance.uuid,
+  plan: {
+    action: "update",
+    changes: [{ kind: "persistent_disk", reason }],
+    steps: [],
+    desired: undefined,
+    recorded: instance,
+    unresponsive: false,
+    skipDrain: true,
+    downtime: undefined,
+    ...more,
+  },
+  watchMs: [0, 0],
+});

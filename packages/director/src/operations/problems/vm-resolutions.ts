@@ -1,0 +1,70 @@
+import { runSteps } from "../../flows/run-steps.ts";
+import { display, slug } from "../../model/names.ts";
+import { activeVm, type VmRecord } from "../../model/records.ts";
+import { DirectorError } from "../../tasks/task.ts";
+import { isThere, lookAtVm } from "./look.ts";
+import { journey, type Resolution, type Scene } from "./scene.ts";
+
+const DISK_HELD = 390003;
+
+/** The VM the problem is about, if it is still the instance's and still in that state. */
+async function troubled(scene: Scene): Promise<VmRecord | undefined> {
+  const { problem, instance, context } = scene;
+  const vm = activeVm(instance);
+  if (vm === undefined || vm.cid !== problem.vm) return undefined;
+  const { how } = await lookAtVm(vm, context);
+  if (how === "answers") context.debug(`the agent of VM ${vm.cid} answers again: nothing is done`);
+  return how === "answers" ? undefined : vm;
+}
+
+export const rebootVm: Resolution = async (scene) => {
+  if ((await troubled(scene)) === undefined) return;
+  const silent = journey(scene, "its agent does not answer", { unresponsive: true });
+  await runSteps(["reboot_vm"], silent, scene.context);
+};
+
+/** Its disks stay, its addresses too: the next deploy gives the instance a new VM. */
+export const deleteVm: Resolution = async (scene) => {
+  if ((await troubled(scene)) === undefined) return;
+  const silent = journey(scene, "its agent does not answer", { unresponsive: true });
+  await runSteps(["delete_vm"], silent, scene.context);
+};
+
+/**
+ * Forgets the VM. One that may still exist is kept among the strays, so that somebody looks for it; one that holds a disk
+ * is not forgotten: whatever comes after it could not get the disk.
+ */
+export const deleteVmReference: Resolution = async (scene) => {
+  const { context, instance, warn } = scene;
+  const vm = await troubled(scene);
+  if (vm === undefined) return;
+  const there = await isThere(vm, context);
+  const held = instance.disks.find(({ attachedTo }) => attachedTo === vm.cid);
+  if (there && held !== undefined)
+    throw new DirectorError(
+      DISK_HELD,
+      `the cloud still has VM '${vm.cid}', and disk '${held.cid}' of ${display(instance)} is attached to it: choose delete_vm or recreate_vm, which set the disk free`,
+    );
+  await context.journal.write((writes) => {
+    writes.removeVm(vm.cid);
+    if (there)
+      writes.addStray({
+        kind: "vm",
+        cpi: vm.cpi,
+        requestId: vm.cid,
+        about: `VM '${vm.cid}' of ${slug(instance)} in deployment ${context.deployment}`,
+        why: "its reference was deleted by hand while the cloud still had it",
+      });
+  });
+  if (there)
+    warn(
+      `the cloud still has VM '${vm.cid}' of ${slug(instance)}; delete it there, or its addresses are used twice`,
+    );
+  await context.audit({
+    action: "forget",
+    objectType: "vm",
+    objectName: vm.cid,
+    deployment: context.deployment,
+    instance: slug(instance),
+  });
+};
