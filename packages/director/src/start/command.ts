@@ -1,35 +1,26 @@
-import { readFile } from "node:fs/promises";
 import { parseArgs } from "node:util";
 import { systemClock } from "@slipway/kernel/clock";
 import { errorText, messageTrail, toError } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
-import { parseStrictJson } from "@slipway/kernel/strict-json";
-import { check } from "@slipway/protocol/schema/check";
-import { type DirectorConfig, directorConfig } from "../config.ts";
 import { defaultStateDir } from "../store/embedded/places.ts";
-import { type Director, type StartOptions, startDirector } from "./director.ts";
-import { BadUsage, ConfigUnreadable } from "./errors.ts";
+import { readConfig } from "./config-file.ts";
+import { type Director, startDirector } from "./director.ts";
+import { BadUsage } from "./errors.ts";
+import { DIRECTOR_VERSION, VERSION } from "./version.ts";
 
-/** The same as in package.json; a test compares them. */
-export const VERSION = "0.1.0";
-
-export interface Io {
+interface Io {
   readonly out: { write(text: string): unknown };
   readonly err: { write(text: string): unknown };
   /** Aborted when the program is asked to end. */
   readonly stop: AbortSignal;
 }
 
-export interface Program {
-  /** How it is called: `slipway-director`. */
-  readonly name: string;
-  readonly embeddedCpi?: (stateDir: string) => NonNullable<StartOptions["embeddedCpi"]>;
-}
+const NAME = "slipway-director";
 
-const help = (name: string) => `${name}: a BOSH Director. The bosh CLI drives it, any CPI serves it.
+const HELP = `${NAME}: a BOSH Director. The bosh CLI drives it, any CPI serves it.
 
-  ${name} [--config FILE] [--state-dir DIR] [--port N]
-  ${name} --help | --version
+  ${NAME} [--config FILE] [--state-dir DIR] [--port N]
+  ${NAME} --help | --version
 
   --config FILE      JSON; without one everything has a default
   --state-dir DIR    everything it keeps: database, certificates, uploads
@@ -37,10 +28,10 @@ const help = (name: string) => `${name}: a BOSH Director. The bosh CLI drives it
 `;
 
 /** Runs until it is told to stop; resolves to the exit code. */
-export async function runDirector(argv: readonly string[], program: Program, io: Io): Promise<number> {
+export async function runDirector(argv: readonly string[], io: Io): Promise<number> {
   try {
     const { values } = readArguments(argv);
-    if (values.help === true) return said(io, help(program.name));
+    if (values.help === true) return said(io, HELP);
     if (values.version === true) return said(io, `${VERSION}\n`);
     const config = await readConfig(values.config);
     const stateDir = values["state-dir"] ?? config.state_dir ?? defaultStateDir(userId(), process.env);
@@ -48,10 +39,9 @@ export async function runDirector(argv: readonly string[], program: Program, io:
     const director = await startDirector({
       config: { ...config, ...port },
       stateDir,
-      version: `${VERSION} (00000000)`,
+      version: DIRECTOR_VERSION,
       clock: systemClock,
       random: systemRandom,
-      embeddedCpi: program.embeddedCpi?.(stateDir),
       log: (line) => io.err.write(`${line}\n`),
     });
     io.out.write(welcome(director, stateDir));
@@ -94,19 +84,6 @@ function portOf(text: string): number {
   if (!/^\d+$/.test(text) || port > 65535)
     throw BadUsage({ problem: `--port takes a number up to 65535, got '${text}'` });
   return port;
-}
-
-async function readConfig(path: string | undefined): Promise<DirectorConfig> {
-  if (path === undefined) return {};
-  let document: unknown;
-  try {
-    document = parseStrictJson(await readFile(path, "utf8"), path);
-  } catch (cause) {
-    throw ConfigUnreadable({ path, problems: messageTrail(cause) });
-  }
-  const checked = check(directorConfig, document, "config");
-  if (!checked.ok) throw ConfigUnreadable({ path, problems: checked.problems.join("; ") });
-  return checked.value;
 }
 
 function stopped(signal: AbortSignal): Promise<void> {

@@ -3,6 +3,7 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
+import { NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
 import type { DirectorUuid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { makeAgents } from "../agents/agents.ts";
@@ -190,11 +191,13 @@ async function start(
     {
       db: store.db,
       tasks: runner,
+      agents,
       identity: {
         name,
         uuid,
         version: options.version,
         cpi: config.cpi?.exec_path ?? embeddedCpi?.name ?? "",
+        cpiApiVersion: limits.cpi_api_test_max_version ?? NEWEST_API_VERSION,
       },
       users,
       uploadsDir,

@@ -54,7 +54,12 @@ async function extract(file: string, directory: string, options: UnpackOptions):
       createReadStream(file, { highWaterMark: CHUNK }),
       createGunzip({ chunkSize: CHUNK }),
       bounded(free, tooBig),
-      unpackTar(directory, { ...entryRules(free, tooBig), strict: true, fmode: 0o600, dmode: 0o700 }),
+      unpackTar(directory, {
+        ...entryRules({ mostBytes: free, tooBig }),
+        strict: true,
+        fmode: 0o600,
+        dmode: 0o700,
+      }),
       { signal: options.signal },
     );
   } catch (error) {

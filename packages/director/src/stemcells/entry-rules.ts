@@ -1,22 +1,31 @@
 import type { TarHeader } from "modern-tar";
 import { BadArchive, numbered } from "./errors.ts";
 
-const KEPT = ["stemcell.MF", "image"];
+const NEEDED = ["stemcell.MF", "image"];
 const MOST_ENTRIES = 10_000;
 const LARGEST_MANIFEST = 1 << 20;
+
+export interface EntryRules {
+  /** Of one file that is kept. */
+  readonly mostBytes: number;
+  readonly tooBig: () => Error;
+  readonly refused?: (why: string) => Error;
+  /** All files, not only the two that every stemcell needs. */
+  readonly keepAll?: boolean;
+}
 
 /**
  * Judges the entries of a stemcell by their headers, before anything of them is written. Only the two files we need are
  * kept, but one bad entry is enough to refuse the archive: whoever made it did not make a stemcell.
  */
-export function entryRules(mostBytes: number, tooBig: () => Error) {
+export function entryRules({ mostBytes, tooBig, refused = badArchive, keepAll = false }: EntryRules) {
   const seen = new Set<string>();
   let entries = 0;
   const filter = (header: TarHeader): boolean => {
     if (++entries > MOST_ENTRIES) throw refused(`it has more than ${MOST_ENTRIES} entries`);
-    const name = plainName(header.name);
+    const name = plainName(header.name, refused);
     if (header.type === "directory") {
-      if (KEPT.includes(name)) throw refused(`${name} is a directory`);
+      if (NEEDED.includes(name)) throw refused(`${name} is a directory`);
       return false;
     }
     if (header.type !== "file")
@@ -26,20 +35,20 @@ export function entryRules(mostBytes: number, tooBig: () => Error) {
     }
     if (seen.has(name)) throw refused(`${printable(name)} stands in it twice`);
     seen.add(name);
-    if (!KEPT.includes(name)) return false;
+    if (!keepAll && !NEEDED.includes(name)) return false;
     if (header.size > mostBytes) throw tooBig();
     if (name === "stemcell.MF" && header.size > LARGEST_MANIFEST)
       throw refused("its stemcell.MF is too large");
     return true;
   };
-  const map = (header: TarHeader): TarHeader => ({ ...header, name: plainName(header.name) });
+  const map = (header: TarHeader): TarHeader => ({ ...header, name: plainName(header.name, refused) });
   return { filter, map };
 }
 
-const refused = (why: string) => numbered(50000, BadArchive({ why }));
+const badArchive = (why: string): Error => numbered(50000, BadArchive({ why }));
 
 /** Without `./` in front. */
-function plainName(name: string): string {
+function plainName(name: string, refused: (why: string) => Error): string {
   if (name.startsWith("/") || /^[A-Za-z]:/.test(name))
     throw refused(`${printable(name)} is an absolute path`);
   const parts = name.split(/[/\\]/);

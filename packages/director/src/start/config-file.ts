@@ -1,0 +1,20 @@
+import { readFile } from "node:fs/promises";
+import { messageTrail } from "@slipway/kernel/errors";
+import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { check } from "@slipway/protocol/schema/check";
+import { type DirectorConfig, directorConfig } from "../config.ts";
+import { ConfigUnreadable } from "./errors.ts";
+
+/** The configuration of a file; without one everything has its default. */
+export async function readConfig(path: string | undefined): Promise<DirectorConfig> {
+  if (path === undefined) return {};
+  let document: unknown;
+  try {
+    document = parseStrictJson(await readFile(path, "utf8"), path);
+  } catch (cause) {
+    throw ConfigUnreadable({ path, problems: messageTrail(cause) });
+  }
+  const checked = check(directorConfig, document, "config");
+  if (!checked.ok) throw ConfigUnreadable({ path, problems: checked.problems.join("; ") });
+  return checked.value;
+}
