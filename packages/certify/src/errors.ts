@@ -20,3 +20,24 @@ export const BadUsage = defineError<{ why: string }>({
   message: (p) => p.why,
   next: "Try --help.",
 });
+
+export const ProgramMissing = defineError<{ path: string }>({
+  code: "CER-004",
+  kind: "operator",
+  message: (p) => `the mixes are played with the built programs, and ${p.path} is not there`,
+  next: "Run it as `npm run matrix`, which builds what it needs.",
+});
+
+export const DirectorDidNotStart = defineError<{ why: string; said: string }>({
+  code: "CER-005",
+  kind: "outside",
+  message: (p) => `the Director did not start: ${p.why}; it said: ${p.said || "nothing"}`,
+  next: "Its own words say what is missing. Run slipway-director by hand to see more.",
+});
+
+export const DirectorRefused = defineError<{ doing: string; why: string }>({
+  code: "CER-006",
+  kind: "outside",
+  message: (p) => `the Director could not ${p.doing}: ${p.why}`,
+  next: "The reason is the Director's own. Mend it and run again.",
+});

@@ -60,7 +60,8 @@ export async function runMatrix(
   }
 }
 
-async function inTurns<T, R>(
+/** All of them, some at a time; the results in the order of the items. */
+export async function inTurns<T, R>(
   items: readonly T[],
   atOnce: number,
   work: (item: T) => Promise<R>,

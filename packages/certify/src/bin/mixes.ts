@@ -1,0 +1,31 @@
+#!/usr/bin/env node
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { systemClock } from "@slipway/kernel/clock";
+import { systemRandom } from "@slipway/kernel/random";
+import { mixesCommand } from "../mixes/cli.ts";
+import { mustBeBuilt, programsIn } from "../mixes/programs.ts";
+import { runMixes } from "../mixes/run.ts";
+
+// The bundle lies in packages/certify/dist.
+const programs = programsIn(join(__dirname, "../.."));
+// A temporary directory of root may be closed to the user the database runs as.
+const parent = process.getuid?.() === 0 ? "/var/tmp" : tmpdir();
+const stop = new AbortController();
+// Once: what was started is ended in order, however often it is asked for.
+for (const signal of ["SIGINT", "SIGTERM"] as const)
+  process.on(signal, () =>
+    stop.abort(new Error("stopped before the end; everything that was started is ended")),
+  );
+const io = {
+  out: (text: string) => void process.stdout.write(text),
+  err: (text: string) => void process.stderr.write(text),
+};
+const run = async (onRow: Parameters<typeof runMixes>[1]) => {
+  mustBeBuilt(programs);
+  const tools = { programs, parent, clock: systemClock, random: systemRandom, signal: stop.signal };
+  return await runMixes(tools, onRow);
+};
+void mixesCommand(process.argv.slice(2), run, io).then((code) => {
+  process.exitCode = stop.signal.aborted ? 130 : code;
+});

@@ -1,0 +1,110 @@
+import { request } from "node:https";
+import type { Clock } from "@slipway/kernel/clock";
+import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { DirectorRefused } from "../errors.ts";
+
+export interface ClientOptions {
+  readonly url: string;
+  readonly ca: string;
+  readonly user: string;
+  readonly password: string;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+export interface Sent {
+  readonly method: "GET" | "POST" | "PUT" | "DELETE";
+  readonly path: string;
+  readonly body?: string | Uint8Array;
+  /** Of the body; the Director chooses by it. */
+  readonly type?: string;
+}
+
+interface Answer {
+  readonly status: number;
+  readonly location: string | undefined;
+  readonly text: string;
+}
+
+const PAUSE_MS = 25;
+
+/** The Director's API, as the bosh CLI uses it. */
+export class DirectorClient {
+  readonly #options: ClientOptions;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+  }
+
+  /** What a GET or PUT answers at once. */
+  async ask(doing: string, sent: Sent): Promise<string> {
+    const answer = await this.#send(sent);
+    if (answer.status >= 300) throw DirectorRefused({ doing, why: whyOf(answer) });
+    return answer.text;
+  }
+
+  /** Starts a task and waits for its end; its result. */
+  async task(doing: string, sent: Sent): Promise<string> {
+    const { clock, signal } = this.#options;
+    const started = await this.#send(sent);
+    const id = /\/tasks\/(\d+)$/.exec(started.location ?? "")?.[1];
+    if (id === undefined) throw DirectorRefused({ doing, why: whyOf(started) });
+    for (;;) {
+      const { state, result } = await this.#taskState(doing, id);
+      if (state === "done") return result;
+      if (!["queued", "processing", "cancelling"].includes(state))
+        throw DirectorRefused({ doing, why: `task ${id}: ${state}: ${(await this.#error(id)) ?? result}` });
+      await clock.sleep(PAUSE_MS, signal);
+    }
+  }
+
+  async #taskState(doing: string, id: string): Promise<{ state: string; result: string }> {
+    const text = await this.ask(doing, { method: "GET", path: `/tasks/${id}` });
+    const { state, result } = parseStrictJson(text, "a task") as Record<string, unknown>;
+    return { state: String(state), result: String(result) };
+  }
+
+  /** The whole of it: a task's result is cut off. */
+  async #error(id: string): Promise<string | undefined> {
+    const { text } = await this.#send({ method: "GET", path: `/tasks/${id}/output?type=event` });
+    const said = text.split("\n").findLast((line) => line.includes('"error"'));
+    if (said === undefined) return undefined;
+    const { error } = parseStrictJson(said, "an event") as {
+      readonly error?: { readonly message?: unknown };
+    };
+    return typeof error?.message === "string" ? error.message : undefined;
+  }
+
+  #send({ method, path, body, type }: Sent): Promise<Answer> {
+    const { url, ca, user, password, signal } = this.#options;
+    return new Promise((resolve, reject) => {
+      const call = request(
+        new URL(path, url),
+        {
+          method,
+          ca,
+          signal,
+          auth: `${user}:${password}`,
+          headers: {
+            ...(type !== undefined && { "content-type": type }),
+            ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
+          },
+        },
+        (response) => {
+          let text = "";
+          response.setEncoding("utf8").on("data", (chunk: string) => {
+            text += chunk;
+          });
+          response.on("end", () =>
+            resolve({ status: response.statusCode ?? 0, location: response.headers.location, text }),
+          );
+          response.on("error", reject);
+        },
+      );
+      call.on("error", reject);
+      call.end(body);
+    });
+  }
+}
+
+const whyOf = ({ status, text }: Answer): string => `HTTP ${status}: ${text.trim().slice(0, 500)}`;

@@ -1,0 +1,130 @@
+import { existsSync } from "node:fs";
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { type DiskHint, formatDiskHint, parseDiskHint } from "@slipway/protocol/settings/disk-hint";
+import {
+  checkPersistentDiskHints,
+  hintFromStored,
+  type StoredDiskHint,
+} from "@slipway/protocol/settings/persistent-disk-hints";
+import { parseUserData } from "@slipway/protocol/settings/user-data";
+import { registryClient } from "@slipway/registry/client";
+import type { Entry, Hints, Moment } from "./row.ts";
+
+/** How the Director told the CPI to reach the registry. */
+export interface RegistryAccess {
+  readonly endpoint: string;
+  readonly user: string;
+  readonly password: string;
+}
+
+type Settings = Readonly<Record<string, unknown>> & {
+  readonly agent_id?: unknown;
+  readonly disks?: { readonly persistent?: Hints };
+};
+
+const DISK_MESSAGES =
+  / (add_persistent_disk|mount_disk|migrate_disk|unmount_disk|remove_persistent_disk) from /gm;
+
+/** Looks at what the parts leave lying around: files of the VMs, entries of the registry. Nothing is changed. */
+export class Look {
+  readonly #cloud: string;
+  readonly #state: string;
+
+  constructor(places: { readonly cloud: string; readonly state: string }) {
+    this.#cloud = places.cloud;
+    this.#state = places.state;
+  }
+
+  async registry(vm: string, access: RegistryAccess | undefined): Promise<Entry> {
+    const settings = await this.#entry(vm, access);
+    if (typeof settings === "string") return settings;
+    return { agentId: String(settings.agent_id), disks: settings.disks?.persistent ?? {} };
+  }
+
+  async #entry(
+    vm: string,
+    access: RegistryAccess | undefined,
+  ): Promise<Settings | "not started" | "no entry"> {
+    if (!existsSync(join(this.#state, "registry"))) return "not started";
+    if (access === undefined) throw new Error("there is a registry, and the Director never said where");
+    const { endpoint, user: username, password } = access;
+    const text = await registryClient({ endpoint, username, password }).get(vm);
+    return text === undefined ? "no entry" : (parseStrictJson(text, "an entry of the registry") as Settings);
+  }
+
+  /** What the agent itself wrote down. */
+  async hints(vm: string): Promise<Hints> {
+    const text = await readFile(this.#vcap(vm, "bosh", "persistent_disk_hints.json"), "utf8").catch(
+      () => "{}",
+    );
+    const stored = checkPersistentDiskHints(parseStrictJson(text, "the hints of the agent"));
+    if (!stored.ok) throw new Error(stored.problems.join("; "));
+    return Object.fromEntries(
+      Object.entries(stored.value).flatMap(([cid, one]) => {
+        const hint = wholeHint(one) ?? hintFromStored(one);
+        return hint === undefined ? [] : [[cid, formatDiskHint(hint)]];
+      }),
+    );
+  }
+
+  async userData(vm: string): Promise<NonNullable<Moment["userData"]>> {
+    const parsed = parseUserData(await this.#userDataText(vm));
+    return parsed.ok ? parsed.userData.form : "unusable";
+  }
+
+  /**
+   * The settings the agent works with are those of the registry or those of the user-data, whichever they are equal to;
+   * and its log must say the same. The disks are left out: they change while the agent goes on with what it has read.
+   */
+  async settingsFrom(
+    vm: string,
+    access: RegistryAccess | undefined,
+  ): Promise<NonNullable<Moment["settingsFrom"]>> {
+    const used = await this.#settings(vm);
+    const said = /ready: settings from the registry /.test(await this.#log(vm));
+    const entry = await this.#entry(vm, access);
+    if (typeof entry !== "string" && said && sameBesideDisks(used, entry)) return "registry";
+    const given = parseStrictJson(await this.#userDataText(vm), "user-data") as Settings;
+    return !said && sameBesideDisks(used, given) ? "user-data" : "unknown";
+  }
+
+  async told(vm: string): Promise<readonly string[]> {
+    return [...(await this.#log(vm)).matchAll(DISK_MESSAGES)].map(([, message = ""]) => message);
+  }
+
+  /** VMs and disks of the cloud. */
+  async things(): Promise<readonly string[]> {
+    const of = (kind: string) => readdir(join(this.#cloud, kind)).catch(() => []);
+    return [...(await of("vms")), ...(await of("disks"))];
+  }
+
+  #settings = async (vm: string): Promise<Settings> => {
+    const path = this.#vcap(vm, "bosh", "settings.json");
+    return parseStrictJson(await readFile(path, "utf8"), "the settings of the agent") as Settings;
+  };
+
+  #vcap(vm: string, ...path: readonly string[]): string {
+    return join(this.#cloud, "vms", vm, "vcap", ...path);
+  }
+
+  #userDataText(vm: string): Promise<string> {
+    return readFile(join(this.#cloud, "vms", vm, "user-data.json"), "utf8");
+  }
+
+  #log(vm: string): Promise<string> {
+    return readFile(join(this.#cloud, "vms", vm, "agent.log"), "utf8");
+  }
+}
+
+/** Our agent keeps a hint whole where upstream's fields cannot hold it. */
+function wholeHint(stored: StoredDiskHint): DiskHint | undefined {
+  const parsed = parseDiskHint((stored as Readonly<Record<string, unknown>>).Hint);
+  return parsed.ok ? parsed.hint : undefined;
+}
+
+function sameBesideDisks(one: Settings, other: Settings): boolean {
+  return isDeepStrictEqual({ ...one, disks: null }, { ...other, disks: null });
+}

@@ -1,0 +1,84 @@
+import type { MixOf8 } from "../matrix/mixes.ts";
+import { type DiskType, GROUP, makeStemcell, manifest } from "./documents.ts";
+import type { Moment, Seen, When } from "./row.ts";
+import type { Stage } from "./stage.ts";
+
+/** The story of one mix, told to the Director as an operator would; what was seen of it. */
+export async function playMix(mix: MixOf8, stage: Stage): Promise<Seen> {
+  const { client, notes, look } = stage;
+  const name = `mix-${mix.director}${mix.cpi}${mix.stemcell}`;
+  const stemcell = `${name}-stemcell`;
+  const path = `/deployments/${name}`;
+  const note = `written in ${name}`;
+  const moments: Moment[] = [];
+  notes.turnPage();
+
+  const deploy = (disk: DiskType) =>
+    client.task(`deploy ${name}`, {
+      method: "POST",
+      path: "/deployments",
+      type: "text/yaml",
+      body: manifest(name, stemcell, disk),
+    });
+  const change = (state: string) =>
+    client.task(`bring ${name} to state ${state}`, {
+      method: "PUT",
+      path: `${path}/jobs/${GROUP}?state=${state}`,
+      type: "text/yaml",
+      body: "",
+    });
+  const store = `${path}/instance_groups/${GROUP}/0/store?path=note`;
+  const write = () =>
+    client.ask("write on the disk", {
+      method: "PUT",
+      path: store,
+      type: "application/octet-stream",
+      body: note,
+    });
+  const read = () => client.ask("read from the disk", { method: "GET", path: store });
+  const lookAround = async (when: When, data: Moment["data"]): Promise<void> => {
+    const { vm, disk, access } = notes;
+    const last = notes.calls.at(-1)?.vm ?? "";
+    moments.push({
+      when,
+      vm,
+      disk,
+      registry: await look.registry(vm ?? last, access),
+      userData: vm === null ? null : await look.userData(vm),
+      settingsFrom: vm === null ? null : await look.settingsFrom(vm, access),
+      hints: vm === null ? null : await look.hints(vm),
+      data,
+    });
+  };
+  const still = async () => ((await read()) === note ? "kept" : "lost");
+
+  await client.task("take the stemcell", {
+    method: "POST",
+    path: "/stemcells",
+    type: "application/x-compressed",
+    body: await makeStemcell(stage.dir, stemcell, mix.stemcell),
+  });
+  await deploy("small");
+  await write();
+  await lookAround("deployed", "written");
+  await change("recreate");
+  await lookAround("recreated", await still());
+  await deploy("large");
+  await lookAround("resized", await still());
+  await change("detached");
+  await lookAround("stopped", null);
+  await client.task(`delete ${name}`, { method: "DELETE", path });
+  await lookAround("deleted", null);
+
+  for (const disk of new Set(notes.calls.flatMap((call) => call.disk ?? [])))
+    await client.task(`delete disk ${disk}`, { method: "DELETE", path: `/disks/${disk}` });
+  await client.task(`delete ${stemcell}`, { method: "DELETE", path: `/stemcells/${stemcell}/1.0` });
+  return {
+    ...mix,
+    cpiSaid: notes.cpiSaid,
+    calls: notes.calls,
+    moments,
+    told: notes.told,
+    left: await look.things(),
+  };
+}

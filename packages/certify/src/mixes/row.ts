@@ -1,0 +1,61 @@
+import type { RegistryWriter } from "@slipway/protocol/negotiate";
+import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
+import type { MixOf8 } from "../matrix/mixes.ts";
+
+export type Hints = Readonly<Record<string, DiskHintWire>>;
+
+/** What the registry has for a VM. */
+export type Entry = "not started" | "no entry" | { readonly agentId: string; readonly disks: Hints };
+
+/** One call to the CPI that concerns a VM, seen from both sides of it while the Director waited. */
+export interface CallSeen {
+  readonly method: RegistryWriter;
+  readonly apiVersion: number;
+  readonly stemcell: number | null;
+  readonly vm: string;
+  readonly disk: string | null;
+  /** The agent id that create_vm was given. */
+  readonly agentId: string | null;
+  readonly answer: "cid" | "[cid, networks]" | "other" | DiskHintWire | null;
+  readonly before: Entry;
+  readonly after: Entry;
+}
+
+export const WHEN = ["deployed", "recreated", "resized", "stopped", "deleted"] as const;
+export type When = (typeof WHEN)[number];
+
+/** What lay around when a part of the story was over. */
+export interface Moment {
+  readonly when: When;
+  readonly vm: string | null;
+  readonly disk: string | null;
+  readonly registry: Entry;
+  readonly userData: "settings" | "registry" | "unusable" | null;
+  readonly settingsFrom: "user-data" | "registry" | "unknown" | null;
+  /** The agent's own file of hints; null when there is no VM. */
+  readonly hints: Hints | null;
+  /** What was written on the disk at first, read through the agent of this VM. */
+  readonly data: "written" | "kept" | "lost" | null;
+}
+
+/** What the agent of a VM was told about disks, in its own words, from its first to its last. */
+export interface Told {
+  readonly vm: string;
+  readonly messages: readonly string[];
+}
+
+export interface Seen extends MixOf8 {
+  /** `info.api_version`; null when the Director never asked. */
+  readonly cpiSaid: number | null;
+  readonly calls: readonly CallSeen[];
+  readonly moments: readonly Moment[];
+  readonly told: readonly Told[];
+  /** VMs and disks that were still there in the end. */
+  readonly left: readonly string[];
+}
+
+export interface Row extends Seen {
+  readonly agrees: boolean;
+  readonly problems: readonly string[];
+  readonly seconds: number;
+}

@@ -1,0 +1,72 @@
+import type { CallSeen, Row } from "./row.ts";
+
+const HEADER = [
+  "Director",
+  "CPI",
+  "Stemcell",
+  "create_vm ->",
+  "user-data",
+  "registry",
+  "attach ->",
+  "agent is told",
+  "settings from",
+  "data kept",
+  "agrees?",
+];
+
+/** The rows as a table for people; fits a terminal of 140 columns. */
+export function tableText(rows: readonly Row[]): string {
+  const body = rows.map((row) => [
+    `v${row.director}`,
+    `v${row.cpi}`,
+    `v${row.stemcell}`,
+    same(answersOf(row, "create_vm")),
+    same(row.moments.flatMap(({ userData }) => USER_DATA[userData ?? "none"] ?? [])),
+    registryText(row),
+    same(answersOf(row, "attach_disk").map((answer) => (answer === null ? "nothing" : "disk hint"))),
+    same(row.told.map(({ messages }) => toldText(messages))),
+    same(row.moments.flatMap(({ settingsFrom }) => settingsFrom ?? [])),
+    dataText(row),
+    row.agrees ? "ok" : "WRONG",
+  ]);
+  const widths = HEADER.map((title, at) =>
+    Math.max(title.length, ...body.map((cells) => (cells[at] ?? "").length)),
+  );
+  const line = (cells: readonly string[]) =>
+    cells
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join("  ")
+      .trimEnd();
+  return [line(HEADER), ...body.map(line)].join("\n");
+}
+
+const USER_DATA: Readonly<Record<string, string>> = {
+  settings: "full settings",
+  registry: "registry URL",
+  unusable: "unusable",
+};
+
+const answersOf = (row: Row, method: CallSeen["method"]) =>
+  row.calls.filter((call) => call.method === method).map(({ answer }) => answer);
+
+/** One word when all say the same. */
+function same(words: readonly unknown[]): string {
+  const different = [...new Set(words.map(String))];
+  return different.length === 0 ? "-" : different.join(" / ");
+}
+
+function registryText({ calls }: Row): string {
+  if (calls.length === 0) return "-";
+  if (calls.every(({ after }) => after === "not started")) return "not started";
+  const wrote = calls.filter(({ before, after }) => JSON.stringify(before) !== JSON.stringify(after)).length;
+  return `${wrote} writes`;
+}
+
+const toldText = (messages: readonly string[]): string =>
+  messages.includes("add_persistent_disk") ? "hint, mount" : messages.includes("mount_disk") ? "mount" : "-";
+
+function dataText({ moments }: Row): string {
+  const read = moments.filter(({ data }) => data === "kept" || data === "lost");
+  if (read.length === 0) return "-";
+  return read.every(({ data }) => data === "kept") ? `${read.length} times` : "LOST";
+}
