@@ -1,0 +1,193 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { deploy } from "../commands/deploy.ts";
+import { givenOf } from "../interpolate/testing/given.ts";
+import { ownDirectory } from "../interpolate/testing/own-directory.ts";
+import { scene } from "./testing/fakes.ts";
+
+const file = async (text: string) => {
+  const path = join(await ownDirectory(), "m.yml");
+  await writeFile(path, text);
+  return path;
+};
+const CONTEXT = { cloud_config_ids: [3], runtime_config_ids: [] };
+const DIFF = [
+  ["name: shop", null],
+  ["  instances: 1", "removed"],
+  ["  instances: 2", "added"],
+];
+const answers = {
+  "GET /configs": [],
+  "POST /deployments/shop/diff": { diff: DIFF, context: CONTEXT },
+  "POST /deployments": 42,
+};
+type Options = Parameters<typeof givenOf>[0];
+const play = async (
+  options: Options,
+  around: Parameters<typeof scene>[0] = {},
+  manifest = "{name: shop, size: ((n))}\n",
+) => {
+  const { tools, heard } = scene({ deployment: "shop", answers, ...around });
+  const done = deploy.run(givenOf(options, [await file(manifest)]), tools);
+  return { done, heard };
+};
+const deployed = async (options: Options, around?: Parameters<typeof scene>[0]) => {
+  const { done, heard } = await play(options, around);
+  expect(await done).toBe(0);
+  const last = heard.requests.at(-1);
+  return { heard, query: JSON.parse(JSON.stringify(last?.query)) as object };
+};
+
+describe("deploy", () => {
+  it("compares, shows, asks, and deploys the same text with the configs it was compared with", async () => {
+    const { heard, query } = await deployed({ var: ["n=2"] });
+    expect(heard.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(Object.keys(answers));
+    expect(heard.requests[1]).toMatchObject({
+      query: { redact: "true" },
+      contentType: "text/yaml",
+      body: "name: shop\nsize: 2\n",
+    });
+    expect(heard.requests[2]).toMatchObject({ contentType: "text/yaml", body: "name: shop\nsize: 2\n" });
+    expect(query).toEqual({ context: JSON.stringify(CONTEXT) });
+    expect(heard.lines).toEqual(["  name: shop", "<red>-   instances: 1", "<green>+   instances: 2"]);
+    expect(heard.questions).toEqual(["Continue?"]);
+    expect(heard.followed).toEqual([42]);
+  });
+
+  it("leaves to the Director what nobody here knows", async () => {
+    const { heard } = await deployed({});
+    expect(heard.requests.at(-1)?.body).toBe("name: shop\nsize: ((n))\n");
+  });
+
+  it.each<[Options, object]>([
+    [{ recreate: true }, { recreate: "true" }],
+    [{ "recreate-persistent-disks": true }, { recreate_persistent_disks: "true" }],
+    [
+      { "recreate-vms-created-before": "2030-01-01T00:00:00Z" },
+      { recreate: "true", recreate_vms_created_before: "2030-01-01T00:00:00Z" },
+    ],
+    [{ fix: true }, { fix: "true" }],
+    [{ "skip-drain": true }, { skip_drain: "*" }],
+    [
+      { canaries: "2", "max-in-flight": "50%" },
+      { canaries: "2", max_in_flight: "50%" },
+    ],
+    [{ "dry-run": true }, { dry_run: "true" }],
+    [{ "force-latest-variables": true }, { force_latest_variables: "true" }],
+  ])("%j", async (options, expected) => {
+    const { query } = await deployed(options);
+    expect(query).toEqual({ context: JSON.stringify(CONTEXT), ...expected });
+  });
+
+  it("--skip-drain without = does not take the manifest for a group", async () => {
+    const path = await file("name: shop\n");
+    const drained = async (slugs: readonly string[], args: readonly string[]) => {
+      const { tools, heard } = scene({ deployment: "shop", answers });
+      const given = {
+        ...givenOf({ "skip-drain": slugs }, args),
+        flag: (option: string) => option === "skip-drain",
+      };
+      await deploy.run(given, tools);
+      return heard.requests.at(-1)?.query?.skip_drain;
+    };
+    expect(await drained([path], [])).toBe("*");
+    expect(await drained(["web", path], [])).toBe("web");
+    expect(await drained(["web", "db/0"], [path])).toBe("web,db/0");
+  });
+
+  it("--dry-run tells the plan, and other events of other Directors", async () => {
+    const step = (stage: string, task: string, state: string) =>
+      JSON.stringify({ time: 1, stage, task, state });
+    const events = [
+      step("Preparing deployment", "Rendering", "started"),
+      step("Preparing deployment", "Rendering", "finished"),
+      step("Planned, not done", "Creating missing vms", "started"),
+      step("Planned, not done", "  db/1 (0): create", "started"),
+      JSON.stringify({ time: 1, type: "warning", message: "old" }),
+      "no event",
+    ];
+    const { heard } = await deployed({ "dry-run": true }, { events });
+    expect(heard.lines.slice(3)).toEqual([
+      "Preparing deployment: Rendering",
+      "<bold>Creating missing vms",
+      "  db/1 (0): create",
+      "old",
+      "Task 42 was a dry run: nothing was changed.",
+    ]);
+  });
+
+  it("--no-redact shows secrets", async () => {
+    const { heard } = await deployed({ "no-redact": true });
+    expect(heard.requests[1]?.query).toEqual({ redact: "false" });
+  });
+
+  it("does nothing without a yes", async () => {
+    const { done, heard } = await play({}, { yes: false });
+    await expect(done).rejects.toThrow();
+    expect(heard.requests).toHaveLength(2);
+  });
+
+  it("says that nothing changes, or why that cannot be said", async () => {
+    const same = await deployed(
+      {},
+      { answers: { ...answers, "POST /deployments/shop/diff": { diff: [], context: CONTEXT } } },
+    );
+    expect(same.heard.lines[0]).toMatch(/^No changes/);
+    const failed = { diff: [], error: "the difference cannot be shown" };
+    const { heard, query } = await deployed(
+      {},
+      { answers: { ...answers, "POST /deployments/shop/diff": failed } },
+    );
+    expect(heard.notes).toEqual([failed.error]);
+    expect(heard.lines).toEqual([]);
+    expect(query).toEqual({});
+  });
+
+  it.each<[string, string | undefined, string, RegExp]>([
+    [
+      "another name",
+      "shop",
+      "name: other",
+      /Expected manifest to specify deployment name 'shop' but was 'other'/,
+    ],
+    ["no -d", undefined, "name: shop", /slipway -d shop deploy \/.*m\.yml/],
+    ["no name", "shop", "instance_groups: []", /no manifest: it has no `name`/],
+    ["no map", "shop", "- name: shop", /no manifest: it is no map/],
+  ])("%s is refused before the Director is asked", async (_, deployment, manifest, words) => {
+    const { tools, heard } = scene({ answers, ...(deployment !== undefined && { deployment }) });
+    await expect(deploy.run(givenOf({}, [await file(manifest)]), tools)).rejects.toThrow(words);
+    expect(heard.requests).toEqual([]);
+  });
+
+  it("says that releases are not uploaded", async () => {
+    const manifest = "{name: shop, releases: [{name: r, version: 1, url: https://x}, {name: s, version: 1}]}";
+    const { done, heard } = await play({}, {}, manifest);
+    await done;
+    expect(heard.notes).toEqual([expect.stringMatching(/must have r already/)]);
+    const quiet = await play({ "skip-upload-releases": true }, {}, manifest);
+    await quiet.done;
+    expect(quiet.heard.notes).toEqual([]);
+  });
+
+  it.each<[string, string, object]>([
+    ["for all", "flags: [recreate, fix, unknown]", { recreate: "true", fix: "true" }],
+    ["that include it", "{flags: [fix], include: [shop]}", { fix: "true" }],
+    ["that include others", "{flags: [fix], include: [other]}", {}],
+    ["that exclude it", "{flags: [fix], exclude: [shop]}", {}],
+    ["that exclude others", "{flags: [fix], exclude: [other]}", { fix: "true" }],
+    ["that contradict themselves", "{flags: [fix], exclude: [other], include: [shop]}", {}],
+    ["that cannot be read", "flags: [", {}],
+  ])("deploy configs %s", async (_, content, expected) => {
+    const { query } = await deployed(
+      {},
+      { answers: { ...answers, "GET /configs": [{ name: "d", content }] } },
+    );
+    expect(query).toEqual({ context: JSON.stringify(CONTEXT), ...expected });
+  });
+
+  it("a Director without deploy configs is no trouble", async () => {
+    const { "GET /configs": _, ...others } = answers;
+    expect((await deployed({}, { answers: others })).heard.followed).toEqual([42]);
+  });
+});

@@ -1,0 +1,49 @@
+import { open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import type { Given } from "../command.ts";
+import { readDocument } from "../interpolate/document.ts";
+import type { Tools } from "../tools.ts";
+import { configDiff } from "./diff.ts";
+import { ConfigNotNamed } from "./errors.ts";
+import { showAndAsk } from "./show-and-ask.ts";
+
+const savedConfig = open({
+  id: v.string(),
+  type: v.string(),
+  name: v.string(),
+  created_at: v.string(),
+  content: v.string(),
+});
+
+/** Any type of config. What was compared must still be the latest when it is saved. */
+export async function runUpdateConfig(given: Given, tools: Tools): Promise<void> {
+  const [type, name] = [needed(given, "type"), needed(given, "name")];
+  const { text: content } = await readDocument(given.argument(0) ?? "-", given, tools, { all: false });
+  const api = await tools.director();
+  const send = (path: string, body: object) =>
+    ({ method: "POST", path, body: JSON.stringify(body), contentType: "application/json" }) as const;
+  const { diff, from } = await api.json(send("/configs/diff", { type, name, content }), configDiff);
+  await showAndAsk(tools.ui, diff);
+  const expected = given.text("expected-latest-id") ?? from?.id;
+  const saved = await api.json(
+    send("/configs", {
+      type,
+      name,
+      content,
+      ...(expected !== undefined && { expected_latest_id: expected }),
+    }),
+    savedConfig,
+  );
+  tools.ui.table({
+    content: "config",
+    header: { id: "ID", type: "Type", name: "Name", created_at: "Created At", content: "Content" },
+    rows: [[saved.id, saved.type, saved.name, saved.created_at, saved.content]],
+    transpose: true,
+  });
+}
+
+function needed(given: Given, option: string): string {
+  const text = given.text(option);
+  if (!text) throw ConfigNotNamed({ option });
+  return text;
+}

@@ -1,0 +1,21 @@
+import { findAt } from "@slipway/director/manifest/ops";
+import type { Given } from "../command.ts";
+import type { Tools } from "../tools.ts";
+import { BadPath, VariablesNotFound, VariablesNotUsed } from "./errors.ts";
+import { evaluateFile } from "./evaluate-file.ts";
+import { writeDocument } from "./write-document.ts";
+
+/** What `interpolate` prints: the document, or what stands at `--path`; a string there as it is. */
+export async function interpolated(
+  file: string,
+  given: Given,
+  tools: Pick<Tools, "env" | "random" | "clock">,
+): Promise<string> {
+  const { value, missing, unused } = await evaluateFile(file, given, tools);
+  if (given.flag("var-errs") && missing.length > 0) throw VariablesNotFound({ names: missing });
+  if (given.flag("var-errs-unused") && unused.length > 0) throw VariablesNotUsed({ names: unused });
+  const path = given.text("path");
+  if (path === undefined) return writeDocument(value);
+  const found = findAt(value, path, (why) => BadPath({ path, why }));
+  return typeof found === "string" ? `${found}\n` : writeDocument(found);
+}

@@ -1,0 +1,105 @@
+import { mkdir, readFile, realpath } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { fingerprint, isMap, kindOf, newMap, type Tree } from "@slipway/director/manifest/tree";
+import type { LookUp } from "@slipway/director/manifest/variables";
+import { parseYaml } from "@slipway/director/manifest/yaml";
+import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { systemCode } from "@slipway/kernel/errors";
+import { withLock } from "@slipway/kernel/lock-file";
+import type { Tools } from "../tools.ts";
+import { BadVarsFile, GenerationFailed, StoreFailed } from "./errors.ts";
+import type { Around } from "./generate/generator.ts";
+import { GENERATORS } from "./generate/generators.ts";
+import { writeDocument } from "./write-document.ts";
+
+/** A file of generated variables, upstream's format: a flat map from names to values. */
+export interface Store {
+  find(name: string): { readonly value: unknown } | undefined;
+  names(): readonly string[];
+  /** Makes the variable and keeps it, unless it is there: then it stays as it is. */
+  generate(wanted: Wanted, lookUp: LookUp): Promise<void>;
+}
+
+export interface Wanted {
+  readonly name: string;
+  readonly type: string;
+  readonly options: unknown;
+}
+
+export interface StoreOptions extends Pick<Tools, "clock" | "random">, Pick<Around, "bits"> {}
+
+/** Whoever waits, waits for another's keys; those take seconds. */
+const WAIT_MS = 120_000;
+
+export async function openStore(path: string, options: StoreOptions): Promise<Store> {
+  const file = await fileBehind(path);
+  let kept = (await read(file)).values;
+  return {
+    find: (name) => (Object.hasOwn(kept, name) ? { value: kept[name] } : undefined),
+    names: () => Object.keys(kept),
+    generate: async (wanted, lookUp) => {
+      const make = await maker(wanted, { ...options, lookUp });
+      await mkdir(dirname(file), { recursive: true }).catch((cause: unknown) => {
+        throw StoreFailed({ doing: "writing", path: file }, { cause });
+      });
+      const lock = join(dirname(file), `.${basename(file)}.lock`);
+      await withLock(lock, { clock: options.clock, waitMs: WAIT_MS }, async () => {
+        const found = await read(file);
+        kept = found.values;
+        if (Object.hasOwn(kept, wanted.name)) return;
+        const value = await make();
+        const next = withEntry(found, wanted.name, value);
+        await writeFileAtomic(file, next.text, 0o600).catch((cause: unknown) => {
+          throw StoreFailed({ doing: "writing", path: file }, { cause });
+        });
+        kept = next.values;
+      });
+    },
+  };
+}
+
+/** Written through a link, not over it. */
+const fileBehind = (path: string): Promise<string> => realpath(path).catch(() => resolve(path));
+
+async function maker({ name, type, options }: Wanted, around: Omit<Around, "fail">) {
+  const fail = (why: string, cause?: unknown) => GenerationFailed({ name, why }, { cause });
+  const load = Object.hasOwn(GENERATORS, type) ? GENERATORS[type] : undefined;
+  if (load === undefined) {
+    throw fail(`Unsupported value type: ${type}; there is ${Object.keys(GENERATORS).join(", ")}`);
+  }
+  const generator = await load();
+  return () => generator(options, { ...around, fail });
+}
+
+interface Kept {
+  readonly text: string;
+  readonly values: Tree;
+}
+
+async function read(file: string): Promise<Kept> {
+  let text = "";
+  try {
+    text = await readFile(file, "utf8");
+  } catch (cause) {
+    if (systemCode(cause) !== "ENOENT") throw StoreFailed({ doing: "reading", path: file }, { cause });
+  }
+  const values = parseYaml(text, file) ?? newMap();
+  if (!isMap(values)) throw BadVarsFile({ path: file, found: kindOf(values) });
+  return { text, values };
+}
+
+/** What is there stays as it is written, comments too; where that cannot be, all is written anew. */
+function withEntry({ text, values }: Kept, name: string, value: unknown): Kept {
+  const entry = Object.assign(newMap(), { [name]: value });
+  const all = Object.assign(newMap(), values, entry);
+  const longer = `${text}${text === "" || text.endsWith("\n") ? "" : "\n"}${writeDocument(entry)}`;
+  return { text: readsAs(longer, all) ? longer : writeDocument(all), values: all };
+}
+
+function readsAs(text: string, value: unknown): boolean {
+  try {
+    return fingerprint(parseYaml(text, "the store")) === fingerprint(value);
+  } catch {
+    return false;
+  }
+}

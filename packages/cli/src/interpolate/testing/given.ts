@@ -1,0 +1,19 @@
+import type { Given } from "../../command.ts";
+
+/** What a user typed, without a parser: options by their long names. */
+export function givenOf(
+  options: Readonly<Record<string, string | readonly string[] | true>> = {},
+  args: readonly string[] = [],
+): Given {
+  const texts = (option: string) => {
+    const value = options[option];
+    return typeof value === "string" ? [value] : value === true || value === undefined ? [] : value;
+  };
+  return {
+    argument: (place) => args[place],
+    argumentsFrom: (place) => args.slice(place),
+    text: (option) => texts(option).at(-1),
+    texts,
+    flag: (option) => options[option] === true,
+  };
+}

@@ -1,0 +1,49 @@
+import { defineError } from "@slipway/kernel/errors";
+
+export const StemcellUnreadable = defineError<{ file: string; why: string }>({
+  code: "CLS-001",
+  kind: "operator",
+  message: (p) => `the stemcell ${p.file} cannot be used: ${p.why}`,
+  next: "Download or build it again. It is a gzipped tar with stemcell.MF and image at its top; `tar -tzf` shows what it holds.",
+});
+
+export const ImageDiffers = defineError<{
+  file: string;
+  algorithm: string;
+  expected: string;
+  actual: string;
+}>({
+  code: "CLS-002",
+  kind: "operator",
+  message: (p) =>
+    `the image in the stemcell ${p.file} is not the one its stemcell.MF speaks of: its ${p.algorithm} digest is ${p.actual}, not ${p.expected}`,
+  next: "Do not use it: it was damaged or changed. Download or build it again.",
+});
+
+export const StemcellNotWritten = defineError<{ file: string; why: string }>({
+  code: "CLS-003",
+  kind: "outside",
+  message: (p) => `the stemcell ${p.file} cannot be written: ${p.why}; what was there is as it was`,
+  next: "See that its directory exists, may be written to and has room.",
+});
+
+export const NotBuiltYet = defineError<{ cloud: string }>({
+  code: "CLS-004",
+  kind: "operator",
+  message: (p) => `slipway builds stemcells for its local cloud, none for ${p.cloud}`,
+  next: "Leave out --for, or upload one of the public stemcells for that cloud with `slipway upload-stemcell`.",
+});
+
+export const BadStemcellOption = defineError<{ option: string; why: string }>({
+  code: "CLS-005",
+  kind: "operator",
+  message: (p) => `--${p.option} cannot be used for a stemcell: ${p.why}`,
+  next: "Correct the option; `slipway help` with the command's name shows what it takes.",
+});
+
+export const NoRoot = defineError<{ path: string; why: string }>({
+  code: "CLS-006",
+  kind: "operator",
+  message: (p) => `${p.path} cannot be the root file system of a stemcell: ${p.why}`,
+  next: "Name a directory with a root file system, or a tar of one (gzipped or not).",
+});

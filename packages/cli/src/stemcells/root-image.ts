@@ -1,0 +1,57 @@
+import { mkdtemp, open, rm, stat } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import { messageTrail, systemCode } from "@slipway/kernel/errors";
+import { type Exec, mustRun } from "@slipway/kernel/exec";
+import { NoRoot } from "./errors.ts";
+import { digestOf } from "./file-digest.ts";
+
+export interface ImageFile {
+  readonly path: string;
+  readonly sha1: string;
+  /** Removes what was made on the way. */
+  done(): Promise<void>;
+}
+
+/**
+ * A root file system as an image: a tar as it is, a directory as a gzipped tar whose bytes depend on the files alone.
+ * `beside`: where there is room for it.
+ */
+export async function rootImage(root: string, beside: string, exec: Exec): Promise<ImageFile> {
+  const found = await stat(root).catch((cause: unknown) => {
+    throw NoRoot({ path: root, why: reason(cause) }, { cause });
+  });
+  if (found.isDirectory()) return await packed(root, beside, exec);
+  if (!found.isFile() || !(await isTar(root))) throw NoRoot({ path: root, why: "it is no tar" });
+  return { path: root, sha1: await digestOf(root, "sha1"), done: async () => undefined };
+}
+
+async function packed(root: string, beside: string, exec: Exec): Promise<ImageFile> {
+  const dir = await mkdtemp(join(dirname(beside), ".slipway-root-"));
+  const done = () => rm(dir, { recursive: true, force: true });
+  try {
+    const path = join(dir, "image");
+    const flags = ["--sort=name", "--mtime=@0", "--numeric-owner", "--one-file-system"];
+    // Through gzip itself: with -z tar lets it write the time.
+    const gzip = ["--use-compress-program=gzip -n"];
+    await mustRun(exec, `packing ${root}`, "tar", ["-c", ...flags, ...gzip, "-f", path, "-C", root, "."]);
+    return { path, sha1: await digestOf(path, "sha1"), done };
+  } catch (cause) {
+    await done();
+    throw NoRoot({ path: root, why: messageTrail(cause) }, { cause });
+  }
+}
+
+/** Gzipped, or with the mark that every tar of this century has. */
+async function isTar(path: string): Promise<boolean> {
+  const file = await open(path, "r");
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0);
+    const gzip = buffer[0] === 0x1f && buffer[1] === 0x8b;
+    return bytesRead >= 2 && (gzip || buffer.subarray(257, 262).toString("latin1") === "ustar");
+  } finally {
+    await file.close();
+  }
+}
+
+const reason = (error: unknown): string =>
+  systemCode(error) === "ENOENT" ? "it does not exist" : messageTrail(error);

@@ -1,0 +1,68 @@
+import { createWriteStream } from "node:fs";
+import { open, rename, rm, stat } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { syncDirectory } from "@slipway/kernel/atomic-file";
+import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
+import { systemRandom } from "@slipway/kernel/random";
+import { packTar, type TarSource } from "modern-tar/fs";
+import { StemcellNotWritten } from "./errors.ts";
+import { digestOf } from "./file-digest.ts";
+
+export interface WrittenArchive {
+  readonly size: number;
+  /** Of the whole file, as `upload-stemcell --sha1` wants it. */
+  readonly sha1: string;
+}
+
+/** A file of the archive: its text, or where its content is. */
+export type ArchiveFile =
+  | { readonly name: string; readonly text: string }
+  | { readonly name: string; readonly path: string };
+
+/**
+ * A gzipped tar whose bytes depend on the names and contents of its files alone. It appears under its name when it is
+ * whole; until then, and when anything fails, what was there stays.
+ */
+export async function writeArchive(to: string, files: readonly ArchiveFile[]): Promise<WrittenArchive> {
+  const partial = join(dirname(to), `.${basename(to)}.${systemRandom.hex(6)}.partial`);
+  try {
+    const flags = { flags: "wx", mode: 0o644 };
+    await pipeline(packTar(files.map(source)), createGzip({ level: 6 }), createWriteStream(partial, flags));
+    await sync(partial);
+    const written = { size: (await stat(partial)).size, sha1: await digestOf(partial, "sha1") };
+    await rename(partial, to);
+    await syncDirectory(dirname(to));
+    return written;
+  } catch (error) {
+    await rm(partial, { force: true });
+    if (error instanceof SlipwayError) throw error;
+    throw StemcellNotWritten({ file: to, why: reason(error) }, { cause: error });
+  }
+}
+
+const SAME = { mode: 0o644, uid: 0, gid: 0, uname: "root", gname: "root", mtime: new Date(0) } as const;
+
+function source(file: ArchiveFile): TarSource {
+  return "text" in file
+    ? { ...SAME, type: "content", target: file.name, content: file.text }
+    : { ...SAME, type: "file", target: file.name, source: file.path };
+}
+
+async function sync(path: string): Promise<void> {
+  const file = await open(path, "r");
+  try {
+    await file.sync();
+  } finally {
+    await file.close();
+  }
+}
+
+function reason(error: unknown): string {
+  const code = systemCode(error);
+  if (code === "ENOENT") return "its directory does not exist";
+  if (code === "EACCES" || code === "EPERM" || code === "EROFS") return "writing there is not allowed";
+  if (code === "ENOSPC") return "the disk is full";
+  return messageTrail(error);
+}
