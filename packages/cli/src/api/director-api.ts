@@ -1,5 +1,5 @@
-import type * as v from "valibot";
 import type { ReadStream } from "node:fs";
+import type * as v from "valibot";
 
 /** What is sent to the Director. */
 export interface ApiRequest {
@@ -43,4 +43,9 @@ export interface FollowOptions {
   readonly quiet?: boolean;
   /** Told each line of the event output in place of printing it. */
   readonly onEvent?: (line: string) => void;
+  /** One of its outputs as it grows, as it is, in place of its events. */
+  readonly raw?: {
+    readonly type: "event" | "debug" | "cpi" | "result";
+    readonly print: (text: string) => void;
+  };
 }

@@ -10,6 +10,10 @@ export interface Table {
   /** Cells in the order of the header. An empty one is printed `-`. A cell may have several lines. */
   readonly rows: readonly (readonly Cell[])[];
   readonly notes?: readonly string[];
+  /** How many it says there are, where that is not its rows. */
+  readonly count?: number;
+  /** Printed above it on a terminal. */
+  readonly title?: string;
   /** A single thing, printed with its fields below each other, as `bosh env` does. */
   readonly transpose?: boolean;
 }

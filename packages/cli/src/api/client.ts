@@ -1,0 +1,124 @@
+import { messageTrail } from "@slipway/kernel/errors";
+import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { check } from "@slipway/protocol/schema/check";
+import * as v from "valibot";
+import type { ApiRequest, DirectorApi, FollowOptions, TaskOutcome } from "./director-api.ts";
+import { OddAnswer, UaaWanted, Unauthorized } from "./errors.ts";
+import { followTask, type Teller } from "./follow.ts";
+import { refusedBy } from "./refusal.ts";
+import { requestName, requestPath } from "./request-path.ts";
+import { type Reply, type Sent, Wire, type WireOptions } from "./wire.ts";
+
+export interface ClientOptions extends WireOptions {
+  /** Who is told of tasks as they go. */
+  readonly teller: Teller;
+}
+
+const ACCEPTED = [200, 201, 204, 206];
+const authentication = v.object({ user_authentication: v.object({ type: v.string() }) });
+
+/** A Director's API with basic authentication. */
+export class Client implements DirectorApi {
+  readonly #options: ClientOptions;
+  readonly #wire: Wire;
+
+  constructor(options: ClientOptions) {
+    this.#options = options;
+    this.#wire = new Wire(options);
+  }
+
+  get url(): string {
+    return this.#options.url;
+  }
+
+  get user(): string | undefined {
+    return this.#options.user;
+  }
+
+  async json<const S extends v.GenericSchema>(request: ApiRequest, schema: S): Promise<v.InferOutput<S>> {
+    const what = requestName(request);
+    const text = await this.text(request);
+    let document: unknown;
+    try {
+      document = parseStrictJson(text, "it");
+    } catch (cause) {
+      throw OddAnswer({ what, why: messageTrail(cause) });
+    }
+    const checked = check(schema, document, "answer");
+    if (!checked.ok) throw OddAnswer({ what, why: checked.problems.join("; ") });
+    return checked.value;
+  }
+
+  async text(request: ApiRequest): Promise<string> {
+    const reply = await this.#send(request);
+    if (!ACCEPTED.includes(reply.status)) throw await this.#refusal(request, reply);
+    return reply.body.toString("utf8");
+  }
+
+  async begin(request: ApiRequest): Promise<number> {
+    const reply = await this.#send(request);
+    if (reply.status !== 302 && reply.status !== 303) {
+      if (!ACCEPTED.includes(reply.status)) throw await this.#refusal(request, reply);
+      throw OddAnswer({ what: requestName(request), why: `it started no task (status ${reply.status})` });
+    }
+    const id = /\/tasks\/(\d+)$/.exec(reply.location ?? "")?.[1];
+    if (id === undefined) throw OddAnswer({ what: requestName(request), why: "it names no task" });
+    return Number(id);
+  }
+
+  follow(task: number, options: FollowOptions = {}): Promise<TaskOutcome> {
+    const { clock, stop, teller } = this.#options;
+    return followTask(task, options, { api: this, teller, clock, stop, since: this.#since });
+  }
+
+  output(task: number, type: "event" | "debug" | "cpi" | "result" | "conversation"): Promise<string> {
+    return this.text({ method: "GET", path: `/tasks/${task}/output`, query: { type } });
+  }
+
+  /** What a task's output has from a byte on; nothing new is empty. */
+  readonly #since = async (task: number, type: string, from: number): Promise<Buffer> => {
+    const request: ApiRequest = { method: "GET", path: `/tasks/${task}/output`, query: { type } };
+    const reply = await this.#send(request, { range: `bytes=${from}-` });
+    if (reply.status === 416 || reply.status === 204) return Buffer.alloc(0);
+    if (reply.status === 206) return reply.body;
+    // A Director that does not know ranges sends everything each time.
+    if (reply.status === 200) return reply.body.subarray(from);
+    throw await this.#refusal(request, reply);
+  };
+
+  close(): void {
+    this.#wire.close();
+  }
+
+  #send(request: ApiRequest, headers: Record<string, string> = {}): Promise<Reply> {
+    const { method, body, contentType } = request;
+    const sent: Sent = {
+      method,
+      path: requestPath(request),
+      // Writes without a body still say that it is empty, as upstream does.
+      body: body ?? (method === "GET" || method === "DELETE" ? undefined : ""),
+      headers: { ...headers, ...(contentType === undefined ? {} : { "content-type": contentType }) },
+    };
+    return this.#wire.send(sent);
+  }
+
+  async #refusal(request: ApiRequest, reply: Reply): Promise<Error> {
+    const body = reply.body.toString("utf8");
+    const { url, user } = this.#options;
+    // 600000: known, but not allowed to; that is a refusal like others.
+    if (reply.status !== 401 || body.includes('"code":600000'))
+      return refusedBy(requestName(request), reply.status, body);
+    const info = await this.#wire.send({ method: "GET", path: "/info", headers: {} });
+    const type = authenticationType(info);
+    return type === "uaa" ? UaaWanted({ url }) : Unauthorized({ url, user });
+  }
+}
+
+function authenticationType(info: Reply): string | undefined {
+  try {
+    const parsed = v.safeParse(authentication, JSON.parse(info.body.toString("utf8")));
+    return parsed.success ? parsed.output.user_authentication.type : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,29 @@
+import * as v from "valibot";
+import type { DirectorApi } from "./director-api.ts";
+
+const versioned = v.object({ name: v.string(), version: v.string() });
+
+const deploymentWire = v.object({
+  name: v.string(),
+  releases: v.nullish(v.array(versioned)),
+  stemcells: v.nullish(v.array(versioned)),
+  teams: v.nullish(v.array(v.string())),
+});
+
+export type Deployment = v.InferOutput<typeof deploymentWire>;
+
+export async function listDeployments(api: DirectorApi): Promise<readonly Deployment[]> {
+  const query = { exclude_configs: "true" };
+  return await api.json({ method: "GET", path: "/deployments", query }, v.array(deploymentWire));
+}
+
+const slugs = (list: Deployment["releases"]) =>
+  (list ?? []).map(({ name, version }) => `${name}/${version}`).join("\n");
+
+/** Cells of the columns that every table of deployments has. */
+export const deploymentCells = (one: Deployment) => ({
+  name: one.name,
+  releases: slugs(one.releases),
+  stemcells: slugs(one.stemcells),
+  teams: (one.teams ?? []).join("\n"),
+});

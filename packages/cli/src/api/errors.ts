@@ -1,0 +1,59 @@
+import { defineError } from "@slipway/kernel/errors";
+
+export const NotReachable = defineError<{ url: string; why: string }>({
+  code: "CLI-020",
+  kind: "outside",
+  message: (p) => `no Director answers at ${p.url}: ${p.why}`,
+  next: "If it is the one of this machine, `slipway up` starts it. Otherwise check the address (-e, BOSH_ENVIRONMENT) and the network.",
+});
+
+export const CertificateRefused = defineError<{ url: string; why: string }>({
+  code: "CLI-021",
+  kind: "outside",
+  message: (p) => `the certificate of the Director at ${p.url} is not trusted: ${p.why}`,
+  next: "Give the certificate of its authority with --ca-cert or BOSH_CA_CERT, and call the Director by a name or address that its certificate holds.",
+});
+
+export const Unauthorized = defineError<{ url: string; user: string | undefined }>({
+  code: "CLI-022",
+  kind: "operator",
+  message: (p) =>
+    p.user === undefined
+      ? `the Director at ${p.url} wants to know who you are`
+      : `the Director at ${p.url} does not accept the name and password of '${p.user}'`,
+  next: "Log in with `slipway log-in`, or set BOSH_CLIENT and BOSH_CLIENT_SECRET.",
+});
+
+export const UaaWanted = defineError<{ url: string }>({
+  code: "CLI-023",
+  kind: "operator",
+  message: (p) => `the Director at ${p.url} authenticates through UAA, which slipway does not speak yet`,
+  next: "Use the bosh CLI with this Director.",
+});
+
+export const DirectorRefused = defineError<{
+  what: string;
+  status: number;
+  directorCode: number | undefined;
+  description: string;
+}>({
+  code: "CLI-024",
+  kind: "operator",
+  message: (p) =>
+    `the Director refused ${p.what}: ${p.description} (${p.directorCode === undefined ? "" : `code ${p.directorCode}, `}status ${p.status})`,
+  next: "Correct what its message names and run the command again.",
+});
+
+export const OddAnswer = defineError<{ what: string; why: string }>({
+  code: "CLI-025",
+  kind: "outside",
+  message: (p) => `the answer to ${p.what} is not one of a Director: ${p.why}`,
+  next: "Check that the address is a BOSH Director's, and not of something before or beside it.",
+});
+
+export const TaskFailed = defineError<{ id: number; state: string; result: string }>({
+  code: "CLI-026",
+  kind: "outside",
+  message: (p) => `task ${p.id} ended as ${p.state}${p.result === "" ? "" : `: ${p.result}`}`,
+  next: "`slipway task ID --debug` shows what the Director did, `slipway explain --task ID` whom it talked to.",
+});

@@ -1,0 +1,111 @@
+import { printable } from "../ui/text.ts";
+import { dateText } from "../ui/time-text.ts";
+
+/** A line of a task's event output. */
+interface Event {
+  readonly time?: number;
+  readonly stage?: string;
+  readonly tags?: readonly string[];
+  readonly task?: string;
+  readonly state?: string;
+  readonly type?: string;
+  readonly message?: string;
+  readonly data?: { readonly status?: string; readonly error?: string };
+  readonly error?: { readonly code?: number; readonly message?: string };
+}
+
+/**
+ * Makes of event lines what upstream prints. A step's line stays open, so that its duration or failure can be added
+ * when nothing else was printed in between.
+ */
+export class EventLog {
+  readonly #task: number;
+  readonly #begun = new Map<string, number>();
+  #open: string | undefined;
+  #first: number | undefined;
+  #last: number | undefined;
+
+  constructor(task: number) {
+    this.#task = task;
+  }
+
+  /** Pieces to print; a new line begins with `\n`. */
+  add(line: string): readonly string[] {
+    const event = parsed(line);
+    if (event === undefined) return [];
+    const time = typeof event.time === "number" ? event.time : (this.#last ?? 0);
+    this.#first ??= time;
+    this.#last = time;
+    if (event.error !== undefined) return this.#other(time, `Error: ${words(event.error.message)}`);
+    if (event.type === "deprecation") return this.#other(time, `Deprecation: ${words(event.message)}`);
+    if (event.type === "warning") return this.#other(time, `Warning: ${words(event.message)}`);
+    return event.stage === undefined ? [] : this.#step(event, time);
+  }
+
+  /** Started, finished, how long; undefined when there was no event. */
+  summary(): string | undefined {
+    if (this.#first === undefined || this.#last === undefined) return undefined;
+    const at = (what: string, value: string) => `Task ${this.#task} ${what.padEnd(8)} ${value}\n`;
+    return (
+      at("Started", dateText(this.#first)) +
+      at("Finished", dateText(this.#last)) +
+      at("Duration", durationText(this.#last - this.#first))
+    );
+  }
+
+  #step(event: Event, time: number): readonly string[] {
+    const { stage = "", tags, task = "", state, data } = event;
+    const key = JSON.stringify([stage, tags, task]);
+    const same = this.#open === key;
+    const name = `${words(stage)}${tags === undefined || tags === null || tags.length === 0 ? "" : ` ${tags.map(words).join(", ")}`}: ${words(task)}`;
+    if (state === "started") {
+      this.#begun.set(key, time);
+      this.#open = key;
+      return [this.#prefix(time), name];
+    }
+    if (state === "in_progress") {
+      if (data?.status === undefined || data.status === "") return [];
+      this.#open = key;
+      const status = [this.#prefix(time), `L ${words(data.status)}: ${words(task)}`];
+      return same ? status : [this.#prefix(time), name, ...status];
+    }
+    if (state !== "finished" && state !== "failed") return [];
+    const took = ` (${durationText(time - (this.#begun.get(key) ?? time))})`;
+    const line = same ? [took] : [this.#prefix(time), `${name}${took}`];
+    this.#open = undefined;
+    if (state === "finished") return line;
+    // Upstream's: below the bar.
+    const indent = " ".repeat(this.#prefix(time).length - "\n| ".length);
+    return [...line, `\n${indent}L Error: ${words(data?.error)}`];
+  }
+
+  #other(time: number, text: string): readonly string[] {
+    this.#open = undefined;
+    return [this.#prefix(time), text];
+  }
+
+  #prefix(time: number): string {
+    return `\nTask ${this.#task} | ${new Date(time * 1000).toISOString().slice(11, 19)} | `;
+  }
+}
+
+const words = (text: string | undefined): string => printable(String(text ?? ""));
+
+/** A line that is no event is passed over: what a Director logs must not end the command that watches it. */
+function parsed(line: string): Event | undefined {
+  if (line.trim() === "") return undefined;
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === "object" && value !== null ? (value as Event) : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** `hh:mm:ss` */
+export function durationText(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  return [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+    .map((part) => String(part).padStart(2, "0"))
+    .join(":");
+}

@@ -1,0 +1,101 @@
+import { StringDecoder } from "node:string_decoder";
+import type { Clock } from "@slipway/kernel/clock";
+import { Interrupted } from "../ui/errors.ts";
+import type { DirectorApi, FollowOptions, TaskOutcome } from "./director-api.ts";
+import { TaskFailed } from "./errors.ts";
+import { EventLog } from "./event-log.ts";
+import { RUNNING, taskWire } from "./task-wire.ts";
+
+/** Who is told of a task as it goes. */
+export interface Teller {
+  /** Part of a line or several. */
+  chunk(text: string): void;
+  taskBegins(task: number): void;
+  /** Without a summary it had no events. */
+  taskEnds(task: number, state: string, summary: string | undefined): void;
+  note(text: string): void;
+}
+
+export interface FollowTools {
+  readonly api: Pick<DirectorApi, "json">;
+  readonly teller: Teller;
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+  readonly since: (task: number, type: string, from: number) => Promise<Buffer>;
+}
+
+const PAUSE_MS = 500;
+/** A local Director is quick; whoever watches a short task need not wait half a second for its end. */
+const FIRST_PAUSE_MS = 50;
+
+/** Follows to the end. The state is read before the output: what is written by then is all there will be. */
+export async function followTask(
+  task: number,
+  options: FollowOptions,
+  tools: FollowTools,
+): Promise<TaskOutcome> {
+  const { raw } = options;
+  const tell = tellerOf(task, options, tools.teller);
+  const decoder = new StringDecoder("utf8");
+  const onBytes = raw === undefined ? lines(tell.line) : (bytes: Buffer) => raw.print(decoder.write(bytes));
+  try {
+    const outcome = await readOn(task, raw?.type ?? "event", tools, onBytes);
+    tell.end(outcome);
+    if (outcome.state !== "done") throw TaskFailed(outcome);
+    return outcome;
+  } catch (error) {
+    if (tools.stop.aborted) tell.left();
+    throw error;
+  }
+}
+
+/** Cuts bytes into lines; what has no end yet waits for it. */
+function lines(onLine: (line: string) => void): (bytes: Buffer) => void {
+  let rest = Buffer.alloc(0);
+  return (bytes) => {
+    rest = Buffer.concat([rest, bytes]);
+    for (let end = rest.indexOf(10); end >= 0; end = rest.indexOf(10)) {
+      onLine(rest.subarray(0, end).toString("utf8"));
+      rest = rest.subarray(end + 1);
+    }
+  };
+}
+
+async function readOn(
+  task: number,
+  type: string,
+  { api, clock, stop, since }: FollowTools,
+  onBytes: (bytes: Buffer) => void,
+): Promise<TaskOutcome> {
+  let from = 0;
+  for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(PAUSE_MS, pause * 2)) {
+    const { state, result } = await api.json({ method: "GET", path: `/tasks/${task}` }, taskWire);
+    const news = await since(task, type, from);
+    from += news.length;
+    if (news.length > 0) onBytes(news);
+    if (!RUNNING.includes(state)) return { id: task, state, result: result ?? "" };
+    await clock.sleep(pause, stop).catch(() => {
+      throw new Interrupted();
+    });
+  }
+}
+
+function tellerOf(task: number, { quiet = false, onEvent, raw }: FollowOptions, teller: Teller) {
+  const log = new EventLog(task);
+  const silent = quiet || onEvent !== undefined || raw !== undefined;
+  if (!silent) teller.taskBegins(task);
+  return {
+    line: (line: string) => {
+      if (onEvent !== undefined) return onEvent(line);
+      const pieces = log.add(line);
+      if (!quiet) for (const piece of pieces) teller.chunk(piece);
+    },
+    end: ({ state }: TaskOutcome) => {
+      if (!silent) teller.taskEnds(task, state, log.summary());
+    },
+    left: () =>
+      teller.note(
+        `Task ${task} goes on without you. \`slipway task ${task}\` follows it again, \`slipway cancel-task ${task}\` cancels it.`,
+      ),
+  };
+}

@@ -1,0 +1,45 @@
+import * as v from "valibot";
+import type { Table } from "../ui/ui.ts";
+
+const text = v.nullish(v.string());
+
+export const infoWire = v.object({
+  name: v.string(),
+  uuid: v.string(),
+  version: v.string(),
+  user: text,
+  cpi: text,
+  stemcell_os: text,
+  stemcell_version: text,
+  user_authentication: v.nullish(v.object({ type: v.string() })),
+  features: v.nullish(v.record(v.string(), v.object({ status: v.boolean() }))),
+});
+
+export type Info = v.InferOutput<typeof infoWire>;
+
+/** As `env` and `alias-env` show it. */
+export function infoTable(info: Info): Table {
+  const features = Object.entries(info.features ?? {})
+    .map(([name, { status }]) => `${name}: ${status ? "enabled" : "disabled"}`)
+    .sort();
+  const fields: (readonly [key: string, title: string, value: string])[] = [
+    ["name", "Name", info.name],
+    ["uuid", "UUID", info.uuid],
+    ["version", "Version", info.version],
+  ];
+  if (info.stemcell_os)
+    fields.push([
+      "director_stemcell",
+      "Director Stemcell",
+      `${info.stemcell_os}/${info.stemcell_version ?? ""}`,
+    ]);
+  if (info.cpi) fields.push(["cpi", "CPI", info.cpi]);
+  fields.push(["features", "Features", features.join("\n")]);
+  fields.push(["user", "User", info.user || "(not logged in)"]);
+  return {
+    content: "",
+    header: Object.fromEntries(fields.map(([key, title]) => [key, title])),
+    rows: [fields.map(([, , value]) => value)],
+    transpose: true,
+  };
+}

@@ -1,0 +1,15 @@
+import type { ApiRequest } from "./director-api.ts";
+
+/** The path with its query; what is undefined is left out. */
+export function requestPath({ path, query = {} }: ApiRequest): string {
+  const pairs = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined ? [] : [`${encodeURIComponent(name)}=${encodeURIComponent(value)}`],
+  );
+  return pairs.length === 0 ? path : `${path}?${pairs.join("&")}`;
+}
+
+/** A piece of a path. `+` and `*` stay as they are, as upstream sends them. */
+export const piece = (text: string): string => encodeURIComponent(text).replaceAll("%2B", "+");
+
+/** What an error calls the request: its query may hold more than a reader wants. */
+export const requestName = ({ method, path }: ApiRequest): string => `${method} ${path}`;

@@ -1,0 +1,62 @@
+import type { Command, Option } from "../command.ts";
+import { GLOBAL_OPTIONS } from "../parse/globals.ts";
+
+/** An option as shells see it. */
+export interface Flag {
+  readonly long: string;
+  readonly short: string | undefined;
+  readonly value: boolean;
+  readonly about: string;
+}
+
+/** What can stand at one place of the command line. */
+export interface Entry {
+  /** `deploy` and its aliases; of `stemcell build` it is `build`. */
+  readonly names: readonly string[];
+  readonly about: string;
+  readonly flags: readonly Flag[];
+  /** Of `stemcell`: build, inspect, repack. */
+  readonly below: readonly Entry[];
+}
+
+/** What a shell is to offer: made from the table of commands, so that it is never behind it. */
+export interface Model {
+  readonly globals: readonly Flag[];
+  readonly entries: readonly Entry[];
+}
+
+export function modelOf(commands: readonly Command[]): Model {
+  const blank = ({ name }: Command) => name.includes(" ");
+  const groups = new Set(commands.filter(blank).map(({ name }) => name.split(" ")[0] ?? ""));
+  const entries = [
+    ...commands.filter((command) => !blank(command)).map((command) => entry(command, command.name)),
+    ...[...groups].map((group) => groupEntry(group, commands)),
+  ];
+  const help: Flag = { long: "help", short: "h", value: false, about: "print help" };
+  return { globals: [...GLOBAL_OPTIONS.map(flag), help], entries: entries.sort(byName) };
+}
+
+const byName = (a: Entry, b: Entry) => ((a.names[0] ?? "") < (b.names[0] ?? "") ? -1 : 1);
+
+const entry = (command: Command, name: string): Entry => ({
+  names: [name, ...(name === command.name ? (command.aliases ?? []) : [])],
+  about: command.summary,
+  flags: (command.options ?? []).map(flag),
+  below: [],
+});
+
+const groupEntry = (group: string, commands: readonly Command[]): Entry => ({
+  names: [group],
+  about: `commands for a ${group}`,
+  flags: [],
+  below: commands
+    .filter(({ name }) => name.startsWith(`${group} `))
+    .map((command) => entry(command, command.name.slice(group.length + 1))),
+});
+
+const flag = ({ flags, about }: Option): Flag => ({
+  long: /--([\w-]+)/.exec(flags)?.[1] ?? "",
+  short: /(?:^|\s)-(\w)\b/.exec(flags)?.[1],
+  value: flags.includes("<"),
+  about,
+});

@@ -1,0 +1,82 @@
+import type { ConversationLine } from "@slipway/director/conversation/line";
+import type { Paint } from "../ui/ui.ts";
+import { wrapped } from "../ui/wrap.ts";
+import { type Conversation, isCpi } from "./read.ts";
+import { registrySentence } from "./registry.ts";
+import { type Shares, sharesOf } from "./shares.ts";
+import { wordsOf } from "./words.ts";
+
+export interface Telling {
+  /** What the only CPI of the Director is called: in a conversation it has no name. */
+  readonly cpi: string;
+  readonly columns: number;
+  readonly paint: Paint;
+}
+
+/** The conversation as a sequence for people. */
+export function tell({ calls, runs }: Conversation, telling: Telling): readonly string[] {
+  const began = runs[0]?.at ?? calls[0]?.at ?? 0;
+  return calls.flatMap((call) => tellCall(call, began, telling));
+}
+
+/** What it comes to: whether a registry was involved, and where the time went. */
+export const sums = (conversation: Conversation): readonly string[] => [
+  registrySentence(conversation),
+  sharesText(sharesOf(conversation)),
+  ...(conversation.unread === 0
+    ? []
+    : [`${conversation.unread} lines could not be read: the Director keeps so much of a task and no more.`]),
+];
+
+function tellCall(
+  call: ConversationLine,
+  began: number,
+  { cpi, columns, paint }: Telling,
+): readonly string[] {
+  const { said, answered } = wordsOf(call);
+  const offset = `+${duration(call.at - began)}`.padEnd(9);
+  const about = [versions(call), polls(call)].filter((part) => part !== "").join(", ");
+  const took = call.error === undefined ? duration(call.ms) : `failed after ${duration(call.ms)}`;
+  const head = `Director -> ${partner(call, cpi)}: ${paint.bold(call.message)}${about === "" ? "" : ` (${about})`} ... ${took}`;
+  const details = [
+    said,
+    answered === "" ? "" : `-> ${answered}`,
+    call.note === undefined ? "" : `note: ${call.note}`,
+    call.error === undefined ? "" : paint.red(`-> ${call.error.replaceAll(/\s+/g, " ")}`),
+  ].filter((detail) => detail !== "");
+  return [
+    ...wrapped(`${offset} ${head}`, columns, INDENT),
+    ...details.flatMap((detail) => wrapped(`${INDENT}${detail}`, columns, `${INDENT}   `)),
+  ];
+}
+
+const INDENT = " ".repeat(10);
+
+/** `CPI local`, `agent of db/6f1c2a3b`. */
+export function partner({ to, instance }: Pick<ConversationLine, "to" | "instance">, cpi: string): string {
+  const id = to.slice(to.indexOf(":") + 1);
+  if (to.startsWith("cpi:")) return `CPI ${id === "" ? cpi : id}`.trimEnd();
+  return instance === undefined ? `agent ${id.slice(0, SHORT)}` : `agent of ${shortSlug(instance)}`;
+}
+
+const SHORT = 8;
+
+/** A uuid is told by its beginning. */
+export const shortSlug = (slug: string): string => slug.replace(/\/([0-9a-f]{8})-[0-9a-f-]{27}$/, "/$1");
+
+export function versions(call: ConversationLine): string {
+  if (!isCpi(call) || call.api_version === undefined) return "";
+  const { api_version: version, stemcell_api_version: stemcell } = call;
+  return `v${version}${stemcell === undefined ? "" : `, stemcell v${stemcell}`}`;
+}
+
+const polls = ({ polls: times }: ConversationLine): string =>
+  times === undefined || times < 2 ? "" : `asked ${times} times`;
+
+export const duration = (ms: number): string =>
+  ms < 9_999.5 ? `${Math.max(0, Math.round(ms))} ms` : `${(ms / 1000).toFixed(1)} s`;
+
+export function sharesText({ total, cpi, agent, director }: Shares): string {
+  const part = (ms: number) => `${duration(ms)} (${total === 0 ? 0 : Math.round((ms / total) * 100)} %)`;
+  return `It took ${duration(total)}: CPI ${part(cpi)}, agents ${part(agent)}, Director ${part(director)}.`;
+}

@@ -1,0 +1,74 @@
+import type { ReadStream } from "node:tty";
+import { errorText, toError } from "@slipway/kernel/errors";
+import type { Command } from "./command.ts";
+import { BadUsage, NoSuchCommand } from "./parse/errors.ts";
+import type { Globals } from "./parse/globals.ts";
+import { bareGlobals, type Parsed, parse } from "./parse/parse.ts";
+import { toolsFor, type World } from "./session/tools.ts";
+import { Interrupted } from "./ui/errors.ts";
+import { type Output, Terminal } from "./ui/terminal.ts";
+
+export interface Surroundings extends World {
+  readonly argv: readonly string[];
+  readonly version: string;
+  readonly out: Output;
+  readonly err: Output;
+  readonly input: ReadStream | undefined;
+}
+
+const FAILED = 1;
+const MISUSED = 2;
+const INTERRUPTED = 130;
+
+/** The whole program; resolves to the exit code. */
+export async function main(commands: readonly Command[], around: Surroundings): Promise<number> {
+  const { argv, env, version, out } = around;
+  let parsed: Parsed;
+  try {
+    const columns = around.out.isTTY === true ? around.out.columns : undefined;
+    parsed = parse(argv, commands, version, { env, columns, write: (text) => void out.write(text) });
+  } catch (error) {
+    const ui = uiFor(around, bareGlobals(argv, env));
+    ui.failure(errorText(toError(error)), MISUSED);
+    ui.close();
+    return MISUSED;
+  }
+  if (parsed.kind === "said") return parsed.code;
+  const { command, given, globals } = parsed;
+  const ui = uiFor(around, globals);
+  // `up` and `demo` speak for themselves.
+  const { tools, connected, close } = toolsFor(around, globals, ui, command.topic === "this machine");
+  let code: number;
+  try {
+    code = await command.run(given, tools);
+    if (code === 0 && connected() && command.topic !== "this machine") ui.aside("Succeeded");
+  } catch (error) {
+    code = codeOf(error, around.stop);
+    if (code !== INTERRUPTED) ui.failure(errorText(toError(error)), code);
+  } finally {
+    close();
+  }
+  ui.close();
+  return code;
+}
+
+function codeOf(error: unknown, stop: AbortSignal): number {
+  if (error instanceof Interrupted || stop.aborted) return INTERRUPTED;
+  return BadUsage.is(error) || NoSuchCommand.is(error) ? MISUSED : FAILED;
+}
+
+function uiFor({ out, err, input, stop, env }: Surroundings, globals: Globals): Terminal {
+  const columns = Number(env.COLUMNS);
+  return new Terminal({
+    out,
+    err,
+    input,
+    stop,
+    json: globals.json,
+    tty: globals.tty,
+    color: globals.color,
+    nonInteractive: globals.nonInteractive,
+    only: globals.columns,
+    columns: Number.isSafeInteger(columns) && columns > 0 ? columns : undefined,
+  });
+}

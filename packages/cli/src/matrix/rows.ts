@@ -1,0 +1,47 @@
+import { type Agreement, negotiate } from "@slipway/protocol/negotiate";
+
+/** Old or new; 2 stands for 2 and newer. */
+export type Age = 1 | 2;
+
+export interface Row {
+  /** 1 to 8, in the order of the table everybody knows. */
+  readonly number: number;
+  readonly director: Age;
+  readonly cpi: Age;
+  readonly stemcell: Age;
+  readonly agreed: Agreement;
+}
+
+const AGES: readonly Age[] = [1, 2];
+
+/** The eight mixes of old and new Director, CPI and stemcell, and what each of them means. */
+export const MIXES: readonly Row[] = AGES.flatMap((director) =>
+  AGES.flatMap((cpi) => AGES.map((stemcell) => ({ director, cpi, stemcell }))),
+).map((mix, at) => {
+  const agreed = negotiate({ ...mix, director: { min: 1, max: mix.director, registry: true } });
+  if (agreed.outcome === "refused") throw new Error(`bug: mix ${at + 1}: ${agreed.problems.join("; ")}`);
+  return { ...mix, number: at + 1, agreed };
+});
+
+/** What is known of one VM. */
+export interface VmVersions {
+  /** `shop: db/0`. */
+  readonly name: string;
+  /** What Director and CPI agreed on. */
+  readonly apiVersion: number;
+  readonly stemcell: number;
+}
+
+const age = (version: number): Age => (version < 2 ? 1 : 2);
+
+/**
+ * The row a VM runs in. A version that was agreed on is the smaller of two: below 2, a new Director tells of an old CPI;
+ * of an old Director nobody knows what the CPI could have done, and it may be either of two rows.
+ */
+export function rowsOf(vm: VmVersions, directorVersion: number): readonly Row[] {
+  const director = age(directorVersion);
+  const cpis: readonly Age[] = age(vm.apiVersion) === 2 ? [2] : director === 2 ? [1] : AGES;
+  return MIXES.filter(
+    (row) => row.director === director && cpis.includes(row.cpi) && row.stemcell === age(vm.stemcell),
+  );
+}

@@ -1,0 +1,51 @@
+import type { Command as Commander } from "commander";
+import type { Given } from "../command.ts";
+
+/** What commander has found. Only what was typed counts, none of its defaults. */
+export function givenBy(commander: Commander): Given {
+  const typed = (option: string): unknown => {
+    const key = keyOf(option);
+    return commander.getOptionValueSource(key) === "cli" ? commander.getOptionValue(key) : undefined;
+  };
+  const texts = (option: string): readonly string[] => {
+    const value = typed(option);
+    if (Array.isArray(value)) return value.filter((one) => typeof one === "string");
+    return typeof value === "string" ? [value] : [];
+  };
+  return {
+    argument: (place) => commander.args[place],
+    argumentsFrom: (place) => commander.args.slice(place),
+    text: (option) => texts(option).at(-1),
+    texts,
+    flag: (option) => {
+      const value = typed(option);
+      // `--no-color` is kept by commander as `color: false`.
+      return option.startsWith("no-") ? value === false : value !== undefined && value !== false;
+    },
+  };
+}
+
+/** The name commander keeps an option under: `skip-drain` as `skipDrain`, `no-color` as `color`. */
+function keyOf(option: string): string {
+  return option.replace(/^no-/, "").replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+}
+
+/** What stands before a command's name counts like what stands after it, where the command does not mean another. */
+export function withGlobals(own: Given, before: Given, isGlobal: (option: string) => boolean): Given {
+  const also = (option: string): Given => (isGlobal(option) ? before : nothingGiven);
+  return {
+    ...own,
+    text: (option) => own.text(option) ?? also(option).text(option),
+    texts: (option) => [...also(option).texts(option), ...own.texts(option)],
+    flag: (option) => own.flag(option) || also(option).flag(option),
+  };
+}
+
+/** Nothing was typed. */
+export const nothingGiven: Given = {
+  argument: () => undefined,
+  argumentsFrom: () => [],
+  text: () => undefined,
+  texts: () => [],
+  flag: () => false,
+};

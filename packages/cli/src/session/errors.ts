@@ -1,0 +1,57 @@
+import { defineError } from "@slipway/kernel/errors";
+
+export const NoEnvironment = defineError<Record<never, never>>({
+  code: "CLI-010",
+  kind: "operator",
+  message: () => "which Director is meant is not known: none was named, and none runs here",
+  next: "`slipway up` starts one on this machine. Another one is named with -e URL or BOSH_ENVIRONMENT.",
+});
+
+export const BadEnvironment = defineError<{ given: string; why: string }>({
+  code: "CLI-011",
+  kind: "operator",
+  message: (p) => `'${p.given}' is neither the URL of a Director nor an alias: ${p.why}`,
+  next: "Give a URL such as https://10.0.0.6:25555, or an alias that `slipway environments` lists.",
+});
+
+export const NoDeployment = defineError<Record<never, never>>({
+  code: "CLI-012",
+  kind: "operator",
+  message: () => "this command works on a deployment, and none was named",
+  next: "Name it with -d NAME or BOSH_DEPLOYMENT. `slipway deployments` lists them.",
+});
+
+export const BadLogins = defineError<{ path: string; why: string }>({
+  code: "CLI-013",
+  kind: "operator",
+  message: (p) => `the file of remembered environments ${p.path} cannot be used: ${p.why}`,
+  next: "Correct it, or remove it and log in again.",
+});
+
+export const BadCaCert = defineError<{ given: string }>({
+  code: "CLI-014",
+  kind: "operator",
+  message: (p) => `the authority's certificate could not be read: ${p.given}`,
+  next: "Give --ca-cert or BOSH_CA_CERT the path of a PEM file, or its text.",
+});
+
+export const BadEnvFile = defineError<{ path: string; why: string }>({
+  code: "CLI-015",
+  kind: "operator",
+  message: (p) => `the environment file ${p.path} cannot be used: ${p.why}`,
+  next: "`slipway up` writes it again. Or name the Director with -e, --ca-cert and BOSH_CLIENT, BOSH_CLIENT_SECRET.",
+});
+
+export const NoCredentials = defineError<{ what: string }>({
+  code: "CLI-016",
+  kind: "operator",
+  message: (p) => `${p.what} is missing`,
+  next: "Answer when asked, or set BOSH_CLIENT and BOSH_CLIENT_SECRET.",
+});
+
+export const LoginFailed = defineError<{ url: string; user: string }>({
+  code: "CLI-017",
+  kind: "operator",
+  message: (p) => `the Director at ${p.url} does not know '${p.user}' by this password`,
+  next: "Check name and password. The one that `slipway up` has made stands in the file that `slipway status` names.",
+});

@@ -1,0 +1,76 @@
+import { readFile } from "node:fs/promises";
+import type { Home } from "../home/home.ts";
+import type { Globals } from "../parse/globals.ts";
+import { directorUrl } from "./director-url.ts";
+import { readEnvFile } from "./env-file.ts";
+import { BadCaCert, BadEnvironment, NoEnvironment } from "./errors.ts";
+import { findLogin, type Logins, readLogins } from "./logins.ts";
+
+/** Which Director, as whom. */
+export interface Session {
+  readonly url: string;
+  /** PEM text; without it the system's authorities count. */
+  readonly ca: string | undefined;
+  readonly user: string | undefined;
+  readonly password: string | undefined;
+}
+
+export type Asked = Pick<Globals, "environment" | "caCert" | "client" | "clientSecret">;
+
+/**
+ * Options and BOSH_ variables, then what `log-in` and `alias-env` have remembered, then the Director that `slipway up`
+ * has written down. Credentials remembered for one Director are never sent to another.
+ */
+export async function findSession(asked: Asked, home: Pick<Home, "loginFile" | "envFile">): Promise<Session> {
+  const logins = await readLogins(home.loginFile);
+  const local = await readEnvFile(home.envFile);
+  const url = urlOf(asked.environment, logins, local);
+  const login = findLogin(logins, url);
+  const here =
+    local?.BOSH_ENVIRONMENT !== undefined && directorUrl(local.BOSH_ENVIRONMENT) === url ? local : {};
+  const ca = asked.caCert ?? login?.ca_cert ?? here.BOSH_CA_CERT;
+  return { url, ca: ca === undefined ? undefined : await pemOf(ca), ...credentials(asked, login, here) };
+}
+
+function urlOf(
+  environment: string | undefined,
+  logins: Logins,
+  local: Readonly<Record<string, string>> | undefined,
+): string {
+  if (environment !== undefined) {
+    const known = findLogin(logins, environment);
+    if (known !== undefined) return known.url;
+    // A word without a dot, colon or slash was meant as an alias; hosts of one word are given with their port.
+    if (/^[\w-]+$/.test(environment) && environment !== "localhost")
+      throw BadEnvironment({ given: environment, why: "no environment is remembered under that name" });
+    return directorUrl(environment);
+  }
+  if (logins.current !== undefined) return logins.current;
+  if (local?.BOSH_ENVIRONMENT !== undefined) return directorUrl(local.BOSH_ENVIRONMENT);
+  throw NoEnvironment({});
+}
+
+/** Name and password come from one place: a name from here with a password from there is nobody's. */
+function credentials(
+  asked: Asked,
+  login: { readonly user?: string | undefined; readonly password?: string | undefined } | undefined,
+  local: Readonly<Record<string, string>>,
+): Pick<Session, "user" | "password"> {
+  if (asked.client !== undefined) return { user: asked.client, password: asked.clientSecret };
+  if (login?.user !== undefined) return { user: login.user, password: login.password };
+  return { user: local.BOSH_CLIENT, password: local.BOSH_CLIENT_SECRET };
+}
+
+/** A path, or the text itself. */
+export async function pemOf(given: string): Promise<string> {
+  if (given.includes("-----BEGIN")) return given;
+  let text: string;
+  try {
+    text = await readFile(given, "utf8");
+  } catch (cause) {
+    throw BadCaCert({ given }, { cause });
+  }
+  if (!text.includes("-----BEGIN CERTIFICATE-----"))
+    throw BadCaCert({ given: `${given} holds no PEM certificate` });
+  return text;
+}

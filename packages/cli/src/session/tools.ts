@@ -1,0 +1,56 @@
+import type { Client } from "../api/client.ts";
+import type { Globals } from "../parse/globals.ts";
+import type { Tools } from "../tools.ts";
+import type { Terminal } from "../ui/terminal.ts";
+import { NoDeployment } from "./errors.ts";
+
+export type World = Pick<Tools, "clock" | "random" | "env" | "home" | "programs" | "stop">;
+
+/** Tools, and what has to be put away after the command. */
+export interface Kit {
+  readonly tools: Tools;
+  /** A Director was talked to. */
+  readonly connected: () => boolean;
+  close(): void;
+}
+
+/** What every command works with. `quiet`: it does not say which environment it uses. */
+export function toolsFor(world: World, globals: Globals, ui: Terminal, quiet: boolean): Kit {
+  let client: Promise<Client> | undefined;
+  const opened: Client[] = [];
+  const open = async (): Promise<Client> => {
+    // Loaded when it is needed: most of what `--help` does not.
+    const [{ findSession }, { Client: Opened }] = await Promise.all([
+      import("./session.ts"),
+      import("../api/client.ts"),
+    ]);
+    const session = await findSession(globals, world.home);
+    const made = new Opened({ ...session, clock: world.clock, stop: world.stop, teller: ui });
+    opened.push(made);
+    const { url, user } = session;
+    if (!quiet) ui.aside(`Using environment '${url}'${user === undefined ? "" : ` as client '${user}'`}`);
+    return made;
+  };
+  let told = false;
+  return {
+    connected: () => opened.length > 0,
+    close: () => {
+      for (const one of opened) one.close();
+    },
+    tools: {
+      ...world,
+      ui,
+      deployment: globals.deployment,
+      director: () => {
+        client ??= open();
+        return client;
+      },
+      mustDeployment: () => {
+        if (globals.deployment === undefined) throw NoDeployment({});
+        if (!told && !quiet) ui.aside(`Using deployment '${globals.deployment}'`);
+        told = true;
+        return globals.deployment;
+      },
+    },
+  };
+}

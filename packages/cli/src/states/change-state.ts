@@ -1,0 +1,86 @@
+import type { ApiRequest } from "../api/director-api.ts";
+import { piece } from "../api/request-path.ts";
+import { runTask } from "../api/run-task.ts";
+import type { Argument, Given, Option } from "../command.ts";
+import { Contradiction } from "../commands/errors.ts";
+import type { Tools } from "../tools.ts";
+import { confirmed } from "../ui/confirmed.ts";
+import { slug } from "./slug.ts";
+
+export type Action = "start" | "stop" | "restart" | "recreate";
+
+export const stateArguments: readonly Argument[] = [
+  { name: "[slug]", about: "group, group/id or group/index; without it all instances" },
+];
+
+export const convergeOptions: readonly Option[] = [
+  { flags: "--canaries <number>", about: "instead of the manifest's" },
+  { flags: "--max-in-flight <number>", about: "instead of the manifest's; a number or a percentage" },
+  { flags: "--converge", about: "bring the deployment to its manifest first (default)" },
+  { flags: "--no-converge", about: "touch the one instance only" },
+];
+
+export const skipDrain: Option = { flags: "--skip-drain", about: "do not run drain and pre-stop scripts" };
+export const fix: Option = { flags: "--fix", about: "also instances whose agent does not answer" };
+
+/** What is sent: with the whole deployment converged, or to one instance alone. */
+export function stateRequest(action: Action, deployment: string, given: Given): ApiRequest {
+  const asked = given.argument(0);
+  const to = asked === undefined ? undefined : slug(asked);
+  const drainless = given.flag("skip-drain") ? "true" : undefined;
+  const mend = given.flag("fix") ? "true" : undefined;
+  if (given.flag("hard") && given.flag("soft"))
+    throw Contradiction({ problem: "--hard and --soft exclude each other" });
+  if (given.flag("no-converge")) {
+    const problem = alonePreventedBy(given, to?.id);
+    if (to?.id === undefined || problem !== undefined) throw Contradiction({ problem: problem ?? "" });
+    return {
+      method: "POST",
+      path: `/deployments/${piece(deployment)}/instance_groups/${piece(to.group)}/${piece(to.id)}/actions/${action}`,
+      contentType: "text/yaml",
+      query: {
+        skip_drain: drainless,
+        hard: given.flag("hard") ? "true" : undefined,
+        ignore_unresponsive_agent: action === "recreate" ? mend : undefined,
+      },
+    };
+  }
+  const place =
+    to === undefined ? "*" : to.id === undefined ? piece(to.group) : `${piece(to.group)}/${piece(to.id)}`;
+  return {
+    method: "PUT",
+    path: `/deployments/${piece(deployment)}/jobs/${place}`,
+    contentType: "text/yaml",
+    query: {
+      state: stateOf(action, given.flag("hard")),
+      skip_drain: drainless,
+      fix: mend,
+      dry_run: given.flag("dry-run") ? "true" : undefined,
+      canaries: given.text("canaries"),
+      max_in_flight: given.text("max-in-flight"),
+    },
+  };
+}
+
+/** Asks, and follows it to its end. */
+export async function changeState(action: Action, given: Given, tools: Tools): Promise<number> {
+  const api = await tools.director();
+  const request = stateRequest(action, tools.mustDeployment(), given);
+  await confirmed(tools.ui);
+  await runTask(api, request);
+  return 0;
+}
+
+function stateOf(action: Action, hard: boolean): string {
+  if (action === "start") return "started";
+  if (action === "stop") return hard ? "detached" : "stopped";
+  return action;
+}
+
+function alonePreventedBy(given: Given, id: string | undefined): string | undefined {
+  const other = ["converge", "canaries", "max-in-flight", "dry-run"].find((option) => given.flag(option));
+  if (other !== undefined) return `--no-converge and --${other} exclude each other`;
+  return id === undefined
+    ? "--no-converge works on one instance: name it as group/id or group/index"
+    : undefined;
+}

@@ -1,0 +1,17 @@
+import { piece } from "../api/request-path.ts";
+import type { Given } from "../command.ts";
+import type { Tools } from "../tools.ts";
+import { instanceSlug } from "./slug.ts";
+
+export async function setIgnored(ignore: boolean, given: Given, tools: Tools): Promise<number> {
+  const api = await tools.director();
+  const deployment = piece(tools.mustDeployment());
+  const { group, id } = instanceSlug(given.argument(0) ?? "");
+  await api.text({
+    method: "PUT",
+    path: `/deployments/${deployment}/instance_groups/${piece(group)}/${piece(id)}/ignore`,
+    contentType: "application/json",
+    body: JSON.stringify({ ignore }),
+  });
+  return 0;
+}

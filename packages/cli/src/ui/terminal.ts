@@ -1,0 +1,227 @@
+import type { ReadStream } from "node:tty";
+import pc from "picocolors";
+import { CannotAsk, CannotAskFor } from "./errors.ts";
+import { renderJson } from "./render-json.ts";
+import { renderTable, withColumns } from "./render-table.ts";
+import { cut, printable } from "./text.ts";
+import type { Paint, Progress, Table, Ui } from "./ui.ts";
+
+export interface Output {
+  write(text: string): unknown;
+  readonly isTTY?: boolean | undefined;
+  readonly columns?: number | undefined;
+}
+
+export interface TerminalOptions {
+  readonly out: Output;
+  readonly err: Output;
+  readonly input: ReadStream | undefined;
+  readonly stop: AbortSignal;
+  readonly json: boolean;
+  /** `--tty`: print as to a terminal, whatever stdout is. */
+  readonly tty: boolean;
+  readonly color: boolean;
+  readonly nonInteractive: boolean;
+  /** `--column` */
+  readonly only: readonly string[];
+  /** `COLUMNS`, where stdout does not know. */
+  readonly columns: number | undefined;
+}
+
+/** Terminal, pipe or `--json`, which is collected and printed by `close`. */
+export class Terminal implements Ui {
+  readonly live: boolean;
+  readonly json: boolean;
+  readonly columns: number;
+  readonly paint: Paint;
+  readonly #options: TerminalOptions;
+  readonly #dressed: boolean;
+  readonly #tables: Table[] = [];
+  readonly #blocks: string[] = [];
+  readonly #lines: string[] = [];
+  /** What was printed so far ended a line, and whether the next thing keeps its distance. */
+  #at: "start" | "line" | "middle" = "start";
+  #gap = false;
+  #moving: string | undefined;
+  /** The number of a task stands alone on the line. */
+  #task = false;
+
+  constructor(options: TerminalOptions) {
+    this.#options = options;
+    const terminal = options.out.isTTY === true;
+    this.json = options.json;
+    this.live = terminal && !options.json;
+    this.#dressed = (terminal || options.tty) && !options.json;
+    // A terminal that does not know its width says 0.
+    this.columns = (terminal && options.out.columns) || options.columns || Number.POSITIVE_INFINITY;
+    const { bold, dim, green, red, yellow, cyan } = pc.createColors(this.#dressed && options.color);
+    this.paint = { bold, dim, green, red, yellow, cyan };
+  }
+
+  line(text: string): void {
+    if (this.json) this.#lines.push(text);
+    else this.#put(`${printable(text)}\n`);
+  }
+
+  block(text: string): void {
+    if (this.json) this.#blocks.push(text);
+    else this.#put(this.#dressed ? printable(text) : text);
+  }
+
+  /** A part of a line or several: what is told of a task as it comes. A new line begins with its line end. */
+  chunk(text: string): void {
+    if (this.json) this.#blocks.push(text);
+    else if (this.#at === "start") this.#put(text.replace(/^\n/, ""));
+    else this.#put(this.#task ? `\n${text}` : text);
+  }
+
+  taskBegins(task: number): void {
+    if (this.json) this.#lines.push(`Task ${task}`);
+    if (!this.#dressed) return;
+    this.#paragraph(`Task ${task}`);
+    this.#gap = false;
+    this.#task = true;
+  }
+
+  taskEnds(task: number, state: string, summary: string | undefined): void {
+    const end = summary === undefined ? dotted(state) : `${summary}Task ${task} ${state}`;
+    if (this.json) this.#lines.push(end);
+    else if (summary !== undefined) {
+      if (this.#at === "middle") this.#put("\n");
+      if (this.#dressed) this.#paragraph(`${end}\n`);
+    } else if (this.#dressed) {
+      this.#put(`${end}\n`);
+      this.#gap = true;
+    }
+  }
+
+  /** Something that only a reader at a terminal or of `--json` is told: which environment, that it succeeded. */
+  aside(text: string): void {
+    if (this.json) this.#lines.push(text);
+    else if (this.#dressed) this.#paragraph(`${printable(text)}\n`);
+  }
+
+  table(table: Table): void {
+    const shown = withColumns(table, this.#options.only);
+    if (this.json) this.#tables.push(shown);
+    else
+      this.#paragraph(
+        renderTable(shown, {
+          kind: this.#dressed ? "terminal" : "pipe",
+          columns: this.columns,
+          bold: this.paint.bold,
+        }),
+      );
+  }
+
+  note(text: string): void {
+    if (this.#at === "middle") this.#put("\n");
+    this.#clear();
+    this.#options.err.write(`${printable(text)}\n`);
+    this.#redraw();
+  }
+
+  /** Of the whole command. */
+  failure(text: string, code: number): void {
+    if (this.json) {
+      this.#lines.push(text, `Exit code ${code}`);
+      return;
+    }
+    this.#clear();
+    if (this.#at === "middle") this.#put("\n");
+    const { red } = pc.createColors(this.#options.err.isTTY === true && this.#options.color);
+    const [first = "", ...rest] = printable(text).split("\n");
+    this.#options.err.write(`${[red(first), ...rest].join("\n")}\n`);
+  }
+
+  async confirm(question: string): Promise<boolean> {
+    if (this.#options.nonInteractive) return true;
+    const input = this.#input();
+    if (input === undefined) throw CannotAsk({ question });
+    const { askLine } = await import("./prompt.ts");
+    const answer = await askLine(`${question} [yN]: `, this.#desk(input));
+    return /^(y|yes)$/i.test(answer.trim());
+  }
+
+  async ask(question: string, { hidden = false }: { readonly hidden?: boolean } = {}): Promise<string> {
+    const input = this.#options.nonInteractive ? undefined : this.#input();
+    if (input === undefined) throw CannotAskFor({ what: question });
+    const { askHidden, askLine } = await import("./prompt.ts");
+    const desk = this.#desk(input);
+    return hidden ? await askHidden(`${question}: `, desk) : await askLine(`${question}: `, desk);
+  }
+
+  progress(text: string): Progress {
+    const end = (mark: string, last: string) => {
+      if (this.#moving !== undefined) {
+        this.#clear();
+        this.#moving = undefined;
+      }
+      this.line(`${mark}${last}`);
+    };
+    let now = text;
+    if (this.live) this.#show(now);
+    else if (!this.json) this.line(now);
+    return {
+      update: (next) => {
+        now = next;
+        if (this.live) this.#show(now);
+      },
+      done: (last) => end(this.live ? `${this.paint.green("✓")} ` : "", last ?? now),
+      failed: (last) => end(this.live ? `${this.paint.red("✗")} ` : "", last ?? now),
+    };
+  }
+
+  /** Once, at the end. */
+  close(): void {
+    if (this.json)
+      this.#options.out.write(renderJson({ tables: this.#tables, blocks: this.#blocks, lines: this.#lines }));
+    else if (this.#at === "middle") this.#put("\n");
+  }
+
+  #input(): ReadStream | undefined {
+    const { input } = this.#options;
+    return input?.isTTY === true && !this.json ? input : undefined;
+  }
+
+  #desk(input: ReadStream) {
+    if (this.#gap) this.#options.out.write("\n");
+    this.#gap = true;
+    const write = (text: string) => void this.#options.err.write(text);
+    return { input, write, stop: this.#options.stop };
+  }
+
+  #paragraph(text: string): void {
+    this.#gap = this.#at !== "start";
+    this.#put(text);
+    this.#gap = true;
+  }
+
+  #put(text: string): void {
+    if (text === "") return;
+    this.#clear();
+    this.#task = false;
+    const before = this.#gap ? (this.#at === "middle" ? "\n\n" : "\n") : "";
+    this.#gap = false;
+    this.#options.out.write(before + text);
+    this.#at = text.endsWith("\n") ? "line" : "middle";
+    this.#redraw();
+  }
+
+  #show(text: string): void {
+    this.#clear();
+    this.#moving = cut(printable(text), this.columns - 1);
+    this.#redraw();
+  }
+
+  #clear(): void {
+    if (this.#moving !== undefined) this.#options.out.write("\r\x1b[2K");
+  }
+
+  #redraw(): void {
+    if (this.#moving !== undefined) this.#options.out.write(this.#moving);
+  }
+}
+
+/** As upstream: `Task 4. Done` */
+const dotted = (state: string) => `. ${state.charAt(0).toUpperCase()}${state.slice(1)}`;
