@@ -22,6 +22,7 @@ export const EXECUTABLES = [
   { from: "packages/sim/src/bin/crash.ts", to: "packages/sim/dist/crash.cjs" },
   { from: "packages/sim/src/bin/crash-child.ts", to: "packages/sim/dist/crash-child.cjs" },
   { from: "packages/sim/src/bench/main.ts", to: "packages/sim/dist/bench.cjs" },
+  { from: "packages/certify/src/bin/mixes.ts", to: "packages/certify/dist/mixes.cjs" },
   { from: "packages/certify/src/bin/matrix.ts", to: "packages/certify/dist/matrix.cjs" },
 ];
 

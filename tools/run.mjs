@@ -15,9 +15,12 @@ const bin = (name) => join(root, "node_modules", ".bin", name);
 
 /** Each command: its steps. A step is a program with arguments; `rest` are the user's. */
 const COMMANDS = {
-  start: (rest) => [["node", "packages/cli/dist/slipway.cjs", "start", ...rest]],
-  matrix: (rest) => [["node", "packages/certify/dist/matrix.cjs", ...rest]],
+  start: (rest) => [["node", "packages/cli/dist/slipway.cjs", "demo", ...rest]],
+  slipway: (rest) => [["node", "packages/cli/dist/slipway.cjs", ...rest]],
+  matrix: (rest) => [["node", "packages/certify/dist/mixes.cjs", ...rest]],
+  "matrix:cpi": (rest) => [["node", "packages/certify/dist/matrix.cjs", ...rest]],
   crash: (rest) => [["node", "packages/sim/dist/crash.cjs", ...rest]],
+  "crash:local": (rest) => [["node", "tools/crash-local.mjs", ...rest]],
   test: (rest) => [[bin("vitest"), "run", ...rest]],
   // Mostly waiting for other processes: more of it at once than there are processors.
   "test:bosh-cli": (rest) => [
@@ -28,6 +31,9 @@ const COMMANDS = {
       "run",
       "--maxWorkers=3",
       "packages/cli/src/bosh-cli",
+      // Suites of ours that play with the real one by turns.
+      "with-bosh",
+      "like-bosh",
       ...rest,
     ],
   ],
@@ -46,6 +52,7 @@ const COMMANDS = {
     [bin("knip")],
   ],
   "bench:director": () => [["node", "bench/director.mjs"]],
+  "bench:local": () => [["node", "bench/local.mjs"]],
   "bench:agent": () => [["node", "bench/agent.mjs"]],
   "conformance:agent": () => [["node", "tools/conformance-agent.mjs"]],
   "bench:cpi": () => [
