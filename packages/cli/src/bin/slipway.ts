@@ -1,24 +1,59 @@
 #!/usr/bin/env node
 import { join } from "node:path";
-import { start } from "../commands/start.ts";
+import { VERSION } from "@slipway/director/start/version";
+import { systemClock } from "@slipway/kernel/clock";
+import { systemCode } from "@slipway/kernel/errors";
+import { systemRandom } from "@slipway/kernel/random";
+import { COMMANDS } from "../commands.ts";
+import { homeOf } from "../home/home.ts";
+import { main } from "../main.ts";
 
-const HELP = `slipway: a BOSH-compatible system
+// The other bundles stand beside ours: packages/cli/dist, packages/agent/dist.
+const beside = (name: string, file: string) => join(__dirname, "..", "..", name, "dist", file);
 
-  slipway start [--help]    the Director, with VMs as processes of this host
-`;
-
-const [command, ...rest] = process.argv.slice(2);
+const MOST_SIGNALS = 3;
+const ONE_SIGNAL_MS = 1000;
+const END_WITHIN_MS = 20_000;
 const stop = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
-const io = { out: process.stdout, err: process.stderr, stop: stop.signal };
-// The agent's bundle stands beside ours: packages/cli/dist and packages/agent/dist.
-const agentBundle = join(__dirname, "..", "..", "agent", "dist", "slipway-agent.cjs");
+let signals = 0;
+let last = Number.NEGATIVE_INFINITY;
+// SIGHUP: the terminal was closed.
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
+  process.on(signal, () => {
+    stop.abort();
+    // One Ctrl-C comes several times where npm and a script stand between: to the group, and passed on by each.
+    const now = systemClock.monotonic();
+    if (now - last < ONE_SIGNAL_MS) return;
+    last = now;
+    // Whoever insists does not want to wait for an orderly end.
+    if (++signals >= MOST_SIGNALS) process.exit(130);
+  });
 
-async function main(): Promise<number> {
-  if (command === "start") return await start(rest, agentBundle, io);
-  const asked = command === "--help" || command === "-h" || command === "help";
-  (asked ? process.stdout : process.stderr).write(HELP);
-  return asked ? 0 : 2;
-}
+// `slipway events | head`: nobody reads on. What runs is still put away: a Ctrl-C ends `| tee` too.
+let unread = false;
+for (const stream of [process.stdout, process.stderr])
+  stream.on("error", (error) => {
+    if (!["EPIPE", "EIO"].includes(systemCode(error) ?? "")) process.exit(1);
+    if (unread) return;
+    unread = true;
+    stop.abort();
+    systemClock.after(END_WITHIN_MS, () => process.exit(0));
+  });
 
-void main().then((code) => process.exit(code));
+void main(COMMANDS, {
+  argv: process.argv.slice(2),
+  env: process.env,
+  version: VERSION,
+  out: process.stdout,
+  err: process.stderr,
+  input: process.stdin.isTTY ? process.stdin : undefined,
+  clock: systemClock,
+  random: systemRandom,
+  stop: stop.signal,
+  home: homeOf(process.env, process.getuid?.() ?? 1),
+  programs: {
+    self: [process.execPath, __filename],
+    agent: beside("agent", "slipway-agent.cjs"),
+    registry: beside("registry", "slipway-registry.cjs"),
+  },
+}).then((code) => process.exit(code));

@@ -1,5 +1,5 @@
 import { homedir } from "node:os";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 
 /** Where `slipway` keeps what belongs to this machine's cloud: `SLIPWAY_HOME`. */
 export interface Home {
@@ -22,7 +22,7 @@ export interface Home {
 export function homeOf(env: Readonly<Record<string, string | undefined>>, uid: number): Home {
   const given = env.SLIPWAY_HOME;
   const state = env.XDG_STATE_HOME || join(homedir(), ".local", "state");
-  const dir = given || (uid === 0 ? "/var/lib/slipway" : join(state, "slipway"));
+  const dir = resolve(given || (uid === 0 ? "/var/lib/slipway" : join(state, "slipway")));
   return {
     dir,
     director: join(dir, "director"),

@@ -20,8 +20,15 @@ export class DirectorProcess {
   }
 
   /** Ready when it says where it listens. */
-  static async start(program: string, args: readonly string[]): Promise<DirectorProcess> {
-    const child = spawn(process.execPath, [program, ...args], { stdio: ["ignore", "pipe", "pipe"] });
+  static async start(
+    program: string,
+    args: readonly string[],
+    env: Readonly<Record<string, string>> = {},
+  ): Promise<DirectorProcess> {
+    const child = spawn(process.execPath, [program, ...args], {
+      env: { ...process.env, ...env },
+      stdio: ["ignore", "pipe", "pipe"],
+    });
     const output = { text: "" };
     for (const stream of [child.stdout, child.stderr])
       stream?.setEncoding("utf8").on("data", (chunk: string) => {

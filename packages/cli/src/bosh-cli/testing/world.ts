@@ -11,7 +11,7 @@ import { PROGRAMS } from "./requirements.ts";
 import { makeStemcell } from "./stemcell.ts";
 
 export interface WorldOptions {
-  /** `slipway start`, with the CPI in its process. */
+  /** `slipway up`, with the CPI in its process. */
   readonly embedded?: boolean;
   /** The `director` part of its configuration. */
   readonly director?: object;
@@ -52,7 +52,9 @@ export class World {
   }
 
   async #configure(limits: object): Promise<void> {
-    const cpi = { cloud: { properties: { local: { dir: this.cloud(), agent: PROGRAMS.agent } } } };
+    // Stories look into disks from outside.
+    const local = { dir: this.cloud(), agent: PROGRAMS.agent, disks: "directory" };
+    const cpi = { cloud: { properties: { local } } };
     const director = {
       name: "story",
       users: [ADMIN, { ...READER, scopes: ["bosh.read"] }],
@@ -66,13 +68,15 @@ export class World {
   /** Starts it, again on the port it had. */
   async start(): Promise<void> {
     const port = String(this.#director?.port ?? 0);
-    const flags = ["--state-dir", this.state(), "--port", port];
+    const config = ["--config", join(this.dir, "director.json")];
     this.#director = this.#embedded
-      ? await DirectorProcess.start(PROGRAMS.slipway, ["start", ...flags])
+      ? await DirectorProcess.start(PROGRAMS.slipway, ["up", "--port", port], { SLIPWAY_HOME: this.#state() })
       : await DirectorProcess.start(PROGRAMS.director, [
-          "--config",
-          join(this.dir, "director.json"),
-          ...flags,
+          ...config,
+          "--state-dir",
+          this.state(),
+          "--port",
+          port,
         ]);
     const password = this.#embedded
       ? (await readFile(this.state("admin-password"), "utf8")).trim()
@@ -96,13 +100,18 @@ export class World {
     return this.#director;
   }
 
+  /** Of the Director. */
   state(...path: readonly string[]): string {
+    return this.#state(...(this.#embedded ? ["director"] : []), ...path);
+  }
+
+  #state(...path: readonly string[]): string {
     return join(this.dir, "state", ...path);
   }
 
   /** Of the local CPI: vms, disks, stemcells. */
   cloud(...path: readonly string[]): string {
-    return this.#embedded ? this.state("local", ...path) : join(this.dir, "cloud", ...path);
+    return this.#embedded ? this.#state("cloud", ...path) : join(this.dir, "cloud", ...path);
   }
 
   /** Where the content of a disk is. */
@@ -160,7 +169,7 @@ export class World {
         await this.#bosh?.say("-d", name, "delete-deployment", "--force");
       await this.#director?.stop();
     } finally {
-      await endLeftovers(this.state(), this.cloud("vms"));
+      await endLeftovers(this.state(), this.cloud());
       await rm(this.dir, { recursive: true, force: true, maxRetries: 5 });
     }
   }

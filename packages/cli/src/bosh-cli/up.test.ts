@@ -1,15 +1,19 @@
 import { existsSync } from "node:fs";
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { canPlay } from "./testing/requirements.ts";
 import { openWorld } from "./testing/world.ts";
 
-describe.runIf(await canPlay())("slipway start, with the CPI in its process", () => {
+describe.runIf(await canPlay())("slipway up, with the CPI in its process", () => {
   const world = openWorld({ embedded: true });
 
   it("says how to point the CLI at it, and env shows it", async () => {
     const { bosh, director } = world();
-    expect(director.output).toContain(`export BOSH_ENVIRONMENT=${director.url}`);
-    expect(director.output).toContain(`export BOSH_CA_CERT=${world().state("pki", "ca.crt")}`);
+    const env = world().state("..", "env");
+    expect(director.output).toContain(`  . ${env}\n  bosh env\n`);
+    const lines = await readFile(env, "utf8");
+    expect(lines).toContain(`export BOSH_ENVIRONMENT='${director.url}'\n`);
+    expect(lines).toContain(`export BOSH_CA_CERT='${world().state("pki", "ca.crt")}'\n`);
     expect(await bosh.rows("env")).toEqual([
       {
         name: "slipway",
@@ -35,7 +39,7 @@ describe.runIf(await canPlay())("slipway start, with the CPI in its process", ()
       stemcell: "story/1.0",
     });
     const [db] = await world().instances("shop");
-    expect(existsSync(world().disk(db?.disk_cids ?? ""))).toBe(true);
+    expect(existsSync(world().cloud("disks", db?.disk_cids ?? "none"))).toBe(true);
     await bosh.run("-d", "shop", "delete-deployment");
     expect(existsSync(world().cloud("vms", vm?.vm_cid ?? ""))).toBe(false);
     expect(await bosh.rows("deployments")).toEqual([]);

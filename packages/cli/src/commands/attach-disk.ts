@@ -1,0 +1,26 @@
+import { piece } from "../api/request-path.ts";
+import { runTask } from "../api/run-task.ts";
+import type { Command } from "../command.ts";
+import { instanceSlug } from "../states/slug.ts";
+
+export const attachDisk: Command = {
+  name: "attach-disk",
+  summary: "make a disk the persistent disk of a stopped instance",
+  topic: "what they are made of",
+  arguments: [
+    { name: "<instance>", about: "group/id or group/index" },
+    { name: "<cid>", about: "of the disk" },
+  ],
+  options: [{ flags: "--disk-properties <how>", about: "`copy`: those of the disk that is attached now" }],
+  async run(given, { director, mustDeployment }) {
+    const api = await director();
+    const deployment = mustDeployment();
+    const { group, id } = instanceSlug(given.argument(0) ?? "");
+    await runTask(api, {
+      method: "PUT",
+      path: `/disks/${piece(given.argument(1) ?? "")}/attachments`,
+      query: { deployment, job: group, instance_id: id, disk_properties: given.text("disk-properties") },
+    });
+    return 0;
+  },
+};

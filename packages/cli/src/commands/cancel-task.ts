@@ -1,0 +1,16 @@
+import { taskNumber } from "../api/task-number.ts";
+import type { Command } from "../command.ts";
+
+export const cancelTask: Command = {
+  name: "cancel-task",
+  aliases: ["ct"],
+  summary: "cancel a task at its next step",
+  topic: "looking on",
+  arguments: [{ name: "<id>", about: "of the task" }],
+  async run(given, { director }) {
+    const api = await director();
+    // The Director's path of cancelling is singular.
+    await api.text({ method: "DELETE", path: `/task/${taskNumber(given.argument(0) ?? "")}` });
+    return 0;
+  },
+};

@@ -1,0 +1,92 @@
+import { describe, expect, it } from "vitest";
+import { scene } from "../deploy/testing/fakes.ts";
+import { givenOf } from "../interpolate/testing/given.ts";
+import { CannotAskFor } from "../ui/errors.ts";
+import { cloudCheck } from "./cloud-check.ts";
+
+const offer = (...names: readonly string[]) => names.map((name) => ({ name, plan: `plan of ${name}` }));
+const VM = {
+  id: 10,
+  type: "missing_vm",
+  description: "VM is missing",
+  resolutions: offer("ignore", "recreate_vm"),
+};
+const DISK = {
+  id: 9,
+  type: "mount_info_mismatch",
+  description: "not mounted",
+  resolutions: offer("ignore", "reattach_disk"),
+};
+
+async function check(
+  options: Parameters<typeof givenOf>[0],
+  { problems = [VM, DISK] as readonly object[], typed = undefined as string[] | undefined, yes = true } = {},
+) {
+  const { tools, heard } = scene({
+    deployment: "shop",
+    yes,
+    answers: {
+      "POST /deployments/shop/scans": 1,
+      "GET /deployments/shop/problems": problems,
+      "PUT /deployments/shop/problems": 2,
+    },
+  });
+  const ask = async () => {
+    const line = typed?.shift();
+    if (line === undefined) throw CannotAskFor({ what: "it" });
+    return line;
+  };
+  const run = cloudCheck.run(givenOf(options), { ...tools, ui: { ...tools.ui, ask } });
+  const code = await run.catch((error: unknown) => error);
+  const put = heard.requests.find(({ method }) => method === "PUT");
+  return {
+    code,
+    heard,
+    sent: put && (JSON.parse(String(put.body)) as { resolutions: object }).resolutions,
+  };
+}
+
+describe("cloud-check", () => {
+  it("looks, and says so when all is well", async () => {
+    const { code, heard, sent } = await check({}, { problems: [] });
+    expect(code).toBe(0);
+    expect(heard.followed).toEqual([1]);
+    expect(heard.tables[0]).toMatchObject({ content: "problems", rows: [] });
+    expect(sent).toBeUndefined();
+  });
+
+  it("with --report only shows them, by number, and fails", async () => {
+    const { code, heard, sent } = await check({ report: true });
+    expect(code).toMatchObject({ code: "CLI-047", message: "2 problem(s) found" });
+    expect(heard.tables[0]?.rows.map(([id]) => id)).toEqual(["9", "10"]);
+    expect(sent).toBeUndefined();
+  });
+
+  it("with --auto leaves it to the Director", async () => {
+    const { code, heard, sent } = await check({ auto: true });
+    expect(code).toBe(0);
+    expect(sent).toEqual({ 9: null, 10: null });
+    expect(heard.followed).toEqual([1, 2]);
+  });
+
+  it("with --resolution takes it where it is offered, and leaves the others", async () => {
+    expect((await check({ resolution: ["recreate_vm"] })).sent).toEqual({ 9: "ignore", 10: "recreate_vm" });
+    const both = await check({ resolution: ["reattach_disk", "recreate_vm"] });
+    expect(both.sent).toEqual({ 9: "reattach_disk", 10: "recreate_vm" });
+  });
+
+  it("asks for each, until the answer is one of the numbers", async () => {
+    const { code, heard, sent } = await check({}, { typed: ["7", "x", "2", ""] });
+    expect(code).toBe(0);
+    expect(sent).toEqual({ 9: "reattach_disk", 10: "ignore" });
+    expect(heard.lines).toEqual(expect.arrayContaining(["not mounted", "2: plan of reattach_disk"]));
+  });
+
+  it("does nothing when there is nobody to ask, or the answer is no", async () => {
+    const nobody = await check({});
+    expect(nobody.code).toMatchObject({ code: "CLI-048" });
+    const no = await check({ auto: true }, { yes: false });
+    expect(no.code).toMatchObject({ code: "CLI-032" });
+    expect([nobody.sent, no.sent]).toEqual([undefined, undefined]);
+  });
+});

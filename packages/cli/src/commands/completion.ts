@@ -1,0 +1,23 @@
+import type { Command } from "../command.ts";
+import { BadArgument } from "./errors.ts";
+
+export const completion: Command = {
+  name: "completion",
+  summary: "print the script that teaches a shell to complete slipway's commands",
+  topic: "documents",
+  arguments: [{ name: "<shell>", about: "bash, zsh or fish" }],
+  async run(given, { ui }) {
+    const shell = given.argument(0) ?? "";
+    const [{ COMMANDS }, { modelOf }, { bashScript }, { zshScript }, { fishScript }] = await Promise.all([
+      import("../commands.ts"),
+      import("../completion/model.ts"),
+      import("../completion/bash.ts"),
+      import("../completion/zsh.ts"),
+      import("../completion/fish.ts"),
+    ]);
+    const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[shell];
+    if (script === undefined) throw BadArgument({ given: shell, what: "one of bash, zsh, fish" });
+    ui.block(script(modelOf(COMMANDS)));
+    return 0;
+  },
+};

@@ -1,0 +1,54 @@
+import * as v from "valibot";
+import type { DirectorApi } from "../api/director-api.ts";
+import { refusalOf } from "../api/refusal.ts";
+import { piece } from "../api/request-path.ts";
+import type { Command } from "../command.ts";
+import { configWire } from "../configs/config-wire.ts";
+import { configOptions, type WhichConfig, whichConfig } from "../configs/which-config.ts";
+import { Missing } from "./errors.ts";
+
+export const config: Command = {
+  name: "config",
+  aliases: ["c"],
+  summary: "show a config",
+  topic: "what they are made of",
+  arguments: [{ name: "[id]", about: "of the config; or --type and --name" }],
+  options: configOptions,
+  async run(given, { ui, director }) {
+    const which = whichConfig(given);
+    const found = await find(await director(), which);
+    if (found === undefined)
+      throw Missing({
+        what:
+          which.id === undefined ? `config '${which.type}/${which.name}'` : `config with the id ${which.id}`,
+      });
+    const rows: (readonly [string, string, string])[] = [
+      ["id", "ID", found.id],
+      ["type", "Type", found.type],
+      ["name", "Name", found.name],
+      ["created_at", "Created At", found.created_at ?? ""],
+      ["content", "Content", found.content ?? ""],
+    ];
+    ui.table({
+      content: "config",
+      header: Object.fromEntries(rows.map(([key, title]) => [key, title])),
+      rows: [rows.map(([, , value]) => value)],
+      notes: [],
+      transpose: true,
+    });
+    return 0;
+  },
+};
+
+async function find(api: DirectorApi, which: WhichConfig) {
+  if (which.id === undefined) {
+    const query = { latest: "true", limit: "1", name: which.name, type: which.type };
+    return (await api.json({ method: "GET", path: "/configs", query }, v.array(configWire)))[0];
+  }
+  try {
+    return await api.json({ method: "GET", path: `/configs/${piece(which.id)}` }, configWire);
+  } catch (error) {
+    if (refusalOf(error)?.status === 404) return undefined;
+    throw error;
+  }
+}

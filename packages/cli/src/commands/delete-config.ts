@@ -1,0 +1,32 @@
+import { refusalOf } from "../api/refusal.ts";
+import { piece } from "../api/request-path.ts";
+import type { Command } from "../command.ts";
+import { configOptions, whichConfig } from "../configs/which-config.ts";
+import { confirmed } from "../ui/confirmed.ts";
+
+export const deleteConfig: Command = {
+  name: "delete-config",
+  aliases: ["dc"],
+  summary: "delete a config",
+  topic: "what they are made of",
+  arguments: [{ name: "[id]", about: "of the config; or --type and --name" }],
+  options: configOptions,
+  async run(given, { ui, director }) {
+    const which = whichConfig(given);
+    const api = await director();
+    await confirmed(ui);
+    try {
+      await api.text(
+        which.id === undefined
+          ? { method: "DELETE", path: "/configs", query: { name: which.name, type: which.type } }
+          : { method: "DELETE", path: `/configs/${piece(which.id)}` },
+      );
+    } catch (error) {
+      if (refusalOf(error)?.status !== 404) throw error;
+      const sought =
+        which.id === undefined ? `type '${which.type}' and name '${which.name}'` : `id '${which.id}'`;
+      ui.line(`No configs to delete: no matches for ${sought} found.`);
+    }
+    return 0;
+  },
+};

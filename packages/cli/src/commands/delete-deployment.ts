@@ -1,0 +1,25 @@
+import { listDeployments } from "../api/deployment-wire.ts";
+import { piece } from "../api/request-path.ts";
+import { runDeletion } from "../api/run-task.ts";
+import type { Command } from "../command.ts";
+import { confirmed } from "../ui/confirmed.ts";
+
+export const deleteDeployment: Command = {
+  name: "delete-deployment",
+  aliases: ["deld"],
+  summary: "delete a deployment; its disks are kept as orphans",
+  topic: "deployments",
+  options: [{ flags: "--force", about: "go on past errors" }],
+  async run(given, { ui, director, mustDeployment }) {
+    const api = await director();
+    const name = mustDeployment();
+    await confirmed(ui);
+    const force = given.flag("force") ? "true" : undefined;
+    await runDeletion(
+      api,
+      { method: "DELETE", path: `/deployments/${piece(name)}`, query: { force } },
+      async () => (await listDeployments(api)).some((one) => one.name === name),
+    );
+    return 0;
+  },
+};

@@ -1,0 +1,23 @@
+import * as v from "valibot";
+import { piece } from "../api/request-path.ts";
+import { runDeletion } from "../api/run-task.ts";
+import type { Command } from "../command.ts";
+import { confirmed } from "../ui/confirmed.ts";
+
+const orphans = v.array(v.object({ disk_cid: v.string() }));
+
+export const deleteDisk: Command = {
+  name: "delete-disk",
+  summary: "delete an orphaned disk and what is on it",
+  topic: "what they are made of",
+  arguments: [{ name: "<cid>", about: "of the disk, as `disks --orphaned` shows it" }],
+  async run(given, { ui, director }) {
+    const api = await director();
+    const cid = given.argument(0) ?? "";
+    await confirmed(ui);
+    await runDeletion(api, { method: "DELETE", path: `/disks/${piece(cid)}` }, async () =>
+      (await api.json({ method: "GET", path: "/disks" }, orphans)).some((one) => one.disk_cid === cid),
+    );
+    return 0;
+  },
+};

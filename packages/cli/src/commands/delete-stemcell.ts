@@ -1,0 +1,33 @@
+import { piece } from "../api/request-path.ts";
+import { runDeletion } from "../api/run-task.ts";
+import type { Command } from "../command.ts";
+import { confirmed } from "../ui/confirmed.ts";
+import { listStemcells } from "../uploads/stemcell-wire.ts";
+import { BadArgument } from "./errors.ts";
+
+export const deleteStemcell: Command = {
+  name: "delete-stemcell",
+  aliases: ["dels"],
+  summary: "delete a stemcell that no deployment uses",
+  topic: "what they are made of",
+  arguments: [{ name: "<stemcell>", about: "name/version" }],
+  options: [{ flags: "--force", about: "go on past errors" }],
+  async run(given, { ui, director }) {
+    const api = await director();
+    const asked = given.argument(0) ?? "";
+    const [name = "", version = "", ...more] = asked.split("/");
+    if (name === "" || version === "" || more.length > 0)
+      throw BadArgument({ given: asked, what: "a stemcell: name/version" });
+    await confirmed(ui);
+    await runDeletion(
+      api,
+      {
+        method: "DELETE",
+        path: `/stemcells/${piece(name)}/${piece(version)}`,
+        query: { force: given.flag("force") ? "true" : undefined },
+      },
+      async () => (await listStemcells(api)).some((one) => one.name === name && one.version === version),
+    );
+    return 0;
+  },
+};

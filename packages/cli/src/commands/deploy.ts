@@ -1,0 +1,37 @@
+import type { Command } from "../command.ts";
+import { documentOptions } from "../interpolate/document.ts";
+
+export const deploy: Command = {
+  name: "deploy",
+  aliases: ["d"],
+  summary: "make a deployment what its manifest says",
+  topic: "deployments",
+  // Not `<manifest>`: see what --skip-drain takes.
+  arguments: [{ name: "[manifest]", about: "path of the manifest; - reads standard input" }],
+  options: [
+    ...documentOptions,
+    { flags: "--no-redact", about: "show secrets in the difference" },
+    { flags: "--recreate", about: "replace every VM" },
+    { flags: "--recreate-persistent-disks", about: "replace every persistent disk; data is copied" },
+    {
+      flags: "--recreate-vms-created-before <time>",
+      about: "replace VMs older than this: 2030-01-01T00:00:00Z",
+    },
+    { flags: "--fix", about: "replace VMs whose agent does not answer instead of failing" },
+    {
+      flags: "--skip-drain [group]",
+      about: "do not drain, everywhere or in a group or instance",
+      repeats: true,
+    },
+    { flags: "--canaries <number>", about: "in place of the manifest's" },
+    { flags: "--max-in-flight <number>", about: "in place of the manifest's; a number or percentage" },
+    { flags: "--dry-run", about: "show the plan, step by step, and change nothing" },
+    { flags: "--force-latest-variables", about: "take the newest values of all variables" },
+    { flags: "--skip-upload-releases", about: "the Director has the releases of the manifest" },
+  ],
+  run: async (given, tools) => {
+    const { runDeploy } = await import("../deploy/run-deploy.ts");
+    await runDeploy(given, tools);
+    return 0;
+  },
+};

@@ -1,0 +1,18 @@
+import type { Command } from "../command.ts";
+
+export const diffConfig: Command = {
+  name: "diff-config",
+  summary: "compare two configs, by id or content",
+  topic: "what they are made of",
+  options: [
+    { flags: "--from-id <id>", about: "id of the first config" },
+    { flags: "--to-id <id>", about: "id of the second config" },
+    { flags: "--from-content <path>", about: "path of the first config" },
+    { flags: "--to-content <path>", about: "path of the second config" },
+  ],
+  run: async (given, tools) => {
+    const { runDiffConfig } = await import("../deploy/diff-config.ts");
+    await runDiffConfig(given, tools);
+    return 0;
+  },
+};

@@ -1,0 +1,115 @@
+import * as v from "valibot";
+import { listDeployments } from "../api/deployment-wire.ts";
+import type { DirectorApi } from "../api/director-api.ts";
+import { refusalOf } from "../api/refusal.ts";
+import { piece } from "../api/request-path.ts";
+import type { Command } from "../command.ts";
+import { mebibytesText } from "../ui/size-text.ts";
+import { timeText } from "../ui/time-text.ts";
+import type { Ui } from "../ui/ui.ts";
+import { OnlyOrphans } from "./errors.ts";
+
+const orphan = v.object({
+  disk_cid: v.string(),
+  size: v.nullish(v.number()),
+  az: v.nullish(v.string()),
+  deployment_name: v.nullish(v.string()),
+  instance_name: v.nullish(v.string()),
+  orphaned_at: v.nullish(v.string()),
+});
+
+const attached = v.object({
+  disk_cid: v.string(),
+  size: v.nullish(v.number()),
+  az: v.nullish(v.string()),
+  instance_name: v.nullish(v.string()),
+  vm_cid: v.nullish(v.string()),
+  active: v.nullish(v.boolean()),
+  mounted: v.nullish(v.boolean()),
+});
+
+export const disks: Command = {
+  name: "disks",
+  summary: "list the persistent disks of deployments, or orphaned ones",
+  topic: "what they are made of",
+  options: [{ flags: "-o, --orphaned", about: "disks that belong to no instance any more" }],
+  async run(given, { ui, director, deployment }) {
+    const api = await director();
+    if (given.flag("orphaned")) await showOrphans(api, ui);
+    else await showAttached(api, ui, deployment);
+    return 0;
+  },
+};
+
+async function showOrphans(api: DirectorApi, ui: Ui): Promise<void> {
+  const orphans = await api.json({ method: "GET", path: "/disks" }, v.array(orphan));
+  const when = (one: v.InferOutput<typeof orphan>) => one.orphaned_at ?? "";
+  ui.table({
+    content: "disks",
+    header: {
+      disk_cid: "Disk CID",
+      size: "Size",
+      deployment: "Deployment",
+      instance: "Instance",
+      az: "AZ",
+      orphaned_at: "Orphaned At",
+    },
+    rows: [...orphans]
+      .sort((a, b) => (when(a) < when(b) ? 1 : -1))
+      .map((one) => [
+        one.disk_cid,
+        mebibytesText(one.size ?? 0),
+        one.deployment_name ?? "",
+        one.instance_name ?? "",
+        one.az ?? "",
+        timeText(one.orphaned_at),
+      ]),
+  });
+}
+
+/** Ours: another Director has no list of them. */
+async function showAttached(api: DirectorApi, ui: Ui, deployment: string | undefined): Promise<void> {
+  const names =
+    deployment === undefined ? (await listDeployments(api)).map(({ name }) => name) : [deployment];
+  const rows: string[][] = [];
+  for (const name of names) {
+    for (const one of await attachedDisks(api, name)) {
+      const where = one.mounted === true ? "mounted" : one.vm_cid ? "attached" : "detached";
+      rows.push([
+        one.disk_cid,
+        mebibytesText(one.size ?? 0),
+        name,
+        one.instance_name ?? "",
+        one.az ?? "",
+        one.vm_cid ?? "",
+        one.active === false ? `${where}, not active` : where,
+      ]);
+    }
+  }
+  ui.table({
+    content: "disks",
+    header: {
+      disk_cid: "Disk CID",
+      size: "Size",
+      deployment: "Deployment",
+      instance: "Instance",
+      az: "AZ",
+      vm_cid: "VM CID",
+      state: "State",
+    },
+    rows,
+  });
+}
+
+async function attachedDisks(api: DirectorApi, deployment: string) {
+  try {
+    return await api.json(
+      { method: "GET", path: `/deployments/${piece(deployment)}/disks` },
+      v.array(attached),
+    );
+  } catch (error) {
+    const refusal = refusalOf(error);
+    if (refusal?.status === 404 && refusal.directorCode === undefined) throw OnlyOrphans({});
+    throw error;
+  }
+}

@@ -1,0 +1,35 @@
+import type { Command } from "../command.ts";
+import { stopCloud } from "../up/stop.ts";
+import { count, seconds } from "../up/words.ts";
+
+export const down: Command = {
+  name: "down",
+  summary: "stop the Director of `slipway up`, its database and sandboxes; state and disks are kept",
+  topic: "this machine",
+  run: async (_given, tools) => {
+    const { ui, home, clock } = tools;
+    const begun = clock.monotonic();
+    const progress = ui.live ? ui.progress("Stopping") : undefined;
+    const say = (text: string) => (progress === undefined ? ui.line(text) : progress.done(text));
+    try {
+      const { director, database, sandboxes } = await stopCloud(tools);
+      const parts = [
+        ...(director === undefined ? [] : [`the Director (process ${director})`]),
+        ...(database === undefined ? [] : [`the database a killed Director had left (process ${database})`]),
+        ...(sandboxes === 0 ? [] : [count(sandboxes, "sandbox", "sandboxes")]),
+      ];
+      if (parts.length === 0) say(`Nothing runs in ${home.dir}.`);
+      else
+        say(
+          `Stopped ${listed(parts)} in ${seconds(clock.monotonic() - begun)}. State and disks are kept in ${home.dir}.`,
+        );
+    } catch (error) {
+      progress?.failed();
+      throw error;
+    }
+    return 0;
+  },
+};
+
+const listed = (parts: readonly string[]): string =>
+  parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts.at(-1)}`;

@@ -1,0 +1,28 @@
+import * as v from "valibot";
+import { infoTable, infoWire } from "../api/info-wire.ts";
+import type { Command } from "../command.ts";
+
+const expiryWire = v.array(
+  v.object({ certificate_path: v.string(), expiry: v.string(), days_left: v.number() }),
+);
+
+export const env: Command = {
+  name: "environment",
+  aliases: ["env"],
+  summary: "show the Director",
+  topic: "looking on",
+  options: [{ flags: "--details", about: "also when its certificates expire" }],
+  async run(given, { ui, director }) {
+    const api = await director();
+    ui.table(infoTable(await api.json({ method: "GET", path: "/info" }, infoWire)));
+    if (!given.flag("details")) return 0;
+    const expiry = await api.json({ method: "GET", path: "/director/certificate_expiry" }, expiryWire);
+    ui.table({
+      title: "CERTIFICATE EXPIRY DATE INFORMATION",
+      content: "",
+      header: { certificate: "Certificate", expiry_date_utc: "Expiry Date (UTC)", days_left: "Days Left" },
+      rows: expiry.map((one) => [one.certificate_path, one.expiry, String(one.days_left)]),
+    });
+    return 0;
+  },
+};

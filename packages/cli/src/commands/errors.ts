@@ -1,0 +1,57 @@
+import { defineError } from "@slipway/kernel/errors";
+
+export const NoSuchDeployment = defineError<{ name: string }>({
+  code: "CLI-040",
+  kind: "operator",
+  message: (p) => `there is no deployment '${p.name}'`,
+  next: "`slipway deployments` lists them.",
+});
+
+export const BadArgument = defineError<{ what: string; given: string }>({
+  code: "CLI-041",
+  kind: "operator",
+  message: (p) => `'${p.given}' is not ${p.what}`,
+  next: "Call the command with --help to see what it takes.",
+});
+
+export const Contradiction = defineError<{ problem: string }>({
+  code: "CLI-042",
+  kind: "operator",
+  message: (p) => p.problem,
+  next: "Call the command with --help to see what goes together.",
+});
+
+export const Missing = defineError<{ what: string }>({
+  code: "CLI-043",
+  kind: "operator",
+  message: (p) => `there is no ${p.what}`,
+  next: "List what there is: slipway configs, tasks --recent, stemcells, disks.",
+});
+
+export const NoSuchFile = defineError<{ path: string }>({
+  code: "CLI-045",
+  kind: "operator",
+  message: (p) => `the file ${p.path} cannot be read`,
+  next: "Give the path of a stemcell's .tgz, or a URL that the Director can fetch.",
+});
+
+export const OnlyOrphans = defineError<Record<never, never>>({
+  code: "CLI-046",
+  kind: "operator",
+  message: () => "this Director lists orphaned disks only",
+  next: "Add --orphaned. `slipway instances --details` shows the disks of instances.",
+});
+
+export const ProblemsFound = defineError<{ count: number }>({
+  code: "CLI-047",
+  kind: "operator",
+  message: (p) => `${p.count} problem(s) found`,
+  next: "Run `slipway cloud-check` without --report to repair them.",
+});
+
+export const ProblemsUndecided = defineError<Record<never, never>>({
+  code: "CLI-048",
+  kind: "operator",
+  message: () => "there is no terminal to ask at what is to be done about each problem",
+  next: "Say it with --auto or --resolution, or only look with --report.",
+});

@@ -1,0 +1,39 @@
+import { auditWire } from "../api/audit-wire.ts";
+import { piece } from "../api/request-path.ts";
+import type { Command } from "../command.ts";
+import { dateText } from "../ui/time-text.ts";
+
+export const event: Command = {
+  name: "event",
+  summary: "show one event",
+  topic: "looking on",
+  arguments: [{ name: "<id>", about: "as `events` shows it" }],
+  async run(given, { ui, director }) {
+    const api = await director();
+    const path = `/events/${piece(given.argument(0) ?? "")}`;
+    const one = await api.json({ method: "GET", path }, auditWire);
+    const { yamlText } = await import("../ui/yaml-text.ts");
+    const fields = [
+      ["id", "ID", one.parent_id ? `${one.id} <- ${one.parent_id}` : one.id],
+      ["time", "Time", one.timestamp ? dateText(one.timestamp) : ""],
+      ["user", "User", one.user ?? ""],
+      ["action", "Action", one.action ?? ""],
+      ["object_type", "Object Type", one.object_type ?? ""],
+      ["object_name", "Object Name", one.object_name ?? ""],
+      ["task_id", "Task ID", one.task ?? ""],
+      ["deployment", "Deployment", one.deployment ?? ""],
+      ["instance", "Instance", one.instance ?? ""],
+      ["context", "Context", yamlText(one.context)],
+      ["error", "Error", one.error ?? ""],
+    ] as const;
+    const optional = ["object_name", "task_id", "deployment", "instance", "context", "error"];
+    const shown = fields.filter(([key, , value]) => value !== "" || !optional.includes(key));
+    ui.table({
+      content: "",
+      header: Object.fromEntries(shown.map(([key, title]) => [key, title])),
+      rows: [shown.map(([, , value]) => value)],
+      transpose: true,
+    });
+    return 0;
+  },
+};

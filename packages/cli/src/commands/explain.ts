@@ -1,0 +1,117 @@
+import * as v from "valibot";
+import type { DirectorApi } from "../api/director-api.ts";
+import type { Command } from "../command.ts";
+import type { Conversation } from "../explain/read.ts";
+import type { Tools } from "../tools.ts";
+import { BadArgument, Missing } from "./errors.ts";
+
+const taskWire = v.object({
+  id: v.number(),
+  state: v.string(),
+  description: v.string(),
+  deployment: v.nullish(v.string()),
+});
+type Task = v.InferOutput<typeof taskWire>;
+
+/** So many of the newest tasks are looked at for some that changed something. */
+const LOOKED_AT = 30;
+
+export const explain: Command = {
+  name: "explain",
+  summary: "show what the Director, the CPI and the agents said to each other",
+  topic: "looking on",
+  options: [
+    { flags: "--task <id>", about: "of this task" },
+    { flags: "--last <number>", about: "of so many of the newest tasks that changed something (default 1)" },
+  ],
+  async run(given, tools) {
+    const { ui, director, deployment } = tools;
+    const api = await director();
+    const { cpi } = await api.json(
+      { method: "GET", path: "/info" },
+      v.object({ cpi: v.nullish(v.string()) }),
+    );
+    const asked = given.text("task");
+    const count = number("last", given.text("last") ?? "1");
+    const found =
+      asked === undefined
+        ? await newest(api, deployment, count)
+        : [await withConversation(api, await oneTask(api, number("task", asked)))];
+    if (found.length === 0)
+      throw Missing({
+        what: deployment === undefined ? "task yet" : `task of deployment '${deployment}' yet`,
+      });
+    for (const [at, one] of found.entries()) {
+      if (at > 0 && !ui.json) ui.line("");
+      await show(one, shortName(cpi ?? ""), { ui });
+    }
+    return 0;
+  },
+};
+
+interface Talked {
+  readonly task: Task;
+  readonly conversation: Conversation;
+}
+
+async function show({ task, conversation }: Talked, cpi: string, { ui }: Pick<Tools, "ui">): Promise<void> {
+  const { sums, tell } = await import("../explain/tell.ts");
+  const { wrapped } = await import("../ui/wrap.ts");
+  const of = (task.deployment ?? "") === "" ? "" : ` of ${task.deployment}`;
+  ui.line(ui.paint.bold(`Task ${task.id}: ${task.description}${of} (${task.state})`));
+  if (conversation.calls.length === 0) {
+    ui.line("Nothing was said to a CPI or an agent, or it is no longer kept.");
+    return;
+  }
+  if (ui.json) {
+    const { callsTable } = await import("../explain/table.ts");
+    ui.table(callsTable(conversation, task.id, cpi));
+    for (const line of sums(conversation)) ui.line(line);
+    return;
+  }
+  const { columns, paint } = ui;
+  for (const line of tell(conversation, { cpi, columns, paint })) ui.line(line);
+  ui.line("");
+  for (const sentence of sums(conversation)) for (const line of wrapped(sentence, columns)) ui.line(line);
+}
+
+/** Of those that changed something, in the order in which they ran; when there is none, the newest of all. */
+async function newest(
+  api: DirectorApi,
+  deployment: string | undefined,
+  count: number,
+): Promise<readonly Talked[]> {
+  const { changes } = await import("../explain/read.ts");
+  const query = { verbose: "1", limit: String(LOOKED_AT), deployment };
+  const tasks = await api.json({ method: "GET", path: "/tasks", query }, v.array(taskWire));
+  const found: Talked[] = [];
+  let first: Talked | undefined;
+  for (const task of tasks) {
+    if (found.length >= count) break;
+    const talked = await withConversation(api, task);
+    first ??= talked;
+    if (changes(talked.conversation)) found.push(talked);
+  }
+  if (found.length > 0) return found.reverse();
+  return first === undefined ? [] : [first];
+}
+
+const oneTask = (api: DirectorApi, id: number): Promise<Task> =>
+  api.json({ method: "GET", path: `/tasks/${id}` }, taskWire);
+
+async function withConversation(api: DirectorApi, task: Task): Promise<Talked> {
+  const { readConversation } = await import("../explain/read.ts");
+  return { task, conversation: readConversation(await api.output(task.id, "conversation")) };
+}
+
+function number(what: string, given: string): number {
+  const value = /^\d{1,9}$/.test(given) ? Number(given) : 0;
+  if (value > 0) return value;
+  throw BadArgument({
+    what: what === "task" ? "the number of a task" : "a number of tasks",
+    given,
+  });
+}
+
+/** A CPI that is an executable is named by its path. */
+const shortName = (cpi: string): string => cpi.slice(cpi.lastIndexOf("/") + 1);

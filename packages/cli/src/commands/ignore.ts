@@ -1,0 +1,10 @@
+import type { Command } from "../command.ts";
+import { setIgnored } from "../states/set-ignored.ts";
+
+export const ignore: Command = {
+  name: "ignore",
+  summary: "leave an instance alone in deploys, until `unignore`",
+  topic: "deployments",
+  arguments: [{ name: "<instance>", about: "group/id or group/index" }],
+  run: (given, tools) => setIgnored(true, given, tools),
+};

@@ -1,0 +1,34 @@
+import * as v from "valibot";
+import type { Command } from "../command.ts";
+import { dateText } from "../ui/time-text.ts";
+
+const lock = v.object({
+  type: v.string(),
+  resource: v.array(v.string()),
+  /** Seconds as text, with a fraction. */
+  timeout: v.string(),
+  task_id: v.nullish(v.string()),
+});
+
+export const locks: Command = {
+  name: "locks",
+  summary: "list what running tasks hold",
+  topic: "looking on",
+  async run(_given, { ui, director }) {
+    const api = await director();
+    const held = await api.json({ method: "GET", path: "/locks" }, v.array(lock));
+    ui.table({
+      content: "locks",
+      header: { type: "Type", resource: "Resource", task_id: "Task ID", expires_at: "Expires at" },
+      rows: [...held]
+        .sort((a, b) => ((a.task_id ?? "") < (b.task_id ?? "") ? -1 : 1))
+        .map((one) => [
+          one.type,
+          one.resource.join(":"),
+          one.task_id ?? "",
+          Number.isFinite(Number(one.timeout)) ? dateText(Math.floor(Number(one.timeout))) : "",
+        ]),
+    });
+    return 0;
+  },
+};

@@ -1,0 +1,17 @@
+import * as v from "valibot";
+import { piece } from "../api/request-path.ts";
+import type { Command } from "../command.ts";
+
+export const manifest: Command = {
+  name: "manifest",
+  aliases: ["man"],
+  summary: "print a deployment's manifest",
+  topic: "deployments",
+  async run(_given, { ui, director, mustDeployment }) {
+    const api = await director();
+    const path = `/deployments/${piece(mustDeployment())}`;
+    const answer = await api.json({ method: "GET", path }, v.object({ manifest: v.nullish(v.string()) }));
+    ui.block(answer.manifest ?? "");
+    return 0;
+  },
+};

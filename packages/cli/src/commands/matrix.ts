@@ -1,0 +1,57 @@
+import * as v from "valibot";
+import { listDeployments } from "../api/deployment-wire.ts";
+import type { DirectorApi } from "../api/director-api.ts";
+import { piece } from "../api/request-path.ts";
+import type { Command } from "../command.ts";
+import type { VmVersions } from "../matrix/rows.ts";
+import { wrapped } from "../ui/wrap.ts";
+
+const infoWire = v.object({ slipway: v.nullish(v.object({ cpi_api_version: v.number() })) });
+
+const vmsWire = v.array(
+  v.object({
+    job: v.string(),
+    index: v.number(),
+    slipway: v.nullish(v.object({ cpi_api_version: v.number(), stemcell_api_version: v.number() })),
+  }),
+);
+
+export const matrix: Command = {
+  name: "matrix",
+  summary: "show the eight mixes of old and new parts, and which one each VM runs in",
+  topic: "looking on",
+  async run(_, { ui, director, deployment }) {
+    const api = await director();
+    const { slipway } = await api.json({ method: "GET", path: "/info" }, infoWire);
+    const names =
+      deployment === undefined ? (await listDeployments(api)).map(({ name }) => name) : [deployment];
+    const all = (await Promise.all(names.map((name) => vmsOf(api, name)))).flat();
+    const known = all.filter((vm) => vm !== undefined);
+    const { mixesSentence, mixesTable } = await import("../matrix/table.ts");
+    // A Director that does not say is not ours: those speak 2 and newer.
+    const version = slipway?.cpi_api_version ?? 2;
+    ui.table(mixesTable(known, version));
+    const unknown = all.length - known.length;
+    const sentences = [
+      mixesSentence(known, version),
+      ...(unknown === 0
+        ? []
+        : [`Of ${unknown} more this Director does not say which versions were agreed on.`]),
+    ];
+    for (const line of sentences.flatMap((one) => wrapped(one, ui.columns))) ui.line(line);
+    return 0;
+  },
+};
+
+async function vmsOf(api: DirectorApi, deployment: string): Promise<readonly (VmVersions | undefined)[]> {
+  const vms = await api.json({ method: "GET", path: `/deployments/${piece(deployment)}/vms` }, vmsWire);
+  return vms.map(({ job, index, slipway }) =>
+    slipway === null || slipway === undefined
+      ? undefined
+      : {
+          name: `${deployment}: ${job}/${index}`,
+          apiVersion: slipway.cpi_api_version,
+          stemcell: slipway.stemcell_api_version,
+        },
+  );
+}

@@ -1,0 +1,16 @@
+import type { Command } from "../command.ts";
+import { changeState, convergeOptions, skipDrain, stateArguments } from "../states/change-state.ts";
+
+export const stop: Command = {
+  name: "stop",
+  summary: "stop instances; with --hard their VMs are deleted and their disks kept",
+  topic: "deployments",
+  arguments: stateArguments,
+  options: [
+    { flags: "--soft", about: "stop the processes only (default)" },
+    { flags: "--hard", about: "delete the VM, keep the disk" },
+    skipDrain,
+    ...convergeOptions,
+  ],
+  run: (given, tools) => changeState("stop", given, tools),
+};

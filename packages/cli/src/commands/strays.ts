@@ -1,0 +1,55 @@
+import * as v from "valibot";
+import { refusalOf } from "../api/refusal.ts";
+import type { Command } from "../command.ts";
+import { timeText } from "../ui/time-text.ts";
+import { Missing } from "./errors.ts";
+
+const text = v.nullish(v.string());
+const stray = v.object({
+  id: v.string(),
+  kind: v.string(),
+  cpi: text,
+  request_id: text,
+  about: v.nullish(v.unknown()),
+  why: text,
+  noted_at: text,
+});
+
+/** Ours: upstream's Director forgets them. */
+export const strays: Command = {
+  name: "strays",
+  summary: "list what may exist in a cloud without a record, after a call nobody knows the end of",
+  topic: "looking on",
+  async run(_given, { ui, director }) {
+    const api = await director();
+    const found = await api
+      .json({ method: "GET", path: "/strays" }, v.array(stray))
+      .catch((error: unknown) => {
+        if (refusalOf(error)?.status === 404) throw Missing({ what: "list of strays at this Director" });
+        throw error;
+      });
+    const { yamlText } = await import("../ui/yaml-text.ts");
+    ui.table({
+      content: "strays",
+      header: {
+        id: "ID",
+        kind: "Kind",
+        cpi: "CPI",
+        request_id: "Request ID",
+        about: "About",
+        why: "Why",
+        noted_at: "Noted At",
+      },
+      rows: found.map((one) => [
+        one.id,
+        one.kind,
+        one.cpi ?? "",
+        one.request_id ?? "",
+        yamlText(one.about),
+        one.why ?? "",
+        timeText(one.noted_at),
+      ]),
+    });
+    return 0;
+  },
+};

@@ -1,0 +1,10 @@
+import type { Command } from "../command.ts";
+import { setIgnored } from "../states/set-ignored.ts";
+
+export const unignore: Command = {
+  name: "unignore",
+  summary: "take an ignored instance back",
+  topic: "deployments",
+  arguments: [{ name: "<instance>", about: "group/id or group/index" }],
+  run: (given, tools) => setIgnored(false, given, tools),
+};

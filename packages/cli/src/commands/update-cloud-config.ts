@@ -1,0 +1,16 @@
+import type { Command } from "../command.ts";
+import { documentOptions } from "../interpolate/document.ts";
+
+export const updateCloudConfig: Command = {
+  name: "update-cloud-config",
+  aliases: ["ucc"],
+  summary: "save a cloud config: networks, AZs, VM and disk types",
+  topic: "what they are made of",
+  arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
+  options: [...documentOptions, { flags: "--name <name>", about: "of the config; default" }],
+  run: async (given, tools) => {
+    const { updateTypedConfig } = await import("../deploy/update-typed-config.ts");
+    await updateTypedConfig("cloud", given, tools);
+    return 0;
+  },
+};

@@ -1,0 +1,21 @@
+import type { Command } from "../command.ts";
+import { documentOptions } from "../interpolate/document.ts";
+
+export const updateConfig: Command = {
+  name: "update-config",
+  aliases: ["uc"],
+  summary: "save a config of any type",
+  topic: "what they are made of",
+  arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
+  options: [
+    { flags: "--type <type>", about: "cloud, runtime, cpi, deploy, resurrection or another" },
+    { flags: "--name <name>", about: "of the config" },
+    { flags: "--expected-latest-id <id>", about: "refuse if another config has become the latest" },
+    ...documentOptions,
+  ],
+  run: async (given, tools) => {
+    const { runUpdateConfig } = await import("../deploy/update-config.ts");
+    await runUpdateConfig(given, tools);
+    return 0;
+  },
+};

@@ -1,0 +1,15 @@
+import type { Command } from "../command.ts";
+import { documentOptions } from "../interpolate/document.ts";
+
+export const updateCpiConfig: Command = {
+  name: "update-cpi-config",
+  summary: "save a CPI config: the clouds the Director works with",
+  topic: "what they are made of",
+  arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
+  options: [...documentOptions, { flags: "--no-redact", about: "show secrets in the difference" }],
+  run: async (given, tools) => {
+    const { updateTypedConfig } = await import("../deploy/update-typed-config.ts");
+    await updateTypedConfig("cpi", given, tools);
+    return 0;
+  },
+};

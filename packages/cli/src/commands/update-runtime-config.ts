@@ -1,0 +1,20 @@
+import type { Command } from "../command.ts";
+import { documentOptions } from "../interpolate/document.ts";
+
+export const updateRuntimeConfig: Command = {
+  name: "update-runtime-config",
+  aliases: ["urc"],
+  summary: "save a runtime config: addons and what all deployments have",
+  topic: "what they are made of",
+  arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
+  options: [
+    ...documentOptions,
+    { flags: "--name <name>", about: "of the config; default" },
+    { flags: "--no-redact", about: "show secrets in the difference" },
+  ],
+  run: async (given, tools) => {
+    const { updateTypedConfig } = await import("../deploy/update-typed-config.ts");
+    await updateTypedConfig("runtime", given, tools);
+    return 0;
+  },
+};

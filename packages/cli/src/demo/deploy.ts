@@ -1,0 +1,38 @@
+import { join } from "node:path";
+import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { open, text } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import type { DirectorApi } from "../api/director-api.ts";
+import type { Tools } from "../tools.ts";
+import { DEPLOYMENT, isOurs, MANIFEST } from "./documents.ts";
+import { NotTheDemos } from "./errors.ts";
+import { carryOut } from "./follow.ts";
+
+const deployments = v.array(open({ name: text("name") }));
+const deployment = open({ manifest: v.nullable(v.string()) });
+
+/** Deploys the demo; one that is as it should be stays as it is. */
+export async function deployDemo(
+  api: DirectorApi,
+  dir: string,
+  { home }: Pick<Tools, "home">,
+  tell: (text: string) => void,
+): Promise<void> {
+  const all = await api.json({ method: "GET", path: "/deployments" }, deployments);
+  if (all.some(({ name }) => name === DEPLOYMENT)) {
+    const { manifest } = await api.json({ method: "GET", path: `/deployments/${DEPLOYMENT}` }, deployment);
+    if (!isOurs(manifest ?? ""))
+      throw NotTheDemos({ what: `a deployment named ${DEPLOYMENT}`, home: home.dir });
+  }
+  await writeFileAtomic(join(dir, "demo.yml"), MANIFEST);
+  // A sandbox that somebody has ended is replaced; its disk is kept.
+  const query = { fix: "true" };
+  const request = {
+    method: "POST",
+    path: "/deployments",
+    query,
+    body: MANIFEST,
+    contentType: "text/yaml",
+  } as const;
+  await carryOut(api, request, tell);
+}

@@ -1,0 +1,44 @@
+import { defineError } from "@slipway/kernel/errors";
+
+export const NoNamespaces = defineError<{ why: string; allow: string }>({
+  code: "CLU-020",
+  kind: "operator",
+  message: (p) =>
+    `sandboxes cannot be made here: ${p.why}. This allows them: ${p.allow}. Or run it in Docker: docker run --privileged`,
+  next: "Run that command, then the demo again. `slipway up` runs without sandboxes, for other CPIs.",
+});
+
+export const NotTheDemos = defineError<{ what: string; home: string }>({
+  code: "CLU-021",
+  kind: "operator",
+  message: (p) => `there is ${p.what} in ${p.home} that the demo has not made, and it leaves that alone`,
+  next: "Give the demo a directory of its own: SLIPWAY_HOME=DIR slipway demo --port N.",
+});
+
+export const RangeTaken = defineError<{ address: string }>({
+  code: "CLU-022",
+  kind: "operator",
+  message: (p) => `something listens on ${p.address} already; the demo's sandbox was to have that address`,
+  next: "Choose other addresses of loopback: slipway demo --range 127.21.0.0/24.",
+});
+
+export const BadRange = defineError<{ given: string }>({
+  code: "CLU-023",
+  kind: "operator",
+  message: (p) => `--range takes addresses of loopback such as 127.21.0.0/24, got '${p.given}'`,
+  next: "Give 127, two numbers up to 255, and 0/24.",
+});
+
+export const NoSandbox = defineError<{ what: string }>({
+  code: "CLU-024",
+  kind: "operator",
+  message: (p) => `the demo is deployed and its instance has not got ${p.what}`,
+  next: "Look at `bosh -d demo instances --details`. If somebody has stopped it, `bosh -d demo start` brings it back.",
+});
+
+export const PromiseBroken = defineError<{ what: string }>({
+  code: "CLU-025",
+  kind: "bug",
+  message: (p) => `the demo found something else than it should: ${p.what}`,
+  next: "Report it with the output of `slipway explain -d demo`.",
+});

@@ -1,0 +1,31 @@
+import { matches } from "@slipway/protocol/schema/check";
+import { open, text } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import type { ApiRequest, DirectorApi } from "../api/director-api.ts";
+
+const event = open({ stage: text("stage"), data: v.optional(open({ status: v.optional(text("status")) })) });
+
+/** Starts a task and waits for its end; what it is at is told in a few words. */
+export async function carryOut(
+  api: DirectorApi,
+  request: ApiRequest,
+  tell: (text: string) => void,
+): Promise<void> {
+  await api.follow(await api.begin(request), {
+    quiet: true,
+    onEvent: (line) => {
+      const found = stageOf(line);
+      if (found !== undefined) tell(found);
+    },
+  });
+}
+
+/** Of a line of a task's event output: the step of an instance, or the stage. */
+export function stageOf(line: string): string | undefined {
+  try {
+    const found: unknown = JSON.parse(line);
+    return matches(event, found) ? (found.data?.status ?? found.stage).toLowerCase() : undefined;
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,51 @@
+import { integer, json, mapOf, open, text } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import type { DirectorApi } from "../api/director-api.ts";
+import { DEPLOYMENT, GROUP } from "./documents.ts";
+import { NoSandbox } from "./errors.ts";
+
+const vm = open({
+  cid: v.nullable(text("cid")),
+  id: text("id"),
+  job: text("job"),
+  active: v.boolean(),
+  ips: v.array(text("ip")),
+  slipway: open({
+    cpi_api_version: integer(1),
+    stemcell_api_version: integer(1),
+    channel: text("channel"),
+    disks: open({ persistent: v.optional(mapOf(json())) }),
+  }),
+});
+
+/** The demo's one instance, its sandbox and its disk. */
+export interface Sandbox {
+  readonly instance: string;
+  readonly cid: string;
+  readonly ip: string;
+  readonly disk: string;
+  readonly hint: unknown;
+  /** How it came to its settings. */
+  readonly channel: string;
+  readonly cpiVersion: number;
+  readonly stemcellVersion: number;
+}
+
+export async function sandboxOf(api: DirectorApi): Promise<Sandbox> {
+  const vms = await api.json({ method: "GET", path: `/deployments/${DEPLOYMENT}/vms` }, v.array(vm));
+  const found = vms.find(({ active, job }) => active && job === GROUP);
+  if (found === undefined || found.cid === null) throw NoSandbox({ what: "a sandbox" });
+  const { slipway } = found;
+  const [disk] = Object.entries(slipway.disks.persistent ?? {});
+  if (disk === undefined) throw NoSandbox({ what: "a disk" });
+  return {
+    instance: found.id,
+    cid: found.cid,
+    ip: found.ips[0] ?? "",
+    disk: disk[0],
+    hint: disk[1],
+    channel: slipway.channel,
+    cpiVersion: slipway.cpi_api_version,
+    stemcellVersion: slipway.stemcell_api_version,
+  };
+}

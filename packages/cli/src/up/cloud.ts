@@ -1,0 +1,93 @@
+import { readFile } from "node:fs/promises";
+import type { DirectorConfig } from "@slipway/director/config";
+import type { Director } from "@slipway/director/start/director";
+import type { Tools } from "../tools.ts";
+import { type CloudOptions, chooseConfig } from "./config.ts";
+import { writeEnvFile } from "./env-file.ts";
+import { lockHome, makeHome } from "./home-dir.ts";
+import { rememberPort } from "./port.ts";
+import { forgetRunning, type Reach, writeRunning } from "./running.ts";
+import { localCloud, startSandboxes, stopSandboxes } from "./sandboxes.ts";
+
+/** A Director with the local CPI in this process, its database and its sandboxes. */
+export interface Cloud {
+  readonly reach: Reach;
+  readonly adoptedDatabase: boolean;
+  /** Whether the environment file holds a user and a password. */
+  readonly credentials: boolean;
+  /** Stops all of it; state and disks are kept. */
+  close(): Promise<void>;
+}
+
+export type CloudTools = Pick<Tools, "home" | "clock" | "random" | "programs" | "ui">;
+
+/** Opens a home's cloud in this process, for this process alone. What was opened is closed again if something fails. */
+export async function openCloud(options: CloudOptions, tools: CloudTools): Promise<Cloud> {
+  const opened: (() => Promise<unknown>)[] = [];
+  const closeAll = async () => {
+    const failures: unknown[] = [];
+    for (const close of opened.splice(0).reverse())
+      await close().catch((error: unknown) => failures.push(error));
+    if (failures.length > 0) throw failures[0];
+  };
+  try {
+    return await open(options, tools, (close) => opened.push(close), closeAll);
+  } catch (error) {
+    await closeAll().catch(() => undefined);
+    throw error;
+  }
+}
+
+async function open(
+  options: CloudOptions,
+  tools: CloudTools,
+  atClose: (close: () => Promise<unknown>) => void,
+  closeAll: () => Promise<void>,
+): Promise<Cloud> {
+  const { home, clock } = tools;
+  await makeHome(home, process.getuid?.() ?? 1);
+  const lock = await lockHome(home, clock);
+  atClose(() => lock.release());
+  const since = clock.now();
+  await writeRunning(home, since);
+  atClose(() => forgetRunning(home));
+
+  const config = await chooseConfig(options, home);
+
+  // Before the Director: a task it resumes may need them.
+  atClose(() => stopSandboxes(tools));
+  await startSandboxes(tools);
+  const director = await direct(config, tools);
+  atClose(() => director.close());
+
+  const { url, caFile, admin, adoptedDatabase } = director;
+  const reach: Reach = { url, caFile, port: Number(new URL(url).port) };
+  await writeEnvFile(home, { url, caFile, admin: admin && (await credentials(admin)) });
+  await rememberPort(home, reach.port);
+  await writeRunning(home, since, reach);
+  return { reach, adoptedDatabase, credentials: admin !== undefined, close: closeAll };
+}
+
+async function direct(config: DirectorConfig, tools: CloudTools): Promise<Director> {
+  const { home, clock, random, ui } = tools;
+  const [{ startDirector }, { DIRECTOR_VERSION }, { cpiLocal }, { embed }] = await Promise.all([
+    import("@slipway/director/start/director"),
+    import("@slipway/director/start/version"),
+    import("@slipway/cpi-local/cpi-local"),
+    import("@slipway/cpi-sdk/embed"),
+  ]);
+  const local = { cloud: { properties: { local: await localCloud(tools) } } };
+  return await startDirector({
+    config,
+    stateDir: home.director,
+    version: DIRECTOR_VERSION,
+    clock,
+    random,
+    embeddedCpi: { name: "local", open: (around) => embed(cpiLocal, { ...around, config: local }) },
+    log: (line) => ui.note(line),
+  });
+}
+
+async function credentials({ name, passwordFile }: NonNullable<Director["admin"]>) {
+  return { name, password: (await readFile(passwordFile, "utf8")).trim() };
+}

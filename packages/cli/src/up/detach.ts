@@ -1,0 +1,81 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { open } from "node:fs/promises";
+import { resolve } from "node:path";
+import { messageTrail } from "@slipway/kernel/errors";
+import type { Tools } from "../tools.ts";
+import { type CloudOptions, chooseConfig } from "./config.ts";
+import { DetachFailed } from "./errors.ts";
+import { type Found, findCloud } from "./found.ts";
+import { makeHome } from "./home-dir.ts";
+import { boundLog, lastLines } from "./log.ts";
+
+const PAUSE_MS = 50;
+
+/** Starts `slipway up` in the background, and waits until it answers. */
+export async function detach(
+  options: CloudOptions,
+  tools: Pick<Tools, "home" | "clock" | "stop" | "programs" | "env">,
+): Promise<Found> {
+  const { home, clock, stop } = tools;
+  await makeHome(home, process.getuid?.() ?? 1);
+  // Said here too: nobody needs a log to learn that a port is taken.
+  await chooseConfig(options, home);
+  const { child, logFrom } = await launch(options, tools);
+  const ended = endOf(child);
+  let over: string | undefined;
+  void ended.then((how) => {
+    over = how;
+  });
+  try {
+    for (;;) {
+      const before = over;
+      // Also one that was started elsewhere in the same moment.
+      const found = await findCloud({ home, clock, stop }, options.port);
+      if (found !== undefined) return found;
+      if (before !== undefined)
+        throw DetachFailed({ how: before, log: home.logFile, said: await lastLines(home.logFile, logFrom) });
+      await clock.sleep(PAUSE_MS, stop);
+    }
+  } catch (error) {
+    if (over === undefined) child.kill("SIGTERM");
+    await ended;
+    throw error;
+  } finally {
+    child.unref();
+  }
+}
+
+async function launch(
+  { port, config }: CloudOptions,
+  { home, programs, env }: Pick<Tools, "home" | "programs" | "env">,
+): Promise<{ readonly child: ChildProcess; readonly logFrom: number }> {
+  const flags = [
+    ...(port === undefined ? [] : ["--port", String(port)]),
+    ...(config === undefined ? [] : ["--config", resolve(config)]),
+  ];
+  const [program = "", ...args] = [...programs.self, "up", ...flags];
+  await boundLog(home.logFile);
+  const log = await open(home.logFile, "a", 0o600);
+  try {
+    const logFrom = (await log.stat()).size;
+    const child = spawn(program, args, {
+      cwd: "/",
+      env: { ...env, SLIPWAY_HOME: resolve(home.dir) },
+      detached: true,
+      stdio: ["ignore", log.fd, log.fd],
+    });
+    return { child, logFrom };
+  } finally {
+    await log.close();
+  }
+}
+
+async function endOf(child: ChildProcess): Promise<string> {
+  try {
+    const [code, signal] = (await once(child, "exit")) as [number | null, string | null];
+    return signal === null ? `ended with ${code}` : `was ended by ${signal}`;
+  } catch (error) {
+    return `cannot be started: ${messageTrail(error)}`;
+  }
+}

@@ -1,0 +1,30 @@
+import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import type { Home } from "../home/home.ts";
+
+export interface Access {
+  readonly url: string;
+  readonly caFile: string;
+  /** Undefined where a configuration names the users: their passwords stay there. */
+  readonly admin: { readonly name: string; readonly password: string } | undefined;
+}
+
+/** The lines a shell reads with `. env`. */
+export function envText({ url, caFile, admin }: Access): string {
+  const lines = [
+    ["BOSH_ENVIRONMENT", url],
+    ["BOSH_CA_CERT", caFile],
+    ...(admin === undefined
+      ? []
+      : [
+          ["BOSH_CLIENT", admin.name],
+          ["BOSH_CLIENT_SECRET", admin.password],
+        ]),
+  ] as const;
+  return lines.map(([name = "", value = ""]) => `export ${name}=${quoted(value)}\n`).join("");
+}
+
+/** Nothing inside means anything to a shell. */
+const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`;
+
+export const writeEnvFile = (home: Home, access: Access): Promise<void> =>
+  writeFileAtomic(home.envFile, envText(access), 0o600);

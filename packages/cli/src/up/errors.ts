@@ -1,0 +1,74 @@
+import { defineError } from "@slipway/kernel/errors";
+
+/** CLU-00x `up`, 01x `down`, 02x `demo`. */
+
+export const PortInUse = defineError<{ host: string; port: number; holder: string }>({
+  code: "CLU-001",
+  kind: "operator",
+  message: (p) => `port ${p.port} of ${p.host} is in use by ${p.holder}`,
+  next: "Stop that, or choose another port with `slipway up --port N`; it is remembered.",
+});
+
+export const HomeInUse = defineError<{ dir: string; holder: string }>({
+  code: "CLU-002",
+  kind: "operator",
+  message: (p) => `another process works in ${p.dir}: ${p.holder}`,
+  next: "Wait for it, stop it with `slipway down`, or set SLIPWAY_HOME to another directory.",
+});
+
+export const RunsElsewhere = defineError<{ url: string; pid: number; port: number }>({
+  code: "CLU-003",
+  kind: "operator",
+  message: (p) => `the Director runs already, at ${p.url} (process ${p.pid}), and not on port ${p.port}`,
+  next: "Leave out --port, or run `slipway down` first.",
+});
+
+export const NotAnswering = defineError<{ pid: number; url: string }>({
+  code: "CLU-004",
+  kind: "outside",
+  message: (p) => `process ${p.pid} is the Director of this directory and does not answer at ${p.url}`,
+  next: "Look at its output (in the background: director.log in the state directory), then `slipway down` and `slipway up`.",
+});
+
+export const DetachFailed = defineError<{ how: string; log: string; said: string }>({
+  code: "CLU-005",
+  kind: "outside",
+  message: (p) =>
+    `the Director in the background did not start: it ${p.how}. The end of ${p.log}:\n${p.said}`,
+  next: "Do what its last words say, then `slipway up --detach` again.",
+});
+
+export const BadPort = defineError<{ given: string }>({
+  code: "CLU-006",
+  kind: "operator",
+  message: (p) => `--port takes a number up to 65535, got '${p.given}'`,
+  next: "Give a free port, such as 25556.",
+});
+
+export const StateDirGiven = defineError<{ path: string }>({
+  code: "CLU-007",
+  kind: "operator",
+  message: (p) => `${p.path} sets state_dir, and \`slipway up\` keeps its state in SLIPWAY_HOME`,
+  next: "Take state_dir out of the file and set SLIPWAY_HOME instead.",
+});
+
+export const HomeUnusable = defineError<{ dir: string; why: string }>({
+  code: "CLU-008",
+  kind: "operator",
+  message: (p) => `the state directory ${p.dir} cannot be used: ${p.why}`,
+  next: "Make it yours and writable, or set SLIPWAY_HOME to a directory that is.",
+});
+
+export const WillNotEnd = defineError<{ pid: number; seconds: number }>({
+  code: "CLU-010",
+  kind: "outside",
+  message: (p) => `the Director, process ${p.pid}, was asked to stop and still runs after ${p.seconds} s`,
+  next: "A step of a task may take that long: `slipway status` shows whether it has ended. `kill -9` is safe: `slipway down` then stops the rest, and tasks go on at the next `slipway up`.",
+});
+
+export const NotProven = defineError<{ pid: number; dir: string; why: string }>({
+  code: "CLU-011",
+  kind: "operator",
+  message: (p) => `process ${p.pid} cannot be proven to be the Director of ${p.dir}: ${p.why}`,
+  next: "Stop it where it was started, with Ctrl-C, or end it by hand once you are sure.",
+});

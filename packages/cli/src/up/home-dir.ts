@@ -1,0 +1,33 @@
+import { chmod, mkdir } from "node:fs/promises";
+import { dirname, join } from "node:path";
+import type { Clock } from "@slipway/kernel/clock";
+import { systemCode } from "@slipway/kernel/errors";
+import { acquireLock, type Lock, LockTimeout } from "@slipway/kernel/lock-file";
+import type { Home } from "../home/home.ts";
+import { HomeInUse, HomeUnusable } from "./errors.ts";
+
+/** Makes the directories that are not there. Those that are keep their modes. */
+export async function makeHome(home: Home, uid: number): Promise<void> {
+  // Root's database runs as another user: it may pass through, and see nothing.
+  const mode = uid === 0 ? 0o711 : 0o700;
+  try {
+    const first = await mkdir(home.dir, { recursive: true, mode });
+    // What was made on the way too, whatever the umask.
+    for (let at = home.dir; first !== undefined && at.length >= first.length; at = dirname(at))
+      await chmod(at, mode);
+  } catch (cause) {
+    throw HomeUnusable({ dir: home.dir, why: systemCode(cause) ?? "unknown reason" }, { cause });
+  }
+}
+
+const WAIT_MS = 500;
+
+/** One process at a time starts or stops what belongs to a home. */
+export async function lockHome(home: Home, clock: Clock): Promise<Lock> {
+  try {
+    return await acquireLock(join(home.dir, "up.lock"), { clock, waitMs: WAIT_MS, waitForUnseenMs: WAIT_MS });
+  } catch (cause) {
+    if (LockTimeout.is(cause)) throw HomeInUse({ dir: home.dir, holder: cause.message }, { cause });
+    throw HomeUnusable({ dir: home.dir, why: systemCode(cause) ?? "it cannot be written to" }, { cause });
+  }
+}

@@ -1,0 +1,64 @@
+import { realpath } from "node:fs/promises";
+import { join } from "node:path";
+import type { Home } from "../home/home.ts";
+import type { Tools } from "../tools.ts";
+import type { Ui } from "../ui/ui.ts";
+
+export interface SandboxState {
+  readonly cid: string;
+  readonly running: boolean;
+}
+
+type Where = Pick<Tools, "home" | "programs">;
+
+/** The local CPI's part of the configuration. Sandboxes see this machine's files, but not the Director's secrets. */
+export const localCloud = async ({ home, programs }: Where) => ({
+  dir: home.cloud,
+  agent: programs.agent,
+  hide: [await realpath(home.dir)],
+});
+
+/** Starts those that were stopped together with their Director. One that fails is told, and keeps nobody. */
+export async function startSandboxes({ ui, ...where }: Where & { readonly ui: Ui }): Promise<void> {
+  const { startAll } = await import("@slipway/cpi-local/power");
+  const { failed } = await startAll(await localCloud(where));
+  for (const { cid, why } of failed) ui.note(`Sandbox ${cid} could not be started again: ${why}`);
+}
+
+/** Stops all that run. Their disks and files are kept. */
+export async function stopSandboxes(where: Where): Promise<readonly string[]> {
+  const { stopAll } = await import("@slipway/cpi-local/power");
+  return await stopAll(await localCloud(where));
+}
+
+/** Looks, and makes nothing. */
+export async function sandboxesOf(home: Home): Promise<readonly SandboxState[]> {
+  const [{ wholeNames }, { runningIn }] = await Promise.all([
+    import("@slipway/cpi-local/files"),
+    import("@slipway/cpi-local/sandbox/identity"),
+  ]);
+  const room = join(home.cloud, "vms");
+  const look = async (cid: string) => ({ cid, running: (await runningIn(join(room, cid))) !== undefined });
+  return await Promise.all((await wholeNames(room)).map(look));
+}
+
+export async function disksOf(home: Home): Promise<number> {
+  const { wholeNames } = await import("@slipway/cpi-local/files");
+  return (await wholeNames(join(home.cloud, "disks"))).length;
+}
+
+export async function namespaces() {
+  const { probe } = await import("@slipway/cpi-local/probe");
+  return await probe();
+}
+
+/** A Director is of use without them, with other CPIs; whoever wants them should not learn it from a failed deploy. */
+export async function warnWithoutNamespaces(ui: Ui): Promise<void> {
+  const allowed = await namespaces();
+  if (allowed.ok) return;
+  ui.note(
+    ui.paint.yellow(
+      `Sandboxes cannot be made here: ${allowed.why}. To allow them: ${allowed.allow}. Or use Docker. The Director runs without.`,
+    ),
+  );
+}

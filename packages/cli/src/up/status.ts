@@ -1,0 +1,46 @@
+import type { Clock } from "@slipway/kernel/clock";
+import type { Home } from "../home/home.ts";
+import { infoOf } from "./info.ts";
+import { readRunning } from "./running.ts";
+import { disksOf, type SandboxState, sandboxesOf } from "./sandboxes.ts";
+
+/** What there is of a home's cloud. */
+export interface Status {
+  /** `killed`: it ended without putting its things away. `silent`: its process is there and does not answer. */
+  readonly director: "stopped" | "killed" | "starting" | "silent" | "running";
+  readonly url: string | undefined;
+  readonly pid: number | undefined;
+  readonly since: number | undefined;
+  readonly version: string | undefined;
+  /** Its process. */
+  readonly database: number | undefined;
+  readonly sandboxes: readonly SandboxState[];
+  readonly disks: number;
+}
+
+const ANSWERS_WITHIN_MS = 3000;
+
+/** Looks, and changes nothing. */
+export async function statusOf(home: Home, clock: Clock): Promise<Status> {
+  const { databaseOf } = await import("@slipway/director/store/embedded/left-behind");
+  const [director, database, sandboxes, disks] = await Promise.all([
+    directorOf(home, clock),
+    databaseOf(home.director),
+    sandboxesOf(home),
+    disksOf(home),
+  ]);
+  return { ...director, database, sandboxes, disks };
+}
+
+async function directorOf(home: Home, clock: Clock) {
+  const nothing = { url: undefined, pid: undefined, since: undefined, version: undefined };
+  const seen = await readRunning(home);
+  if (seen === undefined) return { ...nothing, director: "stopped" as const };
+  if (seen.life === "dead") return { ...nothing, director: "killed" as const };
+  const { reach, since } = seen;
+  const known = { url: reach?.url, pid: seen.process.pid, since, version: undefined };
+  if (reach === undefined) return { ...known, director: "starting" as const };
+  const info = await infoOf(reach, clock, ANSWERS_WITHIN_MS);
+  if (info === undefined) return { ...known, director: "silent" as const };
+  return { ...known, director: "running" as const, version: info.version };
+}

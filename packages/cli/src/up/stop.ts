@@ -1,0 +1,65 @@
+import { existsSync } from "node:fs";
+import { systemCode } from "@slipway/kernel/errors";
+import { lifeOf, ownIdentity } from "@slipway/kernel/process-identity";
+import type { Tools } from "../tools.ts";
+import { NotProven, WillNotEnd } from "./errors.ts";
+import { lockHome } from "./home-dir.ts";
+import { forgetRunning, readRunning } from "./running.ts";
+import { sandboxesOf, stopSandboxes } from "./sandboxes.ts";
+
+/** What was running and no longer is. */
+export interface Stopped {
+  /** Its process. */
+  readonly director: number | undefined;
+  /** Of a Director that was killed; one that ends itself takes its own along. */
+  readonly database: number | undefined;
+  readonly sandboxes: number;
+}
+
+const PATIENCE_S = 60;
+const PAUSE_MS = 50;
+
+/** Stops what a home runs: by asking its Director, or, where that was killed, what it left. */
+export async function stopCloud(
+  tools: Pick<Tools, "home" | "clock" | "programs" | "stop">,
+): Promise<Stopped> {
+  const { home, clock } = tools;
+  if (!existsSync(home.dir)) return { director: undefined, database: undefined, sandboxes: 0 };
+  const ran = (await sandboxesOf(home)).filter(({ running }) => running);
+  const director = await stopDirector(tools);
+  const lock = await lockHome(home, clock);
+  try {
+    await forgetRunning(home);
+    const { stopLeftDatabase } = await import("@slipway/director/store/embedded/left-behind");
+    const database = await stopLeftDatabase(home.director, clock);
+    await stopSandboxes(tools);
+    return { director, database, sandboxes: ran.length };
+  } finally {
+    await lock.release();
+  }
+}
+
+/** Asks the process once it is certain whose it is, and waits for its end. */
+async function stopDirector({
+  home,
+  clock,
+  stop,
+}: Pick<Tools, "home" | "clock" | "stop">): Promise<number | undefined> {
+  const seen = await readRunning(home);
+  if (seen === undefined || seen.life === "dead") return undefined;
+  const { pid } = seen.process;
+  const doubt = (why: string, cause?: unknown) => NotProven({ pid, dir: home.dir, why }, { cause });
+  if (seen.life === "unknown") throw doubt("it is of another pid namespace");
+  if (seen.process.started === "") throw doubt("this system does not tell when it was started");
+  try {
+    process.kill(pid, "SIGTERM");
+  } catch (cause) {
+    if (systemCode(cause) !== "ESRCH") throw doubt("this user may not signal it", cause);
+  }
+  const end = clock.monotonic() + PATIENCE_S * 1000;
+  while (lifeOf(seen.process, ownIdentity()) !== "dead") {
+    if (clock.monotonic() > end) throw WillNotEnd({ pid, seconds: PATIENCE_S });
+    await clock.sleep(PAUSE_MS, stop);
+  }
+  return pid;
+}

@@ -1,0 +1,136 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdirSync, readFileSync } from "node:fs";
+import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { eventually } from "@slipway/agent/e2e/testing/eventually";
+import { PROGRAMS } from "../../bosh-cli/testing/requirements.ts";
+
+const WITHIN_MS = 90_000;
+
+/** A `slipway` that runs, as leader of a process group, as a shell would start it. */
+export class Running {
+  readonly #child: ChildProcess;
+  readonly #ended: Promise<unknown>;
+  output = "";
+
+  constructor(args: readonly string[], env: Readonly<Record<string, string>>) {
+    this.#child = spawn(process.execPath, [PROGRAMS.slipway, ...args], {
+      env,
+      detached: true,
+      stdio: ["ignore", "pipe", "pipe"],
+    });
+    for (const stream of [this.#child.stdout, this.#child.stderr])
+      stream?.setEncoding("utf8").on("data", (chunk: string) => {
+        this.output += chunk;
+      });
+    this.#ended = once(this.#child, "close");
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
+  /** Until it has said it. */
+  async says(text: string): Promise<void> {
+    await eventually(
+      `"${text}" from slipway`,
+      () => {
+        if (this.output.includes(text)) return true;
+        if (this.#child.exitCode !== null) throw new Error(`it ended: ${this.output}`);
+        return undefined;
+      },
+      WITHIN_MS,
+    );
+  }
+
+  /** To the whole group, as a terminal does. */
+  interrupt(): void {
+    process.kill(-this.pid, "SIGINT");
+  }
+
+  /** The terminal is closed: nobody reads any more, and it is told so. */
+  hangUp(): void {
+    for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.destroy();
+    this.#child.kill("SIGHUP");
+  }
+
+  async kill(): Promise<void> {
+    this.#child.kill("SIGKILL");
+    await this.#ended;
+  }
+
+  async end(): Promise<number | null> {
+    await this.#ended;
+    return this.#child.exitCode;
+  }
+}
+
+/** A home of a test's own, and the program that works in it. */
+export class Machine {
+  readonly home: string;
+  readonly #started: Running[] = [];
+
+  private constructor(home: string) {
+    this.home = home;
+  }
+
+  static async open(): Promise<Machine> {
+    // The database runs as another user when we are root, and a temporary directory may be closed to it.
+    const dir = await mkdtemp(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-up-"));
+    await chmod(dir, 0o711);
+    return new Machine(join(dir, "home"));
+  }
+
+  start(...args: readonly string[]): Running {
+    const running = new Running(args, {
+      PATH: process.env.PATH ?? "",
+      HOME: this.home,
+      SLIPWAY_HOME: this.home,
+    });
+    this.#started.push(running);
+    return running;
+  }
+
+  /** To its end: exit code and everything it said. */
+  async run(...args: readonly string[]): Promise<{ readonly code: number | null; readonly said: string }> {
+    const running = this.start(...args);
+    const code = await running.end();
+    return { code, said: running.output };
+  }
+
+  /** The one row of `status`. */
+  async status(): Promise<Readonly<Record<string, string>>> {
+    const { said } = await this.run("status", "--json");
+    const { Tables } = JSON.parse(said) as { Tables: { Rows: Record<string, string>[] }[] };
+    return Tables[0]?.Rows[0] ?? {};
+  }
+
+  text(name: string): Promise<string> {
+    return readFile(join(this.home, name), "utf8");
+  }
+
+  /** Everything that runs on account of this home: it is named in its command line or its environment. */
+  processes(): readonly string[] {
+    return readdirSync("/proc").filter((pid) => {
+      if (!/^\d+$/.test(pid)) return false;
+      const said = `${textOf(`/proc/${pid}/cmdline`)}\0${textOf(`/proc/${pid}/environ`)}`;
+      return said.includes(this.home);
+    });
+  }
+
+  async close(): Promise<void> {
+    for (const running of this.#started) await running.kill();
+    await this.run("down");
+    await rm(join(this.home, ".."), { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+function textOf(path: string): string {
+  try {
+    return readFileSync(path, "utf8");
+  } catch {
+    return "";
+  }
+}

@@ -1,0 +1,157 @@
+import { stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { ownIdentity } from "@slipway/kernel/process-identity";
+import { freePort } from "@slipway/kernel/testing/free-port";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { DirectorProcess } from "../bosh-cli/testing/director-process.ts";
+import { PROGRAMS } from "../bosh-cli/testing/requirements.ts";
+import { Machine } from "./testing/machine.ts";
+
+let machine: Machine;
+let port: number;
+beforeAll(async () => {
+  machine = await Machine.open();
+  port = await freePort();
+});
+afterAll(() => machine.close());
+
+/** The process that serves, by what `status` says. */
+const serving = async () => (await machine.status()).process;
+
+describe("slipway up, down and status", () => {
+  it("status and down of a home where nothing ever ran say so", async () => {
+    expect(await machine.status()).toMatchObject({ director: "stopped", database: "stopped", process: "" });
+    expect(await machine.run("down")).toEqual({ code: 0, said: expect.stringContaining("Nothing runs in") });
+  });
+
+  it("a port that somebody uses is named, with who it is and what to do", async () => {
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
+    try {
+      for (const flags of [[], ["--detach"]]) {
+        const { code, said } = await machine.run("up", "--port", String(port), ...flags);
+        expect(code).toBe(1);
+        expect(said).toContain(`port ${port} of 127.0.0.1 is in use by process ${process.pid}`);
+        expect(said).toContain("--port N");
+      }
+    } finally {
+      server.close();
+    }
+  });
+
+  it("two at once in the background are one Director, and both say where it is", async () => {
+    const flags = ["up", "--detach", "--port", String(port)];
+    const both = await Promise.all([machine.run(...flags), machine.run(...flags)]);
+    for (const { code, said } of both)
+      expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining(`https://127.0.0.1:${port}`) });
+    expect(await machine.status()).toMatchObject({
+      director: `running at https://127.0.0.1:${port}`,
+      process: expect.stringMatching(/^\d+$/),
+      version: expect.stringMatching(/^\d+\.\d+\.\d+ /),
+      database: expect.stringMatching(/^running/),
+      sandboxes: "none",
+      disks: "0",
+      state: machine.home,
+    });
+  });
+
+  it("the environment file is its owner's alone, and what a shell reads from it reaches the Director", async () => {
+    const file = join(machine.home, "env");
+    expect((await stat(file)).mode & 0o777).toBe(0o600);
+    const names = [...(await machine.text("env")).matchAll(/^export (\w+)='[^']+'$/gm)].map(
+      ([, name]) => name,
+    );
+    expect(names).toEqual(["BOSH_ENVIRONMENT", "BOSH_CA_CERT", "BOSH_CLIENT", "BOSH_CLIENT_SECRET"]);
+    const { code, said } = await machine.run("env", "--json");
+    expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('"user": "admin"') });
+  });
+
+  it("up again says that it runs, and leaves it alone", async () => {
+    const before = await serving();
+    for (const flags of [[], ["--detach"], ["--port", String(port)]]) {
+      const { code, said } = await machine.run("up", ...flags);
+      expect({ code, said }).toEqual({
+        code: 0,
+        said: expect.stringContaining(`runs already: process ${before}`),
+      });
+      expect(said).toContain(`. ${join(machine.home, "env")}`);
+    }
+    const other = await machine.run("up", "--port", String(port + 1));
+    expect(other).toEqual({ code: 1, said: expect.stringContaining("CLU-003") });
+    expect(await serving()).toBe(before);
+  });
+
+  it("after kill -9 the database runs on, and the next up takes it over, on the same port, with the same secrets", async () => {
+    const env = await machine.text("env");
+    const database = (await machine.status()).database;
+    process.kill(Number(await serving()), "SIGKILL");
+    await expect
+      .poll(() => machine.status())
+      .toMatchObject({ director: "stopped (it was killed)", database });
+    const up = machine.start("up");
+    await up.says("Ctrl-C stops it");
+    expect(up.output).toContain("taken over");
+    expect(await machine.text("env")).toBe(env);
+    expect((await machine.status()).database).toBe(database);
+    up.interrupt();
+    up.interrupt();
+    expect(await up.end()).toBe(0);
+    expect(machine.processes()).toEqual([]);
+  });
+
+  it("a terminal that is closed stops it as Ctrl-C does", async () => {
+    const up = machine.start("up");
+    await up.says("Ctrl-C stops it");
+    up.hangUp();
+    expect(await up.end()).toBe(0);
+    expect(machine.processes()).toEqual([]);
+  });
+
+  it("down ends one in the background, or the database of one that was killed, and nothing is left", async () => {
+    for (const kill of [false, true]) {
+      expect((await machine.run("up", "--detach")).code).toBe(0);
+      const pid = await serving();
+      if (kill) process.kill(Number(pid), "SIGKILL");
+      const { code, said } = await machine.run("down");
+      expect({ code, said }).toEqual({
+        code: 0,
+        said: expect.stringContaining(kill ? "the database a killed Director had left" : `process ${pid}`),
+      });
+      expect(machine.processes()).toEqual([]);
+      expect(await machine.status()).toMatchObject({ director: "stopped", database: "stopped" });
+    }
+  });
+
+  it("a process that only has the number of an earlier one is never ended", async () => {
+    const identity = { ...ownIdentity(), started: "1" };
+    await writeFile(join(machine.home, "running.json"), JSON.stringify({ process: identity, since: 0 }));
+    expect(await machine.run("down")).toEqual({ code: 0, said: expect.stringContaining("Nothing runs") });
+  });
+
+  it("a failure in the background is shown with the end of its log", async () => {
+    const config = join(machine.home, "director.json");
+    await writeFile(config, JSON.stringify({ users: [{ name: "a:b", password: "p" }] }));
+    const { code, said } = await machine.run("up", "--detach", "--config", config);
+    expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining("DIH-002") });
+    expect(said).toContain(join(machine.home, "director.log"));
+    expect(machine.processes()).toEqual([]);
+  });
+
+  it("a directory that another Director works in is said to be in use", async () => {
+    const state = join(machine.home, "director");
+    const config = join(machine.home, "director.json");
+    await writeFile(config, JSON.stringify({ cpi: { exec_path: PROGRAMS.cpi } }));
+    const flags = ["--config", config, "--state-dir", state, "--port", "0"];
+    const other = await DirectorProcess.start(PROGRAMS.director, flags);
+    try {
+      const { code, said } = await machine.run("up");
+      expect({ code, said }).toEqual({
+        code: 1,
+        said: expect.stringMatching(/DIS-001 .*process \d+ holds it/),
+      });
+    } finally {
+      await other.stop();
+    }
+  });
+});
