@@ -21,6 +21,9 @@ export const hintFields = openWith(
     lun: v.optional(doc(leaf("lun"), "SCSI logical unit number")),
     host_device_id: v.optional(doc(leaf("host_device_id"), "vmbus device that carries the LUN")),
     iscsi_settings: v.optional(doc(iscsiSettings, "where to log in, and as whom")),
+    mounted: v.optional(
+      doc(v.union([v.string(), v.boolean()]), "ours: the CPI mounts the disk at `path`, the agent binds it"),
+    ),
   },
   hidden(json()),
 );
