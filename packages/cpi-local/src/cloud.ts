@@ -1,0 +1,62 @@
+import { createHash } from "node:crypto";
+import { mkdir, realpath } from "node:fs/promises";
+import { join, resolve } from "node:path";
+import { type Clock, systemClock } from "@slipway/kernel/clock";
+import { type Exec, systemExec } from "@slipway/kernel/exec";
+import { withLock } from "@slipway/kernel/lock-file";
+import { type Random, systemRandom } from "@slipway/kernel/random";
+import type { GivenConfig, LocalConfig } from "./config.ts";
+
+export interface Tools {
+  readonly exec: Exec;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly isRoot: boolean;
+}
+
+export const systemTools = (): Tools => ({
+  exec: systemExec,
+  clock: systemClock,
+  random: systemRandom,
+  isRoot: process.getuid?.() === 0,
+});
+
+/** One directory with everything in it, and the means to work on it. Nothing of it is kept in memory. */
+export interface Cloud extends Tools {
+  /** Without links in it, as the kernel shows it in tables of mounts. */
+  readonly dir: string;
+  readonly agent: string;
+  readonly diskKind: LocalConfig["disks"];
+  readonly hidden: readonly string[];
+}
+
+export async function openCloud(config: GivenConfig, tools: Tools = systemTools()): Promise<Cloud> {
+  const wanted = resolve(config.dir);
+  await mkdir(join(wanted, "locks"), { recursive: true, mode: 0o700 });
+  const dir = await realpath(wanted);
+  return {
+    ...tools,
+    dir,
+    agent: await withoutLinks(resolve(config.agent)),
+    diskKind: config.disks ?? "auto",
+    hidden: [dir, ...(await Promise.all((config.hide ?? []).map(withoutLinks)))],
+  };
+}
+
+/** In a sandbox a link may lead elsewhere. What is not there is missed by whoever needs it. */
+const withoutLinks = (path: string): Promise<string> => realpath(path).catch(() => path);
+
+/** A cid as the name of a directory. Ours are plain; others cannot lead out of the directory or meet one of ours. */
+export const place = (cid: string): string =>
+  /^[\w-]{1,120}$/.test(cid) ? cid : `other-${createHash("sha256").update(cid).digest("hex")}`;
+
+type Room = "vms" | "disks" | "snapshots" | "stemcells" | "networks";
+
+export const roomOf = (cloud: Cloud, room: Room): string => join(cloud.dir, room);
+export const placeOf = (cloud: Cloud, room: Room, cid: string): string => join(cloud.dir, room, place(cid));
+
+const PATIENCE_MS = 10 * 60_000;
+
+/** One at a time, among all processes that work on this directory. Ends with its holder. */
+export const locked = <T>(cloud: Cloud, what: string, work: () => Promise<T>): Promise<T> =>
+  withLock(join(cloud.dir, "locks", what), { clock: cloud.clock, waitMs: PATIENCE_MS }, work);

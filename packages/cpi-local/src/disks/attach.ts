@@ -1,0 +1,99 @@
+import { rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { cloudError, diskNotAttached } from "@slipway/cpi-sdk/errors";
+import { messageTrail, systemCode } from "@slipway/kernel/errors";
+import { type Cloud, place, roomOf } from "../cloud.ts";
+import { DiskCommandFailed, DiskInUse } from "../errors.ts";
+import { runningIn } from "../sandbox/identity.ts";
+import { type Command, inOuterMounts } from "../sandbox/namespaces.ts";
+import { ATTACH } from "../sandbox/scripts.ts";
+import { forgetDisk, hasNote, holderOf, noteDisk } from "../vms/attachments.ts";
+import { vmDir } from "../vms/vms.ts";
+import { hasDisk, imageOf, kindOfDisk, mustHaveDisk } from "./disks.ts";
+import { mustBeLetGo } from "./image.ts";
+import { mountAt, otherMountsOf, readMounts } from "./mounts.ts";
+
+/** Where the sandbox sees it. The value is a text: agents take hints with texts only. */
+export const hintOf = (disk: string) => ({ path: `/var/vcap/disks/${place(disk)}`, mounted: "true" });
+
+/** Puts a disk into a running sandbox, or notes it for the next start. Attached there already is success. */
+export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {
+  await mustHaveDisk(cloud, disk);
+  const holder = await holderOf(cloud, disk);
+  if (holder !== undefined && holder !== place(vm))
+    throw cloudError(`disk '${disk}' is attached to '${holder}'`);
+  const dir = vmDir(cloud, vm);
+  const init = await runningIn(dir);
+  const isThere = async () =>
+    init !== undefined && (await mountedIn(cloud, init.pid, dir, disk)) !== undefined;
+  if ((await kindOfDisk(cloud, disk)) === "loop")
+    await mustBeLetGo(cloud, disk, imageOf(cloud, disk), isThere);
+  await noteDisk(cloud, vm, disk);
+  if (init === undefined || (await isThere())) return;
+  const args: Command = ["sh", "-c", ATTACH, "sh", roomOf(cloud, "disks"), dir, place(disk)];
+  try {
+    await outside(cloud, init.pid, disk, "putting it into the sandbox", args);
+  } catch (error) {
+    await forgetDisk(cloud, vm, disk);
+    throw error;
+  }
+}
+
+/** Takes a disk out of a sandbox, unless something in there still uses it. */
+export async function detachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {
+  if (!(await hasNote(cloud, vm, disk))) {
+    await mustHaveDisk(cloud, disk);
+    throw diskNotAttached(vm, disk);
+  }
+  const dir = vmDir(cloud, vm);
+  const init = await runningIn(dir);
+  if (init !== undefined) await takeOut(cloud, init.pid, vm, disk);
+  // What somebody wrote there while no disk was mounted is not ours to remove.
+  await rmdir(join(dir, "hot", place(disk))).catch((error: unknown) => {
+    if (!["ENOENT", "ENOTEMPTY"].includes(systemCode(error) ?? "")) throw error;
+  });
+  await forgetDisk(cloud, vm, disk);
+  // A loop device goes with its last mount; another VM must not find it.
+  if ((await hasDisk(cloud, disk)) && (await kindOfDisk(cloud, disk)) === "loop")
+    await mustBeLetGo(cloud, disk, imageOf(cloud, disk));
+}
+
+async function takeOut(cloud: Cloud, pid: number, vm: string, disk: string): Promise<void> {
+  const dir = vmDir(cloud, vm);
+  // More than once if two calls put it there at the same time.
+  for (;;) {
+    const here = await mountedIn(cloud, pid, dir, disk);
+    if (here === undefined) return;
+    const others = otherMountsOf(await readMounts(`/proc/${pid}/mountinfo`), here, hintOf(disk).path);
+    if (others.length > 0) {
+      const places = others.map(({ target }) => target).join(", ");
+      throw DiskInUse({ disk, vm, why: `it is still mounted in there, at ${places}` });
+    }
+    const [program, ...args] = inOuterMounts(pid, cloud.isRoot, ["umount", "-n", here.target]);
+    const done = await cloud.exec(program, args);
+    if (done.code !== 0 && (await mountedIn(cloud, pid, dir, disk)) !== undefined)
+      throw DiskInUse({ disk, vm, why: done.stderr.trim().slice(-300) });
+  }
+}
+
+/** Its mount in the outer mounts of a running sandbox. */
+async function mountedIn(cloud: Cloud, pid: number, dir: string, disk: string) {
+  const table = await outside(cloud, pid, disk, "looking at the mounts", ["cat", "/proc/self/mountinfo"]);
+  return mountAt(table, join(dir, "hot", place(disk)));
+}
+
+async function outside(
+  cloud: Cloud,
+  pid: number,
+  disk: string,
+  doing: string,
+  command: Command,
+): Promise<string> {
+  const [program, ...args] = inOuterMounts(pid, cloud.isRoot, command);
+  const done = await cloud.exec(program, args).catch((cause: unknown) => {
+    throw DiskCommandFailed({ disk, doing, said: messageTrail(cause) }, { cause });
+  });
+  if (done.code !== 0)
+    throw DiskCommandFailed({ disk, doing, said: done.stderr.trim().slice(-500) || "nothing" });
+  return done.stdout;
+}

@@ -1,0 +1,93 @@
+import { mkdir, readFile, rename } from "node:fs/promises";
+import { join } from "node:path";
+import { cloudError, diskNotFound, noDiskSpace, notSupported } from "@slipway/cpi-sdk/errors";
+import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { type Cloud, locked, place, placeOf } from "../cloud.ts";
+import { discard, exists, PARTIAL, removeTree } from "../files.ts";
+import { holderOf } from "../vms/attachments.ts";
+import { growImage, makeImage, mustBeLetGo } from "./image.ts";
+import { type DiskKind, kindOfNewDisk } from "./kind.ts";
+
+/** A disk is a directory with `content`, or with `image`: a file system in a file. */
+export const diskDir = (cloud: Cloud, cid: string): string => placeOf(cloud, "disks", cid);
+export const imageOf = (cloud: Cloud, cid: string): string => join(diskDir(cloud, cid), "image");
+export const contentOf = (cloud: Cloud, cid: string): string => join(diskDir(cloud, cid), "content");
+export const hasDisk = (cloud: Cloud, cid: string): Promise<boolean> => exists(diskDir(cloud, cid));
+
+export async function mustHaveDisk(cloud: Cloud, cid: string): Promise<void> {
+  if (!(await hasDisk(cloud, cid))) throw diskNotFound(cid);
+}
+
+export const kindOfDisk = async (cloud: Cloud, cid: string): Promise<DiskKind> =>
+  (await exists(imageOf(cloud, cid))) ? "loop" : "directory";
+
+/** One call at a time for one disk. Whoever has the VM's turn too has taken that first. */
+export const withDisk = <T>(cloud: Cloud, cid: string, work: () => Promise<T>): Promise<T> =>
+  locked(cloud, `disk-${place(cid)}`, work);
+
+/** Made under another name and renamed when whole. */
+export async function createDisk(cloud: Cloud, cid: string, sizeMib: number): Promise<string> {
+  const path = diskDir(cloud, cid);
+  if (await exists(path)) return cid;
+  const partial = `${path}${PARTIAL}`;
+  await discard(cloud, path);
+  await mkdir(partial, { recursive: true, mode: 0o700 });
+  await writeFileAtomic(join(partial, "size"), String(sizeMib));
+  if ((await kindOfNewDisk(cloud)) === "loop") await makeImage(cloud, cid, join(partial, "image"), sizeMib);
+  else await mkdir(join(partial, "content"), { mode: 0o755 });
+  await rename(partial, path);
+  return cid;
+}
+
+export async function undoDisk(cloud: Cloud, cid: string): Promise<void> {
+  await removeTree(cloud, `${diskDir(cloud, cid)}${PARTIAL}`);
+}
+
+export const sizeOf = async (cloud: Cloud, cid: string): Promise<number> =>
+  Number(await readFile(join(diskDir(cloud, cid), "size"), "utf8"));
+
+/** Grows a disk that nobody has. The same size is fine, a smaller one is not. */
+export async function resizeDisk(cloud: Cloud, cid: string, sizeMib: number): Promise<void> {
+  await mustBeFree(cloud, cid);
+  const before = await sizeOf(cloud, cid);
+  if (sizeMib < before)
+    throw notSupported(`disk '${cid}' has ${before} MiB and cannot become smaller (${sizeMib} MiB)`);
+  // Also at the same size: an earlier call may have been cut off after writing it down.
+  if ((await kindOfDisk(cloud, cid)) === "loop") {
+    await mustBeLetGo(cloud, cid, imageOf(cloud, cid));
+    await growImage(cloud, cid, imageOf(cloud, cid), sizeMib);
+  }
+  await writeFileAtomic(join(diskDir(cloud, cid), "size"), String(sizeMib));
+}
+
+export async function removeDisk(cloud: Cloud, cid: string): Promise<void> {
+  const path = diskDir(cloud, cid);
+  if (!(await exists(path))) {
+    // A crash in the middle of a removal or of a creation.
+    await discard(cloud, path);
+    throw diskNotFound(cid);
+  }
+  await mustBeFree(cloud, cid);
+  if ((await kindOfDisk(cloud, cid)) === "loop") await mustBeLetGo(cloud, cid, imageOf(cloud, cid));
+  await discard(cloud, path);
+}
+
+export async function describeDisk(cloud: Cloud, cid: string, metadata: JsonObject): Promise<void> {
+  await mustHaveDisk(cloud, cid);
+  await writeFileAtomic(join(diskDir(cloud, cid), "metadata.json"), JSON.stringify(metadata));
+}
+
+async function mustBeFree(cloud: Cloud, cid: string): Promise<void> {
+  await mustHaveDisk(cloud, cid);
+  const holder = await holderOf(cloud, cid);
+  if (holder !== undefined) throw cloudError(`disk '${cid}' is attached to '${holder}'`);
+}
+
+/** What went wrong for want of room says so. */
+export function withoutRoom(error: unknown): Error | undefined {
+  const said = error instanceof Error ? error.message : String(error);
+  return /ENOSPC|No space left/.test(said)
+    ? noDiskSpace(`this host has no room for it: ${said}`, { cause: error })
+    : undefined;
+}

@@ -1,0 +1,83 @@
+import { truncate, writeFile } from "node:fs/promises";
+import { messageTrail } from "@slipway/kernel/errors";
+import { mustRun } from "@slipway/kernel/exec";
+import type { Cloud } from "../cloud.ts";
+import { DiskCommandFailed } from "../errors.ts";
+
+const MIB = 1024 * 1024;
+
+/** A sparse file with an empty ext4 file system, as large as the disk: there is no more room than that. */
+export async function makeImage(cloud: Cloud, disk: string, image: string, sizeMib: number): Promise<void> {
+  await writeFile(image, "", { mode: 0o600 });
+  await truncate(image, sizeMib * MIB);
+  const options = ["-q", "-F", "-m", "0", "-E", "nodiscard,root_owner=0:0", image];
+  await run(cloud, disk, "making a file system", "mkfs.ext4", options);
+}
+
+/** Grows a file system that nobody has mounted. */
+export async function growImage(cloud: Cloud, disk: string, image: string, sizeMib: number): Promise<void> {
+  await checkImage(cloud, disk, image);
+  await truncate(image, sizeMib * MIB);
+  await run(cloud, disk, "growing the file system", "resize2fs", [image]);
+}
+
+/** 0 is clean, 1 is repaired. */
+async function checkImage(cloud: Cloud, disk: string, image: string): Promise<void> {
+  const doing = "checking the file system";
+  const checked = await cloud.exec("e2fsck", ["-f", "-p", image]).catch((cause: unknown) => {
+    throw DiskCommandFailed({ disk, doing, said: messageTrail(cause) }, { cause });
+  });
+  if (checked.code > 1)
+    throw DiskCommandFailed({ disk, doing, said: (checked.stdout + checked.stderr).trim().slice(-500) });
+}
+
+async function run(
+  cloud: Cloud,
+  disk: string,
+  doing: string,
+  program: string,
+  args: readonly string[],
+): Promise<void> {
+  await mustRun(cloud.exec, doing, program, args).catch((cause: unknown) => {
+    throw DiskCommandFailed({ disk, doing, said: messageTrail(cause) }, { cause });
+  });
+}
+
+const LOOP_GONE_WITHIN_MS = 10_000;
+
+/** Loop devices that still show this file. None is made but by a mount, and it goes with the last one. */
+export async function loopsOf(cloud: Cloud, image: string): Promise<string[]> {
+  const listed = await cloud.exec("losetup", ["--noheadings", "--output", "NAME", "--associated", image]);
+  return listed.code === 0
+    ? listed.stdout
+        .split("\n")
+        .map((line) => line.trim())
+        .filter((line) => line !== "")
+    : [];
+}
+
+/**
+ * Waits for the end of a mount that is just going, and lets go of a device that nobody has mounted. `unless` tells of a
+ * mount that is just coming, and wanted.
+ */
+export async function mustBeLetGo(
+  cloud: Cloud,
+  disk: string,
+  image: string,
+  unless: () => Promise<boolean> = async () => false,
+): Promise<void> {
+  const since = cloud.clock.monotonic();
+  for (;;) {
+    const loops = await loopsOf(cloud, image);
+    if (loops.length === 0 || (await unless())) return;
+    // Of one that is mounted somewhere this only says that it is to go with its last mount.
+    for (const loop of loops) await cloud.exec("losetup", ["--detach", loop]);
+    if (cloud.clock.monotonic() - since > LOOP_GONE_WITHIN_MS)
+      throw DiskCommandFailed({
+        disk,
+        doing: "waiting until it is free",
+        said: `${loops.join(", ")} shows it`,
+      });
+    await cloud.clock.sleep(20);
+  }
+}

@@ -1,0 +1,41 @@
+import { readFile } from "node:fs/promises";
+
+export interface Mount {
+  /** Of the file system. */
+  readonly device: string;
+  /** What of the file system is seen. */
+  readonly root: string;
+  readonly target: string;
+}
+
+export const readMounts = (path: string): Promise<string> => readFile(path, "utf8");
+
+/** The lines of a mountinfo. */
+function mountsIn(table: string): Mount[] {
+  return table.split("\n").flatMap((line) => {
+    const [, , device, root, target] = line.split(" ");
+    if (device === undefined || root === undefined || target === undefined) return [];
+    return [{ device, root: plain(root), target: plain(target) }];
+  });
+}
+
+/** Spaces and the like stand as octal numbers. */
+const plain = (text: string): string =>
+  text.replace(/(\\[0-7]{3})+/g, (octal) =>
+    Buffer.from((octal.match(/[0-7]{3}/g) ?? []).map((digits) => Number.parseInt(digits, 8))).toString(
+      "utf8",
+    ),
+  );
+
+/** The last one is on top. */
+export const mountAt = (table: string, target: string): Mount | undefined =>
+  mountsIn(table).findLast((mount) => mount.target === target);
+
+/** Where else the same thing, or a part of it, is mounted. */
+export const otherMountsOf = (table: string, { device, root }: Mount, known: string): Mount[] =>
+  mountsIn(table).filter(
+    (mount) =>
+      mount.device === device &&
+      mount.target !== known &&
+      (mount.root === root || mount.root.startsWith(root === "/" ? "/" : `${root}/`)),
+  );

@@ -1,0 +1,53 @@
+import { lstat, readdir, rename, rm } from "node:fs/promises";
+import { systemCode } from "@slipway/kernel/errors";
+import { mustRun } from "@slipway/kernel/exec";
+import type { Cloud } from "./cloud.ts";
+import { asOwner } from "./sandbox/namespaces.ts";
+
+export async function exists(path: string): Promise<boolean> {
+  try {
+    await lstat(path);
+    return true;
+  } catch (error) {
+    if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return false;
+    throw error;
+  }
+}
+
+export async function namesIn(path: string): Promise<string[]> {
+  try {
+    return await readdir(path);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    throw error;
+  }
+}
+
+/** Also what a sandbox of an ordinary user left with rights or owners of its own. */
+export async function removeTree(cloud: Cloud, path: string): Promise<void> {
+  try {
+    await rm(path, { recursive: true, force: true });
+  } catch (error) {
+    if (cloud.isRoot || !["EACCES", "EPERM"].includes(systemCode(error) ?? "")) throw error;
+    const [program, ...args] = await asOwner(cloud, ["rm", "-rf", "--", path]);
+    await mustRun(cloud.exec, `removing ${path}`, program, args);
+  }
+}
+
+export const DOOMED = ".deleted";
+export const PARTIAL = ".partial";
+
+/** Of things by name, whole ones only: not what is being made or removed. */
+export const wholeNames = async (path: string): Promise<string[]> =>
+  (await namesIn(path)).filter((name) => !name.includes("."));
+
+/** First out of sight, so that a crash leaves nothing that looks whole. Finishes what a crash has left. */
+export async function discard(cloud: Cloud, path: string): Promise<void> {
+  if (await exists(path)) {
+    // What an earlier crash left under that name goes first.
+    await removeTree(cloud, `${path}${DOOMED}`);
+    await rename(path, `${path}${DOOMED}`);
+  }
+  await removeTree(cloud, `${path}${DOOMED}`);
+  await removeTree(cloud, `${path}${PARTIAL}`);
+}

@@ -1,0 +1,13 @@
+import { openCloud } from "../cloud.ts";
+import { createDisk as create, undoDisk, withDisk, withoutRoom } from "../disks/disks.ts";
+import type { LocalMethods } from "./_method.ts";
+
+/** A directory, or a file system in a file that is as large as the disk. */
+export const createDisk: LocalMethods["createDisk"] = async ({ size }, { config, token, cleanup }) => {
+  const cloud = await openCloud(config);
+  const cid = `disk-${token}`;
+  cleanup(() => undoDisk(cloud, cid));
+  return await withDisk(cloud, cid, () => create(cloud, cid, size)).catch((error: unknown) => {
+    throw withoutRoom(error) ?? error;
+  });
+};

@@ -1,0 +1,10 @@
+import { openCloud } from "../cloud.ts";
+import { createNetwork as create } from "../networks/managed.ts";
+import type { LocalMethods } from "./_method.ts";
+
+/** The range that was asked for, or a free one of 127.0.0.0/8. */
+export const createNetwork: LocalMethods["createNetwork"] = async ({ definition }, { config, token }) => {
+  const cid = `network-${token}`;
+  const { range, gateway } = await create(await openCloud(config), cid, definition);
+  return { cid, range, gateway, reserved: [], cloudProperties: {} };
+};

@@ -1,0 +1,9 @@
+import { openCloud } from "../cloud.ts";
+import { removeDisk, withDisk } from "../disks/disks.ts";
+import type { LocalMethods } from "./_method.ts";
+
+/** Refused while a sandbox has it. */
+export const deleteDisk: LocalMethods["deleteDisk"] = async ({ diskCid }, { config }) => {
+  const cloud = await openCloud(config);
+  await withDisk(cloud, diskCid, () => removeDisk(cloud, diskCid));
+};

@@ -1,0 +1,6 @@
+import { openCloud } from "../cloud.ts";
+import { hasDisk as has } from "../disks/disks.ts";
+import type { LocalMethods } from "./_method.ts";
+
+export const hasDisk: LocalMethods["hasDisk"] = async ({ diskCid }, { config }) =>
+  has(await openCloud(config), diskCid);

@@ -1,0 +1,9 @@
+import { openCloud } from "../cloud.ts";
+import { resizeDisk as resize, withDisk } from "../disks/disks.ts";
+import type { LocalMethods } from "./_method.ts";
+
+/** Grows a disk that no sandbox has, with its file system. */
+export const resizeDisk: LocalMethods["resizeDisk"] = async ({ diskCid, newSize }, { config }) => {
+  const cloud = await openCloud(config);
+  await withDisk(cloud, diskCid, () => resize(cloud, diskCid, newSize));
+};

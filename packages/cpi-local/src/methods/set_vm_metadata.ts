@@ -1,0 +1,7 @@
+import { openCloud } from "../cloud.ts";
+import { describeVm } from "../vms/vms.ts";
+import type { LocalMethods } from "./_method.ts";
+
+/** Written beside the sandbox, for whoever looks there. */
+export const setVmMetadata: LocalMethods["setVmMetadata"] = async ({ vmCid, metadata }, { config }) =>
+  describeVm(await openCloud(config), vmCid, metadata);

@@ -1,0 +1,14 @@
+import { openCloud } from "../cloud.ts";
+import { createSnapshot, removeSnapshot } from "../snapshots/snapshots.ts";
+import type { LocalMethods } from "./_method.ts";
+
+/** A copy, which shares its blocks with the disk where the host's file system can do that. */
+export const snapshotDisk: LocalMethods["snapshotDisk"] = async (
+  { diskCid, metadata },
+  { config, token, cleanup },
+) => {
+  const cloud = await openCloud(config);
+  const cid = `snapshot-${token}`;
+  cleanup(() => removeSnapshot(cloud, cid));
+  return await createSnapshot(cloud, cid, diskCid, metadata);
+};

@@ -1,0 +1,80 @@
+import { readFile } from "node:fs/promises";
+import { type Cloud, place } from "../cloud.ts";
+import { AddressRefused, NetworkSetupFailed } from "../errors.ts";
+import { runningIn } from "../sandbox/identity.ts";
+import { readRecord, type VmRecord } from "../vms/record.ts";
+import { allVms, vmDir } from "../vms/vms.ts";
+import { contains } from "./ipv4.ts";
+import { AGENT_PORT, listenersOn } from "./listeners.ts";
+import { isHostEnd } from "./plan.ts";
+
+/** Refuses addresses that somebody has: another running sandbox, another program, or the host for purposes of its own. */
+export async function mustBeFree(cloud: Cloud, cid: string, record: VmRecord): Promise<void> {
+  for (const { network, ip } of record.addresses) {
+    const holder = await runningWith(cloud, cid, ip);
+    if (holder !== undefined) throw AddressRefused({ network, ip, why: `the sandbox ${holder} has it` });
+  }
+  if (record.ownNetwork) return await mustBeUnknown(cloud, cid, record);
+  const tables = await Promise.all(
+    ["tcp", "tcp6"].map((name) => readFile(`/proc/net/${name}`, "utf8").catch(() => "")),
+  );
+  for (const { network, ip } of record.addresses) {
+    if (listenersOn(tables.join("\n"), ip, AGENT_PORT))
+      throw AddressRefused({
+        network,
+        ip,
+        why: `another program of this host listens there on port ${AGENT_PORT}, perhaps a sandbox of another Director`,
+      });
+  }
+}
+
+async function runningWith(cloud: Cloud, cid: string, ip: string): Promise<string | undefined> {
+  for (const other of await allVms(cloud)) {
+    if (other === place(cid)) continue;
+    const dir = vmDir(cloud, other);
+    const record = await readRecord(dir).catch(() => undefined);
+    if (!record?.addresses.some((address) => address.ip === ip)) continue;
+    if ((await runningIn(dir)) !== undefined) return other;
+  }
+  return undefined;
+}
+
+interface Shown {
+  readonly dst?: string;
+  readonly dev?: string;
+  readonly addr_info?: readonly { readonly local?: string }[];
+  readonly ifname?: string;
+}
+
+/** No address of the host's, and none that the host has another way to than its default. */
+async function mustBeUnknown(cloud: Cloud, cid: string, record: VmRecord): Promise<void> {
+  const links = await shown(cloud, cid, ["-4", "addr"]);
+  const routes = await shown(cloud, cid, ["-4", "route", "show", "table", "main"]);
+  for (const { network, ip } of record.addresses) {
+    const own = links.find((link) => link.addr_info?.some(({ local }) => local === ip));
+    if (own !== undefined)
+      throw AddressRefused({
+        network,
+        ip,
+        why: `it is this host's own, on ${own.ifname ?? "some interface"}`,
+      });
+    const way = routes.find(({ dst = "default" }) => dst !== "default" && contains(dst, ip));
+    if (way === undefined) continue;
+    const dev = way.dev ?? "nowhere";
+    throw AddressRefused({
+      network,
+      ip,
+      why: isHostEnd(dev)
+        ? "a sandbox of another directory has it"
+        : `this host's way to it is ${way.dst} by ${dev}`,
+    });
+  }
+}
+
+async function shown(cloud: Cloud, cid: string, args: readonly string[]): Promise<readonly Shown[]> {
+  const result = await cloud.exec("ip", ["-json", ...args]).catch((cause: unknown) => {
+    throw NetworkSetupFailed({ cid, said: "the program ip cannot be started" }, { cause });
+  });
+  if (result.code !== 0) throw NetworkSetupFailed({ cid, said: result.stderr.trim().slice(-500) });
+  return JSON.parse(result.stdout || "[]") as readonly Shown[];
+}

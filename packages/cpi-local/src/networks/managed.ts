@@ -1,0 +1,58 @@
+import { mkdir, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { cloudError, networkNotFound, notSupported } from "@slipway/cpi-sdk/errors";
+import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import * as v from "valibot";
+import { type Cloud, locked, placeOf, roomOf } from "../cloud.ts";
+import { exists, namesIn } from "../files.ts";
+
+const managedNetwork = v.object({ range: v.string(), gateway: v.string() });
+export type ManagedNetwork = v.InferOutput<typeof managedNetwork>;
+
+export interface NetworkOrder {
+  readonly range?: string | undefined;
+  readonly gateway?: string | undefined;
+}
+
+const SMALLEST_OCTET = 200;
+const LARGEST_OCTET = 249;
+
+/** Nothing has to be made for a network; it is written down so that the next one without a range gets another. */
+export async function createNetwork(cloud: Cloud, cid: string, order: NetworkOrder): Promise<ManagedNetwork> {
+  return await locked(cloud, "networks", async () => {
+    const file = placeOf(cloud, "networks", cid);
+    if (await exists(file)) return await read(file);
+    const network = order.range === undefined ? await freeRange(cloud) : given(order.range, order.gateway);
+    await mkdir(roomOf(cloud, "networks"), { recursive: true, mode: 0o700 });
+    await writeFileAtomic(file, JSON.stringify(network));
+    return network;
+  });
+}
+
+export async function removeNetwork(cloud: Cloud, cid: string): Promise<void> {
+  const file = placeOf(cloud, "networks", cid);
+  if (!(await exists(file))) throw networkNotFound(cid);
+  await rm(file);
+}
+
+const RANGE = /^(\d{1,3}\.\d{1,3}\.\d{1,3})\.\d{1,3}\/\d{1,2}$/;
+
+function given(range: string, gateway: string | undefined): ManagedNetwork {
+  const start = RANGE.exec(range)?.[1];
+  if (start === undefined) throw notSupported(`the range ${JSON.stringify(range)} is no IPv4 range`);
+  return { range, gateway: gateway ?? `${start}.1` };
+}
+
+async function freeRange(cloud: Cloud): Promise<ManagedNetwork> {
+  const taken = new Set<string>();
+  const room = roomOf(cloud, "networks");
+  for (const name of await namesIn(room)) taken.add((await read(join(room, name))).range);
+  for (let octet = SMALLEST_OCTET; octet <= LARGEST_OCTET; octet++) {
+    const range = `127.${octet}.0.0/24`;
+    if (!taken.has(range)) return { range, gateway: `127.${octet}.0.1` };
+  }
+  throw cloudError("all ranges for networks without one are taken; give the network a range");
+}
+
+const read = async (file: string): Promise<ManagedNetwork> =>
+  v.parse(managedNetwork, JSON.parse(await readFile(file, "utf8")));

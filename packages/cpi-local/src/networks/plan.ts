@@ -1,0 +1,103 @@
+import { createHash } from "node:crypto";
+import { cloudError } from "@slipway/cpi-sdk/errors";
+import type { Network, Networks } from "@slipway/protocol/settings/networks";
+import { AddressRefused } from "../errors.ts";
+import { contains, prefixOf, rangeOf } from "./ipv4.ts";
+
+export interface NetworkPlan {
+  /** The networks as the agent shall see them, with every address known. */
+  readonly networks: Networks;
+  readonly addresses: readonly { readonly network: string; readonly ip: string }[];
+  readonly ownNetwork: boolean;
+  /** Lines for `ip -batch`: in the sandbox's network, and in the host's. */
+  readonly inside: readonly string[];
+  readonly outside: readonly string[];
+  /** The host's ends; packets from there are forwarded. */
+  readonly links: readonly string[];
+}
+
+const LOOPBACK = "127.0.0.0/8";
+
+/**
+ * Addresses of 127.0.0.0/8 are the host's own, one for each sandbox. Others need root: the sandbox then has a network of
+ * its own, with one pair of interfaces for each of its networks, whose other end is a router on the host.
+ */
+export function planNetworks(cid: string, networks: Networks, isRoot: boolean): NetworkPlan {
+  const given = Object.entries(networks).filter(([, network]) => network.type !== "vip");
+  const known = given.map(([name, network]): [string, Network & { ip: string }] => [
+    name,
+    { ...network, ip: network.ip || dynamicAddress(cid, name) },
+  ]);
+  for (const [name, { ip }] of known) mustBeAddress(name, ip);
+  const loopback = known.filter(([, { ip }]) => contains(LOOPBACK, ip));
+  const ownNetwork = known.length > loopback.length;
+  if (ownNetwork && loopback.length > 0)
+    throw cloudError(
+      "the networks of one sandbox are either all of 127.0.0.0/8, which is the host's, or all of other ranges",
+    );
+  const plan = {
+    networks: {
+      ...networks,
+      ...Object.fromEntries(known.map(([name, network]) => [name, { ...network, preconfigured: true }])),
+    },
+    addresses: known.map(([network, { ip }]) => ({ network, ip })),
+    ownNetwork,
+  };
+  if (!ownNetwork) return { ...plan, inside: [], outside: [], links: [] };
+  const [first] = known;
+  if (!isRoot && first !== undefined)
+    throw AddressRefused({
+      network: first[0],
+      ip: first[1].ip,
+      why: "only root can give a sandbox a network of its own; everybody has 127.0.0.0/8",
+    });
+  return { ...plan, ...routed(cid, known) };
+}
+
+const HOST_END = "sw-";
+/** Whether an interface of the host is the other end of some sandbox's. */
+export const isHostEnd = (link: string): boolean => /^sw-[0-9a-f]{10}$/.test(link);
+
+function routed(cid: string, known: readonly (readonly [string, Network & { ip: string }])[]) {
+  const inside = ["link set lo up"];
+  const outside: string[] = [];
+  const links: string[] = [];
+  const chosen = known.find(([, network]) => network.default?.includes("gateway")) ?? known[0];
+  known.forEach(([name, network], at) => {
+    const { ip, gateway } = network;
+    if (!gateway || prefixOf(network) === undefined)
+      throw AddressRefused({ network: name, ip, why: "its network needs a netmask and a gateway" });
+    mustBeAddress(name, gateway);
+    if (gateway === ip) throw AddressRefused({ network: name, ip, why: "it is the gateway's" });
+    const eth = `eth${at}`;
+    const link = `${HOST_END}${createHash("sha256").update(`${cid}\0${name}`).digest("hex").slice(0, 10)}`;
+    links.push(link);
+    inside.push(
+      `link add ${eth} type veth peer name ${link} netns /proc/self/fd/8`,
+      `addr add ${ip}/32 dev ${eth}`,
+      `link set ${eth} up`,
+      `route add ${gateway}/32 dev ${eth} scope link src ${ip}`,
+      `route add ${rangeOf(network)} via ${gateway} dev ${eth} src ${ip}`,
+    );
+    if (chosen?.[0] === name) inside.push(`route add default via ${gateway} dev ${eth} src ${ip}`);
+    // Every sandbox of the range has the gateway at the other end of its own wire.
+    outside.push(
+      `addr add ${gateway}/32 dev ${link}`,
+      `link set ${link} up`,
+      `route add ${ip}/32 dev ${link} src ${gateway}`,
+    );
+  });
+  return { inside, outside, links };
+}
+
+/** Of a range that nobody plans with, always the same for the same VM and network. */
+function dynamicAddress(cid: string, network: string): string {
+  const [a = 0, b = 0] = createHash("sha256").update(`${cid}\0${network}`).digest();
+  return `127.254.${a}.${1 + (b % 254)}`;
+}
+
+function mustBeAddress(network: string, ip: string): void {
+  const parts = ip.split(".").map(Number);
+  const fine = /^\d{1,3}(\.\d{1,3}){3}$/.test(ip) && parts.every((part) => part <= 255);
+  if (!fine) throw AddressRefused({ network, ip: JSON.stringify(ip), why: "it is no IPv4 address" });
+}

@@ -1,0 +1,155 @@
+import { execFileSync } from "node:child_process";
+import { existsSync, readFileSync } from "node:fs";
+import { mkdir, rm, writeFile } from "node:fs/promises";
+import { needs } from "@slipway/agent/testing/needs";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { startAll, stopAll } from "../power.ts";
+import { isAlive, LocalCloud, sandboxTrouble } from "../testing/local-cloud.ts";
+import { runningIn } from "./identity.ts";
+
+const trouble = await sandboxTrouble();
+let cloud: LocalCloud;
+let vm: string;
+
+describe.runIf(needs("userns", trouble === undefined, trouble))("a sandbox with the host's root", () => {
+  beforeAll(async () => {
+    cloud = await LocalCloud.open({ hide: ["/usr/share/doc"] });
+    vm = await cloud.newVm();
+  });
+  afterAll(() => cloud.close());
+
+  it("cannot write to any of the host's file systems", async () => {
+    const mine = ["/var", "/run", "/tmp", "/dev/shm", "/proc", "/dev/pts"];
+    const places = await cloud.insideMust(
+      vm,
+      "cut -d' ' -f5 /proc/self/mountinfo | sort -u | while read -r at; do [ ! -w $at ] || echo $at; done",
+    );
+    const foreign = places
+      .split("\n")
+      .filter((at) => at !== "" && !mine.some((one) => at === one || at.startsWith(`${one}/`)));
+    expect(foreign).toEqual([]);
+    expect(
+      await cloud.insideMust(vm, "[ -w /run/slipway/var ] || [ -w /run/slipway/node ] || echo fine"),
+    ).toBe("fine\n");
+    for (const place of ["/etc", "/usr", "/var/lib", "/var/log", "/", "/home", "/root", "/opt"])
+      expect((await cloud.inside(vm, `touch ${place}/slipway-was-here`)).code, place).not.toBe(0);
+  });
+
+  it("writes to places of its own only, which the host and other sandboxes do not see", async () => {
+    await cloud.insideMust(
+      vm,
+      "for d in /tmp /var/tmp /run /dev/shm /var/vcap; do echo mine > $d/slipway-own; done",
+    );
+    expect(readFileSync(cloud.vm(vm, "vcap", "slipway-own"), "utf8")).toBe("mine\n");
+    for (const place of ["/tmp", "/run", "/dev/shm", "/var/tmp"])
+      expect(existsSync(`${place}/slipway-own`), place).toBe(false);
+    const other = await cloud.newVm();
+    expect(await cloud.insideMust(other, "ls /tmp /run /var/vcap /dev/shm")).not.toContain("slipway-own");
+    await cloud.result("delete_vm", [other]);
+  });
+
+  it("sees its own processes only, the first of which is its init", async () => {
+    const listed = await cloud.insideMust(
+      vm,
+      "cat /proc/[0-9]*/comm | sort -u; cat /proc/1/cmdline | tr '\\0' ' '",
+    );
+    expect(listed).not.toContain("vitest");
+    expect(listed).toContain("/run/slipway/agent.cjs -C /run/slipway/agent.json -b /var/vcap -P namespace");
+  });
+
+  it("does not see the directory of its cloud, nor what is to be hidden", async () => {
+    expect((await cloud.inside(vm, `ls '${cloud.dir}/vms'`)).code).not.toBe(0);
+    expect(await cloud.insideMust(vm, "ls -A /usr/share/doc")).toBe("");
+  });
+
+  it("starts its agent again when that asks for it, and when something kills it", async () => {
+    const init = cloud.pid(vm);
+    await cloud.agentEnds(vm, 0);
+    await cloud.agentStarts(vm, 2);
+    await cloud.insideMust(vm, "kill -9 $(tail -n 1 /var/vcap/starts)");
+    await cloud.agentStarts(vm, 3);
+    expect(cloud.pid(vm)).toBe(init);
+    expect(isAlive(init)).toBe(true);
+  });
+});
+
+describe.runIf(needs("userns", trouble === undefined, trouble))("the power of sandboxes", () => {
+  beforeAll(async () => {
+    cloud = await LocalCloud.open();
+  });
+  afterAll(() => cloud.close());
+
+  it("can be switched off for all and on again, and what was off stays off", async () => {
+    const [on, off] = [await cloud.newVm(), await cloud.newVm()];
+    await cloud.agentEnds(off, 3);
+    await expect.poll(() => runningIn(cloud.vm(off))).toBeUndefined();
+    expect(await cloud.result("has_vm", [off])).toBe(true);
+    expect(await stopAll(cloud.config)).toEqual([on]);
+    expect(await cloud.traces()).toEqual([]);
+    expect(await stopAll(cloud.config)).toEqual([]);
+    expect(await startAll(cloud.config)).toEqual({ started: [on], failed: [] });
+    await cloud.agentStarts(on, 2);
+    expect(await startAll(cloud.config)).toEqual({ started: [], failed: [] });
+    // Whoever asks for it by name gets it.
+    await cloud.result("reboot_vm", [off]);
+    await cloud.agentStarts(off, 2);
+    for (const vm of [on, off]) await cloud.result("delete_vm", [vm]);
+  });
+
+  it("that fails for one does not fail for the others", async () => {
+    const [broken, fine] = [await cloud.newVm(), await cloud.newVm()];
+    await stopAll(cloud.config);
+    await rm(cloud.vm(broken, "user-data.json"));
+    const { started, failed } = await startAll(cloud.config);
+    expect(started).toEqual([fine]);
+    expect(failed).toMatchObject([{ cid: broken, why: expect.stringContaining("user-data.json") }]);
+    for (const vm of [broken, fine]) await cloud.result("delete_vm", [vm]);
+  });
+});
+
+describe.runIf(needs("userns", trouble === undefined, trouble))("the process of a sandbox", () => {
+  beforeAll(async () => {
+    cloud = await LocalCloud.open();
+  });
+  afterAll(() => cloud.close());
+
+  it("is not mistaken for another that has its pid by now", async () => {
+    const vm = await cloud.newVm();
+    await stopAll(cloud.config);
+    const bystander = execFileSync("sh", ["-c", "sleep 600 > /dev/null 2>&1 & echo $!"], {
+      encoding: "utf8",
+    });
+    const pid = Number(bystander);
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    const namespace = execFileSync("readlink", ["/proc/self/ns/pid"], { encoding: "utf8" }).trim();
+    const record = { pid, started: "1", boot, namespace };
+    await writeFile(cloud.vm(vm, "process"), JSON.stringify(record));
+    await cloud.result("delete_vm", [vm]);
+    expect(isAlive(pid)).toBe(true);
+    process.kill(pid, "SIGKILL");
+  });
+
+  it("is another one's matter when it was started in another pid namespace", async () => {
+    const vm = await cloud.newVm();
+    await stopAll(cloud.config);
+    const boot = readFileSync("/proc/sys/kernel/random/boot_id", "utf8").trim();
+    const record = { pid: 4711, started: "1", boot, namespace: "pid:[1]" };
+    await writeFile(cloud.vm(vm, "process"), JSON.stringify(record));
+    expect(await cloud.refusal("delete_vm", [vm])).toContain("LOC-004");
+    await rm(cloud.vm(vm, "process"), { force: true });
+    await rm(`${cloud.vm(vm)}.deleted/process`, { force: true });
+    expect(await cloud.refusal("delete_vm", [vm])).toContain("VMNotFound");
+    expect(existsSync(`${cloud.vm(vm)}.deleted`)).toBe(false);
+  });
+
+  it("says why it did not start, and nothing of it is left", async () => {
+    const args = cloud.vmArguments(await cloud.newStemcell());
+    await rm(cloud.config.agent);
+    await mkdir(cloud.config.agent);
+    const refusal = await cloud.refusal("create_vm", args);
+    expect(refusal).toContain("LOC-002");
+    expect(refusal).toContain("agent.cjs");
+    expect(await cloud.traces()).toEqual([]);
+    expect(await cloud.result("has_vm", [/vm-\w+/.exec(refusal)?.[0] ?? ""])).toBe(false);
+  });
+});

@@ -1,0 +1,184 @@
+/**
+ * What runs before the agent does, in the order in which it runs. Constant texts: what they work on are arguments.
+ *
+ * OUTER is the last process of the host's pid namespace; its first child is the sandbox's init.
+ */
+export const OUTER = `setsid sh -c "$@" & exit 0`;
+
+/** One attached disk, where the sandbox sees it. Arguments: directory of disks, directory of the VM, name. */
+const PUT_DISK = `
+put_disk() {
+  mkdir -p "$2/hot/$3" || return
+  mountpoint -q "$2/hot/$3" && return
+  if [ -f "$1/$3/image" ]; then mount -n -t ext4 -o loop,nosuid,nodev "$1/$3/image" "$2/hot/$3"
+  else mount -n --bind "$1/$3/content" "$2/hot/$3"; fi
+}
+`;
+
+export const ATTACH = `set -u${PUT_DISK}put_disk "$@"`;
+
+/**
+ * The init, still with the host's root, in the outer mounts. It says who it is before it does anything, so that no crash
+ * of the CPI can lose it; the link fails if another start was faster. /proc is the host's, and so is the pid it shows.
+ * Descriptors: 9 keeps the outer mounts, 8 the host's network, 7 tells of an end that was wanted, 6 that all is set up.
+ */
+export const INIT = `set -u
+umask 022
+vm=$1 nonce=$2 boot=$3 namespace=$4 disks=$5 net=$6
+shift 6
+read -r stat < /proc/self/stat || exit
+stats() { pid=$1 started=\${22}; }
+stats $stat
+printf '{"pid":%s,"started":"%s","boot":"%s","namespace":"%s"}\\n' "$pid" "$started" "$boot" "$namespace" \\
+  > "$vm/starting/$nonce" || exit
+ln "$vm/starting/$nonce" "$vm/process" || exit
+echo "$pid" > "$vm/pid"
+${PUT_DISK}
+mount -n --bind --make-shared "$vm/hot" "$vm/hot" || exit
+for disk in "$vm"/disks/*; do
+  [ -e "$disk" ] || continue
+  put_disk "$disks" "$vm" "\${disk##*/}" || echo "sandbox: disk \${disk##*/} could not be put in place" >&2
+done
+exec 9< /proc/self/ns/mnt 8< /proc/self/ns/net 7> "$vm/ended" 6> "$vm/starting/ready" || exit
+exec unshare --mount $net --propagation slave sh -c "$@"
+`;
+
+/**
+ * The init in its inner mounts: builds the root and goes into it. What is the host's is made read-only, one mount after
+ * the other with the flags it has, which an ordinary user could not take away; whatever is bound from there afterwards is
+ * read-only too. Then come the places that are its own.
+ */
+export const ROOT = `set -u
+vm=$1 cloud=$2 stemcell=$3 agent=$4 node=$5 loop=$6 user=$7
+shift 7
+root=$vm/root
+fail() { echo "sandbox: $*" >&2; exit 1; }
+fresh() { mount -n -t tmpfs -o "nosuid,nodev,$1" slipway "$root$2" || fail "no $2"; }
+
+read_only() {
+  while read -r _ _ _ _ at flags _; do
+    case $at in *\\\\*) at=$(printf %b "$at") ;; esac
+    case $at in
+      # Covered in a moment, or nothing to write to.
+      "$root"/proc | "$root"/proc/* | "$root"/run | "$root"/run/* | "$root"/dev/pts | "$root"/dev/shm) continue ;;
+      "$root"/sys/fs/cgroup/*) continue ;;
+      "$root") [ -z "$stemcell" ] || continue ;;
+      "$root"/*) ;;
+      *) continue ;;
+    esac
+    case $flags in ro | ro,*) continue ;; esac
+    # What cannot be reached, or is covered, cannot be written to either.
+    mount -n -o "remount,bind,ro\${flags#rw}" "$at" 2> /dev/null || ! mountpoint -q "$at" ||
+      fail "$at cannot be made read-only"
+  done < /proc/self/mountinfo
+}
+
+# A program of the host's, from its read-only root where it can be seen there.
+program() {
+  : > "$root/run/slipway/$2" || fail "no $2"
+  if [ -z "$stemcell" ] && [ -f "$root$1" ]; then mount -n --bind "$root$1" "$root/run/slipway/$2" || fail "no $2"
+  else
+    mount -n --bind "$1" "$root/run/slipway/$2" || fail "no $2"
+    mount -n -o remount,bind,ro,nosuid,nodev "$root/run/slipway/$2" || [ -n "$user" ] || fail "$2 stays writable"
+  fi
+}
+
+# No link of the sandbox's may lead a mount of ours out of it.
+dir() { [ ! -L "$root/$1" ] || fail "/$1 is a link"; [ -d "$root/$1" ] || mkdir "$root/$1" || fail "no /$1"; }
+
+# A place for /var/vcap, which the host need not have; all else is a link to where it is.
+link_var() {
+  set --
+  for at in /var/* /var/.[!.]*; do
+    case $at in /var/vcap | /var/tmp) continue ;; esac
+    if [ -e "$at" ] || [ -L "$at" ]; then set -- "$@" "/run/slipway$at"; fi
+  done
+  ln -s "$@" "$root/var" && mkdir "$root/var/vcap" "$root/var/tmp"
+}
+
+if [ -e "$vm/net-inside" ]; then
+  ip -batch "$vm/net-inside" && nsenter --net=/proc/self/fd/8 ip -batch "$vm/net-outside" || fail "no networks"
+  while read -r link; do
+    nsenter --net=/proc/self/fd/8 sh -c 'echo 1 > "/proc/sys/net/ipv4/conf/$1/forwarding"' sh "$link" ||
+      fail "no forwarding for $link"
+  done < "$vm/net-links"
+fi
+exec 8<&-
+
+if [ -z "$stemcell" ]; then
+  [ ! -L /var ] && [ ! -L /run ] && [ ! -L /tmp ] || fail "/var, /run and /tmp of the host must not be links"
+  mount -n --rbind / "$root" && umount -n -l "$root$vm/hot" || fail "the host's root cannot be bound"
+else
+  cd "$cloud" || exit
+  lower=stemcells/$stemcell/root mine=vms/\${vm##*/}
+  layers=lowerdir=$lower,upperdir=$mine/upper,workdir=$mine/work
+  if [ -d "$vm/copy" ]; then mount -n --bind "$vm/copy" "$root"
+  elif ! mount -n -t overlay -o "$layers\${user:+,userxattr}" slipway "$root"; then
+    [ -z "$(ls -A "$vm/upper")" ] || fail "what it has changed of its root cannot be mounted"
+    echo "sandbox: no overlay here, so the root file system is copied" >&2
+    rm -rf "$vm/copy.partial"
+    cp -a --reflink=auto "$lower" "$vm/copy.partial" && mv "$vm/copy.partial" "$vm/copy" || fail "no copy"
+    mount -n --bind "$vm/copy" "$root"
+  fi || fail "no root"
+  for at in dev etc proc run sys tmp var var/vcap; do dir "$at"; done
+  [ -L "$root/etc/resolv.conf" ] || cat /etc/resolv.conf > "$root/etc/resolv.conf"
+  mount -n --rbind /dev "$root/dev" && mount -n --rbind /sys "$root/sys" || fail "no devices"
+fi
+# Many mounts, and nothing in them that a sandbox could use.
+[ ! -d "$root/sys/fs/cgroup" ] || fresh size=4k,ro /sys/fs/cgroup
+read_only
+
+fresh mode=755 /run
+mkdir -p "$root/run/lock" "$root/run/slipway/var" || fail "no /run"
+cp -p "$vm/agent.json" "$vm/user-data.json" "$root/run/slipway" || fail "no settings"
+program "$agent" agent.cjs
+program "$node" node
+if [ -z "$stemcell" ]; then
+  mount -n --rbind "$root/var" "$root/run/slipway/var" || fail "no /var"
+  fresh mode=755 /var
+  link_var || fail "no /var"
+  mount -n --bind "$vm/tmp" "$root/tmp" && mount -n --bind "$vm/tmp" "$root/var/tmp" || fail "no /tmp"
+  # Where names are resolved by a file of the host's.
+  [ ! -d /run/systemd/resolve ] ||
+    { mkdir -p "$root/run/systemd/resolve" && cp /run/systemd/resolve/*.conf "$root/run/systemd/resolve"; }
+  for at; do
+    case $at in /var/*) at=/run/slipway$at ;; esac
+    [ ! -d "$root$at" ] || fresh mode=700,size=4k,ro "$at"
+  done
+fi
+[ ! -d "$root/dev/shm" ] || [ -L "$root/dev/shm" ] || fresh mode=1777 /dev/shm
+if mount -n -t proc -o nosuid,nodev,noexec proc "$root/proc"; then
+  [ -n "$user" ] || mount -n -o bind,ro "$root/proc/sys" "$root/proc/sys" || fail "/proc/sys stays writable"
+else
+  echo "sandbox: /proc stays the host's" >&2
+  mount -n --rbind /proc "$root/proc" && mount -n -o remount,bind,ro,nosuid,nodev,noexec "$root/proc" || fail "no /proc"
+fi
+mount -n --bind "$vm/vcap" "$root/var/vcap" && mount -n --rbind "$vm/hot" "$root/var/vcap/disks" || fail "no /var/vcap"
+
+cd "$root" && mount -n --move . / || fail "the root cannot be changed"
+own=/usr/local/bin/slipway-agent
+set -- -C /run/slipway/agent.json -b /var/vcap -P namespace
+if [ -n "$stemcell" ] && [ -x "./$own" ]; then set -- "$own" "$@"
+else set -- /run/slipway/node /run/slipway/agent.cjs "$@"; fi
+# Named after a file of its own, by which it is found in a list of processes.
+exec chroot . /bin/sh -c "$loop" "$vm/agent.json" "$@"
+`;
+
+/**
+ * The init, at last where the agent is. The agent starts again when it asks for it (0) and when something kills it; 3
+ * switches the sandbox off; what else it says would not get better by itself. The end of the init is the end of all.
+ */
+export const LOOP = `cd /
+echo ready >&6
+exec 6>&-
+while :; do
+  (exec 7>&- 9<&- && exec "$@")
+  code=$?
+  [ "$code" -ne 0 ] || continue
+  [ "$code" -gt 128 ] || break
+  echo "sandbox: something ended the agent ($code); it starts again" >&2
+  sleep 1
+done
+[ "$code" -ne 3 ] || echo off >&7
+exit "$code"
+`;

@@ -1,0 +1,44 @@
+import { rename, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { messageTrail, systemCode } from "@slipway/kernel/errors";
+import type { Cloud } from "../cloud.ts";
+import { SandboxDoesNotEnd } from "../errors.ts";
+import { exists } from "../files.ts";
+import { runningIn } from "./identity.ts";
+
+const ENDS_WITHIN_MS = 60_000;
+
+/**
+ * Ends a sandbox: killing its init ends all its processes, and with them go its mounts, loop devices and networks. A
+ * start that is under way is called off first. The directory may have been renamed since.
+ */
+export async function endSandbox(cloud: Cloud, vmDir: string, cid: string): Promise<boolean> {
+  await callOffStart(cloud, vmDir);
+  const since = cloud.clock.monotonic();
+  let ended = false;
+  for (let wait = 1; ; wait = Math.min(wait * 2, 100)) {
+    const init = await runningIn(vmDir);
+    if (init === undefined) break;
+    if (cloud.clock.monotonic() - since > ENDS_WITHIN_MS)
+      throw SandboxDoesNotEnd({ cid, pid: init.pid, why: "it was killed a minute ago and is still there" });
+    try {
+      process.kill(init.pid, "SIGKILL");
+    } catch (cause) {
+      if (systemCode(cause) !== "ESRCH")
+        throw SandboxDoesNotEnd({ cid, pid: init.pid, why: messageTrail(cause) }, { cause });
+    }
+    ended = true;
+    await cloud.clock.sleep(wait);
+  }
+  for (const file of ["process", "pid"]) await rm(join(vmDir, file), { force: true });
+  return ended;
+}
+
+/** An init that has not said who it is does so in this directory. */
+async function callOffStart(cloud: Cloud, vmDir: string): Promise<void> {
+  const starting = join(vmDir, "starting");
+  if (!(await exists(starting))) return;
+  const calledOff = join(vmDir, `called-off-${cloud.random.hex(6)}`);
+  await rename(starting, calledOff);
+  await rm(calledOff, { recursive: true, force: true });
+}

@@ -1,0 +1,38 @@
+import { open } from "node:fs/promises";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { BadImage } from "../errors.ts";
+
+export type ImageKind = "host" | "tar" | "tar.gz";
+
+const LONGEST_NOTE = 64 * 1024;
+
+/**
+ * What an image says about the root file system of its sandboxes. None at all, `root: host` among the cloud properties,
+ * or a text in its place mean the host's; else it must be a tar.
+ */
+export async function imageKind(path: string, cloudProperties: JsonObject): Promise<ImageKind> {
+  if (cloudProperties.root === "host") return "host";
+  const file = await open(path, "r").catch((cause: unknown) => {
+    throw BadImage({ why: `${path} cannot be read` }, { cause });
+  });
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_NOTE), 0, LONGEST_NOTE, 0);
+    const start = buffer.subarray(0, bytesRead);
+    if (bytesRead === 0) return "host";
+    if (start[0] === 0x1f && start[1] === 0x8b) return "tar.gz";
+    if (start.subarray(257, 262).toString("latin1") === "ustar") return "tar";
+    if (bytesRead < LONGEST_NOTE && isText(start)) return "host";
+  } finally {
+    await file.close();
+  }
+  throw BadImage({ why: "it is neither a tar nor a tar.gz of a root file system" });
+}
+
+function isText(bytes: Uint8Array): boolean {
+  try {
+    // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what a text does not have
+    return !/[\0-\x08\x0e-\x1f]/.test(new TextDecoder("utf-8", { fatal: true }).decode(bytes));
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,28 @@
+import { rm } from "node:fs/promises";
+import { join } from "node:path";
+import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { type Cloud, place } from "../cloud.ts";
+import { exists, wholeNames } from "../files.ts";
+import { allVms, finishRemovals, vmDir } from "./vms.ts";
+
+const note = (cloud: Cloud, vm: string, disk: string) => join(vmDir(cloud, vm), "disks", place(disk));
+
+/** Which disks a VM has is written down in its directory: they are put in place again whenever it starts. */
+export const noteDisk = (cloud: Cloud, vm: string, disk: string): Promise<void> =>
+  writeFileAtomic(note(cloud, vm, disk), disk);
+
+export const forgetDisk = (cloud: Cloud, vm: string, disk: string): Promise<void> =>
+  rm(note(cloud, vm, disk), { force: true });
+
+export const hasNote = (cloud: Cloud, vm: string, disk: string): Promise<boolean> =>
+  exists(note(cloud, vm, disk));
+
+export const disksOf = (cloud: Cloud, vm: string): Promise<string[]> =>
+  wholeNames(join(vmDir(cloud, vm), "disks"));
+
+/** The VM that has the disk, if any does. */
+export async function holderOf(cloud: Cloud, disk: string): Promise<string | undefined> {
+  await finishRemovals(cloud);
+  for (const vm of await allVms(cloud)) if (await hasNote(cloud, vm, disk)) return vm;
+  return undefined;
+}
