@@ -1,0 +1,44 @@
+import type { Clouds } from "@slipway/director/clouds/cloud";
+import { type CpiEntry, makeClouds } from "@slipway/director/clouds/clouds";
+import { embeddedDoor } from "@slipway/director/clouds/embedded-cpi";
+import { execDoor } from "@slipway/director/clouds/exec-cpi";
+import type { DirectorRegistry } from "@slipway/director/clouds/registry-of-director";
+import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
+import type { DirectorUuid } from "@slipway/protocol/ids";
+import type { CloudProvider } from "./manifest/model.ts";
+
+export interface CloudsOptions {
+  readonly provider: CloudProvider;
+  readonly directorUuid: string;
+  /** Where the local CPI keeps its sandboxes, and the agent it runs in them. */
+  readonly local: { readonly dir: string; readonly agent: string };
+  readonly registry: DirectorRegistry;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** The one CPI of an environment, under the name of the only one. */
+export async function openClouds(options: CloudsOptions): Promise<Clouds> {
+  const { provider, clock, random, registry } = options;
+  const entry: CpiEntry = {
+    name: "",
+    door: provider.cpi.kind === "exec" ? execDoor({ ...provider.cpi, clock }) : await localDoor(options),
+    properties: provider.properties,
+  };
+  return makeClouds({
+    cpis: [entry],
+    directorUuid: options.directorUuid as DirectorUuid,
+    random,
+    registry,
+  });
+}
+
+async function localDoor({ clock, local }: CloudsOptions) {
+  const [{ cpiLocal }, { embed }] = await Promise.all([
+    import("@slipway/cpi-local/cpi-local"),
+    import("@slipway/cpi-sdk/embed"),
+  ]);
+  const config = { cloud: { properties: { local: { ...local } } } };
+  return embeddedDoor({ name: "local", clock, open: (around) => embed(cpiLocal, { ...around, config }) });
+}

@@ -1,0 +1,196 @@
+import { createHash } from "node:crypto";
+import { dirname, resolve } from "node:path";
+import { runInstance } from "@slipway/director/flows/run-instance";
+import { fingerprint } from "@slipway/director/manifest/tree";
+import type { UnpackedStemcell } from "@slipway/director/stemcells/archive";
+import { busOf, envWithBus } from "./agents/bus.ts";
+import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
+import type { EnvManifest } from "./manifest/model.ts";
+import { readEnvManifest } from "./manifest/read.ts";
+import { desiredInstance, planEnv } from "./plan.ts";
+import {
+  askOldAgent,
+  type EnvRequest,
+  type EnvTools,
+  prepareTemporary,
+  type Session,
+  settle,
+  withSession,
+  withStateLock,
+} from "./session.ts";
+import { type Stages, stagesOn } from "./stages.ts";
+import { EnvStore, INSTANCE } from "./state/store.ts";
+import { fetchStemcell, scopeOf, settleStemcells, unpack, uploadStemcell } from "./stemcell.ts";
+import { tellSteps } from "./tell-steps.ts";
+import { workspaceOf } from "./workspace.ts";
+
+export interface CreateRequest extends EnvRequest {
+  readonly recreate: boolean;
+  readonly recreateDisks: boolean;
+}
+
+/** Makes the VM of the manifest with its disk, or brings what is there to it. Run again, it goes on where it stopped. */
+export async function createEnv(request: CreateRequest, tools: EnvTools): Promise<void> {
+  const { ui, clock } = tools;
+  const workspace = workspaceOf(request.manifestPath, request.statePath);
+  ui.line(`Deployment manifest: '${shownPath(request.manifestPath)}'`);
+  ui.line(`Deployment state: '${workspace.stateFile}'`);
+  ui.line("");
+  await withStateLock(workspace, tools, async () => {
+    const { manifestPath: path, document: value } = request;
+    const dir = path === "-" ? process.cwd() : dirname(resolve(path));
+    const validated = await stagesOn(ui, clock).stage("validating", async (stages) => {
+      const manifest = await stages.step("Validating deployment manifest", async () =>
+        withBus(readEnvManifest({ path, dir, value })),
+      );
+      await prepareTemporary(workspace);
+      const around = { workspace, clock, signal: tools.stop };
+      const file = await fetchStemcell(manifest.stemcell, around, stages);
+      return { manifest, unpacked: await unpack(file, around, stages) };
+    });
+    const store =
+      (await EnvStore.open(workspace.stateFile, tools.random)) ??
+      (await EnvStore.create(workspace.stateFile, tools.random));
+    await withSession(workspace, store, validated.manifest, tools, (session) =>
+      bring(validated, request, session, tools),
+    );
+  });
+}
+
+const shownPath = (path: string): string => (path === "-" ? "-" : resolve(path));
+
+/** With what the agent must know to be reached in its env, where changes of it are seen. */
+const withBus = (manifest: EnvManifest): EnvManifest => {
+  const { cloudProvider, env, networks } = manifest;
+  return { ...manifest, env: envWithBus(busOf(cloudProvider, env), cloudProvider, env, networks) };
+};
+
+/** Of the whole manifest, whatever the order of its keys. Another program's digest is another one. */
+const manifestSha = (document: unknown): string =>
+  createHash("sha512").update(fingerprint(document)).digest("hex");
+
+interface Validated {
+  readonly manifest: EnvManifest;
+  readonly unpacked: UnpackedStemcell;
+}
+
+async function bring(
+  { manifest, unpacked }: Validated,
+  request: CreateRequest,
+  session: Session,
+  { ui }: EnvTools,
+): Promise<void> {
+  const { store, stages, registry, context } = session;
+  await settle(session);
+  if (isUpToDate(manifest, request, store, unpacked.stemcell)) {
+    // The machine may have been restarted, and the registry with it.
+    if (usesRegistry(store)) await registry.start();
+    ui.line("No deployment, stemcell or release changes. Skipping deploy.");
+    ui.line("");
+    return;
+  }
+  const { name, version, operatingSystem } = unpacked.stemcell;
+  await settleStemcells(scopeOf(name, version), store, context, session, stages);
+  const stemcell = await uploadStemcell(unpacked, manifest.stemcell.url, store, context, stages);
+  ui.line("");
+  await stages.stage("deploying", async (inner) => {
+    await beginAttempt(manifest, request, store);
+    const desired = desiredInstance(manifest, stemcell, operatingSystem);
+    await deploy(desired, manifest, request, session, inner);
+  });
+  await deleteUnusedStemcells(session, stages, "Deleting unused stemcell");
+  if (!usesRegistry(store) && registry.running) await stages.step("Stopping registry", () => registry.end());
+  await store.update((draft) => {
+    draft.current_manifest_sha = manifestSha(request.document);
+    draft.slipway.attempt = null;
+  });
+  tellStrays(store, ui);
+}
+
+const usesRegistry = (store: EnvStore): boolean =>
+  store.instanceNow?.vms.some(({ channel }) => channel === "registry") === true;
+
+/** Upstream's rule; an unfinished run is never up to date. */
+function isUpToDate(
+  { persistentDisk }: EnvManifest,
+  request: CreateRequest,
+  store: EnvStore,
+  stemcell: { readonly name: string; readonly version: string },
+): boolean {
+  const { document, instanceNow: instance } = store;
+  const current = document.stemcells?.find(({ id }) => id === document.current_stemcell_id);
+  const withDisk = persistentDisk === null || document.current_disk_id !== "";
+  return (
+    !request.recreate &&
+    !request.recreateDisks &&
+    document.current_manifest_sha === manifestSha(request.document) &&
+    current?.name === stemcell.name &&
+    current.version === stemcell.version &&
+    (document.releases ?? []).length === 0 &&
+    document.slipway.intents.length === 0 &&
+    document.slipway.unusedDisks.length === 0 &&
+    instance?.updateCompleted === true &&
+    instance.vms.length === 1 &&
+    withDisk
+  );
+}
+
+/** What is made from here on is of this attempt; the one before is gone on with if it wanted the same. */
+async function beginAttempt(manifest: EnvManifest, request: CreateRequest, store: EnvStore): Promise<void> {
+  const digest = manifestSha([request.document, manifest.stemcell]);
+  const before = store.document.slipway.attempt;
+  const goesOn =
+    before !== null &&
+    before.digest === digest &&
+    (before.recreate || !request.recreate) &&
+    (before.renewDisks || !request.recreateDisks);
+  await store.update((draft) => {
+    const own = draft.slipway;
+    draft.current_manifest_sha = "";
+    draft.current_release_ids = [];
+    draft.releases = [];
+    own.instance ??= { group: manifest.group, updateCompleted: false, spec: null, vms: [], disks: [] };
+    own.instance.group = manifest.group;
+    own.instance.updateCompleted = false;
+    if (!goesOn)
+      own.attempt = {
+        digest,
+        firstId: own.nextId,
+        recreate: request.recreate,
+        renewDisks: request.recreateDisks,
+      };
+  });
+}
+
+async function deploy(
+  desired: ReturnType<typeof desiredInstance>,
+  manifest: EnvManifest,
+  request: CreateRequest,
+  session: Session,
+  stages: Stages,
+): Promise<void> {
+  const { store, context } = session;
+  const agent = await askOldAgent(session, stages);
+  const recorded = store.instanceNow;
+  const { attempt } = store.document.slipway;
+  if (recorded === undefined || attempt === null) throw new Error("bug: the attempt was not begun");
+  const plan = planEnv({ recorded, desired, agent, attempt, skipDrain: request.skipDrain });
+  const about = { stemcell: desired.stemcell.cid, machine: session.machine };
+  await tellSteps(
+    stages,
+    () => store.instanceNow,
+    about,
+    (progress) => runInstance({ uuid: INSTANCE, plan, watchMs: manifest.watchMs, progress }, context),
+  );
+  await store.write((writes) => {
+    for (const disk of store.instanceNow?.disks ?? [])
+      if (!disk.active && disk.attachedTo === null) writes.orphanDisk(disk.cid);
+  });
+  await deleteUnusedDisks(session, stages, "Deleting unused disk");
+}
+
+/** What may be in the cloud without anybody knowing its name. */
+export function tellStrays(store: EnvStore, ui: EnvTools["ui"]): void {
+  for (const { kind, about, requestId, why } of store.document.slipway.strays)
+    ui.note(`There may be a ${kind} in the cloud that nobody uses (${about}; request ${requestId}): ${why}`);
+}

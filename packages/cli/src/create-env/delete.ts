@@ -1,0 +1,84 @@
+import { rm } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { runInstance } from "@slipway/director/flows/run-instance";
+import { planDeletion } from "@slipway/director/plan/deletion";
+import { tellStrays } from "./create.ts";
+import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
+import { readEnvProvider } from "./manifest/read.ts";
+import {
+  askOldAgent,
+  type EnvRequest,
+  type EnvTools,
+  prepareTemporary,
+  type Session,
+  settle,
+  withSession,
+  withStateLock,
+} from "./session.ts";
+import { type Stages, stagesOn } from "./stages.ts";
+import { EnvStore, INSTANCE } from "./state/store.ts";
+import { settleStemcells } from "./stemcell.ts";
+import { tellSteps } from "./tell-steps.ts";
+import { workspaceOf } from "./workspace.ts";
+
+/** Deletes VM, disks and stemcells, and last what is known of them. Run again, it goes on where it stopped. */
+export async function deleteEnv(request: EnvRequest, tools: EnvTools): Promise<void> {
+  const { ui, clock, random } = tools;
+  const workspace = workspaceOf(request.manifestPath, request.statePath);
+  ui.line(`Deployment state: '${workspace.stateFile}'`);
+  ui.line("");
+  await withStateLock(workspace, tools, async () => {
+    const store = await EnvStore.open(workspace.stateFile, random);
+    if (store === undefined) {
+      ui.line("No deployment state file found.");
+      ui.line("");
+      return;
+    }
+    const stages = stagesOn(ui, clock);
+    const dir = request.manifestPath === "-" ? process.cwd() : dirname(resolve(request.manifestPath));
+    const manifest = await stages.stage("validating", (inner) =>
+      inner.step("Validating deployment manifest", async () =>
+        readEnvProvider({ path: request.manifestPath, dir, value: request.document }),
+      ),
+    );
+    await prepareTemporary(workspace);
+    await withSession(workspace, store, manifest, tools, (session) => remove(request, session));
+    tellStrays(store, ui);
+    await stages.step("Uninstalling local artifacts for CPI and deployment", async () => {
+      await rm(workspace.dir, { recursive: true, force: true });
+      await store.remove();
+    });
+    ui.line("");
+  });
+}
+
+async function remove(request: EnvRequest, session: Session): Promise<void> {
+  const { stages, registry, store, context } = session;
+  await settle(session);
+  await settleStemcells(undefined, store, context, session, stages);
+  await stages.stage("deleting deployment", async (inner) => {
+    await removeInstance(request, session, inner);
+    await deleteUnusedDisks(session, inner, "Deleting disk");
+    await deleteUnusedStemcells(session, inner, "Deleting stemcell");
+  });
+  if (registry.running) await stages.step("Stopping registry", () => registry.end());
+}
+
+async function removeInstance({ skipDrain }: EnvRequest, session: Session, stages: Stages): Promise<void> {
+  const { store, context } = session;
+  const agent = await askOldAgent(session, stages);
+  const recorded = store.instanceNow;
+  if (recorded === undefined) return;
+  const plan = planDeletion(recorded, {
+    agent,
+    orphanVm: false,
+    skipDrain,
+    why: "the environment is deleted",
+  });
+  await tellSteps(
+    stages,
+    () => store.instanceNow,
+    session,
+    (progress) => runInstance({ uuid: INSTANCE, plan, watchMs: [0, 0], progress }, context),
+  );
+}

@@ -1,0 +1,10 @@
+import { type Fields, WRONG_VALUE } from "@slipway/director/manifest/fields";
+import { shown } from "@slipway/director/manifest/problems";
+
+/** A key nobody reads is a key that was meant for something. */
+export function onlyKeys(fields: Fields, known: readonly string[]): void {
+  for (const key of Object.keys(fields.map)) {
+    if (known.includes(key)) continue;
+    fields.wrong(WRONG_VALUE, shown(key), "this key means nothing here", `Known are ${known.join(", ")}.`);
+  }
+}

@@ -1,0 +1,106 @@
+import type { CpiName, GroupName } from "@slipway/director/model/names";
+import { activeVm, type InstanceRecord } from "@slipway/director/model/records";
+import { diskWork } from "@slipway/director/plan/disks";
+import type { AgentReport, Change, DesiredInstance, InstancePlan } from "@slipway/director/plan/model";
+import { stepsFor, type VmWork } from "@slipway/director/plan/steps";
+import { spareVm, vmSuits } from "@slipway/director/plan/vms";
+import type { StemcellCid } from "@slipway/protocol/ids";
+import type { EnvManifest } from "./manifest/model.ts";
+import type { Own, StemcellEntry } from "./state/document.ts";
+import { INSTANCE } from "./state/store.ts";
+
+/** What the one instance is to become. */
+export function desiredInstance(
+  manifest: EnvManifest,
+  stemcell: StemcellEntry,
+  operatingSystem: string,
+): DesiredInstance {
+  const { name, version, cid, api_version: apiVersion = 1 } = stemcell;
+  return {
+    group: manifest.group as GroupName,
+    uuid: INSTANCE,
+    index: 0,
+    az: "unknown",
+    bootstrap: true,
+    state: "started",
+    cpi: "" as CpiName,
+    stemcell: {
+      id: 0,
+      name,
+      version,
+      operatingSystem,
+      cid: cid as StemcellCid,
+      cpi: "",
+      apiVersion: Math.max(1, apiVersion),
+    },
+    cloudProperties: manifest.cloudProperties,
+    vmResources: undefined,
+    vmType: null,
+    env: manifest.env,
+    tags: manifest.tags,
+    networks: manifest.networks,
+    ips: [],
+    persistentDisk: manifest.persistentDisk,
+  };
+}
+
+export interface EnvPlanInput {
+  readonly recorded: InstanceRecord;
+  readonly desired: DesiredInstance;
+  /** Of the active VM. */
+  readonly agent: AgentReport | undefined;
+  readonly attempt: NonNullable<Own["attempt"]>;
+  readonly skipDrain: boolean;
+}
+
+/**
+ * As upstream, every deploy replaces the VM and keeps the disk. What this attempt has made before it was interrupted is
+ * gone on with; anything older is replaced.
+ */
+export function planEnv({ recorded, desired, agent, attempt, skipDrain }: EnvPlanInput): InstancePlan {
+  const vm = activeVm(recorded);
+  const unresponsive = vm !== undefined && agent?.responsive !== true;
+  const ofThisAttempt = vm !== undefined && vm.id >= attempt.firstId && vmSuits(vm, desired);
+  const vmWork: VmWork = vm === undefined ? "create" : ofThisAttempt && !unresponsive ? "keep" : "replace";
+  const spare = vmWork === "keep" ? undefined : spareVm(recorded, desired);
+  const active = recorded.disks.find((disk) => disk.active);
+  const renewed = active === undefined || active.id >= attempt.firstId;
+  // A disk that the manifest no longer has stays as it is, as with upstream.
+  const kept = desired.persistentDisk ?? null;
+  const disk =
+    kept === null
+      ? ({ how: "none", wanted: null, active: undefined, fresh: undefined, old: [] } as const)
+      : diskWork(kept, recorded, {
+          resizeByCpi: false,
+          updateByCpi: false,
+          renew: attempt.renewDisks && !renewed,
+        });
+  const changes: Change[] = [];
+  if (vmWork === "replace") changes.push({ kind: "recreate", reason: "every deploy replaces the VM" });
+  if (disk.how === "copy" || disk.how === "first")
+    changes.push({ kind: "persistent_disk", reason: "the disk is made" });
+  const { early, late } = stepsFor({
+    desired,
+    recorded,
+    vm,
+    spare,
+    leftovers: recorded.vms.filter((one) => !one.active && one !== spare),
+    disk,
+    vmWork,
+    running: vmWork === "replace" && !unresponsive,
+    unresponsive,
+    inPlace: "jobs",
+    newTags: true,
+    cause: changes.map(({ reason }) => reason).join("; "),
+  });
+  return {
+    action: vmWork === "keep" ? "update" : vmWork === "create" ? "create" : "recreate",
+    changes,
+    steps: [...early, ...late],
+    desired,
+    recorded,
+    unresponsive,
+    skipDrain,
+    downtime: undefined,
+  };
+}

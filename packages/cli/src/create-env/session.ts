@@ -1,0 +1,215 @@
+import { appendFileSync } from "node:fs";
+import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { Cloud } from "@slipway/director/clouds/cloud";
+import { newRequestId } from "@slipway/director/flows/calls";
+import { settleOpenIntents } from "@slipway/director/flows/settle";
+import type { FlowContext } from "@slipway/director/flows/step";
+import { activeVm, type VmRecord } from "@slipway/director/model/records";
+import type { AgentReport } from "@slipway/director/plan/model";
+import { messageTrail } from "@slipway/kernel/errors";
+import { acquireLock, LockTimeout } from "@slipway/kernel/lock-file";
+import type { Tools } from "../tools.ts";
+import { busOf, madeWith, mbusIn } from "./agents/bus.ts";
+import { openAgents } from "./agents/mbus-agents.ts";
+import { openClouds } from "./cpi.ts";
+import { StateBusy } from "./errors.ts";
+import type { EnvManifest } from "./manifest/model.ts";
+import { EnvRegistry } from "./registry/env-registry.ts";
+import { type Stages, stagesOn } from "./stages.ts";
+import type { EnvStore } from "./state/store.ts";
+import type { Workspace } from "./workspace.ts";
+
+export type EnvTools = Pick<Tools, "ui" | "clock" | "random" | "programs" | "stop">;
+
+/** What both commands are given. */
+export interface EnvRequest {
+  /** As the user wrote it; `-` is standard input. */
+  readonly manifestPath: string;
+  /** Interpolated. */
+  readonly document: unknown;
+  readonly statePath: string | undefined;
+  readonly skipDrain: boolean;
+}
+
+/** One command at work on one environment, while it holds the lock. */
+export interface Session {
+  readonly workspace: Workspace;
+  readonly store: EnvStore;
+  readonly context: FlowContext;
+  readonly cloud: Cloud;
+  readonly registry: EnvRegistry;
+  readonly stages: Stages;
+  readonly clock: EnvTools["clock"];
+  readonly signal: AbortSignal;
+  /** What users are told it is. */
+  readonly machine: "VM" | "sandbox";
+}
+
+/** As upstream: ten minutes for a VM to boot. */
+const AGENT_WAIT_MS = 600_000;
+const OLD_AGENT_MS = 10_000;
+const VM_TRIES = 5;
+const STOP_MS = 300_000;
+const MOST_LOG_BYTES = 8 << 20;
+
+/** Nobody else works on this state file meanwhile. What is temporary is gone in the end. */
+export async function withStateLock<T>(
+  { lockFile, stateFile, temporary }: Workspace,
+  { clock, stop }: EnvTools,
+  work: () => Promise<T>,
+): Promise<T> {
+  await mkdir(dirname(lockFile), { recursive: true });
+  const lock = await acquireLock(lockFile, { clock, waitMs: 0, waitForUnseenMs: 0, signal: stop }).catch(
+    (cause: unknown) => {
+      if (!LockTimeout.is(cause)) throw cause;
+      throw StateBusy({ path: stateFile, holder: holderIn(cause.message) }, { cause });
+    },
+  );
+  try {
+    return await work();
+  } finally {
+    await rm(temporary, { recursive: true, force: true });
+    await lock.release();
+  }
+}
+
+const holderIn = (message: string): string => /; (.*) holds it/.exec(message)?.[1] ?? "an unknown process";
+
+/** Runs `work` with everything flows need, on a state file that is open. */
+export async function withSession<T>(
+  workspace: Workspace,
+  store: EnvStore,
+  manifest: Pick<EnvManifest, "name" | "cloudProvider" | "env">,
+  tools: EnvTools,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const { clock, random, ui, stop: signal, programs } = tools;
+  const { cloudProvider: provider, env } = manifest;
+  const directorUuid = store.document.director_id;
+  const registry = new EnvRegistry({ dir: workspace.registry, program: programs.registry, clock, random });
+  await mkdir(workspace.dir, { recursive: true, mode: 0o700 });
+  await shortenLog(workspace.cpiLog);
+  const log = (text: string) => appendFileSync(workspace.cpiLog, text, { mode: 0o600 });
+  const agents = await openAgents({
+    bus: busOf(provider, env),
+    mbus: mbusIn(env),
+    made: (agentId) => {
+      const vm = store.instanceNow?.vms.find((one) => one.agentId === agentId);
+      return vm && madeWith(vm);
+    },
+    keysDir: workspace.keys,
+    directorUuid,
+    clock,
+    random,
+    warn: (line) => ui.note(line),
+  });
+  try {
+    const clouds = await openClouds({
+      provider,
+      directorUuid,
+      local: { dir: workspace.cloud, agent: programs.agent },
+      registry,
+      clock,
+      random,
+    });
+    const context: FlowContext = {
+      clouds,
+      agents,
+      journal: store,
+      clock,
+      random,
+      settings: {
+        directorName: "bosh-init",
+        directorUuid,
+        agentEnvBosh: {},
+        agentWaitMs: AGENT_WAIT_MS,
+        maxVmCreateTries: VM_TRIES,
+        keepUnreachableVms: false,
+        stopTimeoutMs: STOP_MS,
+      },
+      taskId: 0,
+      deployment: manifest.name,
+      signal,
+      debug: (line) => log(`${line}\n`),
+      cpiLog: log,
+      audit: () => Promise.resolve(),
+    };
+    const stages = stagesOn(ui, clock);
+    const machine = provider.cpi.kind === "package" ? "sandbox" : "VM";
+    return await work({
+      machine,
+      workspace,
+      store,
+      context,
+      cloud: clouds.cloud(""),
+      registry,
+      stages,
+      clock,
+      signal,
+    });
+  } finally {
+    agents.close();
+  }
+}
+
+/** What is older than the last few runs helps nobody. */
+async function shortenLog(path: string): Promise<void> {
+  const { size } = await stat(path).catch(() => ({ size: 0 }));
+  if (size > MOST_LOG_BYTES) await rename(path, `${path}.1`);
+}
+
+/** Also what a killed command has left there. */
+export async function prepareTemporary({ dir, temporary }: Workspace): Promise<void> {
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  await rm(temporary, { recursive: true, force: true });
+  await mkdir(temporary, { mode: 0o700 });
+}
+
+/** What was begun by a command that did not live to see its end. */
+export async function settle({ store, context, stages }: Session): Promise<void> {
+  const open = store.document.slipway.intents.filter(({ instance }) => instance !== null);
+  if (open.length === 0) return;
+  const names = open.map(({ step }) => step).join(", ");
+  await stages.step(`Finding out what became of ${names}, begun by an earlier run`, () =>
+    settleOpenIntents(context),
+  );
+}
+
+/** Whether the agent of the VM that is there can be asked to stop its work. */
+export async function askOldAgent(session: Session, stages: Stages): Promise<AgentReport | undefined> {
+  const { store, context } = session;
+  const instance = store.instanceNow;
+  const vm = instance && activeVm(instance);
+  if (vm === undefined) return undefined;
+  if (!(await isThere(session, vm))) return { responsive: false, why: "its VM is gone" };
+  const waiting = stages.begin(`Waiting for the agent on ${session.machine} '${vm.cid}'`);
+  try {
+    const agent = context.agents.agent(vm);
+    await agent.waitUntilReady({ withinMs: OLD_AGENT_MS, signal: context.signal });
+    waiting.finished();
+    return { responsive: true, jobState: "running", networks: vm.networks };
+  } catch (error) {
+    waiting.failed();
+    context.signal.throwIfAborted();
+    const why = messageTrail(error);
+    context.debug(`the agent on ${vm.cid} is not asked: ${why}`);
+    return { responsive: false, why };
+  }
+}
+
+/** A CPI that does not say is taken to have it. */
+async function isThere({ cloud, context }: Session, vm: VmRecord): Promise<boolean> {
+  try {
+    return await cloud.hasVm(vm.cid, {
+      requestId: newRequestId(context),
+      stemcellApiVersion: vm.stemcell.apiVersion,
+      signal: context.signal,
+      log: context.cpiLog,
+    });
+  } catch (error) {
+    context.signal.throwIfAborted();
+    context.debug(`has_vm of ${vm.cid}: ${messageTrail(error)}`);
+    return true;
+  }
+}

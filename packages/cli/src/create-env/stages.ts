@@ -1,0 +1,83 @@
+import type { Clock } from "@slipway/kernel/clock";
+import type { Progress, Ui } from "../ui/ui.ts";
+
+/** Says what is done as upstream does: `Started deploying`, `  Creating disk... Finished (00:00:01)`. */
+export interface Stages {
+  /** A stage with steps of its own. */
+  stage<T>(name: string, work: (stage: Stages) => Promise<T>): Promise<T>;
+  step<T>(name: string, work: () => Promise<T>): Promise<T>;
+  /** A step that begins now and whose end is told later. */
+  begin(name: string): Begun;
+  skipped(name: string, why: string): void;
+}
+
+export interface Begun {
+  finished(): void;
+  failed(): void;
+  skipped(why: string): void;
+}
+
+/** Where lines cannot change, a step is told when it ends; one that takes longer is told once before. */
+const PATIENCE_MS = 5_000;
+
+type Screen = Pick<Ui, "live" | "line" | "progress">;
+
+function lineOn(ui: Screen, clock: Clock, text: string): Pick<Progress, "done" | "failed"> {
+  if (ui.live) return ui.progress(text);
+  const cancel = clock.after(PATIENCE_MS, () => ui.line(text));
+  const end = (last = text) => {
+    cancel();
+    ui.line(last);
+  };
+  return { done: end, failed: end };
+}
+
+export function stagesOn(ui: Screen, clock: Clock, indent = ""): Stages {
+  const begin = (name: string): Begun => {
+    const text = `${indent}${name}...`;
+    const started = clock.monotonic();
+    const line = lineOn(ui, clock, text);
+    const after = () => `(${duration(clock.monotonic() - started)})`;
+    return {
+      finished: () => line.done(`${text} Finished ${after()}`),
+      failed: () => line.failed(`${text} Failed ${after()}`),
+      skipped: (why) => line.done(`${text} Skipped [${why}] ${after()}`),
+    };
+  };
+  return {
+    begin,
+    skipped: (name, why) => begin(name).skipped(why),
+    step: async (name, work) => {
+      const begun = begin(name);
+      try {
+        const result = await work();
+        begun.finished();
+        return result;
+      } catch (error) {
+        begun.failed();
+        throw error;
+      }
+    },
+    stage: async (name, work) => {
+      const started = clock.monotonic();
+      const after = () => `(${duration(clock.monotonic() - started)})`;
+      ui.line(`${indent}Started ${name}`);
+      try {
+        const result = await work(stagesOn(ui, clock, `${indent}  `));
+        ui.line(`${indent}Finished ${name} ${after()}`);
+        return result;
+      } catch (error) {
+        ui.line(`${indent}Failed ${name} ${after()}`);
+        throw error;
+      } finally {
+        ui.line("");
+      }
+    },
+  };
+}
+
+function duration(ms: number): string {
+  const seconds = Math.floor(ms / 1000);
+  const parts = [seconds / 3600, (seconds / 60) % 60, seconds % 60];
+  return parts.map((part) => String(Math.floor(part)).padStart(2, "0")).join(":");
+}

@@ -1,0 +1,165 @@
+import { mkdir, readFile, realpath, rm } from "node:fs/promises";
+import { dirname } from "node:path";
+import type { IntentRecord, Journal } from "@slipway/director/flows/journal";
+import type { GroupName, InstanceUuid } from "@slipway/director/model/names";
+import type { AppliedSpec, InstanceRecord } from "@slipway/director/model/records";
+import { syncDirectory, writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { systemCode } from "@slipway/kernel/errors";
+import type { Random } from "@slipway/kernel/random";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { StateNotWritten, StateUnreadable } from "../errors.ts";
+import { formatState, type OwnInstance, readState, type StateDocument } from "./document.ts";
+import { reconciled, takeId } from "./reconcile.ts";
+import { writesTo } from "./writes.ts";
+
+/** The only instance there is. Upstream calls it `0`, in metadata and in what it applies. */
+export const INSTANCE = "0" as InstanceUuid;
+
+const EMPTY = {
+  director_id: "",
+  installation_id: "",
+  current_vm_cid: "",
+  current_stemcell_id: "",
+  current_disk_id: "",
+  current_release_ids: null,
+  current_manifest_sha: "",
+  disks: null,
+  stemcells: null,
+  releases: null,
+} as const;
+
+/**
+ * The state file, held in memory and on disk alike: every change is whole in both before anybody goes on. Whoever has
+ * it holds the lock.
+ */
+export class EnvStore implements Journal {
+  readonly path: string;
+  readonly #random: Random;
+  #document: StateDocument;
+
+  private constructor(path: string, document: StateDocument, random: Random) {
+    this.path = path;
+    this.#document = document;
+    this.#random = random;
+  }
+
+  /** Undefined: there is no file. */
+  static async open(path: string, random: Random): Promise<EnvStore | undefined> {
+    const source = await readFile(path, "utf8").catch((cause: unknown) => {
+      if (systemCode(cause) === "ENOENT") return undefined;
+      throw StateUnreadable({ path, problems: ["it cannot be read"] }, { cause });
+    });
+    if (source === undefined) return undefined;
+    // A link stays a link: what it points to is replaced.
+    const real = await realpath(path);
+    return new EnvStore(real, reconciled(readState(source, path), random), random);
+  }
+
+  /** A new one, written at once: it has the id everything is made under. */
+  static async create(path: string, random: Random): Promise<EnvStore> {
+    const store = new EnvStore(path, reconciled(EMPTY, random), random);
+    await mkdir(dirname(path), { recursive: true });
+    await store.update(() => undefined);
+    return store;
+  }
+
+  get document(): Readonly<StateDocument> {
+    return this.#document;
+  }
+
+  /** On disk when it resolves; when it fails, nothing has changed. */
+  async update(change: (draft: StateDocument) => void): Promise<void> {
+    const draft = structuredClone(this.#document);
+    change(draft);
+    try {
+      await writeFileAtomic(this.path, formatState(draft), 0o600);
+    } catch (cause) {
+      throw StateNotWritten({ path: this.path }, { cause });
+    }
+    this.#document = draft;
+  }
+
+  /** The end of the environment. */
+  async remove(): Promise<void> {
+    await rm(this.path, { force: true });
+    await syncDirectory(dirname(this.path));
+  }
+
+  /** What is recorded, in the form the flows read. */
+  get instanceNow(): InstanceRecord | undefined {
+    const { instance } = this.#document.slipway;
+    return instance === null ? undefined : recordOf(instance);
+  }
+
+  async open(given: Parameters<Journal["open"]>[0]): Promise<IntentRecord> {
+    // As it will be read after a crash: the same for whoever runs it now.
+    const intent = JSON.parse(JSON.stringify(given.intent)) as JsonObject;
+    let id = 0;
+    await this.update((draft) => {
+      id = takeId(draft.slipway);
+      const { instance, step, deployment: scope } = given;
+      draft.slipway.intents.push({ id, instance, scope, step, intent });
+    });
+    return { ...given, id, intent };
+  }
+
+  async close(id: number, _how: string, write?: Parameters<Journal["close"]>[2]): Promise<void> {
+    if (!this.#document.slipway.intents.some((intent) => intent.id === id)) return;
+    await this.update((draft) => {
+      draft.slipway.intents = draft.slipway.intents.filter((intent) => intent.id !== id);
+      write?.(writesTo(draft, this.#random));
+    });
+  }
+
+  async write(write: Parameters<Journal["write"]>[0]): Promise<void> {
+    await this.update((draft) => write(writesTo(draft, this.#random)));
+  }
+
+  /** Those of the instance, whatever the deployment was called when they were begun; others by their scope. */
+  openIntents(deployment: string): Promise<readonly IntentRecord[]> {
+    const found = this.#document.slipway.intents.filter(
+      ({ instance, scope }) => instance !== null || scope === deployment,
+    );
+    return Promise.resolve(
+      found.map(({ id, instance, step, intent }) => ({
+        id,
+        taskId: 0,
+        deployment,
+        instance: instance as InstanceUuid | null,
+        step,
+        intent,
+      })),
+    );
+  }
+
+  instance(): Promise<InstanceRecord | undefined> {
+    return Promise.resolve(this.instanceNow);
+  }
+
+  ownerOf(id: Parameters<Journal["ownerOf"]>[0]): Promise<InstanceRecord | undefined> {
+    const instance = this.instanceNow;
+    const owns =
+      "vm" in id
+        ? instance?.vms.some(({ cid }) => cid === id.vm)
+        : "disk" in id
+          ? instance?.disks.some(({ cid }) => cid === id.disk)
+          : instance?.vms.some(({ agentId }) => agentId === id.agent);
+    return Promise.resolve(owns === true ? instance : undefined);
+  }
+}
+
+const recordOf = (own: OwnInstance): InstanceRecord => ({
+  id: 1,
+  uuid: INSTANCE,
+  group: own.group as GroupName,
+  index: 0,
+  az: "unknown",
+  state: "started",
+  bootstrap: true,
+  ignore: false,
+  updateCompleted: own.updateCompleted,
+  spec: own.spec as unknown as AppliedSpec | null,
+  vms: structuredClone(own.vms),
+  disks: structuredClone(own.disks),
+  ips: [],
+});

@@ -1,0 +1,78 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, expect, it } from "vitest";
+import { EnvLab } from "./testing/env-lab.ts";
+import { builtPrograms } from "./testing/programs.ts";
+
+const programs = builtPrograms();
+
+interface Branch {
+  readonly cpi: number | undefined;
+  readonly stemcell: number;
+  readonly registry: boolean;
+}
+
+const BRANCHES: readonly Branch[] = [
+  { cpi: undefined, stemcell: 3, registry: false },
+  { cpi: 2, stemcell: 2, registry: false },
+  { cpi: 2, stemcell: 1, registry: true },
+  { cpi: 1, stemcell: 1, registry: true },
+  { cpi: 1, stemcell: 2, registry: true },
+];
+
+describe("the branches of CPI and stemcell versions, with the CPI's executable", () => {
+  it.each(BRANCHES)(
+    "CPI $cpi, stemcell $stemcell: registry $registry",
+    async ({ cpi, stemcell, registry }) => {
+      const lab = await EnvLab.open(programs());
+      await lab.stemcell("stemcell.tgz", { apiVersion: stemcell });
+      const provider = await lab.executable(cpi);
+      await lab.create(lab.manifest({ provider }));
+      const vm = (await lab.document()).slipway.instance?.vms[0];
+      expect(vm).toMatchObject({ channel: registry ? "registry" : "user-data", ready: true });
+      expect(await lab.registries()).toHaveLength(registry ? 1 : 0);
+      await lab.write("note", "kept");
+
+      const before = await lab.registries();
+      await lab.create(lab.manifest({ provider }), { recreate: true });
+      expect(await lab.read("note")).toBe("kept");
+      // The one that runs is used again: the VM knows its port and password.
+      expect(await lab.registries()).toEqual(before);
+      expect((await lab.vms()).length).toBe(1);
+
+      await lab.delete(lab.manifest({ provider }));
+      expect(await lab.processes()).toEqual([]);
+      expect([await lab.vms(), await lab.disks()]).toEqual([[], []]);
+      expect(lab.exists("lab-state.slipway")).toBe(false);
+    },
+  );
+});
+
+describe("the registry of an environment", () => {
+  it("is started again with its entries after it was lost, and ended once the VM does without it", async () => {
+    const lab = await EnvLab.open(programs());
+    await lab.stemcell("old.tgz", { version: "1", apiVersion: 1 });
+    await lab.stemcell("new.tgz", { version: "2", apiVersion: 3 });
+    const old = lab.manifest({ provider: await lab.executable(), stemcell: "old.tgz" });
+    await lab.create(old);
+    const [pid = 0] = await lab.registries();
+    const config = await readFile(join(lab.workspace, "registry", "config.json"), "utf8");
+    process.kill(pid, "SIGKILL");
+    await expect.poll(() => lab.registries()).toEqual([]);
+
+    // Nothing is deployed, but the VM may need it at its next start.
+    expect(await lab.create(old)).toContain("Skipping deploy");
+    const [again] = await lab.registries();
+    expect(again).not.toBe(pid);
+    expect(await readFile(join(lab.workspace, "registry", "config.json"), "utf8")).toBe(config);
+    const entries = await readFile(join(lab.workspace, "registry", "entries", "registry.log"), "utf8");
+    const { current_vm_cid: vm } = await lab.document();
+    expect(entries).toContain(vm);
+
+    await lab.create(lab.manifest({ provider: await lab.executable(), stemcell: "new.tgz" }));
+    expect(await lab.registries()).toEqual([]);
+    expect(lab.exists("lab-state.slipway/registry")).toBe(false);
+    expect(await lab.stemcells()).toHaveLength(1);
+    await lab.delete(lab.manifest({ provider: await lab.executable() }));
+  });
+});
