@@ -46,6 +46,7 @@ export function shapeOf(schema: Schema): Shape {
   const s = effective(schema);
   switch (s.type) {
     case "object":
+    case "strict_object":
       return { kind: "fields", fields: s.entries ?? {}, rest: "ignored" };
     case "loose_object":
       return { kind: "fields", fields: s.entries ?? {}, rest: "open" };
@@ -76,6 +77,13 @@ export function shapeOf(schema: Schema): Shape {
       return { kind: "words", words: s.options as readonly string[] };
     case "custom":
       return { kind: "leaf", type: s.check === isAnyJson ? "json" : "object" };
+    case "variant":
+    case "intersect":
+    case "lazy":
+    case "map":
+    case "set":
+      // As a leaf it would be shown whole, with the secrets in it.
+      throw new Error(`bug: nobody taught shapeOf the parts of a ${s.type}`);
     default:
       return { kind: "leaf", type: s.type };
   }

@@ -283,3 +283,24 @@ describe("the secrets in a value", () => {
     expect(redact(cpiContext, context)).toMatchObject({ director_uuid: "d" });
   });
 });
+
+describe("every kind of object schema", () => {
+  const field = { password: secret(v.string()), name: v.string() };
+  const kinds: Record<string, Schema> = {
+    object: v.object(field),
+    strictObject: v.strictObject(field),
+    looseObject: v.looseObject(field),
+    objectWithRest: v.objectWithRest(field, hidden(json())),
+    "strict inside optional": v.optional(v.strictObject(field)),
+  };
+  it.each(Object.entries(kinds))("hides what is secret in it: %s", (_, schema) => {
+    const text = shown(schema, { name: "shown", password: "canary-in-a-kind" });
+    expect(text).toContain("shown");
+    expect(text).not.toContain("canary");
+  });
+
+  it("refuses a kind whose parts it does not know, rather than show it whole", () => {
+    const untaught = v.intersect([v.object(field), v.object({})]);
+    expect(() => redact(untaught, { name: "n", password: "canary" })).toThrow(/nobody taught/);
+  });
+});
