@@ -1,4 +1,6 @@
-// Writes the documentation that follows from the code, or with --check says where it is not current.
+// Writes the documentation that follows from the code, or with --check says where it is not current. The README's table of
+// mixes takes a minute or two: it is written with --mixes only, and `npm test` holds the code to it.
+import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -151,7 +153,7 @@ function negotiationPage() {
       ],
       rows,
     ),
-    "`npm run -s matrix` plays these eight rows with real processes.",
+    "`npm run matrix` plays these eight rows with real processes, `npm run matrix:cpi` the CPI's part of them.",
     "",
   ].join("\n\n");
 }
@@ -189,7 +191,7 @@ async function apiPage() {
   return [
     "# The Director's API",
     GENERATED,
-    "BOSH's endpoints, from `packages/director/src/api/routes.ts`. *Who*: `read` is a user with the scope `bosh.read` or `bosh.admin`; `admin` needs `bosh.admin`; the uploads have scopes of their own, or `bosh.admin`. An empty *answer* means that the endpoint does its work. A path that is not in the list is answered with 404. `GET /strays` is ours. `PUT /resurrection` is remembered and has no effect yet. A CPI config that names CPIs is refused.",
+    "BOSH's endpoints, from `packages/director/src/api/routes.ts`. *Who*: `read` is a user with the scope `bosh.read` or `bosh.admin`; `admin` needs `bosh.admin`; the uploads have scopes of their own, or `bosh.admin`. An empty *answer* means that the endpoint does its work. A path that is not in the list is answered with 404. `/strays`, `.../store` and the output type `conversation` are ours. `PUT /resurrection` is remembered and has no effect yet. A CPI config that names CPIs is refused.",
     table(["endpoint", "body", "who", "answer"], rows),
     "",
   ].join("\n\n");
@@ -198,7 +200,7 @@ async function apiPage() {
 function permissionText(permission) {
   if (typeof permission !== "function") return permission.replaceAll("_", " ");
   const who = (type) => permission({ query: { type } });
-  return `${who("event")}; for debug and cpi ${who("debug")}`;
+  return `${who("event")}; for debug, cpi and conversation ${who("debug")}`;
 }
 
 /** Endpoints that are still to come refuse before they look at anything; the others miss what they are not given. */
@@ -222,9 +224,23 @@ function withConfig(page) {
     f.type,
     f.shown === "shown" ? f.doc : [f.doc, `${f.shown} in logs`].filter((part) => part !== "").join("; "),
   ]);
+  if (rows.length === 0) throw new Error("the Director's configuration has no fields");
   const part = /(?<=<!-- config: [^\n]*-->\n)[\s\S]*?(?=<!-- end of config -->)/;
   if (!part.test(page)) throw new Error("docs/run-the-director.md has no place for the configuration");
   return page.replace(part, () => `\n${table(["key", "type", "meaning"], rows)}\n\n`);
+}
+
+/** The page with the table of mixes that `npm run matrix` prints now. */
+function withMixes(page) {
+  const { stdout, status } = spawnSync(process.execPath, ["packages/certify/dist/mixes.cjs"], {
+    encoding: "utf8",
+    stdio: ["ignore", "pipe", "inherit"],
+  });
+  const rows = stdout.split("\n").filter((line) => /^(Director|v\d) /.test(line));
+  if (status !== 0 || rows.length !== 9) throw new Error(`the mixes do not agree:\n${stdout}`);
+  const part = /(?<=<!-- mixes: [^\n]*-->\n\n```text\n)[\s\S]*?(?=```)/;
+  if (!part.test(page)) throw new Error("README.md has no place for the mixes");
+  return page.replace(part, () => `${rows.join("\n")}\n`);
 }
 
 const isParent = (field, next) => next?.path.startsWith(`${field.path}.`) ?? false;
@@ -289,6 +305,8 @@ function* filesIn(dir) {
   }
 }
 
+const now = readFileSync("README.md", "utf8");
+const readme = process.argv.includes("--mixes") ? withMixes(now) : now;
 const pages = {
   "docs/contract/cpi-methods.md": methodsPage(),
   "docs/contract/agent-messages.md": agentPage(),
@@ -297,7 +315,8 @@ const pages = {
   "docs/contract/director-api.md": await apiPage(),
   "docs/run-the-director.md": withConfig(readFileSync("docs/run-the-director.md", "utf8")),
   "docs/errors.md": await errorsPage(),
-  "README.md": await withRealOutput(readFileSync("README.md", "utf8")),
+  "docs/talk-to-a-cpi.md": await withRealOutput(readFileSync("docs/talk-to-a-cpi.md", "utf8")),
+  "README.md": await withRealOutput(readme),
 };
 
 let stale = 0;

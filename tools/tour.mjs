@@ -7,12 +7,15 @@ import { freePort } from "./free-port.mjs";
 
 const BLOCK = /```console\n([\s\S]*?)```/g;
 const MARK = "\u0001";
+/** What npm runs: there is no package.json where the tour goes. */
+const BY_NPM = { "npm run -s matrix:cpi": "node packages/certify/dist/matrix.cjs" };
 const NEEDED = [
   "LICENSE",
   "examples/tiny-cpi/cpi.json",
   "examples/tiny-cpi/registry.json",
   "examples/tiny-cpi/dist/cpi.cjs",
   "packages/registry/dist/slipway-registry.cjs",
+  "packages/certify/dist/matrix.cjs",
 ];
 
 /** The page with the output of its console blocks as it is now. Times are replaced: they differ every time. */
@@ -56,7 +59,8 @@ const shown = (command) => command.map((line, at) => `${at === 0 ? "$" : ">"} ${
 /** All in one shell, so that what a command sets is there for the next. The page itself stops what it starts. */
 function run(dir, commands, port) {
   const script = commands
-    .map((lines) => `${lines.join("\n").replaceAll("25777", String(port))}\nprintf '${MARK}'`)
+    .map((lines) => lines.join("\n"))
+    .map((command) => `${(BY_NPM[command] ?? command).replaceAll("25777", String(port))}\nprintf '${MARK}'`)
     .join("\n");
   const { stdout, status } = spawnSync("sh", ["-c", `exec 2>&1\n${script}`], {
     cwd: dir,
