@@ -131,6 +131,18 @@ describe("logging in", () => {
     expect((await bare("env")).err).toContain("CLI-010");
   });
 
+  it("to another Director than the one that runs here is told on stderr by whatever goes there", async () => {
+    await run("log-in");
+    await writeFile(join(home, "env"), "export BOSH_ENVIRONMENT='https://127.0.0.1:25555'\n");
+    await writeFile(join(home, "running.json"), "{}");
+    const quiet = await runCli(["-n", "-d", "shop", "delete-deployment"], { home });
+    expect(quiet).toMatchObject({ code: 0, err: expect.stringContaining(`Using '${lab.url}'`) });
+    expect(quiet.err).toContain("and not 'https://127.0.0.1:25555'");
+    const named = await runCli(["-n", "-e", lab.url, "-d", "shop", "delete-deployment", "--tty"], { home });
+    expect(named).toMatchObject({ code: 0, err: "" });
+    expect(named.out).toContain(`Using environment '${lab.url}' as client 'admin'`);
+  });
+
   it("asks at a terminal only", async () => {
     const { code, err } = await runCli(["log-in", "-e", lab.url, "--ca-cert", lab.ca], { home });
     expect(code).toBe(1);

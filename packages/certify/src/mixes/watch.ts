@@ -2,6 +2,7 @@ import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
+import { shellQuoted } from "@slipway/kernel/shell";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { type CpiRequest, type CpiResponse, cpiRequest, cpiResponse } from "@slipway/protocol/cpi/envelope";
 import { type Checked, check } from "@slipway/protocol/schema/check";
@@ -60,10 +61,10 @@ export class Watch {
   static async begin(options: WatchOptions): Promise<Watch> {
     const watch = new Watch(options);
     await mkdir(options.dir, { mode: 0o700 });
-    const script = SCRIPT.replace("DIR", quoted(options.dir))
+    const script = SCRIPT.replace("DIR", shellQuoted(options.dir))
       .replace("WATCHER", String(process.pid))
-      .replace("NODE", quoted(process.execPath))
-      .replace("CPI", quoted(options.cpi));
+      .replace("NODE", shellQuoted(process.execPath))
+      .replace("CPI", shellQuoted(options.cpi));
     await writeFile(watch.program, script);
     await chmod(watch.program, 0o700);
     watch.#watching = watch.#watch();
@@ -124,8 +125,6 @@ export class Watch {
     return parseStrictJson(await readFile(join(this.#options.dir, `${call}.${what}`), "utf8"), `a ${what}`);
   }
 }
-
-const quoted = (path: string): string => `'${path.replaceAll("'", "'\\''")}'`;
 
 function must<T>(checked: Checked<T>): T {
   if (!checked.ok) throw new Error(checked.problems.join("; "));

@@ -17,6 +17,13 @@ export async function listDeployments(api: DirectorApi): Promise<readonly Deploy
   return await api.json({ method: "GET", path: "/deployments", query }, v.array(deploymentWire));
 }
 
+/** The one named, or all. */
+export const deploymentNames = async (
+  api: DirectorApi,
+  named: string | undefined,
+): Promise<readonly string[]> =>
+  named === undefined ? (await listDeployments(api)).map(({ name }) => name) : [named];
+
 const slugs = (list: Deployment["releases"]) =>
   (list ?? []).map(({ name, version }) => `${name}/${version}`).join("\n");
 

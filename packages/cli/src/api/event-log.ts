@@ -1,5 +1,5 @@
 import { printable } from "../ui/text.ts";
-import { dateText } from "../ui/time-text.ts";
+import { dateText, durationText } from "../ui/time-text.ts";
 
 /** A line of a task's event output. */
 interface Event {
@@ -100,12 +100,4 @@ function parsed(line: string): Event | undefined {
   } catch {
     return undefined;
   }
-}
-
-/** `hh:mm:ss` */
-export function durationText(seconds: number): string {
-  const whole = Math.max(0, Math.floor(seconds));
-  return [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
-    .map((part) => String(part).padStart(2, "0"))
-    .join(":");
 }

@@ -16,6 +16,9 @@ export interface Teller {
   note(text: string): void;
 }
 
+/** For whoever tells it in words of his own, or follows nothing. */
+export const SILENT: Teller = { chunk() {}, taskBegins() {}, taskEnds() {}, note() {} };
+
 export interface FollowTools {
   readonly api: Pick<DirectorApi, "json">;
   readonly teller: Teller;

@@ -1,4 +1,5 @@
 import * as v from "valibot";
+import { type Field, fieldsTable } from "../ui/fields-table.ts";
 import type { Table } from "../ui/ui.ts";
 
 const text = v.nullish(v.string());
@@ -22,7 +23,7 @@ export function infoTable(info: Info): Table {
   const features = Object.entries(info.features ?? {})
     .map(([name, { status }]) => `${name}: ${status ? "enabled" : "disabled"}`)
     .sort();
-  const fields: (readonly [key: string, title: string, value: string])[] = [
+  const fields: Field[] = [
     ["name", "Name", info.name],
     ["uuid", "UUID", info.uuid],
     ["version", "Version", info.version],
@@ -36,10 +37,5 @@ export function infoTable(info: Info): Table {
   if (info.cpi) fields.push(["cpi", "CPI", info.cpi]);
   fields.push(["features", "Features", features.join("\n")]);
   fields.push(["user", "User", info.user || "(not logged in)"]);
-  return {
-    content: "",
-    header: Object.fromEntries(fields.map(([key, title]) => [key, title])),
-    rows: [fields.map(([, , value]) => value)],
-    transpose: true,
-  };
+  return fieldsTable("", fields);
 }

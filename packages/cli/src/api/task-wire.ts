@@ -12,6 +12,8 @@ export const taskWire = v.object({
   deployment: v.nullish(v.string()),
 });
 
+export type Task = v.InferOutput<typeof taskWire>;
+
 export const RUNNING: readonly string[] = ["queued", "processing", "cancelling"];
 
 export interface TaskFilter {
@@ -23,7 +25,10 @@ export interface TaskFilter {
 }
 
 /** The newest first. */
-export async function listTasks(api: DirectorApi, { deployment, all, recent }: TaskFilter) {
+export async function listTasks(
+  api: DirectorApi,
+  { deployment, all, recent }: TaskFilter,
+): Promise<readonly Task[]> {
   const which = recent === undefined ? { state: "processing,cancelling,queued" } : { limit: String(recent) };
   const tasks = await api.json(
     { method: "GET", path: "/tasks", query: { ...which, verbose: all ? "2" : "1", deployment } },

@@ -35,5 +35,8 @@ export function transportError(url: string, error: unknown): SlipwayError {
   const code = systemCode(error) ?? "";
   const certificate = CERTIFICATE[code];
   if (certificate !== undefined) return CertificateRefused({ url, why: certificate }, { cause: error });
-  return NotReachable({ url, why: TROUBLE[code] ?? messageTrail(error) });
+  const known = TROUBLE[code];
+  return known === undefined
+    ? NotReachable({ url, why: messageTrail(error) })
+    : NotReachable({ url, why: known }, { cause: error });
 }

@@ -16,6 +16,8 @@ export interface WireOptions {
   readonly password: string | undefined;
   readonly clock: Clock;
   readonly stop: AbortSignal;
+  /** How often a request is tried whose connection failed; five times unless told otherwise. */
+  readonly attempts?: number;
 }
 
 export interface Sent {
@@ -54,9 +56,9 @@ export class Wire {
    * only where the request cannot have arrived. A write that was sent twice could be two tasks.
    */
   async send(sent: Sent): Promise<Reply> {
-    const { clock, stop, url } = this.#options;
+    const { clock, stop, url, attempts: most = ATTEMPTS } = this.#options;
     const reading = sent.method === "GET";
-    const attempts = typeof sent.body === "object" ? 1 : ATTEMPTS;
+    const attempts = typeof sent.body === "object" ? 1 : most;
     for (let attempt = 1; ; attempt++) {
       try {
         const reply = await this.#once(sent);

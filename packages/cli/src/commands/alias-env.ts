@@ -1,7 +1,7 @@
 import { infoTable } from "../api/info-wire.ts";
 import type { Command } from "../command.ts";
+import { BadArgument } from "../parse/errors.ts";
 import { globalsOf } from "../parse/globals.ts";
-import { BadArgument } from "./errors.ts";
 
 export const aliasEnv: Command = {
   name: "alias-env",

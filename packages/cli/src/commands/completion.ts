@@ -1,5 +1,5 @@
 import type { Command } from "../command.ts";
-import { BadArgument } from "./errors.ts";
+import { BadArgument } from "../parse/errors.ts";
 
 export const completion: Command = {
   name: "completion",

@@ -5,6 +5,7 @@ import { piece } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 import { configWire } from "../configs/config-wire.ts";
 import { configOptions, type WhichConfig, whichConfig } from "../configs/which-config.ts";
+import { fieldsTable } from "../ui/fields-table.ts";
 import { Missing } from "./errors.ts";
 
 export const config: Command = {
@@ -22,20 +23,14 @@ export const config: Command = {
         what:
           which.id === undefined ? `config '${which.type}/${which.name}'` : `config with the id ${which.id}`,
       });
-    const rows: (readonly [string, string, string])[] = [
+    const table = fieldsTable("config", [
       ["id", "ID", found.id],
       ["type", "Type", found.type],
       ["name", "Name", found.name],
       ["created_at", "Created At", found.created_at ?? ""],
       ["content", "Content", found.content ?? ""],
-    ];
-    ui.table({
-      content: "config",
-      header: Object.fromEntries(rows.map(([key, title]) => [key, title])),
-      rows: [rows.map(([, , value]) => value)],
-      notes: [],
-      transpose: true,
-    });
+    ]);
+    ui.table({ ...table, notes: [] });
     return 0;
   },
 };

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import type { Command } from "../command.ts";
 import { configWire } from "../configs/config-wire.ts";
 import { configOptions } from "../configs/which-config.ts";
-import { BadArgument } from "./errors.ts";
+import { BadArgument } from "../parse/errors.ts";
 
 export const configs: Command = {
   name: "configs",

@@ -1,16 +1,6 @@
-import type { Command, Option } from "../command.ts";
-import { documentOptions, readDocument } from "../interpolate/document.ts";
-
-export const stateOption: Option = {
-  flags: "--state <path>",
-  about: "the state file; default: <manifest>-state.json beside the manifest",
-};
-
-/** Of the commands that stop the VM of an environment without a Director. */
-export const environmentOptions: readonly Option[] = [
-  stateOption,
-  { flags: "--skip-drain", about: "stop the VM that is there without draining its jobs" },
-];
+import type { Command } from "../command.ts";
+import { readRequest, skipDrainOption, stateOption } from "../create-env/request.ts";
+import { documentOptions } from "../interpolate/document.ts";
 
 export const createEnv: Command = {
   name: "create-env",
@@ -19,7 +9,8 @@ export const createEnv: Command = {
   arguments: [{ name: "<manifest>", about: "a manifest with cloud_provider" }],
   options: [
     ...documentOptions,
-    ...environmentOptions,
+    stateOption,
+    skipDrainOption,
     { flags: "--recreate", about: "replace the VM even if nothing has changed" },
     {
       flags: "--recreate-persistent-disks",
@@ -27,15 +18,11 @@ export const createEnv: Command = {
     },
   ],
   async run(given, tools) {
-    const manifestPath = given.argument(0) ?? "-";
-    const { value } = await readDocument(manifestPath, given, tools, { all: true });
+    const request = await readRequest(given, tools);
     const { createEnv: create } = await import("../create-env/create.ts");
     await create(
       {
-        manifestPath,
-        document: value,
-        statePath: given.text("state"),
-        skipDrain: given.flag("skip-drain"),
+        ...request,
         recreate: given.flag("recreate"),
         recreateDisks: given.flag("recreate-persistent-disks"),
       },

@@ -1,26 +1,17 @@
 import type { Command } from "../command.ts";
-import { documentOptions, readDocument } from "../interpolate/document.ts";
-import { environmentOptions } from "./create-env.ts";
+import { readRequest, skipDrainOption, stateOption } from "../create-env/request.ts";
+import { documentOptions } from "../interpolate/document.ts";
 
 export const deleteEnv: Command = {
   name: "delete-env",
   summary: "delete what create-env has made: VM, disk and stemcell",
   topic: "this machine",
   arguments: [{ name: "<manifest>", about: "the manifest it was made with" }],
-  options: [...documentOptions, ...environmentOptions],
+  options: [...documentOptions, stateOption, skipDrainOption],
   async run(given, tools) {
-    const manifestPath = given.argument(0) ?? "-";
-    const { value } = await readDocument(manifestPath, given, tools, { all: true });
+    const request = await readRequest(given, tools);
     const { deleteEnv: remove } = await import("../create-env/delete.ts");
-    await remove(
-      {
-        manifestPath,
-        document: value,
-        statePath: given.text("state"),
-        skipDrain: given.flag("skip-drain"),
-      },
-      tools,
-    );
+    await remove(request, tools);
     tools.ui.line("Succeeded");
     return 0;
   },

@@ -1,9 +1,9 @@
 import { piece } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
+import { BadArgument } from "../parse/errors.ts";
 import { confirmed } from "../ui/confirmed.ts";
 import { listStemcells } from "../uploads/stemcell-wire.ts";
-import { BadArgument } from "./errors.ts";
 
 export const deleteStemcell: Command = {
   name: "delete-stemcell",

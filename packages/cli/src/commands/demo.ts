@@ -1,5 +1,4 @@
 import type { Command } from "../command.ts";
-import { portOf } from "../up/port.ts";
 
 export const demo: Command = {
   name: "demo",
@@ -9,12 +8,8 @@ export const demo: Command = {
     { flags: "--port <number>", about: "where the Director listens; remembered, at first 25555" },
     { flags: "--range <addresses>", about: "addresses of sandboxes; at first 127.20.0.0/24" },
   ],
-  run: async (given, tools) => {
-    const port = given.text("port");
-    const { runDemo } = await import("../demo/run.ts");
-    return await runDemo(
-      { port: port === undefined ? undefined : portOf(port), range: given.text("range") },
-      tools,
-    );
+  async run(given, tools) {
+    const [{ portOf }, { runDemo }] = await Promise.all([import("../up/port.ts"), import("../demo/run.ts")]);
+    return await runDemo({ port: portOf(given.text("port")), range: given.text("range") }, tools);
   },
 };

@@ -23,13 +23,13 @@ export const deploy: Command = {
       about: "do not drain, everywhere or in a group or instance",
       repeats: true,
     },
-    { flags: "--canaries <number>", about: "in place of the manifest's" },
-    { flags: "--max-in-flight <number>", about: "in place of the manifest's; a number or percentage" },
+    { flags: "--canaries <number>", about: "instead of the manifest's" },
+    { flags: "--max-in-flight <number>", about: "instead of the manifest's; a number or a percentage" },
     { flags: "--dry-run", about: "show the plan, step by step, and change nothing" },
     { flags: "--force-latest-variables", about: "take the newest values of all variables" },
     { flags: "--skip-upload-releases", about: "the Director has the releases of the manifest" },
   ],
-  run: async (given, tools) => {
+  async run(given, tools) {
     const { runDeploy } = await import("../deploy/run-deploy.ts");
     await runDeploy(given, tools);
     return 0;

@@ -10,7 +10,7 @@ export const diffConfig: Command = {
     { flags: "--from-content <path>", about: "path of the first config" },
     { flags: "--to-content <path>", about: "path of the second config" },
   ],
-  run: async (given, tools) => {
+  async run(given, tools) {
     const { runDiffConfig } = await import("../deploy/diff-config.ts");
     await runDiffConfig(given, tools);
     return 0;

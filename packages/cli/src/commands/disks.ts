@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { listDeployments } from "../api/deployment-wire.ts";
+import { deploymentNames } from "../api/deployment-wire.ts";
 import type { DirectorApi } from "../api/director-api.ts";
 import { refusalOf } from "../api/refusal.ts";
 import { piece } from "../api/request-path.ts";
@@ -69,10 +69,8 @@ async function showOrphans(api: DirectorApi, ui: Ui): Promise<void> {
 
 /** Ours: another Director has no list of them. */
 async function showAttached(api: DirectorApi, ui: Ui, deployment: string | undefined): Promise<void> {
-  const names =
-    deployment === undefined ? (await listDeployments(api)).map(({ name }) => name) : [deployment];
   const rows: string[][] = [];
-  for (const name of names) {
+  for (const name of await deploymentNames(api, deployment)) {
     for (const one of await attachedDisks(api, name)) {
       const where = one.mounted === true ? "mounted" : one.vm_cid ? "attached" : "detached";
       rows.push([

@@ -1,12 +1,12 @@
 import type { Command } from "../command.ts";
-import { stopCloud } from "../up/stop.ts";
-import { count, seconds } from "../up/words.ts";
+import { secondsText } from "../ui/time-text.ts";
 
 export const down: Command = {
   name: "down",
   summary: "stop the Director of `slipway up`, its database and sandboxes; state and disks are kept",
   topic: "this machine",
-  run: async (_given, tools) => {
+  async run(_given, tools) {
+    const { stopCloud } = await import("../up/stop.ts");
     const { ui, home, clock } = tools;
     const begun = clock.monotonic();
     const progress = ui.live ? ui.progress("Stopping") : undefined;
@@ -16,12 +16,12 @@ export const down: Command = {
       const parts = [
         ...(director === undefined ? [] : [`the Director (process ${director})`]),
         ...(database === undefined ? [] : [`the database a killed Director had left (process ${database})`]),
-        ...(sandboxes === 0 ? [] : [count(sandboxes, "sandbox", "sandboxes")]),
+        ...(sandboxes === 0 ? [] : [sandboxes === 1 ? "1 sandbox" : `${sandboxes} sandboxes`]),
       ];
       if (parts.length === 0) say(`Nothing runs in ${home.dir}.`);
       else
         say(
-          `Stopped ${listed(parts)} in ${seconds(clock.monotonic() - begun)}. State and disks are kept in ${home.dir}.`,
+          `Stopped ${listed(parts)} in ${secondsText(clock.monotonic() - begun)}. State and disks are kept in ${home.dir}.`,
         );
     } catch (error) {
       progress?.failed();

@@ -7,20 +7,6 @@ export const NoSuchDeployment = defineError<{ name: string }>({
   next: "`slipway deployments` lists them.",
 });
 
-export const BadArgument = defineError<{ what: string; given: string }>({
-  code: "CLI-041",
-  kind: "operator",
-  message: (p) => `'${p.given}' is not ${p.what}`,
-  next: "Call the command with --help to see what it takes.",
-});
-
-export const Contradiction = defineError<{ problem: string }>({
-  code: "CLI-042",
-  kind: "operator",
-  message: (p) => p.problem,
-  next: "Call the command with --help to see what goes together.",
-});
-
 export const Missing = defineError<{ what: string }>({
   code: "CLI-043",
   kind: "operator",

@@ -1,6 +1,7 @@
 import { auditWire } from "../api/audit-wire.ts";
 import { piece } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
+import { type Field, fieldsTable } from "../ui/fields-table.ts";
 import { dateText } from "../ui/time-text.ts";
 
 export const event: Command = {
@@ -13,7 +14,7 @@ export const event: Command = {
     const path = `/events/${piece(given.argument(0) ?? "")}`;
     const one = await api.json({ method: "GET", path }, auditWire);
     const { yamlText } = await import("../ui/yaml-text.ts");
-    const fields = [
+    const fields: readonly Field[] = [
       ["id", "ID", one.parent_id ? `${one.id} <- ${one.parent_id}` : one.id],
       ["time", "Time", one.timestamp ? dateText(one.timestamp) : ""],
       ["user", "User", one.user ?? ""],
@@ -25,15 +26,10 @@ export const event: Command = {
       ["instance", "Instance", one.instance ?? ""],
       ["context", "Context", yamlText(one.context)],
       ["error", "Error", one.error ?? ""],
-    ] as const;
+    ];
     const optional = ["object_name", "task_id", "deployment", "instance", "context", "error"];
     const shown = fields.filter(([key, , value]) => value !== "" || !optional.includes(key));
-    ui.table({
-      content: "",
-      header: Object.fromEntries(shown.map(([key, title]) => [key, title])),
-      rows: [shown.map(([, , value]) => value)],
-      transpose: true,
-    });
+    ui.table(fieldsTable("", shown));
     return 0;
   },
 };

@@ -1,17 +1,12 @@
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
+import { taskNumber } from "../api/task-number.ts";
+import { listTasks, type Task, taskWire } from "../api/task-wire.ts";
 import type { Command } from "../command.ts";
 import type { Conversation } from "../explain/read.ts";
+import { BadArgument } from "../parse/errors.ts";
 import type { Tools } from "../tools.ts";
-import { BadArgument, Missing } from "./errors.ts";
-
-const taskWire = v.object({
-  id: v.number(),
-  state: v.string(),
-  description: v.string(),
-  deployment: v.nullish(v.string()),
-});
-type Task = v.InferOutput<typeof taskWire>;
+import { Missing } from "./errors.ts";
 
 /** So many of the newest tasks are looked at for some that changed something. */
 const LOOKED_AT = 30;
@@ -32,11 +27,11 @@ export const explain: Command = {
       v.object({ cpi: v.nullish(v.string()) }),
     );
     const asked = given.text("task");
-    const count = number("last", given.text("last") ?? "1");
+    const count = countOf(given.text("last") ?? "1");
     const found =
       asked === undefined
         ? await newest(api, deployment, count)
-        : [await withConversation(api, await oneTask(api, number("task", asked)))];
+        : [await withConversation(api, await oneTask(api, taskNumber(asked)))];
     if (found.length === 0)
       throw Missing({
         what: deployment === undefined ? "task yet" : `task of deployment '${deployment}' yet`,
@@ -58,7 +53,7 @@ async function show({ task, conversation }: Talked, cpi: string, { ui }: Pick<To
   const { sums, tell } = await import("../explain/tell.ts");
   const { wrapped } = await import("../ui/wrap.ts");
   const of = (task.deployment ?? "") === "" ? "" : ` of ${task.deployment}`;
-  ui.line(ui.paint.bold(`Task ${task.id}: ${task.description}${of} (${task.state})`));
+  ui.line(ui.paint.bold(`Task ${task.id}: ${task.description ?? ""}${of} (${task.state})`));
   if (conversation.calls.length === 0) {
     ui.line("Nothing was said to a CPI or an agent, or it is no longer kept.");
     return;
@@ -82,8 +77,7 @@ async function newest(
   count: number,
 ): Promise<readonly Talked[]> {
   const { changes } = await import("../explain/read.ts");
-  const query = { verbose: "1", limit: String(LOOKED_AT), deployment };
-  const tasks = await api.json({ method: "GET", path: "/tasks", query }, v.array(taskWire));
+  const tasks = await listTasks(api, { deployment, all: false, recent: LOOKED_AT });
   const found: Talked[] = [];
   let first: Talked | undefined;
   for (const task of tasks) {
@@ -104,13 +98,9 @@ async function withConversation(api: DirectorApi, task: Task): Promise<Talked> {
   return { task, conversation: readConversation(await api.output(task.id, "conversation")) };
 }
 
-function number(what: string, given: string): number {
-  const value = /^\d{1,9}$/.test(given) ? Number(given) : 0;
-  if (value > 0) return value;
-  throw BadArgument({
-    what: what === "task" ? "the number of a task" : "a number of tasks",
-    given,
-  });
+function countOf(given: string): number {
+  if (!/^[1-9]\d{0,8}$/.test(given)) throw BadArgument({ given, what: "a number of tasks" });
+  return Number(given);
 }
 
 /** A CPI that is an executable is named by its path. */

@@ -14,7 +14,7 @@ export const interpolate: Command = {
     { flags: "--var-errs", about: "every variable must have a value" },
     { flags: "--var-errs-unused", about: "every variable given must be used" },
   ],
-  run: async (given, tools) => {
+  async run(given, tools) {
     const { interpolated } = await import("../interpolate/interpolated.ts");
     tools.ui.block(await interpolated(given.argument(0) ?? "-", given, tools));
     return 0;

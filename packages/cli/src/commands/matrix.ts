@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { listDeployments } from "../api/deployment-wire.ts";
+import { deploymentNames } from "../api/deployment-wire.ts";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
@@ -23,8 +23,7 @@ export const matrix: Command = {
   async run(_, { ui, director, deployment }) {
     const api = await director();
     const { slipway } = await api.json({ method: "GET", path: "/info" }, infoWire);
-    const names =
-      deployment === undefined ? (await listDeployments(api)).map(({ name }) => name) : [deployment];
+    const names = await deploymentNames(api, deployment);
     const all = (await Promise.all(names.map((name) => vmsOf(api, name)))).flat();
     const known = all.filter((vm) => vm !== undefined);
     const { mixesSentence, mixesTable } = await import("../matrix/table.ts");

@@ -1,6 +1,6 @@
 import type { Command } from "../command.ts";
-import { documentOptions, readDocument } from "../interpolate/document.ts";
-import { stateOption } from "./create-env.ts";
+import { readRequest, stateOption } from "../create-env/request.ts";
+import { documentOptions } from "../interpolate/document.ts";
 
 export const startEnv: Command = {
   name: "start-env",
@@ -9,11 +9,9 @@ export const startEnv: Command = {
   arguments: [{ name: "<manifest>", about: "the manifest it was made with" }],
   options: [...documentOptions, stateOption],
   async run(given, tools) {
-    const manifestPath = given.argument(0) ?? "-";
-    const { value } = await readDocument(manifestPath, given, tools, { all: true });
+    const request = await readRequest(given, tools);
     const { powerEnv } = await import("../create-env/power.ts");
-    const statePath = given.text("state");
-    await powerEnv("started", { manifestPath, document: value, statePath, skipDrain: false }, tools);
+    await powerEnv("started", request, tools);
     tools.ui.line("Succeeded");
     return 0;
   },

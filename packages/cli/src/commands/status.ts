@@ -1,12 +1,13 @@
 import type { Command } from "../command.ts";
-import { type Status, statusOf } from "../up/status.ts";
-import { count, timeText } from "../up/words.ts";
+import { localTimeText } from "../ui/time-text.ts";
+import type { Status } from "../up/status.ts";
 
 export const status: Command = {
   name: "status",
   summary: "show what `slipway up` runs on this machine",
   topic: "this machine",
-  run: async (_given, { ui, home, clock }) => {
+  async run(_given, { ui, home, clock }) {
+    const { statusOf } = await import("../up/status.ts");
     const now = await statusOf(home, clock);
     ui.table({
       content: "",
@@ -25,7 +26,7 @@ export const status: Command = {
         [
           directorText(now),
           now.pid === undefined ? "" : String(now.pid),
-          now.since === undefined ? "" : timeText(now.since),
+          now.since === undefined ? "" : localTimeText(now.since),
           now.version ?? "",
           now.database === undefined ? "stopped" : `running (process ${now.database})`,
           sandboxText(now),
@@ -53,7 +54,7 @@ const directorText = ({ director, url }: Status): string =>
 const sandboxText = ({ sandboxes }: Status): string => {
   const running = sandboxes.filter(({ running }) => running).length;
   const parts = [
-    ...(running > 0 ? [count(running, "running", "running")] : []),
+    ...(running > 0 ? [`${running} running`] : []),
     ...(sandboxes.length > running ? [`${sandboxes.length - running} stopped`] : []),
   ];
   return parts.join(", ") || "none";

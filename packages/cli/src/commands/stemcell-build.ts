@@ -1,14 +1,14 @@
 import { resolve } from "node:path";
 import type { Command, Given } from "../command.ts";
 import { BadStemcellOption, NotBuiltYet } from "../stemcells/errors.ts";
-import { sizeText } from "../stemcells/size-text.ts";
+import { sizeText } from "../ui/size-text.ts";
 
 const NUMBER = /^[1-9]\d{0,2}$/;
 
 /** `slipway stemcell build` */
 export const stemcellBuild: Command = {
   name: "stemcell build",
-  summary: "Make the stemcell of the local cloud: its sandboxes see this host's own files, read-only",
+  summary: "make the stemcell of the local cloud: its sandboxes see this host's own files, read-only",
   topic: "what they are made of",
   options: [
     { flags: "--name <name>", about: "its name (slipway-local)" },

@@ -1,19 +1,16 @@
 import type { Command } from "../command.ts";
-import { BadStemcellOption } from "../stemcells/errors.ts";
 import type { Inspected } from "../stemcells/inspect-archive.ts";
-import { sizeText } from "../stemcells/size-text.ts";
+import { sizeText } from "../ui/size-text.ts";
 
 /** `slipway stemcell inspect`; upstream's columns first, in its words. */
 export const stemcellInspect: Command = {
   name: "stemcell inspect",
   aliases: ["inspect-local-stemcell"],
-  summary: "Show what a stemcell file is, and check its image against its digest",
+  summary: "show what a stemcell file is, and check its image against its digest",
   topic: "what they are made of",
   arguments: [{ name: "<path-to-stemcell>", about: "the .tgz" }],
   async run(given, { ui }) {
     const { inspectStemcell } = await import("../stemcells/inspect-archive.ts");
-    const file = given.argument(0);
-    if (file === undefined) throw BadStemcellOption({ option: "path-to-stemcell", why: "it is missing" });
     ui.table({
       content: "stemcell-metadata",
       // In a pipe one row, as upstream prints it.
@@ -31,7 +28,7 @@ export const stemcellInspect: Command = {
         sha1: "Image SHA1",
         cloud_properties: "Cloud properties",
       },
-      rows: [row(await inspectStemcell(file))],
+      rows: [row(await inspectStemcell(given.argument(0) ?? ""))],
     });
     return 0;
   },

@@ -1,13 +1,12 @@
 import { resolve } from "node:path";
-import type { Command, Given } from "../command.ts";
-import { BadStemcellOption } from "../stemcells/errors.ts";
-import { sizeText } from "../stemcells/size-text.ts";
+import type { Command } from "../command.ts";
+import { sizeText } from "../ui/size-text.ts";
 
 /** `slipway stemcell repack` */
 export const stemcellRepack: Command = {
   name: "stemcell repack",
   aliases: ["repack-stemcell"],
-  summary: "Make a stemcell from another, with a different name, version, format or cloud properties",
+  summary: "make a stemcell from another, with a different name, version, format or cloud properties",
   topic: "what they are made of",
   arguments: [
     { name: "<path-to-stemcell>", about: "the .tgz to start from" },
@@ -22,9 +21,9 @@ export const stemcellRepack: Command = {
   ],
   async run(given, { ui }) {
     const { repackStemcell } = await import("../stemcells/repack.ts");
-    const to = resolve(path(given, 1, "path-to-result"));
+    const to = resolve(given.argument(1) ?? "");
     const { size, sha1 } = await repackStemcell({
-      from: path(given, 0, "path-to-stemcell"),
+      from: given.argument(0) ?? "",
       to,
       name: given.text("name"),
       version: given.text("version"),
@@ -41,9 +40,3 @@ export const stemcellRepack: Command = {
     return 0;
   },
 };
-
-function path(given: Given, place: number, name: string): string {
-  const value = given.argument(place);
-  if (value === undefined) throw BadStemcellOption({ option: name, why: "it is missing" });
-  return value;
-}

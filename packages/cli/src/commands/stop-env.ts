@@ -1,23 +1,17 @@
 import type { Command } from "../command.ts";
-import { documentOptions, readDocument } from "../interpolate/document.ts";
-import { environmentOptions } from "./create-env.ts";
+import { readRequest, skipDrainOption, stateOption } from "../create-env/request.ts";
+import { documentOptions } from "../interpolate/document.ts";
 
 export const stopEnv: Command = {
   name: "stop-env",
   summary: "stop the jobs of the VM that create-env has made",
   topic: "this machine",
   arguments: [{ name: "<manifest>", about: "the manifest it was made with" }],
-  options: [...documentOptions, ...environmentOptions],
+  options: [...documentOptions, stateOption, skipDrainOption],
   async run(given, tools) {
-    const manifestPath = given.argument(0) ?? "-";
-    const { value } = await readDocument(manifestPath, given, tools, { all: true });
+    const request = await readRequest(given, tools);
     const { powerEnv } = await import("../create-env/power.ts");
-    const statePath = given.text("state");
-    await powerEnv(
-      "stopped",
-      { manifestPath, document: value, statePath, skipDrain: given.flag("skip-drain") },
-      tools,
-    );
+    await powerEnv("stopped", request, tools);
     tools.ui.line("Succeeded");
     return 0;
   },

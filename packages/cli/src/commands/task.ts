@@ -2,8 +2,9 @@ import type { DirectorApi } from "../api/director-api.ts";
 import { taskNumber } from "../api/task-number.ts";
 import { listTasks } from "../api/task-wire.ts";
 import type { Command, Given } from "../command.ts";
+import { Contradiction } from "../parse/errors.ts";
 import type { Tools } from "../tools.ts";
-import { Contradiction, Missing } from "./errors.ts";
+import { Missing } from "./errors.ts";
 
 const KINDS = ["event", "cpi", "debug", "result"] as const;
 type Kind = (typeof KINDS)[number];

@@ -1,7 +1,7 @@
 import { listTasks } from "../api/task-wire.ts";
 import type { Command, Given } from "../command.ts";
+import { BadArgument } from "../parse/errors.ts";
 import { dateText } from "../ui/time-text.ts";
-import { BadArgument } from "./errors.ts";
 
 const RECENT = 30;
 

@@ -7,8 +7,8 @@ export const updateCloudConfig: Command = {
   summary: "save a cloud config: networks, AZs, VM and disk types",
   topic: "what they are made of",
   arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
-  options: [...documentOptions, { flags: "--name <name>", about: "of the config; default" }],
-  run: async (given, tools) => {
+  options: [...documentOptions, { flags: "--name <name>", about: "of the config (default)" }],
+  async run(given, tools) {
     const { updateTypedConfig } = await import("../deploy/update-typed-config.ts");
     await updateTypedConfig("cloud", given, tools);
     return 0;

@@ -13,7 +13,7 @@ export const updateConfig: Command = {
     { flags: "--expected-latest-id <id>", about: "refuse if another config has become the latest" },
     ...documentOptions,
   ],
-  run: async (given, tools) => {
+  async run(given, tools) {
     const { runUpdateConfig } = await import("../deploy/update-config.ts");
     await runUpdateConfig(given, tools);
     return 0;

@@ -7,7 +7,7 @@ export const updateCpiConfig: Command = {
   topic: "what they are made of",
   arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
   options: [...documentOptions, { flags: "--no-redact", about: "show secrets in the difference" }],
-  run: async (given, tools) => {
+  async run(given, tools) {
     const { updateTypedConfig } = await import("../deploy/update-typed-config.ts");
     await updateTypedConfig("cpi", given, tools);
     return 0;

@@ -9,10 +9,10 @@ export const updateRuntimeConfig: Command = {
   arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
   options: [
     ...documentOptions,
-    { flags: "--name <name>", about: "of the config; default" },
+    { flags: "--name <name>", about: "of the config (default)" },
     { flags: "--no-redact", about: "show secrets in the difference" },
   ],
-  run: async (given, tools) => {
+  async run(given, tools) {
     const { updateTypedConfig } = await import("../deploy/update-typed-config.ts");
     await updateTypedConfig("runtime", given, tools);
     return 0;

@@ -1,7 +1,7 @@
+import { shellQuoted } from "@slipway/kernel/shell";
 import type { Entry, Flag, Model } from "./model.ts";
 
-const quoted = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-const described = (name: string, about: string) => quoted(`${name.replaceAll(":", "\\:")}:${about}`);
+const described = (name: string, about: string) => shellQuoted(`${name.replaceAll(":", "\\:")}:${about}`);
 
 /** One list of descriptions per place; files where none fits. */
 export function zshScript({ globals, entries }: Model): string {
@@ -46,7 +46,7 @@ const flagList = (flags: readonly Flag[]) =>
     .join(" ");
 
 function branch(names: readonly string[], flags: readonly Flag[], below: readonly Entry[]): string {
-  const pattern = names.map((name) => (name.includes(" ") ? quoted(name) : name)).join("|");
+  const pattern = names.map((name) => (name.includes(" ") ? shellQuoted(name) : name)).join("|");
   const list = below.map((one) => described(one.names[0] ?? "", one.about)).join(" ");
   return `      ${pattern}) opts=(${flagList(flags)}); below=(${list}) ;;`;
 }

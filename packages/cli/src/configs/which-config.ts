@@ -1,5 +1,5 @@
 import type { Given, Option } from "../command.ts";
-import { Contradiction } from "../commands/errors.ts";
+import { Contradiction } from "../parse/errors.ts";
 
 export const configOptions: readonly Option[] = [
   { flags: "--type <type>", about: "cloud, runtime, cpi or one of your own" },

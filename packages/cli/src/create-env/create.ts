@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { dirname, resolve } from "node:path";
+import { resolve } from "node:path";
 import { runInstance } from "@slipway/director/flows/run-instance";
 import { fingerprint } from "@slipway/director/manifest/tree";
 import type { UnpackedStemcell } from "@slipway/director/stemcells/archive";
@@ -22,6 +22,7 @@ import { type Stages, stagesOn } from "./stages.ts";
 import { EnvStore, INSTANCE } from "./state/store.ts";
 import { fetchStemcell, scopeOf, settleStemcells, unpack, uploadStemcell } from "./stemcell.ts";
 import { tellSteps } from "./tell-steps.ts";
+import { tellStrays } from "./tell-strays.ts";
 import { workspaceOf } from "./workspace.ts";
 
 export interface CreateRequest extends EnvRequest {
@@ -38,7 +39,7 @@ export async function createEnv(request: CreateRequest, tools: EnvTools): Promis
   ui.line("");
   await withStateLock(workspace, tools, async () => {
     const { manifestPath: path, document: value } = request;
-    const dir = path === "-" ? process.cwd() : dirname(resolve(path));
+    const { manifestDir: dir } = workspace;
     const validated = await stagesOn(ui, clock).stage("validating", async (stages) => {
       const manifest = await stages.step("Validating deployment manifest", async () =>
         withBus(readEnvManifest({ path, dir, value })),
@@ -187,10 +188,4 @@ async function deploy(
       if (!disk.active && disk.attachedTo === null) writes.orphanDisk(disk.cid);
   });
   await deleteUnusedDisks(session, stages, "Deleting unused disk");
-}
-
-/** What may be in the cloud without anybody knowing its name. */
-export function tellStrays(store: EnvStore, ui: EnvTools["ui"]): void {
-  for (const { kind, about, requestId, why } of store.document.slipway.strays)
-    ui.note(`There may be a ${kind} in the cloud that nobody uses (${about}; request ${requestId}): ${why}`);
 }

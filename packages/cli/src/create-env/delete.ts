@@ -1,8 +1,6 @@
 import { rm } from "node:fs/promises";
-import { dirname, resolve } from "node:path";
 import { runInstance } from "@slipway/director/flows/run-instance";
 import { planDeletion } from "@slipway/director/plan/deletion";
-import { tellStrays } from "./create.ts";
 import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
 import { readEnvProvider } from "./manifest/read.ts";
 import {
@@ -19,6 +17,7 @@ import { type Stages, stagesOn } from "./stages.ts";
 import { EnvStore, INSTANCE } from "./state/store.ts";
 import { settleStemcells } from "./stemcell.ts";
 import { tellSteps } from "./tell-steps.ts";
+import { tellStrays } from "./tell-strays.ts";
 import { workspaceOf } from "./workspace.ts";
 
 /** Deletes VM, disks and stemcells, and last what is known of them. Run again, it goes on where it stopped. */
@@ -35,10 +34,10 @@ export async function deleteEnv(request: EnvRequest, tools: EnvTools): Promise<v
       return;
     }
     const stages = stagesOn(ui, clock);
-    const dir = request.manifestPath === "-" ? process.cwd() : dirname(resolve(request.manifestPath));
+    const { manifestPath: path, document: value } = request;
     const manifest = await stages.stage("validating", (inner) =>
       inner.step("Validating deployment manifest", async () =>
-        readEnvProvider({ path: request.manifestPath, dir, value: request.document }),
+        readEnvProvider({ path, dir: workspace.manifestDir, value }),
       ),
     );
     await prepareTemporary(workspace);

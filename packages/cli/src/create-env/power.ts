@@ -1,16 +1,12 @@
-import { dirname, resolve } from "node:path";
 import { runSteps } from "@slipway/director/flows/run-steps";
 import { activeVm } from "@slipway/director/model/records";
 import type { InstancePlan, StepName } from "@slipway/director/plan/model";
 import { EnvironmentMissing } from "./errors.ts";
-import { readEnvProvider } from "./manifest/read.ts";
+import { DEFAULT_WATCH, readEnvProvider } from "./manifest/read.ts";
 import { type EnvRequest, type EnvTools, settle, withSession, withStateLock } from "./session.ts";
 import { EnvStore, INSTANCE } from "./state/store.ts";
 import { tellSteps } from "./tell-steps.ts";
 import { workspaceOf } from "./workspace.ts";
-
-/** As upstream's default for update_watch_time. */
-const WATCH_MS: readonly [number, number] = [0, 300_000];
 
 /** Stops or starts the jobs of the VM through its agent; the VM runs on. */
 export async function powerEnv(
@@ -28,8 +24,7 @@ export async function powerEnv(
     if (store === undefined || recorded === undefined || activeVm(recorded) === undefined)
       throw EnvironmentMissing({ path: workspace.stateFile });
     const { manifestPath: path, document: value } = request;
-    const dir = path === "-" ? process.cwd() : dirname(resolve(path));
-    const manifest = readEnvProvider({ path, dir, value });
+    const manifest = readEnvProvider({ path, dir: workspace.manifestDir, value });
     await withSession(workspace, store, manifest, tools, async (session) => {
       await settle(session);
       const steps: readonly StepName[] = to === "stopped" ? ["stop"] : ["start"];
@@ -50,7 +45,7 @@ export async function powerEnv(
           () => store.instanceNow,
           session,
           (progress) =>
-            runSteps(steps, { uuid: INSTANCE, plan, watchMs: WATCH_MS, progress }, session.context),
+            runSteps(steps, { uuid: INSTANCE, plan, watchMs: DEFAULT_WATCH, progress }, session.context),
         ),
       );
     });

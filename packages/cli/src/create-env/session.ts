@@ -1,5 +1,5 @@
 import { appendFileSync } from "node:fs";
-import { mkdir, rename, rm, stat } from "node:fs/promises";
+import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Cloud } from "@slipway/director/clouds/cloud";
 import { newRequestId } from "@slipway/director/flows/calls";
@@ -9,6 +9,7 @@ import { activeVm, type VmRecord } from "@slipway/director/model/records";
 import type { AgentReport } from "@slipway/director/plan/model";
 import { messageTrail } from "@slipway/kernel/errors";
 import { acquireLock, LockTimeout } from "@slipway/kernel/lock-file";
+import { boundLog } from "../bound-log.ts";
 import type { Tools } from "../tools.ts";
 import { busOf, madeWith, mbusIn } from "./agents/bus.ts";
 import { openAgents } from "./agents/mbus-agents.ts";
@@ -51,7 +52,6 @@ const AGENT_WAIT_MS = 600_000;
 const OLD_AGENT_MS = 10_000;
 const VM_TRIES = 5;
 const STOP_MS = 300_000;
-const MOST_LOG_BYTES = 8 << 20;
 
 /** Nobody else works on this state file meanwhile. What is temporary is gone in the end. */
 export async function withStateLock<T>(
@@ -89,7 +89,7 @@ export async function withSession<T>(
   const directorUuid = store.document.director_id;
   const registry = new EnvRegistry({ dir: workspace.registry, program: programs.registry, clock, random });
   await mkdir(workspace.dir, { recursive: true, mode: 0o700 });
-  await shortenLog(workspace.cpiLog);
+  await boundLog(workspace.cpiLog);
   const log = (text: string) => appendFileSync(workspace.cpiLog, text, { mode: 0o600 });
   const agents = await openAgents({
     bus: busOf(provider, env),
@@ -151,12 +151,6 @@ export async function withSession<T>(
   } finally {
     agents.close();
   }
-}
-
-/** What is older than the last few runs helps nobody. */
-async function shortenLog(path: string): Promise<void> {
-  const { size } = await stat(path).catch(() => ({ size: 0 }));
-  if (size > MOST_LOG_BYTES) await rename(path, `${path}.1`);
 }
 
 /** Also what a killed command has left there. */

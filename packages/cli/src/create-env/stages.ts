@@ -1,4 +1,5 @@
 import type { Clock } from "@slipway/kernel/clock";
+import { durationText } from "../ui/time-text.ts";
 import type { Progress, Ui } from "../ui/ui.ts";
 
 /** Says what is done as upstream does: `Started deploying`, `  Creating disk... Finished (00:00:01)`. */
@@ -32,12 +33,15 @@ function lineOn(ui: Screen, clock: Clock, text: string): Pick<Progress, "done" |
   return { done: end, failed: end };
 }
 
+const took = (clock: Clock, started: number): string =>
+  `(${durationText((clock.monotonic() - started) / 1000)})`;
+
 export function stagesOn(ui: Screen, clock: Clock, indent = ""): Stages {
   const begin = (name: string): Begun => {
     const text = `${indent}${name}...`;
     const started = clock.monotonic();
     const line = lineOn(ui, clock, text);
-    const after = () => `(${duration(clock.monotonic() - started)})`;
+    const after = () => took(clock, started);
     return {
       finished: () => line.done(`${text} Finished ${after()}`),
       failed: () => line.failed(`${text} Failed ${after()}`),
@@ -60,7 +64,7 @@ export function stagesOn(ui: Screen, clock: Clock, indent = ""): Stages {
     },
     stage: async (name, work) => {
       const started = clock.monotonic();
-      const after = () => `(${duration(clock.monotonic() - started)})`;
+      const after = () => took(clock, started);
       ui.line(`${indent}Started ${name}`);
       try {
         const result = await work(stagesOn(ui, clock, `${indent}  `));
@@ -74,10 +78,4 @@ export function stagesOn(ui: Screen, clock: Clock, indent = ""): Stages {
       }
     },
   };
-}
-
-function duration(ms: number): string {
-  const seconds = Math.floor(ms / 1000);
-  const parts = [seconds / 3600, (seconds / 60) % 60, seconds % 60];
-  return parts.map((part) => String(Math.floor(part)).padStart(2, "0")).join(":");
 }

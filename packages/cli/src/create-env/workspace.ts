@@ -3,6 +3,8 @@ import { StatePathMissing } from "./errors.ts";
 
 /** The places of one environment: the state file, and a directory beside it for what does not fit into it. */
 export interface Workspace {
+  /** Where relative paths of the manifest begin. */
+  readonly manifestDir: string;
   readonly stateFile: string;
   readonly lockFile: string;
   readonly dir: string;
@@ -25,6 +27,7 @@ export function workspaceOf(manifest: string, state: string | undefined): Worksp
   );
   const dir = `${stateFile.replace(/\.json$/, "")}.slipway`;
   return {
+    manifestDir: manifest === "-" ? process.cwd() : dirname(resolve(manifest)),
     stateFile,
     lockFile: `${stateFile}.lock`,
     dir,

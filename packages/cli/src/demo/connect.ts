@@ -1,12 +1,10 @@
 import { Client } from "../api/client.ts";
+import { SILENT } from "../api/follow.ts";
 import { findSession } from "../session/session.ts";
 import type { Tools } from "../tools.ts";
 import type { Reach } from "../up/running.ts";
 
-/** Nobody is told of its tasks: the story has words of its own. */
-const SILENT = { chunk() {}, taskBegins() {}, taskEnds() {}, note() {} };
-
-/** The home's own Director, whatever BOSH_ENVIRONMENT says. */
+/** The home's own Director, whatever BOSH_ENVIRONMENT says. Of its tasks the story tells in words of its own. */
 export async function connect(
   { url, caFile }: Reach,
   { home, clock, stop }: Pick<Tools, "home" | "clock" | "stop">,

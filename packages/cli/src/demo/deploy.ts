@@ -1,14 +1,14 @@
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
-import { open, text } from "@slipway/protocol/schema/json";
+import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
+import { listDeployments } from "../api/deployment-wire.ts";
 import type { DirectorApi } from "../api/director-api.ts";
 import type { Tools } from "../tools.ts";
 import { DEPLOYMENT, isOurs, MANIFEST } from "./documents.ts";
 import { NotTheDemos } from "./errors.ts";
 import { carryOut } from "./follow.ts";
 
-const deployments = v.array(open({ name: text("name") }));
 const deployment = open({ manifest: v.nullable(v.string()) });
 
 /** Deploys the demo; one that is as it should be stays as it is. */
@@ -18,8 +18,7 @@ export async function deployDemo(
   { home }: Pick<Tools, "home">,
   tell: (text: string) => void,
 ): Promise<void> {
-  const all = await api.json({ method: "GET", path: "/deployments" }, deployments);
-  if (all.some(({ name }) => name === DEPLOYMENT)) {
+  if ((await listDeployments(api)).some(({ name }) => name === DEPLOYMENT)) {
     const { manifest } = await api.json({ method: "GET", path: `/deployments/${DEPLOYMENT}` }, deployment);
     if (!isOurs(manifest ?? ""))
       throw NotTheDemos({ what: `a deployment named ${DEPLOYMENT}`, home: home.dir });

@@ -1,13 +1,14 @@
 import type { DirectorApi } from "../api/director-api.ts";
+import { piece } from "../api/request-path.ts";
 import type { Tools } from "../tools.ts";
-import { timeText } from "../up/words.ts";
+import { localTimeText } from "../ui/time-text.ts";
 import { DEPLOYMENT, GROUP } from "./documents.ts";
 import type { Sandbox } from "./sandbox.ts";
 
 const PATH = "demo/note";
 
 const request = (sandbox: Sandbox) => ({
-  path: `/deployments/${DEPLOYMENT}/instance_groups/${GROUP}/${sandbox.instance}/store`,
+  path: `/deployments/${DEPLOYMENT}/instance_groups/${GROUP}/${piece(sandbox.instance)}/store`,
   query: { path: PATH },
 });
 
@@ -17,7 +18,7 @@ export async function writeNote(
   sandbox: Sandbox,
   { clock }: Pick<Tools, "clock">,
 ): Promise<string> {
-  const note = `written on ${timeText(clock.now())}`;
+  const note = `written on ${localTimeText(clock.now())}`;
   await api.text({ method: "PUT", ...request(sandbox), body: `${note}\n`, contentType: "text/plain" });
   return note;
 }

@@ -1,10 +1,11 @@
+import { shellWord } from "@slipway/kernel/shell";
 import type { Tools } from "../tools.ts";
+import { secondsText } from "../ui/time-text.ts";
 import { calledAs } from "../up/called-as.ts";
 import { obtainCloud } from "../up/obtain.ts";
 import type { Reach } from "../up/running.ts";
 import { namespaces } from "../up/sandboxes.ts";
 import { stopped } from "../up/stopped.ts";
-import { seconds, shellWord } from "../up/words.ts";
 import { rangeOf } from "./cloud-config.ts";
 import { connect } from "./connect.ts";
 import { NoNamespaces } from "./errors.ts";
@@ -36,7 +37,8 @@ export async function runDemo({ port, range: given }: DemoOptions, tools: Tools)
   const own = obtained.found === undefined ? obtained.cloud : undefined;
   try {
     await play(reachOf(obtained), range, tools);
-    for (const line of whatNext(tools, seconds(clock.monotonic() - begun), own !== undefined)) ui.line(line);
+    for (const line of whatNext(tools, secondsText(clock.monotonic() - begun), own !== undefined))
+      ui.line(line);
     if (own !== undefined) await stopped(stop);
     return 0;
   } catch (error) {
@@ -73,6 +75,6 @@ function whatNext({ home, programs, env }: Tools, took: string, own: boolean): r
     "",
     own
       ? `The Director runs until Ctrl-C. State and disks are kept in ${home.dir}.`
-      : "The Director runs on; `slipway down` stops it.",
+      : `The Director runs on; \`${slipway} down\` stops it.`,
   ];
 }

@@ -1,14 +1,11 @@
 import { createReadStream } from "node:fs";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { open, text } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { buildLocalStemcell, LOCAL_STEMCELL } from "../stemcells/build-local.ts";
 import type { Tools } from "../tools.ts";
+import { listStemcells } from "../uploads/stemcell-wire.ts";
 import { carryOut } from "./follow.ts";
-
-const stemcells = v.array(open({ name: text("name"), version: text("version") }));
 
 /** The built-in stemcell, uploaded unless it is there. */
 export async function ensureStemcell(
@@ -18,7 +15,7 @@ export async function ensureStemcell(
   tell: (text: string) => void,
 ): Promise<void> {
   const { name, version } = LOCAL_STEMCELL;
-  const known = await api.json({ method: "GET", path: "/stemcells" }, stemcells);
+  const known = await listStemcells(api);
   if (known.some((one) => one.name === name && one.version === version)) return;
   await mkdir(dir, { recursive: true, mode: 0o700 });
   const to = join(dir, `${name}-${version}.tgz`);

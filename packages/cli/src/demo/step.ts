@@ -1,6 +1,6 @@
 import type { Clock } from "@slipway/kernel/clock";
+import { secondsText } from "../ui/time-text.ts";
 import type { Ui } from "../ui/ui.ts";
-import { seconds } from "../up/words.ts";
 
 /** What a step has brought, and how that reads. */
 interface Outcome<T> {
@@ -18,7 +18,7 @@ export async function step<T>(
   const progress = ui.live ? ui.progress(doing) : undefined;
   try {
     const { said, value } = await work((text) => progress?.update(`${doing}: ${text}`));
-    const line = `${said} ${ui.paint.dim(`(${seconds(clock.monotonic() - begun)})`)}`;
+    const line = `${said} ${ui.paint.dim(`(${secondsText(clock.monotonic() - begun)})`)}`;
     if (progress === undefined) ui.line(line);
     else progress.done(line);
     return value;

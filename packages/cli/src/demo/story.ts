@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { REDACTED } from "@slipway/protocol/schema/redact";
 import type { DirectorApi } from "../api/director-api.ts";
+import { piece } from "../api/request-path.ts";
 import { LOCAL_STEMCELL } from "../stemcells/build-local.ts";
 import type { Tools } from "../tools.ts";
 import { ensureCloudConfig } from "./cloud-config.ts";
@@ -54,7 +55,7 @@ export async function tellStory(
     return { said: `A note on the disk, put there by the agent: "${written}"`, value: written };
   });
   const second = await step(tools, "Replacing the sandbox", async (tell) => {
-    const path = `/deployments/${DEPLOYMENT}/jobs/${GROUP}/${first.instance}`;
+    const path = `/deployments/${DEPLOYMENT}/jobs/${GROUP}/${piece(first.instance)}`;
     const query = { state: "recreate" };
     await carryOut(api, { method: "PUT", path, query, body: "", contentType: "text/yaml" }, tell);
     const now = await sandboxOf(api);

@@ -1,14 +1,11 @@
-import { integer, open } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { TaskFailed } from "../api/errors.ts";
-
-const tasks = v.array(open({ id: integer(1) }));
+import { listTasks } from "../api/task-wire.ts";
 
 /** Tasks that are under way; after a crash the Director goes on with them by itself. */
 export async function unfinishedTasks(api: DirectorApi): Promise<readonly number[]> {
-  const query = { state: "queued,processing,cancelling", verbose: "2" };
-  return (await api.json({ method: "GET", path: "/tasks", query }, tasks)).map(({ id }) => id);
+  const tasks = await listTasks(api, { deployment: undefined, all: true, recent: undefined });
+  return tasks.map(({ id }) => id);
 }
 
 export async function finish(api: DirectorApi, ids: readonly number[]): Promise<void> {

@@ -34,6 +34,8 @@ export async function runDeploy(given: Given, tools: Tools): Promise<void> {
     );
   }
   const api = await tools.director();
+  // Says which one it is.
+  tools.mustDeployment();
   const { flags, notes } = deployFlags(await deployConfigsOf(api), name);
   for (const note of notes) ui.note(note);
 

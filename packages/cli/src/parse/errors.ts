@@ -14,3 +14,17 @@ export const NoSuchCommand = defineError<{ name: string; near: readonly string[]
     `there is no command '${p.name}'${p.near.length === 0 ? "" : `; did you mean ${p.near.map((one) => `'${one}'`).join(" or ")}?`}`,
   next: "slipway --help lists all of them.",
 });
+
+export const BadArgument = defineError<{ what: string; given: string }>({
+  code: "CLI-041",
+  kind: "operator",
+  message: (p) => `'${p.given}' is not ${p.what}`,
+  next: "Call the command with --help to see what it takes.",
+});
+
+export const Contradiction = defineError<{ problem: string }>({
+  code: "CLI-042",
+  kind: "operator",
+  message: (p) => p.problem,
+  next: "Call the command with --help to see what goes together.",
+});

@@ -1,12 +1,12 @@
 import { Client } from "../api/client.ts";
 import { UaaWanted } from "../api/errors.ts";
+import { SILENT } from "../api/follow.ts";
 import { type Info, infoWire } from "../api/info-wire.ts";
 import type { Tools } from "../tools.ts";
 import { LoginFailed, NoCredentials } from "./errors.ts";
 import type { Session } from "./session.ts";
 
 const TRIES = 3;
-const SILENT = { chunk() {}, taskBegins() {}, taskEnds() {}, note() {} };
 
 type Needed = Pick<Tools, "ui" | "clock" | "stop">;
 

@@ -53,5 +53,5 @@ export const LoginFailed = defineError<{ url: string; user: string }>({
   code: "CLI-017",
   kind: "operator",
   message: (p) => `the Director at ${p.url} does not know '${p.user}' by this password`,
-  next: "Check name and password. The one that `slipway up` has made stands in the file that `slipway status` names.",
+  next: "Check name and password. Those of `slipway up` stand in the file `env` of the directory that `slipway status` shows.",
 });

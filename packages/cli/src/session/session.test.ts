@@ -18,7 +18,11 @@ beforeEach(async () => {
 });
 afterEach(() => remove());
 
-const home = () => ({ loginFile: join(dir, "logins.json"), envFile: join(dir, "env") });
+const home = () => ({
+  loginFile: join(dir, "logins.json"),
+  envFile: join(dir, "env"),
+  runFile: join(dir, "running.json"),
+});
 const find = (asked: Partial<typeof NOTHING> | Record<string, string>) =>
   findSession({ ...NOTHING, ...asked }, home());
 
@@ -65,6 +69,18 @@ describe("the Director meant", () => {
     await remember({ url: "https://far:25555", user: "me", password: "p", ca_cert: PEM }, true);
     expect(await find({})).toMatchObject({ url: "https://far:25555", user: "me" });
     expect(await find({ environment: "https://127.0.0.1" })).toMatchObject({ user: "admin", ca: PEM });
+  });
+
+  it("says which one of this machine was passed over for a log-in, where that runs and none was named", async () => {
+    await local();
+    await remember({ url: "https://far:25555", user: "me", password: "p", ca_cert: PEM }, true);
+    expect(await find({})).not.toHaveProperty("passedOver");
+    await writeFile(home().runFile, "{}");
+    expect(await find({})).toHaveProperty("passedOver", "https://127.0.0.1:25555");
+    for (const environment of ["https://far:25555", "https://127.0.0.1:25555"])
+      expect(await find({ environment })).not.toHaveProperty("passedOver");
+    await remember({ url: "https://127.0.0.1:25555", user: "me", password: "p" }, true);
+    expect(await find({})).not.toHaveProperty("passedOver");
   });
 
   it("by an alias has what was remembered with it", async () => {

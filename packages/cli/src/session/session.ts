@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import type { Home } from "../home/home.ts";
 import type { Globals } from "../parse/globals.ts";
@@ -13,6 +14,8 @@ export interface Session {
   readonly ca: string | undefined;
   readonly user: string | undefined;
   readonly password: string | undefined;
+  /** The Director of this machine, where it runs and the last log-in, to another one, went before it. */
+  readonly passedOver?: string;
 }
 
 export type Asked = Pick<Globals, "environment" | "caCert" | "client" | "clientSecret">;
@@ -21,15 +24,24 @@ export type Asked = Pick<Globals, "environment" | "caCert" | "client" | "clientS
  * Options and BOSH_ variables, then what `log-in` and `alias-env` have remembered, then the Director that `slipway up`
  * has written down. Credentials remembered for one Director are never sent to another.
  */
-export async function findSession(asked: Asked, home: Pick<Home, "loginFile" | "envFile">): Promise<Session> {
+export async function findSession(
+  asked: Asked,
+  home: Pick<Home, "loginFile" | "envFile" | "runFile">,
+): Promise<Session> {
   const logins = await readLogins(home.loginFile);
   const local = await readEnvFile(home.envFile);
   const url = urlOf(asked.environment, logins, local);
   const login = findLogin(logins, url);
-  const here =
-    local?.BOSH_ENVIRONMENT !== undefined && directorUrl(local.BOSH_ENVIRONMENT) === url ? local : {};
+  const own = local?.BOSH_ENVIRONMENT === undefined ? undefined : directorUrl(local.BOSH_ENVIRONMENT);
+  const here = own === url ? (local ?? {}) : {};
   const ca = asked.caCert ?? login?.ca_cert ?? here.BOSH_CA_CERT;
-  return { url, ca: ca === undefined ? undefined : await pemOf(ca), ...credentials(asked, login, here) };
+  const doubtful = asked.environment === undefined && own !== undefined && own !== url;
+  return {
+    url,
+    ca: ca === undefined ? undefined : await pemOf(ca),
+    ...credentials(asked, login, here),
+    ...(doubtful && existsSync(home.runFile) && { passedOver: own }),
+  };
 }
 
 function urlOf(

@@ -27,8 +27,13 @@ export function toolsFor(world: World, globals: Globals, ui: Terminal, quiet: bo
     const session = await findSession(globals, world.home);
     const made = new Opened({ ...session, clock: world.clock, stop: world.stop, teller: ui });
     opened.push(made);
-    const { url, user } = session;
+    const { url, user, passedOver } = session;
     if (!quiet) ui.aside(`Using environment '${url}'${user === undefined ? "" : ` as client '${user}'`}`);
+    // Also where nobody reads asides: a script must not change another Director than it means, unseen.
+    if (passedOver !== undefined)
+      ui.note(
+        `Using '${url}', where the last log-in was, and not '${passedOver}' of \`slipway up\`; -e names the one that is meant.`,
+      );
     return made;
   };
   let told = false;

@@ -2,7 +2,7 @@ import type { ApiRequest } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 import { runTask } from "../api/run-task.ts";
 import type { Argument, Given, Option } from "../command.ts";
-import { Contradiction } from "../commands/errors.ts";
+import { Contradiction } from "../parse/errors.ts";
 import type { Tools } from "../tools.ts";
 import { confirmed } from "../ui/confirmed.ts";
 import { slug } from "./slug.ts";

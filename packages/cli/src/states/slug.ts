@@ -1,4 +1,4 @@
-import { BadArgument } from "../commands/errors.ts";
+import { BadArgument } from "../parse/errors.ts";
 
 export interface Slug {
   readonly group: string;

@@ -2,11 +2,10 @@ import { readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseYaml } from "@slipway/director/manifest/yaml";
-import { readDigest } from "@slipway/director/stemcells/digest";
+import { fileDigest, readDigest } from "@slipway/director/stemcells/digest";
 import { messageTrail } from "@slipway/kernel/errors";
 import { readStemcellManifest, type Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";
 import { ImageDiffers, StemcellUnreadable } from "./errors.ts";
-import { digestOf } from "./file-digest.ts";
 import { readArchive, type UnpackedArchive } from "./read-archive.ts";
 
 export interface Inspected {
@@ -40,7 +39,13 @@ export async function inspectUnpacked(file: string, { dir, names }: UnpackedArch
   const image = join(dir, "image");
   const { size } = await stat(image);
   if (size > 0) await compare(file, stemcell.digest, image);
-  return { stemcell, manifest, light: size === 0, imageSize: size, imageSha1: await digestOf(image, "sha1") };
+  return {
+    stemcell,
+    manifest,
+    light: size === 0,
+    imageSize: size,
+    imageSha1: await fileDigest(image, "sha1"),
+  };
 }
 
 function readManifest(file: string, text: string): { stemcell: Stemcell; manifest: unknown } {
@@ -52,7 +57,7 @@ function readManifest(file: string, text: string): { stemcell: Stemcell; manifes
 
 async function compare(file: string, digest: string, image: string): Promise<void> {
   const { algorithm, hex } = orUnreadable(file, () => readDigest(digest));
-  const actual = await digestOf(image, algorithm);
+  const actual = await fileDigest(image, algorithm);
   if (actual !== hex) throw ImageDiffers({ file, algorithm, expected: hex, actual });
 }
 

@@ -1,16 +1,9 @@
-import { createReadStream } from "node:fs";
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
-import { entryRules } from "@slipway/director/stemcells/entry-rules";
-import { bounded, freeSpace } from "@slipway/director/stemcells/free-space";
-import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
-import type { TarHeader } from "modern-tar";
-import { unpackTar } from "modern-tar/fs";
+import { damageOf, extract } from "@slipway/director/stemcells/extract";
+import { freeSpace } from "@slipway/director/stemcells/free-space";
+import { SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { StemcellUnreadable } from "./errors.ts";
-
-const CHUNK = 1 << 18;
 
 export interface ReadOptions {
   /** Where there is room to unpack it for a while. */
@@ -50,21 +43,8 @@ async function unpack(file: string, dir: string, options: ReadOptions): Promise<
   const refused = (why: string) => StemcellUnreadable({ file, why });
   const tooBig = () =>
     refused(`it unpacks to more than the ${Math.floor(largest / 2 ** 20)} MiB that there is room for`);
-  const rules = entryRules({ mostBytes: largest, tooBig, refused, keepAll: options.all ?? false });
-  const names: string[] = [];
-  const map = (header: TarHeader) => {
-    const plain = rules.map(header);
-    names.push(plain.name);
-    return plain;
-  };
   try {
-    await pipeline(
-      createReadStream(file, { highWaterMark: CHUNK }),
-      createGunzip({ chunkSize: CHUNK }),
-      bounded(largest, tooBig),
-      unpackTar(dir, { filter: rules.filter, map, strict: true, fmode: 0o600, dmode: 0o700 }),
-    );
-    return names;
+    return await extract(file, dir, { mostBytes: largest, tooBig, refused, keepAll: options.all ?? false });
   } catch (error) {
     if (error instanceof SlipwayError) throw error;
     throw StemcellUnreadable({ file, why: reason(error) }, { cause: error });
@@ -75,7 +55,5 @@ function reason(error: unknown): string {
   const code = systemCode(error);
   if (code === "ENOENT") return "there is no such file";
   if (code === "ENOSPC") return "there is no room to unpack it";
-  if (code === "Z_BUF_ERROR") return "it ends too early, as a download that was cut off does";
-  if (code?.startsWith("Z_")) return "it is not gzip, or damaged";
-  return messageTrail(error);
+  return damageOf(error);
 }

@@ -1,9 +1,9 @@
 import { mkdtemp, open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
+import { fileDigest } from "@slipway/director/stemcells/digest";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { type Exec, mustRun } from "@slipway/kernel/exec";
 import { NoRoot } from "./errors.ts";
-import { digestOf } from "./file-digest.ts";
 
 export interface ImageFile {
   readonly path: string;
@@ -22,7 +22,7 @@ export async function rootImage(root: string, beside: string, exec: Exec): Promi
   });
   if (found.isDirectory()) return await packed(root, beside, exec);
   if (!found.isFile() || !(await isTar(root))) throw NoRoot({ path: root, why: "it is no tar" });
-  return { path: root, sha1: await digestOf(root, "sha1"), done: async () => undefined };
+  return { path: root, sha1: await fileDigest(root, "sha1"), done: async () => undefined };
 }
 
 async function packed(root: string, beside: string, exec: Exec): Promise<ImageFile> {
@@ -34,7 +34,7 @@ async function packed(root: string, beside: string, exec: Exec): Promise<ImageFi
     // Through gzip itself: with -z tar lets it write the time.
     const gzip = ["--use-compress-program=gzip -n"];
     await mustRun(exec, `packing ${root}`, "tar", ["-c", ...flags, ...gzip, "-f", path, "-C", root, "."]);
-    return { path, sha1: await digestOf(path, "sha1"), done };
+    return { path, sha1: await fileDigest(path, "sha1"), done };
   } catch (cause) {
     await done();
     throw NoRoot({ path: root, why: messageTrail(cause) }, { cause });

@@ -3,12 +3,12 @@ import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import { fileDigest } from "@slipway/director/stemcells/digest";
 import { syncDirectory } from "@slipway/kernel/atomic-file";
 import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
 import { packTar, type TarSource } from "modern-tar/fs";
 import { StemcellNotWritten } from "./errors.ts";
-import { digestOf } from "./file-digest.ts";
 
 export interface WrittenArchive {
   readonly size: number;
@@ -31,7 +31,7 @@ export async function writeArchive(to: string, files: readonly ArchiveFile[]): P
     const flags = { flags: "wx", mode: 0o644 };
     await pipeline(packTar(files.map(source)), createGzip({ level: 6 }), createWriteStream(partial, flags));
     await sync(partial);
-    const written = { size: (await stat(partial)).size, sha1: await digestOf(partial, "sha1") };
+    const written = { size: (await stat(partial)).size, sha1: await fileDigest(partial, "sha1") };
     await rename(partial, to);
     await syncDirectory(dirname(to));
     return written;

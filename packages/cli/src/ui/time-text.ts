@@ -17,3 +17,22 @@ export function timeText(time: string | null | undefined): string {
   const at = Date.parse(`${day}T${clock}${zone === "UTC" ? "Z" : zone}`);
   return Number.isNaN(at) ? "" : dateText(at / 1000);
 }
+
+/** `hh:mm:ss` */
+export function durationText(seconds: number): string {
+  const whole = Math.max(0, Math.floor(seconds));
+  return [Math.floor(whole / 3600), Math.floor(whole / 60) % 60, whole % 60]
+    .map((part) => String(part).padStart(2, "0"))
+    .join(":");
+}
+
+/** `1.2 s` */
+export const secondsText = (ms: number): string => `${(ms / 1000).toFixed(1)} s`;
+
+/** A moment of this machine, in its own time: `2026-11-16 02:59:02`. */
+export function localTimeText(ms: number): string {
+  const at = new Date(ms);
+  const two = (n: number) => String(n).padStart(2, "0");
+  const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
+  return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+}

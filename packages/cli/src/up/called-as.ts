@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import { delimiter, join, relative } from "node:path";
-import { shellWord } from "./words.ts";
+import { shellWord } from "@slipway/kernel/shell";
 
 /** How a reader calls this program: by its name where that is installed, else by its file. */
 export function calledAs(

@@ -3,12 +3,13 @@ import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageTrail } from "@slipway/kernel/errors";
+import { boundLog } from "../bound-log.ts";
 import type { Tools } from "../tools.ts";
 import { type CloudOptions, chooseConfig } from "./config.ts";
 import { DetachFailed } from "./errors.ts";
 import { type Found, findCloud } from "./found.ts";
 import { makeHome } from "./home-dir.ts";
-import { boundLog, lastLines } from "./log.ts";
+import { lastLines } from "./last-lines.ts";
 
 const PAUSE_MS = 50;
 

@@ -1,4 +1,5 @@
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { shellQuoted } from "@slipway/kernel/shell";
 import type { Home } from "../home/home.ts";
 
 export interface Access {
@@ -20,11 +21,8 @@ export function envText({ url, caFile, admin }: Access): string {
           ["BOSH_CLIENT_SECRET", admin.password],
         ]),
   ] as const;
-  return lines.map(([name = "", value = ""]) => `export ${name}=${quoted(value)}\n`).join("");
+  return lines.map(([name = "", value = ""]) => `export ${name}=${shellQuoted(value)}\n`).join("");
 }
-
-/** Nothing inside means anything to a shell. */
-const quoted = (value: string): string => `'${value.replaceAll("'", "'\\''")}'`;
 
 export const writeEnvFile = (home: Home, access: Access): Promise<void> =>
   writeFileAtomic(home.envFile, envText(access), 0o600);

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import { get } from "node:https";
 import type { Clock } from "@slipway/kernel/clock";
+import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { matches } from "@slipway/protocol/schema/check";
 import { open, text } from "@slipway/protocol/schema/json";
 import type * as v from "valibot";
@@ -9,36 +9,23 @@ import type { Reach } from "./running.ts";
 const info = open({ name: text("name"), uuid: text("uuid"), version: text("version") });
 export type Info = v.InferOutput<typeof info>;
 
-const LARGEST = 64 * 1024;
-
 /** What the Director says about itself; undefined when there is no answer from one that our authority has certified. */
 export async function infoOf(reach: Reach, clock: Clock, withinMs = 5000): Promise<Info | undefined> {
   const ca = await readFile(reach.caFile, "utf8").catch(() => undefined);
   if (ca === undefined) return undefined;
+  const { Wire } = await import("../api/wire.ts");
   const late = new AbortController();
   const cancel = clock.after(withinMs, () => late.abort());
+  const nobody = { user: undefined, password: undefined };
+  const wire = new Wire({ url: reach.url, ca, ...nobody, clock, stop: late.signal, attempts: 1 });
   try {
-    const answer: unknown = JSON.parse(await read(new URL("/info", reach.url), ca, late.signal));
+    const { body } = await wire.send({ method: "GET", path: "/info", headers: {} });
+    const answer = parseStrictJson(body.toString("utf8"), "/info");
     return matches(info, answer) ? answer : undefined;
   } catch {
     return undefined;
   } finally {
     cancel();
+    wire.close();
   }
-}
-
-function read(url: URL, ca: string, signal: AbortSignal): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const request = get(url, { ca, signal, agent: false }, (response) => {
-      let body = "";
-      response.setEncoding("utf8");
-      response.on("data", (chunk: string) => {
-        body += chunk;
-        if (body.length > LARGEST) request.destroy(new Error("too long an answer"));
-      });
-      response.on("error", reject);
-      response.on("end", () => resolve(body));
-    });
-    request.on("error", reject);
-  });
 }

@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
+import { isTaken } from "@slipway/kernel/ports";
 import type { Home } from "../home/home.ts";
 import { BadPort, PortInUse } from "./errors.ts";
 import { holderOf } from "./port-holder.ts";
@@ -11,7 +11,9 @@ const DEFAULT_PORT = 25555;
 
 const portFile = (home: Home): string => join(home.dir, "port");
 
-export function portOf(given: string): number {
+/** As the user wrote it; undefined where it was left out. */
+export function portOf(given: string | undefined): number | undefined {
+  if (given === undefined) return undefined;
   const port = Number(given);
   if (!/^\d{1,5}$/.test(given) || port > 65535) throw BadPort({ given });
   return port;
@@ -42,13 +44,4 @@ export const rememberPort = (home: Home, port: number): Promise<void> =>
 export async function mustBeFree(host: string, port: number): Promise<void> {
   if (port === 0 || !(await isTaken(host, port))) return;
   throw PortInUse({ host, port, holder: (await holderOf(port)) ?? "another program" });
-}
-
-/** Other reasons not to listen are the Director's to tell. */
-function isTaken(host: string, port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once("error", (error) => resolve(systemCode(error) === "EADDRINUSE"));
-    server.listen(port, host, () => server.close(() => resolve(false)));
-  });
 }

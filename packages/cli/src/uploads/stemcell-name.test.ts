@@ -1,4 +1,5 @@
-import { writeFile } from "node:fs/promises";
+import { randomBytes } from "node:crypto";
+import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
@@ -27,6 +28,13 @@ describe("name and version of a stemcell file", () => {
   it.each(["stemcell.MF", "./stemcell.MF"])("are those of its %s, behind other files too", async (name) => {
     const path = await archive({ image: "x".repeat(200_000), [name]: "name: s\nversion: '1.10'\n" });
     expect(await stemcellName(path)).toEqual({ name: "s", version: "1.10" });
+  });
+
+  it("are read without what follows, however long and damaged that is", async () => {
+    const image = randomBytes(8 << 20).toString("latin1");
+    const path = await archive({ "stemcell.MF": "name: s\nversion: 1\n", image });
+    await truncate(path, 6 << 20);
+    expect(await stemcellName(path)).toEqual({ name: "s", version: "1" });
   });
 
   it.each([

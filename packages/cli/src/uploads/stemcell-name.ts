@@ -1,12 +1,14 @@
 import { createReadStream } from "node:fs";
+import { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
 import { parseYaml } from "@slipway/director/manifest/yaml";
-import { messageTrail } from "@slipway/kernel/errors";
+import { damageOf } from "@slipway/director/stemcells/extract";
+import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
 import * as v from "valibot";
 import { StemcellUnreadable } from "../stemcells/errors.ts";
 
 const named = v.looseObject({ name: v.string(), version: v.union([v.string(), v.number()]) });
-const BLOCK = 512;
 const LARGEST = 1024 * 1024;
 
 /** Name and version by the `stemcell.MF` of an archive, which is read no further than that. */
@@ -20,57 +22,25 @@ export async function stemcellName(
     return { name, version: String(version) };
   } catch (cause) {
     if (StemcellUnreadable.is(cause)) throw cause;
-    throw StemcellUnreadable({ file, why: messageTrail(cause) }, { cause });
+    throw StemcellUnreadable({ file, why: damageOf(cause) }, { cause });
   }
 }
 
-/** Walks the headers of the tar; its contents are passed over. */
 async function manifestOf(file: string): Promise<string | undefined> {
   const source = createReadStream(file);
   const unzipped = createGunzip();
   source.on("error", (error) => unzipped.destroy(error));
-  source.pipe(unzipped);
-  let held = Buffer.alloc(0);
-  let skip = 0;
-  let wanted: number | undefined;
+  const decoder = createTarDecoder({ strict: true });
+  const entries = Readable.toWeb(source.pipe(unzipped)).pipeThrough(decoder);
   try {
-    for await (const chunk of unzipped as AsyncIterable<Buffer>) {
-      const dropped = Math.min(skip, chunk.length);
-      skip -= dropped;
-      held = Buffer.concat([held, chunk.subarray(dropped)]);
-      for (;;) {
-        if (wanted !== undefined) {
-          if (held.length < wanted) break;
-          return held.subarray(0, wanted).toString("utf8");
-        }
-        if (skip > 0 || held.length < BLOCK) break;
-        const { name, size } = header(held);
-        held = held.subarray(BLOCK);
-        if (name === "stemcell.MF" && size <= LARGEST) {
-          wanted = size;
-          continue;
-        }
-        const rest = Math.ceil(size / BLOCK) * BLOCK;
-        const here = Math.min(rest, held.length);
-        held = held.subarray(here);
-        skip = rest - here;
-      }
+    for await (const { header, body } of entries as AsyncIterable<ParsedTarEntry>) {
+      if (header.name.replace(/^\.\//, "") === "stemcell.MF" && header.size <= LARGEST)
+        return await text(body);
+      await body.cancel();
     }
     return undefined;
   } finally {
     source.destroy();
     unzipped.destroy();
   }
-}
-
-function header(block: Buffer): { readonly name: string; readonly size: number } {
-  const text = (from: number, length: number) =>
-    block
-      .subarray(from, from + length)
-      .toString("latin1")
-      .replace(/\0[\s\S]*$/, "")
-      .trim();
-  const size = Number.parseInt(text(124, 12) || "0", 8);
-  if (!Number.isSafeInteger(size) || size < 0) throw new Error("it is not a tar archive");
-  return { name: text(0, 100).replace(/^\.\//, ""), size };
 }

@@ -1,18 +1,12 @@
-import { createReadStream } from "node:fs";
 import { lstat, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { readStemcellManifest, type Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";
-import { unpackTar } from "modern-tar/fs";
 import { parseYaml } from "../manifest/yaml.ts";
 import { DirectorError } from "../tasks/task.ts";
-import { entryRules } from "./entry-rules.ts";
 import { BadArchive, ImageMissing, numbered } from "./errors.ts";
-import { bounded, type FreeSpace, freeSpace, notEnoughDisk } from "./free-space.ts";
-
-const CHUNK = 1 << 18;
+import { damageOf, extract } from "./extract.ts";
+import { type FreeSpace, freeSpace, notEnoughDisk } from "./free-space.ts";
 
 export interface UnpackedStemcell {
   readonly stemcell: Stemcell;
@@ -36,7 +30,7 @@ export async function unpackStemcell(
   const manifestPath = join(directory, "stemcell.MF");
   const imagePath = join(directory, "image");
   try {
-    await extract(file, directory, options);
+    await unpack(file, directory, options);
     const stemcell = await readManifest(manifestPath);
     await imageIn(imagePath, stemcell);
     return { stemcell, imagePath };
@@ -46,35 +40,17 @@ export async function unpackStemcell(
   }
 }
 
-async function extract(file: string, directory: string, options: UnpackOptions): Promise<void> {
+async function unpack(file: string, directory: string, options: UnpackOptions): Promise<void> {
   const free = await (options.freeSpace ?? freeSpace)(directory);
   const tooBig = () => notEnoughDisk("unpacking the stemcell", free);
   try {
-    await pipeline(
-      createReadStream(file, { highWaterMark: CHUNK }),
-      createGunzip({ chunkSize: CHUNK }),
-      bounded(free, tooBig),
-      unpackTar(directory, {
-        ...entryRules({ mostBytes: free, tooBig }),
-        strict: true,
-        fmode: 0o600,
-        dmode: 0o700,
-      }),
-      { signal: options.signal },
-    );
+    await extract(file, directory, { mostBytes: free, tooBig }, options.signal);
   } catch (error) {
     options.signal?.throwIfAborted();
     if (error instanceof DirectorError) throw error;
     if (systemCode(error) === "ENOSPC") throw tooBig();
-    throw numbered(50000, BadArchive({ why: reason(error) }, { cause: error }));
+    throw numbered(50000, BadArchive({ why: damageOf(error) }, { cause: error }));
   }
-}
-
-function reason(error: unknown): string {
-  const code = systemCode(error);
-  if (code === "Z_BUF_ERROR") return "it ends too early, as an upload that was cut off does";
-  if (code?.startsWith("Z_")) return "it is not gzip, or damaged";
-  return messageTrail(error);
 }
 
 async function readManifest(path: string): Promise<Stemcell> {

@@ -38,7 +38,8 @@ export function readDigest(text: string): Digest {
 
 const bad = (why: string) => numbered(40005, BadDigest({ why }));
 
-async function fileDigest(file: string, algorithm: Algorithm): Promise<string> {
+/** In hex. */
+export async function fileDigest(file: string, algorithm: Algorithm): Promise<string> {
   const hash = createHash(algorithm);
   for await (const chunk of createReadStream(file, { highWaterMark: 1 << 18 })) hash.update(chunk as Buffer);
   return hash.digest("hex");

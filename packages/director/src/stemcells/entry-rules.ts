@@ -6,7 +6,7 @@ const MOST_ENTRIES = 10_000;
 const LARGEST_MANIFEST = 1 << 20;
 
 export interface EntryRules {
-  /** Of one file that is kept. */
+  /** Of one file that is kept, and of all together. */
   readonly mostBytes: number;
   readonly tooBig: () => Error;
   readonly refused?: (why: string) => Error;

@@ -31,7 +31,8 @@ const KEYS = [
   "properties",
   "variables",
 ];
-const DEFAULT_WATCH: readonly [number, number] = [0, 300_000];
+/** As upstream, where the manifest has no update_watch_time. */
+export const DEFAULT_WATCH: readonly [number, number] = [0, 300_000];
 
 interface Document {
   readonly path: string;

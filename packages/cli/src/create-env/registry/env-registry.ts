@@ -6,11 +6,11 @@ import { join } from "node:path";
 import type { DirectorRegistry, RegistryAccess } from "@slipway/director/clouds/registry-of-director";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import type { Clock } from "@slipway/kernel/clock";
+import { freePort } from "@slipway/kernel/ports";
 import type { Random } from "@slipway/kernel/random";
 import { readConfig } from "@slipway/registry/config";
 import { RegistryNotRunning } from "../errors.ts";
 import { processesWith } from "./find-process.ts";
-import { freePort } from "./free-port.ts";
 
 export interface EnvRegistryOptions {
   /** Everything of it is kept here: configuration, entries, log. */

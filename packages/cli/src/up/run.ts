@@ -1,0 +1,74 @@
+import { shellWord } from "@slipway/kernel/shell";
+import type { Home } from "../home/home.ts";
+import type { Tools } from "../tools.ts";
+import { localTimeText, secondsText } from "../ui/time-text.ts";
+import { calledAs } from "./called-as.ts";
+import type { CloudOptions } from "./config.ts";
+import { detach } from "./detach.ts";
+import { type Found, findCloud } from "./found.ts";
+import { obtainCloud } from "./obtain.ts";
+import type { Reach } from "./running.ts";
+import { warnWithoutNamespaces } from "./sandboxes.ts";
+import { stopped } from "./stopped.ts";
+
+/** In the background: resolves when the Director answers. */
+export async function upDetached(options: CloudOptions, tools: Tools): Promise<number> {
+  const { ui, home, clock } = tools;
+  const before = await findCloud(tools, options.port);
+  if (before !== undefined) return runsAlready(before, tools);
+  await warnWithoutNamespaces(ui);
+  const begun = clock.monotonic();
+  const { reach, pid } = await detach(options, tools);
+  const took = secondsText(clock.monotonic() - begun);
+  ui.line(listensAt(reach, home));
+  ui.line(`It runs in the background, process ${pid}; ready after ${took}.`);
+  for (const line of pointers(home)) ui.line(line);
+  ui.line(`${stopsIt(tools)} Its output: ${home.logFile}`);
+  return 0;
+}
+
+/** In this process, until Ctrl-C. */
+export async function upHere(options: CloudOptions, tools: Tools): Promise<number> {
+  const { ui, home } = tools;
+  await warnWithoutNamespaces(ui);
+  const obtained = await obtainCloud(options, tools);
+  if (obtained.found !== undefined) return runsAlready(obtained.found, tools);
+  const { cloud } = obtained;
+  try {
+    ui.line(listensAt(cloud.reach, home));
+    if (cloud.adoptedDatabase)
+      ui.line("The database of a Director that was killed was found running and taken over.");
+    for (const line of pointers(home, cloud.credentials)) ui.line(line);
+    ui.line("Ctrl-C stops it and its sandboxes. State and disks are kept.");
+    await stopped(tools.stop);
+    ui.line("Stopping; tasks under way go on at the next start.");
+  } finally {
+    await cloud.close();
+  }
+  return 0;
+}
+
+function runsAlready({ reach, pid, since }: Found, tools: Tools): number {
+  const { ui, home } = tools;
+  ui.line(`The Director runs already: process ${pid}, since ${localTimeText(since)}.`);
+  ui.line(listensAt(reach, home));
+  for (const line of pointers(home)) ui.line(line);
+  ui.line(stopsIt(tools));
+  return 0;
+}
+
+const stopsIt = ({ programs, env }: Tools): string => `\`${calledAs(programs.self, env)} down\` stops it.`;
+
+const listensAt = (reach: Reach, home: Home): string =>
+  `The Director listens at ${reach.url}. State: ${home.dir}`;
+
+/** The two lines that point the `bosh` CLI at a home's Director. */
+const pointers = (home: Home, credentials = true): readonly string[] => [
+  "",
+  "Point the bosh CLI at it:",
+  "",
+  `  . ${shellWord(home.envFile)}`,
+  "  bosh env",
+  ...(credentials ? [] : ["", "Its users are those of the configuration: `bosh log-in`."]),
+  "",
+];
