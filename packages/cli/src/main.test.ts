@@ -39,6 +39,13 @@ describe("the program", () => {
     });
   });
 
+  it("says on a terminal that it succeeded, also without a Director, as upstream does", async () => {
+    const [tty, piped] = [await run("environments", "--tty"), await run("environments")];
+    expect(tty.out).toMatch(/\n0 environments\n\nSucceeded\n$/);
+    expect(piped.out).toBe("");
+    expect(JSON.parse((await run("environments", "--json")).out)).toMatchObject({ Lines: ["Succeeded"] });
+  });
+
   it("tells an error once, with its next step, and ends with 1", async () => {
     const { code, out, err } = await run("-d", "nope", "manifest");
     expect([code, out]).toEqual([1, ""]);

@@ -37,11 +37,11 @@ export async function main(commands: readonly Command[], around: Surroundings): 
   const { command, given, globals } = parsed;
   const ui = uiFor(around, globals);
   // `up` and `demo` speak for themselves.
-  const { tools, connected, close } = toolsFor(around, globals, ui, command.topic === "this machine");
+  const { tools, close } = toolsFor(around, globals, ui, command.topic === "this machine");
   let code: number;
   try {
     code = await command.run(given, tools);
-    if (code === 0 && connected() && command.topic !== "this machine") ui.aside("Succeeded");
+    if (code === 0 && command.topic !== "this machine") ui.aside("Succeeded");
   } catch (error) {
     code = codeOf(error, around.stop);
     if (code !== INTERRUPTED) ui.failure(errorText(toError(error)), code);

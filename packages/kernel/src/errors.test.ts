@@ -42,6 +42,26 @@ describe("an error of the catalogue", () => {
       expect(DiskFull.is(thing)).toBe(false);
   });
 
+  it("names in its next step what it is about, and leaves other braces alone", () => {
+    const NoTask = defineError<{ id: number; why: string }>({
+      code: "TST-003",
+      kind: "operator",
+      message: (p) => `task ${p.id}: ${p.why}`,
+      next: "See task {id}, {why}, {toString} and {}.",
+    });
+    const error = NoTask({ id: 7, why: "{id}" });
+    expect(error.next).toBe("See task 7, {id}, {toString} and {}.");
+    expect(NoTask.next).toContain("{id}");
+  });
+
+  it("gives what it was made with to who asks for it, and prints it nowhere", () => {
+    const error = DiskFull({ disk: "d1" });
+    expect(DiskFull.paramsOf(error)).toEqual({ disk: "d1" });
+    expect(Other.paramsOf(error)).toBeUndefined();
+    expect(DiskFull.paramsOf(new Error("the disk d1 is full"))).toBeUndefined();
+    expect(Object.keys(error)).not.toContain("disk");
+  });
+
   it("shows its definition, so that documentation is made from it", () => {
     expect(DiskFull.code).toBe("TST-001");
     expect(DiskFull.kind).toBe("outside");

@@ -9,13 +9,15 @@ export interface ErrorDefinition<P> {
   readonly kind: ErrorKind;
   /** What happened, while doing what, to which thing. Never a secret. */
   readonly message: (params: P) => string;
-  /** What the operator does next. */
+  /** What the operator does next. `{id}` becomes the parameter of that name. */
   readonly next: string;
 }
 
 export interface ErrorFactory<P> extends ErrorDefinition<P> {
   (params: P, options?: { readonly cause?: unknown }): SlipwayError;
   readonly is: (error: unknown) => error is SlipwayError;
+  /** What it was made with; undefined for other errors. Kept apart from it, so that nothing prints them by chance. */
+  readonly paramsOf: (error: unknown) => P | undefined;
 }
 
 /** One failure of the catalogue, with its cause. Printed once, at the edge, by `errorText`. */
@@ -34,12 +36,24 @@ export class SlipwayError extends Error {
 }
 
 export function defineError<P>(definition: ErrorDefinition<P>): ErrorFactory<P> {
-  const make = (params: P, options?: { readonly cause?: unknown }) =>
-    new SlipwayError(definition, definition.message(params), options?.cause);
+  const made = new WeakMap<SlipwayError, P>();
+  const make = (params: P, options?: { readonly cause?: unknown }) => {
+    const next = filled(definition.next, params);
+    const error = new SlipwayError({ ...definition, next }, definition.message(params), options?.cause);
+    made.set(error, params);
+    return error;
+  };
   const is = (error: unknown): error is SlipwayError =>
     error instanceof SlipwayError && error.code === definition.code;
-  return Object.assign(make, { ...definition, is });
+  const paramsOf = (error: unknown): P | undefined => (is(error) ? made.get(error) : undefined);
+  return Object.assign(make, { ...definition, is, paramsOf });
 }
+
+const filled = (next: string, params: unknown): string =>
+  next.replace(/\{(\w+)\}/g, (whole, name: string) => {
+    const value = Object.entries(params ?? {}).find(([key]) => key === name)?.[1];
+    return typeof value === "string" || typeof value === "number" ? String(value) : whole;
+  });
 
 /** Anything thrown, as an Error. */
 export function toError(thrown: unknown): Error {

@@ -122,6 +122,7 @@ describe("between processes", () => {
     const error = await attempt.catch((thrown: unknown) => thrown);
     expect(LockTimeout.is(error)).toBe(true);
     expect(messageTrail(error)).toContain(`process ${child.pid} holds it`);
+    expect(LockTimeout.paramsOf(error)?.holder).toBe(`process ${child.pid}`);
     expect(messageTrail(error)).toMatch(/within 5\.\d s/);
     expect(await files()).toEqual(["state.lock"]);
     await child.kill();

@@ -1,11 +1,10 @@
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { readdirSync, readFileSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { canUseSandboxes, Sandbox } from "@slipway/agent/e2e/testing/sandbox";
 import { needs } from "@slipway/agent/testing/needs";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
+import { passableDirectory } from "@slipway/kernel/testing/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EIGHT_MIXES, type MixOf8 } from "../matrix/mixes.ts";
 import { disagreements } from "./judge.ts";
@@ -25,8 +24,7 @@ let apart: Sandbox | undefined;
 beforeAll(async () => {
   mustBeBuilt(programs);
   if (playable && process.getuid?.() === 0) apart = await Sandbox.open();
-  parent = mkdtempSync(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-mixes-test-"));
-  chmodSync(parent, 0o711);
+  parent = await passableDirectory("mixes-test");
 });
 afterAll(async () => {
   await apart?.close();

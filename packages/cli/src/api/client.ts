@@ -7,12 +7,16 @@ import { OddAnswer, UaaWanted, Unauthorized } from "./errors.ts";
 import { followTask, type Teller } from "./follow.ts";
 import { refusedBy } from "./refusal.ts";
 import { requestName, requestPath } from "./request-path.ts";
-import { type Reply, type Sent, Wire, type WireOptions } from "./wire.ts";
+import { taskWire } from "./task-wire.ts";
+import { type Patience, type Reply, type Sent, Wire, type WireOptions } from "./wire.ts";
 
 export interface ClientOptions extends WireOptions {
   /** Who is told of tasks as they go. */
   readonly teller: Teller;
 }
+
+/** Of who follows a task: a Director that is started again is back by then. */
+const PATIENCE_MS = 60_000;
 
 const ACCEPTED = [200, 201, 204, 206];
 const authentication = v.object({ user_authentication: v.object({ type: v.string() }) });
@@ -35,9 +39,17 @@ export class Client implements DirectorApi {
     return this.#options.user;
   }
 
-  async json<const S extends v.GenericSchema>(request: ApiRequest, schema: S): Promise<v.InferOutput<S>> {
+  json<const S extends v.GenericSchema>(request: ApiRequest, schema: S): Promise<v.InferOutput<S>> {
+    return this.#json(request, schema);
+  }
+
+  async #json<const S extends v.GenericSchema>(
+    request: ApiRequest,
+    schema: S,
+    patience?: Patience,
+  ): Promise<v.InferOutput<S>> {
     const what = requestName(request);
-    const text = await this.text(request);
+    const text = await this.#text(request, patience);
     let document: unknown;
     try {
       document = parseStrictJson(text, "it");
@@ -49,8 +61,12 @@ export class Client implements DirectorApi {
     return checked.value;
   }
 
-  async text(request: ApiRequest): Promise<string> {
-    const reply = await this.#send(request);
+  text(request: ApiRequest): Promise<string> {
+    return this.#text(request);
+  }
+
+  async #text(request: ApiRequest, patience?: Patience): Promise<string> {
+    const reply = await this.#send(request, {}, patience);
     if (!ACCEPTED.includes(reply.status)) throw await this.#refusal(request, reply);
     return reply.body.toString("utf8");
   }
@@ -68,7 +84,28 @@ export class Client implements DirectorApi {
 
   follow(task: number, options: FollowOptions = {}): Promise<TaskOutcome> {
     const { clock, stop, teller } = this.#options;
-    return followTask(task, options, { api: this, teller, clock, stop, since: this.#since });
+    const patience = this.#patience(task);
+    return followTask(task, options, {
+      state: () => this.#json({ method: "GET", path: `/tasks/${task}` }, taskWire, patience),
+      since: (type, from) => this.#since(task, type, from, patience),
+      teller,
+      clock,
+      stop,
+    });
+  }
+
+  /** A task outlives a Director that is started again; so does who follows it. */
+  #patience(task: number): Patience {
+    const { url, teller } = this.#options;
+    let told = false;
+    const waits = () => {
+      if (!told)
+        teller.note(
+          `The Director at ${url} does not answer. Waiting up to ${PATIENCE_MS / 1000} s for it to come back; task ${task} is not lost.`,
+        );
+      told = true;
+    };
+    return { ms: PATIENCE_MS, waits };
   }
 
   output(task: number, type: "event" | "debug" | "cpi" | "result" | "conversation"): Promise<string> {
@@ -76,21 +113,21 @@ export class Client implements DirectorApi {
   }
 
   /** What a task's output has from a byte on; nothing new is empty. */
-  readonly #since = async (task: number, type: string, from: number): Promise<Buffer> => {
+  async #since(task: number, type: string, from: number, patience: Patience): Promise<Buffer> {
     const request: ApiRequest = { method: "GET", path: `/tasks/${task}/output`, query: { type } };
-    const reply = await this.#send(request, { range: `bytes=${from}-` });
+    const reply = await this.#send(request, { range: `bytes=${from}-` }, patience);
     if (reply.status === 416 || reply.status === 204) return Buffer.alloc(0);
     if (reply.status === 206) return reply.body;
     // A Director that does not know ranges sends everything each time.
     if (reply.status === 200) return reply.body.subarray(from);
     throw await this.#refusal(request, reply);
-  };
+  }
 
   close(): void {
     this.#wire.close();
   }
 
-  #send(request: ApiRequest, headers: Record<string, string> = {}): Promise<Reply> {
+  #send(request: ApiRequest, headers: Record<string, string> = {}, patience?: Patience): Promise<Reply> {
     const { method, body, contentType } = request;
     const sent: Sent = {
       method,
@@ -99,7 +136,7 @@ export class Client implements DirectorApi {
       body: body ?? (method === "GET" || method === "DELETE" ? undefined : ""),
       headers: { ...headers, ...(contentType === undefined ? {} : { "content-type": contentType }) },
     };
-    return this.#wire.send(sent);
+    return this.#wire.send(sent, patience);
   }
 
   async #refusal(request: ApiRequest, reply: Reply): Promise<Error> {

@@ -51,9 +51,9 @@ export const OddAnswer = defineError<{ what: string; why: string }>({
   next: "Check that the address is a BOSH Director's, and not of something before or beside it.",
 });
 
-export const TaskFailed = defineError<{ id: number; state: string; result: string }>({
+export const TaskFailed = defineError<{ id: number; state: string; why: string; advice: string }>({
   code: "CLI-026",
   kind: "outside",
-  message: (p) => `task ${p.id} ended as ${p.state}${p.result === "" ? "" : `: ${p.result}`}`,
-  next: "`slipway task ID --debug` shows what the Director did, `slipway explain --task ID` whom it talked to.",
+  message: (p) => `task ${p.id} ended as ${p.state}${p.why === "" ? "" : `: ${p.why}`}`,
+  next: "{advice}`slipway task {id} --debug` shows what the Director did, `slipway explain --task {id}` whom it talked to.",
 });

@@ -24,6 +24,7 @@ export class EventLog {
   #open: string | undefined;
   #first: number | undefined;
   #last: number | undefined;
+  #error: string | undefined;
 
   constructor(task: number) {
     this.#task = task;
@@ -36,10 +37,18 @@ export class EventLog {
     const time = typeof event.time === "number" ? event.time : (this.#last ?? 0);
     this.#first ??= time;
     this.#last = time;
-    if (event.error !== undefined) return this.#other(time, `Error: ${words(event.error.message)}`);
+    if (event.error !== undefined) {
+      this.#error = words(event.error.message);
+      return this.#other(time, `Error: ${this.#error}`);
+    }
     if (event.type === "deprecation") return this.#other(time, `Deprecation: ${words(event.message)}`);
     if (event.type === "warning") return this.#other(time, `Warning: ${words(event.message)}`);
     return event.stage === undefined ? [] : this.#step(event, time);
+  }
+
+  /** What the task says it failed of. */
+  get error(): string | undefined {
+    return this.#error;
   }
 
   /** Started, finished, how long; undefined when there was no event. */

@@ -112,6 +112,45 @@ describe("following a task", () => {
     },
   );
 
+  it.each([
+    [undefined, "cut...", "cut...", ""],
+    ["short", "longer than that", "longer than that", ""],
+    ["cut short of nothing. Next: try --force", "cut...", "cut short of nothing", "Try --force.\n        "],
+    ["no answer; next: wait. Next: or go", "no...", "no answer", "Or go.\n        Wait.\n        "],
+  ])(
+    "that says %j and results in %j tells all there is, what to do apart",
+    async (told, result, why, advice) => {
+      const event = told && `${JSON.stringify({ time: 1, error: { code: 100, message: told } })}\n`;
+      director.task("GET /x", 7, { states: ["error"], about: { result }, ...(event && { event }) });
+      await expect(client().follow(7, { quiet: true })).rejects.toMatchObject({
+        message: `task 7 ended as error: ${why}`,
+        next: `${advice}\`slipway task 7 --debug\` shows what the Director did, \`slipway explain --task 7\` whom it talked to.`,
+      });
+    },
+  );
+
+  it("waits for a Director that is started again, and says so once", async () => {
+    let asked = 0;
+    const down = () => ++asked < 30 || (asked > 31 && asked < 50);
+    director
+      .on("GET /tasks/7", () =>
+        down()
+          ? { cut: true }
+          : { body: JSON.stringify({ id: 7, state: asked > 40 ? "done" : "processing" }) },
+      )
+      .on("GET /tasks/7/output", { status: 204 });
+    expect(await client().follow(7)).toMatchObject({ state: "done" });
+    expect(told.filter((text) => text.startsWith("note: "))).toEqual([
+      `note: The Director at ${director.url} does not answer. Waiting up to 60 s for it to come back; task 7 is not lost.`,
+    ]);
+  });
+
+  it("does not wait for ever", async () => {
+    director.on("GET /tasks/7", { status: 503 });
+    await expect(client().follow(7)).rejects.toMatchObject({ code: "CLI-024" });
+    expect(director.seen).toHaveLength(121);
+  });
+
   it("ends with Ctrl-C, cancels nothing and says how to go on", async () => {
     const stop = new AbortController();
     director.task("GET /x", 7, { states: ["processing"] }).on("GET /tasks/7/output", () => {

@@ -1,10 +1,10 @@
 import { StringDecoder } from "node:string_decoder";
 import type { Clock } from "@slipway/kernel/clock";
 import { Interrupted } from "../ui/errors.ts";
-import type { DirectorApi, FollowOptions, TaskOutcome } from "./director-api.ts";
-import { TaskFailed } from "./errors.ts";
+import type { FollowOptions, TaskOutcome } from "./director-api.ts";
 import { EventLog } from "./event-log.ts";
-import { RUNNING, taskWire } from "./task-wire.ts";
+import { failureOf } from "./task-failure.ts";
+import { RUNNING, type Task } from "./task-wire.ts";
 
 /** Who is told of a task as it goes. */
 export interface Teller {
@@ -20,11 +20,12 @@ export interface Teller {
 export const SILENT: Teller = { chunk() {}, taskBegins() {}, taskEnds() {}, note() {} };
 
 export interface FollowTools {
-  readonly api: Pick<DirectorApi, "json">;
+  readonly state: () => Promise<Pick<Task, "state" | "result">>;
+  /** What an output has from a byte on. */
+  readonly since: (type: string, from: number) => Promise<Buffer>;
   readonly teller: Teller;
   readonly clock: Clock;
   readonly stop: AbortSignal;
-  readonly since: (task: number, type: string, from: number) => Promise<Buffer>;
 }
 
 const PAUSE_MS = 500;
@@ -44,7 +45,7 @@ export async function followTask(
   try {
     const outcome = await readOn(task, raw?.type ?? "event", tools, onBytes);
     tell.end(outcome);
-    if (outcome.state !== "done") throw TaskFailed(outcome);
+    if (outcome.state !== "done") throw failureOf(outcome, tell.error());
     return outcome;
   } catch (error) {
     if (tools.stop.aborted) tell.left();
@@ -67,13 +68,13 @@ function lines(onLine: (line: string) => void): (bytes: Buffer) => void {
 async function readOn(
   task: number,
   type: string,
-  { api, clock, stop, since }: FollowTools,
+  { state: now, clock, stop, since }: FollowTools,
   onBytes: (bytes: Buffer) => void,
 ): Promise<TaskOutcome> {
   let from = 0;
   for (let pause = FIRST_PAUSE_MS; ; pause = Math.min(PAUSE_MS, pause * 2)) {
-    const { state, result } = await api.json({ method: "GET", path: `/tasks/${task}` }, taskWire);
-    const news = await since(task, type, from);
+    const { state, result } = await now();
+    const news = await since(type, from);
     from += news.length;
     if (news.length > 0) onBytes(news);
     if (!RUNNING.includes(state)) return { id: task, state, result: result ?? "" };
@@ -89,13 +90,14 @@ function tellerOf(task: number, { quiet = false, onEvent, raw }: FollowOptions, 
   if (!silent) teller.taskBegins(task);
   return {
     line: (line: string) => {
-      if (onEvent !== undefined) return onEvent(line);
       const pieces = log.add(line);
-      if (!quiet) for (const piece of pieces) teller.chunk(piece);
+      if (onEvent !== undefined) onEvent(line);
+      else if (!quiet) for (const piece of pieces) teller.chunk(piece);
     },
     end: ({ state }: TaskOutcome) => {
       if (!silent) teller.taskEnds(task, state, log.summary());
     },
+    error: () => log.error,
     left: () =>
       teller.note(
         `Task ${task} goes on without you. \`slipway task ${task}\` follows it again, \`slipway cancel-task ${task}\` cancels it.`,

@@ -28,6 +28,14 @@ export interface Sent {
   readonly body?: string | ReadStream | undefined;
 }
 
+/** For reads that can wait until a Director is back. */
+export interface Patience {
+  /** Since the connection failed. */
+  readonly ms: number;
+  /** Told when the usual tries have failed. */
+  readonly waits: () => void;
+}
+
 export interface Reply {
   readonly status: number;
   readonly location: string | undefined;
@@ -55,18 +63,25 @@ export class Wire {
    * Tried again as upstream does, five times half a second apart: reads whatever the trouble of the connection, writes
    * only where the request cannot have arrived. A write that was sent twice could be two tasks.
    */
-  async send(sent: Sent): Promise<Reply> {
+  async send(sent: Sent, patience?: Patience): Promise<Reply> {
     const { clock, stop, url, attempts: most = ATTEMPTS } = this.#options;
     const reading = sent.method === "GET";
     const attempts = typeof sent.body === "object" ? 1 : most;
+    let until: number | undefined;
     for (let attempt = 1; ; attempt++) {
+      const more = () => {
+        const now = clock.monotonic();
+        until ??= now + (patience?.ms ?? 0);
+        if (attempt === attempts) patience?.waits();
+        return attempt < attempts || now < until;
+      };
       try {
         const reply = await this.#once(sent);
-        if (!(reading && attempt < attempts && [502, 503, 504].includes(reply.status))) return reply;
+        if (!(reading && [502, 503, 504].includes(reply.status) && more())) return reply;
       } catch (error) {
         if (stop.aborted) throw new Interrupted();
         const again = !wasCertificate(error) && (reading || neverArrived(error));
-        if (!again || attempt >= attempts) throw transportError(url, error);
+        if (!again || !more()) throw transportError(url, error);
       }
       await clock.sleep(PAUSE_MS, stop).catch(() => {
         throw new Interrupted();

@@ -1,10 +1,10 @@
 import { existsSync } from "node:fs";
-import { chmod, cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemExec } from "@slipway/kernel/exec";
 import { freePort } from "@slipway/kernel/testing/free-port";
+import { passableDirectory } from "@slipway/kernel/testing/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { endLeftovers } from "./testing/leftovers.ts";
 import { canPlay, PROGRAMS } from "./testing/requirements.ts";
@@ -50,9 +50,7 @@ class Reader {
   }
 
   static async arrive(): Promise<Reader> {
-    // The database runs as another user when we are root, and a temporary directory may be closed to it.
-    const dir = await mkdtemp(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-tour-"));
-    await chmod(dir, 0o711);
+    const dir = await passableDirectory("tour");
     const reader = new Reader(dir, await freePort());
     for (const name of ["home", "tmp", "bin", "clone/examples"])
       await mkdir(join(dir, name), { recursive: true });

@@ -41,6 +41,8 @@ describe.runIf(await canPlay())("an agent that has died, with the real CLI", () 
   it("does not keep a deployment from being deleted with --force, and its disk is kept", async () => {
     const { zero, one } = await both();
     await killAgent(one.vm_cid);
+    const refusal = await world().bosh.refused("-d", "shop", "delete-deployment");
+    expect(refusal).toMatch(/does not answer.*Next: with --force its VM is deleted without being stopped/);
     await world().bosh.run("-d", "shop", "delete-deployment", "--force");
     expect(await world().bosh.rows("deployments")).toEqual([]);
     const orphans = (await world().bosh.rows("disks", "--orphaned")).map(({ disk_cid }) => disk_cid);

@@ -1,3 +1,4 @@
+import { errorText } from "@slipway/kernel/errors";
 import { describe, expect, it } from "vitest";
 import { scene } from "../deploy/testing/fakes.ts";
 import { givenOf } from "../interpolate/testing/given.ts";
@@ -57,7 +58,10 @@ describe("cloud-check", () => {
 
   it("with --report only shows them, by number, and fails", async () => {
     const { code, heard, sent } = await check({ report: true });
-    expect(code).toMatchObject({ code: "CLI-047", message: "2 problem(s) found" });
+    expect(code).toMatchObject({ code: "CLI-047", message: "2 problems found" });
+    expect(errorText(code)).toContain("next: Repair with `slipway -d shop cloud-check`.");
+    const one = await check({ report: true }, { problems: [VM] });
+    expect(one.code).toMatchObject({ message: "1 problem found" });
     expect(heard.tables[0]?.rows.map(([id]) => id)).toEqual(["9", "10"]);
     expect(sent).toBeUndefined();
   });

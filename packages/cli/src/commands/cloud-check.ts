@@ -22,7 +22,7 @@ const SKIP = "ignore";
 
 export const cloudCheck: Command = {
   name: "cloud-check",
-  aliases: ["cck"],
+  aliases: ["cck", "cloudcheck"],
   summary: "compare a deployment with its cloud, and repair what differs",
   topic: "deployments",
   options: [
@@ -36,14 +36,15 @@ export const cloudCheck: Command = {
   ],
   async run(given, { ui, director, mustDeployment }) {
     const api = await director();
-    const path = `/deployments/${piece(mustDeployment())}`;
+    const deployment = mustDeployment();
+    const path = `/deployments/${piece(deployment)}`;
     const json = "application/json";
     await runTask(api, { method: "POST", path: `${path}/scans`, contentType: json });
     const found = await api.json({ method: "GET", path: `${path}/problems` }, v.array(problem));
     const problems = [...found].sort((a, b) => a.id - b.id);
     show(problems, ui);
     if (problems.length === 0) return 0;
-    if (given.flag("report")) throw ProblemsFound({ count: problems.length });
+    if (given.flag("report")) throw ProblemsFound({ count: problems.length, deployment });
     const resolutions = await answers(problems, given, ui);
     await confirmed(ui);
     const body = JSON.stringify({ resolutions });

@@ -28,11 +28,11 @@ export const OnlyOrphans = defineError<Record<never, never>>({
   next: "Add --orphaned. `slipway instances --details` shows the disks of instances.",
 });
 
-export const ProblemsFound = defineError<{ count: number }>({
+export const ProblemsFound = defineError<{ count: number; deployment: string }>({
   code: "CLI-047",
   kind: "operator",
-  message: (p) => `${p.count} problem(s) found`,
-  next: "Run `slipway cloud-check` without --report to repair them.",
+  message: (p) => `${p.count} ${p.count === 1 ? "problem" : "problems"} found`,
+  next: "Repair with `slipway -d {deployment} cloud-check`.",
 });
 
 export const ProblemsUndecided = defineError<Record<never, never>>({

@@ -31,6 +31,7 @@ export const strays: Command = {
     const { yamlText } = await import("../ui/yaml-text.ts");
     ui.table({
       content: "strays",
+      unpadded: true,
       header: {
         id: "ID",
         kind: "Kind",

@@ -35,9 +35,9 @@ describe("create-env with the local CPI in this process", () => {
     expect(await lab.vms()).toEqual([before.current_vm_cid]);
     await lab.write("note", "still here");
 
-    expect(await lab.create(lab.manifest())).toContain(
-      "No deployment, stemcell or release changes. Skipping deploy.",
-    );
+    const skipped = await lab.create(lab.manifest());
+    expect(skipped).toContain("No deployment, stemcell or release changes. Skipping deploy.");
+    expect(skipped).not.toContain("does not answer");
     expect((await lab.document()).current_vm_cid).toBe(before.current_vm_cid);
 
     const again = await lab.create(lab.manifest({ tags: { owner: "lab" } }));
@@ -119,6 +119,9 @@ describe("create-env with the local CPI in this process", () => {
     await lab.create(lab.manifest());
     await lab.write("note", "on the disk");
     for (const pid of await lab.processes()) process.kill(pid, "SIGKILL");
+    expect(await lab.create(lab.manifest())).toMatch(
+      /Skipping deploy\.\n\nThe agent on sandbox '[^']+' does not answer\. --recreate makes/,
+    );
     const said = await lab.create(lab.manifest(), { recreate: true });
     expect(said).toMatch(/Waiting for the agent on sandbox '[^']+'... Failed/);
     expect(said).not.toContain("Stopping jobs");
@@ -200,6 +203,7 @@ describe("what is wrong is said before anything is done", () => {
     const refused = both.filter((one) => one.status === "rejected");
     expect(refused).toHaveLength(1);
     expect(refused[0]?.reason).toSatisfy(StateBusy.is);
+    expect(StateBusy.paramsOf(refused[0]?.reason)?.holder).toBe(`process ${process.pid}`);
     expect(await lab.vms()).toHaveLength(1);
     await lab.delete(lab.manifest());
   });

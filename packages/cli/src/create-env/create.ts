@@ -21,6 +21,7 @@ import {
 import { type Stages, stagesOn } from "./stages.ts";
 import { EnvStore, INSTANCE } from "./state/store.ts";
 import { fetchStemcell, scopeOf, settleStemcells, unpack, uploadStemcell } from "./stemcell.ts";
+import { tellSilent } from "./tell-silent.ts";
 import { tellSteps } from "./tell-steps.ts";
 import { tellStrays } from "./tell-strays.ts";
 import { workspaceOf } from "./workspace.ts";
@@ -88,6 +89,7 @@ async function bring(
     if (usesRegistry(store)) await registry.start();
     ui.line("No deployment, stemcell or release changes. Skipping deploy.");
     ui.line("");
+    await tellSilent(session, ui);
     return;
   }
   const { name, version, operatingSystem } = unpacked.stemcell;

@@ -62,8 +62,9 @@ export async function withStateLock<T>(
   await mkdir(dirname(lockFile), { recursive: true });
   const lock = await acquireLock(lockFile, { clock, waitMs: 0, waitForUnseenMs: 0, signal: stop }).catch(
     (cause: unknown) => {
-      if (!LockTimeout.is(cause)) throw cause;
-      throw StateBusy({ path: stateFile, holder: holderIn(cause.message) }, { cause });
+      const busy = LockTimeout.paramsOf(cause);
+      if (busy === undefined) throw cause;
+      throw StateBusy({ path: stateFile, holder: busy.holder }, { cause });
     },
   );
   try {
@@ -73,8 +74,6 @@ export async function withStateLock<T>(
     await lock.release();
   }
 }
-
-const holderIn = (message: string): string => /; (.*) holds it/.exec(message)?.[1] ?? "an unknown process";
 
 /** Runs `work` with everything flows need, on a state file that is open. */
 export async function withSession<T>(

@@ -1,11 +1,11 @@
 import { defineError } from "@slipway/kernel/errors";
+import { ELSEWHERE } from "../up/errors.ts";
 
 export const NoNamespaces = defineError<{ why: string; allow: string }>({
   code: "CLU-020",
   kind: "operator",
-  message: (p) =>
-    `sandboxes cannot be made here: ${p.why}. This allows them: ${p.allow}. Or run it in Docker: docker run --privileged`,
-  next: "Run that command, then the demo again. `slipway up` runs without sandboxes, for other CPIs.",
+  message: (p) => `sandboxes cannot be made here: ${p.why}. To allow them: ${p.allow}. ${ELSEWHERE}`,
+  next: "Allow them, then the demo again. `slipway up` runs without sandboxes, for other CPIs.",
 });
 
 export const NotTheDemos = defineError<{ what: string; home: string }>({

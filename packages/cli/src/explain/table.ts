@@ -6,6 +6,7 @@ import { wordsOf } from "./words.ts";
 /** The calls as rows, for `--json`: everything stands there in full. */
 export const callsTable = ({ calls }: Conversation, task: number, cpi: string): Table => ({
   content: "calls",
+  unpadded: true,
   header: {
     task: "Task",
     at: "At",

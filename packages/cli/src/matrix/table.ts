@@ -8,6 +8,7 @@ export function mixesTable(vms: readonly VmVersions[], directorVersion: number):
   const inRow = (row: Row) => vms.filter((vm) => rowsOf(vm, directorVersion).includes(row));
   return {
     content: "mixes",
+    unpadded: true,
     header: {
       mix: "Mix",
       director: "Director",

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import type { Command } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
 import { nearNames } from "./near.ts";
+import { NOT_YET } from "./not-yet.ts";
 import { parse } from "./parse.ts";
 
 const run = async () => 0;
@@ -126,6 +127,9 @@ describe("a mistake", () => {
   it.each([
     [["deplyo"], "there is no command 'deplyo'; did you mean 'deploy'?"],
     [["-d", "up", "dow"], "there is no command 'dow'"],
+    [["ssh"], "'ssh' is not yet in slipway"],
+    [["-d", "shop", "run-errand", "smoke", "--keep-alive"], "'run-errand' is not yet in slipway"],
+    [["help", "scp"], "'scp' is not yet in slipway"],
     [["stemcell", "bild"], "there is no command 'bild'"],
     [["deploy"], "slipway deploy: missing required argument 'manifest'"],
     [["up", "--nope"], "slipway up: unknown option '--nope'"],
@@ -170,9 +174,18 @@ describe("help", () => {
 });
 
 describe("the table of commands", () => {
-  it("has no name twice", () => {
+  it("has no name twice, and none that is still to come", () => {
     const names = COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     expect([...new Set(names)]).toEqual(names);
+    expect(names.filter((name) => NOT_YET.has(name))).toEqual([]);
+  });
+
+  it("begins with what brings a cloud up, topic by topic", () => {
+    const names = (topic: string) => COMMANDS.filter((one) => one.topic === topic).map(({ name }) => name);
+    expect(names("this machine").slice(0, 4)).toEqual(["demo", "up", "status", "down"]);
+    expect(names("deployments").slice(0, 2)).toEqual(["deploy", "deployments"]);
+    const topics = COMMANDS.map(({ topic }) => topic);
+    expect(topics.filter((topic, at) => topic !== topics[at - 1])).toEqual([...new Set(topics)]);
   });
 
   it.each(COMMANDS.map((command) => [command.name, command] as const))(

@@ -1,9 +1,10 @@
 import { Command as Commander, CommanderError, Option as CommanderOption } from "commander";
 import type { Command, Given, Option, Topic } from "../command.ts";
-import { BadUsage, NoSuchCommand } from "./errors.ts";
+import { BadUsage, NoSuchCommand, NotYet } from "./errors.ts";
 import { givenBy, nothingGiven, withGlobals } from "./given.ts";
 import { GLOBAL_OPTIONS, type Globals, globalsOf } from "./globals.ts";
 import { nearNames } from "./near.ts";
+import { NOT_YET } from "./not-yet.ts";
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -25,7 +26,7 @@ const TOPICS: readonly Topic[] = [
   "documents",
 ];
 
-/** What the user wants. A mistake is `BadUsage` or `NoSuchCommand`. */
+/** What the user wants. A mistake is `BadUsage`, `NoSuchCommand` or `NotYet`. */
 export function parse(
   argv: readonly string[],
   commands: readonly Command[],
@@ -38,7 +39,10 @@ export function parse(
     const given = withGlobals(givenBy(commander), givenBy(program), (name) => isGlobal(name, command));
     parsed = { kind: "run", command, given, globals: globalsOf(given, io.env) };
   };
-  const meant = commandsMeant(argv, commands);
+  const name = nameMeant(argv);
+  const meant = commandsNamed(name, commands);
+  // Before its options are looked at, which nobody here knows.
+  if (name !== undefined && meant.length === 0 && NOT_YET.has(name)) throw NotYet({ name });
   // All of them are listed only when none was named; then nobody reads their options.
   const listed = meant.length > 0 ? meant : commands;
   const sorted = [...listed].sort((a, b) => TOPICS.indexOf(a.topic) - TOPICS.indexOf(b.topic));
@@ -53,19 +57,22 @@ export function parse(
   return parsed;
 }
 
-/** By the first word that is neither an option nor the value of one; making them all would take longer than the rest. */
-function commandsMeant(argv: readonly string[], commands: readonly Command[]): readonly Command[] {
+/** The first word that is neither an option nor the value of one. */
+function nameMeant(argv: readonly string[]): string | undefined {
   const takesValue = new Set(
     GLOBAL_OPTIONS.filter(({ flags }) => flags.includes("<")).flatMap(
       ({ flags }) => flags.match(/--?[\w-]+/g) ?? [],
     ),
   );
   const words = argv.filter((word, at) => !word.startsWith("-") && !takesValue.has(argv[at - 1] ?? ""));
-  const word = words[0] === "help" ? words[1] : words[0];
-  const named = ({ name, aliases = [] }: Command) =>
-    name.split(" ")[0] === word || aliases.includes(word ?? "");
-  return word === undefined ? [] : commands.filter(named);
+  return words[0] === "help" ? words[1] : words[0];
 }
+
+/** Making them all would take longer than the rest. */
+const commandsNamed = (word: string | undefined, commands: readonly Command[]): readonly Command[] =>
+  word === undefined
+    ? []
+    : commands.filter(({ name, aliases = [] }) => name.split(" ")[0] === word || aliases.includes(word));
 
 /** Whether `--json` stands anywhere: even a mistake in the other words is then told as JSON. */
 export function bareGlobals(argv: readonly string[], env: Io["env"]): Globals {

@@ -10,9 +10,16 @@ export const NoEnvironment = defineError<Record<never, never>>({
 export const BadEnvironment = defineError<{ given: string; why: string }>({
   code: "CLI-011",
   kind: "operator",
-  message: (p) => `'${p.given}' is neither the URL of a Director nor an alias: ${p.why}`,
+  message: (p) => `'${withoutLogin(p.given)}' is neither the URL of a Director nor an alias: ${p.why}`,
   next: "Give a URL such as https://10.0.0.6:25555, or an alias that `slipway environments` lists.",
 });
+
+/** Name and password that somebody put into a URL. Rather too much than too little: a password may hold a slash. */
+const withoutLogin = (given: string): string =>
+  String(given).replace(
+    /^([a-z][\w+.-]*:\/\/)?[\s\S]*@/i,
+    (_, scheme: string | undefined) => `${scheme ?? ""}***@`,
+  );
 
 export const NoDeployment = defineError<Record<never, never>>({
   code: "CLI-012",

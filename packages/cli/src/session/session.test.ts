@@ -141,6 +141,14 @@ describe("a URL", () => {
   it.each(["http://1.2.3.4", "https://", "ftp://x", "a b"])("%s is none", (given) => {
     expect(() => directorUrl(given)).toThrow("neither the URL of a Director");
   });
+
+  it.each([
+    ["http://admin:pa/ss@1.2.3.4", "'http://***@1.2.3.4'"],
+    ["https://admin:pass@a b", "'https://***@a b'"],
+    ["admin:pass@a b", "'***@a b'"],
+  ])("%s is none, and its password is not repeated", (given, told) => {
+    expect(() => directorUrl(given)).toThrow(told);
+  });
 });
 
 describe("what is remembered", () => {

@@ -9,8 +9,6 @@ export type World = Pick<Tools, "clock" | "random" | "env" | "home" | "programs"
 /** Tools, and what has to be put away after the command. */
 export interface Kit {
   readonly tools: Tools;
-  /** A Director was talked to. */
-  readonly connected: () => boolean;
   close(): void;
 }
 
@@ -38,7 +36,6 @@ export function toolsFor(world: World, globals: Globals, ui: Terminal, quiet: bo
   };
   let told = false;
   return {
-    connected: () => opened.length > 0,
     close: () => {
       for (const one of opened) one.close();
     },

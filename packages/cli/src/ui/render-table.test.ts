@@ -70,6 +70,10 @@ describe("a table on a terminal", () => {
     );
   });
 
+  it("of a single thing need not be counted", () => {
+    expect(renderTable({ ...table, notes: [], count: null }, terminal(80))).not.toContain("deployments");
+  });
+
   it("without rows still shows its titles", () => {
     expect(renderTable({ ...table, rows: [], notes: [] }, terminal(80))).toBe(
       "Name  Release(s)  Team(s)  \n\n0 deployments\n",
@@ -97,6 +101,12 @@ describe("a table in a pipe", () => {
   it("is its rows alone, each cell followed by a tab", () => {
     expect(renderTable(table, { kind: "pipe", columns: 10 })).toBe(
       "shop     \ta/1 \t-\t\n         \tb/22\t\t\nlong-name\t-   \tops\t\n",
+    );
+  });
+
+  it("that upstream does not have is not padded", () => {
+    expect(renderTable({ ...table, unpadded: true }, { kind: "pipe", columns: 10 })).toBe(
+      "shop\ta/1\t-\t\n\tb/22\t\t\nlong-name\t-\tops\t\n",
     );
   });
 

@@ -25,7 +25,7 @@ export function renderTable(table: Table, look: Look): string {
             ),
           )
           .join("\n")
-      : aligned(rows, gap);
+      : aligned(rows, gap, table.unpadded);
   const bold = look.bold ?? ((text: string) => text);
   const body =
     table.transpose === true ? fields(titles, rows, gap, bold) : grid(titles, rows, gap, bold, look);
@@ -86,7 +86,7 @@ const fields = (titles: readonly string[], rows: Rows, gap: string, bold: Bold):
 const oneLine = (title: string) => title.replaceAll("\n", " ");
 
 /** Cells of a column begin below each other; the last column is not padded; a cell may have several lines. */
-function aligned(rows: Rows, gap: string): string {
+function aligned(rows: Rows, gap: string, unpadded = false): string {
   const widths: number[] = [];
   const split = rows.map((row) => row.map((cell) => cell.split("\n")));
   for (const row of split)
@@ -99,7 +99,7 @@ function aligned(rows: Rows, gap: string): string {
     for (let line = 0; line < height; line++) {
       row.forEach((lines, at) => {
         const cell = lines[line] ?? "";
-        text += (at === row.length - 1 ? cell : padded(cell, widths[at] ?? 0)) + gap;
+        text += (unpadded || at === row.length - 1 ? cell : padded(cell, widths[at] ?? 0)) + gap;
       });
       text += "\n";
     }
@@ -108,7 +108,10 @@ function aligned(rows: Rows, gap: string): string {
 }
 
 function footer({ notes = [], rows, content, count = rows.length }: Table): string {
-  const parts = [notes.map(printable).join("\n"), content === "" ? "" : `${count} ${content}`];
+  const parts = [
+    notes.map(printable).join("\n"),
+    content === "" || count === null ? "" : `${count} ${content}`,
+  ];
   return parts
     .filter((part) => part !== "")
     .map((part) => `\n${part}\n`)

@@ -10,12 +10,14 @@ export interface Table {
   /** Cells in the order of the header. An empty one is printed `-`. A cell may have several lines. */
   readonly rows: readonly (readonly Cell[])[];
   readonly notes?: readonly string[];
-  /** How many it says there are, where that is not its rows. */
-  readonly count?: number;
+  /** How many it says there are, where that is not its rows; null: it says nothing. */
+  readonly count?: number | null;
   /** Printed above it on a terminal. */
   readonly title?: string;
   /** A single thing, printed with its fields below each other, as `bosh env` does. */
   readonly transpose?: boolean;
+  /** Upstream pads cells in a pipe too. A table that it does not have need not. */
+  readonly unpadded?: boolean;
 }
 
 /** Everything a user reads goes through here: terminal, pipe or `--json`. */

@@ -4,6 +4,7 @@ import type { Director } from "@slipway/director/start/director";
 import type { Tools } from "../tools.ts";
 import { type CloudOptions, chooseConfig } from "./config.ts";
 import { writeEnvFile } from "./env-file.ts";
+import { HomePrivate } from "./errors.ts";
 import { lockHome, makeHome } from "./home-dir.ts";
 import { rememberPort } from "./port.ts";
 import { forgetRunning, type Reach, writeRunning } from "./running.ts";
@@ -57,7 +58,7 @@ async function open(
   // Before the Director: a task it resumes may need them.
   atClose(() => stopSandboxes(tools));
   await startSandboxes(tools);
-  const director = await direct(config, tools);
+  const director = await direct(config, tools).catch(inWordsOfUp);
   atClose(() => director.close());
 
   const { url, caFile, admin, adoptedDatabase } = director;
@@ -86,6 +87,13 @@ async function direct(config: DirectorConfig, tools: CloudTools): Promise<Direct
     embeddedCpi: { name: "local", open: (around) => embed(cpiLocal, { ...around, config: local }) },
     log: (line) => ui.note(line),
   });
+}
+
+/** The Director's own words name a setting that `up` does not take. */
+async function inWordsOfUp(cause: unknown): Promise<never> {
+  const { Unreachable } = await import("@slipway/director/store/errors");
+  const closed = Unreachable.paramsOf(cause);
+  throw closed === undefined ? cause : HomePrivate(closed);
 }
 
 async function credentials({ name, passwordFile }: NonNullable<Director["admin"]>) {

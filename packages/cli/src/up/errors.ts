@@ -2,6 +2,10 @@ import { defineError } from "@slipway/kernel/errors";
 
 /** CLU-00x `up`, 01x `down`, 02x `demo`. */
 
+/** Said wherever sandboxes cannot be made, after what would allow them. */
+export const ELSEWHERE =
+  "In a container, it is that one that has to be started with user namespaces allowed. A CPI for Docker is to come.";
+
 export const PortInUse = defineError<{ host: string; port: number; holder: string }>({
   code: "CLU-001",
   kind: "operator",
@@ -57,6 +61,14 @@ export const HomeUnusable = defineError<{ dir: string; why: string }>({
   kind: "operator",
   message: (p) => `the state directory ${p.dir} cannot be used: ${p.why}`,
   next: "Make it yours and writable, or set SLIPWAY_HOME to a directory that is.",
+});
+
+export const HomePrivate = defineError<{ dir: string; blocker: string; user: string }>({
+  code: "CLU-009",
+  kind: "operator",
+  message: (p) =>
+    `the database runs as the user ${p.user}, who cannot reach ${p.dir}: ${p.blocker} lets nobody else through`,
+  next: "Set SLIPWAY_HOME to a directory outside of private ones (root's default is /var/lib/slipway), or let others pass through that one: chmod o+x {blocker}",
 });
 
 export const WillNotEnd = defineError<{ pid: number; seconds: number }>({

@@ -27,7 +27,8 @@ export async function lockHome(home: Home, clock: Clock): Promise<Lock> {
   try {
     return await acquireLock(join(home.dir, "up.lock"), { clock, waitMs: WAIT_MS, waitForUnseenMs: WAIT_MS });
   } catch (cause) {
-    if (LockTimeout.is(cause)) throw HomeInUse({ dir: home.dir, holder: cause.message }, { cause });
+    const busy = LockTimeout.paramsOf(cause);
+    if (busy !== undefined) throw HomeInUse({ dir: home.dir, holder: busy.holder }, { cause });
     throw HomeUnusable({ dir: home.dir, why: systemCode(cause) ?? "it cannot be written to" }, { cause });
   }
 }

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
 import type { Ui } from "../ui/ui.ts";
+import { ELSEWHERE } from "./errors.ts";
 
 export interface SandboxState {
   readonly cid: string;
@@ -58,7 +59,7 @@ export async function warnWithoutNamespaces(ui: Ui): Promise<void> {
   if (allowed.ok) return;
   ui.note(
     ui.paint.yellow(
-      `Sandboxes cannot be made here: ${allowed.why}. To allow them: ${allowed.allow}. Or use Docker. The Director runs without.`,
+      `Sandboxes cannot be made here: ${allowed.why}. To allow them: ${allowed.allow}. ${ELSEWHERE} The Director runs without.`,
     ),
   );
 }

@@ -138,6 +138,22 @@ describe("slipway up, down and status", () => {
     expect(machine.processes()).toEqual([]);
   });
 
+  it.runIf(process.getuid?.() === 0)(
+    "a home that root's database cannot reach is refused, with what `up` takes to put it right",
+    async () => {
+      const closed = await Machine.open({ below: "private" });
+      try {
+        const { code, said } = await closed.run("up", "--port", String(await freePort()));
+        expect(code).toBe(1);
+        expect(said).toMatch(/CLU-009 .*private lets nobody else through/);
+        expect(said).toMatch(/next: Set SLIPWAY_HOME .*: chmod o\+x .*private$/m);
+        expect(said).not.toContain("state_dir");
+      } finally {
+        await closed.close();
+      }
+    },
+  );
+
   it("a directory that another Director works in is said to be in use", async () => {
     const state = join(machine.home, "director");
     const config = join(machine.home, "director.json");
@@ -148,7 +164,7 @@ describe("slipway up, down and status", () => {
       const { code, said } = await machine.run("up");
       expect({ code, said }).toEqual({
         code: 1,
-        said: expect.stringMatching(/DIS-001 .*process \d+ holds it/),
+        said: expect.stringMatching(/DIS-001 .*: process \d+$/m),
       });
     } finally {
       await other.stop();

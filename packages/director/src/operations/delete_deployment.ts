@@ -17,6 +17,8 @@ const NO_WATCH: readonly [number, number] = [0, 0];
 const IGNORED = 190021;
 /** With --force the VMs go whatever their agents say. */
 const FORCE_ANSWER_MS = 5_000;
+/** Without it nothing is deleted if one is silent, and it can be run again: no need to wait as long as a deploy. */
+const ANSWER_MS = 20_000;
 
 /** VMs are deleted, persistent disks go to the orphan list, addresses are free again. */
 export const deleteDeployment = operation(deleteDeploymentParams, async ({ force }, task, shop) => {
@@ -30,7 +32,7 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
     await settleOpenIntents(context);
     const instances = await loadInstances(shop.db, name);
     refuseIgnored(instances, name);
-    const reports = await askAgents(instances, context, force ? FORCE_ANSWER_MS : undefined);
+    const reports = await askAgents(instances, context, force ? FORCE_ANSWER_MS : ANSWER_MS);
     const stage = task.stage("Deleting instances", [], instances.length);
     await inFlight(instances, AT_ONCE, (instance) =>
       stage.step(display(instance), async () => {
@@ -63,8 +65,10 @@ function refuseIgnored(instances: readonly InstanceRecord[], name: string): void
 
 function refuseSilent(instance: InstanceRecord, agent: AgentReport | undefined, force: boolean): void {
   if (force || agent === undefined || agent.responsive) return;
+  // What it advises is for VMs that are to live on.
+  const [what] = agent.why.split("; next: ");
   throw new DirectorError(
     450002,
-    `the agent of ${display(instance)} does not answer: ${agent.why}. With --force its VM is deleted without being stopped.`,
+    `the agent of ${display(instance)} does not answer: ${what}. Next: with --force its VM is deleted without being stopped`,
   );
 }

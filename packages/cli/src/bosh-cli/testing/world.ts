@@ -1,6 +1,6 @@
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { passableDirectory } from "@slipway/kernel/testing/temporary";
 import { afterAll, beforeAll } from "vitest";
 import { Bosh, type Row } from "./bosh.ts";
 import { DirectorProcess } from "./director-process.ts";
@@ -35,9 +35,7 @@ export class World {
   }
 
   static async open({ embedded = false, director = {} }: WorldOptions): Promise<World> {
-    // The database runs as another user when we are root, and a temporary directory may be closed to it.
-    const dir = await mkdtemp(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-story-"));
-    await chmod(dir, 0o711);
+    const dir = await passableDirectory("story");
     await mkdir(join(dir, "home"));
     const gate = await Gate.make(join(dir, "gate"));
     const world = new World(dir, gate, embedded);

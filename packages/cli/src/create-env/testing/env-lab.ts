@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Agent } from "@slipway/director/agents/agent";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
+import { passableDirectory } from "@slipway/kernel/testing/temporary";
 import { onTestFinished } from "vitest";
 import { buildLocalStemcell } from "../../stemcells/build-local.ts";
 import type { Ui } from "../../ui/ui.ts";
@@ -47,8 +47,7 @@ export class EnvLab {
   }
 
   static async open(programs: Built): Promise<EnvLab> {
-    const dir = await mkdtemp(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-env-"));
-    await chmod(dir, 0o711);
+    const dir = await passableDirectory("env");
     const lab = new EnvLab(dir, nextAddress(), programs);
     onTestFinished(() => lab.close());
     return lab;

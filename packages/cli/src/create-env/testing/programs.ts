@@ -1,7 +1,7 @@
-import { chmod, mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { passableDirectory } from "@slipway/kernel/testing/temporary";
 import { build } from "esbuild";
 import { afterAll, beforeAll } from "vitest";
 
@@ -27,8 +27,7 @@ export function builtPrograms(): () => Built {
   let dir = "";
   beforeAll(async () => {
     // Other users must reach them: a CPI may run its agents as somebody else.
-    dir = await mkdtemp(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-programs-"));
-    await chmod(dir, 0o755);
+    dir = await passableDirectory("programs");
     await Promise.all(
       Object.entries(ENTRIES).map(([name, entry]) =>
         build({

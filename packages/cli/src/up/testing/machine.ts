@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { eventually } from "@slipway/agent/e2e/testing/eventually";
+import { passableDirectory } from "@slipway/kernel/testing/temporary";
 import { PROGRAMS } from "../../bosh-cli/testing/requirements.ts";
 
 const WITHIN_MS = 90_000;
@@ -70,17 +70,20 @@ export class Running {
 /** A home of a test's own, and the program that works in it. */
 export class Machine {
   readonly home: string;
+  readonly #dir: string;
   readonly #started: Running[] = [];
 
-  private constructor(home: string) {
+  private constructor(dir: string, home: string) {
+    this.#dir = dir;
     this.home = home;
   }
 
-  static async open(): Promise<Machine> {
-    // The database runs as another user when we are root, and a temporary directory may be closed to it.
-    const dir = await mkdtemp(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-up-"));
-    await chmod(dir, 0o711);
-    return new Machine(join(dir, "home"));
+  /** `below`: a directory nobody else may pass through. */
+  static async open({ below }: { readonly below?: string } = {}): Promise<Machine> {
+    const dir = await passableDirectory("up");
+    if (below === undefined) return new Machine(dir, join(dir, "home"));
+    await mkdir(join(dir, below), { mode: 0o700 });
+    return new Machine(dir, join(dir, below, "home"));
   }
 
   start(...args: readonly string[]): Running {
@@ -123,7 +126,7 @@ export class Machine {
   async close(): Promise<void> {
     for (const running of this.#started) await running.kill();
     await this.run("down");
-    await rm(join(this.home, ".."), { recursive: true, force: true, maxRetries: 5 });
+    await rm(this.#dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

@@ -71,7 +71,8 @@ async function lockState(stateDir: string, clock: Clock): Promise<Lock> {
   try {
     return await acquireLock(places(stateDir).lock, { clock, waitMs: 300, waitForUnseenMs: 300 });
   } catch (cause) {
-    if (LockTimeout.is(cause)) throw StateDirInUse({ dir: stateDir, holder: cause.message }, { cause });
+    const busy = LockTimeout.paramsOf(cause);
+    if (busy !== undefined) throw StateDirInUse({ dir: stateDir, holder: busy.holder }, { cause });
     throw StateUnusable({ dir: stateDir, why: messageTrail(cause) }, { cause });
   }
 }

@@ -1,0 +1,26 @@
+/** Upstream's commands that are still to come, with their short names. */
+export const NOT_YET: ReadonlySet<string> = new Set([
+  ...["add-blob", "blobs", "remove-blob", "sync-blobs", "upload-blobs"],
+  ...["cancel-tasks", "cts"],
+  ...["clean-up", "delete-network", "networks"],
+  ...["cpi-config", "runtime-config", "rc"],
+  ...["create-recovery-plan", "recover", "update-resurrection"],
+  ...["create-release", "cr", "finalize-release", "init-release", "reset-release", "vendor-package"],
+  ...["generate-job", "generate-package", "sha1ify-release", "sha2ify-release", "inspect-local-release"],
+  ...[
+    "delete-release",
+    "delr",
+    "export-release",
+    "inspect-release",
+    "releases",
+    "rs",
+    "upload-release",
+    "ur",
+  ],
+  ...["curl", "unalias-env"],
+  ...["delete-snapshot", "delete-snapshots", "snapshots", "take-snapshot"],
+  ...["delete-vm", "orphaned-vms"],
+  ...["errands", "es", "run-errand"],
+  ...["logs", "pcap", "scp", "ssh"],
+  ...["variables", "vars"],
+]);
