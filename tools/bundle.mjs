@@ -15,6 +15,7 @@ export const EXECUTABLES = [
   },
   { from: "packages/cli/src/bin/slipway.ts", to: "packages/cli/dist/slipway.cjs" },
   { from: "packages/cpi-local/src/main.ts", to: "packages/cpi-local/dist/cpi.cjs" },
+  { from: "packages/cpi-docker/src/main.ts", to: "packages/cpi-docker/dist/cpi.cjs" },
   {
     from: "packages/director/src/bin/slipway-director.ts",
     to: "packages/director/dist/slipway-director.cjs",

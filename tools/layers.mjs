@@ -12,6 +12,7 @@ const MAY_IMPORT = {
   certify: ["protocol", "kernel", "registry", "cpi-sdk"],
   director: ["protocol", "kernel", "registry", "cpi-sdk/embed"],
   "cpi-local": ["protocol", "kernel", "cpi-sdk"],
+  "cpi-docker": ["protocol", "kernel", "cpi-sdk"],
   cli: ["protocol", "kernel", "registry", "cpi-sdk", "director", "cpi-local"],
   sim: ["protocol", "kernel", "cpi-sdk", "director"],
   "tiny-cpi": ["cpi-sdk"],

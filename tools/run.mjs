@@ -53,6 +53,7 @@ const COMMANDS = {
   ],
   "bench:director": () => [["node", "bench/director.mjs"]],
   "bench:local": () => [["node", "bench/local.mjs"]],
+  "bench:docker": (rest) => [["node", "bench/docker.mjs", ...rest]],
   "bench:agent": () => [["node", "bench/agent.mjs"]],
   "conformance:agent": () => [["node", "tools/conformance-agent.mjs"]],
   "bench:cpi": () => [

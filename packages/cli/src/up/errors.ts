@@ -4,7 +4,7 @@ import { defineError } from "@slipway/kernel/errors";
 
 /** Said wherever sandboxes cannot be made, after what would allow them. */
 export const ELSEWHERE =
-  "In a container, it is that one that has to be started with user namespaces allowed. A CPI for Docker is to come.";
+  "In a container, it is that one that has to be started with user namespaces allowed. The Docker CPI needs none of this: docs/use-the-docker-cpi.md.";
 
 export const PortInUse = defineError<{ host: string; port: number; holder: string }>({
   code: "CLU-001",

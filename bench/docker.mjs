@@ -1,0 +1,205 @@
+// npm run bench:docker -- --image ROOT.tar: the Docker CPI beside what the engine and the machine need for the same.
+// Needs root (for bare loop devices), a Docker Engine and its command `docker`, and the root file system of a stemcell.
+import { spawnSync } from "node:child_process";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { request } from "node:https";
+import { createConnection } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parseArgs } from "node:util";
+import { median, report } from "./measure.mjs";
+
+const { image, host, cpi, rounds } = parseArgs({
+  options: {
+    image: { type: "string" },
+    host: { type: "string", default: process.env.DOCKER_HOST ?? "unix:///var/run/docker.sock" },
+    cpi: { type: "string", default: "packages/cpi-docker/dist/cpi.cjs" },
+    rounds: { type: "string", default: "5" },
+  },
+}).values;
+if (image === undefined) throw new Error("--image names no root file system");
+const ROUNDS = Number(rounds);
+
+const dir = mkdtempSync(join(tmpdir(), "slipway-bench-docker-"));
+process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
+const now = () => Number(process.hrtime.bigint()) / 1e6;
+const ms = (n) => `${n.toFixed(0)} ms`;
+const mib = (n) => `${n.toFixed(1)} MiB`;
+
+function run(program, args, options = {}) {
+  const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", ...options });
+  if (status !== 0) throw new Error(`${program} ${args.join(" ")}: ${stderr}`);
+  return stdout.trim();
+}
+const docker = (...args) => run("docker", ["-H", host, ...args]);
+
+const openssl = [
+  "req",
+  "-x509",
+  "-newkey",
+  "ec",
+  "-pkeyopt",
+  "ec_paramgen_curve:P-256",
+  "-nodes",
+  "-days",
+  "1",
+];
+run("openssl", [...openssl, "-subj", "/CN=bench", "-keyout", join(dir, "key"), "-out", join(dir, "cert")]);
+const [key, certificate] = ["key", "cert"].map((name) => readFileSync(join(dir, name), "utf8"));
+
+const volume = `slipway-bench-${process.pid}`;
+const config = join(dir, "cpi.json");
+const agent = { mbus: "https://mbus:bench@0.0.0.0:6868" };
+writeFileSync(config, JSON.stringify({ docker: { dir, host, volume }, agent }));
+const context = { director_uuid: "bench", vm: { stemcell: { api_version: 3 } } };
+function ask(method, ...args) {
+  const input = JSON.stringify({ method, arguments: args, context, api_version: 2 });
+  const reply = JSON.parse(run(process.execPath, [cpi, "--configFile", config], { input }));
+  if (reply.error) throw new Error(`${method}: ${reply.error.message}`);
+  return reply.result;
+}
+
+const RANGE = "10.212.0";
+const untilTrue = async (test) => {
+  while (!(await test())) await new Promise((resolve) => setTimeout(resolve, 5));
+};
+const message = (ip, method, ...args) =>
+  new Promise((resolve) => {
+    const options = {
+      host: ip,
+      port: 6868,
+      path: "/agent",
+      method: "POST",
+      auth: "mbus:bench",
+      rejectUnauthorized: false,
+    };
+    const asked = request({ ...options, agent: false }, (reply) => {
+      let text = "";
+      reply.on("data", (piece) => (text += piece)).on("end", () => resolve(JSON.parse(text)));
+    });
+    asked.on("error", () => resolve({}));
+    asked.end(JSON.stringify({ protocol: 3, method, arguments: args, reply_to: "bench" }));
+  });
+async function value(ip, method, ...args) {
+  let reply = await message(ip, method, ...args);
+  while (reply.value?.state === "running") reply = await message(ip, "get_task", reply.value.agent_task_id);
+  if (reply.exception) throw new Error(`${method}: ${reply.exception.message}`);
+}
+const listens = (ip) =>
+  new Promise((resolve) => {
+    const socket = createConnection({ host: ip, port: 6868 }, () => {
+      socket.destroy();
+      resolve(true);
+    });
+    socket.on("error", () => resolve(false));
+  });
+const timed = async (work) => {
+  const begun = now();
+  await work();
+  return now() - begun;
+};
+const memoryOf = (name) => {
+  const [used = "0"] = docker("stats", "--no-stream", "--format", "{{.MemUsage}}", name).split(" ");
+  return Number.parseFloat(used) * (used.endsWith("GiB") ? 1024 : used.endsWith("KiB") ? 1 / 1024 : 1);
+};
+
+let last = 9;
+const figures = {
+  import: [],
+  bareImport: [],
+  vm: [],
+  bareVm: [],
+  disk: [],
+  bareDisk: [],
+  memory: [],
+  bareMemory: [],
+};
+const loopFile = join(dir, "bare.img");
+const LISTEN = "require('net').createServer().listen(6868)";
+mkdirSync(join(dir, "m"));
+docker("network", "create", "--subnet", `${RANGE}.0/24`, volume);
+try {
+  let stemcell = "";
+  for (let round = 0; round < 2; round++) {
+    if (stemcell !== "") ask("delete_stemcell", stemcell);
+    figures.import.push(await timed(() => (stemcell = ask("create_stemcell", image, {}))));
+    spawnSync("docker", ["-H", host, "rmi", `${volume}:bare`]);
+    figures.bareImport.push(await timed(() => docker("import", image, `${volume}:bare`)));
+  }
+  const warm = ask("create_disk", 8, {}, null);
+  ask("delete_disk", warm);
+  for (let round = 0; round < ROUNDS; round++) {
+    const [ip, bareIp] = [`${RANGE}.${++last}`, `${RANGE}.${++last}`];
+    const bare = `bench-${process.pid}-${round}`;
+    figures.bareVm.push(
+      await timed(async () => {
+        const net = ["--network", volume, "--ip", bareIp];
+        docker("run", "-d", "--init", "--name", bare, ...net, `${volume}:bare`, "node", "-e", LISTEN);
+        await untilTrue(() => listens(bareIp));
+      }),
+    );
+    let vm = "";
+    figures.vm.push(
+      await timed(async () => {
+        const networks = {
+          a: { type: "manual", ip, netmask: "255.255.255.0", cloud_properties: { name: volume } },
+        };
+        const env = { bosh: { mbus: { cert: { ca: certificate, certificate, private_key: key } } } };
+        [vm] = ask("create_vm", `bench-${round}`, stemcell, {}, networks, [], env);
+        await untilTrue(async () => (await message(ip, "ping")).value === "pong");
+      }),
+    );
+    figures.memory.push(memoryOf(vm));
+    figures.bareMemory.push(memoryOf(bare));
+    const disk = ask("create_disk", 256, {}, vm);
+    const mounted = async () => {
+      const hint = ask("attach_disk", vm, disk);
+      await value(ip, "add_persistent_disk", disk, hint);
+      await value(ip, "mount_disk", disk);
+      await value(ip, "unmount_disk", disk);
+      await value(ip, "remove_persistent_disk", disk);
+      ask("detach_disk", vm, disk);
+    };
+    // The first time it is formatted.
+    await mounted();
+    figures.disk.push(await timed(mounted));
+    run("truncate", ["-s", "256M", loopFile]);
+    run("mkfs.ext4", ["-q", "-F", loopFile]);
+    figures.bareDisk.push(
+      await timed(() => {
+        const loop = run("losetup", ["--find", "--show", loopFile]);
+        run("mount", [loop, join(dir, "m")]);
+        run("umount", [join(dir, "m")]);
+        run("losetup", ["--detach", loop]);
+      }),
+    );
+    ask("delete_vm", vm);
+    ask("delete_disk", disk);
+    docker("rm", "-fv", bare);
+  }
+  ask("delete_stemcell", stemcell);
+} finally {
+  const keeper = spawnSync("docker", ["-H", host, "inspect", "-f", "{{.Image}}", `slipway-keeper-${volume}`]);
+  const kept = keeper.stdout.toString().trim().replace("sha256:", "").slice(0, 12);
+  spawnSync("docker", ["-H", host, "rm", "-fv", `slipway-keeper-${volume}`]);
+  if (kept !== "") spawnSync("docker", ["-H", host, "rmi", `slipway-keeper:${kept}`]);
+  for (const args of [
+    ["volume", "rm", volume],
+    ["network", "rm", volume],
+    ["rmi", "-f", `${volume}:bare`],
+  ])
+    spawnSync("docker", ["-H", host, ...args]);
+}
+
+const row = (what, ours, bare, show) => ({
+  what,
+  ours: show(median(ours)),
+  baseline: show(median(bare)),
+  ratio: median(ours) / median(bare),
+});
+report("Docker CPI (medians; calls of the CPI are processes of their own)", [
+  row("create_stemcell / docker import", figures.import, figures.bareImport, ms),
+  row("create_vm to agent ready / docker run to Node listening", figures.vm, figures.bareVm, ms),
+  row("attach, mount, unmount, detach / losetup, mount, umount", figures.disk, figures.bareDisk, ms),
+  row("memory of a VM / of a container with idle Node", figures.memory, figures.bareMemory, mib),
+]);

@@ -1,0 +1,27 @@
+import { type Clock, systemClock } from "@slipway/kernel/clock";
+import type { DockerConfig } from "./config.ts";
+import { addressOf } from "./engine/address.ts";
+import { Engine } from "./engine/engine.ts";
+
+/** An engine and what of it is ours. Everything is kept there, nothing in memory. */
+export interface Cloud {
+  readonly engine: Engine;
+  readonly config: DockerConfig;
+  readonly clock: Clock;
+}
+
+export async function openCloud({
+  config,
+  signal,
+}: {
+  readonly config: DockerConfig;
+  readonly signal?: AbortSignal;
+}): Promise<Cloud> {
+  return { engine: await Engine.open(addressOf(config), signal), config, clock: systemClock };
+}
+
+/** For what must be undone although the call was told to stop. */
+export const unstoppable = (cloud: Cloud): Cloud => ({ ...cloud, engine: cloud.engine.withoutSignal() });
+
+/** Our cids are plain. Any other cannot be one of ours, and must not become a part of a path or a name. */
+export const isPlain = (cid: string): boolean => /^[a-zA-Z0-9][\w-]{0,119}$/.test(cid);

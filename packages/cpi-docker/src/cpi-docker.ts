@@ -1,0 +1,58 @@
+import { join } from "node:path";
+import { type Cpi, defineCpi } from "@slipway/cpi-sdk/cpi";
+import { dockerConfig } from "./config.ts";
+import { attachDisk } from "./methods/attach_disk.ts";
+import { calculateVmCloudProperties } from "./methods/calculate_vm_cloud_properties.ts";
+import { createDisk } from "./methods/create_disk.ts";
+import { createNetwork } from "./methods/create_network.ts";
+import { createStemcell } from "./methods/create_stemcell.ts";
+import { createVm } from "./methods/create_vm.ts";
+import { deleteDisk } from "./methods/delete_disk.ts";
+import { deleteNetwork } from "./methods/delete_network.ts";
+import { deleteSnapshot } from "./methods/delete_snapshot.ts";
+import { deleteStemcell } from "./methods/delete_stemcell.ts";
+import { deleteVm } from "./methods/delete_vm.ts";
+import { detachDisk } from "./methods/detach_disk.ts";
+import { getDisks } from "./methods/get_disks.ts";
+import { hasDisk } from "./methods/has_disk.ts";
+import { hasVm } from "./methods/has_vm.ts";
+import { rebootVm } from "./methods/reboot_vm.ts";
+import { resizeDisk } from "./methods/resize_disk.ts";
+import { setDiskMetadata } from "./methods/set_disk_metadata.ts";
+import { setVmMetadata } from "./methods/set_vm_metadata.ts";
+import { snapshotDisk } from "./methods/snapshot_disk.ts";
+import { updateDisk } from "./methods/update_disk.ts";
+
+/**
+ * VMs as containers of a Docker Engine, with persistent disks that are real block devices and move between running
+ * containers. Everything is done by the engine's API; nothing is needed on its host. The index of the room.
+ */
+export const cpiDocker: Cpi = defineCpi({
+  name: "docker",
+  stemcellFormats: ["slipway-docker", "docker-tar", "docker-light", "general-tar", "warden-tar"],
+  config: dockerConfig,
+  stateDir: ({ dir }) => join(dir, "sdk"),
+  methods: {
+    createStemcell,
+    deleteStemcell,
+    createVm,
+    deleteVm,
+    hasVm,
+    rebootVm,
+    setVmMetadata,
+    calculateVmCloudProperties,
+    createDisk,
+    deleteDisk,
+    hasDisk,
+    attachDisk,
+    detachDisk,
+    getDisks,
+    setDiskMetadata,
+    resizeDisk,
+    updateDisk,
+    snapshotDisk,
+    deleteSnapshot,
+    createNetwork,
+    deleteNetwork,
+  },
+});

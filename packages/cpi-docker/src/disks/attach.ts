@@ -1,0 +1,101 @@
+import { cloudError, vmNotFound } from "@slipway/cpi-sdk/errors";
+import type { Cloud } from "../cloud.ts";
+import { execIn, type Ran } from "../engine/exec.ts";
+import { DiskCommandFailed, DiskInUse, EngineRefused } from "../errors.ts";
+import { findVm, mustFindVm } from "../vms/containers.ts";
+import { onDisk, settle, tryOnDisk } from "./disks.ts";
+import { Keeper } from "./keeper.ts";
+import { ATTACH, DETACH, ENDED, HELD, RELEASE } from "./scripts.ts";
+
+const nodeOf = (disk: string): string => `/dev/slipway-${disk}`;
+
+/**
+ * The path for agents that go by paths, and the id as the proof: the file behind the loop device is named after it. Not
+ * the device's number, which is another one after a restart of the host.
+ */
+export const hintOf = (disk: string) => ({ path: nodeOf(disk), id: disk });
+
+const MAKE_NODE = `set -eu
+rm -f "$1.new"
+mknod -m 0600 "$1.new" b "$2" "$3"
+mv -f "$1.new" "$1"`;
+
+/** Gives a disk to a VM, running or not. The same VM has it already: success. */
+export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {
+  await mustFindVm(cloud, vm);
+  const number = await claim(cloud, vm, disk);
+  const [, major, minor] = /^(\d+):(\d+)$/.exec(number) ?? [];
+  if (major === undefined || minor === undefined)
+    throw DiskCommandFailed({ disk, doing: "making its loop device", said: `its number is ${number}` });
+  const ran = await inVm(cloud, vm, ["sh", "-c", MAKE_NODE, "sh", nodeOf(disk), major, minor]);
+  if (ran === "gone") {
+    await detach(cloud, vm, disk);
+    throw vmNotFound(vm);
+  }
+  // A VM that is off has no nodes. Its agent makes this one when it starts.
+  if (ran === "off" || ran.code === 0) return;
+  await detach(cloud, vm, disk);
+  throw DiskCommandFailed({
+    disk,
+    doing: "making its device node in the VM",
+    said: ran.stderr.trim().slice(-300),
+  });
+}
+
+/** A VM that is gone, as after a crash in the middle of delete_vm, has no claim to its disks. */
+async function claim(cloud: Cloud, vm: string, disk: string): Promise<string> {
+  const doing = "making its loop device";
+  const tried = await tryOnDisk(cloud, disk, ATTACH, [vm], doing);
+  if (tried.code !== ENDED.held) return settle(tried, { disk, doing, vm });
+  const holder = tried.stdout.trim();
+  if ((await findVm(cloud, holder)) !== undefined) return settle(tried, { disk, doing, vm });
+  return await onDisk(cloud, disk, ATTACH, [vm, holder], doing);
+}
+
+/** Takes a disk from a VM, unless something in there still uses it. */
+export async function detachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {
+  await mustFindVm(cloud, vm);
+  await detach(cloud, vm, disk);
+  // Its number may become another disk's.
+  const ran = await inVm(cloud, vm, ["rm", "-f", nodeOf(disk)]);
+  if (typeof ran === "object" && ran.code !== 0)
+    throw DiskCommandFailed({ disk, doing: "removing its device node", said: ran.stderr.trim().slice(-300) });
+}
+
+const detach = (cloud: Cloud, vm: string, disk: string): Promise<string> =>
+  onDisk(cloud, disk, DETACH, [vm], "taking its loop device away", { vm });
+
+/** After the VM is gone. Its disks stay, and are free. */
+export async function releaseDisks(cloud: Cloud, vm: string): Promise<void> {
+  const keeper = await Keeper.openIfUsed(cloud);
+  const ran = await keeper?.run(RELEASE, [vm], "releasing its disks");
+  if (ran === undefined || ran.code === 0) return;
+  if (ran.code === ENDED.busy)
+    throw DiskInUse({
+      disk: ran.stdout.trim(),
+      holder: "something on the engine's host",
+      why: `VM '${vm}' is gone, and its file system is still mounted`,
+    });
+  throw cloudError(`the disks of VM '${vm}' cannot be released: ${ran.stderr.trim().slice(-300)}`);
+}
+
+export async function disksOf(cloud: Cloud, vm: string): Promise<string[]> {
+  const keeper = await Keeper.openIfUsed(cloud);
+  const ran = await keeper?.run(HELD, [vm], "looking for the disks of a VM");
+  if (ran === undefined) return [];
+  if (ran.code !== 0)
+    throw cloudError(`the disks of VM '${vm}' are not known: ${ran.stderr.trim().slice(-300)}`);
+  return ran.stdout.split("\n").filter((line) => line !== "");
+}
+
+async function inVm(cloud: Cloud, vm: string, command: readonly string[]): Promise<Ran | "off" | "gone"> {
+  try {
+    return await execIn(cloud.engine, vm, command, `running ${command[0]} in VM '${vm}'`);
+  } catch (error) {
+    if (!EngineRefused.is(error)) throw error;
+    const found = await findVm(cloud, vm);
+    if (found === undefined) return "gone";
+    if (!found.State.Running || found.State.Status === "restarting") return "off";
+    throw error;
+  }
+}

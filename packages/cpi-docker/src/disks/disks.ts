@@ -1,0 +1,117 @@
+import { diskNotAttached, diskNotFound, noDiskSpace, notSupported } from "@slipway/cpi-sdk/errors";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { type Cloud, isPlain } from "../cloud.ts";
+import { putFiles } from "../engine/archive.ts";
+import type { Ran } from "../engine/exec.ts";
+import { DiskCommandFailed, DiskInUse } from "../errors.ts";
+import { Keeper } from "./keeper.ts";
+import { CREATE, DELETE, DESCRIBE, ENDED, GROW, HAS } from "./scripts.ts";
+
+export async function createDisk(
+  cloud: Cloud,
+  cid: string,
+  sizeMib: number,
+  record: JsonObject,
+): Promise<string> {
+  const keeper = await Keeper.open(cloud);
+  const doing = "making the disk";
+  const ran = await keeper.run(CREATE, [cid, String(sizeMib), JSON.stringify(record)], doing);
+  settle(ran, { disk: cid, doing, sizeMib });
+  return cid;
+}
+
+export async function hasDisk(cloud: Cloud, cid: string): Promise<boolean> {
+  const keeper = isPlain(cid) ? await Keeper.openIfUsed(cloud) : undefined;
+  if (keeper === undefined) return false;
+  const doing = "looking for the disk";
+  const ran = await keeper.run(HAS, [cid], doing);
+  if (ran.code === ENDED.notFound) return false;
+  settle(ran, { disk: cid, doing });
+  return true;
+}
+
+export async function removeDisk(cloud: Cloud, cid: string): Promise<void> {
+  await onDisk(cloud, cid, DELETE, [], "deleting it");
+}
+
+/** Grows a disk that no VM has; the agent lets the file system follow when it mounts it. */
+export async function growDisk(cloud: Cloud, cid: string, sizeMib: number): Promise<void> {
+  await onDisk(cloud, cid, GROW, [String(sizeMib)], "growing it", { sizeMib });
+}
+
+export async function describeDisk(cloud: Cloud, cid: string, metadata: JsonObject): Promise<void> {
+  const keeper = await keeperFor(cloud, cid);
+  const doing = "describing it";
+  const file = { name: `slipway/.described-${cid}`, content: JSON.stringify(metadata), mode: 0o600 };
+  await putFiles(cloud.engine, keeper.name, [file], doing);
+  settle(await keeper.run(DESCRIBE, [cid], doing), { disk: cid, doing });
+}
+
+interface Context {
+  readonly disk: string;
+  readonly doing: string;
+  readonly vm?: string;
+  readonly sizeMib?: number;
+}
+
+/** Runs a script on a disk. What it says. */
+export async function onDisk(
+  cloud: Cloud,
+  disk: string,
+  script: string,
+  args: readonly string[],
+  doing: string,
+  more: Omit<Context, "disk" | "doing"> = {},
+): Promise<string> {
+  return settle(await tryOnDisk(cloud, disk, script, args, doing), { disk, doing, ...more });
+}
+
+/** As `onDisk`, and how it ended is for the caller to judge. */
+export async function tryOnDisk(
+  cloud: Cloud,
+  disk: string,
+  script: string,
+  args: readonly string[],
+  doing: string,
+): Promise<Ran> {
+  return await (await keeperFor(cloud, disk)).run(script, [disk, ...args], doing);
+}
+
+async function keeperFor(cloud: Cloud, disk: string): Promise<Keeper> {
+  const keeper = isPlain(disk) ? await Keeper.openIfUsed(cloud) : undefined;
+  if (keeper === undefined) throw diskNotFound(disk);
+  return keeper;
+}
+
+/** What a script said, or its end as an error of the contract. */
+export function settle({ code, stdout, stderr }: Ran, { disk, doing, vm, sizeMib }: Context): string {
+  const said = stdout.trim();
+  switch (code) {
+    case 0:
+      return said;
+    case ENDED.notFound:
+      throw diskNotFound(disk);
+    case ENDED.notAttached:
+      throw diskNotAttached(vm ?? "", disk);
+    case ENDED.held:
+      throw DiskInUse({ disk, holder: `the VM '${said}'`, why: "it is attached to it" });
+    case ENDED.busy:
+      throw DiskInUse({
+        disk,
+        holder: vm === undefined ? "something on the engine's host" : `the VM '${vm}'`,
+        why: "its file system is mounted, or its device is open",
+      });
+    case ENDED.tooSmall:
+      throw notSupported(`disk '${disk}' has ${said} MiB and cannot become smaller (${sizeMib} MiB)`);
+    case ENDED.noRoom:
+      throw noDiskSpace(
+        `disk '${disk}': ${doing}: the volume has not the room for it${said === "" ? "" : ` (${said} MiB are free)`}`,
+      );
+    default:
+      throw DiskCommandFailed({
+        disk,
+        doing,
+        said: stderr.trim().slice(-500) || `the script ended with ${code}`,
+      });
+  }
+}

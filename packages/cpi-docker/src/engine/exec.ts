@@ -1,0 +1,61 @@
+import type { IncomingMessage } from "node:http";
+import { open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import type { Engine } from "./engine.ts";
+import { bytesOf } from "./http.ts";
+
+export interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+const made = open({ Id: v.string() });
+const ended = open({ Running: v.boolean(), ExitCode: v.nullable(v.number()) });
+
+/**
+ * Runs a program in a running container, as its root. It goes on to its end also when whoever asked for it is gone.
+ */
+export async function execIn(
+  engine: Engine,
+  container: string,
+  command: readonly string[],
+  doing: string,
+): Promise<Ran> {
+  const { Id } = await engine.json(made, {
+    doing,
+    method: "POST",
+    path: `/containers/${encodeURIComponent(container)}/exec`,
+    body: { Cmd: command, AttachStdout: true, AttachStderr: true, User: "0:0", Env: ["LC_ALL=C"] },
+  });
+  const output = await split(
+    await engine.stream({
+      doing,
+      method: "POST",
+      path: `/exec/${Id}/start`,
+      body: { Detach: false, Tty: false },
+    }),
+  );
+  const { ExitCode } = await engine.json(ended, { doing, method: "GET", path: `/exec/${Id}/json` });
+  return { code: ExitCode ?? -1, ...output };
+}
+
+const HEADER = 8;
+const MOST = 256 * 1024;
+
+/** Both outputs come on one stream, in frames: which of the two, three zeros, the length, the bytes. */
+async function split(reply: IncomingMessage): Promise<Omit<Ran, "code">> {
+  const outputs = { stdout: "", stderr: "" };
+  let rest: Buffer = Buffer.alloc(0);
+  for await (const piece of bytesOf(reply)) {
+    rest = Buffer.concat([rest, piece]);
+    while (rest.length >= HEADER) {
+      const end = HEADER + rest.readUInt32BE(4);
+      if (rest.length < end) break;
+      const to = rest[0] === 2 ? "stderr" : "stdout";
+      if (outputs[to].length < MOST) outputs[to] += rest.subarray(HEADER, end).toString("utf8");
+      rest = rest.subarray(end);
+    }
+  }
+  return outputs;
+}

@@ -1,0 +1,50 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
+
+/** What everything of ours on an engine is labelled with, so that `docker ps --filter label=…` finds it. */
+export const LABEL = {
+  kind: "slipway.kind",
+  cid: "slipway.cid",
+  director: "slipway.director",
+  deployment: "slipway.deployment",
+  instanceGroup: "slipway.instance-group",
+  agent: "slipway.agent-id",
+  request: "slipway.request-id",
+  stemcell: "slipway.stemcell",
+  disks: "slipway.disks",
+  version: "slipway.version",
+} as const;
+
+export type Kind = "vm" | "stemcell" | "network" | "disks" | "keeper";
+export type Labels = Readonly<Record<string, string>>;
+
+interface Asked {
+  readonly directorUuid: string;
+  readonly requestId: string | undefined;
+}
+
+export const labelsOf = (kind: Kind, cid: string, { directorUuid, requestId }: Asked): Labels => ({
+  [LABEL.kind]: kind,
+  [LABEL.cid]: cid,
+  [LABEL.director]: directorUuid,
+  ...(requestId !== undefined && { [LABEL.request]: requestId }),
+});
+
+/** Whose VM it is. A Director names itself, the deployment and the group, in this order, in `env.bosh.groups`. */
+export function ownerLabels(env: unknown): Labels {
+  const bosh = objectIn(objectIn(env)?.bosh);
+  const tags = objectIn(bosh?.tags);
+  const groups = Array.isArray(bosh?.groups) ? (bosh.groups as unknown[]) : [];
+  const deployment = tags?.deployment ?? groups[1];
+  const group = tags?.instance_group ?? groups[2];
+  return {
+    ...(typeof deployment === "string" && { [LABEL.deployment]: deployment }),
+    ...(typeof group === "string" && { [LABEL.instanceGroup]: group }),
+  };
+}
+
+const objectIn = (value: unknown): JsonObject | undefined =>
+  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+
+/** The `filters` of a list: all of these labels. */
+export const labelled = (labels: Labels): string =>
+  JSON.stringify({ label: Object.entries(labels).map(([key, value]) => `${key}=${value}`) });

@@ -1,0 +1,20 @@
+import { openCloud, unstoppable } from "../cloud.ts";
+import { labelsOf } from "../labels.ts";
+import { createNetwork as create, removeNetwork } from "../networks/networks.ts";
+import type { DockerMethods } from "./_method.ts";
+
+/** A bridge, with the range that was asked for or one of the engine's choice. */
+export const createNetwork: DockerMethods["createNetwork"] = async ({ definition }, call) => {
+  const cloud = await openCloud(call);
+  const cid = `network-${call.token}`;
+  call.cleanup(() => removeNetwork(unstoppable(cloud), cid));
+  const order = { range: definition.range, gateway: definition.gateway };
+  const { range, gateway } = await create(cloud, cid, order, labelsOf("network", cid, call.request));
+  return {
+    cid,
+    ...(range !== undefined && { range }),
+    ...(gateway !== undefined && { gateway }),
+    reserved: [],
+    cloudProperties: { name: cid },
+  };
+};

@@ -1,0 +1,41 @@
+import { openCloud, unstoppable } from "../cloud.ts";
+import { LABEL, labelsOf, ownerLabels } from "../labels.ts";
+import { planNetworks } from "../networks/plan.ts";
+import { imageOfStemcell } from "../stemcells/images.ts";
+import { removeContainer } from "../vms/containers.ts";
+import { createVm as create } from "../vms/create.ts";
+import { readVmProperties } from "../vms/properties.ts";
+import type { DockerMethods } from "./_method.ts";
+
+/** Makes and starts a container; does not wait for its agent. */
+export const createVm: DockerMethods["createVm"] = async (args, call) => {
+  const cid = `vm-${call.token}`;
+  const { properties, unknown } = readVmProperties(args.cloudProperties);
+  if (unknown.length > 0) call.log.warn(`cloud properties nobody reads: ${unknown.join(", ")}`);
+  const plan = planNetworks(args.networks);
+  const cloud = await openCloud(call);
+  const { reference, command } = await imageOfStemcell(cloud, args.stemcellCid);
+  call.cleanup(async () => void (await removeContainer(unstoppable(cloud), cid)));
+  await create(cloud, {
+    cid,
+    agentId: args.agentId,
+    image: reference,
+    command,
+    plan,
+    properties,
+    labels: {
+      ...labelsOf("vm", cid, call.request),
+      ...ownerLabels(args.env),
+      [LABEL.agent]: args.agentId,
+      [LABEL.stemcell]: args.stemcellCid,
+    },
+    networkLabels: labelsOf("network", "", call.request),
+    userData: call.userData({
+      networks: plan.networks,
+      disks: { system: "" },
+      name: cid,
+      serverName: cid,
+    }),
+  });
+  return { cid, networks: plan.networks };
+};

@@ -1,0 +1,7 @@
+import { openCloud } from "../cloud.ts";
+import { removeDisk } from "../disks/disks.ts";
+import type { DockerMethods } from "./_method.ts";
+
+/** Refused while a VM has it. */
+export const deleteDisk: DockerMethods["deleteDisk"] = async ({ diskCid }, call) =>
+  removeDisk(await openCloud(call), diskCid);

@@ -1,0 +1,6 @@
+import { openCloud } from "../cloud.ts";
+import { removeNetwork } from "../networks/networks.ts";
+import type { DockerMethods } from "./_method.ts";
+
+export const deleteNetwork: DockerMethods["deleteNetwork"] = async ({ networkCid }, call) =>
+  removeNetwork(await openCloud(call), networkCid);

@@ -1,0 +1,7 @@
+import { openCloud } from "../cloud.ts";
+import { findVm } from "../vms/containers.ts";
+import type { DockerMethods } from "./_method.ts";
+
+/** A container that is stopped is there all the same: reboot_vm starts it. */
+export const hasVm: DockerMethods["hasVm"] = async ({ vmCid }, call) =>
+  (await findVm(await openCloud(call), vmCid)) !== undefined;

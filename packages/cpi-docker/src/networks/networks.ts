@@ -1,0 +1,161 @@
+import { cloudError, networkNotFound } from "@slipway/cpi-sdk/errors";
+import { mapOf, open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import { type Cloud, isPlain } from "../cloud.ts";
+import { refused } from "../engine/engine.ts";
+import { textOf } from "../engine/http.ts";
+import { AddressRefused, EngineRefused, NetworkRefused } from "../errors.ts";
+import { LABEL, type Labels } from "../labels.ts";
+import { isIn, type Wish } from "./plan.ts";
+
+const network = open({
+  Name: v.string(),
+  Id: v.string(),
+  Labels: v.optional(v.nullable(mapOf(v.string()))),
+  IPAM: v.optional(
+    open({
+      Config: v.optional(
+        v.nullable(v.array(open({ Subnet: v.optional(v.string()), Gateway: v.optional(v.string()) }))),
+      ),
+    }),
+  ),
+});
+export type DockerNetwork = v.InferOutput<typeof network>;
+
+/** These are the engine's own, and take no fixed addresses. */
+const BUILT_IN = ["bridge", "host", "none"];
+
+const findNetwork = ({ engine }: Cloud, name: string): Promise<DockerNetwork | undefined> =>
+  engine.find(network, {
+    doing: `looking for the network '${name}'`,
+    method: "GET",
+    path: `/networks/${name}`,
+  });
+
+const allNetworks = ({ engine }: Cloud): Promise<readonly DockerNetwork[]> =>
+  engine.json(v.array(network), { doing: "listing networks", method: "GET", path: "/networks" });
+
+const subnetsOf = ({ IPAM }: DockerNetwork): readonly string[] =>
+  (IPAM?.Config ?? []).flatMap(({ Subnet }) => (Subnet === undefined ? [] : [Subnet]));
+
+/** The name of the Docker network for a wish; made where a range has none yet. */
+export async function networkFor(cloud: Cloud, wish: Wish, labels: Labels): Promise<string> {
+  const { ip, named } = wish;
+  if (named !== undefined) return await namedNetwork(cloud, wish, named);
+  if (ip === undefined) return await namedNetwork(cloud, wish, cloud.config.network);
+  const found = await networkOf(cloud, ip);
+  if (found !== undefined) return found;
+  if (wish.range === undefined)
+    throw NetworkRefused({
+      network: wish.network,
+      why: `no Docker network has ${ip} in a subnet, and none can be made without a netmask`,
+    });
+  try {
+    return await makeNetwork(cloud, `slipway-${wish.range.replace("/", "-")}`, wish, labels);
+  } catch (error) {
+    if (!EngineRefused.is(error)) throw error;
+    const now = await appearing(cloud, ip);
+    if (now !== undefined) return now;
+    throw NetworkRefused({ network: wish.network, why: error.message }, { cause: error });
+  }
+}
+
+const APPEARS_WITHIN_MS = 5000;
+
+/** Another call may be making it in this moment: the engine refuses the range before it shows the network. */
+async function appearing(cloud: Cloud, ip: string): Promise<string | undefined> {
+  const since = cloud.clock.monotonic();
+  for (;;) {
+    const found = await networkOf(cloud, ip);
+    if (found !== undefined || cloud.clock.monotonic() - since > APPEARS_WITHIN_MS) return found;
+    await cloud.clock.sleep(100);
+  }
+}
+
+async function networkOf(cloud: Cloud, ip: string): Promise<string | undefined> {
+  const usable = (await allNetworks(cloud)).filter(({ Name }) => !BUILT_IN.includes(Name));
+  return usable.find((one) => subnetsOf(one).some((subnet) => isIn(subnet, ip)))?.Name;
+}
+
+async function namedNetwork(cloud: Cloud, wish: Wish, name: string): Promise<string> {
+  const found = await findNetwork(cloud, name);
+  if (found === undefined)
+    throw NetworkRefused({ network: wish.network, why: `the engine has no network named ${name}` });
+  if (wish.ip === undefined) return found.Name;
+  const subnets = subnetsOf(found);
+  if (BUILT_IN.includes(found.Name) || subnets.length === 0)
+    throw NetworkRefused({
+      network: wish.network,
+      why: `the Docker network ${name} has no fixed addresses, and ${wish.ip} is asked for`,
+    });
+  const { ip } = wish;
+  if (!subnets.some((subnet) => isIn(subnet, ip)))
+    throw AddressRefused({
+      network: wish.network,
+      ip,
+      why: `the Docker network ${name} has ${subnets.join(", ")}`,
+    });
+  return found.Name;
+}
+
+async function makeNetwork(
+  { engine }: Cloud,
+  name: string,
+  { range, gateway }: { readonly range: string | undefined; readonly gateway: string | undefined },
+  labels: Labels,
+): Promise<string> {
+  const config =
+    range === undefined ? [] : [{ Subnet: range, ...(gateway !== undefined && { Gateway: gateway }) }];
+  await engine.run({
+    doing: `making the network '${name}'`,
+    method: "POST",
+    path: "/networks/create",
+    // Engines before 25 let two networks have one name.
+    body: {
+      Name: name,
+      CheckDuplicate: true,
+      Driver: "bridge",
+      IPAM: { Config: config },
+      Labels: { ...labels, [LABEL.cid]: name },
+    },
+  });
+  return name;
+}
+
+export interface ManagedNetwork {
+  readonly range: string | undefined;
+  readonly gateway: string | undefined;
+}
+
+/** With the range that was asked for, or one of the engine's choice. */
+export async function createNetwork(
+  cloud: Cloud,
+  cid: string,
+  order: ManagedNetwork,
+  labels: Labels,
+): Promise<ManagedNetwork> {
+  if ((await findNetwork(cloud, cid)) === undefined)
+    await makeNetwork(cloud, cid, order, labels).catch((error: unknown) => {
+      if (EngineRefused.is(error))
+        throw NetworkRefused({ network: cid, why: error.message }, { cause: error });
+      throw error;
+    });
+  const [first] = (await findNetwork(cloud, cid))?.IPAM?.Config ?? [];
+  return {
+    range: first?.Subnet ?? order.range,
+    gateway: first?.Gateway?.replace(/\/\d+$/, "") ?? order.gateway,
+  };
+}
+
+/** Only one that create_network made. */
+export async function removeNetwork(cloud: Cloud, cid: string): Promise<void> {
+  const found = isPlain(cid) ? await findNetwork(cloud, cid) : undefined;
+  if (found?.Labels?.[LABEL.kind] !== "network" || found.Name !== cid) throw networkNotFound(cid);
+  const doing = `deleting the network '${cid}'`;
+  const reply = await cloud.engine.attempt({ doing, method: "DELETE", path: `/networks/${found.Id}` });
+  if (!refused(reply)) return void (await textOf(reply));
+  if (reply.status === 404) throw networkNotFound(cid);
+  if (reply.said.includes("active endpoints"))
+    throw cloudError(`network '${cid}' has VMs in it; delete them first (${reply.said})`);
+  throw EngineRefused({ doing, ...reply });
+}

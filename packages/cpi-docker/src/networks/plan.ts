@@ -1,0 +1,93 @@
+import { BlockList, isIP, isIPv4 } from "node:net";
+import { check } from "@slipway/protocol/schema/check";
+import { open } from "@slipway/protocol/schema/json";
+import { doc } from "@slipway/protocol/schema/marks";
+import type { Network, Networks } from "@slipway/protocol/settings/networks";
+import * as v from "valibot";
+import { AddressRefused, BadProperties } from "../errors.ts";
+
+/** A network's `cloud_properties`. */
+const networkProperties = open({
+  name: v.optional(
+    doc(
+      v.pipe(v.string(), v.regex(/^[a-zA-Z0-9][\w.-]*$/, "name must be a name of a Docker network")),
+      "the Docker network; for manual networks left out, the one with the range, which is made if there is none",
+    ),
+  ),
+});
+
+/** What a VM wants of one network. */
+export interface Wish {
+  /** As the manifest calls it. */
+  readonly network: string;
+  /** The Docker network, where one is named. */
+  readonly named: string | undefined;
+  readonly ip: string | undefined;
+  readonly range: string | undefined;
+  readonly gateway: string | undefined;
+}
+
+export interface NetworkPlan {
+  /** The one with the way out first. */
+  readonly wishes: readonly Wish[];
+  /** As the agent shall see them. */
+  readonly networks: Networks;
+  readonly dns: readonly string[];
+  /** The way out, where the engine might take another. */
+  readonly gateway: string | undefined;
+}
+
+/** The engine gives addresses and routes; the agent leaves them alone, and only writes DNS. */
+export function planNetworks(networks: Networks): NetworkPlan {
+  const real = Object.entries(networks).filter(([, network]) => network.type !== "vip");
+  const isDefault = (name: string, what: string) => networks[name]?.default?.includes(what) === true;
+  const wishes = real.map(([name, network]) => wishOf(name, network));
+  const first = wishes.find(({ network }) => isDefault(network, "gateway")) ?? wishes[0];
+  const forDns = real.filter(([name]) => isDefault(name, "dns"));
+  return {
+    wishes: first === undefined ? [] : [first, ...wishes.filter((wish) => wish !== first)],
+    networks: {
+      ...networks,
+      ...Object.fromEntries(real.map(([name, network]) => [name, { ...network, preconfigured: true }])),
+    },
+    dns: [...new Set((forDns.length > 0 ? forDns : real).flatMap(([, network]) => network.dns ?? []))],
+    gateway: wishes.length > 1 ? first?.gateway : undefined,
+  };
+}
+
+function wishOf(network: string, given: Network): Wish {
+  const checked = check(networkProperties, given.cloud_properties ?? {}, "cloud_properties");
+  if (!checked.ok) throw BadProperties({ what: `network '${network}'`, problems: checked.problems });
+  const ip = given.type === "dynamic" ? undefined : given.ip || undefined;
+  if (given.type !== "dynamic" && ip === undefined)
+    throw AddressRefused({ network, ip: "(none)", why: "a manual network needs an address" });
+  if (ip !== undefined && isIP(ip) === 0)
+    throw AddressRefused({ network, ip: JSON.stringify(ip), why: "it is no address" });
+  if (given.gateway && isIP(given.gateway) === 0)
+    throw AddressRefused({ network, ip: JSON.stringify(given.gateway), why: "the gateway is no address" });
+  const range = ip === undefined ? undefined : rangeOf(ip, given.netmask);
+  return { network, named: checked.value.name, ip, range, gateway: given.gateway || undefined };
+}
+
+/** `10.0.0.7` in `255.255.255.0` is of `10.0.0.0/24`. Undefined where there is no netmask, or none that is one. */
+export function rangeOf(ip: string, netmask: string | undefined): string | undefined {
+  if (!isIPv4(ip) || netmask === undefined || !isIPv4(netmask)) return undefined;
+  const bits = netmask
+    .split(".")
+    .map((part) => Number(part).toString(2).padStart(8, "0"))
+    .join("");
+  const length = bits.replace(/0+$/, "").length;
+  if (bits.slice(0, length).includes("0")) return undefined;
+  const mask = netmask.split(".").map(Number);
+  const start = ip.split(".").map((part, at) => Number(part) & (mask[at] ?? 0));
+  return `${start.join(".")}/${length}`;
+}
+
+export function isIn(range: string, ip: string): boolean {
+  const [start = "", length = ""] = range.split("/");
+  const family = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
+  if (isIP(start) === 0 || isIP(start) !== isIP(ip)) return false;
+  const list = new BlockList();
+  list.addSubnet(start, Number(length), family(start));
+  return list.check(ip, family(ip));
+}

@@ -1,0 +1,25 @@
+import { open } from "node:fs/promises";
+import { BadImage } from "../errors.ts";
+
+export type ImageKind = "none" | "tar";
+
+/** How an image file starts that the engine can read; newer ones read zstd too, but not all that we speak to. */
+const PACKED = ["1f8b", "425a68", "fd377a585a00"];
+
+/** Whether a stemcell brings a root file system. Says what is wrong before anything is sent. */
+export async function imageKind(path: string): Promise<ImageKind> {
+  const file = await open(path, "r").catch((cause: unknown) => {
+    throw BadImage({ why: `${path} cannot be read` }, { cause });
+  });
+  try {
+    if (!(await file.stat()).isFile()) throw BadImage({ why: `${path} is no file` });
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0);
+    const start = buffer.subarray(0, bytesRead);
+    if (bytesRead === 0) return "none";
+    if (PACKED.some((magic) => start.toString("hex").startsWith(magic))) return "tar";
+    if (start.subarray(257, 262).toString("latin1") === "ustar") return "tar";
+  } finally {
+    await file.close();
+  }
+  throw BadImage({ why: "it is neither a tar nor a tar.gz of a root file system" });
+}

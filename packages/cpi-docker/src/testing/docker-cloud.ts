@@ -1,0 +1,266 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { AGENT_SERVER, CA } from "@slipway/agent/transports/testing/certificates";
+import { post } from "@slipway/agent/transports/testing/https-client";
+import { embed } from "@slipway/cpi-sdk/embed";
+import { systemClock } from "@slipway/kernel/clock";
+import { messageTrail } from "@slipway/kernel/errors";
+import { systemRandom } from "@slipway/kernel/random";
+import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
+import * as v from "valibot";
+import { expect, vi } from "vitest";
+import { type Cloud, openCloud } from "../cloud.ts";
+import { cpiDocker } from "../cpi-docker.ts";
+import { keeperName } from "../disks/keeper.ts";
+import { addressOf } from "../engine/address.ts";
+import { Engine } from "../engine/engine.ts";
+import { execIn, type Ran } from "../engine/exec.ts";
+import { LABEL } from "../labels.ts";
+import { listContainers, removeContainer } from "../vms/containers.ts";
+import { testImage } from "./test-image.ts";
+
+/** Only an engine that was named for it: the suites kill and remove things on it. */
+export const HOST = process.env.SLIPWAY_DOCKER_HOST ?? "";
+
+export async function engineTrouble(): Promise<string | undefined> {
+  if (HOST === "") return "SLIPWAY_DOCKER_HOST names no Docker Engine";
+  return await Engine.open(addressOf({ host: HOST })).then(
+    () => undefined,
+    (error: unknown) => messageTrail(error),
+  );
+}
+
+/** A range no other test of this machine uses at the same time. */
+const OCTET = process.pid % 250;
+let lastHost = 10;
+
+export const nextAddress = (third = OCTET): string => `10.213.${third}.${++lastHost}`;
+
+/** An engine with a volume of the test's own on it, and the CPI. */
+export class DockerCloud {
+  readonly dir: string;
+  readonly director: string;
+  readonly config: { dir: string; host: string; volume: string };
+  readonly #stemcells: string[] = [];
+  #last = 0;
+
+  private constructor(dir: string, host: string) {
+    this.dir = dir;
+    this.director = `director-${systemRandom.hex(4)}`;
+    this.config = { dir, host, volume: `slipway-test-${systemRandom.hex(4)}` };
+  }
+
+  static async open(host = HOST): Promise<DockerCloud> {
+    return new DockerCloud(await mkdtemp(join(tmpdir(), "slipway-docker-")), host);
+  }
+
+  async cloud(): Promise<Cloud> {
+    return await openCloud({ config: { network: "bridge", ...this.config } });
+  }
+
+  async close(): Promise<void> {
+    const cloud = await this.cloud();
+    for (const { cid } of await listContainers(cloud, { [LABEL.director]: this.director })) {
+      await this.ask("delete_vm", [cid]);
+    }
+    await removeContainer(cloud, keeperName(cloud));
+    const gone = async (path: string) =>
+      void (await cloud.engine.attempt({ doing: "cleaning", method: "DELETE", path }));
+    await gone(`/volumes/${this.config.volume}`);
+    const mine = JSON.stringify({ label: [`${LABEL.director}=${this.director}`] });
+    await cloud.engine.run({
+      doing: "cleaning",
+      method: "POST",
+      path: "/networks/prune",
+      query: { filters: mine },
+    });
+    for (const cid of this.#stemcells) await this.ask("delete_stemcell", [cid]);
+    const ours = JSON.stringify({ reference: ["slipway-keeper"] });
+    const images = await cloud.engine.json(v.array(v.looseObject({ Id: v.string() })), {
+      doing: "cleaning",
+      method: "GET",
+      path: "/images/json",
+      query: { filters: ours },
+    });
+    // Those of suites beside this one are in use, and stay.
+    for (const { Id } of images) await gone(`/images/${Id}`);
+    await rm(this.dir, { recursive: true, force: true });
+  }
+
+  async ask(method: string, args: readonly unknown[], requestId?: string): Promise<CpiResponse> {
+    const mbus = "https://mbus:s3cret@0.0.0.0:6868";
+    const blobstore = { provider: "local", options: { blobstore_path: "/var/vcap/blobs" } };
+    const cpi = embed(cpiDocker, { config: { docker: this.config, agent: { mbus, blobstore } } });
+    return await cpi.request(this.request(method, args, requestId));
+  }
+
+  request(method: string, args: readonly unknown[], requestId?: string) {
+    return {
+      method,
+      arguments: args,
+      context: {
+        director_uuid: this.director,
+        request_id: requestId ?? `request-${++this.#last}-${systemRandom.hex(8)}`,
+        vm: { stemcell: { api_version: 3 } },
+      },
+      api_version: 2,
+    };
+  }
+
+  async result<T = unknown>(method: string, args: readonly unknown[], requestId?: string): Promise<T> {
+    const reply = await this.ask(method, args, requestId);
+    expect(reply.error).toBeNull();
+    return reply.result as T;
+  }
+
+  /** The text of the refusal. */
+  async refusal(method: string, args: readonly unknown[]): Promise<string> {
+    const reply = await this.ask(method, args);
+    expect(reply.error).not.toBeNull();
+    return `${reply.error?.type} ${reply.error?.message}`;
+  }
+
+  /** With our agent in it, when no image is given. */
+  async newStemcell(image?: string, properties: object = {}): Promise<string> {
+    const cid = await this.result<string>("create_stemcell", [image ?? (await testImage()), properties]);
+    this.#stemcells.push(cid);
+    return cid;
+  }
+
+  /** A stemcell whose image is this text. */
+  async refusedStemcell(text: string, properties: object = {}): Promise<string> {
+    const file = join(this.dir, `image-${++this.#last}`);
+    await writeFile(file, text);
+    return await this.refusal("create_stemcell", [file, properties]);
+  }
+
+  vmArguments(stemcell: string, networks: object, properties: object = {}): unknown[] {
+    const cert = { ca: CA, certificate: AGENT_SERVER.certificate, private_key: AGENT_SERVER.privateKey };
+    const groups = [this.director, "shop", "db"];
+    return [
+      `agent-${++this.#last}`,
+      stemcell,
+      properties,
+      networks,
+      [],
+      { bosh: { mbus: { cert }, groups } },
+    ];
+  }
+
+  async newVm(stemcell: string, ip = nextAddress(), properties: object = {}): Promise<Vm> {
+    const args = this.vmArguments(stemcell, { private: manual(ip) }, properties);
+    const [cid] = await this.result<[string]>("create_vm", args);
+    return new Vm(this, cid, ip);
+  }
+
+  async newDisk(size = 32): Promise<string> {
+    return await this.result<string>("create_disk", [size, {}, null]);
+  }
+
+  /** Attached and mounted as a Director does it. */
+  async mounted(vm: Vm, disk: string): Promise<void> {
+    const hint = await this.result("attach_disk", [vm.cid, disk]);
+    await vm.value("add_persistent_disk", disk, hint);
+    await vm.value("mount_disk", disk);
+  }
+
+  async unmounted(vm: Vm, disk: string): Promise<void> {
+    await vm.value("unmount_disk", disk);
+    await vm.value("remove_persistent_disk", disk);
+    await this.result("detach_disk", [vm.cid, disk]);
+  }
+
+  /** Disks of this test that have a loop device on the engine's host. */
+  async loops(): Promise<string[]> {
+    const cloud = await this.cloud();
+    const script = "losetup --noheadings --output BACK-FILE; ls /slipway/disks";
+    const { stdout } = await execIn(
+      cloud.engine,
+      keeperName(cloud),
+      ["sh", "-c", script],
+      "looking for loops",
+    );
+    const lines = stdout.split("\n");
+    const mine = lines.filter((line) => /^disk-\w+$/.test(line));
+    return mine.filter((disk) => lines.some((line) => line.includes(`/${disk}.img`)));
+  }
+}
+
+export const manual = (ip: string, more: object = {}) => ({
+  type: "manual",
+  ip,
+  netmask: "255.255.255.0",
+  gateway: ip.replace(/\d+$/, "1"),
+  ...more,
+});
+
+/** A VM with our agent in it, as a Director sees it. */
+export class Vm {
+  readonly cid: string;
+  readonly ip: string;
+  readonly #cloud: DockerCloud;
+
+  constructor(cloud: DockerCloud, cid: string, ip: string) {
+    this.#cloud = cloud;
+    this.cid = cid;
+    this.ip = ip;
+  }
+
+  async ask(
+    method: string,
+    ...args: readonly unknown[]
+  ): Promise<{ value?: unknown; exception?: { message: string } }> {
+    const body = JSON.stringify({ protocol: 3, method, arguments: args, reply_to: "test" });
+    const reply = await post(6868, body, {
+      host: this.ip,
+      checkServerIdentity: () => undefined,
+      timeout: 5000,
+    });
+    return JSON.parse(reply.text) as { value?: unknown };
+  }
+
+  async value(method: string, ...args: readonly unknown[]): Promise<unknown> {
+    let reply = await this.ask(method, ...args);
+    for (let task = taskIn(reply.value); task !== undefined; task = taskIn(reply.value)) {
+      await systemClock.sleep(50);
+      reply = await this.ask("get_task", task);
+    }
+    if (reply.exception !== undefined) throw new Error(`${method}: ${reply.exception.message}`);
+    return reply.value;
+  }
+
+  async pong(): Promise<this> {
+    const asked = async () => expect((await this.ask("ping")).value).toBe("pong");
+    await vi.waitFor(asked, { timeout: 30_000, interval: 50 });
+    return this;
+  }
+
+  async run(script: string): Promise<Ran> {
+    const { engine } = await this.#cloud.cloud();
+    return await execIn(engine, this.cid, ["sh", "-c", script], "a test");
+  }
+
+  async must(script: string): Promise<string> {
+    const { code, stdout, stderr } = await this.run(script);
+    if (code !== 0) throw new Error(`${script}: ${code} ${stderr}`);
+    return stdout.trim();
+  }
+
+  async look(): Promise<Record<string, unknown>> {
+    const { engine } = await this.#cloud.cloud();
+    const reply = await engine.stream({
+      doing: "looking",
+      method: "GET",
+      path: `/containers/${this.cid}/json`,
+    });
+    const pieces: Uint8Array[] = [];
+    for await (const piece of reply) pieces.push(piece as Uint8Array);
+    return JSON.parse(Buffer.concat(pieces).toString()) as Record<string, unknown>;
+  }
+}
+
+function taskIn(value: unknown): string | undefined {
+  if (typeof value !== "object" || value === null || !("agent_task_id" in value)) return undefined;
+  return (value as { state?: unknown }).state === "running" ? String(value.agent_task_id) : undefined;
+}

@@ -1,0 +1,61 @@
+import { rm } from "node:fs/promises";
+import { createConnection, createServer, type Server, type Socket } from "node:net";
+
+/** Before the engine hears of the request, or after it has carried it out and nobody hears of that. */
+export type Moment = "before" | "after";
+
+/** Stands before an engine's socket, counts requests, and lets something happen at one of them. */
+export class EngineProxy {
+  readonly path: string;
+  readonly #server: Server;
+  #requests = 0;
+  #trap: { readonly at: number; readonly moment: Moment; readonly spring: () => void } | undefined;
+
+  private constructor(path: string, engine: string) {
+    this.path = path;
+    this.#server = createServer((client) => this.#serve(client, engine));
+  }
+
+  static async open(path: string, engine: string): Promise<EngineProxy> {
+    const proxy = new EngineProxy(path, engine);
+    await new Promise<void>((resolve) => proxy.#server.listen(path, resolve));
+    return proxy;
+  }
+
+  /** Counts from the next request on. */
+  trap(at: number, moment: Moment, spring: () => void): void {
+    this.#requests = 0;
+    this.#trap = { at, moment, spring };
+  }
+
+  async close(): Promise<void> {
+    await new Promise((resolve) => this.#server.close(resolve));
+    await rm(this.path, { force: true });
+  }
+
+  /** This client makes one connection for each request. */
+  #serve(client: Socket, engine: string): void {
+    this.#requests += 1;
+    const trap = this.#trap?.at === this.#requests ? this.#trap : undefined;
+    client.on("error", () => undefined);
+    if (trap?.moment === "before") {
+      trap.spring();
+      client.destroy();
+      return;
+    }
+    const upstream = createConnection(engine);
+    upstream.on("error", () => client.destroy());
+    upstream.on("close", () => client.end());
+    client.on("close", () => trap === undefined && upstream.destroy());
+    client.pipe(upstream, { end: false });
+    if (trap === undefined) {
+      upstream.pipe(client);
+      return;
+    }
+    upstream.once("data", () => {
+      trap.spring();
+      client.destroy();
+      upstream.resume();
+    });
+  }
+}

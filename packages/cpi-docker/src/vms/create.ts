@@ -1,0 +1,105 @@
+import type { Cloud } from "../cloud.ts";
+import { putFiles } from "../engine/archive.ts";
+import { must, refused } from "../engine/engine.ts";
+import { textOf } from "../engine/http.ts";
+import { AddressRefused, DidNotStart, EngineRefused, NetworkRefused } from "../errors.ts";
+import type { Labels } from "../labels.ts";
+import { networkFor } from "../networks/networks.ts";
+import type { NetworkPlan, Wish } from "../networks/plan.ts";
+import { securityOf } from "../security.ts";
+import { findVm, removeContainer, startContainer } from "./containers.ts";
+import type { VmProperties } from "./properties.ts";
+import { containerSpec, endpointOf } from "./spec.ts";
+
+export interface NewVm {
+  readonly cid: string;
+  readonly agentId: string;
+  readonly image: string;
+  /** What the image runs. */
+  readonly command: readonly string[];
+  readonly plan: NetworkPlan;
+  readonly properties: VmProperties;
+  readonly labels: Labels;
+  readonly networkLabels: Labels;
+  readonly userData: string;
+}
+
+/** Where agents of Docker and Warden stemcells look for their settings, and old ones for the way to the registry. */
+const SETTINGS = ["var/vcap/bosh/warden-cpi-agent-env.json", "var/vcap/bosh/warden-cpi-user-data.json"];
+
+/** Makes and starts a container; its settings are in it before its first process is. */
+export async function createVm(cloud: Cloud, vm: NewVm): Promise<void> {
+  if (await madeBefore(cloud, vm.cid)) return;
+  const [first, ...others] = await inOrder(cloud, vm);
+  const spec = containerSpec({
+    ...vm,
+    dns: vm.plan.dns,
+    gateway: vm.plan.gateway,
+    security: await securityOf(cloud),
+    network: first,
+  });
+  const call = {
+    doing: `making the container '${vm.cid}'`,
+    method: "POST",
+    path: "/containers/create",
+    query: { name: vm.cid },
+    body: spec,
+  } as const;
+  const reply = await cloud.engine.attempt(call);
+  if (refused(reply)) throw reasonOf(EngineRefused({ doing: call.doing, ...reply }), vm);
+  await textOf(must(reply, call));
+  try {
+    for (const { name, wish } of others) await connect(cloud, vm.cid, name, endpointOf(wish));
+    const files = SETTINGS.map((name) => ({ name, content: vm.userData, mode: 0o600 }));
+    await putFiles(cloud.engine, vm.cid, files, `putting settings into '${vm.cid}'`);
+    await startContainer(cloud, vm.cid, `starting '${vm.cid}'`);
+  } catch (error) {
+    throw reasonOf(error, vm);
+  }
+}
+
+/** By an earlier run of this request. It is started last: one that never was is not whole. */
+async function madeBefore(cloud: Cloud, cid: string): Promise<boolean> {
+  const found = await findVm(cloud, cid);
+  if (found === undefined) return false;
+  if (found.State.Status !== "created") return true;
+  await removeContainer(cloud, cid);
+  return false;
+}
+
+async function inOrder(cloud: Cloud, vm: NewVm): Promise<{ readonly name: string; readonly wish: Wish }[]> {
+  const chosen: { name: string; wish: Wish }[] = [];
+  for (const wish of vm.plan.wishes) {
+    const name = await networkFor(cloud, wish, vm.networkLabels);
+    const other = chosen.find((one) => one.name === name);
+    if (other !== undefined)
+      throw NetworkRefused({
+        network: wish.network,
+        why: `it is the same Docker network (${name}) as '${other.wish.network}', and a container is in one once`,
+      });
+    chosen.push({ name, wish });
+  }
+  return chosen;
+}
+
+async function connect({ engine }: Cloud, cid: string, network: string, endpoint: object): Promise<void> {
+  await engine.run({
+    doing: `connecting '${cid}' with the network '${network}'`,
+    method: "POST",
+    path: `/networks/${network}/connect`,
+    body: { Container: cid, EndpointConfig: endpoint },
+  });
+}
+
+/** The engine's refusal as the operator's problem, where it is one of the known. */
+function reasonOf(error: unknown, { cid, plan }: NewVm): unknown {
+  if (!EngineRefused.is(error)) return error;
+  const said = error.message;
+  const wish = plan.wishes.find(({ ip }) => ip !== undefined && said.includes(ip)) ?? plan.wishes[0];
+  const address = { network: wish?.network ?? "", ip: wish?.ip ?? "(dynamic)" };
+  if (/address already in use/i.test(said) && !/bind|listen|port/i.test(said))
+    return AddressRefused({ ...address, why: "another container has it" }, { cause: error });
+  if (/does not belong to any of this network|no configured subnet/i.test(said))
+    return AddressRefused({ ...address, why: "it is not in the network's subnet" }, { cause: error });
+  return DidNotStart({ cid, said: said.replace(/^.*the Docker Engine answers /, "") }, { cause: error });
+}
