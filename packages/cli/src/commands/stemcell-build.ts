@@ -1,6 +1,8 @@
 import { resolve } from "node:path";
 import type { Command, Given } from "../command.ts";
+import type { BuiltStemcell } from "../stemcells/build-local.ts";
 import { BadStemcellOption, NotBuiltYet } from "../stemcells/errors.ts";
+import type { Tools } from "../tools.ts";
 import { sizeText } from "../ui/size-text.ts";
 
 const NUMBER = /^[1-9]\d{0,2}$/;
@@ -8,53 +10,53 @@ const NUMBER = /^[1-9]\d{0,2}$/;
 /** `slipway stemcell build` */
 export const stemcellBuild: Command = {
   name: "stemcell build",
-  summary: "make the stemcell of the local cloud: its sandboxes see this host's own files, read-only",
+  summary: "make a stemcell: of this host's own files for the local cloud, of Debian packages for Docker",
   topic: "what they are made of",
   options: [
-    { flags: "--name <name>", about: "its name (slipway-local)" },
-    { flags: "--version <version>", about: "its version (1.0)" },
+    { flags: "--for <cloud>", about: "which cloud it is for: local or docker (local)" },
+    {
+      flags: "--name <name>",
+      about: "its name (slipway-local, slipway-docker-debian-<suite>, or the image's)",
+    },
+    { flags: "--version <version>", about: "its version (1.0, or the image's tag)" },
     { flags: "--api-version <number>", about: "which agent API it promises (3)" },
-    { flags: "--from-root <path>", about: "a directory or tar with another root file system" },
-    { flags: "--for <cloud>", about: "which cloud it is for (local)" },
+    { flags: "--from-root <path>", about: "local: a directory or tar with another root file system" },
+    { flags: "--suite <name>", about: "docker: which release of Debian (bookworm)" },
+    { flags: "--mirror <url>", about: "docker: where Debian's packages are (where this machine gets them)" },
+    { flags: "--package <name>", about: "docker: one more Debian package", repeats: true },
+    { flags: "--root-only", about: "docker: only the root file system, a gzipped tar" },
+    {
+      flags: "--from-image <reference>",
+      about: "docker: a light stemcell of an image with an agent, NAME@sha256:DIGEST",
+    },
+    { flags: "--os <name>", about: "with --from-image: its operating system (its name)" },
     { flags: "--out <file>", about: "where to write it (<name>-<version>.tgz)" },
   ],
-  async run(given, { ui, clock }) {
+  async run(given, tools) {
     const cloud = given.text("for") ?? "local";
-    if (cloud !== "local") throw NotBuiltYet({ cloud });
-    const { buildLocalStemcell, LOCAL_STEMCELL } = await import("../stemcells/build-local.ts");
-    const name = given.text("name") ?? LOCAL_STEMCELL.name;
-    const version = given.text("version") ?? LOCAL_STEMCELL.version;
-    const built = await buildLocalStemcell({
-      to: resolve(given.text("out") ?? defaultFile(name, version)),
-      name,
-      version,
-      apiVersion: apiVersionOf(given),
-      fromRoot: given.text("from-root"),
-      clock,
-    });
-    ui.table({
+    if (cloud !== "local" && cloud !== "docker") throw NotBuiltYet({ cloud });
+    const light = given.text("from-image") !== undefined;
+    refuseOthers(given, cloud === "local" ? "local" : light ? "light" : "heavy");
+    const build = cloud === "local" ? local : light ? fromImage : fromPackages;
+    const built = await build(given, tools);
+    const { root } = built;
+    tools.ui.table({
       content: "stemcell",
       transpose: true,
       header: {
-        name: "Name",
-        version: "Version",
-        os: "OS",
-        api_version: "API version",
-        file: "File",
+        ...{ name: "Name", version: "Version", os: "OS", api_version: "API version", file: "File" },
         size: "Size",
+        ...(root && { root_size: "Unpacked", packages: "Packages" }),
         sha1: "SHA1",
         took: "Took",
       },
       rows: [
         [
-          built.name,
-          built.version,
-          built.os,
-          String(built.apiVersion),
-          built.file,
+          ...[built.name, built.version, built.os, String(built.apiVersion), built.file],
           sizeText(built.size),
+          ...(root ? [sizeText(root.size), String(root.packages)] : []),
           built.sha1,
-          `${Math.round(built.ms)} ms`,
+          built.ms < 10_000 ? `${Math.round(built.ms)} ms` : `${Math.round(built.ms / 1000)} s`,
         ],
       ],
     });
@@ -62,8 +64,87 @@ export const stemcellBuild: Command = {
   },
 };
 
+const ONLY = {
+  local: ["from-root"],
+  heavy: ["suite", "mirror", "package", "root-only"],
+  light: ["from-image", "os"],
+} as const;
+
+/** An option that would be ignored is a mistake. */
+function refuseOthers(given: Given, kind: keyof typeof ONLY): void {
+  const allowed: readonly string[] = ONLY[kind];
+  const isGiven = (option: string) =>
+    option === "package"
+      ? given.texts(option).length > 0
+      : option === "root-only"
+        ? given.flag(option)
+        : given.text(option) !== undefined;
+  const wrong = Object.values(ONLY)
+    .flat()
+    .find((option) => !allowed.includes(option) && isGiven(option));
+  if (wrong === undefined) return;
+  const which = {
+    local: "the local cloud's stemcell",
+    heavy: "one of Debian packages",
+    light: "one of an image",
+  };
+  throw BadStemcellOption({ option: wrong, why: `it means nothing for ${which[kind]}` });
+}
+
+async function local(given: Given, { clock }: Tools): Promise<BuiltStemcell> {
+  const { buildLocalStemcell, LOCAL_STEMCELL } = await import("../stemcells/build-local.ts");
+  const name = given.text("name") ?? LOCAL_STEMCELL.name;
+  const version = given.text("version") ?? LOCAL_STEMCELL.version;
+  return await buildLocalStemcell({
+    to: outOf(given, name, version),
+    name,
+    version,
+    apiVersion: apiVersionOf(given),
+    fromRoot: given.text("from-root"),
+    clock,
+  });
+}
+
+async function fromPackages(given: Given, tools: Tools): Promise<BuiltStemcell> {
+  const { clock, env, programs, stop, ui } = tools;
+  const { buildDockerStemcell, DOCKER_STEMCELL, dockerName } = await import("../stemcells/build-docker.ts");
+  const suite = given.text("suite") ?? DOCKER_STEMCELL.suite;
+  const name = given.text("name") ?? dockerName(suite);
+  const version = given.text("version") ?? DOCKER_STEMCELL.version;
+  const rootOnly = given.flag("root-only");
+  const apiVersion = apiVersionOf(given);
+  const progress = ui.progress(`Making a root file system of Debian ${suite}; this takes a minute or two`);
+  try {
+    const built = await buildDockerStemcell({
+      ...{ name, version, apiVersion, suite, rootOnly, clock, env, stop },
+      to: outOf(given, name, version, rootOnly ? "tar.gz" : "tgz"),
+      mirror: given.text("mirror"),
+      packages: given.texts("package"),
+      agent: programs.agent,
+      node: process.execPath,
+    });
+    progress.done(`Made a root file system of Debian ${suite}`);
+    return built;
+  } catch (error) {
+    progress.failed();
+    throw error;
+  }
+}
+
+async function fromImage(given: Given, { clock }: Tools): Promise<BuiltStemcell> {
+  const { buildLightStemcell, readReference } = await import("../stemcells/build-light.ts");
+  const image = readReference(given.text("from-image") ?? "");
+  const name = given.text("name") ?? image.short;
+  const version = given.text("version") ?? image.version ?? "1.0";
+  return await buildLightStemcell({
+    ...{ image, name, version, os: given.text("os"), apiVersion: apiVersionOf(given), clock },
+    to: outOf(given, name, version),
+  });
+}
+
 /** A name that cannot be one is refused later, with its reason; here it only must not lead elsewhere. */
-const defaultFile = (name: string, version: string): string => `${name}-${version}.tgz`.replaceAll("/", "-");
+const outOf = (given: Given, name: string, version: string, ending = "tgz"): string =>
+  resolve(given.text("out") ?? `${name}-${version}.${ending}`.replaceAll("/", "-"));
 
 function apiVersionOf(given: Given): number | undefined {
   const text = given.text("api-version");

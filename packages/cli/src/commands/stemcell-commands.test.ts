@@ -48,8 +48,13 @@ describe("stemcell build, inspect and repack", () => {
     });
   });
 
-  it.each([
-    [{ for: "docker" }, "CLS-004"],
+  it.each<[NonNullable<Parameters<typeof givenOf>[0]>, string]>([
+    [{ for: "aws" }, "CLS-004"],
+    [{ for: "docker", "from-root": "/" }, "CLS-005"],
+    [{ for: "docker", "from-image": "thing:1" }, "CLS-009"],
+    [{ for: "docker", "from-image": `thing@sha256:${"0".repeat(64)}`, "root-only": true }, "CLS-005"],
+    [{ suite: "bookworm" }, "CLS-005"],
+    [{ package: ["curl"] }, "CLS-005"],
     [{ "api-version": "two" }, "CLS-005"],
     [{ "api-version": "0" }, "CLS-005"],
     [{ name: "two words" }, "CLS-005"],

@@ -12,7 +12,9 @@ export const stemcellInspect: Command = {
   async run(given, { ui }) {
     const { inspectStemcell } = await import("../stemcells/inspect-archive.ts");
     ui.table({
+      // Upstream's name of it, which is no noun to count by.
       content: "stemcell-metadata",
+      count: null,
       // In a pipe one row, as upstream prints it.
       transpose: ui.live,
       header: {

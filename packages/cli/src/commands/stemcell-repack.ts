@@ -33,6 +33,7 @@ export const stemcellRepack: Command = {
     });
     ui.table({
       content: "stemcell",
+      count: null,
       transpose: true,
       header: { file: "File", size: "Size", sha1: "SHA1" },
       rows: [[to, sizeText(size), sha1]],

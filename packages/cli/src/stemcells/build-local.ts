@@ -35,6 +35,8 @@ export interface BuiltStemcell extends WrittenArchive {
   readonly apiVersion: number;
   /** How long it took. */
   readonly ms: number;
+  /** Its root file system, where one was made for it: bytes when unpacked, number of packages. */
+  readonly root?: { readonly size: number; readonly packages: number };
 }
 
 /** Writes a stemcell for the local CPI. The same order on the same host gives the same bytes. */

@@ -30,8 +30,8 @@ export const StemcellNotWritten = defineError<{ file: string; why: string }>({
 export const NotBuiltYet = defineError<{ cloud: string }>({
   code: "CLS-004",
   kind: "operator",
-  message: (p) => `slipway builds stemcells for its local cloud, none for ${p.cloud}`,
-  next: "Leave out --for, or upload one of the public stemcells for that cloud with `slipway upload-stemcell`.",
+  message: (p) => `slipway builds stemcells for its local cloud and for docker, none for ${p.cloud}`,
+  next: "Say `--for docker`, leave out --for, or upload one of the public stemcells for that cloud with `slipway upload-stemcell`.",
 });
 
 export const BadStemcellOption = defineError<{ option: string; why: string }>({
@@ -46,4 +46,26 @@ export const NoRoot = defineError<{ path: string; why: string }>({
   kind: "operator",
   message: (p) => `${p.path} cannot be the root file system of a stemcell: ${p.why}`,
   next: "Name a directory with a root file system, or a tar of one (gzipped or not).",
+});
+
+export const NoBootstrap = defineError<{ program: string }>({
+  code: "CLS-007",
+  kind: "operator",
+  message: (p) => `a root file system cannot be made here: the program ${p.program} is not there`,
+  next: "On Debian or Ubuntu: `apt-get install mmdebstrap debian-archive-keyring`. Elsewhere run slipway in a container of Debian, or take an image that has the agent in it with `--from-image`.",
+});
+
+export const RootNotBuilt = defineError<{ suite: string; code: number; said: string }>({
+  code: "CLS-008",
+  kind: "outside",
+  message: (p) =>
+    `the root file system of Debian ${p.suite} could not be made: mmdebstrap ended with ${p.code} and said:\n${p.said}`,
+  next: "Its last lines say what it missed. It needs Debian's keys (package debian-archive-keyring), a mirror it can reach (`--mirror` names another), room beside the file, and to be run as root or by a user with subordinate ids (package uidmap).",
+});
+
+export const NoDigest = defineError<{ reference: string; why: string }>({
+  code: "CLS-009",
+  kind: "operator",
+  message: (p) => `--from-image ${p.reference} cannot be used for a stemcell: ${p.why}`,
+  next: "It is NAME[:TAG]@sha256:DIGEST. `docker image inspect --format '{{json .RepoDigests}}' NAME` shows it for an image that was pulled, `docker buildx imagetools inspect NAME` for one in a registry; for one that was built here it is what `docker image inspect --format '{{.Id}}' NAME` shows.",
 });

@@ -1,0 +1,100 @@
+import { rename, stat } from "node:fs/promises";
+import { fileDigest } from "@slipway/director/stemcells/digest";
+import type { Clock } from "@slipway/kernel/clock";
+import { type Exec, systemExec } from "@slipway/kernel/exec";
+import type { BuiltStemcell } from "./build-local.ts";
+import { withRoom } from "./debian/room.ts";
+import { type DebianOrder, type DebianRoot, debianRoot } from "./debian/root.ts";
+import { BadStemcellOption } from "./errors.ts";
+import { writeManifest } from "./manifest.ts";
+import { writeArchive } from "./write-archive.ts";
+
+export const DOCKER_STEMCELL = { suite: "bookworm", version: "1.0", apiVersion: 3 } as const;
+
+export interface DockerStemcellOrder extends Omit<DebianOrder, "suite" | "exec" | "root"> {
+  /** The .tgz; what is there is replaced. */
+  readonly to: string;
+  readonly name?: string | undefined;
+  readonly version?: string | undefined;
+  readonly apiVersion?: number | undefined;
+  /** A release of Debian; bookworm unless told otherwise. */
+  readonly suite?: string | undefined;
+  /** Only the image of it, a gzipped tar: for machine images. */
+  readonly rootOnly?: boolean;
+  readonly clock: Clock;
+  readonly exec?: Exec;
+  readonly root?: boolean;
+}
+
+const osOf = (suite: string): string => `debian-${suite}`;
+export const dockerName = (suite: string): string => `slipway-docker-${osOf(suite)}`;
+
+/** Writes a stemcell for the Docker CPI, from Debian packages. The same packages give the same bytes. */
+export async function buildDockerStemcell(order: DockerStemcellOrder): Promise<BuiltStemcell> {
+  const { to, clock, exec = systemExec, root = process.getuid?.() === 0 } = order;
+  const began = clock.monotonic();
+  const suite = order.suite ?? DOCKER_STEMCELL.suite;
+  const about = {
+    name: order.name ?? dockerName(suite),
+    version: order.version ?? DOCKER_STEMCELL.version,
+    os: osOf(suite),
+    apiVersion: order.apiVersion ?? DOCKER_STEMCELL.apiVersion,
+  };
+  check(order, suite);
+  // Said before the work is done.
+  manifestOf(about, "0".repeat(40));
+  return await withRoom(to, async (room) => {
+    const made = await debianRoot({ ...order, suite, exec, root }, room);
+    const written = await (order.rootOnly ? keepImage(to, made) : keepStemcell(to, made, about));
+    return {
+      ...{ ...about, ...written, file: to },
+      root: { size: made.size, packages: made.packages.length },
+      ms: clock.monotonic() - began,
+    };
+  });
+}
+
+type About = Pick<BuiltStemcell, "name" | "version" | "os" | "apiVersion">;
+
+async function keepStemcell(to: string, made: DebianRoot, about: About) {
+  return await writeArchive(to, [
+    { name: "stemcell.MF", text: manifestOf(about, await fileDigest(made.path, "sha1")) },
+    { name: "packages.txt", text: `${made.packages.join("\n")}\n` },
+    { name: "image", path: made.path },
+  ]);
+}
+
+async function keepImage(to: string, { path }: DebianRoot) {
+  const { size } = await stat(path);
+  const sha1 = await fileDigest(path, "sha1");
+  await rename(path, to);
+  return { size, sha1 };
+}
+
+function manifestOf({ name, version, os, apiVersion }: About, sha1: string): string {
+  const manifest = writeManifest({
+    ...{ name, version, operating_system: os, sha1, bosh_protocol: "1", api_version: apiVersion },
+    // A tar of a root file system is what `general-tar` means to every CPI that takes it.
+    stemcell_formats: ["slipway-docker", "docker-tar", "general-tar"],
+    cloud_properties: { infrastructure: "docker", hypervisor: "docker", command: ["/sbin/init"] },
+  });
+  if (manifest.ok) return manifest.text;
+  throw BadStemcellOption({
+    option: "name, --version or --api-version",
+    why: manifest.problems.join("; "),
+  });
+}
+
+const SUITE = /^[a-z][a-z0-9-]{1,30}$/;
+const MIRROR = /^(https?|file|copy):\/\/[^\s"'\\[\]]+$/;
+const PACKAGE = /^[a-z0-9][a-z0-9+.-]+$/;
+
+/** All of these become words of another program. */
+function check({ mirror, packages = [] }: DockerStemcellOrder, suite: string): void {
+  const bad = (option: string, why: string) => BadStemcellOption({ option, why });
+  if (!SUITE.test(suite)) throw bad("suite", `"${suite}" is no release of Debian, such as bookworm`);
+  if (mirror !== undefined && !MIRROR.test(mirror))
+    throw bad("mirror", "it is no address such as http://deb.debian.org/debian");
+  const wrong = packages.find((name) => !PACKAGE.test(name));
+  if (wrong !== undefined) throw bad("package", `"${wrong}" is no name of a Debian package`);
+}

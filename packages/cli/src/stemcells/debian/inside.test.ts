@@ -1,0 +1,84 @@
+import { chmod, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { Child } from "@slipway/kernel/testing/child";
+import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { agentConfig } from "@slipway/protocol/agent/agent-config";
+import * as v from "valibot";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { insideFiles } from "./inside.ts";
+
+let dir: string;
+let remove: () => Promise<void>;
+let child: Child | undefined;
+beforeEach(async () => {
+  ({ path: dir, remove } = await temporaryDirectory());
+});
+afterEach(async () => {
+  child?.process.kill("SIGKILL");
+  await remove();
+});
+
+const textOf = (name: string): string => {
+  const file = insideFiles({ suite: "bookworm", agent: "/a", node: "/n" }).find((one) => one.name === name);
+  if (file === undefined || !("text" in file)) throw new Error(`there is no text ${name}`);
+  return file.text;
+};
+const read = (name: string) => readFile(join(dir, name), "utf8").catch(() => "");
+
+/** The init, with its places in a directory of the test and a script in place of the agent. */
+async function startInit(agent: string): Promise<Child> {
+  await writeFile(join(dir, "agent"), `#!/bin/sh\ncd '${dir}'\n${agent}\n`);
+  await chmod(join(dir, "agent"), 0o755);
+  const init = textOf("usr/sbin/init")
+    .replaceAll("/var/lib/slipway", dir)
+    .replaceAll("/usr/sbin/sshd", `${dir}/no-sshd`)
+    .replaceAll("/usr/local/bin/node", `${dir}/agent`);
+  await writeFile(join(dir, "init"), init);
+  child = new Child("sh", [join(dir, "init")]);
+  return child;
+}
+
+describe("the init of an image", () => {
+  it("starts the agent again whether it asked for it, failed or was killed, and no more once it is to be off", async () => {
+    await startInit(`echo "$*" >>starts
+case $(wc -l <starts) in
+  1) exit 0 ;;
+  2) kill -KILL $$ ;;
+  3) exit 1 ;;
+  *) exit 3 ;;
+esac`);
+    await expect.poll(() => read("power")).toBe("off\n");
+    expect(await read("starts")).toBe("/usr/lib/slipway/slipway-agent.cjs --platform linux\n".repeat(4));
+  });
+
+  it("stays off when it starts and was switched off before, and still ends when told to", async () => {
+    await writeFile(join(dir, "power"), "off\n");
+    const init = await startInit("echo started >>starts");
+    await expect.poll(() => asleep(init.pid)).toBe(true);
+    init.process.kill("SIGTERM");
+    expect(await init.end()).toBe(0);
+    expect(await read("starts")).toBe("");
+  });
+
+  it("ends in an orderly way, the agent first", async () => {
+    const init = await startInit(`trap 'echo ended >>ends; exit 1' TERM
+echo >>starts
+while :; do sleep 0.05; done`);
+    await expect.poll(() => read("starts")).toBe("\n");
+    init.process.kill("SIGTERM");
+    expect(await init.end()).toBe(0);
+    expect(await read("ends")).toBe("ended\n");
+  });
+});
+
+it("what the agent is told in an image is something it understands", () => {
+  const config = v.parse(agentConfig, JSON.parse(textOf("var/vcap/bosh/agent.json")));
+  expect(config.Platform?.Linux).toEqual({ SkipDiskSetup: true, UseWholePersistentDisk: true });
+});
+
+/** Its child sleeps: it has come to its loop. */
+async function asleep(pid: number): Promise<boolean> {
+  const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
+  const [first] = children.trim().split(" ");
+  return (await readFile(`/proc/${first}/comm`, "utf8").catch(() => "")) === "sleep\n";
+}

@@ -1,0 +1,108 @@
+import { createReadStream, createWriteStream, existsSync } from "node:fs";
+import { stat } from "node:fs/promises";
+import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
+import { CommandMissing, type Exec, mustRun } from "@slipway/kernel/exec";
+import { packTar, type TarSource } from "modern-tar/fs";
+import { NoBootstrap, RootNotBuilt } from "../errors.ts";
+import { EPOCH, type InsideFile, insideFiles } from "./inside.ts";
+import { machineApt } from "./machine-apt.ts";
+import { packagesOf } from "./packages.ts";
+import { FILES_TAR, MERGED_USR, planBootstrap, ROOT_TAR } from "./plan.ts";
+import { linesOf, mirrorLines, officialLines } from "./sources.ts";
+
+export interface DebianOrder {
+  /** Which release of Debian. */
+  readonly suite: string;
+  /** In place of what the machine itself gets its packages from. */
+  readonly mirror?: string | undefined;
+  /** Packages besides those that every image has. */
+  readonly packages?: readonly string[];
+  /** The agent's bundle, and the Node.js that runs it. */
+  readonly agent: string;
+  readonly node: string;
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly exec: Exec;
+  readonly stop?: AbortSignal | undefined;
+  /** Whether this process may do everything; else it is done in a user namespace. */
+  readonly root: boolean;
+}
+
+export interface DebianRoot {
+  /** A gzipped tar. */
+  readonly path: string;
+  /** Unpacked. */
+  readonly size: number;
+  readonly packages: readonly string[];
+}
+
+/** A root file system of Debian packages with the agent in it; the same packages give the same bytes. */
+export async function debianRoot(order: DebianOrder, room: string): Promise<DebianRoot> {
+  const { suite, mirror, packages = [], exec, stop } = order;
+  await mustHaveBootstrap(exec);
+  const apt = await machineApt(exec, order.env);
+  const own = linesOf(suite, apt.sources);
+  const lines =
+    mirror !== undefined
+      ? mirrorLines(suite, mirror, apt.keyring)
+      : own.length > 0
+        ? own
+        : officialLines(suite, apt.keyring);
+  await writeInside(insideFiles(order), join(room, FILES_TAR));
+  const { args, env, input } = planBootstrap({
+    suite,
+    lines,
+    more: packages,
+    root: order.root,
+    checkValidUntil: apt.checkValidUntil,
+    mergedUsr: existsSync(MERGED_USR),
+    env: { ...apt.proxies, ...temporary(order, room) },
+  });
+  // What it mounts must not outlive it, nor be seen by the machine.
+  const [program, first] = order.root ? ["unshare", ["--mount", "mmdebstrap"]] : ["mmdebstrap", []];
+  const made = await exec(program, [...first, ...args], { cwd: room, env, input, signal: stop });
+  if (made.code !== 0) throw RootNotBuilt({ suite, code: made.code, said: endOf(made.stderr) });
+  const tar = join(room, ROOT_TAR);
+  const status = await mustRun(
+    exec,
+    "listing the packages of the root file system",
+    "tar",
+    ["-xOf", tar, "--occurrence=1", "./var/lib/dpkg/status"],
+    { keep: 64 << 20 },
+  );
+  const path = join(room, "image");
+  await pipeline(createReadStream(tar), createGzip({ level: 6 }), createWriteStream(path, { flags: "wx" }));
+  return { path, size: (await stat(tar)).size, packages: packagesOf(status.stdout) };
+}
+
+async function mustHaveBootstrap(exec: Exec): Promise<void> {
+  await exec("mmdebstrap", ["--version"]).catch((cause: unknown) => {
+    throw CommandMissing.is(cause) ? NoBootstrap({ program: "mmdebstrap" }, { cause }) : cause;
+  });
+}
+
+/** In a user namespace the root belongs to other users, who may not reach the room. */
+const temporary = ({ root, env }: DebianOrder, room: string): Readonly<Record<string, string>> =>
+  root ? { TMPDIR: room } : env.TMPDIR === undefined ? {} : { TMPDIR: env.TMPDIR };
+
+async function writeInside(files: readonly InsideFile[], to: string): Promise<void> {
+  await pipeline(packTar(files.map(source)), createWriteStream(to, { flags: "wx" }));
+}
+
+function source(file: InsideFile): TarSource {
+  const same = { uid: 0, gid: 0, mode: file.mode, mtime: new Date(EPOCH * 1000), target: file.name };
+  return "text" in file
+    ? { ...same, type: "content", content: file.text }
+    : { ...same, type: "file", source: file.path };
+}
+
+const MOST = 2000;
+
+/** The last of what it said but its progress; addresses without the passwords in them. */
+const endOf = (said: string): string =>
+  said
+    .replace(/^I: .*\n?/gm, "")
+    .replace(/:\/\/[^/\s@]+@/g, "://")
+    .trim()
+    .slice(-MOST) || "nothing";
