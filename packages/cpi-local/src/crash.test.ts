@@ -52,9 +52,9 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a CPI that is k
   ): Promise<void> {
     const release = await holdMachine();
     const { child, ended } = call(method, args, id);
-    await systemClock.sleep(fraction * (took.get(method) ?? 400));
-    child.kill("SIGKILL");
+    const cancel = systemClock.after(fraction * (took.get(method) ?? 400), () => child.kill("SIGKILL"));
     await ended;
+    cancel();
     await release();
   }
 

@@ -14,8 +14,8 @@ export interface Request {
 }
 
 /**
- * Reads an envelope as upstream does: any case of the keys, `null` and missing alike. Undefined for what is not a
- * request: nobody can be answered then.
+ * Reads an envelope as upstream does, in whatever case its keys are, `null` and missing alike. Undefined for what is
+ * not a request: nobody can be answered then.
  */
 export function readRequest(body: string): Request | undefined {
   const parsed = parsedOrUndefined(body);

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
+import { withDeadline } from "@slipway/kernel/deadline";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { needs } from "../testing/needs.ts";
@@ -55,7 +56,9 @@ describe.runIf(server)("a real agent process on a real NATS server", () => {
   /** The agent is connected: it answers where nobody listened before. */
   async function answering(director: Director): Promise<void> {
     await eventually("an answer to ping", async () => {
-      const reply = await Promise.race([director.ask("ping"), systemClock.sleep(500)]);
+      const reply = await withDeadline("a ping", 500, systemClock, undefined, () =>
+        director.ask("ping"),
+      ).catch(() => undefined);
       return reply && "value" in reply && reply.value === "pong" ? true : undefined;
     });
   }

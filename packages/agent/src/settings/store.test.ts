@@ -58,7 +58,7 @@ describe("settings", () => {
     expect((await started(t, { find: nothing })).current().mbus).toBe("nats://new");
   });
 
-  it("fail the start when neither source nor file has any", async () => {
+  it("fail the start when neither source nor file knows them", async () => {
     const t = await tools();
     await expect(started(t, { find: nothing })).rejects.toSatisfy(SettingsNotFound.is);
   });

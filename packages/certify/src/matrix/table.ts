@@ -1,3 +1,4 @@
+import { columnsText, MIX_HEADER, mixCells } from "../columns.ts";
 import type { Row } from "./observe.ts";
 
 const VERBS: Readonly<Record<string, string>> = {
@@ -9,21 +10,9 @@ const VERBS: Readonly<Record<string, string>> = {
 
 /** The rows as a table for people; fits a terminal of 120 columns. */
 export function tableText(rows: readonly Row[]): string {
-  const header = [
-    "Director",
-    "CPI",
-    "Stemcell",
-    "create_vm ->",
-    "user-data",
-    "registry",
-    "attach ->",
-    "agent is told",
-    "",
-  ];
+  const header = [...MIX_HEADER, "create_vm ->", "user-data", "registry", "attach ->", "agent is told", ""];
   const body = rows.map((row) => [
-    `v${row.director}`,
-    `v${row.cpi}`,
-    `v${row.stemcell}`,
+    ...mixCells(row),
     row.createVmResult,
     row.userData === "settings" ? "full settings" : row.userData === "registry" ? "registry URL" : "unusable",
     writesText(row),
@@ -31,15 +20,7 @@ export function tableText(rows: readonly Row[]): string {
     row.agentCalls.join(", "),
     row.agrees ? "ok" : "WRONG",
   ]);
-  const widths = header.map((_, at) =>
-    Math.max(...[header, ...body].map((cells) => (cells[at] ?? "").length)),
-  );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join("  ")
-      .trimEnd();
-  return [line(header), ...body.map(line)].join("\n");
+  return columnsText([header, ...body]);
 }
 
 function writesText(row: Row): string {

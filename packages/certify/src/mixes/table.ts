@@ -1,9 +1,8 @@
+import { columnsText, MIX_HEADER, mixCells } from "../columns.ts";
 import type { CallSeen, Row } from "./row.ts";
 
 const HEADER = [
-  "Director",
-  "CPI",
-  "Stemcell",
+  ...MIX_HEADER,
   "create_vm ->",
   "user-data",
   "registry",
@@ -17,9 +16,7 @@ const HEADER = [
 /** The rows as a table for people; fits a terminal of 140 columns. */
 export function tableText(rows: readonly Row[]): string {
   const body = rows.map((row) => [
-    `v${row.director}`,
-    `v${row.cpi}`,
-    `v${row.stemcell}`,
+    ...mixCells(row),
     same(answersOf(row, "create_vm")),
     same(row.moments.flatMap(({ userData }) => USER_DATA[userData ?? "none"] ?? [])),
     registryText(row),
@@ -29,15 +26,7 @@ export function tableText(rows: readonly Row[]): string {
     dataText(row),
     row.agrees ? "ok" : "WRONG",
   ]);
-  const widths = HEADER.map((title, at) =>
-    Math.max(title.length, ...body.map((cells) => (cells[at] ?? "").length)),
-  );
-  const line = (cells: readonly string[]) =>
-    cells
-      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
-      .join("  ")
-      .trimEnd();
-  return [line(HEADER), ...body.map(line)].join("\n");
+  return columnsText([HEADER, ...body]);
 }
 
 const USER_DATA: Readonly<Record<string, string>> = {

@@ -9,24 +9,40 @@ import { timeText } from "../ui/time-text.ts";
 import type { Ui } from "../ui/ui.ts";
 import { OnlyOrphans } from "./errors.ts";
 
-const orphan = v.object({
+const disk = v.object({
   disk_cid: v.string(),
   size: v.nullish(v.number()),
   az: v.nullish(v.string()),
-  deployment_name: v.nullish(v.string()),
   instance_name: v.nullish(v.string()),
+});
+const orphan = v.object({
+  ...disk.entries,
+  deployment_name: v.nullish(v.string()),
   orphaned_at: v.nullish(v.string()),
 });
 
 const attached = v.object({
-  disk_cid: v.string(),
-  size: v.nullish(v.number()),
-  az: v.nullish(v.string()),
-  instance_name: v.nullish(v.string()),
+  ...disk.entries,
   vm_cid: v.nullish(v.string()),
   active: v.nullish(v.boolean()),
   mounted: v.nullish(v.boolean()),
 });
+
+/** What is told of a disk, wherever it is. */
+const HEADER = {
+  disk_cid: "Disk CID",
+  size: "Size",
+  deployment: "Deployment",
+  instance: "Instance",
+  az: "AZ",
+};
+const cellsOf = (one: v.InferOutput<typeof disk>, deployment: string): string[] => [
+  one.disk_cid,
+  mebibytesText(one.size ?? 0),
+  deployment,
+  one.instance_name ?? "",
+  one.az ?? "",
+];
 
 export const disks: Command = {
   name: "disks",
@@ -47,23 +63,12 @@ async function showOrphans(api: DirectorApi, ui: Ui): Promise<void> {
   ui.table({
     content: "disks",
     header: {
-      disk_cid: "Disk CID",
-      size: "Size",
-      deployment: "Deployment",
-      instance: "Instance",
-      az: "AZ",
+      ...HEADER,
       orphaned_at: "Orphaned At",
     },
     rows: [...orphans]
       .sort((a, b) => (when(a) < when(b) ? 1 : -1))
-      .map((one) => [
-        one.disk_cid,
-        mebibytesText(one.size ?? 0),
-        one.deployment_name ?? "",
-        one.instance_name ?? "",
-        one.az ?? "",
-        timeText(one.orphaned_at),
-      ]),
+      .map((one) => [...cellsOf(one, one.deployment_name ?? ""), timeText(one.orphaned_at)]),
   });
 }
 
@@ -74,11 +79,7 @@ async function showAttached(api: DirectorApi, ui: Ui, deployment: string | undef
     for (const one of await attachedDisks(api, name)) {
       const where = one.mounted === true ? "mounted" : one.vm_cid ? "attached" : "detached";
       rows.push([
-        one.disk_cid,
-        mebibytesText(one.size ?? 0),
-        name,
-        one.instance_name ?? "",
-        one.az ?? "",
+        ...cellsOf(one, name),
         one.vm_cid ?? "",
         one.active === false ? `${where}, not active` : where,
       ]);
@@ -87,11 +88,7 @@ async function showAttached(api: DirectorApi, ui: Ui, deployment: string | undef
   ui.table({
     content: "disks",
     header: {
-      disk_cid: "Disk CID",
-      size: "Size",
-      deployment: "Deployment",
-      instance: "Instance",
-      az: "AZ",
+      ...HEADER,
       vm_cid: "VM CID",
       state: "State",
     },

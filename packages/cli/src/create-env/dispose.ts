@@ -3,7 +3,7 @@ import { newRequestId } from "@slipway/director/flows/calls";
 import type { Session } from "./session.ts";
 import type { Stages } from "./stages.ts";
 
-/** Disks that no instance has any more. A crash in between asks for the same once more. */
+/** Disks that no longer belong to an instance. A crash in between asks for the same once more. */
 export async function deleteUnusedDisks(
   { store, cloud, context }: Session,
   stages: Stages,

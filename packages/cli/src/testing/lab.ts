@@ -1,5 +1,18 @@
 import { FakeDirector, INFO } from "./fake-director.ts";
 
+const EVENT = {
+  id: "7",
+  parent_id: "6",
+  timestamp: 1731700000,
+  user: "admin",
+  action: "update",
+  object_type: "deployment",
+  object_name: "shop",
+  task: "42",
+  deployment: "shop",
+  instance: "web/6f1c",
+};
+
 const event = (task: string, state: string, time: number, more: object = {}) =>
   JSON.stringify({
     time,
@@ -224,16 +237,7 @@ export async function startLab(): Promise<FakeDirector> {
     .task("POST /failed", 41, { states: ["error"], event: EVENTS })
     .json("GET /events", [
       {
-        id: "7",
-        parent_id: "6",
-        timestamp: 1731700000,
-        user: "admin",
-        action: "update",
-        object_type: "deployment",
-        object_name: "shop",
-        task: "42",
-        deployment: "shop",
-        instance: "web/6f1c",
+        ...EVENT,
         context: { before: { stemcells: ["x/1"] }, after: {}, n: 1 },
         error: "it's broken",
       },
@@ -247,16 +251,7 @@ export async function startLab(): Promise<FakeDirector> {
       },
     ])
     .json("GET /events/7", {
-      id: "7",
-      parent_id: "6",
-      timestamp: 1731700000,
-      user: "admin",
-      action: "update",
-      object_type: "deployment",
-      object_name: "shop",
-      task: "42",
-      deployment: "shop",
-      instance: "web/6f1c",
+      ...EVENT,
       context: { a: "b" },
       error: "broken",
     })

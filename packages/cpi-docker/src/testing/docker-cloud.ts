@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { AGENT_SERVER, CA } from "@slipway/agent/transports/testing/certificates";
 import { post } from "@slipway/agent/transports/testing/https-client";
 import { embed } from "@slipway/cpi-sdk/embed";
+import { CpiUnderTest } from "@slipway/cpi-sdk/testing/cpi-under-test";
 import { systemClock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
@@ -38,16 +39,14 @@ let lastHost = 10;
 export const nextAddress = (third = OCTET): string => `10.213.${third}.${++lastHost}`;
 
 /** An engine with a volume of the test's own on it, and the CPI. */
-export class DockerCloud {
+export class DockerCloud extends CpiUnderTest {
   readonly dir: string;
-  readonly director: string;
   readonly config: { dir: string; host: string; volume: string };
   readonly #stemcells: string[] = [];
-  #last = 0;
 
   private constructor(dir: string, host: string) {
+    super(`director-${systemRandom.hex(4)}`);
     this.dir = dir;
-    this.director = `director-${systemRandom.hex(4)}`;
     this.config = { dir, host, volume: `slipway-test-${systemRandom.hex(4)}` };
   }
 
@@ -95,32 +94,6 @@ export class DockerCloud {
     return await cpi.request(this.request(method, args, requestId));
   }
 
-  request(method: string, args: readonly unknown[], requestId?: string) {
-    return {
-      method,
-      arguments: args,
-      context: {
-        director_uuid: this.director,
-        request_id: requestId ?? `request-${++this.#last}-${systemRandom.hex(8)}`,
-        vm: { stemcell: { api_version: 3 } },
-      },
-      api_version: 2,
-    };
-  }
-
-  async result<T = unknown>(method: string, args: readonly unknown[], requestId?: string): Promise<T> {
-    const reply = await this.ask(method, args, requestId);
-    expect(reply.error).toBeNull();
-    return reply.result as T;
-  }
-
-  /** The text of the refusal. */
-  async refusal(method: string, args: readonly unknown[]): Promise<string> {
-    const reply = await this.ask(method, args);
-    expect(reply.error).not.toBeNull();
-    return `${reply.error?.type} ${reply.error?.message}`;
-  }
-
   /** With our agent in it, when no image is given. */
   async newStemcell(image?: string, properties: object = {}): Promise<string> {
     const cid = await this.result<string>("create_stemcell", [image ?? (await testImage()), properties]);
@@ -130,7 +103,7 @@ export class DockerCloud {
 
   /** A stemcell whose image is this text. */
   async refusedStemcell(text: string, properties: object = {}): Promise<string> {
-    const file = join(this.dir, `image-${++this.#last}`);
+    const file = join(this.dir, `image-${this.next()}`);
     await writeFile(file, text);
     return await this.refusal("create_stemcell", [file, properties]);
   }
@@ -138,14 +111,7 @@ export class DockerCloud {
   vmArguments(stemcell: string, networks: object, properties: object = {}): unknown[] {
     const cert = { ca: CA, certificate: AGENT_SERVER.certificate, private_key: AGENT_SERVER.privateKey };
     const groups = [this.director, "shop", "db"];
-    return [
-      `agent-${++this.#last}`,
-      stemcell,
-      properties,
-      networks,
-      [],
-      { bosh: { mbus: { cert }, groups } },
-    ];
+    return [`agent-${this.next()}`, stemcell, properties, networks, [], { bosh: { mbus: { cert }, groups } }];
   }
 
   async newVm(stemcell: string, ip = nextAddress(), properties: object = {}): Promise<Vm> {

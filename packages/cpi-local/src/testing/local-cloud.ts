@@ -6,10 +6,9 @@ import { join } from "node:path";
 import { eventually } from "@slipway/agent/e2e/testing/eventually";
 import { holdMachine } from "@slipway/agent/testing/hold-machine";
 import { embed } from "@slipway/cpi-sdk/embed";
+import { CpiUnderTest } from "@slipway/cpi-sdk/testing/cpi-under-test";
 import { systemExec } from "@slipway/kernel/exec";
-import { systemRandom } from "@slipway/kernel/random";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
-import { expect } from "vitest";
 import { openCloud } from "../cloud.ts";
 import { cpiLocal } from "../cpi-local.ts";
 import { loopTrouble } from "../disks/kind.ts";
@@ -60,12 +59,12 @@ export interface LocalOptions {
 }
 
 /** A directory of the test's own with the CPI on it. */
-export class LocalCloud {
+export class LocalCloud extends CpiUnderTest {
   readonly dir: string;
   readonly config: { dir: string; agent: string; disks: "auto" | "directory" | "loop"; hide: string[] };
-  #last = 0;
 
   private constructor(dir: string, { disks = "auto", agent, hide = [] }: LocalOptions) {
+    super("d");
     this.dir = dir;
     this.config = { dir, agent: agent ?? join(dir, "agent.cjs"), disks, hide };
   }
@@ -98,34 +97,8 @@ export class LocalCloud {
     }
   }
 
-  request(method: string, args: readonly unknown[], requestId?: string) {
-    return {
-      method,
-      arguments: args,
-      context: {
-        director_uuid: "d",
-        request_id: requestId ?? `request-${++this.#last}-${systemRandom.hex(8)}`,
-        vm: { stemcell: { api_version: 3 } },
-      },
-      api_version: 2,
-    };
-  }
-
-  async result<T = unknown>(method: string, args: readonly unknown[], requestId?: string): Promise<T> {
-    const reply = await this.ask(method, args, requestId);
-    expect(reply.error).toBeNull();
-    return reply.result as T;
-  }
-
-  /** The text of the refusal. */
-  async refusal(method: string, args: readonly unknown[]): Promise<string> {
-    const reply = await this.ask(method, args);
-    expect(reply.error).not.toBeNull();
-    return `${reply.error?.type} ${reply.error?.message}`;
-  }
-
   async newStemcell(image = "", properties: Record<string, unknown> = {}): Promise<string> {
-    const file = join(this.dir, `image-${++this.#last}`);
+    const file = join(this.dir, `image-${this.next()}`);
     await writeFile(file, image);
     const cid = await this.result<string>("create_stemcell", [file, properties]);
     await rm(file);
@@ -134,7 +107,7 @@ export class LocalCloud {
 
   vmArguments(stemcell: string, ip = nextAddress()): unknown[] {
     const network = { type: "manual", ip, netmask: "255.255.255.0", gateway: "127.110.0.1" };
-    return [`agent-${++this.#last}`, stemcell, {}, { private: network }, [], {}];
+    return [`agent-${this.next()}`, stemcell, {}, { private: network }, [], {}];
   }
 
   async newVm(ip?: string): Promise<string> {

@@ -1,95 +1,10 @@
-import type { ResolutionName } from "@slipway/director/model/problems";
 import { listProblems } from "@slipway/director/store/problems";
 import { listStrays } from "@slipway/director/store/strays";
-import type { NewTask } from "@slipway/director/tasks/task";
-import { systemRandom } from "@slipway/kernel/random";
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { deployTask } from "../crash/scenarios.ts";
-import { seededOrder } from "../crash/seeded.ts";
-import { FAULTS, strike } from "./faults.ts";
-import { type Interference, nameOf } from "./outside.ts";
-import { Bench } from "./testing/bench.ts";
+import { describe, expect, it } from "vitest";
+import type { Interference } from "./outside.ts";
+import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
 
-const DEPLOY = deployTask({
-  name: "shop",
-  groups: [
-    { name: "web", instances: 2 },
-    { name: "db", instances: 1, disk: "d1" },
-  ],
-});
-
-/** `SLIPWAY_SEED` repeats a run, `SLIPWAY_DRIVERS=all` takes every fault at every call instead of one of them. */
-const seed = process.env.SLIPWAY_SEED ?? systemRandom.hex(4);
-const all = process.env.SLIPWAY_DRIVERS === "all";
-
-let bench: Bench;
-beforeAll(async () => {
-  bench = await Bench.open();
-  await bench.prepare({ cpi: { remembers: true }, before: [DEPLOY] });
-});
-afterAll(() => bench.close());
-beforeEach(() => bench.rewind());
-
-const task = (type: NewTask["type"], params: object): NewTask => ({
-  type,
-  description: type,
-  user: "sim",
-  deployment: "shop",
-  params: { deployment: "shop", ...params },
-});
-const SCAN = task("cck_scan", {});
-let runs = 0;
-const run = (given: NewTask, interference: Interference = {}) =>
-  bench.run(given, { seed: `problems ${runs++}`, interference });
-
-/** What a scan finds: `missing_vm db/0`. */
-async function scan(interference?: Interference): Promise<readonly string[]> {
-  const { state, message } = await run(SCAN, interference);
-  expect(`${state} ${message}`).toBe("done ");
-  return (await listProblems(bench.db, "shop")).map(({ type, group, index }) => `${type} ${group}/${index}`);
-}
-
-/** The one resolution for all that was found; null: what is done by default. */
-async function choose(name: ResolutionName | null): Promise<NewTask> {
-  const problems = await listProblems(bench.db, "shop");
-  return task("cck_apply", { resolutions: Object.fromEntries(problems.map(({ id }) => [id, name])) });
-}
-const apply = async (name: ResolutionName | null, interference?: Interference) =>
-  run(await choose(name), interference);
-async function applied(name: ResolutionName | null, interference?: Interference): Promise<void> {
-  const { state, message } = await apply(name, interference);
-  expect(`${state} ${message}`).toBe("done ");
-}
-
-async function db() {
-  const { instances } = await bench.remembered();
-  const instance = instances.find(({ group }) => group === "db");
-  const vm = instance?.vms.find(({ active }) => active);
-  const disk = instance?.disks.find(({ active }) => active);
-  if (instance === undefined || vm === undefined || disk === undefined) throw new Error("bug: no db");
-  return { instance, vm, disk };
-}
-const whole = async () => [...(await bench.broken()), ...bench.lost(), ...(await bench.misplaced())];
-
-/** Behind the Director's back. */
-function lose(cid: string): void {
-  bench.world.vms.delete(cid);
-  for (const disk of bench.world.disks.values()) if (disk.attachedTo === cid) disk.attachedTo = null;
-}
-/** An agent that answers nothing until its VM is rebooted or replaced. */
-function deaf(agentId: string): Interference {
-  let is = true;
-  return {
-    cpi: ({ method }, carryOut) => {
-      if (method === "reboot_vm") is = false;
-      return carryOut();
-    },
-    ask: (call, carryOut) =>
-      is && call.door === "agent" && call.agentId === agentId
-        ? Promise.resolve({ silent: "it hangs" })
-        : carryOut(),
-  };
-}
+const { stage, task, SCAN, run, scan, choose, apply, applied, db, whole, lose, deaf } = problemsStage();
 
 describe("a check of the cloud", () => {
   it("finds nothing where all is well, and changes nothing", async () => {
@@ -102,22 +17,26 @@ describe("a check of the cloud", () => {
     const { vm } = await db();
     const silent = deaf(vm.agentId);
     expect(await scan(silent)).toEqual(["unresponsive_agent db/0"]);
-    const [first] = await listProblems(bench.db, "shop");
+    const [first] = await listProblems(stage.bench.db, "shop");
     await scan(silent);
-    expect((await listProblems(bench.db, "shop")).map(({ id }) => id)).toEqual([first?.id]);
+    expect((await listProblems(stage.bench.db, "shop")).map(({ id }) => id)).toEqual([first?.id]);
     expect(await scan()).toEqual([]);
   });
 
   it("does not look at ignored instances", async () => {
     const { instance, vm } = await db();
-    await bench.db.updateTable("instances").set({ ignore: true }).where("uuid", "=", instance.uuid).execute();
+    await stage.bench.db
+      .updateTable("instances")
+      .set({ ignore: true })
+      .where("uuid", "=", instance.uuid)
+      .execute();
     lose(vm.cid);
     expect(await scan()).toEqual([]);
   });
 
   it("settles what was begun and never ended before it looks", async () => {
     const { vm, disk } = await db();
-    await bench.db
+    await stage.bench.db
       .insertInto("intents")
       .values({
         task_id: 1,
@@ -127,7 +46,7 @@ describe("a check of the cloud", () => {
       })
       .execute();
     await scan();
-    expect((await bench.remembered()).openIntents).toEqual([]);
+    expect((await stage.bench.remembered()).openIntents).toEqual([]);
   });
 });
 
@@ -153,7 +72,7 @@ describe("a VM that is gone", () => {
     lose(vm.cid);
     await scan();
     await applied("delete_vm_reference");
-    expect(await listStrays(bench.db)).toEqual([]);
+    expect(await listStrays(stage.bench.db)).toEqual([]);
     expect(await scan()).toEqual(["missing_vm db/0"]);
     expect((await run(DEPLOY)).state).toBe("done");
     expect(await whole()).toEqual([]);
@@ -164,12 +83,12 @@ describe("a VM that is gone", () => {
     lose(vm.cid);
     await scan();
     await applied("ignore");
-    expect(await listProblems(bench.db, "shop")).toEqual([]);
+    expect(await listProblems(stage.bench.db, "shop")).toEqual([]);
     expect(await scan()).toEqual(["missing_vm db/0"]);
   });
 
   it("is made anew together with others, and one that cannot be does not hold them up", async () => {
-    for (const cid of [...bench.world.vms.keys()]) lose(cid);
+    for (const cid of [...stage.bench.world.vms.keys()]) lose(cid);
     expect(await scan()).toEqual(["missing_vm db/0", "missing_vm web/0", "missing_vm web/1"]);
     let made = 0;
     const { state, message } = await apply("recreate_vm", {
@@ -233,7 +152,7 @@ describe("a VM whose agent is silent", () => {
     const silent = deaf(vm.agentId);
     await scan(silent);
     await applied("recreate_vm", silent);
-    expect(bench.world.vms.has(vm.cid)).toBe(false);
+    expect(stage.bench.world.vms.has(vm.cid)).toBe(false);
     expect((await db()).disk.cid).toBe(disk.cid);
     expect(await whole()).toEqual([]);
   });
@@ -243,24 +162,24 @@ describe("a VM whose agent is silent", () => {
     const silent = deaf(vm.agentId);
     await scan(silent);
     await applied("delete_vm", silent);
-    expect(bench.world.vms.has(vm.cid)).toBe(false);
-    expect(await bench.broken()).toEqual([]);
+    expect(stage.bench.world.vms.has(vm.cid)).toBe(false);
+    expect(await stage.bench.broken()).toEqual([]);
     expect((await run(DEPLOY)).state).toBe("done");
     expect(await whole()).toEqual([]);
   });
 
   it("is kept in mind as a stray when only its reference is deleted", async () => {
-    const { instances } = await bench.remembered();
+    const { instances } = await stage.bench.remembered();
     const vm = instances.find(({ group }) => group === "web")?.vms[0];
     if (vm === undefined) throw new Error("bug: no web");
     const silent = deaf(vm.agentId);
     await scan(silent);
     await applied("delete_vm_reference", silent);
-    expect(bench.world.vms.has(vm.cid)).toBe(true);
-    expect(await listStrays(bench.db)).toMatchObject([
+    expect(stage.bench.world.vms.has(vm.cid)).toBe(true);
+    expect(await listStrays(stage.bench.db)).toMatchObject([
       { kind: "vm", about: expect.stringContaining(vm.cid) },
     ]);
-    expect(await bench.broken()).toEqual([]);
+    expect(await stage.bench.broken()).toEqual([]);
   });
 
   it("is not forgotten while it holds a disk", async () => {
@@ -273,7 +192,7 @@ describe("a VM whose agent is silent", () => {
       message: expect.stringMatching(/is attached/),
     });
     expect((await db()).vm.cid).toBe(vm.cid);
-    expect(await bench.broken()).toEqual([]);
+    expect(await stage.bench.broken()).toEqual([]);
   });
 
   it.each(["reboot_vm", "delete_vm", "delete_vm_reference"] as const)(
@@ -288,82 +207,9 @@ describe("a VM whose agent is silent", () => {
   );
 });
 
-describe("a disk", () => {
-  it.each([
-    ["reattach_disk", false],
-    ["reattach_disk", true],
-    ["reattach_disk_and_reboot", false],
-    ["reattach_disk_and_reboot", true],
-  ] as const)("that is not mounted is brought back by %s (detached too: %s)", async (name, detached) => {
-    const { vm, disk } = await db();
-    const real = bench.world.vms.get(vm.cid);
-    if (real) real.agent.store = null;
-    const there = bench.world.disks.get(disk.cid);
-    if (detached && there) there.attachedTo = null;
-    expect(await scan()).toEqual(["mount_info_mismatch db/0"]);
-    await applied(name);
-    expect(await whole()).toEqual([]);
-    expect(await scan()).toEqual([]);
-  });
-
-  it("that is gone from the cloud can be forgotten, and the next deploy makes another", async () => {
-    const { vm, disk } = await db();
-    bench.world.disks.delete(disk.cid);
-    const real = bench.world.vms.get(vm.cid);
-    if (real) real.agent.store = null;
-    expect(await scan()).toEqual(["missing_disk db/0"]);
-    await applied(null);
-    expect((await db()).disk.cid).toBe(disk.cid);
-    await scan();
-    await applied("delete_disk_reference");
-    const { instances, orphanDisks } = await bench.remembered();
-    expect(instances.flatMap(({ disks }) => disks)).toEqual([]);
-    expect(orphanDisks).toEqual([]);
-    expect((await run(DEPLOY)).state).toBe("done");
-    expect((await db()).disk.cid).not.toBe(disk.cid);
-    expect(await bench.broken()).toEqual([]);
-  });
-
-  it("that is there again when it is to be forgotten stays", async () => {
-    const { disk } = await db();
-    const there = bench.world.disks.get(disk.cid);
-    if (there === undefined) throw new Error("bug: no disk");
-    bench.world.disks.delete(disk.cid);
-    await scan();
-    bench.world.disks.set(disk.cid, there);
-    await applied("delete_disk_reference");
-    expect((await db()).disk.cid).toBe(disk.cid);
-    expect(await whole()).toEqual([]);
-  });
-
-  it("that is inactive goes to the orphans, never away", async () => {
-    await addInactive("disk-left");
-    expect(await scan()).toEqual(["inactive_disk db/0"]);
-    await applied("delete_disk");
-    expect((await bench.remembered()).orphanDisks).toEqual(["disk-left"]);
-    expect(bench.world.disks.has("disk-left")).toBe(true);
-    expect(bench.world.deleted).toEqual([]);
-    expect(await whole()).toEqual([]);
-  });
-
-  it("that is inactive cannot take the place of the active one, but an empty one", async () => {
-    await addInactive("disk-left");
-    await scan();
-    const { state, message } = await apply("activate_disk");
-    expect({ state, message }).toMatchObject({
-      state: "error",
-      message: expect.stringMatching(/active disk/),
-    });
-    const { disk } = await db();
-    await bench.db.deleteFrom("persistent_disks").where("cid", "=", disk.cid).execute();
-    await applied("activate_disk");
-    expect((await db()).disk.cid).toBe("disk-left");
-  });
-});
-
 describe("what is asked for", () => {
   it("is checked before any of it is done", async () => {
-    for (const cid of [...bench.world.vms.keys()]) lose(cid);
+    for (const cid of [...stage.bench.world.vms.keys()]) lose(cid);
     await scan();
     const { state, message, changing } = await apply("reattach_disk");
     expect({ state, changing }).toEqual({ state: "error", changing: [] });
@@ -383,50 +229,3 @@ describe("what is asked for", () => {
     });
   });
 });
-
-describe(`whatever call fails while problems are resolved, the same task completes the work (seed ${seed})`, () => {
-  const lost = async () => lose((await db()).vm.cid);
-  const unmounted = async () => {
-    const real = bench.world.vms.get((await db()).vm.cid);
-    if (real) real.agent.store = null;
-  };
-  it.each([
-    ["recreate_vm", lost],
-    ["reattach_disk", unmounted],
-    ["reattach_disk_and_reboot", unmounted],
-  ] as const)("%s", { timeout: 300_000 }, async (name, harm) => {
-    const prepare = async () => {
-      await bench.rewind();
-      await harm();
-      await scan();
-      return await choose(name);
-    };
-    const { calls } = await run(await prepare());
-    const broken: string[] = [];
-    for (const call of calls) {
-      const faults = FAULTS[call.door];
-      const [first = 0] = seededOrder(`${seed} ${name} ${call.nth}`, faults.length);
-      for (const fault of all ? faults : faults.slice(first, first + 1)) {
-        const chosen = await prepare();
-        const strikes = strike(call.nth, fault);
-        const first = await run(chosen, strikes.interference);
-        const where = `${fault} at ${call.nth} (${nameOf(call)})`;
-        if (bench.lost().length > 0) broken.push(`${where}: ${bench.lost().join()}`);
-        if (first.state === "done") continue;
-        const second = await run(chosen);
-        if (second.state !== "done") broken.push(`${where}: then ${second.state}: ${second.message}`);
-        broken.push(...(await whole()).map((what) => `${where}: ${what}`));
-      }
-    }
-    expect(broken).toEqual([]);
-  });
-});
-
-async function addInactive(cid: string): Promise<void> {
-  const { instance } = await db();
-  bench.world.disks.set(cid, { cid, size: 1024, data: null, files: new Map(), attachedTo: null });
-  await bench.db
-    .insertInto("persistent_disks")
-    .values({ instance_id: instance.id, cid, size: 1024, cloud_properties: "{}", cpi: "", active: false })
-    .execute();
-}

@@ -44,7 +44,7 @@ const whole = (): Tree => ({
   variables: [],
 });
 
-const read = (value: unknown) => readEnvManifest({ path: "lab.yml", dir: "/work", value });
+const read = (value: unknown) => readEnvManifest({ path: "lab.yml", dir: "/lab", value });
 
 function problemsOf(value: unknown): string {
   try {
@@ -73,7 +73,7 @@ describe("a manifest of create-env", () => {
     expect(read(whole())).toEqual({
       name: "lab",
       group: "bosh",
-      stemcell: { url: "file:///work/s.tgz", sha1: undefined },
+      stemcell: { url: "file:///lab/s.tgz", sha1: undefined },
       cloudProperties: { ram: 4096 },
       env: { bosh: { password: "*" } },
       tags: { owner: "lab" },
@@ -91,7 +91,7 @@ describe("a manifest of create-env", () => {
       persistentDisk: { size: 100, cloudProperties: { type: "ssd" } },
       watchMs: [0, 300_000],
       cloudProvider: {
-        cpi: { kind: "exec", path: "/work/cpi", configFile: "/work/cpi.json" },
+        cpi: { kind: "exec", path: "/lab/cpi", configFile: "/lab/cpi.json" },
         properties: { a: 1, b: 2 },
         mbus: undefined,
         cert: undefined,

@@ -98,7 +98,7 @@ const own = open({
   nextId: integer(1),
   instance: v.nullable(instanceRecord),
   intents: v.array(intentRecord),
-  unusedDisks: doc(v.array(diskCid), "disks that no instance has any more, to be deleted"),
+  unusedDisks: doc(v.array(diskCid), "disks that no longer belong to an instance, to be deleted"),
   strays: v.array(stray),
   attempt: v.nullable(attempt),
 });

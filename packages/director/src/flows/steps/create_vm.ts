@@ -103,7 +103,7 @@ function hasFittingVm({ instance, plan }: Subject): boolean {
   );
 }
 
-/** The certificate is issued anew for a repeat: any one of this agent's is as good, and none has to be kept. */
+/** The certificate is issued anew for a repeat: one of this agent's is as good as another, and none has to be kept. */
 async function create(intent: CreateVm, context: FlowContext): Promise<Created> {
   const cloud = cloudOf(context, intent.cpi);
   const { apiVersion } = await cloud.info({ signal: context.signal, log: context.cpiLog });

@@ -3,6 +3,7 @@ import type { FlowContext } from "../../flows/step.ts";
 import type { ProblemRecord, ResolutionName } from "../../model/problems.ts";
 import type { InstanceRecord } from "../../model/records.ts";
 import type { InstancePlan } from "../../plan/model.ts";
+import { diskByHand } from "../by-hand.ts";
 import type { Workshop } from "../operation.ts";
 
 /** What a resolution works with: the problem, its instance as it is recorded now, and the world. */
@@ -24,23 +25,12 @@ export type Resolution = (scene: Scene) => Promise<void>;
 /** Those that are carried out one by one; new VMs are planned together. */
 export type SingleResolution = Exclude<ResolutionName, "ignore" | "recreate_vm" | "recreate_vm_without_wait">;
 
-/** Work on one instance outside of a deploy. */
-export const journey = (
+/** Work on one instance outside of a deploy; its jobs are not drained. */
+export function journey(
   { instance }: Pick<Scene, "instance">,
   reason: string,
   more: Partial<InstancePlan> = {},
-): Journey => ({
-  uuid: instance.uuid,
-  plan: {
-    action: "update",
-    changes: [{ kind: "persistent_disk", reason }],
-    steps: [],
-    desired: undefined,
-    recorded: instance,
-    unresponsive: false,
-    skipDrain: true,
-    downtime: undefined,
-    ...more,
-  },
-  watchMs: [0, 0],
-});
+): Journey {
+  const byHand = diskByHand(instance, reason);
+  return { ...byHand, plan: { ...byHand.plan, skipDrain: true, ...more } };
+}

@@ -11,5 +11,5 @@ export const setVmMetadata = method({
   mandatory: false,
   repeat: "harmless",
   errors: ["VMNotFound", "CloudError", "NotImplemented"],
-  rules: ["Limits of the IaaS on tags are logged, not raised: any other error destroys the new VM."],
+  rules: ["Limits of the IaaS on tags are logged, not raised; every other error destroys the new VM."],
 });

@@ -17,8 +17,8 @@ export const splitCertificates = (text: string): readonly string[] =>
   text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];
 
 /**
- * Makes these the certificates of the directory: new ones are there before old ones go. Resolves to whether there is
- * or was any.
+ * Makes these the certificates of the directory: new ones are there before old ones go. Resolves to whether one is
+ * or was there.
  */
 export async function writeCertificates(directory: string, pems: readonly string[]): Promise<boolean> {
   const certificates = splitCertificates(pems.join("\n"));
