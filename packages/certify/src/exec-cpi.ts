@@ -21,17 +21,27 @@ export interface CpiCall {
   readonly api_version?: number;
 }
 
+export interface Spoken {
+  readonly out: string;
+  readonly err: string;
+  readonly code: number | null;
+}
+
 /** One call to a CPI executable, the way a Director makes it: one line in, one object out, nearly no environment. */
 export async function callCpi(cpi: ExecCpi, call: CpiCall): Promise<CpiResponse> {
-  const what = `${call.method} of ${cpi.path}`;
-  const { out, err, code } = await withDeadline(what, cpi.deadlineMs, cpi.clock, undefined, (signal) =>
-    execute(cpi, JSON.stringify(call), signal),
-  );
+  const { out, err, code } = await executeCpi(cpi, JSON.stringify(call), call.method);
   const refuse = (why: string) => CpiDidNotAnswer({ path: cpi.path, method: call.method, why });
   if (code !== 0) throw refuse(`exit code ${code}; stderr: ${err.slice(-500)}`);
   const checked = check(cpiResponse, parsed(out, refuse), "reply");
   if (!checked.ok) throw refuse(checked.problems.join("; "));
   return checked.value;
+}
+
+/** Whatever it says to these words. Killed when it takes too long. */
+export async function executeCpi(cpi: ExecCpi, input: string, doing = "the call"): Promise<Spoken> {
+  return await withDeadline(`${doing} of ${cpi.path}`, cpi.deadlineMs, cpi.clock, undefined, (signal) =>
+    execute(cpi, input, signal),
+  );
 }
 
 function parsed(out: string, refuse: (why: string) => Error): unknown {
@@ -42,11 +52,7 @@ function parsed(out: string, refuse: (why: string) => Error): unknown {
   }
 }
 
-function execute(
-  cpi: ExecCpi,
-  input: string,
-  signal: AbortSignal,
-): Promise<{ out: string; err: string; code: number | null }> {
+function execute(cpi: ExecCpi, input: string, signal: AbortSignal): Promise<Spoken> {
   return new Promise((resolve, reject) => {
     const script = /\.[cm]?js$/.test(cpi.path);
     const [program, args] = script ? [process.execPath, [cpi.path]] : [cpi.path, []];

@@ -1,4 +1,5 @@
-import { CannotTell, type Check, expectEqual, expectTrue, given } from "./check.ts";
+import { CannotTell, expectEqual, expectTrue } from "../expect.ts";
+import { type Check, given } from "./check.ts";
 
 /** Upstream's: 30 seconds, give or take two. */
 const BEAT_MS = 30_000;

@@ -1,4 +1,5 @@
-import { type Check, expectEqual, expectTrue, given } from "./check.ts";
+import { expectEqual, expectTrue } from "../expect.ts";
+import { type Check, given } from "./check.ts";
 import { pong } from "./restart-checks.ts";
 
 /** Upstream's longest pause between two tries to connect is 10 s; what follows the connection takes a moment. */

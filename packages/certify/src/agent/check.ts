@@ -77,24 +77,8 @@ export type Outcome =
 /** Number and part, as the list shows them. */
 export const labelOf = ({ number, part }: Check): string => `${number}${part ?? ""}`;
 
-/** Thrown by a check that finds out that it cannot be made. */
-export class CannotTell extends Error {}
-
 /** What the needs of a check promise to be there. */
 export function given<T>(thing: T | undefined): T {
   if (thing === undefined) throw new Error("bug in the check: it does not say that it needs this");
   return thing;
-}
-
-export function expectEqual(got: unknown, wanted: unknown, what: string): void {
-  if (JSON.stringify(got) === JSON.stringify(wanted)) return;
-  throw new Error(`${what}: got ${JSON.stringify(got)}, expected ${JSON.stringify(wanted)}`);
-}
-
-export function expectIncludes(text: string, part: string): void {
-  if (!text.includes(part)) throw new Error(`got "${text}", which does not contain "${part}"`);
-}
-
-export function expectTrue(condition: boolean, otherwise: string): void {
-  if (!condition) throw new Error(otherwise);
 }

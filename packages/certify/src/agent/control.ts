@@ -1,5 +1,5 @@
 import type { Exec } from "@slipway/kernel/exec";
-import { CannotTell } from "./check.ts";
+import { CannotTell } from "../expect.ts";
 
 /** What somebody beside the agent is asked to do; the words are the last arguments of the control's command. */
 export type Deed =

@@ -3,7 +3,8 @@ import { readdir, readFile, readlink, stat } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { type Check, type CheckContext, expectEqual, expectIncludes, expectTrue, given } from "./check.ts";
+import { expectEqual, expectIncludes, expectTrue } from "../expect.ts";
+import { type Check, type CheckContext, given } from "./check.ts";
 
 /** Serves these contents on the loopback, each under its name, while the work is done. */
 async function serving(

@@ -1,6 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { withDeadline } from "@slipway/kernel/deadline";
-import { type Check, type CheckContext, expectEqual, expectIncludes, expectTrue, given } from "./check.ts";
+import { expectEqual, expectIncludes, expectTrue } from "../expect.ts";
+import { type Check, type CheckContext, given } from "./check.ts";
 import { type Messages, runningId } from "./messages.ts";
 
 /** A start with its disks and settings, slow machines included. */

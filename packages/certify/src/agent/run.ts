@@ -1,15 +1,8 @@
 import { toError } from "@slipway/kernel/errors";
+import { CannotTell } from "../expect.ts";
 import { BUS_CHECKS } from "./bus-checks.ts";
 import { BUS_CONTROL_CHECKS } from "./bus-control-checks.ts";
-import {
-  CannotTell,
-  type Check,
-  type CheckContext,
-  labelOf,
-  NEEDS,
-  type Need,
-  type Outcome,
-} from "./check.ts";
+import { type Check, type CheckContext, labelOf, NEEDS, type Need, type Outcome } from "./check.ts";
 import { LEFT_CHECKS } from "./left-checks.ts";
 import { MACHINE_CHECKS } from "./machine-checks.ts";
 import { RESTART_CHECKS } from "./restart-checks.ts";

@@ -1,6 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { type Check, type CheckContext, expectEqual, expectIncludes, expectTrue } from "./check.ts";
+import { expectEqual, expectIncludes, expectTrue } from "../expect.ts";
+import type { Check, CheckContext } from "./check.ts";
 
 const file = (context: CheckContext, ...path: string[]) => join(context.baseDir ?? "", ...path);
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
-import { type Check, expectEqual, expectIncludes, expectTrue, given } from "./check.ts";
+import { expectEqual, expectIncludes, expectTrue } from "../expect.ts";
+import { type Check, given } from "./check.ts";
 import { runningId } from "./messages.ts";
 
 const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");

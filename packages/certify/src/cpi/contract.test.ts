@@ -1,0 +1,124 @@
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { holdMachine } from "@slipway/agent/testing/hold-machine";
+import { needs } from "@slipway/agent/testing/needs";
+import { DockerCloud, engineTrouble, manual } from "@slipway/cpi-docker/testing/docker-cloud";
+import { testImage } from "@slipway/cpi-docker/testing/test-image";
+import { LocalCloud, nextAddress, sandboxTrouble } from "@slipway/cpi-local/testing/local-cloud";
+import { bundled, writeConfig } from "@slipway/cpi-sdk/testing/executable";
+import { systemClock } from "@slipway/kernel/clock";
+import { systemRandom } from "@slipway/kernel/random";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { CpiGiven } from "./check.ts";
+import { Cloud } from "./cloud.ts";
+import { CPI_CHECKS, runCpiCheck } from "./run.ts";
+
+interface Opened {
+  readonly given: Omit<CpiGiven, "uuid">;
+  readonly close: () => Promise<void>;
+}
+
+const exec = (path: string, configFile: string) => ({
+  path,
+  configFile,
+  clock: systemClock,
+  deadlineMs: 60_000,
+});
+const numbers = CPI_CHECKS.map(({ number }) => number);
+
+/** The same checks for every CPI. What is not run is said beforehand. */
+function keepsTheContract(open: () => Promise<Opened>, without: readonly number[] = []): void {
+  let opened: Opened;
+  let cloud: Cloud;
+  beforeAll(async () => {
+    opened = await open();
+    cloud = new Cloud({ ...opened.given, uuid: () => systemRandom.uuid() });
+  }, 60_000);
+  afterAll(async () => {
+    await cloud.close();
+    await opened.close();
+  }, 60_000);
+
+  it.each(CPI_CHECKS.map((check) => ({ label: `${check.number} ${check.name}`, check })))(
+    "$label",
+    { timeout: 120_000 },
+    async ({ check }) => {
+      const { result, ...more } = await runCpiCheck(check, cloud);
+      expect({ result, ...("why" in more && { why: more.why }) }).toMatchObject({
+        result: without.includes(check.number) ? "not run" : "passed",
+      });
+    },
+  );
+}
+
+it("each check has a number of its own in the checklist", () => {
+  expect(new Set(numbers).size).toBe(numbers.length);
+});
+
+describe("the tiny CPI keeps the contract:", () => {
+  const path = bundled("../../../../examples/tiny-cpi/src/main.ts", import.meta.url);
+  keepsTheContract(async () => {
+    const dir = await mkdtemp(join(tmpdir(), "slipway-contract-"));
+    await writeFile(join(dir, "image"), "an image\n");
+    return {
+      given: {
+        cpi: exec(path(), await writeConfig(dir, { tiny: { dir } })),
+        stemcell: { image: join(dir, "image"), cloudProperties: {} },
+        vmProperties: {},
+        networks: (n) => ({ private: manual(`10.0.0.${n + 10}`) }),
+      },
+      close: () => rm(dir, { recursive: true, force: true }),
+    };
+    // Methods the contract lets it do without.
+  }, [56, 61, 62, 64]);
+});
+
+const noSandbox = await sandboxTrouble();
+describe.runIf(needs("userns", noSandbox === undefined, noSandbox))(
+  "the local CPI keeps the contract:",
+  () => {
+    const path = bundled("../../../cpi-local/src/main.ts", import.meta.url);
+    keepsTheContract(async () => {
+      const local = await LocalCloud.open();
+      await writeFile(join(local.dir, "image"), "");
+      return {
+        given: {
+          cpi: exec(path(), await writeConfig(local.dir, { local: local.config })),
+          stemcell: { image: join(local.dir, "image"), cloudProperties: {} },
+          vmProperties: {},
+          networks: () => ({ private: manual(nextAddress()) }),
+          around: async (method, call) => {
+            const release = ["create_vm", "reboot_vm"].includes(method)
+              ? await holdMachine()
+              : async () => {};
+            return await call().finally(release);
+          },
+        },
+        close: () => local.close(),
+      };
+    });
+  },
+);
+
+const noEngine = await engineTrouble();
+describe.runIf(needs("docker", noEngine === undefined, noEngine))(
+  "the Docker CPI keeps the contract:",
+  () => {
+    const path = bundled("../../../cpi-docker/src/main.ts", import.meta.url);
+    const range = `10.218.${process.pid % 250}`;
+    keepsTheContract(async () => {
+      const docker = await DockerCloud.open();
+      const agent = { mbus: "https://mbus:s3cret@0.0.0.0:6868" };
+      return {
+        given: {
+          cpi: exec(path(), await writeConfig(docker.dir, { docker: docker.config, agent })),
+          stemcell: { image: await testImage(), cloudProperties: {} },
+          vmProperties: {},
+          networks: (n) => ({ private: manual(`${range}.${(n % 240) + 10}`) }),
+        },
+        close: () => docker.close(),
+      };
+    });
+  },
+);

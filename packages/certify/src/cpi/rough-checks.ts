@@ -1,0 +1,64 @@
+import { expectEqual, expectTrue } from "../expect.ts";
+import type { CpiCheck } from "./check.ts";
+import type { Cloud } from "./cloud.ts";
+
+const AT_ONCE = 10;
+/** From before it has read its input to about when it is done. */
+const KILLED_AFTER_MS = [60, 150, 300, 600];
+
+/** What is not one call after the other. */
+export const ROUGH_CHECKS: readonly CpiCheck[] = [
+  {
+    number: 65,
+    name: "disks and VMs that are made at once are all there, and all different",
+    run: async (cloud) => {
+      await cloud.stemcell();
+      const disks = await Promise.all(Array.from({ length: AT_ONCE }, () => cloud.newDisk(16)));
+      expectEqual(new Set(disks).size, AT_ONCE, "different disks");
+      const vms = await Promise.all([cloud.newVm(), cloud.newVm(), cloud.newVm()]);
+      expectEqual(new Set(vms).size, vms.length, "different VMs");
+    },
+  },
+  {
+    number: 66,
+    name: "killed at create_vm and create_disk, and asked again: the call comes to its end, and so does the VM",
+    run: async (cloud) => {
+      for (const deadlineMs of KILLED_AFTER_MS) {
+        const asking = { requestId: cloud.given.uuid() };
+        const args = await cloud.vmArguments();
+        await killed(cloud, "create_vm", args, asking, deadlineMs);
+        const vm = await cloud.vmOf(args, asking);
+        await cloud.result("delete_vm", [vm]);
+        expectEqual(await cloud.result("has_vm", [vm]), false, "has_vm");
+        const size = [16, {}, null];
+        const again = { requestId: cloud.given.uuid() };
+        await killed(cloud, "create_disk", size, again, deadlineMs);
+        const disk = cloud.remember("delete_disk", await cloud.result("create_disk", size, again));
+        await cloud.result("delete_disk", [disk]);
+      }
+    },
+  },
+  {
+    number: 67,
+    name: "every refusal so far has a type of the contract and words",
+    run: async (cloud) => {
+      expectTrue(cloud.errors.length > 0, "nothing was refused");
+      for (const { method, error } of cloud.errors) {
+        expectTrue(error.message.trim() !== "", `${method} is refused without a word`);
+        const known = /^(Bosh::Clouds::\w+|InvalidCall|Unknown)$/.test(error.type);
+        expectTrue(known, `${method} is refused as ${error.type}, which no Director knows`);
+      }
+    },
+  },
+];
+
+/** By SIGKILL, unless it is done before. */
+async function killed(
+  cloud: Cloud,
+  method: string,
+  args: readonly unknown[],
+  asking: { readonly requestId: string },
+  afterMs: number,
+): Promise<void> {
+  await cloud.call(method, args, asking, afterMs).catch(() => undefined);
+}

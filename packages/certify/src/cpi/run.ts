@@ -1,0 +1,35 @@
+import { messageTrail } from "@slipway/kernel/errors";
+import { CannotTell } from "../expect.ts";
+import type { CpiCheck, CpiOutcome } from "./check.ts";
+import type { Cloud } from "./cloud.ts";
+import { DISK_CHECKS } from "./disk-checks.ts";
+import { ROUGH_CHECKS } from "./rough-checks.ts";
+import { VM_CHECKS } from "./vm-checks.ts";
+import { WIRE_CHECKS } from "./wire-checks.ts";
+
+/**
+ * Checks of the contract that hold for every CPI, each call a process of its own. The eight mixes of versions, and what
+ * is in user-data and registry, are played elsewhere: see `matrix` and `mixes`.
+ */
+export const CPI_CHECKS: readonly CpiCheck[] = [
+  ...WIRE_CHECKS,
+  ...VM_CHECKS,
+  ...DISK_CHECKS,
+  ...ROUGH_CHECKS,
+];
+
+/** What it made is removed afterwards, which is a part of every check. */
+export async function runCpiCheck(check: CpiCheck, cloud: Cloud): Promise<CpiOutcome> {
+  const left: string[] = [];
+  try {
+    await check.run(cloud);
+  } catch (error) {
+    if (error instanceof CannotTell) return { check, result: "not run", why: error.message };
+    return { check, result: "failed", why: messageTrail(error) };
+  } finally {
+    left.push(...(await cloud.sweep()));
+  }
+  return left.length === 0
+    ? { check, result: "passed" }
+    : { check, result: "failed", why: `cannot be removed: ${left.join("; ")}` };
+}
