@@ -1,4 +1,5 @@
 import type { Engine } from "./engine.ts";
+import { padding, TAR_END, tarHeader } from "./tar.ts";
 
 export interface ArchiveFile {
   /** Without a leading slash. */
@@ -6,8 +7,6 @@ export interface ArchiveFile {
   readonly content: string;
   readonly mode: number;
 }
-
-const BLOCK = 512;
 
 /** Puts files into a container, running or not, before anything in it can read them half. */
 export async function putFiles(
@@ -27,14 +26,18 @@ export async function putFiles(
 
 /** A tar of files that belong to root, with the directories they are in. */
 export function tarOf(files: readonly ArchiveFile[]): Buffer {
-  const blocks: Buffer[] = [];
-  for (const directory of directoriesOf(files)) blocks.push(header(`${directory}/`, 0, 0o755, "5"));
-  for (const { name, content, mode } of files) {
+  const directories = directoriesOf(files).map((name) =>
+    tarHeader({ type: "directory", name, mode: 0o755 }, 0, 0),
+  );
+  const blocks = files.flatMap(({ name, content, mode }) => {
     const bytes = Buffer.from(content, "utf8");
-    blocks.push(header(name, bytes.length, mode, "0"), bytes);
-    blocks.push(Buffer.alloc((BLOCK - (bytes.length % BLOCK)) % BLOCK));
-  }
-  return Buffer.concat([...blocks, Buffer.alloc(2 * BLOCK)]);
+    return [
+      tarHeader({ type: "text", name, mode, text: content }, bytes.length, 0),
+      bytes,
+      padding(bytes.length),
+    ];
+  });
+  return Buffer.concat([...directories, ...blocks, TAR_END]);
 }
 
 /** Outermost first. */
@@ -45,22 +48,3 @@ function directoriesOf(files: readonly ArchiveFile[]): readonly string[] {
   });
   return [...new Set(all)].sort();
 }
-
-function header(name: string, size: number, mode: number, flag: string): Buffer {
-  if (Buffer.byteLength(name) > 100) throw new RangeError("a name of an archive is longer than 100 bytes");
-  const block = Buffer.alloc(BLOCK);
-  block.write(name, 0);
-  block.write(octal(mode, 7), 100);
-  block.write(octal(0, 7), 108);
-  block.write(octal(0, 7), 116);
-  block.write(octal(size, 11), 124);
-  block.write(octal(0, 11), 136);
-  block.write(" ".repeat(8), 148);
-  block.write(flag, 156);
-  block.write("ustar\x0000", 257);
-  const sum = block.reduce((total, byte) => total + byte, 0);
-  block.write(`${octal(sum, 6)}\0 `, 148);
-  return block;
-}
-
-const octal = (value: number, digits: number): string => value.toString(8).padStart(digits, "0");

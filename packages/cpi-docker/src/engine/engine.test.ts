@@ -58,7 +58,8 @@ describe("an engine that cannot be used", () => {
     ["plain TCP to another host", async () => "tcp://192.0.2.1:2375", /DOC-017.*docker\.tls/],
     ["a relative socket", async () => "unix://docker.sock", /DOC-004/],
     ["too old", () => fake(versions("1.24")), /DOC-002.*1\.24.*1\.40 to/],
-    ["too new", () => fake(versions("9.9", "9.0")), /DOC-002.*9\.0 to 9\.9/],
+    ["too new", () => fake(versions("1.60", "1.49")), /DOC-002.*1\.49 to 1\.60.*1\.40 to 1\.48/],
+    ["a version that is none", () => fake(versions("latest")), /DOC-005.*ApiVersion/],
     ["no engine at all", () => fake((_, response) => void response.end("<html>")), /DOC-005.*no JSON/],
     ["another API", () => fake((_, response) => void response.end('{"a":1}')), /DOC-005.*ApiVersion/],
     [
@@ -117,11 +118,14 @@ describe("an engine behind TLS", () => {
 
 describe("the version of the API", () => {
   it.each([
-    ["1.41", "1.12", "1.41"],
-    ["1.48", "1.24", "1.48"],
-    ["1.99", "1.44", "1.48"],
-    ["1.40", undefined, "1.40"],
-  ])("with an engine of %s (from %s) is %s", async (newest, oldest, chosen) => {
+    ["Docker 20.10", "1.41", "1.12", "1.41"],
+    ["Docker 26.1", "1.45", "1.24", "1.45"],
+    ["Docker 28.5", "1.51", "1.24", "1.48"],
+    ["Docker 29", "1.52", "1.44", "1.48"],
+    ["podman", "1.41", "1.24", "1.41"],
+    ["one whose oldest is our newest", "1.99", "1.48", "1.48"],
+    ["one that does not say its oldest", "1.40", undefined, "1.40"],
+  ])("with %s (%s, from %s) is %s", async (_, newest, oldest, chosen) => {
     const host = await fake(versions(newest, oldest));
     expect((await Engine.open(addressOf({ host }))).version).toBe(chosen);
   });

@@ -3,9 +3,10 @@ import { check } from "@slipway/protocol/schema/check";
 import { open } from "@slipway/protocol/schema/json";
 import type { Schema } from "@slipway/protocol/schema/marks";
 import * as v from "valibot";
-import { BadReply, EngineRefused, WrongApiVersion } from "../errors.ts";
+import { BadReply, EngineRefused, NoEngine, WrongApiVersion } from "../errors.ts";
 import type { EngineAddress } from "./address.ts";
 import { type Ask, send, textOf } from "./http.ts";
+import { WANTS_TLS } from "./reason.ts";
 
 /** The oldest and the newest version of the Docker API whose answers this client knows. */
 const OLDEST = "1.40";
@@ -39,6 +40,8 @@ export class Engine {
     const doing = "asking for its version";
     const reply = await send(address, { method: "GET", path: "/version", signal });
     const body = await textOf(reply);
+    if (WANTS_TLS.test(body))
+      throw NoEngine({ host: address.shown, why: "it speaks TLS there, and docker.tls is not set" });
     if (reply.statusCode !== 200)
       throw EngineRefused({ doing, status: reply.statusCode ?? 0, said: brief(body) });
     const found = read(versions, body, doing);
@@ -90,7 +93,8 @@ export function must(reply: IncomingMessage | Refusal, { doing }: Pick<Call, "do
   return reply;
 }
 
-const versions = open({ ApiVersion: v.string(), MinAPIVersion: v.optional(v.string()) });
+const version = v.pipe(v.string(), v.regex(/^\d+\.\d+/, "it is no version"));
+const versions = open({ ApiVersion: version, MinAPIVersion: v.optional(version) });
 
 function agreed(address: EngineAddress, newest: string, oldest: string): string {
   const chosen = compare(newest, NEWEST) < 0 ? newest : NEWEST;

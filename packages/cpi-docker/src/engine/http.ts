@@ -1,8 +1,8 @@
 import { type IncomingMessage, request as plainRequest, type RequestOptions } from "node:http";
 import { text } from "node:stream/consumers";
-import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { NoEngine } from "../errors.ts";
 import type { EngineAddress } from "./address.ts";
+import { reason } from "./reason.ts";
 
 export interface Ask {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
@@ -33,11 +33,11 @@ export async function send(address: EngineAddress, ask: Ask): Promise<IncomingMe
   };
   // Loaded only where it is used: most engines are behind a socket, and every call is a process.
   const make = address.secure ? (await import("node:https")).request : plainRequest;
+  const outgoing = attempted(() => make(options), address);
   return await new Promise((resolve, reject) => {
-    const outgoing = make(options);
     const fail = (error: unknown) => {
       ask.signal?.throwIfAborted();
-      throw NoEngine({ host: address.shown, why: reason(error) }, { cause: error });
+      throw NoEngine({ host: address.shown, why: reason(error, address.secure) }, { cause: error });
     };
     outgoing.on("response", resolve);
     outgoing.on("error", (error) => {
@@ -55,6 +55,16 @@ export async function send(address: EngineAddress, ask: Ask): Promise<IncomingMe
         reject(error as Error);
       });
   });
+}
+
+/** Keys and certificates are read before anybody is called. */
+function attempted<T>(make: () => T, { secure, shown }: EngineAddress): T {
+  try {
+    return make();
+  } catch (cause) {
+    if (!secure) throw cause;
+    throw NoEngine({ host: shown, why: "docker.tls is not usable" }, { cause });
+  }
 }
 
 /** As fast as the engine reads. It may answer, and close, before it has read everything. */
@@ -84,13 +94,3 @@ export async function* bytesOf(reply: IncomingMessage): AsyncGenerator<Uint8Arra
 }
 
 export const textOf = (reply: IncomingMessage): Promise<string> => text(bytesOf(reply));
-
-function reason(error: unknown): string {
-  const code = systemCode(error);
-  if (code === "ENOENT") return "there is no such socket";
-  if (code === "ECONNREFUSED") return "nobody listens there";
-  if (code === "EACCES") return "this user may not use the socket";
-  if (code === "EPROTO" || code?.startsWith("ERR_TLS") || code?.startsWith("ERR_SSL"))
-    return `TLS fails (${messageTrail(error)})`;
-  return messageTrail(error);
-}
