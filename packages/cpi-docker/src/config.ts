@@ -30,6 +30,20 @@ export const dockerConfig = v.object({
     ),
     "slipway-disks",
   ),
+  devices: v.optional(
+    doc(
+      v.array(
+        v.pipe(
+          v.string(),
+          v.regex(
+            /^\/dev\/(?!.*\.\.)[\w.:+@/-]+$/,
+            "a device is a path in /dev, best one of /dev/disk/by-id",
+          ),
+        ),
+      ),
+      "block devices of the engine's host that disks of the type `device` may take, whole",
+    ),
+  ),
   keeper_image: v.optional(
     doc(
       text("keeper_image must not be empty"),

@@ -72,13 +72,12 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     expect(await cloud.result("get_disks", [one.cid])).toEqual([]);
   });
 
-  it("is neither detached nor deleted nor resized while it is in use, and stays as it is", async () => {
+  it("is neither detached nor deleted while it is in use, and stays as it is", async () => {
     const disk = await cloud.newDisk();
     await cloud.mounted(one, disk);
     const written = await write(one);
     expect(await cloud.refusal("detach_disk", [one.cid, disk])).toMatch(/DOC-015.*mounted/);
     expect(await cloud.refusal("delete_disk", [disk])).toMatch(/DOC-015.*is attached/);
-    expect(await cloud.refusal("resize_disk", [disk, 64])).toMatch(/DOC-015.*is attached/);
     expect(await sum(one)).toBe(written);
     // The refused detach must not have told the loop device to go with its last mount.
     await one.must("umount /var/vcap/store");
@@ -175,24 +174,6 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     await vm.value("mount_disk", disk);
     expect(await vm.must("df --output=source /var/vcap/store | tail -n 1")).toBe(`/dev/slipway-${disk}`);
     await cloud.result("delete_vm", [vm.cid]);
-    await cloud.result("delete_disk", [disk]);
-  });
-
-  it("grows while its VM runs, and its file system with it; never shrinks", async () => {
-    const disk = await cloud.newDisk(32);
-    await cloud.mounted(one, disk);
-    const written = await write(one);
-    const size = async () => Number(await one.must("df -m /var/vcap/store | awk 'NR == 2 { print $2 }'"));
-    const before = await size();
-    await cloud.unmounted(one, disk);
-    await cloud.result("resize_disk", [disk, 32]);
-    await cloud.result("resize_disk", [disk, 96]);
-    expect(await cloud.refusal("resize_disk", [disk, 95])).toMatch(/NotSupported.*has 96 MiB/);
-    expect(await cloud.result("update_disk", [disk, 128, {}])).toBe(disk);
-    await cloud.mounted(one, disk);
-    expect(await size()).toBeGreaterThan(before * 3);
-    expect(await sum(one)).toBe(written);
-    await cloud.unmounted(one, disk);
     await cloud.result("delete_disk", [disk]);
   });
 

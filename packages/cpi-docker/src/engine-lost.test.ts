@@ -1,59 +1,101 @@
+import { join } from "node:path";
 import { needs } from "@slipway/agent/testing/needs";
+import { systemExec } from "@slipway/kernel/exec";
+import { systemRandom } from "@slipway/kernel/random";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DockerCloud, type Vm } from "./testing/docker-cloud.ts";
 import { OwnEngine, ownEngineTrouble } from "./testing/own-engine.ts";
 
 const trouble = await ownEngineTrouble();
 
-describe.runIf(needs("docker", trouble === undefined, trouble))("a VM with a disk", () => {
-  let engine: OwnEngine;
-  let cloud: DockerCloud;
-  let vm: Vm;
-  let disk: string;
-  let written: string;
+/** A device of the host, which has another number after every restart of it. */
+class Device {
+  readonly path = `/dev/slipway-lost-${systemRandom.hex(4)}`;
+  readonly #dir: string;
 
-  beforeAll(async () => {
-    engine = await OwnEngine.open();
-    cloud = await DockerCloud.open(engine.host);
-    vm = await (await cloud.newVm(await cloud.newStemcell())).pong();
-    disk = await cloud.newDisk();
-    await cloud.mounted(vm, disk);
-    written = await vm.must(
-      "cd /var/vcap/store && dd if=/dev/urandom of=data bs=64k count=100 2>/dev/null && sync && md5sum data",
-    );
-  });
-  afterAll(async () => {
-    await cloud.close().finally(() => engine.close());
-  });
+  constructor(dir: string) {
+    this.#dir = dir;
+  }
 
-  const sound = async () => {
-    await vm.pong();
-    await expect.poll(async () => (await vm.run("mountpoint -q /var/vcap/store")).code).toBe(0);
-    expect(await vm.must("cd /var/vcap/store && md5sum data")).toBe(written);
-    expect(await cloud.loops()).toEqual([disk]);
-    expect(await cloud.result("get_disks", [vm.cid])).toEqual([disk]);
-  };
+  /** What has `first` gets the next number, the device the one after that. */
+  async connect(first?: string): Promise<void> {
+    const loops: string[] = [];
+    for (const name of first === undefined ? ["pool"] : [first, "pool"]) {
+      const file = join(this.#dir, name);
+      await systemExec("truncate", ["-s", "64M", file]);
+      loops.push((await systemExec("losetup", ["--find", "--show", file])).stdout.trim());
+    }
+    await systemExec("ln", ["-sf", loops.at(-1) ?? "", this.path]);
+  }
 
-  it("survives kill -9 of the engine", { timeout: 120_000 }, async () => {
-    await engine.kill();
-    expect(await cloud.refusal("has_vm", [vm.cid])).toContain("DOC-001");
-    await engine.start();
-    await sound();
-  });
+  async disconnect(): Promise<void> {
+    const { stdout } = await systemExec("losetup", ["--noheadings", "--output", "NAME,BACK-FILE"]);
+    for (const line of stdout.split("\n"))
+      if (line.includes(` ${this.#dir}/`))
+        await systemExec("losetup", ["--detach", line.split(" ")[0] ?? ""]);
+    await systemExec("rm", ["-f", this.path]);
+  }
+}
 
-  it("survives the loss of the host: it starts again by itself, with its disk mounted", {
-    timeout: 120_000,
-  }, async () => {
-    await vm.must("cd /var/vcap/store && (dd if=/dev/zero of=more bs=64k count=400 >/dev/null 2>&1 &)");
-    await engine.loseHost();
-    await engine.start();
-    await sound();
-  });
+describe.runIf(needs("docker", trouble === undefined, trouble)).each(["file", "device"])(
+  "a VM with a disk that is a %s",
+  (type) => {
+    let engine: OwnEngine;
+    let cloud: DockerCloud;
+    let vm: Vm;
+    let disk: string;
+    let device: Device;
+    let written: string;
 
-  it("lets its disk go afterwards as before", async () => {
-    await cloud.unmounted(vm, disk);
-    expect(await cloud.loops()).toEqual([]);
-    await cloud.result("delete_disk", [disk]);
-    await cloud.result("delete_vm", [vm.cid]);
-  });
-});
+    beforeAll(async () => {
+      engine = await OwnEngine.open();
+      cloud = await DockerCloud.open(engine.host);
+      vm = await (await cloud.newVm(await cloud.newStemcell())).pong();
+      device = new Device(cloud.dir);
+      await device.connect();
+      Object.assign(cloud.config, { devices: [device.path] });
+      disk = await cloud.result<string>("create_disk", [32, { type }, null]);
+      await cloud.mounted(vm, disk);
+      written = await vm.must(
+        "cd /var/vcap/store && dd if=/dev/urandom of=data bs=64k count=100 2>/dev/null && sync && md5sum data",
+      );
+    });
+    afterAll(async () => {
+      await cloud.close().finally(() => engine.close());
+      await device.disconnect();
+    });
+
+    const sound = async () => {
+      await vm.pong();
+      await expect.poll(async () => (await vm.run("mountpoint -q /var/vcap/store")).code).toBe(0);
+      expect(await vm.must("cd /var/vcap/store && md5sum data")).toBe(written);
+      expect(await cloud.loops()).toEqual([disk]);
+      expect(await cloud.result("get_disks", [vm.cid])).toEqual([disk]);
+    };
+
+    it("survives kill -9 of the engine", { timeout: 120_000 }, async () => {
+      await engine.kill();
+      expect(await cloud.refusal("has_vm", [vm.cid])).toContain("DOC-001");
+      await engine.start();
+      await sound();
+    });
+
+    it("survives the loss of the host: it starts again by itself, with its disk mounted", {
+      timeout: 120_000,
+    }, async () => {
+      await vm.must("cd /var/vcap/store && (dd if=/dev/zero of=more bs=64k count=400 >/dev/null 2>&1 &)");
+      await engine.loseHost();
+      await device.disconnect();
+      await device.connect("another");
+      await engine.start();
+      await sound();
+    });
+
+    it("lets its disk go afterwards as before", async () => {
+      await cloud.unmounted(vm, disk);
+      expect(await cloud.loops()).toEqual([]);
+      await cloud.result("delete_disk", [disk]);
+      await cloud.result("delete_vm", [vm.cid]);
+    });
+  },
+);

@@ -96,7 +96,7 @@ export const NoLoopDevices = defineError<{ said: string }>({
   code: "DOC-014",
   kind: "operator",
   message: (p) => `this engine cannot make disks, which are loop devices of its host: ${p.said}`,
-  next: "Rootless engines cannot. Else load the kernel module loop on the engine's host, and see that the engine may give the capability SYS_ADMIN.",
+  next: "Rootless engines cannot, nor podman before 4.4. Else load the kernel module loop on the engine's host, and see that the engine may give the capability SYS_ADMIN.",
 });
 
 export const DiskInUse = defineError<{ disk: string; holder: string; why: string }>({
@@ -118,4 +118,25 @@ export const Unprotected = defineError<{ host: string }>({
   kind: "operator",
   message: (p) => `docker.host ${p.host} is another host, and nothing protects the way there`,
   next: "Give docker.tls with ca, certificate and private_key. Whoever can speak to an engine is root on its host, and the settings of agents have keys in them.",
+});
+
+export const NoFreeDevice = defineError<{ sizeMib: number; reasons: readonly string[] }>({
+  code: "DOC-018",
+  kind: "operator",
+  message: (p) => `no device of the pool can be a disk of ${p.sizeMib} MiB: ${p.reasons.join("; ")}`,
+  next: "Add a device to docker.devices. One with content is never taken: if nobody needs what is on it, blank it on the engine's host (wipefs --all DEVICE, then blkdiscard --zeroout DEVICE) and repeat.",
+});
+
+export const DeviceLost = defineError<{ disk: string; said: string }>({
+  code: "DOC-019",
+  kind: "operator",
+  message: (p) => `the device of disk '${p.disk}' is not to be found: ${p.said}`,
+  next: "Connect the device again, so that it has the path it had when the disk was made (use paths of /dev/disk/by-id). Nothing was changed.",
+});
+
+export const NoHostRoot = defineError<{ why: string }>({
+  code: "DOC-020",
+  kind: "operator",
+  message: (p) => `no root file system can be made of this machine's own programs: ${p.why}`,
+  next: "Install what is missing, or make a stemcell of Debian packages with `slipway stemcell build --for docker`, or of an image with `--from-image`.",
 });

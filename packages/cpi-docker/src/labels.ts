@@ -12,6 +12,8 @@ export const LABEL = {
   stemcell: "slipway.stemcell",
   disks: "slipway.disks",
   version: "slipway.version",
+  majors: "slipway.majors",
+  made: "slipway.made",
 } as const;
 
 export type Kind = "vm" | "stemcell" | "network" | "disks" | "keeper";

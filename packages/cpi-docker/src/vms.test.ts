@@ -51,7 +51,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
     const { Config, HostConfig } = (await vm.look()) as { Config: { Labels: object }; HostConfig: object };
     expect(HostConfig).toMatchObject({
       Privileged: false,
-      CapAdd: ["SYS_ADMIN", "NET_ADMIN"],
+      CapAdd: ["SYS_ADMIN", "NET_ADMIN", "MKNOD", "AUDIT_WRITE", "NET_RAW"],
       DeviceCgroupRules: ["b 7:* rwm"],
       RestartPolicy: { Name: "always" },
       NanoCpus: 5e8,

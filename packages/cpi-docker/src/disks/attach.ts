@@ -5,7 +5,8 @@ import { DiskCommandFailed, DiskInUse, EngineRefused } from "../errors.ts";
 import { findVm, mustFindVm } from "../vms/containers.ts";
 import { onDisk, settle, tryOnDisk } from "./disks.ts";
 import { Keeper } from "./keeper.ts";
-import { ATTACH, DETACH, ENDED, HELD, RELEASE } from "./scripts.ts";
+import { ATTACH, DETACH, HELD, RELEASE } from "./scripts/attach.ts";
+import { ENDED } from "./scripts/common.ts";
 
 const nodeOf = (disk: string): string => `/dev/slipway-${disk}`;
 

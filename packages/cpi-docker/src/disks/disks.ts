@@ -3,19 +3,33 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Cloud, isPlain } from "../cloud.ts";
 import { putFiles } from "../engine/archive.ts";
 import type { Ran } from "../engine/exec.ts";
-import { DiskCommandFailed, DiskInUse } from "../errors.ts";
+import { DeviceLost, DiskCommandFailed, DiskInUse, NoFreeDevice } from "../errors.ts";
 import { Keeper } from "./keeper.ts";
-import { CREATE, DELETE, DESCRIBE, ENDED, GROW, HAS } from "./scripts.ts";
+import type { DiskType } from "./properties.ts";
+import { ENDED } from "./scripts/common.ts";
+import { CREATE, DELETE, DESCRIBE, HAS, KIND } from "./scripts/disks.ts";
+import { GROW } from "./scripts/grow.ts";
+import { CREATE_ON_DEVICE } from "./scripts/pool.ts";
 
-export async function createDisk(
-  cloud: Cloud,
-  cid: string,
-  sizeMib: number,
-  record: JsonObject,
-): Promise<string> {
+export interface NewDisk {
+  readonly cid: string;
+  readonly sizeMib: number;
+  readonly type: DiskType;
+  readonly record: JsonObject;
+}
+
+/** A sparse file in the volume, or a whole device of the pool. */
+export async function createDisk(cloud: Cloud, { cid, sizeMib, type, record }: NewDisk): Promise<string> {
+  const { devices = [] } = cloud.config;
+  if (type === "device" && devices.length === 0)
+    throw NoFreeDevice({ sizeMib, reasons: ["docker.devices names none"] });
   const keeper = await Keeper.open(cloud);
   const doing = "making the disk";
-  const ran = await keeper.run(CREATE, [cid, String(sizeMib), JSON.stringify(record)], doing);
+  const args = [cid, String(sizeMib), JSON.stringify(record)];
+  const ran =
+    type === "device"
+      ? await keeper.run(CREATE_ON_DEVICE, [...args, ...devices], doing)
+      : await keeper.run(CREATE, args, doing);
   settle(ran, { disk: cid, doing, sizeMib });
   return cid;
 }
@@ -34,10 +48,13 @@ export async function removeDisk(cloud: Cloud, cid: string): Promise<void> {
   await onDisk(cloud, cid, DELETE, [], "deleting it");
 }
 
-/** Grows a disk that no VM has; the agent lets the file system follow when it mounts it. */
-export async function growDisk(cloud: Cloud, cid: string, sizeMib: number): Promise<void> {
-  await onDisk(cloud, cid, GROW, [String(sizeMib)], "growing it", { sizeMib });
+/** Grows a disk, also while a VM has it. If its file system could not follow at once, why; it does when it is mounted. */
+export async function growDisk(cloud: Cloud, cid: string, sizeMib: number): Promise<string | undefined> {
+  return (await onDisk(cloud, cid, GROW, [String(sizeMib)], "growing it", { sizeMib })) || undefined;
 }
+
+export const typeOfDisk = async (cloud: Cloud, cid: string): Promise<DiskType> =>
+  (await onDisk(cloud, cid, KIND, [], "looking at it")) === "device" ? "device" : "file";
 
 export async function describeDisk(cloud: Cloud, cid: string, metadata: JsonObject): Promise<void> {
   const keeper = await keeperFor(cloud, cid);
@@ -107,6 +124,12 @@ export function settle({ code, stdout, stderr }: Ran, { disk, doing, vm, sizeMib
       throw noDiskSpace(
         `disk '${disk}': ${doing}: the volume has not the room for it${said === "" ? "" : ` (${said} MiB are free)`}`,
       );
+    case ENDED.beyond:
+      throw notSupported(`disk '${disk}' is a device of ${said} MiB and cannot have ${sizeMib} MiB`);
+    case ENDED.noDevice:
+      throw NoFreeDevice({ sizeMib: sizeMib ?? 0, reasons: said.split("\n") });
+    case ENDED.lost:
+      throw DeviceLost({ disk, said });
     default:
       throw DiskCommandFailed({
         disk,

@@ -1,5 +1,3 @@
-import { open } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
 import type { Cloud } from "../cloud.ts";
 import { must, refused } from "../engine/engine.ts";
 import { execIn, type Ran } from "../engine/exec.ts";
@@ -8,11 +6,13 @@ import { EngineRefused, NoKeeperImage, NoLoopDevices } from "../errors.ts";
 import { LABEL, type Labels } from "../labels.ts";
 import { securityOf } from "../security.ts";
 import { findImage, stemcellImages, tagImage, untagImage } from "../stemcells/images.ts";
-import { findContainer, removeContainer, startContainer } from "../vms/containers.ts";
-import { BOOT, ENDED, PROBE } from "./scripts.ts";
+import { type Container, findContainer, removeContainer, startContainer } from "../vms/containers.ts";
+import { ENDED } from "./scripts/common.ts";
+import { BOOT, PROBE } from "./scripts/keeper.ts";
+import { createVolume, removeVolume, volumeExists } from "./volume.ts";
 
 /** Raised when the keeper must be made anew to work with this code. */
-const VERSION = "1";
+const VERSION = "2";
 
 /**
  * A container that has the volume of the disks and may make loop devices, and does nothing until it is told to. All work
@@ -21,6 +21,8 @@ const VERSION = "1";
 export class Keeper {
   readonly #cloud: Cloud;
   readonly name: string;
+  /** What an older one could open beside loop devices. */
+  #majors: readonly string[] = [];
 
   private constructor(cloud: Cloud) {
     this.#cloud = cloud;
@@ -43,9 +45,27 @@ export class Keeper {
     return keeper;
   }
 
-  /** Runs one of the scripts. Words of the caller come as arguments, never as part of the script. */
+  /**
+   * Runs one of the scripts. Words of the caller come as arguments, never as part of the script. Where it says that it
+   * may not open a device, it changed nothing: the keeper is made anew so that it may, and it is run again.
+   */
   async run(script: string, args: readonly string[], doing: string): Promise<Ran> {
-    return await execIn(this.#cloud.engine, this.name, ["sh", "-c", script, "sh", ...args], doing);
+    const allowed: string[] = [];
+    for (;;) {
+      const ran = await execIn(this.#cloud.engine, this.name, ["sh", "-c", script, "sh", ...args], doing);
+      const major = ran.code === ENDED.notAllowed ? /^(\d+):/.exec(ran.stdout.trim())?.[1] : undefined;
+      if (major === undefined || allowed.includes(major)) return ran;
+      allowed.push(major);
+      await this.#allow(major);
+    }
+  }
+
+  async #allow(major: string): Promise<void> {
+    const found = await findContainer(this.#cloud, this.name);
+    const before = majorsOf(found);
+    // Not by its name: another call may have made it anew already.
+    if (found !== undefined && !before.includes(major)) await removeContainer(this.#cloud, found.Id);
+    if (!before.includes(major)) await this.#makeOfAny([...before, major]);
   }
 
   /** Also when it has to be started. One of an older kind is removed. */
@@ -53,7 +73,8 @@ export class Keeper {
     const found = await findContainer(this.#cloud, this.name);
     if (found === undefined) return false;
     if (Number(found.Config.Labels?.[LABEL.version] ?? 0) < Number(VERSION)) {
-      await removeContainer(this.#cloud, this.name);
+      this.#majors = majorsOf(found);
+      await removeContainer(this.#cloud, found.Id);
       return false;
     }
     if (!found.State.Running)
@@ -61,7 +82,7 @@ export class Keeper {
     return true;
   }
 
-  async #makeOfAny(): Promise<void> {
+  async #makeOfAny(majors: readonly string[] = this.#majors): Promise<void> {
     const cloud = this.#cloud;
     const images = await candidates(cloud);
     if (images.length === 0)
@@ -69,43 +90,76 @@ export class Keeper {
     const wasThere = await volumeExists(cloud);
     await createVolume(cloud);
     const failures: Failure[] = [];
-    for (const image of images) {
-      const failure = await this.#make(image);
-      if (failure === undefined) return;
-      failures.push(failure);
+    let made = false;
+    try {
+      for (const image of images) {
+        const failure = await this.#make(image, majors);
+        made = failure === undefined;
+        if (failure === undefined) return;
+        failures.push(failure);
+      }
+    } finally {
+      // A volume means that there may be disks.
+      if (!made && !wasThere) await removeVolume(cloud);
     }
-    // A volume means that there may be disks.
-    if (!wasThere) await removeVolume(cloud);
     const said = [...new Set(failures.map((failure) => failure.said))].join("; ");
     throw failures.every((failure) => failure.ofImage)
       ? NoKeeperImage({ why: said })
       : NoLoopDevices({ said });
   }
 
-  async #make(image: string): Promise<Failure | undefined> {
-    const cloud = this.#cloud;
+  async #make(image: string, majors: readonly string[]): Promise<Failure | undefined> {
     // Its own name for the image: the stemcell can be deleted, the keeper stays.
     const tag = { repo: "slipway-keeper", tag: image.replace(/^sha256:/, "").slice(0, 12) };
-    await tagImage(cloud, image, tag);
+    await tagImage(this.#cloud, image, tag);
+    let made = false;
+    try {
+      const failure =
+        (await this.#makeWith([...CAPABILITIES, GROW_ONLINE], image, majors)) &&
+        // A host that lacks this one itself cannot give it.
+        (await this.#makeWith(CAPABILITIES, image, majors));
+      made = failure === undefined;
+      return failure;
+    } finally {
+      if (!made) await untagImage(this.#cloud, tag);
+    }
+  }
+
+  async #makeWith(
+    capabilities: readonly string[],
+    image: string,
+    majors: readonly string[],
+  ): Promise<Failure | undefined> {
+    const cloud = this.#cloud;
     const call = {
       doing: "making the keeper of the disks",
       method: "POST",
       path: "/containers/create",
       query: { name: this.name },
-      body: await keeperSpec(cloud, image),
+      body: await keeperSpec(cloud, { image, capabilities, majors }),
     } as const;
-    const reply = await cloud.engine.attempt(call);
-    if (refused(reply) && reply.status === 409) {
-      // Another call was faster.
-      await startContainer(cloud, this.name, call.doing);
-      return undefined;
+    const since = cloud.clock.monotonic();
+    let reply = await cloud.engine.attempt(call);
+    while (refused(reply) && reply.status === 409 && cloud.clock.monotonic() - since < OTHER_MAKES_MS) {
+      // Another call was faster. It may still be trying what this host lets it have.
+      if (await this.#isStarted(call.doing)) return undefined;
+      await cloud.clock.sleep(200);
+      reply = await cloud.engine.attempt(call);
     }
     await textOf(must(reply, call));
     const failure = await this.#probe(call.doing);
-    if (failure === undefined) return undefined;
-    await removeContainer(cloud, this.name);
-    await untagImage(cloud, tag);
+    if (failure !== undefined) await removeContainer(cloud, this.name);
     return failure;
+  }
+
+  async #isStarted(doing: string): Promise<boolean> {
+    try {
+      await startContainer(this.#cloud, this.name, doing);
+      return true;
+    } catch (error) {
+      if (!EngineRefused.is(error)) throw error;
+      return false;
+    }
   }
 
   async #probe(doing: string): Promise<Failure | undefined> {
@@ -114,7 +168,7 @@ export class Keeper {
       const { code, stderr } = await this.run(PROBE, [], doing);
       if (code === 0) return undefined;
       // The container was caught between two starts: nothing could be run in it.
-      if (code === NO_PROGRAM) return NO_SHELL;
+      if (NO_PROGRAM.includes(code)) return NO_SHELL;
       const said = stderr.trim().slice(-300) || `the probe ended with ${code}`;
       return { said, ofImage: code === ENDED.notFound };
     } catch (error) {
@@ -133,9 +187,11 @@ interface Failure {
   readonly ofImage: boolean;
 }
 
+const OTHER_MAKES_MS = 30_000;
+
 const NO_SHELL: Failure = { said: "it has no sh", ofImage: true };
-/** What the engine says of a program that it could not run in a container. */
-const NO_PROGRAM = 126;
+/** What engines say of a program that they could not run in a container. */
+const NO_PROGRAM: readonly number[] = [126, 127, 128];
 
 export const keeperName = ({ config }: Cloud): string => `slipway-keeper-${config.volume}`;
 
@@ -147,12 +203,27 @@ async function candidates(cloud: Cloud): Promise<readonly string[]> {
   return [found.Id];
 }
 
-async function keeperSpec(cloud: Cloud, image: string): Promise<object> {
+/** ext4 grows while it is mounted only by the hand of who may exceed limits. */
+const GROW_ONLINE = "SYS_RESOURCE";
+const CAPABILITIES = ["SYS_ADMIN"];
+
+const majorsOf = (found: Container | undefined): readonly string[] =>
+  (found?.Config.Labels?.[LABEL.majors] ?? "").split(" ").filter((major) => major !== "");
+
+interface Order {
+  readonly image: string;
+  readonly capabilities: readonly string[];
+  /** Kinds of block devices beside loop devices, for disks of the pool. */
+  readonly majors: readonly string[];
+}
+
+async function keeperSpec(cloud: Cloud, { image, capabilities, majors }: Order): Promise<object> {
   const labels: Labels = {
     [LABEL.kind]: "keeper",
     [LABEL.cid]: keeperName(cloud),
     [LABEL.disks]: cloud.config.volume,
     [LABEL.version]: VERSION,
+    ...(majors.length > 0 && { [LABEL.majors]: majors.join(" ") }),
   };
   return {
     Image: image,
@@ -165,8 +236,8 @@ async function keeperSpec(cloud: Cloud, image: string): Promise<object> {
       Init: true,
       NetworkMode: "none",
       RestartPolicy: { Name: "always" },
-      CapAdd: ["SYS_ADMIN"],
-      DeviceCgroupRules: ["b 7:* rwm", "c 10:237 rwm"],
+      CapAdd: capabilities,
+      DeviceCgroupRules: ["b 7:* rwm", "c 10:237 rwm", ...majors.map((major) => `b ${major}:* rwm`)],
       SecurityOpt: await securityOf(cloud),
       Mounts: [
         { Type: "volume", Source: cloud.config.volume, Target: "/slipway" },
@@ -176,33 +247,4 @@ async function keeperSpec(cloud: Cloud, image: string): Promise<object> {
       LogConfig: { Type: "json-file", Config: { "max-size": "1m", "max-file": "2" } },
     },
   };
-}
-
-const volume = open({ Name: v.string() });
-
-const volumeExists = async ({ engine, config }: Cloud): Promise<boolean> =>
-  (await engine.find(volume, {
-    doing: `looking for the volume '${config.volume}'`,
-    method: "GET",
-    path: `/volumes/${config.volume}`,
-  })) !== undefined;
-
-/** One that is there is used as it is: it may be on a disk of its own. */
-async function createVolume({ engine, config }: Cloud): Promise<void> {
-  await engine.run({
-    doing: `making the volume '${config.volume}'`,
-    method: "POST",
-    path: "/volumes/create",
-    body: { Name: config.volume, Labels: { [LABEL.kind]: "disks", [LABEL.cid]: config.volume } },
-  });
-}
-
-/** Refused by the engine while a container has it. */
-async function removeVolume({ engine, config }: Cloud): Promise<void> {
-  const reply = await engine.attempt({
-    doing: `removing the volume '${config.volume}'`,
-    method: "DELETE",
-    path: `/volumes/${config.volume}`,
-  });
-  if (!refused(reply)) reply.resume();
 }

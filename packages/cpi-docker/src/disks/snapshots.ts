@@ -3,7 +3,7 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Cloud, isPlain } from "../cloud.ts";
 import { onDisk } from "./disks.ts";
 import { Keeper } from "./keeper.ts";
-import { DELETE_SNAPSHOT, SNAPSHOT } from "./scripts.ts";
+import { DELETE_SNAPSHOT, SNAPSHOT } from "./scripts/snapshots.ts";
 
 /** A copy, which shares its blocks with the disk where the volume's file system can do that. */
 export async function createSnapshot(

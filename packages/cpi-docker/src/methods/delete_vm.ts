@@ -1,16 +1,18 @@
 import { vmNotFound } from "@slipway/cpi-sdk/errors";
 import { isPlain, openCloud } from "../cloud.ts";
 import { releaseDisks } from "../disks/attach.ts";
-import { findVm, removeContainer } from "../vms/containers.ts";
+import { removeUnused } from "../networks/networks.ts";
+import { findVm, networksOf, removeContainer } from "../vms/containers.ts";
 import type { DockerMethods } from "./_method.ts";
 
 /** Ends every process of the container and removes it. Its disks stay, and are free. */
 export const deleteVm: DockerMethods["deleteVm"] = async ({ vmCid }, call) => {
   if (!isPlain(vmCid)) throw vmNotFound(vmCid);
   const cloud = await openCloud(call);
-  const found = (await findVm(cloud, vmCid)) !== undefined;
-  if (found) await removeContainer(cloud, vmCid);
+  const found = await findVm(cloud, vmCid);
+  if (found !== undefined) await removeContainer(cloud, vmCid);
   // Also when it is not there: a crash may have left its disks.
   await releaseDisks(cloud, vmCid);
-  if (!found) throw vmNotFound(vmCid);
+  if (found === undefined) throw vmNotFound(vmCid);
+  await removeUnused(cloud, networksOf(found));
 };

@@ -2,6 +2,11 @@ import { openCloud } from "../cloud.ts";
 import { growDisk } from "../disks/disks.ts";
 import type { DockerMethods } from "./_method.ts";
 
-/** Grows a disk that no VM has. */
-export const resizeDisk: DockerMethods["resizeDisk"] = async ({ diskCid, newSize }, call) =>
-  growDisk(await openCloud(call), diskCid, newSize);
+/** Grows a disk, whether a VM has it or not. */
+export const resizeDisk: DockerMethods["resizeDisk"] = async ({ diskCid, newSize }, call) => {
+  const later = await growDisk(await openCloud(call), diskCid, newSize);
+  if (later !== undefined)
+    call.log.warn(
+      `disk '${diskCid}' has ${newSize} MiB now; its file system grows when it is mounted the next time (${later})`,
+    );
+};

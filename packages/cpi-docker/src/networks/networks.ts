@@ -22,6 +22,9 @@ const network = open({
 });
 export type DockerNetwork = v.InferOutput<typeof network>;
 
+/** Says of a network that it was made on the way, and may go when nobody is in it. */
+const FOR_A_VM = "for-a-vm";
+
 /** These are the engine's own, and take no fixed addresses. */
 const BUILT_IN = ["bridge", "host", "none"];
 
@@ -43,34 +46,29 @@ export async function networkFor(cloud: Cloud, wish: Wish, labels: Labels): Prom
   const { ip, named } = wish;
   if (named !== undefined) return await namedNetwork(cloud, wish, named);
   if (ip === undefined) return await namedNetwork(cloud, wish, cloud.config.network);
-  const found = await networkOf(cloud, ip);
-  if (found !== undefined) return found;
-  if (wish.range === undefined)
-    throw NetworkRefused({
-      network: wish.network,
-      why: `no Docker network has ${ip} in a subnet, and none can be made without a netmask`,
-    });
-  try {
-    return await makeNetwork(cloud, `slipway-${wish.range.replace("/", "-")}`, wish, labels);
-  } catch (error) {
-    if (!EngineRefused.is(error)) throw error;
-    const now = await appearing(cloud, ip);
-    if (now !== undefined) return now;
-    throw NetworkRefused({ network: wish.network, why: error.message }, { cause: error });
-  }
-}
-
-const APPEARS_WITHIN_MS = 5000;
-
-/** Another call may be making it in this moment: the engine refuses the range before it shows the network. */
-async function appearing(cloud: Cloud, ip: string): Promise<string | undefined> {
   const since = cloud.clock.monotonic();
   for (;;) {
     const found = await networkOf(cloud, ip);
-    if (found !== undefined || cloud.clock.monotonic() - since > APPEARS_WITHIN_MS) return found;
-    await cloud.clock.sleep(100);
+    if (found !== undefined) return found;
+    if (wish.range === undefined)
+      throw NetworkRefused({
+        network: wish.network,
+        why: `no Docker network has ${ip} in a subnet, and none can be made without a netmask`,
+      });
+    try {
+      const name = `slipway-${wish.range.replace("/", "-")}`;
+      return await makeNetwork(cloud, name, wish, { ...labels, [LABEL.made]: FOR_A_VM });
+    } catch (error) {
+      if (!EngineRefused.is(error)) throw error;
+      // Another call may be making or removing it in this moment: the engine refuses a range that it does not show.
+      if (cloud.clock.monotonic() - since > SETTLES_WITHIN_MS)
+        throw NetworkRefused({ network: wish.network, why: error.message }, { cause: error });
+      await cloud.clock.sleep(100);
+    }
   }
 }
+
+const SETTLES_WITHIN_MS = 5000;
 
 async function networkOf(cloud: Cloud, ip: string): Promise<string | undefined> {
   const usable = (await allNetworks(cloud)).filter(({ Name }) => !BUILT_IN.includes(Name));
@@ -147,15 +145,38 @@ export async function createNetwork(
   };
 }
 
-/** Only one that create_network made. */
+/** Only one that create_network made. By its name: by its id, podman deletes one that has VMs in it. */
 export async function removeNetwork(cloud: Cloud, cid: string): Promise<void> {
   const found = isPlain(cid) ? await findNetwork(cloud, cid) : undefined;
   if (found?.Labels?.[LABEL.kind] !== "network" || found.Name !== cid) throw networkNotFound(cid);
   const doing = `deleting the network '${cid}'`;
-  const reply = await cloud.engine.attempt({ doing, method: "DELETE", path: `/networks/${found.Id}` });
+  const reply = await cloud.engine.attempt({ doing, method: "DELETE", path: `/networks/${found.Name}` });
   if (!refused(reply)) return void (await textOf(reply));
   if (reply.status === 404) throw networkNotFound(cid);
-  if (reply.said.includes("active endpoints"))
+  if (/active endpoints|associated containers/.test(reply.said))
     throw cloudError(`network '${cid}' has VMs in it; delete them first (${reply.said})`);
   throw EngineRefused({ doing, ...reply });
+}
+
+const listed = v.array(open({ Id: v.string() }));
+
+/**
+ * After a VM is gone: of the networks it was in, those that were made for VMs and have no container any more, also none
+ * that is off. The engine itself refuses where one runs. One that is just being made in there is told that the network is
+ * gone, and makes it again.
+ */
+export async function removeUnused(cloud: Cloud, names: readonly string[]): Promise<void> {
+  const { engine } = cloud;
+  for (const name of names) {
+    const found = await findNetwork(cloud, name);
+    if (found?.Labels?.[LABEL.kind] !== "network" || found.Labels[LABEL.made] !== FOR_A_VM) continue;
+    const doing = `removing the network '${name}'`;
+    // Those that never ran know it by its name alone.
+    const filters = JSON.stringify({ network: [found.Name, found.Id] });
+    const query = { all: "true", filters };
+    const inside = await engine.json(listed, { doing, method: "GET", path: "/containers/json", query });
+    if (inside.length > 0) continue;
+    const reply = await engine.attempt({ doing, method: "DELETE", path: `/networks/${found.Name}` });
+    if (!refused(reply)) await textOf(reply);
+  }
 }

@@ -1,15 +1,18 @@
 import { rm } from "node:fs/promises";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 
-/** Before the engine hears of the request, or after it has carried it out and nobody hears of that. */
-export type Moment = "before" | "after";
+/**
+ * Before the engine hears of the request, or after it has carried it out and nobody hears of that. `meanwhile`: just
+ * before the engine hears of it, and all goes on.
+ */
+export type Moment = "before" | "after" | "meanwhile";
 
 /** Stands before an engine's socket, counts requests, and lets something happen at one of them. */
 export class EngineProxy {
   readonly path: string;
   readonly #server: Server;
   #requests = 0;
-  #trap: { readonly at: number; readonly moment: Moment; readonly spring: () => void } | undefined;
+  #trap: { readonly at: number; readonly moment: Moment; readonly spring: () => unknown } | undefined;
 
   private constructor(path: string, engine: string) {
     this.path = path;
@@ -23,7 +26,7 @@ export class EngineProxy {
   }
 
   /** Counts from the next request on. */
-  trap(at: number, moment: Moment, spring: () => void): void {
+  trap(at: number, moment: Moment, spring: () => unknown): void {
     this.#requests = 0;
     this.#trap = { at, moment, spring };
   }
@@ -43,19 +46,31 @@ export class EngineProxy {
       client.destroy();
       return;
     }
+    if (trap?.moment === "meanwhile") {
+      void Promise.resolve(trap.spring()).then(() => forward(client, engine));
+      return;
+    }
+    if (trap === undefined) {
+      forward(client, engine);
+      return;
+    }
     const upstream = createConnection(engine);
     upstream.on("error", () => client.destroy());
     upstream.on("close", () => client.end());
-    client.on("close", () => trap === undefined && upstream.destroy());
     client.pipe(upstream, { end: false });
-    if (trap === undefined) {
-      upstream.pipe(client);
-      return;
-    }
     upstream.once("data", () => {
       trap.spring();
       client.destroy();
       upstream.resume();
     });
   }
+}
+
+function forward(client: Socket, engine: string): void {
+  const upstream = createConnection(engine);
+  upstream.on("error", () => client.destroy());
+  upstream.on("close", () => client.end());
+  client.on("close", () => upstream.destroy());
+  client.pipe(upstream, { end: false });
+  upstream.pipe(client);
 }

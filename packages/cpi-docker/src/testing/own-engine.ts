@@ -17,18 +17,23 @@ export async function ownEngineTrouble(): Promise<string | undefined> {
   return found.code === 0 ? undefined : "there is no dockerd";
 }
 
+/** What is killed in the middle of a write may take its time. */
+const ENDS = { timeout: 20_000, interval: 50 };
+
 /** A Docker Engine of the test's own, which can be killed. */
 export class OwnEngine {
   readonly dir: string;
   readonly #bridge = `sw${systemRandom.hex(4)}`;
+  readonly #options: readonly string[];
   #daemon: ChildProcess | undefined;
 
-  private constructor(dir: string) {
+  private constructor(dir: string, options: readonly string[]) {
     this.dir = dir;
+    this.#options = options;
   }
 
-  static async open(): Promise<OwnEngine> {
-    const engine = new OwnEngine(await mkdtemp(join(tmpdir(), "sw-engine-")));
+  static async open(options: readonly string[] = []): Promise<OwnEngine> {
+    const engine = new OwnEngine(await mkdtemp(join(tmpdir(), "sw-engine-")), options);
     await engine.start();
     return engine;
   }
@@ -54,7 +59,8 @@ export class OwnEngine {
     await systemExec("ip", ["link", "add", this.#bridge, "type", "bridge"]);
     await systemExec("ip", ["addr", "add", "10.215.0.1/24", "dev", this.#bridge]);
     const networks = [`--bridge=${this.#bridge}`, "--iptables=false", "--ip6tables=false"];
-    this.#daemon = spawn("dockerd", [...places, ...networks], { stdio: ["ignore", log, log] });
+    const options = [...places, ...networks, ...this.#options];
+    this.#daemon = spawn("dockerd", options, { stdio: ["ignore", log, log] });
     const answers = async () => void (await Engine.open(addressOf({ host: this.host })));
     await vi.waitFor(answers, { timeout: 50_000, interval: 100 }).catch((error: unknown) => {
       throw new Error(`no engine: ${readFileSync(at("log"), "utf8").slice(-2000)}`, { cause: error });
@@ -65,6 +71,7 @@ export class OwnEngine {
   async kill(): Promise<void> {
     const daemon = this.#daemon;
     if (daemon === undefined) return;
+    this.#daemon = undefined;
     const ended = once(daemon, "exit");
     daemon.kill("SIGKILL");
     await ended;
@@ -75,7 +82,7 @@ export class OwnEngine {
     if (pid > 1) kill(pid);
     await vi.waitFor(() => {
       if (pid > 1 && isAlive(pid)) throw new Error("containerd still runs");
-    });
+    }, ENDS);
     await rm(file, { force: true });
   }
 
@@ -85,7 +92,7 @@ export class OwnEngine {
     for (const pid of await this.#processes()) kill(pid);
     await vi.waitFor(async () => {
       if ((await this.#processes()).length > 0) throw new Error("something of the engine still runs");
-    });
+    }, ENDS);
     await this.#unmount();
     await rm(join(this.dir, "exec"), { recursive: true, force: true });
     const { stdout } = await systemExec("losetup", ["--noheadings", "--output", "NAME,BACK-FILE"]);

@@ -90,3 +90,6 @@ export async function restartContainer({ engine }: Cloud, name: string, seconds:
     query: { t: String(seconds) },
   });
 }
+
+export const networksOf = ({ NetworkSettings }: Container): readonly string[] =>
+  Object.keys(NetworkSettings?.Networks ?? {});

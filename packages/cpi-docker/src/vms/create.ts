@@ -1,7 +1,5 @@
 import type { Cloud } from "../cloud.ts";
 import { putFiles } from "../engine/archive.ts";
-import { must, refused } from "../engine/engine.ts";
-import { textOf } from "../engine/http.ts";
 import { AddressRefused, DidNotStart, EngineRefused, NetworkRefused } from "../errors.ts";
 import type { Labels } from "../labels.ts";
 import { networkFor } from "../networks/networks.ts";
@@ -27,9 +25,27 @@ export interface NewVm {
 /** Where agents of Docker and Warden stemcells look for their settings, and old ones for the way to the registry. */
 const SETTINGS = ["var/vcap/bosh/warden-cpi-agent-env.json", "var/vcap/bosh/warden-cpi-user-data.json"];
 
+/** So often may the network be removed while a container is being made in it. */
+const MOST_TRIES = 5;
+
 /** Makes and starts a container; its settings are in it before its first process is. */
 export async function createVm(cloud: Cloud, vm: NewVm): Promise<void> {
   if (await madeBefore(cloud, vm.cid)) return;
+  for (let tries = 1; ; tries++) {
+    try {
+      return await make(cloud, vm);
+    } catch (error) {
+      // It was the last one's that was deleted in this moment.
+      if (tries === MOST_TRIES || !lostItsNetwork(error)) throw reasonOf(error, vm);
+      await removeContainer(cloud, vm.cid);
+    }
+  }
+}
+
+const lostItsNetwork = (error: unknown): boolean =>
+  EngineRefused.is(error) && /network \S+ not found|could not find (a )?network/i.test(error.message);
+
+async function make(cloud: Cloud, vm: NewVm): Promise<void> {
   const [first, ...others] = await inOrder(cloud, vm);
   const spec = containerSpec({
     ...vm,
@@ -38,24 +54,17 @@ export async function createVm(cloud: Cloud, vm: NewVm): Promise<void> {
     security: await securityOf(cloud),
     network: first,
   });
-  const call = {
+  await cloud.engine.run({
     doing: `making the container '${vm.cid}'`,
     method: "POST",
     path: "/containers/create",
     query: { name: vm.cid },
     body: spec,
-  } as const;
-  const reply = await cloud.engine.attempt(call);
-  if (refused(reply)) throw reasonOf(EngineRefused({ doing: call.doing, ...reply }), vm);
-  await textOf(must(reply, call));
-  try {
-    for (const { name, wish } of others) await connect(cloud, vm.cid, name, endpointOf(wish));
-    const files = SETTINGS.map((name) => ({ name, content: vm.userData, mode: 0o600 }));
-    await putFiles(cloud.engine, vm.cid, files, `putting settings into '${vm.cid}'`);
-    await startContainer(cloud, vm.cid, `starting '${vm.cid}'`);
-  } catch (error) {
-    throw reasonOf(error, vm);
-  }
+  });
+  for (const { name, wish } of others) await connect(cloud, vm.cid, name, endpointOf(wish));
+  const files = SETTINGS.map((name) => ({ name, content: vm.userData, mode: 0o600 }));
+  await putFiles(cloud.engine, vm.cid, files, `putting settings into '${vm.cid}'`);
+  await startContainer(cloud, vm.cid, `starting '${vm.cid}'`);
 }
 
 /** By an earlier run of this request. It is started last: one that never was is not whole. */
@@ -91,13 +100,15 @@ async function connect({ engine }: Cloud, cid: string, network: string, endpoint
   });
 }
 
+const IN_USE = /address already in use|ip address \S+ is already allocated/i;
+
 /** The engine's refusal as the operator's problem, where it is one of the known. */
 function reasonOf(error: unknown, { cid, plan }: NewVm): unknown {
   if (!EngineRefused.is(error)) return error;
   const said = error.message;
   const wish = plan.wishes.find(({ ip }) => ip !== undefined && said.includes(ip)) ?? plan.wishes[0];
   const address = { network: wish?.network ?? "", ip: wish?.ip ?? "(dynamic)" };
-  if (/address already in use/i.test(said) && !/bind|listen|port/i.test(said))
+  if (IN_USE.test(said) && !/bind|listen|port/i.test(said))
     return AddressRefused({ ...address, why: "another container has it" }, { cause: error });
   if (/does not belong to any of this network|no configured subnet/i.test(said))
     return AddressRefused({ ...address, why: "it is not in the network's subnet" }, { cause: error });

@@ -18,9 +18,10 @@ export interface VmOrder {
 
 /**
  * Never `Privileged`. SYS_ADMIN: mount disks and directories in memory. NET_ADMIN: the way out of several networks, ARP.
- * The rule: open loop devices, which disks are. All others are the engine's defaults (MKNOD among them).
+ * The rule: open loop devices, which disks are. MKNOD (nodes of disks), AUDIT_WRITE (sshd) and NET_RAW (ping) are among
+ * Docker's defaults, but not podman's. All others are the engine's defaults.
  */
-const CAPABILITIES = ["SYS_ADMIN", "NET_ADMIN"];
+const CAPABILITIES = ["SYS_ADMIN", "NET_ADMIN", "MKNOD", "AUDIT_WRITE", "NET_RAW"];
 const LOOP_DEVICES = "b 7:* rwm";
 
 /** Of several networks the engine takes the one whose name comes first, at every start. */
@@ -67,10 +68,9 @@ export function containerSpec(order: VmOrder): object {
       Mounts: [{ Type: "volume", Target: "/var/vcap/data", VolumeOptions: { Labels: order.labels } }],
       LogConfig: { Type: "json-file", Config: { "max-size": "10m", "max-file": "2" } },
     },
-    ...(network !== undefined && {
-      NetworkingConfig: {
-        EndpointsConfig: { [network.name]: endpointOf(network.wish) },
-      },
+    // Podman knows `bridge` as a mode, not as a name.
+    ...(network?.wish.ip !== undefined && {
+      NetworkingConfig: { EndpointsConfig: { [network.name]: endpointOf(network.wish) } },
     }),
   };
 }

@@ -1,0 +1,53 @@
+import { COMMON, ENDED } from "./common.ts";
+
+/** cid, VM, and the VM it may be taken from, which is known to be gone. Says the device's number. */
+export const ATTACH = `${COMMON}
+use "$1"
+if [ "$holder" != "$2" ]; then
+  [ -z "$holder" ] || [ "$holder" = "\${3:-}" ] || { echo "$holder"; exit ${ENDED.held}; }
+  # Nobody may have it mounted, whoever had it before.
+  let_go 200 || exit ${ENDED.busy}
+  find_device
+  set_holder "$2"
+  # Without a loop device it is not attached.
+  trap '[ $? = 0 ] || rm -f "$dir/vm"' EXIT
+else
+  find_device
+fi
+loop=$(loop_of)
+cat "/sys/block/\${loop#/dev/}/dev"
+`;
+
+/** cid, VM. */
+export const DETACH = `${COMMON}
+use "$1"
+[ "$holder" = "$2" ] || exit ${ENDED.notAttached}
+let_go 0 || exit ${ENDED.busy}
+rm -f "$dir/vm"
+sync "$dir"
+`;
+
+/** A VM that is gone: its mounts go with its last process, which may take a moment. */
+export const RELEASE = `${COMMON}
+[ -d "$disks" ] || exit 0
+for at in "$disks"/*/vm; do
+  [ -e "$at" ] && [ "$(cat "$at")" = "$1" ] || continue
+  (
+    name=\${at%/vm}
+    use "\${name##*/}"
+    [ "$holder" = "$1" ] || exit 0
+    let_go 400 || { echo "$cid"; exit ${ENDED.busy}; }
+    rm -f "$dir/vm"
+    sync "$dir"
+  )
+done
+`;
+
+/** VM. The cids, one a line. */
+export const HELD = `${COMMON}
+for at in "$disks"/*/vm; do
+  [ -e "$at" ] && [ "$(cat "$at")" = "$1" ] || continue
+  name=\${at%/vm}
+  echo "\${name##*/}"
+done
+`;

@@ -1,0 +1,132 @@
+/**
+ * What is done to disks on the engine's host, as scripts that run in the keeper: each is one whole change, under a lock
+ * that ends with it, and goes on to its end when whoever asked for it is gone. A disk is a directory with the file that
+ * is its content, and the name of the VM that has it. Nothing of the loop devices is written down: the kernel knows.
+ *
+ * A disk of the pool has the node of a block device in the place of the file, and the device's path beside it. The first
+ * MiB of the device says which disk it is; what the VM has begins behind it.
+ */
+export const ENDED = {
+  notFound: 65,
+  held: 66,
+  busy: 67,
+  tooSmall: 68,
+  noRoom: 69,
+  notAttached: 70,
+  /** Says for each device of the pool why it will not do. */
+  noDevice: 71,
+  /** Of the pool: the device is gone, or another one has its path. */
+  lost: 72,
+  /** Of the pool: larger than its device. */
+  beyond: 73,
+  /** The keeper may not open devices of this kind. Says the major number. */
+  notAllowed: 74,
+} as const;
+
+export const COMMON = `set -eu
+root=/slipway
+disks=$root/disks
+snapshots=$root/snapshots
+own=1048576
+umask 077
+
+disk() {
+  cid=$1 dir=$disks/$1 image=$disks/$1/$1.img
+  pool=$(cat "$dir/device" 2>/dev/null || true)
+}
+
+use() {
+  disk "$1"
+  [ -d "$dir" ] || exit ${ENDED.notFound}
+  exec 9<"$dir"
+  flock 9
+  # Deleted while this one waited.
+  [ -f "$image" ] || [ -b "$image" ] || exit ${ENDED.notFound}
+  holder=$(cat "$dir/vm" 2>/dev/null || true)
+}
+
+loops() { losetup --noheadings --output NAME --associated "$1"; }
+
+# The kernel shows mounted file systems here, whichever namespace they are mounted in.
+file_system() {
+  for type in ext4 xfs btrfs f2fs; do
+    for at in "/sys/fs/$type/\${1#/dev/}" "/sys/fs/$type"/*/devices/"\${1#/dev/}"; do
+      [ ! -e "$at" ] || { echo "$type"; return 0; }
+    done
+  done
+  return 1
+}
+mounted() { file_system "$1" >/dev/null; }
+
+# The loop device of a disk, made if it has none, as large as what is behind it.
+loop_of() {
+  if [ -z "$pool" ]; then
+    loop=$(losetup --nooverlap --find --show "$image")
+  else
+    loop=$(losetup --nooverlap --offset "$own" --find --show "$image")
+    # Else everything is in memory twice. Not every device can.
+    losetup --direct-io=on "$loop" 2>/dev/null || true
+  fi
+  # The kernel keeps what somebody has told a loop device, for whoever gets it next.
+  blockdev --setrw "$loop" 2>/dev/null || true
+  losetup --set-capacity "$loop"
+  echo "$loop"
+}
+
+# Takes the loop device away from a disk. Waits as many twentieths of a second for a mount that is just going.
+let_go() {
+  patience=$1 turns=0
+  while loop=$(loops "$image" | head -n 1); [ -n "$loop" ]; do
+    if mounted "$loop"; then
+      [ "$turns" -lt "$patience" ] || return 1
+    else
+      losetup --detach "$loop" || true
+      # Somebody has it open: it would go when that ends. Then it stays, as the one who holds it believes.
+      [ "$turns" -lt 100 ] || { loop_of >/dev/null; return 1; }
+    fi
+    turns=$((turns + 1))
+    sleep 0.05
+  done
+}
+
+put() { printf %s "$2" >"$1.new"; sync "$1.new"; mv "$1.new" "$1"; }
+set_holder() { put "$dir/vm" "$1"; sync "$dir"; }
+
+mebibytes() { df -Pk "$root" | awk 'NR == 2 { print int($4 / 1024) }'; }
+
+number() { set -- $(stat -L -c '0x%t 0x%T' "$1"); echo "$(($1)):$(($2))"; }
+bytes() { echo $(($(cat "/sys/dev/block/$(number "$1")/size") * 512)); }
+
+may_open() {
+  said=$(dd if="$1" of=/dev/null bs=512 count=1 2>&1) && return 0
+  case $said in *"not permitted"*) number "$1"; exit ${ENDED.notAllowed} ;; esac
+  return 1
+}
+
+stamp() { dd if="$1" bs=512 count=1 2>/dev/null | tr -d '\\0'; }
+set_stamp() { printf %s "$2" | dd of="$1" bs=512 count=1 conv=sync,notrunc,fsync 2>/dev/null; }
+
+# Before a disk of the pool is used: numbers of devices are others after a restart of the host. It is the right device if
+# it says so itself.
+find_device() {
+  [ -n "$pool" ] && [ -z "$(loops "$image")" ] || return 0
+  [ -b "$pool" ] || { echo "there is no $pool"; exit ${ENDED.lost}; }
+  may_open "$pool" || { echo "$pool cannot be read: $said"; exit ${ENDED.lost}; }
+  [ "$(stamp "$pool")" = "slipway $cid" ] || { echo "$pool is another device now"; exit ${ENDED.lost}; }
+  [ "$(number "$image")" != "$(number "$pool")" ] || return 0
+  rm -f "$image.new"
+  mknod -m 0600 "$image.new" b $(number "$pool" | tr : ' ')
+  mv "$image.new" "$image"
+  sync "$dir"
+}
+
+# A disk that was deleted: all of its device becomes zeros, what it says of itself last.
+wipe() {
+  node=$(ls "$1"/*.img) size=$(bytes "$1"/*.img)
+  # Some devices can do it themselves.
+  blkdiscard --zeroout --offset "$own" "$node" 2>/dev/null ||
+    dd if=/dev/zero of="$node" bs=1M iflag=count_bytes oflag=seek_bytes seek="$own" count=$((size - own)) conv=notrunc,fsync
+  dd if=/dev/zero of="$node" bs="$own" count=1 conv=notrunc,fsync
+  rm -rf "$1"
+}
+`;

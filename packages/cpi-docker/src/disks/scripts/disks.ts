@@ -1,0 +1,56 @@
+import { COMMON, ENDED } from "./common.ts";
+
+/** cid, MiB, record. */
+export const CREATE = `${COMMON}
+mkdir -p "$disks" "$snapshots"
+exec 9<"$disks"
+flock 9
+[ ! -d "$disks/$1" ] || exit 0
+free=$(mebibytes)
+[ "$2" -le "$free" ] || { echo "$free"; exit ${ENDED.noRoom}; }
+new=$disks/.$1.new
+rm -rf "$new"
+mkdir "$new"
+printf %s "$3" >"$new/record.json"
+truncate -s "$2M" "$new/$1.img"
+sync "$new/$1.img" "$new/record.json"
+mv -T "$new" "$disks/$1"
+sync "$disks"
+`;
+
+/** cid. First out of sight, so that a crash leaves nothing that looks whole. */
+export const DELETE = `${COMMON}
+gone=$disks/.$1.deleted
+[ -e "$gone/device" ] || rm -rf "$disks/.$1.new" "$gone"
+use "$1"
+[ -z "$holder" ] || { echo "$holder"; exit ${ENDED.held}; }
+let_go 0 || exit ${ENDED.busy}
+code=0
+(find_device) || code=$?
+[ "$code" != ${ENDED.notAllowed} ] || exit "$code"
+mv -T "$dir" "$gone"
+sync "$disks"
+# A device that is gone cannot be wiped. Should it come back, it says whose it was, and no disk is made on it.
+[ -n "$pool" ] && [ "$code" = 0 ] || { rm -rf "$gone"; exit 0; }
+# This may take hours. Nobody waits for it that long; a keeper that is killed goes on when it starts.
+(wipe "$gone") >/dev/null 2>&1 &
+turns=0
+while [ -d "$gone" ] && [ "$turns" -lt 200 ]; do turns=$((turns + 1)); sleep 0.05; done
+`;
+
+/** cid. */
+export const HAS = `${COMMON}
+[ -f "$disks/$1/$1.img" ] || [ -b "$disks/$1/$1.img" ] || exit ${ENDED.notFound}
+`;
+
+/** cid: what was put beside it becomes its description. */
+export const DESCRIBE = `${COMMON}
+use "$1"
+mv "$root/.described-$1" "$dir/metadata.json"
+`;
+
+/** cid: of which kind it is. */
+export const KIND = `${COMMON}
+use "$1"
+[ -n "$pool" ] && echo device || echo file
+`;

@@ -1,0 +1,34 @@
+import { open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import type { Cloud } from "../cloud.ts";
+import { refused } from "../engine/engine.ts";
+import { LABEL } from "../labels.ts";
+
+const volume = open({ Name: v.string() });
+
+export const volumeExists = async ({ engine, config }: Cloud): Promise<boolean> =>
+  (await engine.find(volume, {
+    doing: `looking for the volume '${config.volume}'`,
+    method: "GET",
+    path: `/volumes/${config.volume}`,
+  })) !== undefined;
+
+/** One that is there is used as it is: it may be on a disk of its own. */
+export async function createVolume({ engine, config }: Cloud): Promise<void> {
+  await engine.run({
+    doing: `making the volume '${config.volume}'`,
+    method: "POST",
+    path: "/volumes/create",
+    body: { Name: config.volume, Labels: { [LABEL.kind]: "disks", [LABEL.cid]: config.volume } },
+  });
+}
+
+/** Refused by the engine while a container has it. */
+export async function removeVolume({ engine, config }: Cloud): Promise<void> {
+  const reply = await engine.attempt({
+    doing: `removing the volume '${config.volume}'`,
+    method: "DELETE",
+    path: `/volumes/${config.volume}`,
+  });
+  if (!refused(reply)) reply.resume();
+}
