@@ -1,4 +1,4 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { needs } from "@slipway/agent/testing/needs";
@@ -82,23 +82,9 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a stemcell of t
   ])("is refused when its image is %s, and no image is left", async (_, bytes, code) => {
     const path = join(cloud.dir, "bad");
     await writeFile(path, bytes());
-    const before = await images();
+    const before = await cloud.images();
     expect(await cloud.refusal("create_stemcell", [path, {}])).toContain(code);
-    expect(await images()).toEqual(before);
-  });
-
-  it("cannot write outside of itself", async () => {
-    const path = join(cloud.dir, "hostile.tar");
-    const mark = `${cloud.dir}/escaped`;
-    const up = "../".repeat(20);
-    await writeFile(
-      path,
-      tarOf([{ name: `${up}${mark.slice(1)}`, content: "out", mode: 0o644 }]).subarray(-2048),
-    );
-    const { result } = await cloud.ask("create_stemcell", [path, {}]);
-    await expect(readFile(mark)).rejects.toThrow("ENOENT");
-    // Refused, or cut to what is inside: that is the engine's affair.
-    if (typeof result === "string") await cloud.result("delete_stemcell", [result]);
+    expect(await cloud.images()).toEqual(before);
   });
 
   it("is refused when the file is not there, or is a directory", async () => {
@@ -122,15 +108,4 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a stemcell of t
     expect(await cloud.result("has_disk", [disk])).toBe(true);
     await cloud.result("delete_disk", [disk]);
   });
-
-  const images = async (): Promise<string> => {
-    const { engine } = await cloud.cloud();
-    let text = "";
-    const call = { doing: "looking", method: "GET", path: "/images/json", query: { all: "true" } } as const;
-    for await (const piece of await engine.stream(call)) text += String(piece);
-    return (JSON.parse(text) as { Id: string }[])
-      .map(({ Id }) => Id)
-      .sort()
-      .join("\n");
-  };
 });

@@ -16,9 +16,9 @@ export const stemcellBuild: Command = {
     { flags: "--for <cloud>", about: "which cloud it is for: local or docker (local)" },
     {
       flags: "--name <name>",
-      about: "its name (slipway-local, slipway-docker-debian-<suite>, or the image's)",
+      about: "its name (slipway-local, slipway-docker-debian-<suite>, slipway-docker-host, or the image's)",
     },
-    { flags: "--version <version>", about: "its version (1.0, or the image's tag)" },
+    { flags: "--version <version>", about: "its version (1.0, or the image's tag, or one for its content)" },
     { flags: "--api-version <number>", about: "which agent API it promises (3)" },
     { flags: "--from-root <path>", about: "local: a directory or tar with another root file system" },
     { flags: "--suite <name>", about: "docker: which release of Debian (bookworm)" },
@@ -29,24 +29,26 @@ export const stemcellBuild: Command = {
       flags: "--from-image <reference>",
       about: "docker: a light stemcell of an image with an agent, NAME@sha256:DIGEST",
     },
+    { flags: "--from-host", about: "docker: of this machine's own programs, in seconds, for trying things" },
     { flags: "--os <name>", about: "with --from-image: its operating system (its name)" },
     { flags: "--out <file>", about: "where to write it (<name>-<version>.tgz)" },
   ],
   async run(given, tools) {
     const cloud = given.text("for") ?? "local";
     if (cloud !== "local" && cloud !== "docker") throw NotBuiltYet({ cloud });
-    const light = given.text("from-image") !== undefined;
-    refuseOthers(given, cloud === "local" ? "local" : light ? "light" : "heavy");
-    const build = cloud === "local" ? local : light ? fromImage : fromPackages;
-    const built = await build(given, tools);
-    const { root } = built;
+    const kind = cloud === "local" ? "local" : kindOf(given);
+    refuseOthers(given, kind);
+    const built = await BUILD[kind](given, tools);
+    const { size, packages, missing = [] } = built.root ?? {};
     tools.ui.table({
       content: "stemcell",
       transpose: true,
       header: {
         ...{ name: "Name", version: "Version", os: "OS", api_version: "API version", file: "File" },
         size: "Size",
-        ...(root && { root_size: "Unpacked", packages: "Packages" }),
+        ...(size !== undefined && { root_size: "Unpacked" }),
+        ...(packages !== undefined && { packages: "Packages" }),
+        ...(missing.length > 0 && { missing: "Not in it" }),
         sha1: "SHA1",
         took: "Took",
       },
@@ -54,7 +56,9 @@ export const stemcellBuild: Command = {
         [
           ...[built.name, built.version, built.os, String(built.apiVersion), built.file],
           sizeText(built.size),
-          ...(root ? [sizeText(root.size), String(root.packages)] : []),
+          ...(size === undefined ? [] : [sizeText(size)]),
+          ...(packages === undefined ? [] : [String(packages)]),
+          ...(missing.length > 0 ? [missing.join(" ")] : []),
           built.sha1,
           built.ms < 10_000 ? `${Math.round(built.ms)} ms` : `${Math.round(built.ms / 1000)} s`,
         ],
@@ -64,31 +68,39 @@ export const stemcellBuild: Command = {
   },
 };
 
+/** Options that only one kind has. */
 const ONLY = {
   local: ["from-root"],
-  heavy: ["suite", "mirror", "package", "root-only"],
-  light: ["from-image", "os"],
+  packages: ["suite", "mirror", "package", "root-only"],
+  image: ["from-image", "os"],
+  host: ["from-host"],
 } as const;
+type Kind = keyof typeof ONLY;
+
+const WHAT: Readonly<Record<Kind, string>> = {
+  local: "the local cloud's stemcell",
+  packages: "one of Debian packages",
+  image: "one of an image",
+  host: "one of this machine's programs",
+};
+
+const kindOf = (given: Given): Kind =>
+  given.text("from-image") !== undefined ? "image" : given.flag("from-host") ? "host" : "packages";
 
 /** An option that would be ignored is a mistake. */
-function refuseOthers(given: Given, kind: keyof typeof ONLY): void {
+function refuseOthers(given: Given, kind: Kind): void {
   const allowed: readonly string[] = ONLY[kind];
   const isGiven = (option: string) =>
     option === "package"
       ? given.texts(option).length > 0
-      : option === "root-only"
+      : option === "root-only" || option === "from-host"
         ? given.flag(option)
         : given.text(option) !== undefined;
   const wrong = Object.values(ONLY)
     .flat()
     .find((option) => !allowed.includes(option) && isGiven(option));
   if (wrong === undefined) return;
-  const which = {
-    local: "the local cloud's stemcell",
-    heavy: "one of Debian packages",
-    light: "one of an image",
-  };
-  throw BadStemcellOption({ option: wrong, why: `it means nothing for ${which[kind]}` });
+  throw BadStemcellOption({ option: wrong, why: `it means nothing for ${WHAT[kind]}` });
 }
 
 async function local(given: Given, { clock }: Tools): Promise<BuiltStemcell> {
@@ -141,6 +153,23 @@ async function fromImage(given: Given, { clock }: Tools): Promise<BuiltStemcell>
     to: outOf(given, name, version),
   });
 }
+
+async function fromHost(given: Given, { clock, programs }: Tools): Promise<BuiltStemcell> {
+  const { buildHostStemcell, hostStemcellId } = await import("../stemcells/build-host.ts");
+  const { agent } = programs;
+  const id = await hostStemcellId({ agent });
+  const name = given.text("name") ?? id.name;
+  const version = given.text("version") ?? id.version;
+  const to = outOf(given, name, version);
+  return await buildHostStemcell({ to, agent, name, version, apiVersion: apiVersionOf(given), clock });
+}
+
+const BUILD: Readonly<Record<Kind, (given: Given, tools: Tools) => Promise<BuiltStemcell>>> = {
+  local,
+  packages: fromPackages,
+  image: fromImage,
+  host: fromHost,
+};
 
 /** A name that cannot be one is refused later, with its reason; here it only must not lead elsewhere. */
 const outOf = (given: Given, name: string, version: string, ending = "tgz"): string =>

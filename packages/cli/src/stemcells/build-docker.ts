@@ -3,10 +3,10 @@ import { fileDigest } from "@slipway/director/stemcells/digest";
 import type { Clock } from "@slipway/kernel/clock";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import type { BuiltStemcell } from "./build-local.ts";
-import { withRoom } from "./debian/room.ts";
 import { type DebianOrder, type DebianRoot, debianRoot } from "./debian/root.ts";
+import { type About, dockerManifest } from "./docker-manifest.ts";
 import { BadStemcellOption } from "./errors.ts";
-import { writeManifest } from "./manifest.ts";
+import { withRoom } from "./room.ts";
 import { writeArchive } from "./write-archive.ts";
 
 export const DOCKER_STEMCELL = { suite: "bookworm", version: "1.0", apiVersion: 3 } as const;
@@ -42,7 +42,7 @@ export async function buildDockerStemcell(order: DockerStemcellOrder): Promise<B
   };
   check(order, suite);
   // Said before the work is done.
-  manifestOf(about, "0".repeat(40));
+  dockerManifest(about, "0".repeat(40));
   return await withRoom(to, async (room) => {
     const made = await debianRoot({ ...order, suite, exec, root }, room);
     const written = await (order.rootOnly ? keepImage(to, made) : keepStemcell(to, made, about));
@@ -54,11 +54,9 @@ export async function buildDockerStemcell(order: DockerStemcellOrder): Promise<B
   });
 }
 
-type About = Pick<BuiltStemcell, "name" | "version" | "os" | "apiVersion">;
-
 async function keepStemcell(to: string, made: DebianRoot, about: About) {
   return await writeArchive(to, [
-    { name: "stemcell.MF", text: manifestOf(about, await fileDigest(made.path, "sha1")) },
+    { name: "stemcell.MF", text: dockerManifest(about, await fileDigest(made.path, "sha1")) },
     { name: "packages.txt", text: `${made.packages.join("\n")}\n` },
     { name: "image", path: made.path },
   ]);
@@ -69,20 +67,6 @@ async function keepImage(to: string, { path }: DebianRoot) {
   const sha1 = await fileDigest(path, "sha1");
   await rename(path, to);
   return { size, sha1 };
-}
-
-function manifestOf({ name, version, os, apiVersion }: About, sha1: string): string {
-  const manifest = writeManifest({
-    ...{ name, version, operating_system: os, sha1, bosh_protocol: "1", api_version: apiVersion },
-    // A tar of a root file system is what `general-tar` means to every CPI that takes it.
-    stemcell_formats: ["slipway-docker", "docker-tar", "general-tar"],
-    cloud_properties: { infrastructure: "docker", hypervisor: "docker", command: ["/sbin/init"] },
-  });
-  if (manifest.ok) return manifest.text;
-  throw BadStemcellOption({
-    option: "name, --version or --api-version",
-    why: manifest.problems.join("; "),
-  });
 }
 
 const SUITE = /^[a-z][a-z0-9-]{1,30}$/;

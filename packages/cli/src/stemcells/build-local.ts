@@ -35,8 +35,14 @@ export interface BuiltStemcell extends WrittenArchive {
   readonly apiVersion: number;
   /** How long it took. */
   readonly ms: number;
-  /** Its root file system, where one was made for it: bytes when unpacked, number of packages. */
-  readonly root?: { readonly size: number; readonly packages: number };
+  /** Its root file system, where one was made for it: bytes when unpacked, and what is in it. */
+  readonly root?: {
+    readonly size: number;
+    /** How many Debian packages. */
+    readonly packages?: number;
+    /** Programs that would be welcome, and that the machine does not have. */
+    readonly missing?: readonly string[];
+  };
 }
 
 /** Writes a stemcell for the local CPI. The same order on the same host gives the same bytes. */

@@ -25,11 +25,15 @@ export type ArchiveFile =
  * A gzipped tar whose bytes depend on the names and contents of its files alone. It appears under its name when it is
  * whole; until then, and when anything fails, what was there stays.
  */
-export async function writeArchive(to: string, files: readonly ArchiveFile[]): Promise<WrittenArchive> {
+export async function writeArchive(
+  to: string,
+  files: readonly ArchiveFile[],
+  { level = 6 }: { readonly level?: number } = {},
+): Promise<WrittenArchive> {
   const partial = join(dirname(to), `.${basename(to)}.${systemRandom.hex(6)}.partial`);
   try {
     const flags = { flags: "wx", mode: 0o644 };
-    await pipeline(packTar(files.map(source)), createGzip({ level: 6 }), createWriteStream(partial, flags));
+    await pipeline(packTar(files.map(source)), createGzip({ level }), createWriteStream(partial, flags));
     await sync(partial);
     const written = { size: (await stat(partial)).size, sha1: await fileDigest(partial, "sha1") };
     await rename(partial, to);

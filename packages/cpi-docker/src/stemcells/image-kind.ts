@@ -1,10 +1,11 @@
 import { open } from "node:fs/promises";
 import { BadImage } from "../errors.ts";
 
-export type ImageKind = "none" | "tar";
+export type ImageKind = "none" | "tar" | "tar.gz";
 
-/** How an image file starts that the engine can read; newer ones read zstd too, but not all that we speak to. */
-const PACKED = ["1f8b", "425a68", "fd377a585a00"];
+const GZIP = "1f8b08";
+/** bzip2, xz, zstd: engines unpack these too, and we could not see what comes out. */
+const OTHERS = ["425a68", "fd377a585a00", "28b52ffd"];
 
 /** Whether a stemcell brings a root file system. Says what is wrong before anything is sent. */
 export async function imageKind(path: string): Promise<ImageKind> {
@@ -15,9 +16,10 @@ export async function imageKind(path: string): Promise<ImageKind> {
     if (!(await file.stat()).isFile()) throw BadImage({ why: `${path} is no file` });
     const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0);
     const start = buffer.subarray(0, bytesRead);
+    const begins = (magic: string) => start.toString("hex").startsWith(magic);
     if (bytesRead === 0) return "none";
-    if (PACKED.some((magic) => start.toString("hex").startsWith(magic))) return "tar";
-    if (start.subarray(257, 262).toString("latin1") === "ustar") return "tar";
+    if (begins(GZIP)) return "tar.gz";
+    if (!OTHERS.some(begins) && start.subarray(257, 262).toString("latin1") === "ustar") return "tar";
   } finally {
     await file.close();
   }

@@ -28,9 +28,9 @@ export async function createStemcell(cloud: Cloud, order: StemcellOrder): Promis
   if ((await findImage(cloud, referenceOf(to))) !== undefined) return cid;
   const { image_reference: reference, digest, command } = readStemcellProperties(order.cloudProperties);
   const kind = await imageKind(order.imagePath);
-  if (kind === "tar") {
-    const labels = order.labels(cid);
-    await importRoot(cloud, { imagePath: order.imagePath, command: command ?? INIT, labels }, to);
+  if (kind !== "none") {
+    const root = { imagePath: order.imagePath, kind, command: command ?? INIT, labels: order.labels(cid) };
+    await importRoot(cloud, root, to);
   } else if (reference !== undefined) await adoptImage(cloud, { reference, digest }, to);
   else throw BadImage({ why: "it is empty, and the stemcell names no image_reference either" });
   return cid;

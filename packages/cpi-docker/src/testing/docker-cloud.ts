@@ -17,7 +17,7 @@ import { keeperName } from "../disks/keeper.ts";
 import { addressOf } from "../engine/address.ts";
 import { Engine } from "../engine/engine.ts";
 import { execIn, type Ran } from "../engine/exec.ts";
-import { LABEL } from "../labels.ts";
+import { LABEL, labelled } from "../labels.ts";
 import { listContainers, removeContainer } from "../vms/containers.ts";
 import { testImage } from "./test-image.ts";
 
@@ -67,13 +67,14 @@ export class DockerCloud extends CpiUnderTest {
     const gone = async (path: string) =>
       void (await cloud.engine.attempt({ doing: "cleaning", method: "DELETE", path }));
     await gone(`/volumes/${this.config.volume}`);
-    const mine = JSON.stringify({ label: [`${LABEL.director}=${this.director}`] });
-    await cloud.engine.run({
+    // One by one: an engine prunes for one client at a time.
+    const networks = await cloud.engine.json(v.array(v.looseObject({ Id: v.string() })), {
       doing: "cleaning",
-      method: "POST",
-      path: "/networks/prune",
-      query: { filters: mine },
+      method: "GET",
+      path: "/networks",
+      query: { filters: labelled({ [LABEL.director]: this.director }) },
     });
+    for (const { Id } of networks) await gone(`/networks/${Id}`);
     for (const cid of this.#stemcells) await this.ask("delete_stemcell", [cid]);
     const ours = JSON.stringify({ reference: ["slipway-keeper"] });
     const images = await cloud.engine.json(v.array(v.looseObject({ Id: v.string() })), {
@@ -99,6 +100,18 @@ export class DockerCloud extends CpiUnderTest {
     const cid = await this.result<string>("create_stemcell", [image ?? (await testImage()), properties]);
     this.#stemcells.push(cid);
     return cid;
+  }
+
+  /** Ids of images that calls of this test left on the engine, light stemcells apart. */
+  async images(): Promise<string[]> {
+    const { engine } = await this.cloud();
+    const found = await engine.json(v.array(v.looseObject({ Id: v.string() })), {
+      doing: "looking for images",
+      method: "GET",
+      path: "/images/json",
+      query: { all: "true", filters: labelled({ [LABEL.director]: this.director }) },
+    });
+    return found.map(({ Id }) => Id).sort();
   }
 
   /** A stemcell whose image is this text. */

@@ -1,4 +1,5 @@
-import { EPOCH, FINISH } from "./inside.ts";
+import { EPOCH } from "@slipway/cpi-docker/stemcells/inside";
+import { FINISH } from "./inside.ts";
 
 /** What our agent and the Docker CPI's keeper run, and what Node.js needs. The rest is Debian's smallest system. */
 const PACKAGES = [

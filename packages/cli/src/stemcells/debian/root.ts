@@ -3,10 +3,11 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
+import { EPOCH, type InsideFile } from "@slipway/cpi-docker/stemcells/inside";
 import { CommandMissing, type Exec, mustRun } from "@slipway/kernel/exec";
 import { packTar, type TarSource } from "modern-tar/fs";
 import { NoBootstrap, RootNotBuilt } from "../errors.ts";
-import { EPOCH, type InsideFile, insideFiles } from "./inside.ts";
+import { overDebian } from "./inside.ts";
 import { machineApt } from "./machine-apt.ts";
 import { packagesOf } from "./packages.ts";
 import { FILES_TAR, MERGED_USR, planBootstrap, ROOT_TAR } from "./plan.ts";
@@ -49,7 +50,7 @@ export async function debianRoot(order: DebianOrder, room: string): Promise<Debi
       : own.length > 0
         ? own
         : officialLines(suite, apt.keyring);
-  await writeInside(insideFiles(order), join(room, FILES_TAR));
+  await writeInside(overDebian(order), join(room, FILES_TAR));
   const { args, env, input } = planBootstrap({
     suite,
     lines,

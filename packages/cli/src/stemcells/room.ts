@@ -1,6 +1,6 @@
 import { chmod, mkdtemp, readFile, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { StemcellNotWritten } from "../errors.ts";
+import { StemcellNotWritten } from "./errors.ts";
 
 /** A directory beside a file that is to be written, for as long as `use` takes. */
 export async function withRoom<T>(to: string, use: (room: string) => Promise<T>): Promise<T> {

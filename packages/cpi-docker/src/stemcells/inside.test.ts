@@ -19,7 +19,7 @@ afterEach(async () => {
 });
 
 const textOf = (name: string): string => {
-  const file = insideFiles({ suite: "bookworm", agent: "/a", node: "/n" }).find((one) => one.name === name);
+  const file = insideFiles({ agent: "/a", node: "/n" }).find((one) => one.name === name);
   if (file === undefined || !("text" in file)) throw new Error(`there is no text ${name}`);
   return file.text;
 };

@@ -1,0 +1,82 @@
+/** Where things are in an image that our CPI makes VMs of, without a leading slash. */
+const AGENT = "usr/lib/slipway/slipway-agent.cjs";
+const NODE = "usr/local/bin/node";
+const POWER = "var/lib/slipway/power";
+const SETTINGS = "var/vcap/bosh/warden-cpi-agent-env.json";
+export const PLACES = { agent: AGENT, node: NODE, power: POWER, settings: SETTINGS } as const;
+
+/** Whole disks: partitions of loop devices have no nodes in a container. */
+const AGENT_JSON = {
+  Platform: { Linux: { SkipDiskSetup: true, UseWholePersistentDisk: true } },
+  Infrastructure: { Settings: { Sources: [{ Type: "File", SettingsPath: `/${SETTINGS}` }] } },
+};
+
+/**
+ * The agent starts again when it asks for it (0) or ends in any other way; 3 and `shutdown` switch off, until whoever
+ * made the VM writes otherwise. Works as process 1 too, where the shell reaps orphans.
+ */
+const INIT = `#!/bin/sh
+power=/${POWER}
+child=
+stop() {
+  trap '' TERM INT
+  [ -z "$child" ] || { kill -TERM "$child" 2>/dev/null; wait "$child"; }
+  exit 0
+}
+trap stop TERM INT
+cd /
+umask 022
+mkdir -p "\${power%/*}"
+off() { [ "$(cat "$power" 2>/dev/null)" = off ]; }
+if [ -x /usr/sbin/sshd ] && ! off; then
+  mkdir -p /run/sshd && ssh-keygen -A >/dev/null && /usr/sbin/sshd || echo "init: no sshd" >&2
+fi
+while :; do
+  if off; then sleep 86400 &
+  else /${NODE} /${AGENT} --platform linux &
+  fi
+  child=$!
+  wait "$child"
+  code=$?
+  child=
+  case $code in
+    0) ;;
+    3) echo off >"$power" ;;
+    *) echo "init: the agent ended with $code; it starts again" >&2; sleep 1 ;;
+  esac
+done
+`;
+
+/** Everything ends, the container with it; started again by its policy, it stays off. */
+const SHUTDOWN = `#!/bin/sh
+echo off >/${POWER}
+kill -KILL -1
+kill -TERM 1
+`;
+
+export type InsideFile = {
+  readonly name: string;
+  readonly mode: number;
+} & ({ readonly text: string } | { readonly path: string });
+
+/** What is in every image besides an operating system. `agent` and `node` are files of this machine. */
+export const insideFiles = (order: {
+  readonly agent: string;
+  readonly node: string;
+}): readonly InsideFile[] => [
+  { name: AGENT, mode: 0o755, path: order.agent },
+  { name: NODE, mode: 0o755, path: order.node },
+  // `sbin` itself is a link.
+  { name: "usr/local/sbin/shutdown", mode: 0o755, text: SHUTDOWN },
+  { name: "usr/sbin/init", mode: 0o755, text: INIT },
+  { name: "var/vcap/bosh/agent.json", mode: 0o644, text: `${JSON.stringify(AGENT_JSON)}\n` },
+];
+
+/** Its groups: name and number. The user `vcap` is in all of them. */
+export const GROUPS = { vcap: 1000, admin: 999, bosh_sudoers: 998, bosh_sshers: 997 } as const;
+
+/**
+ * 1980: no time of a build gets into an image, and nothing is older than what zip can write. As a day it is also the
+ * last change of passwords, where 0 would mean that they must be changed at once.
+ */
+export const EPOCH = 315_619_200;
