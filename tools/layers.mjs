@@ -9,11 +9,16 @@ const MAY_IMPORT = {
   registry: ["protocol", "kernel"],
   "cpi-sdk": ["protocol", "kernel", "registry/client"],
   agent: ["protocol", "kernel", "registry/client"],
-  certify: ["protocol", "kernel", "registry", "cpi-sdk"],
+  certify: [
+    ...["protocol", "kernel", "registry", "cpi-sdk"],
+    ...["cpi-docker/cloud", "cpi-docker/labels", "cpi-docker/engine/engine", "cpi-docker/engine/exec"],
+    ...["cpi-docker/stemcells/host-root", "cpi-docker/stemcells/images", "cpi-docker/stemcells/import"],
+    "cpi-docker/vms/containers",
+  ],
   director: ["protocol", "kernel", "registry", "cpi-sdk/embed"],
   "cpi-local": ["protocol", "kernel", "cpi-sdk"],
   "cpi-docker": ["protocol", "kernel", "cpi-sdk"],
-  cli: ["protocol", "kernel", "registry", "cpi-sdk", "director", "cpi-local"],
+  cli: ["protocol", "kernel", "registry", "cpi-sdk", "director", "cpi-local", "cpi-docker"],
   sim: ["protocol", "kernel", "cpi-sdk", "director"],
   "tiny-cpi": ["cpi-sdk"],
 };

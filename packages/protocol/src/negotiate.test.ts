@@ -252,6 +252,7 @@ describe("every decision", () => {
         expect(decision.attachDiskReturnsHint).toBe(
           decision.agentCalls.attach.includes("add_persistent_disk"),
         );
+        expect(decision.agentCalls.detach).toEqual(["unmount_disk", "remove_persistent_disk"]);
       }),
     );
   });

@@ -99,7 +99,8 @@ export function negotiate(mix: Mix): Negotiation {
     // An agent of a stemcell below 2 answers the two hint messages with "unknown message", which callers ignore.
     agentCalls: {
       attach: hint ? ["add_persistent_disk", "mount_disk"] : ["mount_disk"],
-      detach: hint ? ["unmount_disk", "remove_persistent_disk"] : ["unmount_disk"],
+      // Always: the hint may be from before the CPI was replaced by an older one, and having none is fine.
+      detach: ["unmount_disk", "remove_persistent_disk"],
     },
     reason: registryless
       ? "api_version and stemcell are both 2 or more: no registry"

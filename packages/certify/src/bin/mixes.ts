@@ -3,12 +3,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { mixesCommand } from "../mixes/cli.ts";
+import { type CloudChoice, mixesCommand } from "../mixes/cli.ts";
+import { dockerCloud } from "../mixes/clouds/docker.ts";
+import { localCloud } from "../mixes/clouds/local.ts";
 import { mustBeBuilt, programsIn } from "../mixes/programs.ts";
 import { runMixes } from "../mixes/run.ts";
 
-// The bundle lies in packages/certify/dist.
-const programs = programsIn(join(__dirname, "../.."));
 // A temporary directory of root may be closed to the user the database runs as.
 const parent = process.getuid?.() === 0 ? "/var/tmp" : tmpdir();
 const stop = new AbortController();
@@ -21,10 +21,19 @@ const io = {
   out: (text: string) => void process.stdout.write(text),
   err: (text: string) => void process.stderr.write(text),
 };
-const run = async (onRow: Parameters<typeof runMixes>[1]) => {
+const random = systemRandom;
+const run = async ({ cpi, dockerHost }: CloudChoice, onRow: Parameters<typeof runMixes>[1]) => {
+  // The bundle lies in packages/certify/dist.
+  const programs = programsIn(join(__dirname, "../.."), cpi);
   mustBeBuilt(programs);
-  const tools = { programs, parent, clock: systemClock, random: systemRandom, signal: stop.signal };
-  return await runMixes(tools, onRow);
+  const { agent } = programs;
+  const host = dockerHost ?? (process.env.DOCKER_HOST || "unix:///var/run/docker.sock");
+  const openCloud = async () =>
+    cpi === "docker" ? await dockerCloud({ host, agent, parent, random }) : localCloud(agent);
+  return await runMixes(
+    { programs, openCloud, parent, clock: systemClock, random, signal: stop.signal },
+    onRow,
+  );
 };
 void mixesCommand(process.argv.slice(2), run, io).then((code) => {
   process.exitCode = stop.signal.aborted ? 130 : code;

@@ -1,5 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { mixesCommand } from "./cli.ts";
+import { type CloudChoice, mixesCommand } from "./cli.ts";
 import type { Row } from "./row.ts";
 
 const row = (stemcell: 1 | 2, problems: readonly string[]): Row => ({
@@ -18,9 +18,11 @@ const row = (stemcell: 1 | 2, problems: readonly string[]): Row => ({
 
 async function command(argv: readonly string[], rows: readonly Row[] | Error) {
   const said = { out: "", err: "" };
+  let chosen: CloudChoice | undefined;
   const code = await mixesCommand(
     argv,
-    async (onRow) => {
+    async (choice, onRow) => {
+      chosen = choice;
       if (rows instanceof Error) throw rows;
       for (const one of rows) onRow(one);
       return rows;
@@ -34,7 +36,7 @@ async function command(argv: readonly string[], rows: readonly Row[] | Error) {
       },
     },
   );
-  return { code, ...said };
+  return { code, ...said, chosen };
 }
 
 describe("the command that plays the mixes", () => {
@@ -67,15 +69,34 @@ describe("the command that plays the mixes", () => {
     expect(err).toContain("no Director");
   });
 
-  it("exits with 2 for a flag it does not know, and plays nothing", async () => {
-    const { code, out, err } = await command(["--jsom"], [row(1, [])]);
-    expect({ code, out }).toEqual({ code: 2, out: "" });
-    expect(err).toContain("--jsom");
+  it.each([
+    [["--jsom"], "--jsom"],
+    [["--cpi", "warden"], "local or docker"],
+    [["--docker-host", "unix:///run/sock"], "--cpi docker"],
+    [["--cpi", "local", "--docker-host", "unix:///run/sock"], "--cpi docker"],
+  ])("exits with 2 for %j, and plays nothing", async (argv, why) => {
+    const { code, out, err, chosen } = await command(argv, [row(1, [])]);
+    expect({ code, out, chosen }).toEqual({ code: 2, out: "", chosen: undefined });
+    expect(err).toContain(why);
+  });
+
+  it.each([
+    [[], { cpi: "local", dockerHost: undefined }, "A sandbox with a disk"],
+    [["--cpi", "docker"], { cpi: "docker", dockerHost: undefined }, "A container with a disk"],
+    [
+      ["--cpi=docker", "--docker-host", "unix:///run/sock"],
+      { cpi: "docker", dockerHost: "unix:///run/sock" },
+      "A container with a disk",
+    ],
+  ])("plays on the cloud that %j says", async (argv, choice, intro) => {
+    const { chosen, out } = await command(argv, [row(1, [])]);
+    expect(chosen).toEqual(choice);
+    expect(out).toContain(intro);
   });
 
   it.each(["--help", "-h"])("says how it is used with %s", async (word) => {
     const { code, out } = await command([word], new Error("played"));
     expect(code).toBe(0);
-    expect(out).toContain("matrix [--json]");
+    expect(out).toContain("matrix [--cpi local|docker]");
   });
 });

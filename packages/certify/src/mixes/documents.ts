@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
+import type { StemcellOfCloud } from "./clouds/cloud.ts";
 
 /** What is deployed in every mix: one instance with a disk. JSON, which is YAML too. */
 
@@ -47,24 +48,26 @@ export const manifest = (name: string, stemcell: string, disk: DiskType): string
     ],
   });
 
-/** For the local CPI: no root file system of its own. */
-const HOST_IMAGE = `${JSON.stringify({ slipway_local_image: 1, root: "host" })}\n`;
-
-/** A stemcell whose VMs run what this machine has, and whose agent is said to be of this age. */
-export async function makeStemcell(dir: string, name: string, apiVersion: number): Promise<Uint8Array> {
+/** A stemcell for this cloud, whose agent is said to be of this age. */
+export async function makeStemcell(
+  dir: string,
+  name: string,
+  apiVersion: number,
+  { image, operatingSystem, formats, cloudProperties }: StemcellOfCloud,
+): Promise<Uint8Array> {
   const parts = join(dir, name);
   await mkdir(parts, { recursive: true });
-  await writeFile(join(parts, "image"), HOST_IMAGE);
+  await writeFile(join(parts, "image"), image);
   await writeFile(
     join(parts, "stemcell.MF"),
     JSON.stringify({
       name,
       version: "1.0",
-      operating_system: "local",
-      sha1: createHash("sha1").update(HOST_IMAGE).digest("hex"),
+      operating_system: operatingSystem,
+      sha1: createHash("sha1").update(image).digest("hex"),
       api_version: apiVersion,
-      stemcell_formats: ["slipway-local"],
-      cloud_properties: { infrastructure: "local", root: "host" },
+      stemcell_formats: formats,
+      cloud_properties: cloudProperties,
     }),
   );
   const file = `${parts}.tgz`;

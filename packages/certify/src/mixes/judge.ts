@@ -101,16 +101,13 @@ function judgeMoment(moment: Moment, seen: Seen, agreed: Agreement, expect: Expe
 
 /**
  * The first VM gets the disk and gives it back. The second too, and copies to a larger one between: the copy leaves the
- * old one unmounted. Where no hint is told, telling the agent to forget one is as good as silence.
+ * old one unmounted.
  */
 function judgeTold(seen: Seen, agreed: Agreement, expect: Expect): void {
   const { attach, detach } = agreed.agentCalls;
-  const forgets = detach.includes("remove_persistent_disk");
   expect(
     "the agents are told",
-    seen.told.map(({ messages }) =>
-      messages.filter((message) => forgets || message !== "remove_persistent_disk"),
-    ),
+    seen.told.map(({ messages }) => messages),
     [
       [...attach, ...detach],
       [

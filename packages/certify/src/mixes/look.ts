@@ -1,5 +1,4 @@
 import { existsSync } from "node:fs";
-import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
@@ -11,6 +10,7 @@ import {
 } from "@slipway/protocol/settings/persistent-disk-hints";
 import { parseUserData } from "@slipway/protocol/settings/user-data";
 import { registryClient } from "@slipway/registry/client";
+import type { Part } from "./clouds/cloud.ts";
 import type { Entry, Hints, Moment } from "./row.ts";
 
 /** How the Director told the CPI to reach the registry. */
@@ -28,13 +28,14 @@ type Settings = Readonly<Record<string, unknown>> & {
 const DISK_MESSAGES =
   / (add_persistent_disk|mount_disk|migrate_disk|unmount_disk|remove_persistent_disk) from /gm;
 
-/** Looks at what the parts leave lying around: files of the VMs, entries of the registry. Nothing is changed. */
+/** Looks at what everybody leaves lying around: files of the VMs, entries of the registry. Nothing is changed. */
 export class Look {
-  readonly #cloud: string;
+  readonly #part: Part;
   readonly #state: string;
 
-  constructor(places: { readonly cloud: string; readonly state: string }) {
-    this.#cloud = places.cloud;
+  /** `state`: the Director's directory. */
+  constructor(places: { readonly part: Part; readonly state: string }) {
+    this.#part = places.part;
     this.#state = places.state;
   }
 
@@ -57,9 +58,8 @@ export class Look {
 
   /** What the agent itself wrote down. */
   async hints(vm: string): Promise<Hints> {
-    const text = await readFile(this.#vcap(vm, "bosh", "persistent_disk_hints.json"), "utf8").catch(
-      () => "{}",
-    );
+    const text = await this.#part.hints(vm);
+    if (text === undefined) return {};
     const stored = checkPersistentDiskHints(parseStrictJson(text, "the hints of the agent"));
     if (!stored.ok) throw new Error(stored.problems.join("; "));
     return Object.fromEntries(
@@ -71,7 +71,7 @@ export class Look {
   }
 
   async userData(vm: string): Promise<NonNullable<Moment["userData"]>> {
-    const parsed = parseUserData(await this.#userDataText(vm));
+    const parsed = parseUserData(await this.#part.userData(vm));
     return parsed.ok ? parsed.userData.form : "unusable";
   }
 
@@ -83,39 +83,21 @@ export class Look {
     vm: string,
     access: RegistryAccess | undefined,
   ): Promise<NonNullable<Moment["settingsFrom"]>> {
-    const used = await this.#settings(vm);
-    const said = /ready: settings from the registry /.test(await this.#log(vm));
+    const used = parseStrictJson(await this.#part.settings(vm), "the settings of the agent") as Settings;
+    const said = /ready: settings from the registry /.test(await this.#part.agentLog(vm));
     const entry = await this.#entry(vm, access);
     if (typeof entry !== "string" && said && sameBesideDisks(used, entry)) return "registry";
-    const given = parseStrictJson(await this.#userDataText(vm), "user-data") as Settings;
+    const given = parseStrictJson(await this.#part.userData(vm), "user-data") as Settings;
     return !said && sameBesideDisks(used, given) ? "user-data" : "unknown";
   }
 
   async told(vm: string): Promise<readonly string[]> {
-    return [...(await this.#log(vm)).matchAll(DISK_MESSAGES)].map(([, message = ""]) => message);
+    return [...(await this.#part.agentLog(vm)).matchAll(DISK_MESSAGES)].map(([, message = ""]) => message);
   }
 
-  /** VMs and disks of the cloud. */
+  /** VMs and disks that there are. */
   async things(): Promise<readonly string[]> {
-    const of = (kind: string) => readdir(join(this.#cloud, kind)).catch(() => []);
-    return [...(await of("vms")), ...(await of("disks"))];
-  }
-
-  #settings = async (vm: string): Promise<Settings> => {
-    const path = this.#vcap(vm, "bosh", "settings.json");
-    return parseStrictJson(await readFile(path, "utf8"), "the settings of the agent") as Settings;
-  };
-
-  #vcap(vm: string, ...path: readonly string[]): string {
-    return join(this.#cloud, "vms", vm, "vcap", ...path);
-  }
-
-  #userDataText(vm: string): Promise<string> {
-    return readFile(join(this.#cloud, "vms", vm, "user-data.json"), "utf8");
-  }
-
-  #log(vm: string): Promise<string> {
-    return readFile(join(this.#cloud, "vms", vm, "agent.log"), "utf8");
+    return [...(await this.#part.vms()), ...(await this.#part.disks())];
   }
 }
 

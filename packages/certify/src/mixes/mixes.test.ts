@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync } from "node:fs";
+import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { canUseSandboxes, Sandbox } from "@slipway/agent/e2e/testing/sandbox";
 import { needs } from "@slipway/agent/testing/needs";
@@ -6,15 +6,18 @@ import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { passableDirectory } from "@slipway/kernel/testing/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EIGHT_MIXES, type MixOf8 } from "../matrix/mixes.ts";
+import { EIGHT_MIXES } from "../matrix/mixes.ts";
+import { localCloud } from "./clouds/local.ts";
 import { disagreements } from "./judge.ts";
 import { mustBeBuilt, programsIn } from "./programs.ts";
 import type { CallSeen, Moment, Row } from "./row.ts";
 import { runMixes } from "./run.ts";
 import { tableText } from "./table.ts";
 import { LIES } from "./testing/lies.ts";
+import { titleOf } from "./testing/title.ts";
+import { processesOf } from "./testing/traces.ts";
 
-const programs = programsIn(fileURLToPath(new URL("../../..", import.meta.url)));
+const programs = programsIn(fileURLToPath(new URL("../../..", import.meta.url)), "local");
 const playable = needs("userns", await canUseSandboxes(), "sandboxes are processes with mounts of their own");
 const LONGEST_MS = 300_000;
 
@@ -34,26 +37,13 @@ afterAll(async () => {
 const play = (signal: AbortSignal) =>
   runMixes({
     programs,
+    openCloud: async () => localCloud(programs.agent),
     parent,
     within: apart?.command(),
     clock: systemClock,
     random: systemRandom,
     signal,
   });
-
-/** Processes that have to do with what was played here. */
-const processes = (): readonly string[] =>
-  readdirSync("/proc").flatMap((pid) => {
-    if (!/^\d+$/.test(pid) || Number(pid) === process.pid) return [];
-    try {
-      const command = readFileSync(`/proc/${pid}/cmdline`, "utf8");
-      return command.includes(parent) ? [command.replaceAll("\0", " ")] : [];
-    } catch {
-      return [];
-    }
-  });
-
-const title = ({ director, cpi, stemcell }: MixOf8) => `${director}/${cpi}/${stemcell}`;
 
 describe.runIf(playable)("the eight mixes, played with real processes", () => {
   let rows: readonly Row[] = [];
@@ -62,12 +52,12 @@ describe.runIf(playable)("the eight mixes, played with real processes", () => {
   }, LONGEST_MS);
 
   const row = (name: string): Row => {
-    const found = rows.find((one) => title(one) === name);
+    const found = rows.find((one) => titleOf(one) === name);
     if (found === undefined) throw new Error(`there is no row ${name}`);
     return found;
   };
 
-  it.each(EIGHT_MIXES.map(title))("%s is as the contract says", (name) => {
+  it.each(EIGHT_MIXES.map(titleOf))("%s is as the contract says", (name) => {
     expect(row(name).problems).toEqual([]);
     expect(row(name).agrees).toBe(true);
   });
@@ -117,11 +107,11 @@ describe.runIf(playable)("the eight mixes, played with real processes", () => {
 
   it("leave no file and no process", () => {
     expect(readdirSync(parent)).toEqual([]);
-    expect(processes()).toEqual([]);
+    expect(processesOf(parent)).toEqual([]);
   });
 
   it.each(Object.entries(LIES))("would be found wrong if %s", (_, lie) => {
-    expect(rows.filter((one) => disagreements(lie(one)).length === 0).map(title)).toEqual([]);
+    expect(rows.filter((one) => disagreements(lie(one)).length === 0).map(titleOf)).toEqual([]);
   });
 
   it("read as a table that fits a wide terminal", () => {
@@ -144,12 +134,12 @@ describe.runIf(playable)("a run that is stopped", () => {
       const stop = new AbortController();
       const played = play(stop.signal);
       const ended = expect(played).rejects.toThrow("enough");
-      const sandboxes = () => processes().filter((command) => command.includes("agent.json"));
+      const sandboxes = () => processesOf(parent).filter((command) => command.includes("agent.json"));
       await expect.poll(sandboxes, { timeout: LONGEST_MS / 2 }).not.toEqual([]);
       stop.abort(new Error("enough"));
       await ended;
       expect(readdirSync(parent)).toEqual([]);
-      expect(processes()).toEqual([]);
+      expect(processesOf(parent)).toEqual([]);
     },
     LONGEST_MS,
   );

@@ -56,7 +56,7 @@ export async function playMix(mix: MixOf8, stage: Stage): Promise<Seen> {
     method: "POST",
     path: "/stemcells",
     type: "application/x-compressed",
-    body: await makeStemcell(stage.dir, stemcell, mix.stemcell),
+    body: await makeStemcell(stage.dir, stemcell, mix.stemcell, stage.part.stemcell),
   });
   await deploy("small");
   await write();

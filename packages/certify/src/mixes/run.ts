@@ -1,6 +1,7 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { EIGHT_MIXES, type MixOf8 } from "../matrix/mixes.ts";
 import { inTurns } from "../matrix/run.ts";
+import type { Cloud } from "./clouds/cloud.ts";
 import { disagreements } from "./judge.ts";
 import { playMix } from "./play.ts";
 import type { Row, Seen } from "./row.ts";
@@ -15,9 +16,14 @@ const AT_ONCE = 2;
  */
 export async function runMixes(tools: Tools, onRow: (row: Row) => void = () => {}): Promise<readonly Row[]> {
   const pairs = ([2, 1] as const).flatMap((director) => ([2, 1] as const).map((cpi) => ({ director, cpi })));
-  const played = await inTurns(pairs, AT_ONCE, (pair) => playPair(pair, tools, onRow));
+  const cloud = await tools.openCloud();
+  const rows: Row[] = [];
+  try {
+    rows.push(...(await inTurns(pairs, AT_ONCE, (pair) => playPair(pair, cloud, tools, onRow))).flat());
+  } finally {
+    await cloud.close();
+  }
   tools.signal.throwIfAborted();
-  const rows = played.flat();
   return EIGHT_MIXES.flatMap((mix) => rows.find((row) => isOf(row, mix)) ?? []);
 }
 
@@ -27,6 +33,7 @@ const isOf = (row: MixOf8, mix: MixOf8): boolean =>
 /** Never fails: what goes wrong is said in the rows, and the other Directors go on. */
 async function playPair(
   pair: Pick<MixOf8, "director" | "cpi">,
+  cloud: Cloud,
   tools: Tools,
   onRow: (row: Row) => void,
 ): Promise<readonly Row[]> {
@@ -38,7 +45,7 @@ async function playPair(
   };
   let stage: Stage | undefined;
   try {
-    stage = await Stage.open(pair, tools);
+    stage = await Stage.open(pair, cloud, tools);
     for (const mix of mixes) add(await playRow(mix, stage, tools));
   } catch (error) {
     for (const mix of mixes.slice(rows.length)) add(rowOf(nothing(mix), [messageTrail(error)], 0));

@@ -1,9 +1,11 @@
-import { chmod, mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
+import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { callCpi } from "../exec-cpi.ts";
 import type { MixOf8 } from "../matrix/mixes.ts";
+import type { Cloud, Part } from "./clouds/cloud.ts";
 import { DirectorClient } from "./director-client.ts";
 import { DirectorProcess } from "./director-process.ts";
 import { cloudConfig } from "./documents.ts";
@@ -14,6 +16,7 @@ import { Watch } from "./watch.ts";
 
 export interface Tools {
   readonly programs: Programs;
+  readonly openCloud: () => Promise<Cloud>;
   readonly clock: Clock;
   readonly random: Random;
   /** Where directories are made; the database of a Director, somebody else's process when we are root, must get there. */
@@ -31,31 +34,35 @@ const CALL_DEADLINE_MS = 60_000;
 export class Stage {
   readonly #tools: Tools;
   readonly dir: string;
+  readonly part: Part;
   #watch: Watch | undefined;
   #director: DirectorProcess | undefined;
   #client: DirectorClient | undefined;
   readonly look: Look;
   readonly notes: Notes;
 
-  private constructor(dir: string, tools: Tools) {
+  private constructor(dir: string, part: Part, tools: Tools) {
     this.#tools = tools;
     this.dir = dir;
-    this.look = new Look({ cloud: this.cloud, state: this.#state });
+    this.part = part;
+    this.look = new Look({ part, state: this.#state });
     this.notes = new Notes(this.look);
   }
 
-  static async open(ages: Pick<MixOf8, "director" | "cpi">, tools: Tools): Promise<Stage> {
+  static async open(ages: Pick<MixOf8, "director" | "cpi">, cloud: Cloud, tools: Tools): Promise<Stage> {
     tools.signal.throwIfAborted();
     const dir = await mkdtemp(join(tools.parent, "slipway-mixes-"));
-    const stage = new Stage(dir, tools);
+    let stage: Stage | undefined;
     try {
       await chmod(dir, 0o711);
+      stage = new Stage(dir, await cloud.part(dir), tools);
       await stage.#start(ages);
+      return stage;
     } catch (error) {
-      await stage.close();
+      await stage?.close();
+      await rm(dir, { recursive: true, force: true });
       throw error;
     }
-    return stage;
   }
 
   get client(): DirectorClient {
@@ -66,10 +73,6 @@ export class Stage {
   /** What could not be seen, and why. */
   get blind(): readonly string[] {
     return this.#watch?.problems ?? [];
-  }
-
-  get cloud(): string {
-    return join(this.dir, "cloud");
   }
 
   get #state(): string {
@@ -91,7 +94,7 @@ export class Stage {
     await this.#write("cpi.json", {
       cloud: {
         properties: {
-          local: { dir: this.cloud, agent: programs.agent },
+          ...this.part.properties,
           debug: { cpi: { api_version: cpi } },
         },
       },
@@ -103,7 +106,7 @@ export class Stage {
       cpi: { exec_path: this.#watch.program, config_file: this.#cpiConfig },
       agent: { wait_timeout_s: 60 },
       director: { cpi_api_test_max_version: director },
-      registry: { port: 0 },
+      registry: { host: this.part.registryHost, port: 0 },
     });
     this.#director = await DirectorProcess.start({
       program: programs.director,
@@ -116,12 +119,19 @@ export class Stage {
     const { url } = this.#director;
     const ca = await readFile(join(this.#state, "pki", "ca.crt"), "utf8");
     this.#client = new DirectorClient({ url, ca, user: USER, password, clock, signal });
+    const range = this.part.belongsTo({ uuid: await this.#uuid(), port: Number(new URL(url).port) });
     await this.client.ask("take the cloud config", {
       method: "POST",
       path: "/cloud_configs",
       type: "text/yaml",
-      body: cloudConfig(rangeOf(Number(new URL(url).port))),
+      body: cloudConfig(range),
     });
+  }
+
+  async #uuid(): Promise<string> {
+    const info = await this.client.ask("say who it is", { method: "GET", path: "/info" });
+    const { uuid } = parseStrictJson(info, "the Director's info") as Record<string, unknown>;
+    return String(uuid);
   }
 
   async #write(name: string, document: object): Promise<string> {
@@ -133,41 +143,44 @@ export class Stage {
   /** Ends everything it has started and leaves nothing, whatever state things are in. */
   async close(): Promise<void> {
     try {
-      await this.#director?.stop();
-      await this.#sweep();
+      await this.#emptyPart();
     } finally {
       await this.#watch?.end();
       await rm(this.dir, { recursive: true, force: true, maxRetries: 5 });
     }
   }
 
+  async #emptyPart(): Promise<void> {
+    try {
+      await this.#director?.stop();
+      await this.#sweep();
+    } finally {
+      await this.part.close();
+    }
+  }
+
   /** By the CPI itself: it alone knows what a VM or a disk is made of. */
   async #sweep(): Promise<void> {
-    for (const [kind, method] of [
-      ["vms", "delete_vm"],
-      ["disks", "delete_disk"],
-    ] as const)
-      for (const cid of await wholeThings(join(this.cloud, kind)))
-        await callCpi(
-          {
-            path: this.#tools.programs.cpi,
-            configFile: this.#cpiConfig,
-            clock: this.#tools.clock,
-            deadlineMs: CALL_DEADLINE_MS,
-          },
-          {
-            method,
-            arguments: [cid],
-            context: { director_uuid: "sweep", vm: { stemcell: { api_version: 2 } } },
-            api_version: 2,
-          },
-        );
+    for (const vm of await this.part.vms()) await this.#delete("delete_vm", vm);
+    for (const disk of await this.part.disks()) await this.#delete("delete_disk", disk);
+  }
+
+  async #delete(method: "delete_vm" | "delete_disk", cid: string): Promise<void> {
+    // A name with a dot is of something that is being made or removed.
+    if (cid.includes(".")) return;
+    await callCpi(
+      {
+        path: this.#tools.programs.cpi,
+        configFile: this.#cpiConfig,
+        clock: this.#tools.clock,
+        deadlineMs: CALL_DEADLINE_MS,
+      },
+      {
+        method,
+        arguments: [cid],
+        context: { director_uuid: "sweep", vm: { stemcell: { api_version: 2 } } },
+        api_version: 2,
+      },
+    );
   }
 }
-
-/** Addresses that no other Director has: there is one per port. */
-const rangeOf = (port: number): string => `127.${port >> 8}.${port & 0xff}`;
-
-/** A name with a dot is of something that is being made or removed. */
-const wholeThings = async (room: string): Promise<string[]> =>
-  (await readdir(room).catch(() => [])).filter((name) => !name.includes("."));

@@ -23,6 +23,16 @@ const inMoment =
 const elsewhere = (entry: Entry): Entry =>
   typeof entry === "string" ? { agentId: "somebody", disks: {} } : { ...entry, agentId: "somebody" };
 
+const untold =
+  (unsaid: string): Lie =>
+  (seen) => ({
+    ...seen,
+    told: seen.told.map(({ vm, messages }) => ({
+      vm,
+      messages: messages.filter((message) => message !== unsaid),
+    })),
+  });
+
 /** One thing each that was not as seen. Whatever the mix, the judge must notice. */
 export const LIES: Readonly<Record<string, Lie>> = {
   "the CPI had said another version": (seen) => ({ ...seen, cpiSaid: 3 - (seen.cpiSaid ?? 0) }),
@@ -87,12 +97,7 @@ export const LIES: Readonly<Record<string, Lie>> = {
         : ["add_persistent_disk", ...messages],
     })),
   }),
-  "the agent had not been told to unmount": (seen) => ({
-    ...seen,
-    told: seen.told.map(({ vm, messages }) => ({
-      vm,
-      messages: messages.filter((message) => message !== "unmount_disk"),
-    })),
-  }),
+  "the agent had not been told to unmount": untold("unmount_disk"),
+  "the agent had not been told to forget the disk": untold("remove_persistent_disk"),
   "a disk had been left": (seen) => ({ ...seen, left: ["disk-1"] }),
 };

@@ -1,0 +1,153 @@
+import { buffer } from "node:stream/consumers";
+import type { Cloud as Docker } from "@slipway/cpi-docker/cloud";
+import { must, refused } from "@slipway/cpi-docker/engine/engine";
+import { execIn } from "@slipway/cpi-docker/engine/exec";
+import { LABEL, type Labels } from "@slipway/cpi-docker/labels";
+import { listContainers, removeContainer, startContainer } from "@slipway/cpi-docker/vms/containers";
+import type { Random } from "@slipway/kernel/random";
+import type { DirectorOfPart, Part, StemcellOfCloud } from "./cloud.ts";
+
+interface DockerPartOptions {
+  readonly cloud: Docker;
+  readonly image: string;
+  readonly stemcell: StemcellOfCloud;
+  readonly random: Random;
+}
+
+/** A network and a volume of an engine. Files are read in the containers, which see what is mounted there. */
+export class DockerPart implements Part {
+  readonly #docker: Docker;
+  /** Three numbers of an address. */
+  readonly #range: string;
+  #director: string | undefined;
+  readonly properties: object;
+  readonly stemcell: StemcellOfCloud;
+
+  private constructor({ cloud, image, stemcell }: DockerPartOptions, range: string) {
+    const { dir, host, volume } = cloud.config;
+    this.#docker = cloud;
+    this.#range = range;
+    this.properties = { docker: { dir, host, volume, keeper_image: image } };
+    this.stemcell = stemcell;
+  }
+
+  static async open(options: DockerPartOptions): Promise<DockerPart> {
+    const { cloud, random } = options;
+    return new DockerPart(options, await reserveRange(cloud, cloud.config.volume, random));
+  }
+
+  /** The engine's host, as the containers see it. */
+  get registryHost(): string {
+    return `${this.#range}.1`;
+  }
+
+  belongsTo({ uuid }: DirectorOfPart): string {
+    this.#director = uuid;
+    return this.#range;
+  }
+
+  userData = (vm: string) => this.#read(vm, "warden-cpi-agent-env.json");
+  settings = (vm: string) => this.#read(vm, "settings.json");
+
+  async hints(vm: string): Promise<string | undefined> {
+    const file = `${BOSH}/persistent_disk_hints.json`;
+    const text = await this.#run(vm, `[ ! -e ${file} ] || cat ${file}`);
+    return text === "" ? undefined : text;
+  }
+
+  async agentLog(vm: string): Promise<string> {
+    const reply = await this.#docker.engine.stream({
+      doing: `reading the log of '${vm}'`,
+      method: "GET",
+      path: `/containers/${vm}/logs`,
+      query: { stdout: "true", stderr: "true" },
+    });
+    return unframed(await buffer(reply));
+  }
+
+  async vms(): Promise<readonly string[]> {
+    if (this.#director === undefined) return [];
+    const labels = { [LABEL.kind]: "vm", [LABEL.director]: this.#director };
+    return (await listContainers(this.#docker, labels)).map(({ cid }) => cid);
+  }
+
+  /** All that the keeper has; without one there was never a disk. A call that was killed may have left it unstarted. */
+  async disks(): Promise<readonly string[]> {
+    const [keeper] = await listContainers(this.#docker, this.#keeper);
+    if (keeper === undefined) return [];
+    await startContainer(this.#docker, keeper.id, "starting the keeper of the disks");
+    const names = await this.#run(keeper.id, "[ ! -d /slipway/disks ] || ls -A /slipway/disks");
+    return names.split("\n").filter((name) => name !== "");
+  }
+
+  async close(): Promise<void> {
+    const { volume } = this.#docker.config;
+    // Also what the engine finished making when whoever asked for it was gone.
+    for (const vm of await this.vms()) await removeContainer(this.#docker, vm);
+    for (const { id } of await listContainers(this.#docker, this.#keeper))
+      await removeContainer(this.#docker, id);
+    await this.#remove(`/volumes/${volume}`);
+    await this.#remove(`/networks/${volume}`);
+  }
+
+  get #keeper(): Labels {
+    return { [LABEL.kind]: "keeper", [LABEL.disks]: this.#docker.config.volume };
+  }
+
+  async #remove(path: string): Promise<void> {
+    const call = { doing: `deleting ${path}`, method: "DELETE", path } as const;
+    const reply = await this.#docker.engine.attempt(call);
+    // The volume is made with the first disk.
+    if (refused(reply) && reply.status === 404) return;
+    must(reply, call).resume();
+  }
+
+  #read(vm: string, name: string): Promise<string> {
+    return this.#run(vm, `cat ${BOSH}/${name}`);
+  }
+
+  async #run(container: string, script: string): Promise<string> {
+    const doing = `looking into '${container}'`;
+    const ran = await execIn(this.#docker.engine, container, ["sh", "-c", script], doing);
+    if (ran.code !== 0) throw new Error(`${doing}: ${script}: ${ran.stderr.trim()}`);
+    return ran.stdout;
+  }
+}
+
+const BOSH = "/var/vcap/bosh";
+const TRIES = 50;
+
+/** By making the network: the engine lets nobody else have the range then. 10.224.0 to 10.239.255. */
+async function reserveRange({ engine }: Docker, name: string, random: Random): Promise<string> {
+  for (let left = TRIES; ; left--) {
+    const at = Math.floor(random.fraction() * 16 * 256);
+    const range = `10.${224 + (at >> 8)}.${at & 0xff}`;
+    const call = {
+      doing: `making the network '${name}'`,
+      method: "POST",
+      path: "/networks/create",
+      body: {
+        Name: name,
+        Driver: "bridge",
+        IPAM: { Config: [{ Subnet: `${range}.0/24`, Gateway: `${range}.1` }] },
+      },
+    } as const;
+    const reply = await engine.attempt(call);
+    if (refused(reply) && /overlap/i.test(reply.said) && left > 0) continue;
+    must(reply, call).resume();
+    return range;
+  }
+}
+
+const HEADER = 8;
+
+/** Both outputs come as one, in frames: eight bytes that end with the length, then as many. */
+function unframed(bytes: Buffer): string {
+  let text = "";
+  for (let at = 0; at + HEADER <= bytes.length; ) {
+    const end = at + HEADER + bytes.readUInt32BE(at + 4);
+    text += bytes.toString("utf8", at + HEADER, end);
+    at = end;
+  }
+  return text;
+}

@@ -1,0 +1,84 @@
+import { mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { type Cloud as Docker, openCloud } from "@slipway/cpi-docker/cloud";
+import { must, refused } from "@slipway/cpi-docker/engine/engine";
+import { LABEL } from "@slipway/cpi-docker/labels";
+import { hostRoot } from "@slipway/cpi-docker/stemcells/host-root";
+import { findImage } from "@slipway/cpi-docker/stemcells/images";
+import { importRoot } from "@slipway/cpi-docker/stemcells/import";
+import type { Random } from "@slipway/kernel/random";
+import type { Cloud } from "./cloud.ts";
+import { DockerPart } from "./docker-part.ts";
+
+export interface DockerCloudOptions {
+  /** The engine. It is on this machine: a Director speaks with the agents at the addresses of their containers. */
+  readonly host: string;
+  readonly agent: string;
+  /** Where the image is made. */
+  readonly parent: string;
+  readonly random: Random;
+}
+
+const TAG = "latest";
+const KEEPER = /^slipway-keeper:/;
+const IN_USE = 409;
+
+/**
+ * Containers of a Docker Engine. All are of one image, which has this machine's programs and the agent; a part is a
+ * network, and a volume for disks. Everything has a name that begins with that of the cloud, or the Director's label.
+ */
+export async function dockerCloud({ host, agent, parent, random }: DockerCloudOptions): Promise<Cloud> {
+  const name = `slipway-mixes-${random.hex(4)}`;
+  const docker = (dir: string, volume: string) =>
+    openCloud({ config: { dir, host, volume, network: "bridge" } });
+  const own = await docker(parent, name);
+  const id = await importImage(own, name, { agent, parent });
+  const stemcell = {
+    image: "",
+    operatingSystem: "docker",
+    formats: ["docker-light"],
+    cloudProperties: { infrastructure: "docker", image_reference: `${name}:${TAG}`, digest: id },
+  };
+  let parts = 0;
+  return {
+    part: async (dir) => {
+      const cloud = await docker(join(dir, "cloud"), `${name}-${++parts}`);
+      return await DockerPart.open({ cloud, image: id, stemcell, random });
+    },
+    close: async () => removeImage(own, id),
+  };
+}
+
+async function importImage(
+  docker: Docker,
+  name: string,
+  { agent, parent }: { readonly agent: string; readonly parent: string },
+): Promise<string> {
+  const dir = await mkdtemp(join(parent, "slipway-mixes-image-"));
+  try {
+    const { path } = await hostRoot({ agent, to: join(dir, "root.tar") });
+    const labels = { [LABEL.director]: name };
+    const root = { imagePath: path, kind: "tar", command: ["/sbin/init"], labels } as const;
+    await importRoot(docker, root, { repo: name, tag: TAG });
+  } finally {
+    await rm(dir, { recursive: true, force: true });
+  }
+  const found = await findImage(docker, `${name}:${TAG}`);
+  if (found === undefined) throw new Error("the engine has taken the image, and does not have it");
+  return found.Id;
+}
+
+/**
+ * By all its names: stemcells that were not deleted, and keepers, have their own. Somebody else's keeper may be of it
+ * too: then the last name, which is a keeper's, stays with theirs.
+ */
+async function removeImage(docker: Docker, id: string): Promise<void> {
+  const names = (await findImage(docker, id))?.RepoTags ?? [];
+  const keepersLast = [...names].sort((one, other) => Number(KEEPER.test(one)) - Number(KEEPER.test(other)));
+  for (const name of keepersLast) {
+    const call = { doing: `deleting the image ${name}`, method: "DELETE", path: `/images/${name}` } as const;
+    const reply = await docker.engine.attempt(call);
+    if (refused(reply) && reply.status === IN_USE && KEEPER.test(name)) continue;
+    must(reply, call).resume();
+  }
+}

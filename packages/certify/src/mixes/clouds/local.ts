@@ -1,0 +1,51 @@
+import { readdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemCode } from "@slipway/kernel/errors";
+import type { Cloud, DirectorOfPart, Part } from "./cloud.ts";
+
+/** Sandboxes of this machine; a part is a directory. */
+export const localCloud = (agent: string): Cloud => ({
+  part: async (dir) => new LocalPart(join(dir, "cloud"), agent),
+  close: async () => undefined,
+});
+
+class LocalPart implements Part {
+  readonly #dir: string;
+  readonly properties: object;
+  readonly registryHost = "127.0.0.1";
+  /** VMs run what this machine has. */
+  readonly stemcell = {
+    image: `${JSON.stringify({ slipway_local_image: 1, root: "host" })}\n`,
+    operatingSystem: "local",
+    formats: ["slipway-local"],
+    cloudProperties: { infrastructure: "local", root: "host" },
+  };
+
+  constructor(dir: string, agent: string) {
+    this.#dir = dir;
+    this.properties = { local: { dir, agent } };
+  }
+
+  /** Of all ports of this machine, this Director has one. */
+  belongsTo = ({ port }: DirectorOfPart): string => `127.${port >> 8}.${port & 0xff}`;
+
+  userData = (vm: string) => this.#read(vm, "user-data.json");
+  settings = (vm: string) => this.#read(vm, "vcap/bosh/settings.json");
+  hints = (vm: string) => this.#read(vm, "vcap/bosh/persistent_disk_hints.json").catch(none);
+  agentLog = (vm: string) => this.#read(vm, "agent.log");
+  vms = () => this.#list("vms");
+  disks = () => this.#list("disks");
+  close = async () => undefined;
+
+  #read(vm: string, path: string): Promise<string> {
+    return readFile(join(this.#dir, "vms", vm, path), "utf8");
+  }
+
+  async #list(kind: string): Promise<readonly string[]> {
+    return (await readdir(join(this.#dir, kind)).catch(none)) ?? [];
+  }
+}
+
+function none(error: unknown): undefined {
+  if (systemCode(error) !== "ENOENT") throw error;
+}
