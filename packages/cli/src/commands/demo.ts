@@ -1,15 +1,26 @@
 import type { Command } from "../command.ts";
+import { askedCpi, cpiOptions } from "../up/cpi-options.ts";
 
 export const demo: Command = {
   name: "demo",
-  summary: "see it work: a Director, a sandbox with a disk, and a disk that outlives its sandbox",
+  summary: "see it work: a Director, a sandbox or container with a disk, and a disk that outlives it",
   topic: "this machine",
   options: [
     { flags: "--port <number>", about: "where the Director listens; remembered, at first 25555" },
-    { flags: "--range <addresses>", about: "addresses of sandboxes; at first 127.20.0.0/24" },
+    ...cpiOptions,
+    {
+      flags: "--range <addresses>",
+      about: "addresses of VMs; at first 127.20.0.0/24, docker: 10.245.77.0/24",
+    },
+    { flags: "--stemcell <file>", about: "deploy this one, in place of the built-in one" },
   ],
   async run(given, tools) {
     const [{ portOf }, { runDemo }] = await Promise.all([import("../up/port.ts"), import("../demo/run.ts")]);
-    return await runDemo({ port: portOf(given.text("port")), range: given.text("range") }, tools);
+    const options = {
+      port: portOf(given.text("port")),
+      range: given.text("range"),
+      stemcell: given.text("stemcell"),
+    };
+    return await runDemo(options, askedCpi(given), tools);
   },
 };

@@ -3,26 +3,29 @@ import { secondsText } from "../ui/time-text.ts";
 
 export const down: Command = {
   name: "down",
-  summary: "stop the Director of `slipway up`, its database and sandboxes; state and disks are kept",
+  summary:
+    "stop the Director of `slipway up`, its database and sandboxes; containers, state and disks are kept",
   topic: "this machine",
   async run(_given, tools) {
-    const { stopCloud } = await import("../up/stop.ts");
+    const [{ stopCloud }, { leftRunning }, { counted }] = await Promise.all([
+      import("../up/stop.ts"),
+      import("../up/left-running.ts"),
+      import("../up/words.ts"),
+    ]);
     const { ui, home, clock } = tools;
     const begun = clock.monotonic();
     const progress = ui.live ? ui.progress("Stopping") : undefined;
     const say = (text: string) => (progress === undefined ? ui.line(text) : progress.done(text));
     try {
-      const { director, database, sandboxes } = await stopCloud(tools);
+      const { director, database, vms, seen, backend } = await stopCloud(tools);
       const parts = [
         ...(director === undefined ? [] : [`the Director (process ${director})`]),
         ...(database === undefined ? [] : [`the database a killed Director had left (process ${database})`]),
-        ...(sandboxes === 0 ? [] : [sandboxes === 1 ? "1 sandbox" : `${sandboxes} sandboxes`]),
+        ...(vms === 0 ? [] : [counted(vms, backend.words)]),
       ];
       if (parts.length === 0) say(`Nothing runs in ${home.dir}.`);
-      else
-        say(
-          `Stopped ${listed(parts)} in ${secondsText(clock.monotonic() - begun)}. State and disks are kept in ${home.dir}.`,
-        );
+      else say(`Stopped ${listed(parts)} in ${secondsText(clock.monotonic() - begun)}. ${backend.kept}`);
+      for (const line of leftRunning(backend, seen)) ui.line(line);
     } catch (error) {
       progress?.failed();
       throw error;

@@ -1,14 +1,17 @@
 import type { Command } from "../command.ts";
 import { localTimeText } from "../ui/time-text.ts";
+import type { Seen } from "../up/backend.ts";
 import type { Status } from "../up/status.ts";
 
 export const status: Command = {
   name: "status",
   summary: "show what `slipway up` runs on this machine",
   topic: "this machine",
-  async run(_given, { ui, home, clock }) {
+  async run(_given, tools) {
+    const { ui, home } = tools;
     const { statusOf } = await import("../up/status.ts");
-    const now = await statusOf(home, clock);
+    const now = await statusOf(tools);
+    const { words, engine } = now.backend;
     ui.table({
       content: "",
       transpose: true,
@@ -18,7 +21,8 @@ export const status: Command = {
         since: "Since",
         version: "Version",
         database: "Database",
-        sandboxes: "Sandboxes",
+        ...(engine !== undefined && { engine: "Docker Engine" }),
+        [words.many]: words.title,
         disks: "Disks",
         state: "State directory",
       },
@@ -29,8 +33,9 @@ export const status: Command = {
           now.since === undefined ? "" : localTimeText(now.since),
           now.version ?? "",
           now.database === undefined ? "stopped" : `running (process ${now.database})`,
-          sandboxText(now),
-          String(now.disks),
+          ...(engine === undefined ? [] : [engineText(engine, now.seen)]),
+          vmText(now.seen),
+          diskText(now.seen),
           home.dir,
         ],
       ],
@@ -51,20 +56,27 @@ const DIRECTOR: Record<Status["director"], string> = {
 const directorText = ({ director, url }: Status): string =>
   url === undefined ? DIRECTOR[director] : `${DIRECTOR[director]} at ${url}`;
 
-const sandboxText = ({ sandboxes }: Status): string => {
-  const running = sandboxes.filter(({ running }) => running).length;
+const engineText = (engine: string, { trouble }: Seen): string =>
+  trouble === undefined ? `running at ${engine}` : `does not answer: ${trouble}`;
+
+const vmText = ({ vms, trouble }: Seen): string => {
+  if (trouble !== undefined) return "unknown";
+  const running = vms.filter((vm) => vm.running).length;
   const parts = [
     ...(running > 0 ? [`${running} running`] : []),
-    ...(sandboxes.length > running ? [`${sandboxes.length - running} stopped`] : []),
+    ...(vms.length > running ? [`${vms.length - running} stopped`] : []),
   ];
   return parts.join(", ") || "none";
 };
 
-function notesOf({ director, database, sandboxes }: Status): readonly string[] {
+const diskText = ({ disks }: Seen): string => (disks === undefined ? "unknown" : String(disks));
+
+function notesOf({ director, database, backend, seen }: Status): readonly string[] {
   if (director === "silent") return ["`slipway down` stops it."];
   if (director !== "stopped" && director !== "killed") return [];
-  const left = database !== undefined || sandboxes.some(({ running }) => running);
-  return left
-    ? ["Its database or sandboxes run on: `slipway up` takes them over, `slipway down` stops them."]
-    : ["`slipway up` starts it."];
+  const running = seen.vms.some((vm) => vm.running);
+  const { outlives, words } = backend;
+  const left = database !== undefined || (running && !outlives);
+  const alone = running && outlives ? ` Its ${words.many} run without it.` : "";
+  return [`${left ? words.left : "`slipway up` starts it."}${alone}`];
 }

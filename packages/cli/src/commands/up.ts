@@ -1,11 +1,13 @@
 import type { Command } from "../command.ts";
+import { askedCpi, cpiOptions } from "../up/cpi-options.ts";
 
 export const up: Command = {
   name: "up",
-  summary: "run a Director with the local CPI on this machine, until Ctrl-C",
+  summary: "run a Director on this machine, with sandboxes or Docker containers as VMs, until Ctrl-C",
   topic: "this machine",
   options: [
     { flags: "--detach", about: "in the background; `slipway down` stops it" },
+    ...cpiOptions,
     { flags: "--port <number>", about: "where the Director listens; remembered, at first 25555" },
     { flags: "--config <path>", about: "the Director's configuration, JSON" },
   ],
@@ -15,6 +17,7 @@ export const up: Command = {
       import("../up/run.ts"),
     ]);
     const options = { port: portOf(given.text("port")), config: given.text("config") };
-    return given.flag("detach") ? await upDetached(options, tools) : await upHere(options, tools);
+    const run = given.flag("detach") ? upDetached : upHere;
+    return await run(options, askedCpi(given), tools);
   },
 };

@@ -47,7 +47,11 @@ describe.runIf(shell("bash") !== undefined)("in bash", () => {
 
   it("offers the second word of a command of two", async () => {
     expect(await offered("stemcell", "")).toEqual(["build", "inspect", "repack"]);
-    expect(await offered("stemcell", "build", "--from")).toEqual(["--from-root", "--from-image"]);
+    expect(await offered("stemcell", "build", "--from")).toEqual([
+      "--from-root",
+      "--from-image",
+      "--from-host",
+    ]);
   });
 
   it("offers options of the command, by its aliases too, and those of all", async () => {

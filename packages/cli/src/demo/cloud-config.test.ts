@@ -1,27 +1,48 @@
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { rangeOf } from "./cloud-config.ts";
-import { cloudConfig, isOurs, MANIFEST } from "./documents.ts";
+import { cloudConfig, isOurs, manifestOf } from "./documents.ts";
 import { BadRange } from "./errors.ts";
+import { rangeOf } from "./range.ts";
 
 describe("the addresses of the demo", () => {
-  it.each(["127.20.0.0/24", "127.255.255.0/24"])("%s are loopback's", (range) => {
-    expect(rangeOf(range)).toBe(range);
-    const [network] = parse(cloudConfig(range)).networks;
+  it.each([
+    ["local", "127.20.0.0/24"],
+    ["local", "127.255.255.0/24"],
+    ["docker", "10.245.77.0/24"],
+    ["docker", "172.31.0.0/24"],
+    ["docker", "192.168.9.0/24"],
+  ] as const)("%s: %s can be had", (cpi, range) => {
+    expect(rangeOf(range, cpi)).toBe(range);
+    const [network] = parse(cloudConfig(range, "whose")).networks;
     expect(network.subnets[0]).toMatchObject({ range, gateway: range.replace("0/24", "1") });
   });
 
-  it.each(["10.0.0.0/24", "127.20.0.0/16", "127.256.0.0/24", "127.20.0.1/24", "127.20.0.0/24 ", ""])(
-    "'%s' are refused",
-    (range) => {
-      expect(() => rangeOf(range)).toThrow(expect.toSatisfy(BadRange.is));
-    },
-  );
+  it.each([
+    ["local", "10.0.0.0/24"],
+    ["local", "127.20.0.0/16"],
+    ["local", "127.256.0.0/24"],
+    ["local", "127.20.0.1/24"],
+    ["local", "127.20.0.0/24 "],
+    ["local", ""],
+    ["docker", "127.20.0.0/24"],
+    ["docker", "172.32.0.0/24"],
+    ["docker", "192.169.0.0/24"],
+    ["docker", "8.8.8.0/24"],
+    ["docker", "10.1.2.0/23"],
+    ["docker", "10.01.2.0/24"],
+  ] as const)("%s: '%s' are refused", (cpi, range) => {
+    expect(() => rangeOf(range, cpi)).toThrow(expect.toSatisfy(BadRange.is));
+  });
 });
 
 it("the demo knows its own documents, and takes nobody else's for its own", () => {
-  for (const text of [MANIFEST, cloudConfig("127.20.0.0/24")]) {
+  for (const text of [manifestOf({ name: "a", version: "1" }), cloudConfig("127.20.0.0/24", "whose")]) {
     expect(isOurs(text)).toBe(true);
     expect(isOurs(`# mine\n${text}`)).toBe(false);
   }
+});
+
+it("the manifest names the stemcell that was made sure of, whatever its name", () => {
+  const stemcell = { name: "a: #b", version: "1+0e5" };
+  expect(parse(manifestOf(stemcell)).stemcells).toEqual([{ alias: "default", ...stemcell }]);
 });

@@ -5,9 +5,10 @@ import * as v from "valibot";
 import { listDeployments } from "../api/deployment-wire.ts";
 import type { DirectorApi } from "../api/director-api.ts";
 import type { Tools } from "../tools.ts";
-import { DEPLOYMENT, isOurs, MANIFEST } from "./documents.ts";
+import { DEPLOYMENT, isOurs, manifestOf } from "./documents.ts";
 import { NotTheDemos } from "./errors.ts";
 import { carryOut } from "./follow.ts";
+import type { StemcellName } from "./stage.ts";
 
 const deployment = open({ manifest: v.nullable(v.string()) });
 
@@ -15,6 +16,7 @@ const deployment = open({ manifest: v.nullable(v.string()) });
 export async function deployDemo(
   api: DirectorApi,
   dir: string,
+  stemcell: StemcellName,
   { home }: Pick<Tools, "home">,
   tell: (text: string) => void,
 ): Promise<void> {
@@ -23,14 +25,15 @@ export async function deployDemo(
     if (!isOurs(manifest ?? ""))
       throw NotTheDemos({ what: `a deployment named ${DEPLOYMENT}`, home: home.dir });
   }
-  await writeFileAtomic(join(dir, "demo.yml"), MANIFEST);
-  // A sandbox that somebody has ended is replaced; its disk is kept.
+  const body = manifestOf(stemcell);
+  await writeFileAtomic(join(dir, "demo.yml"), body);
+  // A VM that somebody has ended is replaced; its disk is kept.
   const query = { fix: "true" };
   const request = {
     method: "POST",
     path: "/deployments",
     query,
-    body: MANIFEST,
+    body,
     contentType: "text/yaml",
   } as const;
   await carryOut(api, request, tell);

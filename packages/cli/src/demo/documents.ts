@@ -1,4 +1,4 @@
-import { LOCAL_STEMCELL } from "../stemcells/build-local.ts";
+import type { StemcellName } from "./stage.ts";
 
 /** By it the demo knows its own documents from those of a user, which it leaves alone. */
 const MARK = "# Made by `slipway demo`.";
@@ -8,8 +8,8 @@ export const isOurs = (text: string): boolean => text.trim() === "" || text.star
 export const DEPLOYMENT = "demo";
 export const GROUP = "db";
 
-/** `127.20.0.0/24`: the local CPI has the addresses of loopback only. */
-export function cloudConfig(range: string): string {
+/** `comment`: whose addresses these are. */
+export function cloudConfig(range: string, comment: string): string {
   const gateway = range.replace(/0\/24$/, "1");
   return `${MARK}
 azs:
@@ -28,7 +28,7 @@ networks:
 - name: private
   type: manual
   subnets:
-  # The addresses of sandboxes: loopback, and nobody else's on this machine.
+  # ${comment}
   - range: ${range}
     gateway: ${gateway}
     azs: [z1]
@@ -41,15 +41,15 @@ compilation:
 `;
 }
 
-export const MANIFEST = `${MARK}
+export const manifestOf = ({ name, version }: StemcellName): string => `${MARK}
 name: ${DEPLOYMENT}
 
 releases: []
 
 stemcells:
 - alias: default
-  name: ${LOCAL_STEMCELL.name}
-  version: "${LOCAL_STEMCELL.version}"
+  name: ${JSON.stringify(name)}
+  version: ${JSON.stringify(version)}
 
 update:
   canaries: 1

@@ -5,14 +5,14 @@ export const NoNamespaces = defineError<{ why: string; allow: string }>({
   code: "CLU-020",
   kind: "operator",
   message: (p) => `sandboxes cannot be made here: ${p.why}. To allow them: ${p.allow}. ${ELSEWHERE}`,
-  next: "Allow them, then the demo again. `slipway up` runs without sandboxes, for other CPIs.",
+  next: "Allow them, then the demo again. Or with a Docker Engine: `slipway demo --cpi docker`.",
 });
 
 export const NotTheDemos = defineError<{ what: string; home: string }>({
   code: "CLU-021",
   kind: "operator",
   message: (p) => `there is ${p.what} in ${p.home} that the demo has not made, and it leaves that alone`,
-  next: "Give the demo a directory of its own: SLIPWAY_HOME=DIR slipway demo --port N.",
+  next: "Give the demo a directory of its own: put SLIPWAY_HOME=DIR before the command, and --port N behind it.",
 });
 
 export const RangeTaken = defineError<{ address: string }>({
@@ -22,14 +22,14 @@ export const RangeTaken = defineError<{ address: string }>({
   next: "Choose other addresses of loopback: slipway demo --range 127.21.0.0/24.",
 });
 
-export const BadRange = defineError<{ given: string }>({
+export const BadRange = defineError<{ given: string; takes: string; example: string }>({
   code: "CLU-023",
   kind: "operator",
-  message: (p) => `--range takes addresses of loopback such as 127.21.0.0/24, got '${p.given}'`,
-  next: "Give 127, two numbers up to 255, and 0/24.",
+  message: (p) => `--range takes ${p.takes} such as ${p.example}, got '${p.given}'`,
+  next: "Give three numbers up to 255, and 0/24.",
 });
 
-export const NoSandbox = defineError<{ what: string }>({
+export const NoVm = defineError<{ what: string }>({
   code: "CLU-024",
   kind: "operator",
   message: (p) => `the demo is deployed and its instance has not got ${p.what}`,
@@ -41,4 +41,12 @@ export const PromiseBroken = defineError<{ what: string }>({
   kind: "bug",
   message: (p) => `the demo found something else than it should: ${p.what}`,
   next: "Report it with the output of `slipway explain -d demo`.",
+});
+
+export const RangeInUse = defineError<{ range: string; holder: string }>({
+  code: "CLU-026",
+  kind: "operator",
+  message: (p) =>
+    `the demo's container was to have an address of ${p.range}, and ${p.holder} has those already`,
+  next: "Choose others: --range 10.246.0.0/24, or another 24 bits of a private network that nobody here uses.",
 });

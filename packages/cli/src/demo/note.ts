@@ -3,26 +3,26 @@ import { piece } from "../api/request-path.ts";
 import type { Tools } from "../tools.ts";
 import { localTimeText } from "../ui/time-text.ts";
 import { DEPLOYMENT, GROUP } from "./documents.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { DemoVm } from "./vm.ts";
 
 const PATH = "demo/note";
 
-const request = (sandbox: Sandbox) => ({
-  path: `/deployments/${DEPLOYMENT}/instance_groups/${GROUP}/${piece(sandbox.instance)}/store`,
+const request = (vm: DemoVm) => ({
+  path: `/deployments/${DEPLOYMENT}/instance_groups/${GROUP}/${piece(vm.instance)}/store`,
   query: { path: PATH },
 });
 
-/** Writes a note to the sandbox's disk, through its agent; what it says. */
+/** Writes a note to the VM's disk, through its agent; what it says. */
 export async function writeNote(
   api: DirectorApi,
-  sandbox: Sandbox,
+  vm: DemoVm,
   { clock }: Pick<Tools, "clock">,
 ): Promise<string> {
   const note = `written on ${localTimeText(clock.now())}`;
-  await api.text({ method: "PUT", ...request(sandbox), body: `${note}\n`, contentType: "text/plain" });
+  await api.text({ method: "PUT", ...request(vm), body: `${note}\n`, contentType: "text/plain" });
   return note;
 }
 
-export async function readNote(api: DirectorApi, sandbox: Sandbox): Promise<string> {
-  return (await api.text({ method: "GET", ...request(sandbox) })).trim();
+export async function readNote(api: DirectorApi, vm: DemoVm): Promise<string> {
+  return (await api.text({ method: "GET", ...request(vm) })).trim();
 }

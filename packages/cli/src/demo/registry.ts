@@ -2,12 +2,25 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Home } from "../home/home.ts";
+import type { Words } from "../up/words.ts";
 import { PromiseBroken } from "./errors.ts";
-import type { Sandbox } from "./sandbox.ts";
+import type { DemoVm } from "./vm.ts";
+
+/** The first version of the stemcell API whose agents need no registry. */
+const WITHOUT_REGISTRY = 2;
+
+/** How the VMs came to their settings, in words. Without a registry, unless their stemcell is too old for that. */
+export async function registryText(home: Home, vms: readonly DemoVm[], { many }: Words): Promise<string> {
+  const old = vms.find((vm) => vm.stemcellVersion < WITHOUT_REGISTRY);
+  if (old !== undefined)
+    return `The registry was involved: agents of this stemcell, API v${old.stemcellVersion}, know no other way to their settings.`;
+  const none = await noRegistry(home, vms);
+  return `No registry was involved: both ${many} got their settings as user-data, and ${none}.`;
+}
 
 /** Looks whether a registry was involved, and says in words that none was. */
-export async function noRegistry(home: Home, sandboxes: readonly Sandbox[]): Promise<string> {
-  for (const { cid, channel } of sandboxes)
+async function noRegistry(home: Home, vms: readonly DemoVm[]): Promise<string> {
+  for (const { cid, channel } of vms)
     if (channel !== "user-data") throw PromiseBroken({ what: `${cid} has its settings from the ${channel}` });
   // The Director makes it when it starts its registry for the first time.
   const dir = join(home.director, "registry");
@@ -15,7 +28,7 @@ export async function noRegistry(home: Home, sandboxes: readonly Sandbox[]): Pro
   const entries = join(dir, "entries");
   for (const name of await readdir(entries).catch(() => [])) {
     const text = await readFile(join(entries, name), "utf8").catch(() => "");
-    const held = sandboxes.find(({ cid }) => text.includes(cid));
+    const held = vms.find(({ cid }) => text.includes(cid));
     if (held !== undefined) throw PromiseBroken({ what: `the registry holds something of ${held.cid}` });
   }
   return "the registry that runs here for others holds nothing of them";

@@ -1,69 +1,103 @@
 import { shellWord } from "@slipway/kernel/shell";
+import { type Choice, readChoice } from "../home/choice.ts";
 import type { Tools } from "../tools.ts";
 import { secondsText } from "../ui/time-text.ts";
+import { type Backend, backendOf } from "../up/backend.ts";
 import { calledAs } from "../up/called-as.ts";
+import { leftRunning } from "../up/left-running.ts";
 import { obtainCloud } from "../up/obtain.ts";
+import { type Prepared, prepareEngine, readWish } from "../up/prepare.ts";
 import type { Reach } from "../up/running.ts";
 import { namespaces } from "../up/sandboxes.ts";
 import { stopped } from "../up/stopped.ts";
-import { rangeOf } from "./cloud-config.ts";
+import type { Asked, Wish } from "../up/wish.ts";
+import { WORDS } from "../up/words.ts";
 import { connect } from "./connect.ts";
 import { NoNamespaces } from "./errors.ts";
+import { rangeOf } from "./range.ts";
+import { type Stage, stageOf } from "./stage.ts";
+import { givenStemcell } from "./stemcell.ts";
 import { step } from "./step.ts";
 import { tellStory } from "./story.ts";
 
 export interface DemoOptions {
   readonly port: number | undefined;
-  /** Addresses of sandboxes. */
+  /** Addresses of VMs. */
   readonly range: string | undefined;
+  /** An archive, in place of the built-in one. */
+  readonly stemcell: string | undefined;
 }
 
 const INTERRUPTED = 130;
 
 /** The whole demo. A Director that it starts runs until Ctrl-C; one that runs already is left running. */
-export async function runDemo({ port, range: given }: DemoOptions, tools: Tools): Promise<number> {
-  const { ui, clock, stop } = tools;
+export async function runDemo(options: DemoOptions, asked: Asked, tools: Tools): Promise<number> {
+  const { ui, home, clock, stop } = tools;
   const begun = clock.monotonic();
-  const range = given === undefined ? undefined : rangeOf(given);
-  const allowed = await namespaces();
-  if (!allowed.ok) throw NoNamespaces(allowed);
-  ui.line("A Director, a sandbox with a disk, and what becomes of the disk when the sandbox is replaced.");
+  const wish = await readWish(asked, tools);
+  const range = options.range === undefined ? undefined : rangeOf(options.range, wish.cpi);
+  const stemcell = options.stemcell === undefined ? undefined : await givenStemcell(options.stemcell);
+  const prepared = await mustBePossible(wish, tools);
+  const { one } = WORDS[wish.cpi];
+  ui.line(`A Director, a ${one} with a disk, and what becomes of the disk when the ${one} is replaced.`);
   ui.line("");
   const obtained = await step(tools, "Starting the Director and its database", async () => {
-    const value = await obtainCloud({ port, config: undefined }, tools);
+    const value = await obtainCloud({ port: options.port, config: undefined }, prepared, tools);
     const again = value.found === undefined ? "" : ", where it ran already";
     return { said: `The Director is at ${reachOf(value).url}${again}`, value };
   });
   const own = obtained.found === undefined ? obtained.cloud : undefined;
   try {
-    await play(reachOf(obtained), range, tools);
-    for (const line of whatNext(tools, secondsText(clock.monotonic() - begun), own !== undefined))
-      ui.line(line);
+    const choice: Choice = (await readChoice(home)) ?? { cpi: "local" };
+    const stage = await stageOf(choice, tools);
+    await play(reachOf(obtained), range, stemcell === undefined ? stage : { ...stage, stemcell }, tools);
+    const backend = await backendOf(choice, tools);
+    const took = secondsText(clock.monotonic() - begun);
+    for (const line of whatNext(tools, { took, own: own !== undefined, stage, backend })) ui.line(line);
     if (own !== undefined) await stopped(stop);
     return 0;
   } catch (error) {
     if (!stop.aborted) throw error;
     return INTERRUPTED;
   } finally {
-    if (own !== undefined && stop.aborted) ui.line("Stopping the Director, its database and the sandbox.");
+    if (own !== undefined && stop.aborted) ui.line(own.backend.words.stopping);
     await own?.close();
+    if (own !== undefined && stop.aborted)
+      for (const line of leftRunning(own.backend, await own.backend.look())) ui.line(line);
   }
+}
+
+/** Unlike `up`, the demo is of no use without VMs. */
+async function mustBePossible(wish: Wish, tools: Tools): Promise<Prepared> {
+  if (wish.cpi === "docker") return await prepareEngine(wish, tools.home, tools);
+  const allowed = await namespaces();
+  if (!allowed.ok) throw NoNamespaces(allowed);
+  return wish;
 }
 
 const reachOf = (obtained: Awaited<ReturnType<typeof obtainCloud>>): Reach =>
   obtained.found === undefined ? obtained.cloud.reach : obtained.found.reach;
 
-async function play(reach: Reach, range: string | undefined, tools: Tools): Promise<void> {
+async function play(reach: Reach, range: string | undefined, stage: Stage, tools: Tools): Promise<void> {
   const api = await connect(reach, tools);
   try {
-    await tellStory(api, tools, range);
+    await tellStory(api, tools, range, stage);
   } finally {
     api.close();
   }
 }
 
-function whatNext({ home, programs, env }: Tools, took: string, own: boolean): readonly string[] {
+interface Played {
+  readonly took: string;
+  /** The Director is this process. */
+  readonly own: boolean;
+  readonly stage: Stage;
+  readonly backend: Backend;
+}
+
+function whatNext({ home, programs, env }: Tools, { took, own, stage, backend }: Played): readonly string[] {
   const slipway = calledAs(programs.self, env);
+  const { one } = backend.words;
   return [
     "",
     `All of it took ${took}. Try next${own ? ", in another terminal" : ""}:`,
@@ -72,9 +106,16 @@ function whatNext({ home, programs, env }: Tools, took: string, own: boolean): r
     "  bosh env",
     "  bosh -d demo instances",
     `  ${slipway} -d demo explain`,
+    ...stage.look.map((line) => `  ${line}`),
     "",
     own
-      ? `The Director runs until Ctrl-C. State and disks are kept in ${home.dir}.`
+      ? `The Director runs until Ctrl-C. ${backend.kept}`
       : `The Director runs on; \`${slipway} down\` stops it.`,
+    ...(backend.outlives
+      ? [
+          `The ${one} runs on after that. To remove it before: ${slipway} -d demo delete-deployment`,
+          "To remove all of it: docs/run-a-cloud-on-this-machine.md#with-docker",
+        ]
+      : []),
   ];
 }

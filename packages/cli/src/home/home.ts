@@ -6,10 +6,12 @@ export interface Home {
   readonly dir: string;
   /** The Director's state directory: database, certificates, generated password. */
   readonly director: string;
-  /** Sandboxes, disks and stemcells of the local CPI. */
+  /** What the CPI keeps: sandboxes, disks and stemcells of the local one; for Docker only what it has answered. */
   readonly cloud: string;
   /** Shell lines that point the `bosh` CLI and `slipway` at the Director. Mode 0600. */
   readonly envFile: string;
+  /** Which CPI its VMs are made by, and on which engine. */
+  readonly cpiFile: string;
   /** What runs: pid, port, since when. Gone when nothing does. */
   readonly runFile: string;
   /** Of a Director in the background. */
@@ -28,6 +30,7 @@ export function homeOf(env: Readonly<Record<string, string | undefined>>, uid: n
     director: join(dir, "director"),
     cloud: join(dir, "cloud"),
     envFile: join(dir, "env"),
+    cpiFile: join(dir, "cpi.json"),
     runFile: join(dir, "running.json"),
     logFile: join(dir, "director.log"),
     loginFile: join(dir, "logins.json"),

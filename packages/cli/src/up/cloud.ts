@@ -1,29 +1,37 @@
 import { readFile } from "node:fs/promises";
 import type { DirectorConfig } from "@slipway/director/config";
 import type { Director } from "@slipway/director/start/director";
+import { type Choice, writeChoice } from "../home/choice.ts";
+import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
+import { type Backend, backendOf } from "./backend.ts";
 import { type CloudOptions, chooseConfig } from "./config.ts";
 import { writeEnvFile } from "./env-file.ts";
 import { HomePrivate } from "./errors.ts";
 import { lockHome, makeHome } from "./home-dir.ts";
 import { rememberPort } from "./port.ts";
+import { decide, type Prepared } from "./prepare.ts";
 import { forgetRunning, type Reach, writeRunning } from "./running.ts";
-import { localCloud, startSandboxes, stopSandboxes } from "./sandboxes.ts";
 
-/** A Director with the local CPI in this process, its database and its sandboxes. */
+/** A Director with a CPI in this process, its database and its VMs. */
 export interface Cloud {
   readonly reach: Reach;
+  readonly backend: Backend;
   readonly adoptedDatabase: boolean;
   /** Whether the environment file holds a user and a password. */
   readonly credentials: boolean;
-  /** Stops all of it; state and disks are kept. */
+  /** Stops all of it but VMs that outlive it; state and disks are kept. */
   close(): Promise<void>;
 }
 
 export type CloudTools = Pick<Tools, "home" | "clock" | "random" | "programs" | "ui">;
 
 /** Opens a home's cloud in this process, for this process alone. What was opened is closed again if something fails. */
-export async function openCloud(options: CloudOptions, tools: CloudTools): Promise<Cloud> {
+export async function openCloud(
+  options: CloudOptions,
+  prepared: Prepared,
+  tools: CloudTools,
+): Promise<Cloud> {
   const opened: (() => Promise<unknown>)[] = [];
   const closeAll = async () => {
     const failures: unknown[] = [];
@@ -32,7 +40,7 @@ export async function openCloud(options: CloudOptions, tools: CloudTools): Promi
     if (failures.length > 0) throw failures[0];
   };
   try {
-    return await open(options, tools, (close) => opened.push(close), closeAll);
+    return await open(options, prepared, tools, (close) => opened.push(close), closeAll);
   } catch (error) {
     await closeAll().catch(() => undefined);
     throw error;
@@ -41,6 +49,7 @@ export async function openCloud(options: CloudOptions, tools: CloudTools): Promi
 
 async function open(
   options: CloudOptions,
+  prepared: Prepared,
   tools: CloudTools,
   atClose: (close: () => Promise<unknown>) => void,
   closeAll: () => Promise<void>,
@@ -53,40 +62,50 @@ async function open(
   await writeRunning(home, since);
   atClose(() => forgetRunning(home));
 
-  const config = await chooseConfig(options, home);
+  const asked = await chooseConfig(options, home);
+  const choice = await decide(home, prepared, tools.random);
+  const unnamed = await backendOf(choice, tools);
+  const config = await unnamed.configure(asked);
 
   // Before the Director: a task it resumes may need them.
-  atClose(() => stopSandboxes(tools));
-  await startSandboxes(tools);
-  const director = await direct(config, tools).catch(inWordsOfUp);
+  atClose(() => unnamed.stopVms());
+  await unnamed.startVms();
+  const director = await direct(config, unnamed, tools).catch(inWordsOfUp);
   atClose(() => director.close());
+  const backend = await backendOf(await withDirector(home, choice, director.uuid), tools);
 
   const { url, caFile, admin, adoptedDatabase } = director;
   const reach: Reach = { url, caFile, port: Number(new URL(url).port) };
   await writeEnvFile(home, { url, caFile, admin: admin && (await credentials(admin)) });
   await rememberPort(home, reach.port);
   await writeRunning(home, since, reach);
-  return { reach, adoptedDatabase, credentials: admin !== undefined, close: closeAll };
+  return { reach, backend, adoptedDatabase, credentials: admin !== undefined, close: closeAll };
 }
 
-async function direct(config: DirectorConfig, tools: CloudTools): Promise<Director> {
+async function direct(config: DirectorConfig, backend: Backend, tools: CloudTools): Promise<Director> {
   const { home, clock, random, ui } = tools;
-  const [{ startDirector }, { DIRECTOR_VERSION }, { cpiLocal }, { embed }] = await Promise.all([
+  const [{ startDirector }, { DIRECTOR_VERSION }, embeddedCpi] = await Promise.all([
     import("@slipway/director/start/director"),
     import("@slipway/director/start/version"),
-    import("@slipway/cpi-local/cpi-local"),
-    import("@slipway/cpi-sdk/embed"),
+    backend.embedded(),
   ]);
-  const local = { cloud: { properties: { local: await localCloud(tools) } } };
   return await startDirector({
     config,
     stateDir: home.director,
     version: DIRECTOR_VERSION,
     clock,
     random,
-    embeddedCpi: { name: "local", open: (around) => embed(cpiLocal, { ...around, config: local }) },
+    embeddedCpi,
     log: (line) => ui.note(line),
   });
+}
+
+/** Things on an engine are known by its uuid, also while no Director runs. */
+async function withDirector(home: Home, choice: Choice, director: string): Promise<Choice> {
+  if (choice.cpi === "local" || choice.director === director) return choice;
+  const named = { ...choice, director };
+  await writeChoice(home, named);
+  return named;
 }
 
 /** The Director's own words name a setting that `up` does not take. */

@@ -10,19 +10,21 @@ import { DetachFailed } from "./errors.ts";
 import { type Found, findCloud } from "./found.ts";
 import { makeHome } from "./home-dir.ts";
 import { lastLines } from "./last-lines.ts";
+import type { Prepared } from "./prepare.ts";
 
 const PAUSE_MS = 50;
 
 /** Starts `slipway up` in the background, and waits until it answers. */
 export async function detach(
   options: CloudOptions,
+  prepared: Prepared,
   tools: Pick<Tools, "home" | "clock" | "stop" | "programs" | "env">,
 ): Promise<Found> {
   const { home, clock, stop } = tools;
   await makeHome(home, process.getuid?.() ?? 1);
   // Said here too: nobody needs a log to learn that a port is taken.
   await chooseConfig(options, home);
-  const { child, logFrom } = await launch(options, tools);
+  const { child, logFrom } = await launch(options, prepared, tools);
   const ended = endOf(child);
   let over: string | undefined;
   void ended.then((how) => {
@@ -49,12 +51,17 @@ export async function detach(
 
 async function launch(
   { port, config }: CloudOptions,
+  prepared: Prepared,
   { home, programs, env }: Pick<Tools, "home" | "programs" | "env">,
 ): Promise<{ readonly child: ChildProcess; readonly logFrom: number }> {
   const flags = [
     ...(port === undefined ? [] : ["--port", String(port)]),
     ...(config === undefined ? [] : ["--config", resolve(config)]),
+    ...["--cpi", prepared.cpi],
+    ...(prepared.cpi === "docker" ? ["--docker-host", prepared.host] : []),
   ];
+  const found = prepared.cpi === "docker" ? prepared.certificates : undefined;
+  const certificates = found === undefined ? {} : { DOCKER_CERT_PATH: found };
   const [program = "", ...args] = [...programs.self, "up", ...flags];
   await boundLog(home.logFile);
   const log = await open(home.logFile, "a", 0o600);
@@ -62,7 +69,7 @@ async function launch(
     const logFrom = (await log.stat()).size;
     const child = spawn(program, args, {
       cwd: "/",
-      env: { ...env, SLIPWAY_HOME: resolve(home.dir) },
+      env: { ...env, ...certificates, SLIPWAY_HOME: resolve(home.dir) },
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
     });

@@ -6,19 +6,22 @@ import { calledAs } from "./called-as.ts";
 import type { CloudOptions } from "./config.ts";
 import { detach } from "./detach.ts";
 import { type Found, findCloud } from "./found.ts";
+import { leftRunning } from "./left-running.ts";
 import { obtainCloud } from "./obtain.ts";
+import { prepare, readWish } from "./prepare.ts";
 import type { Reach } from "./running.ts";
-import { warnWithoutNamespaces } from "./sandboxes.ts";
 import { stopped } from "./stopped.ts";
+import type { Asked, Wish } from "./wish.ts";
 
 /** In the background: resolves when the Director answers. */
-export async function upDetached(options: CloudOptions, tools: Tools): Promise<number> {
+export async function upDetached(options: CloudOptions, asked: Asked, tools: Tools): Promise<number> {
   const { ui, home, clock } = tools;
+  const wish = await readWish(asked, tools);
   const before = await findCloud(tools, options.port);
-  if (before !== undefined) return runsAlready(before, tools);
-  await warnWithoutNamespaces(ui);
+  if (before !== undefined) return await alreadyThere(before, wish, asked, tools);
+  const prepared = await prepare(wish, tools);
   const begun = clock.monotonic();
-  const { reach, pid } = await detach(options, tools);
+  const { reach, pid } = await detach(options, prepared, tools);
   const took = secondsText(clock.monotonic() - begun);
   ui.line(listensAt(reach, home));
   ui.line(`It runs in the background, process ${pid}; ready after ${took}.`);
@@ -28,10 +31,12 @@ export async function upDetached(options: CloudOptions, tools: Tools): Promise<n
 }
 
 /** In this process, until Ctrl-C. */
-export async function upHere(options: CloudOptions, tools: Tools): Promise<number> {
+export async function upHere(options: CloudOptions, asked: Asked, tools: Tools): Promise<number> {
   const { ui, home } = tools;
-  await warnWithoutNamespaces(ui);
-  const obtained = await obtainCloud(options, tools);
+  const wish = await readWish(asked, tools);
+  const before = await findCloud(tools, options.port);
+  if (before !== undefined) return await alreadyThere(before, wish, asked, tools);
+  const obtained = await obtainCloud(options, await prepare(wish, tools), tools);
   if (obtained.found !== undefined) return runsAlready(obtained.found, tools);
   const { cloud } = obtained;
   try {
@@ -39,13 +44,20 @@ export async function upHere(options: CloudOptions, tools: Tools): Promise<numbe
     if (cloud.adoptedDatabase)
       ui.line("The database of a Director that was killed was found running and taken over.");
     for (const line of pointers(home, cloud.credentials)) ui.line(line);
-    ui.line("Ctrl-C stops it and its sandboxes. State and disks are kept.");
+    ui.line(cloud.backend.words.interrupted);
     await stopped(tools.stop);
     ui.line("Stopping; tasks under way go on at the next start.");
   } finally {
     await cloud.close();
   }
+  for (const line of leftRunning(cloud.backend, await cloud.backend.look())) ui.line(line);
   return 0;
+}
+
+/** Another engine than it has is not silently ignored. */
+async function alreadyThere(found: Found, wish: Wish, asked: Asked, tools: Tools): Promise<number> {
+  if (asked.dockerHost !== undefined) await prepare(wish, tools);
+  return runsAlready(found, tools);
 }
 
 function runsAlready({ reach, pid, since }: Found, tools: Tools): number {

@@ -3,37 +3,52 @@ import { join } from "node:path";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
 import type { Ui } from "../ui/ui.ts";
+import type { Backend, BackendTools, VmState } from "./backend.ts";
 import { ELSEWHERE } from "./errors.ts";
-
-export interface SandboxState {
-  readonly cid: string;
-  readonly running: boolean;
-}
+import { WORDS } from "./words.ts";
 
 type Where = Pick<Tools, "home" | "programs">;
 
+/** Sandboxes of this machine. */
+export const localBackend = (tools: BackendTools): Backend => ({
+  words: WORDS.local,
+  outlives: false,
+  engine: undefined,
+  kept: `State and disks are kept in ${tools.home.dir}.`,
+  look: async () => ({ vms: await sandboxesOf(tools.home), disks: await disksOf(tools.home) }),
+  configure: async (config) => config,
+  embedded: async () => {
+    const [{ cpiLocal }, { embed }] = await Promise.all([
+      import("@slipway/cpi-local/cpi-local"),
+      import("@slipway/cpi-sdk/embed"),
+    ]);
+    const config = { cloud: { properties: { local: await localCloud(tools) } } };
+    return { name: "local", open: (around) => embed(cpiLocal, { ...around, config }) };
+  },
+  startVms: () => startSandboxes(tools),
+  stopVms: () => stopSandboxes(tools),
+});
+
 /** The local CPI's part of the configuration. Sandboxes see this machine's files, but not the Director's secrets. */
-export const localCloud = async ({ home, programs }: Where) => ({
+const localCloud = async ({ home, programs }: Where) => ({
   dir: home.cloud,
   agent: programs.agent,
   hide: [await realpath(home.dir)],
 });
 
 /** Starts those that were stopped together with their Director. One that fails is told, and keeps nobody. */
-export async function startSandboxes({ ui, ...where }: Where & { readonly ui: Ui }): Promise<void> {
+async function startSandboxes({ ui, ...where }: Where & { readonly ui: Ui }): Promise<void> {
   const { startAll } = await import("@slipway/cpi-local/power");
   const { failed } = await startAll(await localCloud(where));
   for (const { cid, why } of failed) ui.note(`Sandbox ${cid} could not be started again: ${why}`);
 }
 
-/** Stops all that run. Their disks and files are kept. */
-export async function stopSandboxes(where: Where): Promise<readonly string[]> {
+async function stopSandboxes(where: Where): Promise<void> {
   const { stopAll } = await import("@slipway/cpi-local/power");
-  return await stopAll(await localCloud(where));
+  await stopAll(await localCloud(where));
 }
 
-/** Looks, and makes nothing. */
-export async function sandboxesOf(home: Home): Promise<readonly SandboxState[]> {
+async function sandboxesOf(home: Home): Promise<readonly VmState[]> {
   const [{ wholeNames }, { runningIn }] = await Promise.all([
     import("@slipway/cpi-local/files"),
     import("@slipway/cpi-local/sandbox/identity"),
@@ -43,7 +58,7 @@ export async function sandboxesOf(home: Home): Promise<readonly SandboxState[]> 
   return await Promise.all((await wholeNames(room)).map(look));
 }
 
-export async function disksOf(home: Home): Promise<number> {
+async function disksOf(home: Home): Promise<number> {
   const { wholeNames } = await import("@slipway/cpi-local/files");
   return (await wholeNames(join(home.cloud, "disks"))).length;
 }

@@ -1,8 +1,9 @@
 import type { Clock } from "@slipway/kernel/clock";
+import { readChoice } from "../home/choice.ts";
 import type { Home } from "../home/home.ts";
+import { type Backend, type BackendTools, backendOf, type Seen } from "./backend.ts";
 import { infoOf } from "./info.ts";
 import { readRunning } from "./running.ts";
-import { disksOf, type SandboxState, sandboxesOf } from "./sandboxes.ts";
 
 /** What there is of a home's cloud. */
 export interface Status {
@@ -14,22 +15,23 @@ export interface Status {
   readonly version: string | undefined;
   /** Its process. */
   readonly database: number | undefined;
-  readonly sandboxes: readonly SandboxState[];
-  readonly disks: number;
+  readonly backend: Backend;
+  readonly seen: Seen;
 }
 
 const ANSWERS_WITHIN_MS = 3000;
 
 /** Looks, and changes nothing. */
-export async function statusOf(home: Home, clock: Clock): Promise<Status> {
+export async function statusOf(tools: BackendTools): Promise<Status> {
+  const { home, clock } = tools;
+  const backend = await backendOf((await readChoice(home)) ?? { cpi: "local" }, tools);
   const { databaseOf } = await import("@slipway/director/store/embedded/left-behind");
-  const [director, database, sandboxes, disks] = await Promise.all([
+  const [director, database, seen] = await Promise.all([
     directorOf(home, clock),
     databaseOf(home.director),
-    sandboxesOf(home),
-    disksOf(home),
+    backend.look(),
   ]);
-  return { ...director, database, sandboxes, disks };
+  return { ...director, database, backend, seen };
 }
 
 async function directorOf(home: Home, clock: Clock) {

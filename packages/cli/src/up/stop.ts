@@ -1,11 +1,12 @@
 import { existsSync } from "node:fs";
 import { systemCode } from "@slipway/kernel/errors";
 import { lifeOf, ownIdentity } from "@slipway/kernel/process-identity";
+import { readChoice } from "../home/choice.ts";
 import type { Tools } from "../tools.ts";
+import { type Backend, type BackendTools, backendOf, type Seen } from "./backend.ts";
 import { NotProven, WillNotEnd } from "./errors.ts";
 import { lockHome } from "./home-dir.ts";
 import { forgetRunning, readRunning } from "./running.ts";
-import { sandboxesOf, stopSandboxes } from "./sandboxes.ts";
 
 /** What was running and no longer is. */
 export interface Stopped {
@@ -13,27 +14,30 @@ export interface Stopped {
   readonly director: number | undefined;
   /** Of a Director that was killed; one that ends itself takes its own along. */
   readonly database: number | undefined;
-  readonly sandboxes: number;
+  readonly vms: number;
+  /** What there was before. */
+  readonly seen: Seen;
+  readonly backend: Backend;
 }
 
 const PATIENCE_S = 60;
 const PAUSE_MS = 50;
 
 /** Stops what a home runs: by asking its Director, or, where that was killed, what it left. */
-export async function stopCloud(
-  tools: Pick<Tools, "home" | "clock" | "programs" | "stop">,
-): Promise<Stopped> {
+export async function stopCloud(tools: BackendTools & Pick<Tools, "stop">): Promise<Stopped> {
   const { home, clock } = tools;
-  if (!existsSync(home.dir)) return { director: undefined, database: undefined, sandboxes: 0 };
-  const ran = (await sandboxesOf(home)).filter(({ running }) => running);
+  const backend = await backendOf((await readChoice(home)) ?? { cpi: "local" }, tools);
+  const seen = await backend.look();
+  if (!existsSync(home.dir)) return { director: undefined, database: undefined, vms: 0, seen, backend };
   const director = await stopDirector(tools);
   const lock = await lockHome(home, clock);
   try {
     await forgetRunning(home);
     const { stopLeftDatabase } = await import("@slipway/director/store/embedded/left-behind");
     const database = await stopLeftDatabase(home.director, clock);
-    await stopSandboxes(tools);
-    return { director, database, sandboxes: ran.length };
+    await backend.stopVms();
+    const vms = backend.outlives ? 0 : seen.vms.filter(({ running }) => running).length;
+    return { director, database, vms, seen, backend };
   } finally {
     await lock.release();
   }

@@ -1,8 +1,9 @@
 import { integer, json, mapOf, open, text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
+import type { Words } from "../up/words.ts";
 import { DEPLOYMENT, GROUP } from "./documents.ts";
-import { NoSandbox } from "./errors.ts";
+import { NoVm } from "./errors.ts";
 
 const vm = open({
   cid: v.nullable(text("cid")),
@@ -18,8 +19,8 @@ const vm = open({
   }),
 });
 
-/** The demo's one instance, its sandbox and its disk. */
-export interface Sandbox {
+/** The demo's one instance, its VM and its disk. */
+export interface DemoVm {
   readonly instance: string;
   readonly cid: string;
   readonly ip: string;
@@ -31,13 +32,13 @@ export interface Sandbox {
   readonly stemcellVersion: number;
 }
 
-export async function sandboxOf(api: DirectorApi): Promise<Sandbox> {
+export async function vmOf(api: DirectorApi, { one }: Words): Promise<DemoVm> {
   const vms = await api.json({ method: "GET", path: `/deployments/${DEPLOYMENT}/vms` }, v.array(vm));
   const found = vms.find(({ active, job }) => active && job === GROUP);
-  if (found === undefined || found.cid === null) throw NoSandbox({ what: "a sandbox" });
+  if (found === undefined || found.cid === null) throw NoVm({ what: `a ${one}` });
   const { slipway } = found;
   const [disk] = Object.entries(slipway.disks.persistent ?? {});
-  if (disk === undefined) throw NoSandbox({ what: "a disk" });
+  if (disk === undefined) throw NoVm({ what: "a disk" });
   return {
     instance: found.id,
     cid: found.cid,

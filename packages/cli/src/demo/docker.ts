@@ -1,0 +1,41 @@
+import { rm } from "node:fs/promises";
+import { networkInterfaces } from "node:os";
+import { join } from "node:path";
+import { shellWord } from "@slipway/kernel/shell";
+import type { DockerChoice } from "../home/choice.ts";
+import { openEngine } from "../up/engine.ts";
+import { WORDS } from "../up/words.ts";
+import { RangeInUse } from "./errors.ts";
+import { holderOfRange } from "./networks.ts";
+import type { Stage, StageTools } from "./stage.ts";
+
+const USUAL_HOST = "unix:///var/run/docker.sock";
+
+export const dockerStage = (choice: DockerChoice, { clock, programs }: StageTools): Stage => ({
+  words: WORDS.docker,
+  range: "10.245.77.0/24",
+  comment: "The addresses of containers: a Docker network is made for them.",
+  stemcell: {
+    doing: "Making a stemcell of this machine's programs",
+    about: "this machine's own programs, and the agent",
+    id: async () => (await import("../stemcells/build-host.ts")).hostStemcellId(programs),
+    archive: async (dir) => {
+      const { buildHostStemcell } = await import("../stemcells/build-host.ts");
+      const path = join(dir, "host-stemcell.tgz");
+      await buildHostStemcell({ to: path, agent: programs.agent, clock });
+      return { path, done: () => rm(path, { force: true }) };
+    },
+  },
+  mustBeFree: async (range) => {
+    const engine = await openEngine(choice, clock);
+    const holder = await holderOfRange(
+      engine,
+      range,
+      choice.host.startsWith("unix:") ? networkInterfaces() : {},
+    );
+    if (holder !== undefined) throw RangeInUse({ range, holder });
+  },
+  look: [
+    `docker ${choice.host === USUAL_HOST ? "" : `-H ${shellWord(choice.host)} `}ps --filter label=slipway.deployment=demo`,
+  ],
+});

@@ -1,0 +1,31 @@
+import { join } from "node:path";
+import { isTaken } from "@slipway/kernel/ports";
+import { buildLocalStemcell, LOCAL_STEMCELL } from "../stemcells/build-local.ts";
+import { WORDS } from "../up/words.ts";
+import { RangeTaken } from "./errors.ts";
+import type { Stage, StageTools } from "./stage.ts";
+
+const AGENT_PORT = 6868;
+
+export const localStage = ({ clock }: StageTools): Stage => ({
+  words: WORDS.local,
+  range: "127.20.0.0/24",
+  comment: "The addresses of sandboxes: loopback, and nobody else's on this machine.",
+  stemcell: {
+    doing: "Uploading the built-in stemcell",
+    about: "sandboxes see this machine's own files, read-only",
+    id: async () => LOCAL_STEMCELL,
+    archive: async (dir) => {
+      const { name, version } = LOCAL_STEMCELL;
+      const path = join(dir, `${name}-${version}.tgz`);
+      await buildLocalStemcell({ to: path, clock });
+      return { path, done: async () => undefined };
+    },
+  },
+  /** The first address that is given out: somebody else's agent, or anything else, may have it. */
+  mustBeFree: async (range) => {
+    const host = range.replace(/0\/24$/, "2");
+    if (await isTaken(host, AGENT_PORT)) throw RangeTaken({ address: `${host} port ${AGENT_PORT}` });
+  },
+  look: [],
+});

@@ -1,0 +1,64 @@
+import { BlockList, isIPv4 } from "node:net";
+import type { NetworkInterfaceInfo } from "node:os";
+import type { Engine } from "@slipway/cpi-docker/engine/engine";
+import { LABEL } from "@slipway/cpi-docker/labels";
+import { json, mapOf, open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+
+const network = open({
+  Name: v.string(),
+  Id: v.string(),
+  Labels: v.optional(v.nullable(mapOf(v.string()))),
+  Containers: v.optional(v.nullable(mapOf(json()))),
+  IPAM: v.optional(
+    open({ Config: v.optional(v.nullable(v.array(open({ Subnet: v.optional(v.string()) })))) }),
+  ),
+});
+type Network = v.InferOutput<typeof network>;
+
+/** Addresses of a machine, as Node.js tells them. */
+export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
+
+/**
+ * Who has addresses of a range already, in words: a Docker network, or this machine. A network that was made for this
+ * very range and has nobody in it is as good as none: it is used again.
+ */
+export async function holderOfRange(
+  engine: Engine,
+  range: string,
+  interfaces: Interfaces,
+): Promise<string | undefined> {
+  const call = { doing: "listing networks", method: "GET", path: "/networks" } as const;
+  for (const { Id, Name } of await engine.json(v.array(network), call)) {
+    // Only one by one does the engine say who is in them. It may be gone by now.
+    const found = await engine.find(network, { ...call, path: `/networks/${Id}` });
+    if (found === undefined || !subnetsOf(found).some((subnet) => overlap(subnet, range))) continue;
+    if (!isOurs(found, range)) return `the Docker network ${Name} (${subnetsOf(found).join(", ")})`;
+    if (Object.keys(found.Containers ?? {}).length > 0) return `containers in the Docker network ${Name}`;
+    // Its bridge has an address of this machine.
+    return undefined;
+  }
+  for (const [name, addresses] of Object.entries(interfaces))
+    for (const { cidr } of addresses ?? [])
+      if (cidr !== null && overlap(cidr, range)) return `this machine's own network ${name} (${cidr})`;
+  return undefined;
+}
+
+const subnetsOf = ({ IPAM }: Network): readonly string[] =>
+  (IPAM?.Config ?? []).flatMap(({ Subnet }) => (Subnet === undefined ? [] : [Subnet]));
+
+const isOurs = (found: Network, range: string): boolean =>
+  found.Labels?.[LABEL.kind] === "network" && subnetsOf(found).every((subnet) => subnet === range);
+
+/** Of two ranges one has the other in it, or they have nothing in common. */
+export function overlap(one: string, other: string): boolean {
+  const has = (range: string, address: string) => {
+    const [start = "", bits = ""] = range.split("/");
+    if (!isIPv4(start) || !isIPv4(address)) return false;
+    const list = new BlockList();
+    list.addSubnet(start, Number(bits), "ipv4");
+    return list.check(address, "ipv4");
+  };
+  const start = (range: string) => range.split("/")[0] ?? "";
+  return has(one, start(other)) || has(other, start(one));
+}

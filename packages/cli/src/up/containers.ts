@@ -1,0 +1,54 @@
+import type { Engine } from "@slipway/cpi-docker/engine/engine";
+import { execIn } from "@slipway/cpi-docker/engine/exec";
+import { LABEL, labelled } from "@slipway/cpi-docker/labels";
+import { mapOf, open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import type { DockerChoice } from "../home/choice.ts";
+import type { Seen, VmState } from "./backend.ts";
+
+/** What an engine has of a home. */
+export async function seenOn(engine: Engine, { director, volume }: DockerChoice): Promise<Seen> {
+  // Before its first start a Director has no name, and nothing.
+  const vms = director === undefined ? [] : await containersOf(engine, director);
+  return { vms, disks: await disksIn(engine, volume) };
+}
+
+const containers = v.array(
+  open({ Id: v.string(), State: v.string(), Labels: v.optional(v.nullable(mapOf(v.string()))) }),
+);
+
+async function containersOf(engine: Engine, director: string): Promise<readonly VmState[]> {
+  const found = await list(engine, { [LABEL.kind]: "vm", [LABEL.director]: director });
+  return found.map(({ Id, State, Labels }) => ({
+    cid: Labels?.[LABEL.cid] ?? Id,
+    running: State === "running" || State === "restarting",
+  }));
+}
+
+/** The keeper knows. Undefined when it does not run: looking starts nothing. */
+async function disksIn(engine: Engine, volume: string): Promise<number | undefined> {
+  const [keeper] = await list(engine, { [LABEL.kind]: "keeper", [LABEL.disks]: volume });
+  if (keeper === undefined) return (await hasVolume(engine, volume)) ? undefined : 0;
+  if (keeper.State !== "running") return undefined;
+  // Names that begin with a dot are of disks in the making.
+  const script = "cd /slipway/disks 2>/dev/null && ls || exit 0";
+  const { stdout } = await execIn(engine, keeper.Id, ["sh", "-c", script], "counting disks");
+  return stdout.split("\n").filter((line) => line !== "").length;
+}
+
+const list = (engine: Engine, labels: Readonly<Record<string, string>>) =>
+  engine.json(containers, {
+    doing: "listing containers",
+    method: "GET",
+    path: "/containers/json",
+    query: { all: "true", filters: labelled(labels) },
+  });
+
+export async function hasVolume(engine: Engine, name: string): Promise<boolean> {
+  const call = {
+    doing: `looking for the volume '${name}'`,
+    method: "GET",
+    path: `/volumes/${name}`,
+  } as const;
+  return (await engine.find(open({ Name: v.string() }), call)) !== undefined;
+}

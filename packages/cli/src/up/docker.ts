@@ -1,0 +1,72 @@
+import { createServer } from "node:net";
+import type { Engine } from "@slipway/cpi-docker/engine/engine";
+import { messageTrail } from "@slipway/kernel/errors";
+import { open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import type { DockerChoice } from "../home/choice.ts";
+import type { Backend, BackendTools } from "./backend.ts";
+import { seenOn } from "./containers.ts";
+import { openEngine, reachOf } from "./engine.ts";
+import { WORDS } from "./words.ts";
+
+const ANSWERS_WITHIN_MS = 3000;
+
+/** Containers of a Docker Engine. They need no Director to run. */
+export const dockerBackend = (choice: DockerChoice, { home, clock }: BackendTools): Backend => ({
+  words: WORDS.docker,
+  outlives: true,
+  engine: choice.host,
+  kept: `State is kept in ${home.dir}, disks in the Docker volume ${choice.volume}.`,
+  look: async () => {
+    try {
+      return await seenOn(await openEngine(choice, clock, ANSWERS_WITHIN_MS), choice);
+    } catch (error) {
+      return { vms: [], disks: undefined, trouble: messageTrail(error) };
+    }
+  },
+  configure: async (config) => {
+    if (config.registry?.host !== undefined) return config;
+    const host = await hostForContainers(await openEngine(choice, clock), choice);
+    return host === undefined ? config : { ...config, registry: { ...config.registry, host } };
+  },
+  embedded: async () => {
+    const [{ cpiDocker }, { embed }] = await Promise.all([
+      import("@slipway/cpi-docker/cpi-docker"),
+      import("@slipway/cpi-sdk/embed"),
+    ]);
+    const { tls, host } = await reachOf(choice);
+    const docker = { dir: home.cloud, host, volume: choice.volume, ...(tls !== undefined && { tls }) };
+    const config = { cloud: { properties: { docker } } };
+    return { name: "docker", open: (around) => embed(cpiDocker, { ...around, config }) };
+  },
+  startVms: async () => undefined,
+  stopVms: async () => undefined,
+});
+
+const bridge = open({
+  IPAM: v.optional(
+    open({ Config: v.optional(v.nullable(v.array(open({ Gateway: v.optional(v.string()) })))) }),
+  ),
+});
+
+/**
+ * The registry, for stemcells that need one, must listen where containers reach it: at the end of the engine's bridge on
+ * this machine. Undefined where the engine is elsewhere.
+ */
+async function hostForContainers(engine: Engine, { host }: DockerChoice): Promise<string | undefined> {
+  if (!host.startsWith("unix:")) return undefined;
+  const call = { doing: "looking at its bridge", method: "GET", path: "/networks/bridge" } as const;
+  const found = await engine.find(bridge, call);
+  for (const { Gateway } of found?.IPAM?.Config ?? [])
+    if (Gateway !== undefined && (await isOwn(Gateway))) return Gateway;
+  return undefined;
+}
+
+/** Whether one can listen there. A bridge without containers has no carrier, and the system does not list it. */
+async function isOwn(address: string): Promise<boolean> {
+  const server = createServer();
+  return await new Promise((resolve) => {
+    server.once("error", () => resolve(false));
+    server.listen(0, address, () => server.close(() => resolve(true)));
+  });
+}

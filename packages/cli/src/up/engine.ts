@@ -1,0 +1,56 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { DockerConfig } from "@slipway/cpi-docker/config";
+import type { Engine } from "@slipway/cpi-docker/engine/engine";
+import type { Clock } from "@slipway/kernel/clock";
+import { systemCode } from "@slipway/kernel/errors";
+import type { DockerChoice } from "../home/choice.ts";
+import { BadDockerHost, CertificatesUnreadable, EngineAbsent } from "./errors.ts";
+
+type Where = Pick<DockerChoice, "host" | "certificates">;
+
+/** Asks the engine for its version. Its troubles are told in words of `up`, which takes no configuration of the CPI. */
+export async function openEngine(where: Where, clock: Clock, withinMs = 10_000): Promise<Engine> {
+  const [{ addressOf }, { Engine }, errors] = await Promise.all([
+    import("@slipway/cpi-docker/engine/address"),
+    import("@slipway/cpi-docker/engine/engine"),
+    import("@slipway/cpi-docker/errors"),
+  ]);
+  const late = new AbortController();
+  const why = `no answer within ${withinMs / 1000} s`;
+  const cancel = clock.after(withinMs, () => late.abort(EngineAbsent({ host: where.host, why })));
+  try {
+    const address = addressOf(await reachOf(where));
+    // Only the first answer is waited for with a limit.
+    return (await Engine.open(address, late.signal)).withoutSignal();
+  } catch (cause) {
+    const absent = errors.NoEngine.paramsOf(cause);
+    if (absent !== undefined) throw EngineAbsent(absent);
+    const { host } = where;
+    if (errors.BadHost.is(cause)) throw BadDockerHost({ host, why: "that is no address of an engine" });
+    if (errors.Unprotected.is(cause))
+      throw BadDockerHost({ host, why: "it is another host, and nothing protects the way there" });
+    throw cause;
+  } finally {
+    cancel();
+  }
+}
+
+/** As the CPI takes it. Keys are only ever in memory. */
+export async function reachOf({ host, certificates }: Where): Promise<Pick<DockerConfig, "host" | "tls">> {
+  if (certificates === undefined) return { host };
+  const [ca, certificate, private_key] = await Promise.all([
+    pemOf(join(certificates, "ca.pem")),
+    pemOf(join(certificates, "cert.pem")),
+    pemOf(join(certificates, "key.pem")),
+  ]);
+  return { host, tls: { ca, certificate, private_key } };
+}
+
+async function pemOf(path: string): Promise<string> {
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    throw CertificatesUnreadable({ path, why: systemCode(cause) ?? "unknown reason" }, { cause });
+  });
+  if (text.trim() === "") throw CertificatesUnreadable({ path, why: "it is empty" });
+  return text;
+}

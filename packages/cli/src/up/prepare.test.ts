@@ -1,0 +1,129 @@
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemClock } from "@slipway/kernel/clock";
+import { systemRandom } from "@slipway/kernel/random";
+import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { type DockerChoice, readChoice, writeChoice } from "../home/choice.ts";
+import { type Home, homeOf } from "../home/home.ts";
+import {
+  BadDockerHost,
+  CertificatesUnreadable,
+  ChoiceUnreadable,
+  EngineAbsent,
+  OtherCpi,
+  OtherEngine,
+} from "./errors.ts";
+import { decide, prepareEngine } from "./prepare.ts";
+import { FakeEngine } from "./testing/fake-engine.ts";
+
+let dir: string;
+let remove: () => Promise<void>;
+let home: Home;
+beforeEach(async () => {
+  ({ path: dir, remove } = await temporaryDirectory());
+  home = homeOf({ SLIPWAY_HOME: join(dir, "home") }, 1);
+  await mkdir(home.dir);
+});
+afterEach(() => remove());
+
+const DOCKER = { cpi: "docker", host: "unix:///a", engine: "one" } as const;
+const bind = () => mkdir(home.director);
+
+describe("what a home remembers", () => {
+  it("a choice is read back as it was made, and the volume is chosen once and is no other home's", async () => {
+    expect(await readChoice(home)).toBeUndefined();
+    const first = (await decide(home, DOCKER, systemRandom)) as DockerChoice;
+    expect(first).toMatchObject({ ...DOCKER, volume: expect.stringMatching(/^slipway-disks-[0-9a-f]{8}$/) });
+    expect(await readChoice(home)).toEqual(first);
+    await writeChoice(home, { ...first, director: "uuid" });
+    const moved = await decide(home, { ...DOCKER, host: "unix:///b" }, systemRandom);
+    expect(moved).toEqual({ ...first, host: "unix:///b", director: "uuid" });
+    const other = homeOf({ SLIPWAY_HOME: join(dir, "other") }, 1);
+    await mkdir(other.dir);
+    expect(await decide(other, DOCKER, systemRandom)).not.toMatchObject({ volume: first.volume });
+  });
+
+  it("it is for its owner alone", async () => {
+    await decide(home, DOCKER, systemRandom);
+    expect((await stat(home.cpiFile)).mode & 0o077).toBe(0);
+  });
+
+  it("a home from before there was a choice has sandboxes", async () => {
+    await bind();
+    expect(await readChoice(home)).toEqual({ cpi: "local" });
+    await expect(decide(home, DOCKER, systemRandom)).rejects.toSatisfy(OtherCpi.is);
+    await expect(readFile(home.cpiFile)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
+  it.each([
+    "",
+    "{}",
+    '{"cpi":"podman"}',
+    '{"cpi":"docker"}',
+    '{"cpi":"local","more":1}',
+    '{"cpi":"docker","host":"unix:///a","engine":"e","volume":"slipway-disks"}',
+  ])("what cannot be understood is not guessed at: %j", async (text) => {
+    await writeFile(home.cpiFile, text);
+    await expect(readChoice(home)).rejects.toSatisfy(ChoiceUnreadable.is);
+    await expect(decide(home, { cpi: "local" }, systemRandom)).rejects.toSatisfy(ChoiceUnreadable.is);
+    expect(await readFile(home.cpiFile, "utf8")).toBe(text);
+  });
+});
+
+describe("the engine, before anything is made", () => {
+  const asked = (host: string, certificates?: string) =>
+    prepareEngine({ cpi: "docker", host, certificates }, home, { clock: systemClock });
+
+  it.each([
+    ["unix:///nowhere/docker.sock", EngineAbsent, /no such socket/],
+    ["tcp://127.0.0.1:1", EngineAbsent, /nobody listens/],
+    ["ssh://somebody@engine", BadDockerHost, /no address of an engine/],
+    ["tcp://192.0.2.1:2375", BadDockerHost, /nothing protects/],
+  ])("%s is refused in words of `up`", async (host, kind, said) => {
+    const refused = asked(host);
+    await expect(refused).rejects.toSatisfy(kind.is);
+    await expect(refused).rejects.toThrow(said);
+    await expect(refused).rejects.toMatchObject({ next: expect.stringContaining("--docker-host") });
+  });
+
+  it("certificates that are not there are named", async () => {
+    const refused = asked("tcp://192.0.2.1:2376", dir);
+    await expect(refused).rejects.toSatisfy(CertificatesUnreadable.is);
+    await expect(refused).rejects.toThrow(join(dir, "ca.pem"));
+  });
+
+  describe("that answers", () => {
+    let engine: FakeEngine;
+    beforeEach(async () => {
+      engine = await FakeEngine.open({ "/info": { ID: "one" } });
+    });
+    afterEach(() => engine.close());
+
+    it("is known by its name from then on, at whatever address", async () => {
+      const { host } = engine;
+      expect(await asked(host)).toEqual({ cpi: "docker", host, engine: "one" });
+    });
+
+    it("and is too old, is said to be", async () => {
+      engine.version = { ApiVersion: "1.24", MinAPIVersion: "1.12" };
+      await expect(asked(engine.host)).rejects.toMatchObject({ code: "DOC-002" });
+    });
+
+    it("and is another one than the one with the home's containers is refused, unless it has the home's disks", async () => {
+      const { host } = engine;
+      const choice = await decide(
+        home,
+        { cpi: "docker", host: "unix:///first", engine: "one" },
+        systemRandom,
+      );
+      await bind();
+      expect(await asked(host)).toMatchObject({ host, engine: "one" });
+      engine.answers = { "/info": { ID: "two" } };
+      await expect(asked(host)).rejects.toSatisfy(OtherEngine.is);
+      const volume = choice.cpi === "docker" ? choice.volume : "";
+      engine.answers = { ...engine.answers, [`/volumes/${volume}`]: { Name: volume } };
+      expect(await asked(host)).toMatchObject({ host, engine: "two" });
+    });
+  });
+});

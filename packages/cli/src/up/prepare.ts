@@ -1,0 +1,76 @@
+import type { Engine } from "@slipway/cpi-docker/engine/engine";
+import type { Random } from "@slipway/kernel/random";
+import { open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import { type Choice, type DockerChoice, isBound, readChoice, writeChoice } from "../home/choice.ts";
+import type { Home } from "../home/home.ts";
+import type { Tools } from "../tools.ts";
+import { hasVolume } from "./containers.ts";
+import { openEngine } from "./engine.ts";
+import { OtherCpi, OtherEngine } from "./errors.ts";
+import { warnWithoutNamespaces } from "./sandboxes.ts";
+import { type Asked, type Wish, wishOf } from "./wish.ts";
+import { WORDS } from "./words.ts";
+
+/** A wish that can be fulfilled. */
+export type Prepared = { readonly cpi: "local" } | Omit<DockerChoice, "volume" | "director">;
+
+export const readWish = async (asked: Asked, { home, env }: Pick<Tools, "home" | "env">): Promise<Wish> =>
+  wishOf(asked, env, { dir: home.dir, remembered: await readChoice(home), bound: isBound(home) });
+
+/** Asked before anything is made: are VMs to be had? Sandboxes are only missed: a Director is of use without them. */
+export async function prepare(
+  wish: Wish,
+  { home, ui, clock }: Pick<Tools, "home" | "ui" | "clock">,
+): Promise<Prepared> {
+  if (wish.cpi === "docker") return await prepareEngine(wish, home, { clock });
+  await warnWithoutNamespaces(ui);
+  return wish;
+}
+
+export async function prepareEngine(
+  { host, certificates }: Extract<Wish, { cpi: "docker" }>,
+  home: Home,
+  { clock }: Pick<Tools, "clock">,
+): Promise<Prepared> {
+  const where = { host, ...(certificates !== undefined && { certificates }) };
+  const engine = await openEngine(where, clock);
+  const id = await nameOf(engine);
+  const before = isBound(home) ? await readChoice(home) : undefined;
+  // An engine may get another name when it is set up anew. The volume is proof that it is the same.
+  if (before?.cpi === "docker" && before.engine !== id && !(await hasVolume(engine, before.volume)))
+    throw OtherEngine({ dir: home.dir, host, remembered: before.host });
+  return { cpi: "docker", ...where, engine: id };
+}
+
+/** Remembers it, for the one who has the home to himself. The volume is chosen once. */
+export async function decide(home: Home, prepared: Prepared, random: Random): Promise<Choice> {
+  const before = await readChoice(home);
+  if (before !== undefined && before.cpi !== prepared.cpi && isBound(home)) {
+    const { cpi: has } = before;
+    throw OtherCpi({ dir: home.dir, has, vms: WORDS[has].many, asked: prepared.cpi });
+  }
+  const choice = prepared.cpi === "local" ? prepared : withVolume(prepared, before, random);
+  await writeChoice(home, choice);
+  return choice;
+}
+
+function withVolume(
+  prepared: Extract<Prepared, { cpi: "docker" }>,
+  before: Choice | undefined,
+  random: Random,
+): DockerChoice {
+  const { volume, director } = before?.cpi === "docker" ? before : {};
+  return {
+    ...prepared,
+    volume: volume ?? `slipway-disks-${random.hex(4)}`,
+    ...(director !== undefined && { director }),
+  };
+}
+
+const info = open({ ID: v.optional(v.nullable(v.string())) });
+
+async function nameOf(engine: Engine): Promise<string> {
+  const { ID } = await engine.json(info, { doing: "asking who it is", method: "GET", path: "/info" });
+  return ID || "unnamed";
+}

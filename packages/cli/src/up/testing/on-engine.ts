@@ -1,0 +1,86 @@
+import { addressOf } from "@slipway/cpi-docker/engine/address";
+import { Engine } from "@slipway/cpi-docker/engine/engine";
+import { LABEL, labelled } from "@slipway/cpi-docker/labels";
+import { HOST } from "@slipway/cpi-docker/testing/docker-cloud";
+import { open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import { readChoice } from "../../home/choice.ts";
+import { homeOf } from "../../home/home.ts";
+
+const things = v.array(open({ Id: v.string(), ImageID: v.optional(v.string()) }));
+
+/** What the engine of the tests has of one home. */
+export class OnEngine {
+  readonly #engine: Engine;
+  readonly #dir: string;
+
+  private constructor(engine: Engine, dir: string) {
+    this.#engine = engine;
+    this.#dir = dir;
+  }
+
+  static async open(dir: string): Promise<OnEngine> {
+    return new OnEngine(await Engine.open(addressOf({ host: HOST })), dir);
+  }
+
+  /** Everything with its labels, by kind, and its volume. */
+  async all(): Promise<Readonly<Record<string, readonly string[]>>> {
+    const [vms, keepers, networks, images, volume] = await Promise.all([
+      this.#list("containers/json", await this.#byDirector("vm")),
+      this.#list("containers/json", await this.#keeper()),
+      this.#list("networks", await this.#byDirector("network")),
+      this.#list("images/json", await this.#byDirector("stemcell")),
+      this.#volume(),
+    ]);
+    const idsOf = (found: v.InferOutput<typeof things>) => found.map(({ Id }) => Id);
+    return {
+      vms: idsOf(vms),
+      keepers: idsOf(keepers),
+      networks: idsOf(networks),
+      images: idsOf(images),
+      volume,
+    };
+  }
+
+  /** What no command of ours removes; and what a test that failed has left. */
+  async clear(): Promise<void> {
+    if ((await this.#choice()) === undefined) return;
+    const gone = async (path: string) =>
+      void (await this.#engine.attempt({ doing: "cleaning", method: "DELETE", path }));
+    const keepers = await this.#list("containers/json", await this.#keeper());
+    const { vms = [], networks = [], images = [], volume = [] } = await this.all();
+    for (const id of [...vms, ...keepers.map(({ Id }) => Id)])
+      await gone(`/containers/${id}?force=true&v=true`);
+    for (const name of volume) await gone(`/volumes/${name}`);
+    for (const id of networks) await gone(`/networks/${id}`);
+    // The keeper's image has a name of its own. One that others use stays.
+    for (const id of [...images, ...keepers.map(({ ImageID }) => ImageID ?? "")])
+      await gone(`/images/slipway-keeper:${id.replace("sha256:", "").slice(0, 12)}`);
+    for (const id of images) await gone(`/images/${id}?force=true`);
+  }
+
+  async #choice() {
+    const choice = await readChoice(homeOf({ SLIPWAY_HOME: this.#dir }, 1));
+    return choice?.cpi === "docker" ? choice : undefined;
+  }
+
+  /** Without a Director nothing is labelled by one. */
+  async #byDirector(kind: string) {
+    return { [LABEL.kind]: kind, [LABEL.director]: (await this.#choice())?.director ?? "nobody" };
+  }
+
+  async #keeper() {
+    return { [LABEL.kind]: "keeper", [LABEL.disks]: (await this.#choice())?.volume ?? "none" };
+  }
+
+  async #volume(): Promise<readonly string[]> {
+    const name = (await this.#choice())?.volume ?? "none";
+    const call = { doing: "looking", method: "GET", path: `/volumes/${name}` } as const;
+    return (await this.#engine.find(open({}), call)) === undefined ? [] : [name];
+  }
+
+  async #list(what: string, labels: Readonly<Record<string, string>>) {
+    const query = { all: "true", filters: labelled(labels) };
+    return await this.#engine.json(things, { doing: "looking", method: "GET", path: `/${what}`, query });
+  }
+}

@@ -1,0 +1,81 @@
+import { describe, expect, it } from "vitest";
+import type { DockerChoice } from "../home/choice.ts";
+import { BadCpi, NotForLocal, OtherCpi } from "./errors.ts";
+import { type Known, wishOf } from "./wish.ts";
+
+const DOCKER: DockerChoice = {
+  cpi: "docker",
+  host: "tcp://engine:2376",
+  certificates: "/keys",
+  engine: "E",
+  volume: "slipway-disks-0123abcd",
+};
+const NEW: Known = { dir: "/home", remembered: undefined, bound: false };
+const OF_DOCKER: Known = { dir: "/home", remembered: DOCKER, bound: true };
+const OF_LOCAL: Known = { dir: "/home", remembered: { cpi: "local" }, bound: true };
+const wish = (
+  known: Known,
+  asked: { cpi?: string; dockerHost?: string } = {},
+  env: Record<string, string> = {},
+) => wishOf({ cpi: undefined, dockerHost: undefined, ...asked }, env, known);
+
+describe("which CPI", () => {
+  it("a new home has sandboxes unless something else is asked for", () => {
+    expect(wish(NEW)).toEqual({ cpi: "local" });
+    expect(wish(NEW, { cpi: "docker" })).toMatchObject({ cpi: "docker" });
+  });
+
+  it("DOCKER_HOST alone makes nobody's VMs containers", () => {
+    expect(wish(NEW, {}, { DOCKER_HOST: "unix:///x" })).toEqual({ cpi: "local" });
+  });
+
+  it("a home keeps what it has, whether it is said again or not", () => {
+    for (const cpi of [undefined, "local"]) expect(wish(OF_LOCAL, { ...(cpi && { cpi }) }).cpi).toBe("local");
+    for (const cpi of [undefined, "docker"])
+      expect(wish(OF_DOCKER, { ...(cpi && { cpi }) }).cpi).toBe("docker");
+  });
+
+  it.each([
+    [OF_LOCAL, "docker", /are sandboxes/],
+    [OF_DOCKER, "local", /are containers/],
+  ])("a home with VMs of one kind gets none of another", (known, cpi, said) => {
+    expect(() => wish(known, { cpi })).toThrow(expect.toSatisfy(OtherCpi.is));
+    expect(() => wish(known, { cpi })).toThrow(said);
+  });
+
+  it("before there is a Director's state, one may think again", () => {
+    expect(wish({ ...OF_DOCKER, bound: false }, { cpi: "local" })).toEqual({ cpi: "local" });
+  });
+
+  it("what cannot be meant is refused", () => {
+    expect(() => wish(NEW, { cpi: "Docker" })).toThrow(expect.toSatisfy(BadCpi.is));
+    expect(() => wish(NEW, { dockerHost: "unix:///x" })).toThrow(expect.toSatisfy(NotForLocal.is));
+    expect(() => wish(OF_LOCAL, { dockerHost: "unix:///x" })).toThrow(expect.toSatisfy(NotForLocal.is));
+  });
+});
+
+describe("which engine", () => {
+  const docker = { cpi: "docker" };
+  const there = { DOCKER_HOST: "unix:///env" };
+
+  it.each([
+    ["the option", NEW, { ...docker, dockerHost: "unix:///given" }, there, "unix:///given"],
+    ["DOCKER_HOST", OF_DOCKER, {}, there, "unix:///env"],
+    ["an empty DOCKER_HOST is none", OF_DOCKER, {}, { DOCKER_HOST: "" }, "tcp://engine:2376"],
+    ["what is remembered", OF_DOCKER, {}, {}, "tcp://engine:2376"],
+    ["Docker's own", NEW, docker, {}, "unix:///var/run/docker.sock"],
+  ])("%s", (_name, known, asked, env, host) => {
+    expect(wish(known, asked, env)).toMatchObject({ host });
+  });
+
+  const tcp = { ...docker, dockerHost: "tcp://h:2376" };
+  it.each([
+    ["DOCKER_CERT_PATH", NEW, tcp, { DOCKER_CERT_PATH: "/c", DOCKER_TLS_VERIFY: "1" }, "/c"],
+    ["docker's own directory", NEW, tcp, { DOCKER_TLS_VERIFY: "1", HOME: "/me" }, "/me/.docker"],
+    ["a socket needs none", NEW, docker, { DOCKER_CERT_PATH: "/c" }, undefined],
+    ["the remembered ones for the remembered engine", OF_DOCKER, {}, {}, "/keys"],
+    ["but not for another", OF_DOCKER, tcp, {}, undefined],
+  ])("certificates: %s", (_name, known, asked, env, certificates) => {
+    expect(wish(known, asked, env)).toMatchObject({ certificates });
+  });
+});
