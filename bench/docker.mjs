@@ -1,5 +1,6 @@
-// npm run bench:docker -- --image ROOT.tar: the Docker CPI beside what the engine and the machine need for the same.
-// Needs root (for bare loop devices), a Docker Engine and its command `docker`, and the root file system of a stemcell.
+// npm run bench:docker: the Docker CPI beside what the engine and the machine need for the same.
+// Needs root (for bare loop devices), a Docker Engine and its command `docker`. --image names a root file system, where it
+// is not to be one of this machine's own programs.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
@@ -9,7 +10,7 @@ import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { median, report } from "./measure.mjs";
 
-const { image, host, cpi, rounds } = parseArgs({
+const { host, cpi, rounds, ...given } = parseArgs({
   options: {
     image: { type: "string" },
     host: { type: "string", default: process.env.DOCKER_HOST ?? "unix:///var/run/docker.sock" },
@@ -17,7 +18,6 @@ const { image, host, cpi, rounds } = parseArgs({
     rounds: { type: "string", default: "5" },
   },
 }).values;
-if (image === undefined) throw new Error("--image names no root file system");
 const ROUNDS = Number(rounds);
 
 const dir = mkdtempSync(join(tmpdir(), "slipway-bench-docker-"));
@@ -30,6 +30,14 @@ function run(program, args, options = {}) {
   const { status, stdout, stderr } = spawnSync(program, args, { encoding: "utf8", ...options });
   if (status !== 0) throw new Error(`${program} ${args.join(" ")}: ${stderr}`);
   return stdout.trim();
+}
+const image = given.image ?? hostImage();
+function hostImage() {
+  const stemcell = join(dir, "stemcell.tgz");
+  const flags = ["--for", "docker", "--from-host", "--out", stemcell];
+  run(process.execPath, ["packages/cli/dist/slipway.cjs", "stemcell", "build", ...flags]);
+  run("tar", ["-xzf", stemcell, "-C", dir, "image"]);
+  return join(dir, "image");
 }
 const docker = (...args) => run("docker", ["-H", host, ...args]);
 

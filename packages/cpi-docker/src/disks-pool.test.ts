@@ -240,6 +240,41 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
     await cloud.result("delete_disk", [disk]);
   });
 
+  it("is not deleted, and nobody else's device wiped, when its node cannot follow its number", async () => {
+    const [at, foreign] = [await device(32), await device(32)];
+    pool(at);
+    const [blank, disk] = [await content(at), await newDisk(8)];
+    const image = `/slipway/disks/${disk}/${disk}.img`;
+    await inKeeper(`dd if=/dev/urandom of=${foreign} bs=1M count=32 conv=notrunc,fsync && rm ${image} &&
+      mknod ${image} b $(stat -L -c '0x%t 0x%T' ${foreign}) && mkdir ${image}.new`);
+    const before = await content(foreign);
+    expect(await cloud.refusal("delete_disk", [disk])).toMatch(/DOC-016/);
+    expect(await cloud.result("has_disk", [disk])).toBe(true);
+    await inKeeper(`rmdir ${image}.new`);
+    await cloud.result("delete_disk", [disk]);
+    await expect.poll(() => content(at)).toBe(blank);
+    expect(await content(foreign)).toBe(before);
+  });
+
+  it("is one volume's alone, also when two take its device in the same moment", async () => {
+    const foreign = await DockerCloud.open();
+    try {
+      await foreign.newStemcell();
+      await foreign.result("delete_disk", [await foreign.newDisk(8)]);
+      const at = await device(32);
+      pool(at);
+      Object.assign(foreign.config, { devices: [at] });
+      const order = [8, { type: "device" }, null];
+      const replies = await Promise.all([cloud, foreign].map((one) => one.ask("create_disk", order)));
+      const refusals = replies.flatMap(({ error }) => error?.message ?? []);
+      expect(refusals).toEqual([expect.stringMatching(/says that it is disk-\w+ of another volume/)]);
+      for (const [n, one] of [cloud, foreign].entries())
+        if (replies[n]?.error === null) await one.result("delete_disk", [replies[n]?.result]);
+    } finally {
+      await foreign.close();
+    }
+  });
+
   it("is made with a keeper that may open devices of its kind", async () => {
     const node = `/dev/slipway-pool-${systemRandom.hex(4)}`;
     nodes.push(node);

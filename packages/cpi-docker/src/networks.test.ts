@@ -44,6 +44,13 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a network that 
     expect(await exists(network)).toBe(false);
   });
 
+  it("goes when the VM it was made for cannot be made", async () => {
+    const ip = nextAddress();
+    const properties = { capabilities: ["NO_SUCH_ONE"] };
+    await cloud.refusal("create_vm", cloud.vmArguments(stemcell, { a: manual(ip) }, properties));
+    expect(await exists(named(ip))).toBe(false);
+  });
+
   it("stays if create_network or somebody else made it", async () => {
     const ip = nextAddress();
     const { engine } = await cloud.cloud();

@@ -19,7 +19,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
       machine = await Machine.open();
       engine = await OnEngine.open(machine.home);
       const port = await freePort();
-      const range = `10.214.${port & 0xff}.0/24`;
+      const range = `10.219.${port & 0xff}.0/24`;
       flags = ["--cpi", "docker", "--docker-host", HOST, "--port", String(port), "--range", range];
     });
     afterAll(async () => {

@@ -4,12 +4,11 @@ import { join } from "node:path";
 import { shellWord } from "@slipway/kernel/shell";
 import type { DockerChoice } from "../home/choice.ts";
 import { openEngine } from "../up/engine.ts";
+import { DEFAULT_HOST } from "../up/wish.ts";
 import { WORDS } from "../up/words.ts";
 import { RangeInUse } from "./errors.ts";
 import { holderOfRange } from "./networks.ts";
 import type { Stage, StageTools } from "./stage.ts";
-
-const USUAL_HOST = "unix:///var/run/docker.sock";
 
 export const dockerStage = (choice: DockerChoice, { clock, programs }: StageTools): Stage => ({
   words: WORDS.docker,
@@ -36,6 +35,6 @@ export const dockerStage = (choice: DockerChoice, { clock, programs }: StageTool
     if (holder !== undefined) throw RangeInUse({ range, holder });
   },
   look: [
-    `docker ${choice.host === USUAL_HOST ? "" : `-H ${shellWord(choice.host)} `}ps --filter label=slipway.deployment=demo`,
+    `docker ${choice.host === DEFAULT_HOST ? "" : `-H ${shellWord(choice.host)} `}ps --filter label=slipway.deployment=demo`,
   ],
 });

@@ -1,7 +1,7 @@
-import { BlockList, isIPv4 } from "node:net";
 import type { NetworkInterfaceInfo } from "node:os";
 import type { Engine } from "@slipway/cpi-docker/engine/engine";
 import { LABEL } from "@slipway/cpi-docker/labels";
+import { isIn } from "@slipway/cpi-docker/networks/plan";
 import { json, mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 
@@ -52,13 +52,6 @@ const isOurs = (found: Network, range: string): boolean =>
 
 /** Of two ranges one has the other in it, or they have nothing in common. */
 export function overlap(one: string, other: string): boolean {
-  const has = (range: string, address: string) => {
-    const [start = "", bits = ""] = range.split("/");
-    if (!isIPv4(start) || !isIPv4(address)) return false;
-    const list = new BlockList();
-    list.addSubnet(start, Number(bits), "ipv4");
-    return list.check(address, "ipv4");
-  };
   const start = (range: string) => range.split("/")[0] ?? "";
-  return has(one, start(other)) || has(other, start(one));
+  return isIn(one, start(other)) || isIn(other, start(one));
 }

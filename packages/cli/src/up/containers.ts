@@ -1,3 +1,4 @@
+import { hasVolume } from "@slipway/cpi-docker/disks/volume";
 import type { Engine } from "@slipway/cpi-docker/engine/engine";
 import { execIn } from "@slipway/cpi-docker/engine/exec";
 import { LABEL, labelled } from "@slipway/cpi-docker/labels";
@@ -43,12 +44,3 @@ const list = (engine: Engine, labels: Readonly<Record<string, string>>) =>
     path: "/containers/json",
     query: { all: "true", filters: labelled(labels) },
   });
-
-export async function hasVolume(engine: Engine, name: string): Promise<boolean> {
-  const call = {
-    doing: `looking for the volume '${name}'`,
-    method: "GET",
-    path: `/volumes/${name}`,
-  } as const;
-  return (await engine.find(open({ Name: v.string() }), call)) !== undefined;
-}

@@ -1,5 +1,6 @@
 import { createServer } from "node:net";
 import type { Engine } from "@slipway/cpi-docker/engine/engine";
+import { withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
@@ -10,6 +11,7 @@ import { openEngine, reachOf } from "./engine.ts";
 import { WORDS } from "./words.ts";
 
 const ANSWERS_WITHIN_MS = 3000;
+const LOOKS_WITHIN_MS = 10_000;
 
 /** Containers of a Docker Engine. They need no Director to run. */
 export const dockerBackend = (choice: DockerChoice, { home, clock }: BackendTools): Backend => ({
@@ -19,7 +21,9 @@ export const dockerBackend = (choice: DockerChoice, { home, clock }: BackendTool
   kept: `State is kept in ${home.dir}, disks in the Docker volume ${choice.volume}.`,
   look: async () => {
     try {
-      return await seenOn(await openEngine(choice, clock, ANSWERS_WITHIN_MS), choice);
+      return await withDeadline("looking at the engine", LOOKS_WITHIN_MS, clock, undefined, async () =>
+        seenOn(await openEngine(choice, clock, ANSWERS_WITHIN_MS), choice),
+      );
     } catch (error) {
       return { vms: [], disks: undefined, trouble: messageTrail(error) };
     }

@@ -25,7 +25,7 @@ export async function openEngine(where: Where, clock: Clock, withinMs = 10_000):
     return (await Engine.open(address, late.signal)).withoutSignal();
   } catch (cause) {
     const absent = errors.NoEngine.paramsOf(cause);
-    if (absent !== undefined) throw EngineAbsent(absent);
+    if (absent !== undefined) throw EngineAbsent(absent, { cause: (cause as Error).cause });
     const { host } = where;
     if (errors.BadHost.is(cause)) throw BadDockerHost({ host, why: "that is no address of an engine" });
     if (errors.Unprotected.is(cause))

@@ -105,6 +105,22 @@ describe("the engine, before anything is made", () => {
       expect(await asked(host)).toEqual({ cpi: "docker", host, engine: "one" });
     });
 
+    it("and says another name every time, as podman does, is known by its machine and its files", async () => {
+      const { host } = engine;
+      let root = "/one";
+      engine.answers = {
+        get "/info"() {
+          return { ID: systemRandom.hex(8), Name: "machine", DockerRootDir: root };
+        },
+      };
+      const prepared = await asked(host);
+      await decide(home, prepared, systemRandom);
+      await bind();
+      expect(await asked(host)).toEqual(prepared);
+      root = "/two";
+      await expect(asked(host)).rejects.toSatisfy(OtherEngine.is);
+    });
+
     it("and is too old, is said to be", async () => {
       engine.version = { ApiVersion: "1.24", MinAPIVersion: "1.12" };
       await expect(asked(engine.host)).rejects.toMatchObject({ code: "DOC-002" });

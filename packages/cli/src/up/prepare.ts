@@ -1,3 +1,4 @@
+import { hasVolume } from "@slipway/cpi-docker/disks/volume";
 import type { Engine } from "@slipway/cpi-docker/engine/engine";
 import type { Random } from "@slipway/kernel/random";
 import { open } from "@slipway/protocol/schema/json";
@@ -5,7 +6,6 @@ import * as v from "valibot";
 import { type Choice, type DockerChoice, isBound, readChoice, writeChoice } from "../home/choice.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
-import { hasVolume } from "./containers.ts";
 import { openEngine } from "./engine.ts";
 import { OtherCpi, OtherEngine } from "./errors.ts";
 import { warnWithoutNamespaces } from "./sandboxes.ts";
@@ -68,9 +68,12 @@ function withVolume(
   };
 }
 
-const info = open({ ID: v.optional(v.nullable(v.string())) });
+const optional = v.optional(v.nullable(v.string()));
+const info = open({ ID: optional, Name: optional, DockerRootDir: optional });
 
+/** Podman makes up an id for every answer: it is known by its machine, and by where its files are. */
 async function nameOf(engine: Engine): Promise<string> {
-  const { ID } = await engine.json(info, { doing: "asking who it is", method: "GET", path: "/info" });
-  return ID || "unnamed";
+  const ask = () => engine.json(info, { doing: "asking who it is", method: "GET", path: "/info" });
+  const [{ ID, Name, DockerRootDir }, again] = [await ask(), await ask()];
+  return ID && ID === again.ID ? ID : `${Name || "unnamed"}:${DockerRootDir ?? ""}`;
 }

@@ -22,7 +22,7 @@ export interface Known {
   readonly bound: boolean;
 }
 
-const DEFAULT_HOST = "unix:///var/run/docker.sock";
+export const DEFAULT_HOST = "unix:///var/run/docker.sock";
 
 /** What is asked for, as far as the home lets one choose; else what it has; else sandboxes. */
 export function wishOf(

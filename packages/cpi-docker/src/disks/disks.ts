@@ -130,6 +130,12 @@ export function settle({ code, stdout, stderr }: Ran, { disk, doing, vm, sizeMib
       throw NoFreeDevice({ sizeMib: sizeMib ?? 0, reasons: said.split("\n") });
     case ENDED.lost:
       throw DeviceLost({ disk, said });
+    case ENDED.notAllowed:
+      throw DiskCommandFailed({
+        disk,
+        doing,
+        said: `the engine does not let the keeper open device ${said}`,
+      });
     default:
       throw DiskCommandFailed({
         disk,

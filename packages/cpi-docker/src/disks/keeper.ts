@@ -54,7 +54,8 @@ export class Keeper {
     for (;;) {
       const ran = await execIn(this.#cloud.engine, this.name, ["sh", "-c", script, "sh", ...args], doing);
       const major = ran.code === ENDED.notAllowed ? /^(\d+):/.exec(ran.stdout.trim())?.[1] : undefined;
-      if (major === undefined || allowed.includes(major)) return ran;
+      // Another call may make it anew in the same moment, and not know of this kind.
+      if (major === undefined || allowed.filter((one) => one === major).length === MOST_TRIES) return ran;
       allowed.push(major);
       await this.#allow(major);
     }
@@ -63,9 +64,23 @@ export class Keeper {
   async #allow(major: string): Promise<void> {
     const found = await findContainer(this.#cloud, this.name);
     const before = majorsOf(found);
+    if (before.includes(major)) return;
     // Not by its name: another call may have made it anew already.
-    if (found !== undefined && !before.includes(major)) await removeContainer(this.#cloud, found.Id);
-    if (!before.includes(major)) await this.#makeOfAny([...before, major]);
+    if (found !== undefined) await this.#remove(found);
+    await this.#makeOfAny([...before, major]);
+  }
+
+  /** When the scripts of other calls have ended, unless they take too long. */
+  async #remove({ Id }: Container): Promise<void> {
+    const { clock } = this.#cloud;
+    const since = clock.monotonic();
+    for (;;) {
+      const now = await findContainer(this.#cloud, Id);
+      const busy = now?.State.Running && (now.ExecIDs ?? []).length > 0;
+      if (!busy || clock.monotonic() - since > SCRIPTS_END_MS) break;
+      await clock.sleep(200);
+    }
+    await removeContainer(this.#cloud, Id);
   }
 
   /** Also when it has to be started. One of an older kind is removed. */
@@ -74,7 +89,7 @@ export class Keeper {
     if (found === undefined) return false;
     if (Number(found.Config.Labels?.[LABEL.version] ?? 0) < Number(VERSION)) {
       this.#majors = majorsOf(found);
-      await removeContainer(this.#cloud, found.Id);
+      await this.#remove(found);
       return false;
     }
     if (!found.State.Running)
@@ -188,6 +203,8 @@ interface Failure {
 }
 
 const OTHER_MAKES_MS = 30_000;
+const SCRIPTS_END_MS = 60_000;
+const MOST_TRIES = 3;
 
 const NO_SHELL: Failure = { said: "it has no sh", ofImage: true };
 /** What engines say of a program that they could not run in a container. */

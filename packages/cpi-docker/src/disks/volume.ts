@@ -1,17 +1,19 @@
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { Cloud } from "../cloud.ts";
-import { refused } from "../engine/engine.ts";
+import { type Engine, refused } from "../engine/engine.ts";
 import { LABEL } from "../labels.ts";
 
 const volume = open({ Name: v.string() });
 
-export const volumeExists = async ({ engine, config }: Cloud): Promise<boolean> =>
+export const hasVolume = async (engine: Engine, name: string): Promise<boolean> =>
   (await engine.find(volume, {
-    doing: `looking for the volume '${config.volume}'`,
+    doing: `looking for the volume '${name}'`,
     method: "GET",
-    path: `/volumes/${config.volume}`,
+    path: `/volumes/${name}`,
   })) !== undefined;
+
+export const volumeExists = ({ engine, config }: Cloud): Promise<boolean> => hasVolume(engine, config.volume);
 
 /** One that is there is used as it is: it may be on a disk of its own. */
 export async function createVolume({ engine, config }: Cloud): Promise<void> {

@@ -1,11 +1,12 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import { type AddressInfo, createServer as createNetServer } from "node:net";
+import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { needs } from "@slipway/agent/testing/needs";
 import { AGENT_SERVER, CA, DIRECTOR, OTHER_CA } from "@slipway/agent/transports/testing/certificates";
 import { embed } from "@slipway/cpi-sdk/embed";
+import { freePort } from "@slipway/kernel/testing/free-port";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { cpiDocker } from "../cpi-docker.ts";
 import { OwnEngine, ownEngineTrouble } from "../testing/own-engine.ts";
@@ -126,11 +127,3 @@ const stop = (server: Server) => {
   server.closeAllConnections();
   server.close();
 };
-
-async function freePort(): Promise<number> {
-  const server = createNetServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  return port;
-}

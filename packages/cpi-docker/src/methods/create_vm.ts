@@ -1,5 +1,6 @@
 import { openCloud, unstoppable } from "../cloud.ts";
 import { LABEL, labelsOf, ownerLabels } from "../labels.ts";
+import { madeFor, removeUnused } from "../networks/networks.ts";
 import { planNetworks } from "../networks/plan.ts";
 import { imageOfStemcell } from "../stemcells/images.ts";
 import { removeContainer } from "../vms/containers.ts";
@@ -15,7 +16,11 @@ export const createVm: DockerMethods["createVm"] = async (args, call) => {
   const plan = planNetworks(args.networks);
   const cloud = await openCloud(call);
   const { reference, command } = await imageOfStemcell(cloud, args.stemcellCid);
-  call.cleanup(async () => void (await removeContainer(unstoppable(cloud), cid)));
+  call.cleanup(async () => {
+    const undoing = unstoppable(cloud);
+    await removeContainer(undoing, cid);
+    await removeUnused(undoing, madeFor(plan.wishes));
+  });
   await create(cloud, {
     cid,
     agentId: args.agentId,

@@ -12,7 +12,10 @@ export const deleteVm: DockerMethods["deleteVm"] = async ({ vmCid }, call) => {
   const found = await findVm(cloud, vmCid);
   if (found !== undefined) await removeContainer(cloud, vmCid);
   // Also when it is not there: a crash may have left its disks.
-  await releaseDisks(cloud, vmCid);
+  try {
+    await releaseDisks(cloud, vmCid);
+  } finally {
+    if (found !== undefined) await removeUnused(cloud, networksOf(found));
+  }
   if (found === undefined) throw vmNotFound(vmCid);
-  await removeUnused(cloud, networksOf(found));
 };

@@ -56,8 +56,7 @@ export async function networkFor(cloud: Cloud, wish: Wish, labels: Labels): Prom
         why: `no Docker network has ${ip} in a subnet, and none can be made without a netmask`,
       });
     try {
-      const name = `slipway-${wish.range.replace("/", "-")}`;
-      return await makeNetwork(cloud, name, wish, { ...labels, [LABEL.made]: FOR_A_VM });
+      return await makeNetwork(cloud, nameFor(wish.range), wish, { ...labels, [LABEL.made]: FOR_A_VM });
     } catch (error) {
       if (!EngineRefused.is(error)) throw error;
       // Another call may be making or removing it in this moment: the engine refuses a range that it does not show.
@@ -69,6 +68,12 @@ export async function networkFor(cloud: Cloud, wish: Wish, labels: Labels): Prom
 }
 
 const SETTLES_WITHIN_MS = 5000;
+
+const nameFor = (range: string): string => `slipway-${range.replace("/", "-")}`;
+
+/** Names of the networks that may have been made for these. */
+export const madeFor = (wishes: readonly Wish[]): readonly string[] =>
+  wishes.flatMap(({ range }) => (range === undefined ? [] : [nameFor(range)]));
 
 async function networkOf(cloud: Cloud, ip: string): Promise<string | undefined> {
   const usable = (await allNetworks(cloud)).filter(({ Name }) => !BUILT_IN.includes(Name));

@@ -9,6 +9,8 @@ import { LABEL, type Labels, labelled } from "../labels.ts";
 /** As the engine shows it. */
 const container = open({
   Id: v.string(),
+  /** What runs in it beside its first process. */
+  ExecIDs: v.optional(v.nullable(v.array(v.string()))),
   State: open({ Status: v.string(), Running: v.boolean(), ExitCode: v.optional(v.number()) }),
   Config: open({ Labels: v.optional(v.nullable(mapOf(v.string()))) }),
   NetworkSettings: v.optional(

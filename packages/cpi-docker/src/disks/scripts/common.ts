@@ -76,7 +76,8 @@ loop_of() {
 # Takes the loop device away from a disk. Waits as many twentieths of a second for a mount that is just going.
 let_go() {
   patience=$1 turns=0
-  while loop=$(loops "$image" | head -n 1); [ -n "$loop" ]; do
+  # What is not known is not taken for none.
+  while all=$(loops "$image") || return 1; loop=$(echo "$all" | head -n 1); [ -n "$loop" ]; do
     if mounted "$loop"; then
       [ "$turns" -lt "$patience" ] || return 1
     else
@@ -120,9 +121,10 @@ find_device() {
   sync "$dir"
 }
 
-# A disk that was deleted: all of its device becomes zeros, what it says of itself last.
+# A disk that was deleted: all of its device becomes zeros, what it says of itself last. No device that says otherwise.
 wipe() {
-  node=$(ls "$1"/*.img) size=$(bytes "$1"/*.img)
+  node=$(ls "$1"/*.img) size=$(bytes "$1"/*.img) name=\${1##*/.}
+  [ "$(stamp "$node")" = "slipway \${name%.deleted}" ]
   # Some devices can do it themselves.
   blkdiscard --zeroout --offset "$own" "$node" 2>/dev/null ||
     dd if=/dev/zero of="$node" bs=1M iflag=count_bytes oflag=seek_bytes seek="$own" count=$((size - own)) conv=notrunc,fsync

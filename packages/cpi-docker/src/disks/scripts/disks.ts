@@ -21,13 +21,16 @@ sync "$disks"
 /** cid. First out of sight, so that a crash leaves nothing that looks whole. */
 export const DELETE = `${COMMON}
 gone=$disks/.$1.deleted
-[ -e "$gone/device" ] || rm -rf "$disks/.$1.new" "$gone"
+# What has a device is left to those who know what becomes of it.
+for left in "$disks/.$1.new" "$gone"; do [ -e "$left/device" ] || rm -rf "$left"; done
 use "$1"
 [ -z "$holder" ] || { echo "$holder"; exit ${ENDED.held}; }
 let_go 0 || exit ${ENDED.busy}
 code=0
-(find_device) || code=$?
-[ "$code" != ${ENDED.notAllowed} ] || exit "$code"
+(find_device) &
+# Not as part of a condition: there, the shell would go on after what fails.
+wait $! || code=$?
+[ "$code" = 0 ] || [ "$code" = ${ENDED.lost} ] || exit "$code"
 mv -T "$dir" "$gone"
 sync "$disks"
 # A device that is gone cannot be wiped. Should it come back, it says whose it was, and no disk is made on it.

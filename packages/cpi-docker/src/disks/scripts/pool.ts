@@ -47,7 +47,8 @@ zeros() {
 }
 
 blank() {
-  size=$(bytes "$1") edge=$((4 * own)) sample=65536
+  size=$(bytes "$1") || return 1
+  edge=$((4 * own)) sample=65536
   [ "$size" -gt $((own + 2 * edge)) ] || { zeros "$1" 0 "$size"; return; }
   zeros "$1" 0 $((own + edge)) && zeros "$1" $((size - edge)) "$edge" || return 1
   # Where btrfs and ext4 have their second superblocks.
@@ -98,6 +99,9 @@ for path; do
 done
 taken=
 for path in $(printf %s "$fitting" | sort -n | cut -d ' ' -f 2); do
+  # Against a keeper of another volume, to the end of this script.
+  exec 8<"$path"
+  flock --wait 10 8 || { echo "$path is locked by somebody"; continue; }
   why=$(why_not "$path")
   [ -n "$why" ] || { taken=$path; break; }
   echo "$path $why"
@@ -105,6 +109,8 @@ done
 [ -n "$taken" ] || { printf %s "$small"; exit ${ENDED.noDevice}; }
 
 new=$disks/.$cid.new
+# Its maker was killed, and the device has its name already: there must not be two.
+[ ! -e "$new/device" ] || { echo "$(cat "$new/device"), on which it was being made, cannot be read"; exit ${ENDED.lost}; }
 rm -rf "$new"
 mkdir "$new"
 printf %s "$record" >"$new/record.json"
