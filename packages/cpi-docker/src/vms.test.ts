@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { needs } from "@slipway/agent/testing/needs";
 import { CPI_METHOD_NAMES } from "@slipway/protocol/cpi/methods";
+import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LABEL } from "./labels.ts";
 import { DockerCloud, engineTrouble, manual, nextAddress, Vm } from "./testing/docker-cloud.ts";
@@ -164,6 +165,24 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
       index: "0",
     });
     await cloud.result("delete_vm", [vm.cid]);
+  });
+
+  it("leaves nothing when somebody has removed its container behind our back", async () => {
+    const { cid } = await cloud.newVm(stemcell);
+    const { engine } = await cloud.cloud();
+    const query = { filters: JSON.stringify({ label: [`slipway.cid=${cid}`] }) };
+    const look = { doing: "looking", method: "GET", path: "/volumes", query } as const;
+    const volumes = async () =>
+      (await engine.json(v.looseObject({ Volumes: v.nullable(v.array(v.unknown())) }), look)).Volumes ?? [];
+    await engine.run({
+      doing: "removing",
+      method: "DELETE",
+      path: `/containers/${cid}`,
+      query: { force: "true" },
+    });
+    expect(await volumes()).toHaveLength(1);
+    expect(await cloud.refusal("delete_vm", [cid])).toContain("VMNotFound");
+    expect(await volumes()).toEqual([]);
   });
 
   it("comes twenty at once", { timeout: 180_000 }, async () => {

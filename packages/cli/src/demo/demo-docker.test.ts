@@ -68,6 +68,14 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
       });
     });
 
+    it("a stemcell whose image somebody has removed is made again", async () => {
+      expect((await machine.run("up", "--detach")).code).toBe(0);
+      await engine.untagStemcells();
+      const { code, said } = await machine.run("demo");
+      expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining("The data is still there") });
+      expect((await machine.run("down")).code).toBe(0);
+    });
+
     it("a home with containers gets no sandboxes, and is told where its containers are by no other engine", async () => {
       const { code, said } = await machine.run("up", "--cpi", "local");
       expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining("CLU-031") });

@@ -2,6 +2,8 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { canUseSandboxes } from "@slipway/agent/e2e/testing/sandbox";
 import { needs } from "@slipway/agent/testing/needs";
+import { systemClock } from "@slipway/kernel/clock";
+import { acquireLock } from "@slipway/kernel/lock-file";
 import { freePort } from "@slipway/kernel/testing/free-port";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Machine } from "../up/testing/machine.ts";
@@ -53,9 +55,12 @@ describe.runIf(possible)("slipway demo", { timeout: 120_000 }, () => {
     expect(machine.processes()).toEqual([]);
   });
 
-  it("uses a Director that runs already, and leaves it running", async () => {
+  it("uses a Director that runs already, and leaves it running; one is played at a time", async () => {
     expect((await machine.run("up", "--detach")).code).toBe(0);
     const before = await machine.status();
+    const lock = await acquireLock(join(machine.home, "demo.lock"), { clock: systemClock, waitMs: 0 });
+    expect((await machine.run("demo")).said).toMatch(/CLU-027 another demo .*: process \d+/);
+    await lock.release();
     const { code, said } = await machine.run("demo");
     expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining("The data is still there") });
     expect(await machine.status()).toMatchObject({ process: before.process, sandboxes: "1 running" });

@@ -25,6 +25,12 @@ export const dockerStage = (choice: DockerChoice, { clock, programs }: StageTool
       return { path, done: () => rm(path, { force: true }) };
     },
   },
+  hasStemcell: async (cid) => {
+    const { findImage, referenceOf, tagOf } = await import("@slipway/cpi-docker/stemcells/images");
+    const tag = tagOf(cid);
+    const engine = await openEngine(choice, clock);
+    return tag !== undefined && (await findImage({ engine }, referenceOf(tag))) !== undefined;
+  },
   mustBeFree: async (range) => {
     const engine = await openEngine(choice, clock);
     const holder = await holderOfRange(

@@ -26,7 +26,7 @@ export const BadRange = defineError<{ given: string; takes: string; example: str
   code: "CLU-023",
   kind: "operator",
   message: (p) => `--range takes ${p.takes} such as ${p.example}, got '${p.given}'`,
-  next: "Give three numbers up to 255, and 0/24.",
+  next: "Give one like that, which nobody here uses.",
 });
 
 export const NoVm = defineError<{ what: string }>({
@@ -47,6 +47,13 @@ export const RangeInUse = defineError<{ range: string; holder: string }>({
   code: "CLU-026",
   kind: "operator",
   message: (p) =>
-    `the demo's container was to have an address of ${p.range}, and ${p.holder} has those already`,
+    `the demo's container was to have an address of ${p.range}; these are taken, by ${p.holder}`,
   next: "Choose others: --range 10.246.0.0/24, or another 24 bits of a private network that nobody here uses.",
+});
+
+export const DemoRuns = defineError<{ home: string; holder: string }>({
+  code: "CLU-027",
+  kind: "operator",
+  message: (p) => `another demo is being played in ${p.home}: ${p.holder}`,
+  next: "Wait for its end, or give this one a directory of its own: put SLIPWAY_HOME=DIR before the command, and --port N behind it.",
 });

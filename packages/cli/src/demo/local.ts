@@ -22,6 +22,8 @@ export const localStage = ({ clock }: StageTools): Stage => ({
       return { path, done: async () => undefined };
     },
   },
+  // In the home itself: nobody takes it away.
+  hasStemcell: async () => true,
   /** The first address that is given out: somebody else's agent, or anything else, may have it. */
   mustBeFree: async (range) => {
     const host = range.replace(/0\/24$/, "2");

@@ -1,3 +1,5 @@
+import { join } from "node:path";
+import { acquireLock, LockTimeout } from "@slipway/kernel/lock-file";
 import { shellWord } from "@slipway/kernel/shell";
 import { type Choice, readChoice } from "../home/choice.ts";
 import type { Tools } from "../tools.ts";
@@ -13,7 +15,7 @@ import { stopped } from "../up/stopped.ts";
 import type { Asked, Wish } from "../up/wish.ts";
 import { WORDS } from "../up/words.ts";
 import { connect } from "./connect.ts";
-import { NoNamespaces } from "./errors.ts";
+import { DemoRuns, NoNamespaces } from "./errors.ts";
 import { rangeOf } from "./range.ts";
 import { type Stage, stageOf } from "./stage.ts";
 import { givenStemcell } from "./stemcell.ts";
@@ -79,11 +81,21 @@ const reachOf = (obtained: Awaited<ReturnType<typeof obtainCloud>>): Reach =>
   obtained.found === undefined ? obtained.cloud.reach : obtained.found.reach;
 
 async function play(reach: Reach, range: string | undefined, stage: Stage, tools: Tools): Promise<void> {
-  const api = await connect(reach, tools);
+  const { home, clock, stop } = tools;
+  const options = { clock, waitMs: 0, signal: stop };
+  const lock = await acquireLock(join(home.dir, "demo.lock"), options).catch((error: unknown) => {
+    const held = LockTimeout.paramsOf(error);
+    throw held === undefined ? error : DemoRuns({ home: home.dir, holder: held.holder });
+  });
   try {
-    await tellStory(api, tools, range, stage);
+    const api = await connect(reach, tools);
+    try {
+      await tellStory(api, tools, range, stage);
+    } finally {
+      api.close();
+    }
   } finally {
-    api.close();
+    await lock.release();
   }
 }
 

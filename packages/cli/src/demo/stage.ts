@@ -24,6 +24,8 @@ export interface Stage {
   readonly range: string;
   readonly comment: string;
   readonly stemcell: DemoStemcell;
+  /** Whether what the Director knows as a stemcell is still there. */
+  hasStemcell(cid: string): Promise<boolean>;
   /** Refuses addresses that somebody else has. */
   mustBeFree(range: string): Promise<void>;
   /** What one can look at next, beside what is always there. */

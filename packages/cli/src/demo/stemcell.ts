@@ -5,7 +5,7 @@ import type { DirectorApi } from "../api/director-api.ts";
 import { NoSuchFile } from "../commands/errors.ts";
 import { listStemcells } from "../uploads/stemcell-wire.ts";
 import { carryOut } from "./follow.ts";
-import type { DemoStemcell, StemcellName } from "./stage.ts";
+import type { DemoStemcell, Stage, StemcellName } from "./stage.ts";
 
 /** A user's own. Read before anything is started. */
 export async function givenStemcell(file: string): Promise<DemoStemcell> {
@@ -22,21 +22,25 @@ export async function givenStemcell(file: string): Promise<DemoStemcell> {
   };
 }
 
-/** Uploaded unless it is there. */
+/** Uploaded unless it is there, for the Director and for its cloud. */
 export async function ensureStemcell(
   api: DirectorApi,
   dir: string,
-  stemcell: DemoStemcell,
+  { stemcell, hasStemcell }: Pick<Stage, "stemcell" | "hasStemcell">,
   tell: (text: string) => void,
 ): Promise<StemcellName> {
   const named = await stemcell.id();
-  const known = await listStemcells(api);
-  if (known.some(({ name, version }) => name === named.name && version === named.version)) return named;
+  const known = (await listStemcells(api)).find(
+    ({ name, version }) => name === named.name && version === named.version,
+  );
+  if (known !== undefined && (await hasStemcell(known.cid ?? ""))) return named;
+  // What the Director knows and its cloud no longer has is made again.
+  const query = known === undefined ? {} : { fix: "true" };
   const { path, done } = await stemcell.archive(dir);
   try {
     const body = createReadStream(path);
     const contentType = "application/x-compressed";
-    await carryOut(api, { method: "POST", path: "/stemcells", body, contentType }, tell);
+    await carryOut(api, { method: "POST", path: "/stemcells", query, body, contentType }, tell);
   } finally {
     await done();
   }

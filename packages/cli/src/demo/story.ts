@@ -41,7 +41,7 @@ export async function tellStory(
     return { said, value: undefined };
   });
   const stemcell = await step(tools, stage.stemcell.doing, async (tell) => {
-    const value = await ensureStemcell(api, dir, stage.stemcell, tell);
+    const value = await ensureStemcell(api, dir, stage, tell);
     return { said: `Stemcell ${value.name}/${value.version}: ${stage.stemcell.about}`, value };
   });
   const first = await step(tools, `Deploying one ${one} with a disk`, async (tell) => {

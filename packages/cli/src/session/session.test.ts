@@ -29,7 +29,7 @@ const find = (asked: Partial<typeof NOTHING> | Record<string, string>) =>
 async function local(url = "https://127.0.0.1:25555", password = 'it\'s $HOME "x"') {
   const caFile = join(dir, "ca.crt");
   await writeFile(caFile, PEM);
-  await writeFile(home().envFile, envText({ url, caFile, admin: { name: "admin", password } }));
+  await writeFile(home().envFile, envText({ dir: "/home", url, caFile, admin: { name: "admin", password } }));
 }
 
 const remember = (login: object, current = false) =>

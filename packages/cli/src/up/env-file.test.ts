@@ -13,12 +13,12 @@ it.each(["plain", 'it\'s $HOME `id` \\ "x" ; #', "  spaces  "])(
       const caFile = join(dir, "a directory's", "ca.crt");
       writeFileSync(
         join(dir, "env"),
-        envText({ url: "https://127.0.0.1:25555", caFile, admin: { name: "admin", password: secret } }),
+        envText({ dir, url: "https://127.0.0.1:25555", caFile, admin: { name: "admin", password: secret } }),
       );
       const script =
-        '. "$1"; printf "%s\\n%s\\n%s\\n%s" "$BOSH_ENVIRONMENT" "$BOSH_CA_CERT" "$BOSH_CLIENT" "$BOSH_CLIENT_SECRET"';
+        '. "$1"; printf "%s\\n%s\\n%s\\n%s\\n%s" "$SLIPWAY_HOME" "$BOSH_ENVIRONMENT" "$BOSH_CA_CERT" "$BOSH_CLIENT" "$BOSH_CLIENT_SECRET"';
       const read = execFileSync("sh", ["-c", script, "sh", join(dir, "env")], { encoding: "utf8" });
-      expect(read).toBe(["https://127.0.0.1:25555", caFile, "admin", secret].join("\n"));
+      expect(read).toBe([dir, "https://127.0.0.1:25555", caFile, "admin", secret].join("\n"));
     } finally {
       rmSync(dir, { recursive: true });
     }
@@ -26,5 +26,7 @@ it.each(["plain", 'it\'s $HOME `id` \\ "x" ; #', "  spaces  "])(
 );
 
 it("passwords that stand in a configuration are not copied", () => {
-  expect(envText({ url: "https://h:1", caFile: "/ca", admin: undefined })).not.toContain("BOSH_CLIENT");
+  expect(envText({ dir: "/d", url: "https://h:1", caFile: "/ca", admin: undefined })).not.toContain(
+    "BOSH_CLIENT",
+  );
 });

@@ -1,8 +1,11 @@
+import { resolve } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { shellQuoted } from "@slipway/kernel/shell";
 import type { Home } from "../home/home.ts";
 
 export interface Access {
+  /** The home, for `slipway` itself: whoever reads this speaks of the same one afterwards. */
+  readonly dir: string;
   readonly url: string;
   readonly caFile: string;
   /** Undefined where a configuration names the users: their passwords stay there. */
@@ -10,8 +13,9 @@ export interface Access {
 }
 
 /** The lines a shell reads with `. env`. */
-export function envText({ url, caFile, admin }: Access): string {
+export function envText({ dir, url, caFile, admin }: Access): string {
   const lines = [
+    ["SLIPWAY_HOME", dir],
     ["BOSH_ENVIRONMENT", url],
     ["BOSH_CA_CERT", caFile],
     ...(admin === undefined
@@ -24,5 +28,5 @@ export function envText({ url, caFile, admin }: Access): string {
   return lines.map(([name = "", value = ""]) => `export ${name}=${shellQuoted(value)}\n`).join("");
 }
 
-export const writeEnvFile = (home: Home, access: Access): Promise<void> =>
-  writeFileAtomic(home.envFile, envText(access), 0o600);
+export const writeEnvFile = (home: Home, access: Omit<Access, "dir">): Promise<void> =>
+  writeFileAtomic(home.envFile, envText({ dir: resolve(home.dir), ...access }), 0o600);

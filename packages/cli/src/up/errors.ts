@@ -97,7 +97,7 @@ export const OtherCpi = defineError<{ dir: string; has: string; vms: string; ask
   kind: "operator",
   message: (p) =>
     `the VMs of ${p.dir} are ${p.vms}: it has the CPI ${p.has}, and --cpi ${p.asked} was asked for`,
-  next: "Leave out --cpi, or use another directory and port: SLIPWAY_HOME=DIR slipway up --cpi {asked} --port N.",
+  next: "Leave out --cpi, or use another directory: put SLIPWAY_HOME=DIR before the command, and --port N behind it.",
 });
 
 export const NotForLocal = defineError<{ option: string }>({
@@ -118,7 +118,7 @@ export const BadDockerHost = defineError<{ host: string; why: string }>({
   code: "CLU-034",
   kind: "operator",
   message: (p) => `the Docker Engine at ${p.host} cannot be used: ${p.why}`,
-  next: "Give --docker-host (or DOCKER_HOST) unix:///PATH, or tcp://HOST:2376 together with DOCKER_CERT_PATH, a directory with ca.pem, cert.pem and key.pem.",
+  next: "Give --docker-host (or DOCKER_HOST) unix:///PATH, or tcp://HOST:2376 together with DOCKER_CERT_PATH, a directory with ca.pem, cert.pem and key.pem. ssh:// is not supported.",
 });
 
 export const CertificatesUnreadable = defineError<{ path: string; why: string }>({

@@ -94,15 +94,17 @@ describe("the engine, before anything is made", () => {
   });
 
   describe("that answers", () => {
+    const INFO = { ID: "one", Name: "machine", DockerRootDir: "/docker" };
+    const NAME = "machine /docker one";
     let engine: FakeEngine;
     beforeEach(async () => {
-      engine = await FakeEngine.open({ "/info": { ID: "one" } });
+      engine = await FakeEngine.open({ "/info": INFO });
     });
     afterEach(() => engine.close());
 
-    it("is known by its name from then on, at whatever address", async () => {
+    it("is known from then on by its machine, its files and its id, at whatever address", async () => {
       const { host } = engine;
-      expect(await asked(host)).toEqual({ cpi: "docker", host, engine: "one" });
+      expect(await asked(host)).toEqual({ cpi: "docker", host, engine: NAME });
     });
 
     it("and says another name every time, as podman does, is known by its machine and its files", async () => {
@@ -128,18 +130,16 @@ describe("the engine, before anything is made", () => {
 
     it("and is another one than the one with the home's containers is refused, unless it has the home's disks", async () => {
       const { host } = engine;
-      const choice = await decide(
-        home,
-        { cpi: "docker", host: "unix:///first", engine: "one" },
-        systemRandom,
-      );
+      const choice = await decide(home, { cpi: "docker", host: "unix:///first", engine: NAME }, systemRandom);
       await bind();
-      expect(await asked(host)).toMatchObject({ host, engine: "one" });
-      engine.answers = { "/info": { ID: "two" } };
-      await expect(asked(host)).rejects.toSatisfy(OtherEngine.is);
+      expect(await asked(host)).toMatchObject({ host, engine: NAME });
+      for (const other of [{ ID: "two" }, { Name: "copy" }, { DockerRootDir: "/other" }]) {
+        engine.answers = { "/info": { ...INFO, ...other } };
+        await expect(asked(host)).rejects.toSatisfy(OtherEngine.is);
+      }
       const volume = choice.cpi === "docker" ? choice.volume : "";
       engine.answers = { ...engine.answers, [`/volumes/${volume}`]: { Name: volume } };
-      expect(await asked(host)).toMatchObject({ host, engine: "two" });
+      expect(await asked(host)).toMatchObject({ host, engine: "machine /other one" });
     });
   });
 });

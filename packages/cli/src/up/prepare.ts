@@ -71,9 +71,12 @@ function withVolume(
 const optional = v.optional(v.nullable(v.string()));
 const info = open({ ID: optional, Name: optional, DockerRootDir: optional });
 
-/** Podman makes up an id for every answer: it is known by its machine, and by where its files are. */
+/**
+ * Its machine, and where its files are: engines of one machine, or of copies of one, may have the same id. The id too,
+ * unless it is podman's, which makes up one for every answer.
+ */
 async function nameOf(engine: Engine): Promise<string> {
   const ask = () => engine.json(info, { doing: "asking who it is", method: "GET", path: "/info" });
   const [{ ID, Name, DockerRootDir }, again] = [await ask(), await ask()];
-  return ID && ID === again.ID ? ID : `${Name || "unnamed"}:${DockerRootDir ?? ""}`;
+  return [Name || "unnamed", DockerRootDir, ID === again.ID ? ID : undefined].filter(Boolean).join(" ");
 }

@@ -62,7 +62,13 @@ describe("slipway up, down and status", () => {
     const names = [...(await machine.text("env")).matchAll(/^export (\w+)='[^']+'$/gm)].map(
       ([, name]) => name,
     );
-    expect(names).toEqual(["BOSH_ENVIRONMENT", "BOSH_CA_CERT", "BOSH_CLIENT", "BOSH_CLIENT_SECRET"]);
+    expect(names).toEqual([
+      "SLIPWAY_HOME",
+      "BOSH_ENVIRONMENT",
+      "BOSH_CA_CERT",
+      "BOSH_CLIENT",
+      "BOSH_CLIENT_SECRET",
+    ]);
     const { code, said } = await machine.run("env", "--json");
     expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining('"user": "admin"') });
   });

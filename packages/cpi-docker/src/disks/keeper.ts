@@ -240,6 +240,9 @@ async function keeperSpec(cloud: Cloud, { image, capabilities, majors }: Order):
     [LABEL.cid]: keeperName(cloud),
     [LABEL.disks]: cloud.config.volume,
     [LABEL.version]: VERSION,
+    // Else it had those of its image, which may be another Director's.
+    [LABEL.director]: "",
+    [LABEL.request]: "",
     ...(majors.length > 0 && { [LABEL.majors]: majors.join(" ") }),
   };
   return {

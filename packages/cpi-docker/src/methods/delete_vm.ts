@@ -2,7 +2,7 @@ import { vmNotFound } from "@slipway/cpi-sdk/errors";
 import { isPlain, openCloud } from "../cloud.ts";
 import { releaseDisks } from "../disks/attach.ts";
 import { removeUnused } from "../networks/networks.ts";
-import { findVm, networksOf, removeContainer } from "../vms/containers.ts";
+import { findVm, networksOf, removeContainer, removeVolumesOf } from "../vms/containers.ts";
 import type { DockerMethods } from "./_method.ts";
 
 /** Ends every process of the container and removes it. Its disks stay, and are free. */
@@ -11,6 +11,8 @@ export const deleteVm: DockerMethods["deleteVm"] = async ({ vmCid }, call) => {
   const cloud = await openCloud(call);
   const found = await findVm(cloud, vmCid);
   if (found !== undefined) await removeContainer(cloud, vmCid);
+  // Whoever removed it behind our back may have left them.
+  else await removeVolumesOf(cloud, vmCid);
   // Also when it is not there: a crash may have left its disks.
   try {
     await releaseDisks(cloud, vmCid);

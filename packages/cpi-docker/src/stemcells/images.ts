@@ -38,7 +38,7 @@ export const image = open({
 });
 export type Image = v.InferOutput<typeof image>;
 
-export const findImage = ({ engine }: Cloud, reference: string): Promise<Image | undefined> =>
+export const findImage = ({ engine }: Pick<Cloud, "engine">, reference: string): Promise<Image | undefined> =>
   engine.find(image, {
     doing: `looking for the image ${reference}`,
     method: "GET",

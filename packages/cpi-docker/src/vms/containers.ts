@@ -95,3 +95,14 @@ export async function restartContainer({ engine }: Cloud, name: string, seconds:
 
 export const networksOf = ({ NetworkSettings }: Container): readonly string[] =>
   Object.keys(NetworkSettings?.Networks ?? {});
+
+const volumes = open({ Volumes: v.optional(v.nullable(v.array(open({ Name: v.string() })))) });
+
+/** Those that go with a VM, found by its cid. */
+export async function removeVolumesOf({ engine }: Cloud, cid: string): Promise<void> {
+  const doing = `removing what '${cid}' has left`;
+  const query = { filters: labelled({ [LABEL.kind]: "vm", [LABEL.cid]: cid }) };
+  const { Volumes } = await engine.json(volumes, { doing, method: "GET", path: "/volumes", query });
+  for (const { Name } of Volumes ?? [])
+    await engine.run({ doing, method: "DELETE", path: `/volumes/${Name}` });
+}

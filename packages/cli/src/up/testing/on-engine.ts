@@ -7,7 +7,13 @@ import * as v from "valibot";
 import { readChoice } from "../../home/choice.ts";
 import { homeOf } from "../../home/home.ts";
 
-const things = v.array(open({ Id: v.string(), ImageID: v.optional(v.string()) }));
+const things = v.array(
+  open({
+    Id: v.string(),
+    ImageID: v.optional(v.string()),
+    RepoTags: v.optional(v.nullable(v.array(v.string()))),
+  }),
+);
 
 /** What the engine of the tests has of one home. */
 export class OnEngine {
@@ -57,6 +63,14 @@ export class OnEngine {
     for (const id of [...images, ...keepers.map(({ ImageID }) => ImageID ?? "")])
       await gone(`/images/slipway-keeper:${id.replace("sha256:", "").slice(0, 12)}`);
     for (const id of images) await gone(`/images/${id}?force=true`);
+  }
+
+  /** As `docker rmi` does it. What was made of them runs on. */
+  async untagStemcells(): Promise<void> {
+    const images = await this.#list("images/json", await this.#byDirector("stemcell"));
+    for (const tag of images.flatMap(({ RepoTags }) => RepoTags ?? []))
+      if (tag.startsWith("slipway-stemcell:"))
+        await this.#engine.run({ doing: "untagging", method: "DELETE", path: `/images/${tag}` });
   }
 
   async #choice() {
