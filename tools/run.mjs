@@ -21,6 +21,7 @@ const COMMANDS = {
   "matrix:cpi": (rest) => [["node", "packages/certify/dist/matrix.cjs", ...rest]],
   crash: (rest) => [["node", "packages/sim/dist/crash.cjs", ...rest]],
   "crash:local": (rest) => [["node", "tools/crash-local.mjs", ...rest]],
+  "host:docker": (rest) => [["node", "tools/docker-host.mjs", ...rest]],
   test: (rest) => [[bin("vitest"), "run", ...rest]],
   // Mostly waiting for other processes: more of it at once than there are processors.
   "test:bosh-cli": (rest) => [
