@@ -1,7 +1,7 @@
 import type { DiskCid } from "@slipway/protocol/ids";
 import { describe, expect, it } from "vitest";
 import type { DiskRecord, InstanceRecord, VmRecord } from "../model/records.ts";
-import type { DesiredInstance, InstancePlan } from "../plan/model.ts";
+import type { DesiredInstance, InstancePlan, StepName } from "../plan/model.ts";
 import { disk as diskSample, vm as vmSample } from "../store/testing/samples.ts";
 import { answers, currentVm, newDisk, newVm, oldDisks, unusedVm } from "./select.ts";
 import type { Subject } from "./step.ts";
@@ -27,6 +27,10 @@ const WANTED = {
   persistentDisk: { size: 1024, cloudProperties: { type: "gp3" } },
 } as unknown as DesiredInstance;
 
+const taking = (...steps: StepName[]): Partial<InstancePlan> => ({
+  steps: steps.map((name) => ({ name, reason: "" })),
+});
+
 function subject(
   has: { readonly vms?: readonly VmRecord[]; readonly disks?: readonly DiskRecord[] },
   plan: Partial<InstancePlan> = {},
@@ -34,7 +38,14 @@ function subject(
   const instance = { vms: [], disks: [], ...has } as unknown as InstanceRecord;
   return {
     instance,
-    plan: { desired: WANTED, changes: [], unresponsive: false, recorded: instance, ...plan } as InstancePlan,
+    plan: {
+      desired: WANTED,
+      changes: [],
+      steps: [],
+      unresponsive: false,
+      recorded: instance,
+      ...plan,
+    } as InstancePlan,
     watchMs: [0, 0],
   };
 }
@@ -110,9 +121,17 @@ describe("which disk a step is about", () => {
     ],
     ["the first of an instance", [disk(1)], "disk-1", []],
   ] as const)("the one that takes over: %s", (_, disks, next, old) => {
-    const given = subject({ disks });
+    const given = subject({ disks }, taking("switch_disk"));
     expect(newDisk(given)?.cid).toBe(next);
     expect(cids(oldDisks(given))).toEqual(old);
+  });
+
+  it.each([
+    ["goes where none is replaced: its change was given up", [], ["disk-2"]],
+    ["stays where the CPI is asked first, and a copy is made if it cannot", ["resize_disk"], []],
+  ] as const)("one that an unfinished change has left %s", (_, steps, old) => {
+    const disks = [disk(1, { active: true }), disk(2)];
+    expect(cids(oldDisks(subject({ disks }, taking(...steps, "orphan_disk"))))).toEqual(old);
   });
 
   it("all are old when none is wanted, the active one too", () => {

@@ -7,6 +7,7 @@ import {
   type VmRecord,
 } from "../model/records.ts";
 import { sameJson } from "../plan/equal.ts";
+import type { StepName } from "../plan/model.ts";
 import { vmSuits } from "../plan/vms.ts";
 import type { Subject } from "./step.ts";
 
@@ -56,12 +57,16 @@ export function newDisk({ instance, plan }: Subject): DiskRecord | undefined {
     .at(-1);
 }
 
+/** By copy, or by the CPI, in whose place a copy is made where it cannot. */
+const MAY_REPLACE: readonly StepName[] = ["switch_disk", "resize_disk", "update_disk"];
+
 /** Disks the instance is to be without. */
 export function oldDisks(subject: Subject): readonly DiskRecord[] {
   const { instance, plan } = subject;
   const { disksToGo } = plan;
   if (disksToGo !== undefined) return instance.disks.filter(({ cid }) => disksToGo.includes(cid));
   if ((plan.desired?.persistentDisk ?? null) === null) return instance.disks;
-  const next = newDisk(subject);
+  // Where none is to take over, one that could is left from a change that nobody wants any more.
+  const next = plan.steps.some(({ name }) => MAY_REPLACE.includes(name)) ? newDisk(subject) : undefined;
   return instance.disks.filter((disk) => !disk.active && disk.id !== next?.id);
 }

@@ -141,7 +141,9 @@ function take(world: World, step: StepName, instance: Instance, plan: InstancePl
     .filter((one) => !one.active && one.id > (disk?.id ?? 0) && wanted !== null)
     .filter((one) => one.size === wanted?.size && same(one.cloudProperties, wanted.cloudProperties))
     .at(-1);
-  const old = wanted === null ? instance.disks : instance.disks.filter((one) => !one.active && one !== next);
+  const takesOver = plan.steps.some(({ name }) => name === "switch_disk") ? next : undefined;
+  const old =
+    wanted === null ? instance.disks : instance.disks.filter((one) => !one.active && one !== takesOver);
   const attach = (one: Disk) => {
     if (one.attachedTo !== null) throw new Error(`${step}: ${one.cid} is attached to ${one.attachedTo}`);
     one.attachedTo = must(active, step).cid;
