@@ -62,8 +62,8 @@ export function interruptible({ cloud, steps, vm, disk, stemcell }) {
       look: madeVm,
     },
     // It has just ended: what it made must not be only in the machine's memory.
-    "nothing, just after create_vm": {
-      length: 1,
+    "create_vm-ended": {
+      length: 0.2,
       ends: true,
       call: () => ["create_vm", ...cloud.vmArguments(1, stemcell, {})],
       look: madeVm,

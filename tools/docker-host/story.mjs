@@ -71,7 +71,7 @@ export async function story({ check, machine, cloud, stemcell: image, losses, ra
   });
 
   const calls = interruptible({ cloud, steps, vm, disk, stemcell });
-  for (const name of losses(Object.keys(calls))) await losePowerDuring(calls[name], name);
+  for (const name of losses(Object.keys(calls))) await losePowerDuring(calls[name]);
 
   const other = await check("create_vm of a second VM", () => newVm(1));
   await check("the disk moves to it with its data", async () => {
@@ -89,23 +89,27 @@ export async function story({ check, machine, cloud, stemcell: image, losses, ra
     await mustBeClean();
   });
 
-  async function losePowerDuring({ length, ends = false, prepare, call, look }, name) {
+  async function losePowerDuring({ length, ends = false, prepare, call, look }) {
     const before = await prepare?.();
+    const [method] = call(before);
     const id = cloud.nextRequest();
-    const safe = await check(`a loss of power, while it writes and during ${name}`, async () => {
-      const writer = await steps.startWriting(vm);
-      const ended = cloud.as(id, ...call(before)).catch((error) => {
-        if (ends) throw error;
-      });
-      if (ends) await ended;
-      const after = Math.round(random() * attachMs * length);
-      await sleep(after);
-      await machine.losePower();
-      const value = writer.last();
-      writer.end();
-      await ended;
-      return { value, note: `${after} ms after it ${ends ? "ended" : "began"}; ${value} lines were safe` };
-    });
+    const safe = await check(
+      `a loss of power, while it writes and ${ends ? "just after" : "during"} ${method}`,
+      async () => {
+        const writer = await steps.startWriting(vm);
+        const ended = cloud.as(id, ...call(before)).catch((error) => {
+          if (ends) throw error;
+        });
+        if (ends) await ended;
+        const after = Math.round(random() * attachMs * length);
+        await sleep(after);
+        await machine.losePower();
+        const value = writer.last();
+        writer.end();
+        await ended;
+        return { value, note: `${after} ms after it ${ends ? "ended" : "began"}; ${value} lines were safe` };
+      },
+    );
     await check("it is up again, and its engine", () => steps.start());
     await check(
       "the VM is back by itself with its disk, its data, and every line that was safe",
@@ -115,7 +119,7 @@ export async function story({ check, machine, cloud, stemcell: image, losses, ra
         return { note: `${await steps.linesAfter(vm, safe)} lines` };
       },
     );
-    await check(`the repeat of ${name} completes it`, async () => {
+    await check(`the repeat of ${method} completes it`, async () => {
       await look(await cloud.as(id, ...call(before)), before);
     });
   }
