@@ -9,7 +9,7 @@ import { emptyList, emptyListOfDeployment, getResourcesId } from "@slipway/direc
 import { getReleases, noSuchRelease, postPackagesMatches } from "@slipway/director/api/endpoints/releases";
 import { routes } from "@slipway/director/api/routes";
 import { directorConfig } from "@slipway/director/config";
-import { DirectorError } from "@slipway/director/tasks/task";
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { AGENT_MESSAGES } from "@slipway/protocol/agent/messages";
 import { capabilities } from "@slipway/protocol/cpi/capabilities";
 import { cpiContext } from "@slipway/protocol/cpi/context";

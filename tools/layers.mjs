@@ -15,11 +15,12 @@ const MAY_IMPORT = {
     ...["cpi-docker/stemcells/host-root", "cpi-docker/stemcells/images", "cpi-docker/stemcells/import"],
     "cpi-docker/vms/containers",
   ],
-  director: ["protocol", "kernel", "registry", "cpi-sdk/embed"],
+  engine: ["protocol", "kernel", "registry", "cpi-sdk/embed"],
+  director: ["protocol", "kernel", "registry", "engine", "cpi-sdk/embed"],
   "cpi-local": ["protocol", "kernel", "cpi-sdk"],
   "cpi-docker": ["protocol", "kernel", "cpi-sdk"],
-  cli: ["protocol", "kernel", "registry", "cpi-sdk", "director", "cpi-local", "cpi-docker"],
-  sim: ["protocol", "kernel", "cpi-sdk", "director"],
+  cli: ["protocol", "kernel", "registry", "cpi-sdk", "engine", "director", "cpi-local", "cpi-docker"],
+  sim: ["protocol", "kernel", "cpi-sdk", "engine", "director"],
   "tiny-cpi": ["cpi-sdk"],
 };
 

@@ -1,8 +1,8 @@
 import { agentBundle } from "@slipway/agent/e2e/testing/bundle";
 import { needs } from "@slipway/agent/testing/needs";
-import { makeAgents } from "@slipway/director/agents/agents";
-import { agentSecret } from "@slipway/director/agents/credentials";
-import { openAuthority } from "@slipway/director/pki/authority";
+import { makeAgents } from "@slipway/engine/agents/agents";
+import { agentSecret } from "@slipway/engine/agents/credentials";
+import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { temporaryDirectory } from "@slipway/kernel/testing/temporary";

@@ -1,9 +1,9 @@
+import type { Agents } from "@slipway/engine/agents/agent";
+import type { Clouds } from "@slipway/engine/clouds/cloud";
+import type { Journal } from "@slipway/engine/flows/journal";
+import type { FlowSettings } from "@slipway/engine/flows/step";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
-import type { Agents } from "./agents/agent.ts";
-import type { Clouds } from "./clouds/cloud.ts";
-import type { Journal } from "./flows/journal.ts";
-import type { FlowSettings } from "./flows/step.ts";
 import type { Workshop } from "./operations/operation.ts";
 import { operations } from "./operations/operations.ts";
 import type { Db } from "./store/schema.ts";

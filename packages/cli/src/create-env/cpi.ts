@@ -1,8 +1,8 @@
-import type { Clouds } from "@slipway/director/clouds/cloud";
-import { type CpiEntry, makeClouds } from "@slipway/director/clouds/clouds";
-import { embeddedDoor } from "@slipway/director/clouds/embedded-cpi";
-import { execDoor } from "@slipway/director/clouds/exec-cpi";
-import type { DirectorRegistry } from "@slipway/director/clouds/registry-of-director";
+import type { Clouds } from "@slipway/engine/clouds/cloud";
+import { type CpiEntry, makeClouds } from "@slipway/engine/clouds/clouds";
+import { embeddedDoor } from "@slipway/engine/clouds/embedded-cpi";
+import { execDoor } from "@slipway/engine/clouds/exec-cpi";
+import type { DirectorRegistry } from "@slipway/engine/clouds/registry-of-director";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { DirectorUuid } from "@slipway/protocol/ids";

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
-import { runInstance } from "@slipway/director/flows/run-instance";
-import { fingerprint } from "@slipway/director/manifest/tree";
-import type { UnpackedStemcell } from "@slipway/director/stemcells/archive";
+import { runInstance } from "@slipway/engine/flows/run-instance";
+import { fingerprint } from "@slipway/engine/manifest/tree";
+import type { UnpackedStemcell } from "@slipway/engine/stemcells/archive";
 import { busOf, envWithBus } from "./agents/bus.ts";
 import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
 import type { EnvManifest } from "./manifest/model.ts";

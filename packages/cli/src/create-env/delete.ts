@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
-import { runInstance } from "@slipway/director/flows/run-instance";
-import { planDeletion } from "@slipway/director/plan/deletion";
+import { runInstance } from "@slipway/engine/flows/run-instance";
+import { planDeletion } from "@slipway/engine/plan/deletion";
 import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
 import { readEnvProvider } from "./manifest/read.ts";
 import {

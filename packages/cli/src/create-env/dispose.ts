@@ -1,5 +1,5 @@
-import { refusedAs } from "@slipway/director/clouds/cloud";
-import { newRequestId } from "@slipway/director/flows/calls";
+import { refusedAs } from "@slipway/engine/clouds/cloud";
+import { newRequestId } from "@slipway/engine/flows/calls";
 import type { Session } from "./session.ts";
 import type { Stages } from "./stages.ts";
 

@@ -1,6 +1,6 @@
-import type { GroupName } from "@slipway/director/model/names";
-import type { DiskRecord, InstanceRecord, VmRecord } from "@slipway/director/model/records";
-import type { AgentReport } from "@slipway/director/plan/model";
+import type { GroupName } from "@slipway/engine/model/names";
+import type { DiskRecord, InstanceRecord, VmRecord } from "@slipway/engine/model/records";
+import type { AgentReport } from "@slipway/engine/plan/model";
 import type { AgentId, DiskCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import { describe, expect, it } from "vitest";
 import type { EnvManifest } from "./manifest/model.ts";

@@ -1,9 +1,9 @@
-import type { CpiName, GroupName } from "@slipway/director/model/names";
-import { activeVm, type InstanceRecord } from "@slipway/director/model/records";
-import { diskWork } from "@slipway/director/plan/disks";
-import type { AgentReport, Change, DesiredInstance, InstancePlan } from "@slipway/director/plan/model";
-import { stepsFor, type VmWork } from "@slipway/director/plan/steps";
-import { spareVm, vmSuits } from "@slipway/director/plan/vms";
+import type { CpiName, GroupName } from "@slipway/engine/model/names";
+import { activeVm, type InstanceRecord } from "@slipway/engine/model/records";
+import { diskWork } from "@slipway/engine/plan/disks";
+import type { AgentReport, Change, DesiredInstance, InstancePlan } from "@slipway/engine/plan/model";
+import { stepsFor, type VmWork } from "@slipway/engine/plan/steps";
+import { spareVm, vmSuits } from "@slipway/engine/plan/vms";
 import type { StemcellCid } from "@slipway/protocol/ids";
 import type { EnvManifest } from "./manifest/model.ts";
 import type { Own, StemcellEntry } from "./state/document.ts";

@@ -1,6 +1,6 @@
-import { runSteps } from "@slipway/director/flows/run-steps";
-import { activeVm } from "@slipway/director/model/records";
-import type { InstancePlan, StepName } from "@slipway/director/plan/model";
+import { runSteps } from "@slipway/engine/flows/run-steps";
+import { activeVm } from "@slipway/engine/model/records";
+import type { InstancePlan, StepName } from "@slipway/engine/plan/model";
 import { EnvironmentMissing } from "./errors.ts";
 import { DEFAULT_WATCH, readEnvProvider } from "./manifest/read.ts";
 import { type EnvRequest, type EnvTools, settle, withSession, withStateLock } from "./session.ts";

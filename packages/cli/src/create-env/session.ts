@@ -1,12 +1,12 @@
 import { appendFileSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { Cloud } from "@slipway/director/clouds/cloud";
-import { newRequestId } from "@slipway/director/flows/calls";
-import { settleOpenIntents } from "@slipway/director/flows/settle";
-import type { FlowContext } from "@slipway/director/flows/step";
-import { activeVm, type VmRecord } from "@slipway/director/model/records";
-import type { AgentReport } from "@slipway/director/plan/model";
+import type { Cloud } from "@slipway/engine/clouds/cloud";
+import { newRequestId } from "@slipway/engine/flows/calls";
+import { settleOpenIntents } from "@slipway/engine/flows/settle";
+import type { FlowContext } from "@slipway/engine/flows/step";
+import { activeVm, type VmRecord } from "@slipway/engine/model/records";
+import type { AgentReport } from "@slipway/engine/plan/model";
 import { messageTrail } from "@slipway/kernel/errors";
 import { acquireLock, LockTimeout } from "@slipway/kernel/lock-file";
 import { boundLog } from "../bound-log.ts";

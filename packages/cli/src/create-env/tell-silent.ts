@@ -1,4 +1,4 @@
-import { activeVm } from "@slipway/director/model/records";
+import { activeVm } from "@slipway/engine/model/records";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { Ui } from "../ui/ui.ts";
 import type { Session } from "./session.ts";

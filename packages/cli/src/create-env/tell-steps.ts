@@ -1,7 +1,7 @@
-import { currentVm } from "@slipway/director/flows/select";
-import type { InstanceRecord } from "@slipway/director/model/records";
-import { activeDisk, activeVm } from "@slipway/director/model/records";
-import type { StepName } from "@slipway/director/plan/model";
+import { currentVm } from "@slipway/engine/flows/select";
+import type { InstanceRecord } from "@slipway/engine/model/records";
+import { activeDisk, activeVm } from "@slipway/engine/model/records";
+import type { StepName } from "@slipway/engine/plan/model";
 import type { Begun, Stages } from "./stages.ts";
 
 type Words = (instance: InstanceRecord, about: About) => string;

@@ -1,4 +1,4 @@
-import { type ConversationLine, conversationLine } from "@slipway/director/conversation/line";
+import { type ConversationLine, conversationLine } from "@slipway/engine/call-log/line";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { check } from "@slipway/protocol/schema/check";
 

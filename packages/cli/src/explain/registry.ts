@@ -1,4 +1,4 @@
-import type { ConversationLine } from "@slipway/director/conversation/line";
+import type { ConversationLine } from "@slipway/engine/call-log/line";
 import { negotiate } from "@slipway/protocol/negotiate";
 import { type Conversation, isCpi } from "./read.ts";
 

@@ -1,5 +1,5 @@
-import { clone, isMap, kindOf, newMap, type Tree } from "@slipway/director/manifest/tree";
-import { parseYaml } from "@slipway/director/manifest/yaml";
+import { clone, isMap, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
+import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { toError } from "@slipway/kernel/errors";
 import type { Given } from "../command.ts";
 import { BadAssignment, BadVarsFile } from "./errors.ts";

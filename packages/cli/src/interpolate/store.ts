@@ -1,8 +1,8 @@
 import { mkdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { fingerprint, isMap, kindOf, newMap, type Tree } from "@slipway/director/manifest/tree";
-import type { LookUp } from "@slipway/director/manifest/variables";
-import { parseYaml } from "@slipway/director/manifest/yaml";
+import { fingerprint, isMap, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
+import type { LookUp } from "@slipway/engine/manifest/variables";
+import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import { withLock } from "@slipway/kernel/lock-file";

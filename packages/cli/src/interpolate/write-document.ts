@@ -1,6 +1,6 @@
-import { isMap } from "@slipway/director/manifest/tree";
-import { escaped } from "@slipway/director/manifest/yaml";
-import { yamlOptions } from "@slipway/director/manifest/yaml-schema";
+import { isMap } from "@slipway/engine/manifest/tree";
+import { escaped } from "@slipway/engine/manifest/yaml";
+import { yamlOptions } from "@slipway/engine/manifest/yaml-schema";
 import { Document, isScalar, type Scalar, visit } from "yaml";
 
 /**

@@ -1,5 +1,5 @@
 import { rename, stat } from "node:fs/promises";
-import { fileDigest } from "@slipway/director/stemcells/digest";
+import { fileDigest } from "@slipway/engine/stemcells/digest";
 import type { Clock } from "@slipway/kernel/clock";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import type { BuiltStemcell } from "./build-local.ts";

@@ -1,6 +1,6 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isVersion } from "@slipway/director/manifest/versions";
+import { isVersion } from "@slipway/engine/manifest/versions";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
 import { temporaryDirectory } from "@slipway/kernel/testing/temporary";

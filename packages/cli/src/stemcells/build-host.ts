@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { hostRoot, hostRootId } from "@slipway/cpi-docker/stemcells/host-root";
-import { fileDigest } from "@slipway/director/stemcells/digest";
+import { fileDigest } from "@slipway/engine/stemcells/digest";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Exec } from "@slipway/kernel/exec";
 import type { BuiltStemcell } from "./build-local.ts";

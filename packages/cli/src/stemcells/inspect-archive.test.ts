@@ -8,7 +8,7 @@ import {
   MANIFEST,
   stemcellEntries,
   tarball,
-} from "@slipway/director/stemcells/testing/tarball";
+} from "@slipway/engine/stemcells/testing/tarball";
 import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import type { TarEntry } from "modern-tar";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,8 +1,8 @@
 import { readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseYaml } from "@slipway/director/manifest/yaml";
-import { fileDigest, readDigest } from "@slipway/director/stemcells/digest";
+import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { fileDigest, readDigest } from "@slipway/engine/stemcells/digest";
 import { messageTrail } from "@slipway/kernel/errors";
 import { readStemcellManifest, type Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";
 import { ImageDiffers, StemcellUnreadable } from "./errors.ts";

@@ -5,7 +5,7 @@ import { findImage, type Tag, untagImage } from "@slipway/cpi-docker/stemcells/i
 import { importRoot } from "@slipway/cpi-docker/stemcells/import";
 import { DockerCloud, engineTrouble } from "@slipway/cpi-docker/testing/docker-cloud";
 import { testImage } from "@slipway/cpi-docker/testing/test-image";
-import { unpackStemcell } from "@slipway/director/stemcells/archive";
+import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { systemRandom } from "@slipway/kernel/random";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stemcellBuild } from "../commands/stemcell-build.ts";

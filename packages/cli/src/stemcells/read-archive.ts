@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { damageOf, extract } from "@slipway/director/stemcells/extract";
-import { freeSpace } from "@slipway/director/stemcells/free-space";
+import { damageOf, extract } from "@slipway/engine/stemcells/extract";
+import { freeSpace } from "@slipway/engine/stemcells/free-space";
 import { SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { StemcellUnreadable } from "./errors.ts";
 

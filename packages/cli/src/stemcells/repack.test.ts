@@ -1,7 +1,7 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { fileEntry, IMAGE, MANIFEST, tarball } from "@slipway/director/stemcells/testing/tarball";
+import { fileEntry, IMAGE, MANIFEST, tarball } from "@slipway/engine/stemcells/testing/tarball";
 import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import { unpackTar } from "modern-tar";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";

@@ -1,6 +1,6 @@
 import { mkdtemp, open, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { fileDigest } from "@slipway/director/stemcells/digest";
+import { fileDigest } from "@slipway/engine/stemcells/digest";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { type Exec, mustRun } from "@slipway/kernel/exec";
 import { NoRoot } from "./errors.ts";

@@ -3,7 +3,7 @@ import { open, rename, rm, stat } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { fileDigest } from "@slipway/director/stemcells/digest";
+import { fileDigest } from "@slipway/engine/stemcells/digest";
 import { syncDirectory } from "@slipway/kernel/atomic-file";
 import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";

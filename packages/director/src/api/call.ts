@@ -1,9 +1,9 @@
 import type { IncomingMessage } from "node:http";
+import { DirectorError } from "@slipway/engine/model/director-error";
 import type { Clock } from "@slipway/kernel/clock";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
-import { DirectorError } from "../tasks/task.ts";
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 

@@ -1,4 +1,4 @@
-import { DirectorError } from "../tasks/task.ts";
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { yamlMap } from "./documents.ts";
 
 /** Refuses content that no config can have, before it is stored. `code`: how the endpoint calls it. */

@@ -1,10 +1,10 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { check } from "@slipway/protocol/schema/check";
 import { integer, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { findConfigs, listConfigs } from "../store/configs.ts";
 import type { Db } from "../store/schema.ts";
-import { DirectorError } from "../tasks/task.ts";
 
 /** The configs a deploy is made with: what the diff showed is what is deployed. */
 export interface ConfigIds {

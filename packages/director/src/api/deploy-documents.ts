@@ -1,7 +1,7 @@
-import type { ManifestStemcell } from "../manifest/model.ts";
-import { resolveStemcells, withResolvedVersions } from "../manifest/resolve-stemcells.ts";
-import { isMap, newMap, type Tree } from "../manifest/tree.ts";
-import type { StemcellRecord } from "../model/records.ts";
+import type { ManifestStemcell } from "@slipway/engine/manifest/model";
+import { resolveStemcells, withResolvedVersions } from "@slipway/engine/manifest/resolve-stemcells";
+import { isMap, newMap, type Tree } from "@slipway/engine/manifest/tree";
+import type { StemcellRecord } from "@slipway/engine/model/records";
 import { findConfigs } from "../store/configs.ts";
 import { listDeployments } from "../store/deployments.ts";
 import type { Db } from "../store/schema.ts";

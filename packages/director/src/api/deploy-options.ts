@@ -1,5 +1,5 @@
+import type { DeployOptions } from "@slipway/protocol/director/task-params";
 import { flag, given, type Query } from "./call.ts";
-import type { DeployOptions } from "./params.ts";
 
 /** The switches of `deploy`, as they come in the query. Their values are checked with the task's parameters. */
 export function deployOptionsOf(query: Query): DeployOptions {

@@ -1,7 +1,7 @@
+import { isMap, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
+import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { messageTrail } from "@slipway/kernel/errors";
-import { isMap, kindOf, newMap, type Tree } from "../manifest/tree.ts";
-import { parseYaml } from "../manifest/yaml.ts";
-import { DirectorError } from "../tasks/task.ts";
 
 /** YAML text that must be a map; `code` is the number of the refusal. */
 export function yamlMap(text: string, what: string, code: number): Tree {

@@ -1,5 +1,5 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { defineError, SlipwayError } from "@slipway/kernel/errors";
-import { DirectorError } from "../tasks/task.ts";
 import { json, type Reply } from "./reply.ts";
 
 /** Every failure the API names itself. What it refuses a caller is a `DirectorError` with upstream's number. */

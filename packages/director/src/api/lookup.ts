@@ -1,8 +1,8 @@
-import type { InstanceRecord } from "../model/records.ts";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import type { InstanceRecord } from "@slipway/engine/model/records";
 import { type DeploymentRecord, findDeployment } from "../store/deployments.ts";
 import { findInstance } from "../store/instances.ts";
 import type { Db } from "../store/schema.ts";
-import { DirectorError } from "../tasks/task.ts";
 
 /** The deployment of a path, or error 70000. */
 export async function deploymentOf(db: Db, name: string): Promise<DeploymentRecord> {

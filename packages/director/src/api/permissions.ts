@@ -1,4 +1,4 @@
-import { DirectorError } from "../tasks/task.ts";
+import { DirectorError } from "@slipway/engine/model/director-error";
 
 /** Who may call an endpoint, besides an administrator. `anyone` needs no credentials at all. */
 export type Permission = "anyone" | "admin" | "read" | "upload_stemcells" | "upload_releases";

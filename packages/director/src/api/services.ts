@@ -1,8 +1,8 @@
+import type { Agents } from "@slipway/engine/agents/agent";
+import type { FreeSpace } from "@slipway/engine/stemcells/free-space";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
-import type { Agents } from "../agents/agent.ts";
-import type { FreeSpace } from "../stemcells/free-space.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
 

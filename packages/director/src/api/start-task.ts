@@ -1,6 +1,7 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
+import type { TaskType } from "@slipway/protocol/director/task";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type * as v from "valibot";
-import { DirectorError, type TaskType } from "../tasks/task.ts";
 import { type Call, checked } from "./call.ts";
 import { type Reply, toTask } from "./reply.ts";
 import type { Services } from "./services.ts";

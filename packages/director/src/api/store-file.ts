@@ -1,10 +1,16 @@
+import {
+  type Agent,
+  AgentRefused,
+  AgentSilent,
+  AgentUnaware,
+  WrongAgent,
+} from "@slipway/engine/agents/agent";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { slug } from "@slipway/engine/model/names";
+import { activeDisk, activeVm, type InstanceRecord } from "@slipway/engine/model/records";
 import { DeadlineExceeded, withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
 import { storePath } from "@slipway/protocol/agent/store-file";
-import { type Agent, AgentRefused, AgentSilent, AgentUnaware, WrongAgent } from "../agents/agent.ts";
-import { slug } from "../model/names.ts";
-import { activeDisk, activeVm, type InstanceRecord } from "../model/records.ts";
-import { DirectorError } from "../tasks/task.ts";
 import { type Call, checked, given, param } from "./call.ts";
 import { deploymentOf, instanceOf } from "./lookup.ts";
 import type { Services } from "./services.ts";

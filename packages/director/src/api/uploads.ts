@@ -1,11 +1,11 @@
 import { open, readdir, rm, unlink } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { basename, join } from "node:path";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { freeSpace, notEnoughDisk } from "@slipway/engine/stemcells/free-space";
 import { syncDirectory } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
-import { freeSpace, notEnoughDisk } from "../stemcells/free-space.ts";
 import type { Db } from "../store/schema.ts";
-import { DirectorError } from "../tasks/task.ts";
 import type { Services } from "./services.ts";
 
 /** Streams an archive of any size into a new file. Unless all of it came and is on disk, nothing is left. */

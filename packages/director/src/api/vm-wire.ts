@@ -1,6 +1,6 @@
+import type { InstanceRecord, VmRecord } from "@slipway/engine/model/records";
 import { redact } from "@slipway/protocol/schema/redact";
 import { disks } from "@slipway/protocol/settings/disks";
-import type { InstanceRecord, VmRecord } from "../model/records.ts";
 import { rfc3339 } from "./times.ts";
 
 /** What both lists without `format=full` say of an instance and its VM. */

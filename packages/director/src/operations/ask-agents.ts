@@ -1,8 +1,8 @@
+import { aboutInstance, type FlowContext } from "@slipway/engine/flows/step";
+import type { InstanceUuid } from "@slipway/engine/model/names";
+import { activeVm, type InstanceRecord, type VmRecord } from "@slipway/engine/model/records";
+import type { AgentReport } from "@slipway/engine/plan/model";
 import { messageTrail } from "@slipway/kernel/errors";
-import { aboutInstance, type FlowContext } from "../flows/step.ts";
-import type { InstanceUuid } from "../model/names.ts";
-import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
-import type { AgentReport } from "../plan/model.ts";
 import { inFlight } from "./in-flight.ts";
 
 const AT_ONCE = 32;

@@ -1,15 +1,15 @@
+import { refusedAs } from "@slipway/engine/clouds/cloud";
+import { newRequestId } from "@slipway/engine/flows/calls";
+import { runSteps } from "@slipway/engine/flows/run-steps";
+import { settleOpenIntents } from "@slipway/engine/flows/settle";
+import type { FlowContext } from "@slipway/engine/flows/step";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { display } from "@slipway/engine/model/names";
+import { activeDisk, activeVm, type InstanceRecord } from "@slipway/engine/model/records";
+import { attachDiskParams } from "@slipway/protocol/director/task-params";
 import type { DiskCid } from "@slipway/protocol/ids";
-import { attachDiskParams } from "../api/params.ts";
-import { refusedAs } from "../clouds/cloud.ts";
-import { newRequestId } from "../flows/calls.ts";
-import { runSteps } from "../flows/run-steps.ts";
-import { settleOpenIntents } from "../flows/settle.ts";
-import type { FlowContext } from "../flows/step.ts";
-import { display } from "../model/names.ts";
-import { activeDisk, activeVm, type InstanceRecord } from "../model/records.ts";
 import { findOrphanDisk, giveDisk } from "../store/disks.ts";
 import { findInstance } from "../store/instances.ts";
-import { DirectorError } from "../tasks/task.ts";
 import { diskByHand } from "./by-hand.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 

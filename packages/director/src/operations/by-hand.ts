@@ -1,5 +1,5 @@
-import type { Journey } from "../flows/run-steps.ts";
-import type { InstanceRecord } from "../model/records.ts";
+import type { Journey } from "@slipway/engine/flows/run-steps";
+import type { InstanceRecord } from "@slipway/engine/model/records";
 
 /** What an operator does to the disk of one instance, outside of a deploy: no wish for a disk, no jobs to watch. */
 export const diskByHand = (instance: InstanceRecord, reason: string): Journey => ({

@@ -1,16 +1,17 @@
-import { messageTrail } from "@slipway/kernel/errors";
-import { applyParams } from "../api/params.ts";
-import { settleOpenIntents } from "../flows/settle.ts";
-import { aboutInstance, type FlowContext } from "../flows/step.ts";
+import { settleOpenIntents } from "@slipway/engine/flows/settle";
+import { aboutInstance, type FlowContext } from "@slipway/engine/flows/step";
+import { DirectorError } from "@slipway/engine/model/director-error";
 import {
   describeProblem,
   OFFERS,
   type ProblemRecord,
   planOf,
   type ResolutionName,
-} from "../model/problems.ts";
+} from "@slipway/engine/model/problems";
+import { messageTrail } from "@slipway/kernel/errors";
+import { applyParams } from "@slipway/protocol/director/task-params";
 import { listProblems, resolveProblem } from "../store/problems.ts";
-import { DirectorError, type TaskContext } from "../tasks/task.ts";
+import type { TaskContext } from "../tasks/task.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation, type Workshop } from "./operation.ts";
 import {
   activateDisk,

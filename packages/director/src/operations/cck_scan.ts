@@ -1,9 +1,9 @@
-import { scanParams } from "../api/params.ts";
-import { settleOpenIntents } from "../flows/settle.ts";
+import { settleOpenIntents } from "@slipway/engine/flows/settle";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { scanParams } from "@slipway/protocol/director/task-params";
 import { findDeployment } from "../store/deployments.ts";
 import { loadInstances } from "../store/instances.ts";
 import { saveScan } from "../store/problems.ts";
-import { DirectorError } from "../tasks/task.ts";
 import { deploymentLock, flowContext, operation } from "./operation.ts";
 import { scanDisks, scanVms } from "./problems/scan.ts";
 

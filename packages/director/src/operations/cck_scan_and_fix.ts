@@ -1,9 +1,9 @@
+import { settleOpenIntents } from "@slipway/engine/flows/settle";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { describeProblem } from "@slipway/engine/model/problems";
 import { messageTrail } from "@slipway/kernel/errors";
-import { scanAndFixParams } from "../api/params.ts";
-import { settleOpenIntents } from "../flows/settle.ts";
-import { describeProblem } from "../model/problems.ts";
+import { scanAndFixParams } from "@slipway/protocol/director/task-params";
 import { loadInstances } from "../store/instances.ts";
-import { DirectorError } from "../tasks/task.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 import { recreate } from "./problems/recreate.ts";
 import { scanVms } from "./problems/scan.ts";

@@ -1,6 +1,6 @@
-import { deleteOrphanDisksParams } from "../api/params.ts";
-import { refusedAs } from "../clouds/cloud.ts";
-import { newRequestId } from "../flows/calls.ts";
+import { refusedAs } from "@slipway/engine/clouds/cloud";
+import { newRequestId } from "@slipway/engine/flows/calls";
+import { deleteOrphanDisksParams } from "@slipway/protocol/director/task-params";
 import { findOrphanDisk, removeOrphanDisk } from "../store/disks.ts";
 import { operation } from "./operation.ts";
 

@@ -1,6 +1,6 @@
+import { refusedAs } from "@slipway/engine/clouds/cloud";
+import { newRequestId } from "@slipway/engine/flows/calls";
 import * as v from "valibot";
-import { refusedAs } from "../clouds/cloud.ts";
-import { newRequestId } from "../flows/calls.ts";
 import { listOrphanedVms, removeOrphanedVm } from "../store/orphaned-vms.ts";
 import { operation } from "./operation.ts";
 

@@ -1,8 +1,8 @@
-import { deleteStemcellParams } from "../api/params.ts";
-import { refusedAs } from "../clouds/cloud.ts";
-import { newRequestId } from "../flows/calls.ts";
+import { refusedAs } from "@slipway/engine/clouds/cloud";
+import { newRequestId } from "@slipway/engine/flows/calls";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { deleteStemcellParams } from "@slipway/protocol/director/task-params";
 import { listStemcells, mustBeUnused, removeStemcell } from "../store/stemcells.ts";
-import { DirectorError } from "../tasks/task.ts";
 import { operation } from "./operation.ts";
 
 const LOCK_MS = 10_000;

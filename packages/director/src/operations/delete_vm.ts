@@ -1,10 +1,10 @@
+import { refusedAs } from "@slipway/engine/clouds/cloud";
+import { newRequestId } from "@slipway/engine/flows/calls";
+import { runSteps } from "@slipway/engine/flows/run-steps";
+import { settleOpenIntents } from "@slipway/engine/flows/settle";
+import { planDeletion } from "@slipway/engine/plan/deletion";
+import { deleteVmParams } from "@slipway/protocol/director/task-params";
 import type { VmCid } from "@slipway/protocol/ids";
-import { deleteVmParams } from "../api/params.ts";
-import { refusedAs } from "../clouds/cloud.ts";
-import { newRequestId } from "../flows/calls.ts";
-import { runSteps } from "../flows/run-steps.ts";
-import { settleOpenIntents } from "../flows/settle.ts";
-import { planDeletion } from "../plan/deletion.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation, type Workshop } from "./operation.ts";
 

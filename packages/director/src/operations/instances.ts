@@ -1,7 +1,7 @@
-import { listVmsParams } from "../api/params.ts";
+import { slug } from "@slipway/engine/model/names";
+import { activeVm, type InstanceRecord, type VmRecord } from "@slipway/engine/model/records";
+import { listVmsParams } from "@slipway/protocol/director/task-params";
 import { agreedWire } from "../api/vm-wire.ts";
-import { slug } from "../model/names.ts";
-import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
 import { loadInstances } from "../store/instances.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import { inFlight } from "./in-flight.ts";

@@ -1,7 +1,7 @@
+import type { FlowContext, Outside } from "@slipway/engine/flows/step";
+import { type HeardDoors, overhear, timed } from "@slipway/engine/recorder/recorder";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
-import { type HeardDoors, overhear, timed } from "../conversation/overhear.ts";
-import type { FlowContext, Outside } from "../flows/step.ts";
 import type { Db } from "../store/schema.ts";
 import type { TaskContext, TaskWork } from "../tasks/task.ts";
 import { ParamsUnreadable } from "./errors.ts";

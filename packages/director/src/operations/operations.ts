@@ -1,4 +1,5 @@
-import type { TaskType, TaskWork } from "../tasks/task.ts";
+import type { TaskType } from "@slipway/protocol/director/task";
+import type { TaskWork } from "../tasks/task.ts";
 import { attachDisk } from "./attach_disk.ts";
 import { cckApply } from "./cck_apply.ts";
 import { cckScan } from "./cck_scan.ts";

@@ -1,9 +1,9 @@
+import { runSteps } from "@slipway/engine/flows/run-steps";
+import { settleOpenIntents } from "@slipway/engine/flows/settle";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { orphanDiskParams } from "@slipway/protocol/director/task-params";
 import type { DiskCid } from "@slipway/protocol/ids";
-import { orphanDiskParams } from "../api/params.ts";
-import { runSteps } from "../flows/run-steps.ts";
-import { settleOpenIntents } from "../flows/settle.ts";
 import { diskHolder } from "../store/disks.ts";
-import { DirectorError } from "../tasks/task.ts";
 import { diskByHand } from "./by-hand.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 

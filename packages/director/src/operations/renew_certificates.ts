@@ -1,9 +1,9 @@
+import { needsRenewal } from "@slipway/engine/agents/agents";
+import { aboutInstance, type FlowContext } from "@slipway/engine/flows/step";
+import { display } from "@slipway/engine/model/names";
+import { activeVm, type InstanceRecord, type VmRecord } from "@slipway/engine/model/records";
 import { messageTrail } from "@slipway/kernel/errors";
 import * as v from "valibot";
-import { needsRenewal } from "../agents/agents.ts";
-import { aboutInstance, type FlowContext } from "../flows/step.ts";
-import { display } from "../model/names.ts";
-import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
 import { loadInstances } from "../store/instances.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 

@@ -1,6 +1,6 @@
-import { CpiLost } from "../clouds/cloud.ts";
-import type { IntentRecord } from "../flows/journal.ts";
-import { strayOf } from "../flows/settle-create.ts";
+import { CpiLost } from "@slipway/engine/clouds/cloud";
+import type { IntentRecord } from "@slipway/engine/flows/journal";
+import { strayOf } from "@slipway/engine/flows/settle-create";
 import type { Workshop } from "./operation.ts";
 
 /** A create_stemcell that was begun and whose outcome nobody has recorded. */

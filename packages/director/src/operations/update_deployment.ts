@@ -1,10 +1,11 @@
+import { problemsError } from "@slipway/engine/manifest/problems";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { describePlan, planAsJson } from "@slipway/engine/plan/dry-run";
+import type { Plan, PlanInput, StateChange } from "@slipway/engine/plan/model";
+import { plan } from "@slipway/engine/plan/plan";
 import { messageTrail } from "@slipway/kernel/errors";
+import { updateDeploymentParams } from "@slipway/protocol/director/task-params";
 import type * as v from "valibot";
-import { updateDeploymentParams } from "../api/params.ts";
-import { problemsError } from "../manifest/problems.ts";
-import { describePlan, planAsJson } from "../plan/dry-run.ts";
-import type { Plan, PlanInput, StateChange } from "../plan/model.ts";
-import { plan } from "../plan/plan.ts";
 import {
   type DeploymentRecord,
   ensureDeployment,
@@ -14,7 +15,7 @@ import {
   useStemcells,
 } from "../store/deployments.ts";
 import { createInstances } from "../store/instances.ts";
-import { DirectorError, type TaskContext } from "../tasks/task.ts";
+import type { TaskContext } from "../tasks/task.ts";
 import { executePlan, narrowed } from "./deploy/execute.ts";
 import { gather, type Request } from "./deploy/gather.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation, type Workshop } from "./operation.ts";

@@ -1,5 +1,5 @@
-import { updateInstanceParams } from "../api/params.ts";
-import { DirectorError } from "../tasks/task.ts";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { updateInstanceParams } from "@slipway/protocol/director/task-params";
 import { operation } from "./operation.ts";
 import { changeState } from "./update_deployment.ts";
 

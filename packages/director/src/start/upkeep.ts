@@ -1,5 +1,5 @@
+import { needsRenewal } from "@slipway/engine/agents/agents";
 import type { Clock } from "@slipway/kernel/clock";
-import { needsRenewal } from "../agents/agents.ts";
 import { listOrphanDisks } from "../store/disks.ts";
 import { listOrphanedVms } from "../store/orphaned-vms.ts";
 import type { Db } from "../store/schema.ts";

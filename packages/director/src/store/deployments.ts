@@ -1,6 +1,6 @@
+import { canonical } from "@slipway/engine/manifest/canonical";
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { sql } from "kysely";
-import { canonical } from "../manifest/canonical.ts";
-import { DirectorError } from "../tasks/task.ts";
 import { BadWrite } from "./errors.ts";
 import { refusal } from "./failures.ts";
 import { inTransaction } from "./open.ts";

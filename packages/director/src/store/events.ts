@@ -1,5 +1,5 @@
+import type { AuditEvent } from "@slipway/engine/model/audit-event";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import type { AuditEvent } from "../tasks/task.ts";
 import type { Db } from "./schema.ts";
 
 export interface EventRecord {

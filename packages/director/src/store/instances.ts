@@ -1,6 +1,6 @@
+import type { InstanceRecord, InstanceState } from "@slipway/engine/model/records";
+import type { DesiredInstance } from "@slipway/engine/plan/model";
 import { sql } from "kysely";
-import type { InstanceRecord, InstanceState } from "../model/records.ts";
-import type { DesiredInstance } from "../plan/model.ts";
 import { BadWrite } from "./errors.ts";
 import { refusal, UNIQUE_VIOLATION } from "./failures.ts";
 import { reserveIps } from "./ips.ts";

@@ -1,5 +1,5 @@
+import type { IpRecord } from "@slipway/engine/model/records";
 import { sql } from "kysely";
-import type { IpRecord } from "../model/records.ts";
 import { BadWrite, IpTaken } from "./errors.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";

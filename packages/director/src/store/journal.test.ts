@@ -1,7 +1,8 @@
+import type { IntentRecord, Journal, Writes } from "@slipway/engine/flows/journal";
+import { disk, diskCid, vm, vmCid } from "@slipway/engine/model/testing/samples";
 import { errorText } from "@slipway/kernel/errors";
 import type { AgentId } from "@slipway/protocol/ids";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { IntentRecord, Journal, Writes } from "../flows/journal.ts";
 import { findOrphanDisk } from "./disks.ts";
 import { BadWrite, InstanceHolds, StoreLost } from "./errors.ts";
 import { createInstances, loadInstances } from "./instances.ts";
@@ -11,7 +12,7 @@ import { listOrphanedVms } from "./orphaned-vms.ts";
 import { listStrays } from "./strays.ts";
 import { freshDatabase } from "./testing/database.ts";
 import { failure } from "./testing/failure.ts";
-import { disk, diskCid, ip, newInstance, shop, uuid, vm, vmCid } from "./testing/samples.ts";
+import { ip, newInstance, shop, uuid } from "./testing/samples.ts";
 
 let base: Awaited<ReturnType<typeof freshDatabase>>;
 let journal: Journal;

@@ -1,7 +1,7 @@
+import type { IntentRecord, Journal, Writes } from "@slipway/engine/flows/journal";
+import type { InstanceUuid } from "@slipway/engine/model/names";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { sql } from "kysely";
-import type { IntentRecord, Journal, Writes } from "../flows/journal.ts";
-import type { InstanceUuid } from "../model/names.ts";
 import { BadWrite, InstanceHolds } from "./errors.ts";
 import { refusal } from "./failures.ts";
 import type { Store } from "./open.ts";

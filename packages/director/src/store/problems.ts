@@ -1,6 +1,6 @@
+import type { FoundProblem, ProblemRecord } from "@slipway/engine/model/problems";
+import { resourceOf } from "@slipway/engine/model/problems";
 import { sql } from "kysely";
-import type { FoundProblem, ProblemRecord } from "../model/problems.ts";
-import { resourceOf } from "../model/problems.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 

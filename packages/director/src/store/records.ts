@@ -1,11 +1,4 @@
-import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
-import type { AgentId, DiskCid, VmCid } from "@slipway/protocol/ids";
-import type { JsonObject } from "@slipway/protocol/schema/json";
-import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
-import type { Disks } from "@slipway/protocol/settings/disks";
-import type { Networks } from "@slipway/protocol/settings/networks";
-import { type RawBuilder, sql } from "kysely";
-import type { GroupName, InstanceUuid } from "../model/names.ts";
+import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
 import type {
   AppliedSpec,
   DiskRecord,
@@ -13,7 +6,14 @@ import type {
   InstanceState,
   IpRecord,
   VmRecord,
-} from "../model/records.ts";
+} from "@slipway/engine/model/records";
+import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
+import type { AgentId, DiskCid, VmCid } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
+import type { Disks } from "@slipway/protocol/settings/disks";
+import type { Networks } from "@slipway/protocol/settings/networks";
+import { type RawBuilder, sql } from "kysely";
 import type { Db } from "./schema.ts";
 
 interface VmRow {

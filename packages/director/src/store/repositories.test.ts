@@ -1,8 +1,9 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
+import type { GroupName } from "@slipway/engine/model/names";
+import { disk, diskCid, vm, vmCid } from "@slipway/engine/model/testing/samples";
 import { systemRandom } from "@slipway/kernel/random";
 import type { StemcellCid, VmCid } from "@slipway/protocol/ids";
 import { beforeEach, describe, expect, it } from "vitest";
-import type { GroupName } from "../model/names.ts";
-import { DirectorError } from "../tasks/task.ts";
 import { directorUuid, findAttribute, setAttribute } from "./attributes.ts";
 import { saveConfig } from "./configs.ts";
 import {
@@ -24,7 +25,7 @@ import { listStemcells, mustBeUnused, removeStemcell, saveStemcell, uploadedTo }
 import { listStrays, removeStray } from "./strays.ts";
 import { freshDatabase } from "./testing/database.ts";
 import { failure } from "./testing/failure.ts";
-import { disk, diskCid, ip, newInstance, shop, uuid, vm, vmCid } from "./testing/samples.ts";
+import { ip, newInstance, shop, uuid } from "./testing/samples.ts";
 
 let base: Awaited<ReturnType<typeof freshDatabase>>;
 let db: Db;

@@ -1,12 +1,12 @@
+import type { FoundProblem, ProblemType } from "@slipway/engine/model/problems";
+import type { AppliedSpec, InstanceState } from "@slipway/engine/model/records";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
+import type { TaskState, TaskType } from "@slipway/protocol/director/task";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { ColumnType, Generated, JSONColumnType, Kysely, Transaction } from "kysely";
-import type { FoundProblem, ProblemType } from "../model/problems.ts";
-import type { AppliedSpec, InstanceState } from "../model/records.ts";
-import type { TaskState, TaskType } from "../tasks/task.ts";
 
 /** The tables of `migrations`, as types. Integers come as numbers: see `open.ts`. */
 type Id = Generated<number>;

@@ -1,7 +1,7 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
+import type { StemcellRecord } from "@slipway/engine/model/records";
 import type { StemcellCid } from "@slipway/protocol/ids";
 import { sql } from "kysely";
-import type { StemcellRecord } from "../model/records.ts";
-import { DirectorError } from "../tasks/task.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 

@@ -1,4 +1,4 @@
-import type { Stray } from "../flows/journal.ts";
+import type { Stray } from "@slipway/engine/flows/journal";
 import type { Db } from "./schema.ts";
 
 export interface StrayRecord extends Stray {

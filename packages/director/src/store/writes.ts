@@ -1,6 +1,6 @@
+import type { Writes } from "@slipway/engine/flows/journal";
+import type { VmRecord } from "@slipway/engine/model/records";
 import { type RawBuilder, sql } from "kysely";
-import type { Writes } from "../flows/journal.ts";
-import type { VmRecord } from "../model/records.ts";
 
 /** One SQL statement; it fails by itself when it does not fit what is recorded, so that nobody has to look between. */
 export type Statement = RawBuilder<unknown>;

@@ -1,11 +1,11 @@
 import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import type { TaskState, TaskType } from "@slipway/protocol/director/task";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Db } from "../store/schema.ts";
 import { freshDatabase } from "../store/testing/database.ts";
 import { cancelTasks, findTask, listTasks, taskFilter } from "./list.ts";
 import { enqueue } from "./queue.ts";
 import { deleteOldTasks } from "./retention.ts";
-import type { TaskState, TaskType } from "./task.ts";
 import { emptyTables, newTask, stateOf, textOf } from "./testing/stage.ts";
 
 let db: Db;

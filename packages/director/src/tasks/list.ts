@@ -1,10 +1,11 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
 import type { Clock } from "@slipway/kernel/clock";
+import type { TaskState, TaskType } from "@slipway/protocol/director/task";
 import { sql } from "kysely";
 import type { Db } from "../store/schema.ts";
 import { BadTaskQuery } from "./errors.ts";
 import { eventLine } from "./events.ts";
 import { CANCELLED_CODE } from "./failure.ts";
-import { DirectorError, type TaskState, type TaskType } from "./task.ts";
 
 /** `GET /tasks/:id`. Times are whole seconds: the CLI takes nothing else. */
 export interface TaskWire {

@@ -1,10 +1,10 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
 import type { Clock } from "@slipway/kernel/clock";
 import { sql } from "kysely";
 import type { Db } from "../store/schema.ts";
 import { LockLost, LockTaken } from "./errors.ts";
 import { GENERIC_CODE } from "./failure.ts";
 import { fence, type Lease } from "./queue.ts";
-import { DirectorError } from "./task.ts";
 
 export const deploymentLock = (deployment: string): string => `lock:deployment:${deployment}`;
 export const instanceLock = (uuid: string): string => `lock:instance:${uuid}`;

@@ -1,7 +1,8 @@
+import type { TaskState, TaskType } from "@slipway/protocol/director/task";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { sql } from "kysely";
 import type { Db } from "../store/schema.ts";
-import type { NewTask, TaskState, TaskType } from "./task.ts";
+import type { NewTask } from "./task.ts";
 
 /**
  * The right to run a task. `attempt` goes up with every claim, so a lease that was taken over can never write again,

@@ -1,4 +1,5 @@
 import { type Clock, isoTime } from "@slipway/kernel/clock";
+import type { TaskType } from "@slipway/protocol/director/task";
 import { addEvent } from "../store/events.ts";
 import type { Db } from "../store/schema.ts";
 import { DirectorStopping, LeaseLost, LockLost, UnknownWork } from "./errors.ts";
@@ -9,7 +10,7 @@ import { TaskLocks } from "./locks.ts";
 import { TaskOutput } from "./output.ts";
 import { type ClaimedTask, type Ending, finish, release, renew } from "./queue.ts";
 import { scrubUrls } from "./scrub.ts";
-import { TaskCancelled, type TaskContext, type TaskType, type TaskWork } from "./task.ts";
+import { TaskCancelled, type TaskContext, type TaskWork } from "./task.ts";
 
 export type Works = Readonly<Partial<Record<TaskType, TaskWork>>>;
 

@@ -1,10 +1,11 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Db } from "../store/schema.ts";
 import { freshDatabase } from "../store/testing/database.ts";
 import { findTask } from "./list.ts";
 import { deploymentLock } from "./locks.ts";
-import { DirectorError, type TaskContext } from "./task.ts";
+import type { TaskContext } from "./task.ts";
 import {
   emptyTables,
   eventsOf,

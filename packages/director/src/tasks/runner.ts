@@ -1,11 +1,12 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
+import type { TaskState, TaskType } from "@slipway/protocol/director/task";
 import type { Db } from "../store/schema.ts";
 import { type CancelFilter, cancelTasks } from "./list.ts";
 import { type ClaimedTask, cancelledOf, claim, enqueue } from "./queue.ts";
 import { deleteOldTasks } from "./retention.ts";
 import { type RunOptions, TaskRun, type Works } from "./run.ts";
-import type { NewTask, TaskState, Tasks, TaskType } from "./task.ts";
+import type { NewTask, Tasks } from "./task.ts";
 
 /** Short questions of an operator: they must not wait behind long deploys. */
 const QUICK: readonly TaskType[] = ["vms", "instances"];

@@ -1,26 +1,7 @@
+import type { ConversationLine } from "@slipway/engine/call-log/line";
+import type { AuditEvent } from "@slipway/engine/model/audit-event";
+import type { TaskType } from "@slipway/protocol/director/task";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import type { ConversationLine } from "../conversation/line.ts";
-
-export type TaskState = "queued" | "processing" | "cancelling" | "cancelled" | "done" | "error" | "timeout";
-
-/** Upstream's names; `GET /tasks` filters by them. */
-export type TaskType =
-  | "update_deployment"
-  | "delete_deployment"
-  | "update_stemcell"
-  | "delete_stemcell"
-  | "update_instance"
-  | "instances"
-  | "vms"
-  | "attach_disk"
-  | "orphan_disk"
-  | "delete_orphan_disks"
-  | "delete_vm"
-  | "delete_orphaned_vms"
-  | "cck_scan"
-  | "cck_apply"
-  | "cck_scan_and_fix"
-  | "renew_certificates";
 
 export interface NewTask {
   readonly type: TaskType;
@@ -36,18 +17,6 @@ export interface NewTask {
 export interface Stage {
   /** Runs `work` between a `started` and a `finished` (or `failed`) line. */
   step<T>(task: string, work: (progress: (status: string) => void) => Promise<T>): Promise<T>;
-}
-
-/** An entry of `bosh events`. */
-export interface AuditEvent {
-  readonly action: string;
-  readonly objectType: string;
-  readonly objectName: string;
-  readonly deployment?: string | undefined;
-  readonly instance?: string | undefined;
-  readonly context?: JsonObject | undefined;
-  readonly error?: string | undefined;
-  readonly parentId?: number | undefined;
 }
 
 /** What the work of a task has in hand. */
@@ -85,21 +54,4 @@ export interface Tasks {
 
 export class TaskCancelled extends Error {
   override readonly name = "TaskCancelled";
-}
-
-/** An error whose upstream number the CLI's users know. */
-export class DirectorError extends Error {
-  override readonly name = "DirectorError";
-  readonly code: number;
-  readonly status: number;
-
-  constructor(
-    code: number,
-    message: string,
-    options: { readonly status?: number; readonly cause?: unknown } = {},
-  ) {
-    super(message, options.cause === undefined ? undefined : { cause: options.cause });
-    this.code = code;
-    this.status = options.status ?? 400;
-  }
 }

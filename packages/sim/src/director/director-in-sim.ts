@@ -1,9 +1,9 @@
 import { assemble } from "@slipway/director/assemble";
-import { makeClouds } from "@slipway/director/clouds/clouds";
-import type { Journal } from "@slipway/director/flows/journal";
 import { openJournal } from "@slipway/director/store/journal";
 import type { Store } from "@slipway/director/store/open";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
+import { makeClouds } from "@slipway/engine/clouds/clouds";
+import type { Journal } from "@slipway/engine/flows/journal";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";

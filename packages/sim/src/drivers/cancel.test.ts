@@ -1,4 +1,4 @@
-import { CpiLost } from "@slipway/director/clouds/cloud";
+import { CpiLost } from "@slipway/engine/clouds/cloud";
 import { systemRandom } from "@slipway/kernel/random";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SCENARIOS, type Scenario } from "../crash/scenarios.ts";

@@ -1,4 +1,4 @@
-import type { InstanceRecord, IpRecord } from "@slipway/director/model/records";
+import type { InstanceRecord, IpRecord } from "@slipway/engine/model/records";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { Remembered } from "../world/invariants.ts";
 import type { SimWorld } from "../world/world.ts";

@@ -1,4 +1,4 @@
-import { CpiLost } from "@slipway/director/clouds/cloud";
+import { CpiLost } from "@slipway/engine/clouds/cloud";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { Interference, OutsideCall } from "./outside.ts";
 

@@ -1,5 +1,5 @@
-import type { Step } from "@slipway/director/flows/step";
-import { STEPS } from "@slipway/director/flows/steps";
+import type { Step } from "@slipway/engine/flows/step";
+import { STEPS } from "@slipway/engine/flows/steps";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { SCENARIOS, type Scenario } from "../crash/scenarios.ts";
 import { nextTask } from "./drive.ts";

@@ -1,4 +1,4 @@
-import type { InstanceRecord } from "@slipway/director/model/records";
+import type { InstanceRecord } from "@slipway/engine/model/records";
 import type { SimWorld } from "./world.ts";
 
 /** What the Director remembers, gathered from its store. */

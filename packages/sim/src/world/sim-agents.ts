@@ -4,7 +4,7 @@ import {
   AgentSilent,
   type AgentState,
   type Agents,
-} from "@slipway/director/agents/agent";
+} from "@slipway/engine/agents/agent";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";

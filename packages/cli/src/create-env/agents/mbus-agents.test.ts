@@ -1,8 +1,8 @@
 import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { AgentRefused, WrongAgent } from "@slipway/director/agents/agent";
-import { openAuthority } from "@slipway/director/pki/authority";
+import { AgentRefused, WrongAgent } from "@slipway/engine/agents/agent";
+import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { temporaryDirectory } from "@slipway/kernel/testing/temporary";

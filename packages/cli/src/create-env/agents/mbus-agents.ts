@@ -1,11 +1,11 @@
 import { X509Certificate } from "node:crypto";
-import { readAddress } from "@slipway/director/agents/address";
-import type { AgentAddress, Agents } from "@slipway/director/agents/agent";
-import { makeAgents } from "@slipway/director/agents/agents";
-import { openAgentSecret } from "@slipway/director/agents/credentials";
-import { type ClientIdentity, connectionsTo, type Peer } from "@slipway/director/agents/exchange";
-import { httpsAgent } from "@slipway/director/agents/https-agent";
-import { type Authority, type Issued, openAuthority } from "@slipway/director/pki/authority";
+import { readAddress } from "@slipway/engine/agents/address";
+import type { AgentAddress, Agents } from "@slipway/engine/agents/agent";
+import { makeAgents } from "@slipway/engine/agents/agents";
+import { openAgentSecret } from "@slipway/engine/agents/credentials";
+import { type ClientIdentity, connectionsTo, type Peer } from "@slipway/engine/agents/exchange";
+import { httpsAgent } from "@slipway/engine/agents/https-agent";
+import { type Authority, type Issued, openAuthority } from "@slipway/engine/pki/authority";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { JsonObject } from "@slipway/protocol/schema/json";

@@ -5,10 +5,10 @@ import {
   mapsOf,
   WRONG_TYPE,
   WRONG_VALUE,
-} from "@slipway/director/manifest/fields";
-import { newReport, type Report, shown } from "@slipway/director/manifest/problems";
-import { isMap, kindOf } from "@slipway/director/manifest/tree";
-import { readUpdate } from "@slipway/director/manifest/update-policy";
+} from "@slipway/engine/manifest/fields";
+import { newReport, type Report, shown } from "@slipway/engine/manifest/problems";
+import { isMap, kindOf } from "@slipway/engine/manifest/tree";
+import { readUpdate } from "@slipway/engine/manifest/update-policy";
 import { mbusIn } from "../agents/bus.ts";
 import { ManifestWrong } from "../errors.ts";
 import { checkCa, readCloudProvider } from "./cloud-provider.ts";

@@ -3,7 +3,7 @@ import { existsSync } from "node:fs";
 import { mkdir, open, readFile, rm } from "node:fs/promises";
 import { request } from "node:http";
 import { join } from "node:path";
-import type { DirectorRegistry, RegistryAccess } from "@slipway/director/clouds/registry-of-director";
+import type { DirectorRegistry, RegistryAccess } from "@slipway/engine/clouds/registry-of-director";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import type { Clock } from "@slipway/kernel/clock";
 import { freePort } from "@slipway/kernel/ports";

@@ -1,8 +1,8 @@
 import { mkdir, readFile, realpath, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { IntentRecord, Journal } from "@slipway/director/flows/journal";
-import type { GroupName, InstanceUuid } from "@slipway/director/model/names";
-import type { AppliedSpec, InstanceRecord } from "@slipway/director/model/records";
+import type { IntentRecord, Journal } from "@slipway/engine/flows/journal";
+import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
+import type { AppliedSpec, InstanceRecord } from "@slipway/engine/model/records";
 import { syncDirectory, writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";

@@ -1,4 +1,4 @@
-import type { Writes } from "@slipway/director/flows/journal";
+import type { Writes } from "@slipway/engine/flows/journal";
 import type { Random } from "@slipway/kernel/random";
 import { WriteRefused } from "../errors.ts";
 import type { OwnInstance, StateDocument } from "./document.ts";

@@ -1,7 +1,7 @@
 import { createHash, createPrivateKey, type KeyObject, webcrypto, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { isMap, own } from "@slipway/director/manifest/tree";
-import { x509 } from "@slipway/director/pki/sign";
+import { isMap, own } from "@slipway/engine/manifest/tree";
+import { x509 } from "@slipway/engine/pki/sign";
 import type { Random } from "@slipway/kernel/random";
 import * as v from "valibot";
 import { type Around, type Generator, readOptions } from "./generator.ts";

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { needs } from "@slipway/agent/testing/needs";
 import { DockerCloud, engineTrouble, type Vm } from "@slipway/cpi-docker/testing/docker-cloud";
 import { AGENT_BUNDLE } from "@slipway/cpi-docker/testing/test-image";
-import { unpackStemcell } from "@slipway/director/stemcells/archive";
+import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { systemClock } from "@slipway/kernel/clock";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
 import { temporaryDirectory } from "@slipway/kernel/testing/temporary";

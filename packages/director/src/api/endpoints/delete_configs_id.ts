@@ -1,7 +1,7 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { deleteConfigs } from "../../store/configs.ts";
 import { addEvent } from "../../store/events.ts";
 import { inTransaction } from "../../store/open.ts";
-import { DirectorError } from "../../tasks/task.ts";
 import { param } from "../call.ts";
 import { nothing } from "../reply.ts";
 import type { Handler } from "../route.ts";

@@ -1,6 +1,6 @@
+import { deleteDeploymentParams } from "@slipway/protocol/director/task-params";
 import { flag, param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
-import { deleteDeploymentParams } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 

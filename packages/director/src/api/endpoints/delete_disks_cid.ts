@@ -1,7 +1,7 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { deleteOrphanDisksParams, orphanDiskParams } from "@slipway/protocol/director/task-params";
 import { diskHolder } from "../../store/disks.ts";
-import { DirectorError } from "../../tasks/task.ts";
 import { flag, param } from "../call.ts";
-import { deleteOrphanDisksParams, orphanDiskParams } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 

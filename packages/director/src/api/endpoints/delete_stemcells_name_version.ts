@@ -1,5 +1,5 @@
+import { deleteStemcellParams } from "@slipway/protocol/director/task-params";
 import { flag, param } from "../call.ts";
-import { deleteStemcellParams } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 

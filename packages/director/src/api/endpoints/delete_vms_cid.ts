@@ -1,5 +1,5 @@
+import { deleteVmParams } from "@slipway/protocol/director/task-params";
 import { param } from "../call.ts";
-import { deleteVmParams } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 

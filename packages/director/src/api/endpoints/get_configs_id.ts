@@ -1,6 +1,6 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { type ConfigRecord, findConfigs } from "../../store/configs.ts";
 import type { Db } from "../../store/schema.ts";
-import { DirectorError } from "../../tasks/task.ts";
 import { param } from "../call.ts";
 import { configWire } from "../config-wire.ts";
 import { json } from "../reply.ts";

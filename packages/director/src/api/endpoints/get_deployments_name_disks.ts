@@ -1,6 +1,6 @@
+import { slug } from "@slipway/engine/model/names";
 import { redact } from "@slipway/protocol/schema/redact";
 import { diskHintWire } from "@slipway/protocol/settings/disk-hint";
-import { slug } from "../../model/names.ts";
 import { loadInstances } from "../../store/instances.ts";
 import { param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";

@@ -1,8 +1,8 @@
-import { activeVm } from "../../model/records.ts";
+import { activeVm } from "@slipway/engine/model/records";
+import { listVmsParams } from "@slipway/protocol/director/task-params";
 import { loadInstances } from "../../store/instances.ts";
 import { given, param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
-import { listVmsParams } from "../params.ts";
 import { json } from "../reply.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";

@@ -1,4 +1,4 @@
-import { describeProblem, OFFERS, planOf } from "../../model/problems.ts";
+import { describeProblem, OFFERS, planOf } from "@slipway/engine/model/problems";
 import { listProblems } from "../../store/problems.ts";
 import { param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";

@@ -1,7 +1,7 @@
+import { listVmsParams } from "@slipway/protocol/director/task-params";
 import { loadInstances } from "../../store/instances.ts";
 import { given, param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
-import { listVmsParams } from "../params.ts";
 import { json } from "../reply.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";

@@ -1,5 +1,5 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { listEvents } from "../../store/events.ts";
-import { DirectorError } from "../../tasks/task.ts";
 import { given, type Query, whole } from "../call.ts";
 import { eventWire } from "../event-wire.ts";
 import { json } from "../reply.ts";

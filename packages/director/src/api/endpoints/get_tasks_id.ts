@@ -1,6 +1,6 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
 import type { Db } from "../../store/schema.ts";
 import { findTask, type TaskWire } from "../../tasks/list.ts";
-import { DirectorError } from "../../tasks/task.ts";
 import { type Call, param } from "../call.ts";
 import { json } from "../reply.ts";
 import type { Handler } from "../route.ts";

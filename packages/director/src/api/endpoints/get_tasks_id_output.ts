@@ -1,5 +1,5 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { type OutputType, readOutput } from "../../tasks/output.ts";
-import { DirectorError } from "../../tasks/task.ts";
 import { type Call, given } from "../call.ts";
 import { nothing, plain } from "../reply.ts";
 import type { Handler, Route } from "../route.ts";

@@ -1,6 +1,6 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { open, text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { DirectorError } from "../../tasks/task.ts";
 import { jsonBody } from "../call.ts";
 import { changeConfig } from "../change-config.ts";
 import { checkConfigContent } from "../config-content.ts";

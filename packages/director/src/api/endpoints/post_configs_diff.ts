@@ -1,10 +1,10 @@
+import { diffManifests } from "@slipway/engine/manifest/diff";
+import type { Tree } from "@slipway/engine/manifest/tree";
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { diffManifests } from "../../manifest/diff.ts";
-import type { Tree } from "../../manifest/tree.ts";
 import { latestConfig } from "../../store/configs.ts";
 import type { Db } from "../../store/schema.ts";
-import { DirectorError } from "../../tasks/task.ts";
 import { jsonBody } from "../call.ts";
 import { looseMap, yamlMap } from "../documents.ts";
 import { json } from "../reply.ts";

@@ -1,11 +1,11 @@
-import { canonicalProblem } from "../../manifest/canonical.ts";
+import { canonicalProblem } from "@slipway/engine/manifest/canonical";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { deployParams } from "@slipway/protocol/director/task-params";
 import { ensureDeployment } from "../../store/deployments.ts";
-import { DirectorError } from "../../tasks/task.ts";
 import { checked, given } from "../call.ts";
 import { contextConfigs } from "../deploy-configs.ts";
 import { deployDescription, deployOptionsOf } from "../deploy-options.ts";
 import { yamlMap } from "../documents.ts";
-import { deployParams } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 

@@ -1,5 +1,5 @@
+import { diffManifests } from "@slipway/engine/manifest/diff";
 import { messageTrail } from "@slipway/kernel/errors";
-import { diffManifests } from "../../manifest/diff.ts";
 import { given, param } from "../call.ts";
 import { currentConfigs } from "../deploy-configs.ts";
 import { deployedDocument, wantedDocument } from "../deploy-documents.ts";

@@ -1,6 +1,6 @@
+import { scanParams } from "@slipway/protocol/director/task-params";
 import { param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
-import { scanParams } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 

@@ -1,6 +1,6 @@
+import { updateInstanceParams } from "@slipway/protocol/director/task-params";
 import { flag, param } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
-import { updateInstanceParams } from "../params.ts";
 import { plain } from "../reply.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";

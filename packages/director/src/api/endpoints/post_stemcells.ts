@@ -1,8 +1,8 @@
+import { readDigest } from "@slipway/engine/stemcells/digest";
+import { updateStemcellParams } from "@slipway/protocol/director/task-params";
 import { open, text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { readDigest } from "../../stemcells/digest.ts";
 import { flag, jsonBody } from "../call.ts";
-import { updateStemcellParams } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 

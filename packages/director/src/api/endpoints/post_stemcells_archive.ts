@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
+import { updateStemcellParams } from "@slipway/protocol/director/task-params";
 import { flag } from "../call.ts";
-import { updateStemcellParams } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 import { receiveUpload } from "../uploads.ts";

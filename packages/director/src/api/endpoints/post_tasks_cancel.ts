@@ -1,8 +1,8 @@
+import type { TaskType } from "@slipway/protocol/director/task";
 import { open, text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { addEvent } from "../../store/events.ts";
 import { cancelTasks } from "../../tasks/list.ts";
-import type { TaskType } from "../../tasks/task.ts";
 import { jsonBody } from "../call.ts";
 import { nothing } from "../reply.ts";
 import type { Handler } from "../route.ts";

@@ -1,7 +1,7 @@
+import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
+import type { FoundProblem } from "@slipway/engine/model/problems";
 import type { DiskCid, VmCid } from "@slipway/protocol/ids";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import type { GroupName, InstanceUuid } from "../../model/names.ts";
-import type { FoundProblem } from "../../model/problems.ts";
 import { setAttribute } from "../../store/attributes.ts";
 import { findDeployment } from "../../store/deployments.ts";
 import { saveScan } from "../../store/problems.ts";

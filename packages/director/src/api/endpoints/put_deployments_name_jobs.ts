@@ -1,10 +1,10 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { changeStateParams, STATES } from "@slipway/protocol/director/task-params";
 import { loadInstances } from "../../store/instances.ts";
 import type { Db } from "../../store/schema.ts";
-import { DirectorError } from "../../tasks/task.ts";
 import { type Call, given, param } from "../call.ts";
 import { deployDescription, deployOptionsOf } from "../deploy-options.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
-import { changeStateParams, STATES } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 

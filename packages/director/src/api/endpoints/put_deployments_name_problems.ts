@@ -1,8 +1,8 @@
+import { applyParams } from "@slipway/protocol/director/task-params";
 import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { jsonBody, param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
-import { applyParams } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 

@@ -1,10 +1,10 @@
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { scanAndFixParams } from "@slipway/protocol/director/task-params";
 import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { findAttribute } from "../../store/attributes.ts";
-import { DirectorError } from "../../tasks/task.ts";
 import { jsonBody, param } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
-import { scanAndFixParams } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 import { RESURRECTION_PAUSED } from "./get_resurrection.ts";

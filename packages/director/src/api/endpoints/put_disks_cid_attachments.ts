@@ -1,7 +1,7 @@
-import { DirectorError } from "../../tasks/task.ts";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { attachDiskParams } from "@slipway/protocol/director/task-params";
 import { type Call, given, param } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
-import { attachDiskParams } from "../params.ts";
 import type { Handler } from "../route.ts";
 import { startTask } from "../start-task.ts";
 

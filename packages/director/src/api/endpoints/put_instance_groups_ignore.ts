@@ -1,6 +1,6 @@
+import { slug } from "@slipway/engine/model/names";
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { slug } from "../../model/names.ts";
 import { addEvent } from "../../store/events.ts";
 import { setIgnore } from "../../store/instances.ts";
 import { inTransaction } from "../../store/open.ts";

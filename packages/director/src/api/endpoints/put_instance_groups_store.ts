@@ -1,6 +1,6 @@
+import { slug } from "@slipway/engine/model/names";
 import { messageTrail } from "@slipway/kernel/errors";
 import { storeText } from "@slipway/protocol/agent/store-file";
-import { slug } from "../../model/names.ts";
 import { addEvent } from "../../store/events.ts";
 import { checked } from "../call.ts";
 import { nothing } from "../reply.ts";

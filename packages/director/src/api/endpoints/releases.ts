@@ -1,4 +1,4 @@
-import { DirectorError } from "../../tasks/task.ts";
+import { DirectorError } from "@slipway/engine/model/director-error";
 import { param } from "../call.ts";
 import { json } from "../reply.ts";
 import type { Handler } from "../route.ts";

@@ -1,6 +1,6 @@
+import { type Agent, AgentRefused, AgentSilent, AgentUnaware } from "@slipway/engine/agents/agent";
 import { LARGEST_STORE_FILE } from "@slipway/protocol/agent/store-file";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { type Agent, AgentRefused, AgentSilent, AgentUnaware } from "../../agents/agent.ts";
 import { type Harness, startHarness } from "../testing/harness.ts";
 import { seedShop, WEB_0, WEB_1 } from "../testing/seed.ts";
 

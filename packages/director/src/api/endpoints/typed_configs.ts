@@ -1,4 +1,4 @@
-import { diffManifests } from "../../manifest/diff.ts";
+import { diffManifests } from "@slipway/engine/manifest/diff";
 import { latestConfig, listConfigs } from "../../store/configs.ts";
 import { given, type Query, whole } from "../call.ts";
 import { changeConfig } from "../change-config.ts";

@@ -1,4 +1,4 @@
-import type { GroupName, InstanceUuid } from "../../model/names.ts";
+import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
 import { ensureDeployment } from "../../store/deployments.ts";
 import { createInstances } from "../../store/instances.ts";
 import type { Db } from "../../store/schema.ts";

@@ -1,8 +1,8 @@
+import { runInstance } from "@slipway/engine/flows/run-instance";
+import type { FlowContext } from "@slipway/engine/flows/step";
+import { display, type InstanceUuid, slug } from "@slipway/engine/model/names";
+import type { Batch, GroupPlan, InstancePlan, Plan, StepName } from "@slipway/engine/plan/model";
 import { messageTrail } from "@slipway/kernel/errors";
-import { runInstance } from "../../flows/run-instance.ts";
-import type { FlowContext } from "../../flows/step.ts";
-import { display, type InstanceUuid, slug } from "../../model/names.ts";
-import type { Batch, GroupPlan, InstancePlan, Plan, StepName } from "../../plan/model.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import { inFlight } from "../in-flight.ts";
 

@@ -1,11 +1,11 @@
-import { AgentRefused, AgentSilent } from "../../agents/agent.ts";
-import { causeOf } from "../../flows/errors.ts";
-import { runSteps } from "../../flows/run-steps.ts";
-import { display, slug } from "../../model/names.ts";
-import { activeDisk, activeVm, type DiskRecord } from "../../model/records.ts";
-import type { StepName } from "../../plan/model.ts";
+import { AgentRefused, AgentSilent } from "@slipway/engine/agents/agent";
+import { causeOf } from "@slipway/engine/flows/errors";
+import { runSteps } from "@slipway/engine/flows/run-steps";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { display, slug } from "@slipway/engine/model/names";
+import { activeDisk, activeVm, type DiskRecord } from "@slipway/engine/model/records";
+import type { StepName } from "@slipway/engine/plan/model";
 import { forgetDisk } from "../../store/disks.ts";
-import { DirectorError } from "../../tasks/task.ts";
 import { hasDisk, mountsOf } from "./look.ts";
 import { journey, type Resolution, type Scene } from "./scene.ts";
 

@@ -1,8 +1,8 @@
-import { AgentRefused, AgentSilent, WrongAgent } from "../../agents/agent.ts";
-import { refusedAs } from "../../clouds/cloud.ts";
-import { newRequestId } from "../../flows/calls.ts";
-import type { FlowContext } from "../../flows/step.ts";
-import type { DiskRecord, VmRecord } from "../../model/records.ts";
+import { AgentRefused, AgentSilent, WrongAgent } from "@slipway/engine/agents/agent";
+import { refusedAs } from "@slipway/engine/clouds/cloud";
+import { newRequestId } from "@slipway/engine/flows/calls";
+import type { FlowContext } from "@slipway/engine/flows/step";
+import type { DiskRecord, VmRecord } from "@slipway/engine/model/records";
 
 /** As upstream: a check does not wait for agents that are gone. */
 const ANSWER_MS = 10_000;

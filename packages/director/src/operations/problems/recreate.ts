@@ -1,8 +1,9 @@
-import type { FlowContext } from "../../flows/step.ts";
-import type { FoundProblem } from "../../model/problems.ts";
-import type { GroupPlan, InstancePlan, Plan } from "../../plan/model.ts";
+import type { FlowContext } from "@slipway/engine/flows/step";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import type { FoundProblem } from "@slipway/engine/model/problems";
+import type { GroupPlan, InstancePlan, Plan } from "@slipway/engine/plan/model";
 import { findDeployment, listDeployments } from "../../store/deployments.ts";
-import { DirectorError, type TaskContext } from "../../tasks/task.ts";
+import type { TaskContext } from "../../tasks/task.ts";
 import { journeyOf, narrowed, saying } from "../deploy/execute.ts";
 import { gather } from "../deploy/gather.ts";
 import { inFlight } from "../in-flight.ts";

@@ -1,8 +1,8 @@
-import type { Journey } from "../../flows/run-steps.ts";
-import type { FlowContext } from "../../flows/step.ts";
-import type { ProblemRecord, ResolutionName } from "../../model/problems.ts";
-import type { InstanceRecord } from "../../model/records.ts";
-import type { InstancePlan } from "../../plan/model.ts";
+import type { Journey } from "@slipway/engine/flows/run-steps";
+import type { FlowContext } from "@slipway/engine/flows/step";
+import type { ProblemRecord, ResolutionName } from "@slipway/engine/model/problems";
+import type { InstanceRecord } from "@slipway/engine/model/records";
+import type { InstancePlan } from "@slipway/engine/plan/model";
 import { diskByHand } from "../by-hand.ts";
 import type { Workshop } from "../operation.ts";
 

@@ -1,7 +1,7 @@
-import { runSteps } from "../../flows/run-steps.ts";
-import { display, slug } from "../../model/names.ts";
-import { activeVm, type VmRecord } from "../../model/records.ts";
-import { DirectorError } from "../../tasks/task.ts";
+import { runSteps } from "@slipway/engine/flows/run-steps";
+import { DirectorError } from "@slipway/engine/model/director-error";
+import { display, slug } from "@slipway/engine/model/names";
+import { activeVm, type VmRecord } from "@slipway/engine/model/records";
 import { isThere, lookAtVm } from "./look.ts";
 import { journey, type Resolution, type Scene } from "./scene.ts";
 

@@ -1,5 +1,6 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
+import type { TaskType } from "@slipway/protocol/director/task";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { sql } from "kysely";
 import type { Db } from "../../store/schema.ts";
@@ -8,7 +9,7 @@ import { type OutputType, readOutput } from "../output.ts";
 import { enqueue } from "../queue.ts";
 import type { Works } from "../run.ts";
 import { type RunnerOptions, TaskRunner } from "../runner.ts";
-import type { NewTask, TaskType } from "../task.ts";
+import type { NewTask } from "../task.ts";
 
 export const newTask = (over: Partial<NewTask> = {}): NewTask => ({
   type: "update_deployment",

@@ -1,6 +1,6 @@
-import type { ResolutionName } from "@slipway/director/model/problems";
 import { listProblems } from "@slipway/director/store/problems";
 import type { NewTask } from "@slipway/director/tasks/task";
+import type { ResolutionName } from "@slipway/engine/model/problems";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { deployTask } from "../../crash/scenarios.ts";
 import type { Interference } from "../outside.ts";

@@ -1,0 +1,143 @@
+import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
+import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
+import type { CpiErrorName } from "@slipway/protocol/cpi/errors";
+import type { AgentId, DiskCid, RequestId, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
+import type { Disks } from "@slipway/protocol/settings/disks";
+import type { Networks } from "@slipway/protocol/settings/networks";
+import type { Heard, Said } from "../call-log/call-log.ts";
+import type { CpiName } from "../model/names.ts";
+
+/** What every call carries beside its arguments. */
+export interface CallOptions {
+  /** The same for a repeat of the same intent, never for another. */
+  readonly requestId: RequestId;
+  /** `api_version` of the stemcell the VM runs; undefined: not about a VM. */
+  readonly stemcellApiVersion?: number | undefined;
+  /** Disks recorded for the VM; sent in `context.vm.disks`, and as an argument to CPIs that announce it. */
+  readonly disks?: Disks | undefined;
+  readonly signal?: AbortSignal | undefined;
+  /** Where the CPI's stderr and log go: the task's `cpi` output. */
+  readonly log?: ((text: string) => void) | undefined;
+  /** Told of the call itself, without its secrets: the task's `conversation` output. */
+  readonly heard?: ((said: Omit<Said, "to">) => Heard) | undefined;
+}
+
+export interface CreateVmArguments {
+  readonly agentId: AgentId;
+  readonly stemcellCid: StemcellCid;
+  readonly cloudProperties: JsonObject;
+  readonly networks: Networks;
+  readonly diskCids: readonly DiskCid[];
+  readonly env: JsonObject;
+}
+
+export interface VmCreated {
+  readonly cid: VmCid;
+  /** As returned, or as asked for where the dialect does not say. */
+  readonly networks: Networks;
+  readonly disks: Disks;
+}
+
+export interface DiskAttached {
+  /** Undefined under version 1: the agent reads the registry. */
+  readonly hint: DiskHintWire | undefined;
+  /** Draft B: all disks of the VM, in place of what was known. */
+  readonly disks: Disks | undefined;
+}
+
+/** What a CPI said of itself, and what was agreed with it. */
+export interface CloudInfo {
+  readonly apiVersion: ApiVersion;
+  readonly stemcellFormats: readonly string[] | undefined;
+  readonly capabilities: Capabilities;
+  /** A repeat of a create call with the same request id returns the first one's cid. */
+  readonly repeatable: boolean;
+}
+
+/** One CPI, as the Director calls it. Failures are `CpiRefused` (it answered) or `CpiLost` (nobody knows). */
+export interface Cloud {
+  readonly name: CpiName;
+  info(options?: Pick<CallOptions, "signal" | "log" | "heard">): Promise<CloudInfo>;
+  /** Whether a VM of this stemcell gets its settings without the registry. Starts our registry when it does not. */
+  channelFor(stemcellApiVersion: number): Promise<"user-data" | "registry">;
+  createStemcell(
+    imagePath: string,
+    cloudProperties: JsonObject,
+    tags: JsonObject,
+    options: CallOptions,
+  ): Promise<StemcellCid>;
+  deleteStemcell(cid: StemcellCid, options: CallOptions): Promise<void>;
+  createVm(args: CreateVmArguments, options: CallOptions): Promise<VmCreated>;
+  deleteVm(cid: VmCid, options: CallOptions): Promise<void>;
+  hasVm(cid: VmCid, options: CallOptions): Promise<boolean>;
+  rebootVm(cid: VmCid, options: CallOptions): Promise<void>;
+  setVmMetadata(cid: VmCid, metadata: JsonObject, options: CallOptions): Promise<void>;
+  calculateVmCloudProperties(requirements: JsonObject, options: CallOptions): Promise<JsonObject>;
+  createDisk(
+    sizeMib: number,
+    cloudProperties: JsonObject,
+    vmCid: VmCid | null,
+    options: CallOptions,
+  ): Promise<DiskCid>;
+  deleteDisk(cid: DiskCid, options: CallOptions): Promise<void>;
+  hasDisk(cid: DiskCid, options: CallOptions): Promise<boolean>;
+  attachDisk(vm: VmCid, disk: DiskCid, options: CallOptions): Promise<DiskAttached>;
+  detachDisk(vm: VmCid, disk: DiskCid, options: CallOptions): Promise<void>;
+  setDiskMetadata(cid: DiskCid, metadata: JsonObject, options: CallOptions): Promise<void>;
+  resizeDisk(cid: DiskCid, sizeMib: number, options: CallOptions): Promise<void>;
+  /** The cid of the disk afterwards: usually the same. */
+  updateDisk(
+    cid: DiskCid,
+    sizeMib: number,
+    cloudProperties: JsonObject,
+    options: CallOptions,
+  ): Promise<DiskCid>;
+  snapshotDisk(cid: DiskCid, metadata: JsonObject, options: CallOptions): Promise<SnapshotCid>;
+  deleteSnapshot(cid: SnapshotCid, options: CallOptions): Promise<void>;
+}
+
+/** The CPIs of this Director by name. */
+export interface Clouds {
+  cloud(name: CpiName): Cloud;
+  readonly names: readonly CpiName[];
+}
+
+/** The CPI answered with an error: nothing of the call was done, or what its type says. */
+export class CpiRefused extends Error {
+  override readonly name = "CpiRefused";
+  readonly method: string;
+  readonly type: string;
+  /** Undefined for types nobody agreed on. */
+  readonly errorName: CpiErrorName | undefined;
+  readonly okToRetry: boolean;
+
+  constructor(given: {
+    readonly method: string;
+    readonly type: string;
+    readonly errorName: CpiErrorName | undefined;
+    readonly message: string;
+    readonly okToRetry: boolean;
+  }) {
+    super(given.message);
+    this.method = given.method;
+    this.type = given.type;
+    this.errorName = given.errorName;
+    this.okToRetry = given.okToRetry;
+  }
+}
+
+export const refusedAs = (error: unknown, ...names: readonly CpiErrorName[]): boolean =>
+  error instanceof CpiRefused && error.errorName !== undefined && names.includes(error.errorName);
+
+/** The CPI did not answer, or with something that is no answer: whether it did the work is not known. */
+export class CpiLost extends Error {
+  override readonly name = "CpiLost";
+  readonly method: string;
+
+  constructor(method: string, message: string, options?: { readonly cause?: unknown }) {
+    super(message, options);
+    this.method = method;
+  }
+}

@@ -1,0 +1,69 @@
+import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
+import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
+import type { DirectorUuid } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { CpiName } from "../model/names.ts";
+import type { Clouds } from "./cloud.ts";
+import { cpiCloud } from "./cpi-cloud.ts";
+import type { CpiDoor } from "./door.ts";
+import { UnknownCpi } from "./errors.ts";
+import { execDoor } from "./exec-cpi.ts";
+import type { DirectorRegistry } from "./registry-of-director.ts";
+
+/** One CPI of a Director. `''` is the name of the only one; a CPI config names several. */
+export interface CpiEntry {
+  readonly name: CpiName;
+  readonly door: CpiDoor;
+  readonly properties?: JsonObject | undefined;
+  /** Longest time of one call; default: by method. */
+  readonly longestMs?: number | undefined;
+}
+
+export interface CloudsOptions {
+  readonly cpis: readonly CpiEntry[];
+  readonly directorUuid: DirectorUuid;
+  readonly random: Random;
+  readonly maxApiVersion?: ApiVersion | undefined;
+  readonly registry?: DirectorRegistry | undefined;
+}
+
+export function makeClouds(options: CloudsOptions): Clouds {
+  const { cpis, ...shared } = options;
+  const clouds = new Map(cpis.map((entry) => [entry.name, cpiCloud({ ...shared, ...entry })]));
+  const names = [...clouds.keys()];
+  return {
+    names,
+    cloud: (name) => {
+      const found = clouds.get(name);
+      if (found === undefined) throw UnknownCpi({ name, known: names });
+      return found;
+    },
+  };
+}
+
+/** The part of a configuration that names the CPI. */
+export interface CpiConfig {
+  readonly cpi?:
+    | {
+        readonly exec_path?: string | undefined;
+        readonly config_file?: string | undefined;
+        readonly properties?: JsonObject | undefined;
+        readonly deadline_s?: number | undefined;
+      }
+    | undefined;
+}
+
+/** The one CPI of a configuration without CPI config: its executable, or the one in this process. */
+export function cpiOfConfig(
+  config: CpiConfig,
+  given: { readonly clock: Clock; readonly embedded: () => CpiDoor },
+): CpiEntry {
+  const { exec_path: path, config_file: configFile, properties, deadline_s } = config.cpi ?? {};
+  return {
+    name: "",
+    door: path === undefined ? given.embedded() : execDoor({ path, configFile, clock: given.clock }),
+    properties,
+    longestMs: deadline_s === undefined ? undefined : deadline_s * 1000,
+  };
+}

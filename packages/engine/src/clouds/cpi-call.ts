@@ -1,0 +1,185 @@
+import { messageTrail } from "@slipway/kernel/errors";
+import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
+import type { CpiContext } from "@slipway/protocol/cpi/context";
+import {
+  type CpiErrorBody,
+  type CpiRequest,
+  type CpiResponse,
+  redactRequest,
+} from "@slipway/protocol/cpi/envelope";
+import { CPI_ERRORS, type CpiErrorName, errorNameOf } from "@slipway/protocol/cpi/errors";
+import { resultIn } from "@slipway/protocol/cpi/method";
+import { CPI_METHODS, type CpiMethodName } from "@slipway/protocol/cpi/methods";
+import { nothing } from "@slipway/protocol/cpi/methods/_common";
+import type { DirectorUuid, RequestId } from "@slipway/protocol/ids";
+import { kindOf } from "@slipway/protocol/schema/check";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { Schema } from "@slipway/protocol/schema/marks";
+import { redact, secretsIn } from "@slipway/protocol/schema/redact";
+import { cloudProperties } from "@slipway/protocol/settings/networks";
+import { mapStrings } from "../call-log/tidy.ts";
+import { type CallOptions, CpiRefused } from "./cloud.ts";
+import { type CpiDoor, deadlineFor } from "./door.ts";
+import { inMethod } from "./reply.ts";
+import { hiddenIn, type Scrub, ScrubbedLines, scrubber, secretsOf } from "./scrub.ts";
+
+/** Who calls: the same for every call of one CPI. */
+export interface Caller {
+  readonly door: CpiDoor;
+  readonly directorUuid: DirectorUuid;
+  /** Merged flat into the context, as upstream does. */
+  readonly properties: JsonObject;
+  /** Longest time of one call; default: by method. */
+  readonly longestMs: number | undefined;
+}
+
+export interface CpiCall {
+  readonly method: CpiMethodName;
+  readonly arguments: readonly unknown[];
+  /** Undefined for the `info` that finds it out. */
+  readonly apiVersion: ApiVersion | undefined;
+  readonly requestId: RequestId;
+  readonly vm?: NonNullable<CpiContext["vm"]> | undefined;
+  /** Context that only some mixes need. */
+  readonly more?: JsonObject | undefined;
+  readonly signal?: AbortSignal | undefined;
+  readonly log?: ((text: string) => void) | undefined;
+  readonly heard?: CallOptions["heard"];
+}
+
+/** One call, logged without its secrets. Its result as it came, or `CpiRefused` or `CpiLost`. */
+export async function callCpi(caller: Caller, call: CpiCall): Promise<unknown> {
+  const request = requestOf(caller, call);
+  const shown = redactRequest(request);
+  const heard = call.heard?.({
+    message: call.method,
+    apiVersion: call.apiVersion,
+    stemcellApiVersion: call.vm?.stemcell?.api_version ?? undefined,
+    registry: call.more?.registry !== undefined,
+    request: shown.arguments,
+  });
+  try {
+    const { result, answer } = await exchange(caller, call, request, shown);
+    heard?.answered(answer());
+    return result;
+  } catch (error) {
+    heard?.failed(messageTrail(error));
+    throw error;
+  }
+}
+
+/** `answer`: the result without its secrets, for whoever listens. */
+async function exchange(
+  caller: Caller,
+  call: CpiCall,
+  request: CpiRequest,
+  shown: unknown,
+): Promise<{ readonly result: unknown; readonly answer: () => unknown }> {
+  const secrets = secretsOf(request);
+  const write = call.log ?? (() => undefined);
+  const label = `[external-cpi] [${call.requestId}]`;
+  write(`${label} request: ${JSON.stringify(shown)} with command: ${caller.door.command}\n`);
+  const said = new Overheard();
+  const lines = new ScrubbedLines(secrets, (text) => {
+    said.add(text);
+    write(text);
+  });
+  let reply: CpiResponse;
+  try {
+    reply = await caller.door.call(request, {
+      deadlineMs: deadlineFor(call.method, caller.longestMs),
+      signal: call.signal,
+      log: (text) => lines.add(text),
+      hide: scrubber([...secrets, ...hiddenIn(request)]),
+    });
+  } finally {
+    lines.end();
+  }
+  const schema = resultSchema(call);
+  const scrub = scrubber([...secrets, ...secretsIn(schema, reply.result)]);
+  // CPIs of our SDK say the same on stderr and in the reply.
+  const log = scrub(reply.log);
+  if (log !== "" && !said.includes(log)) write(log.endsWith("\n") ? log : `${log}\n`);
+  const seen = shownReply(schema, reply);
+  write(`${label} response: ${brief(scrub(JSON.stringify(seen)))}\n`);
+  if (reply.error !== null) throw refusal(request, reply.error, scrub);
+  return { result: reply.result, answer: () => mapStrings(seen.result, scrub) };
+}
+
+/** Callers send these keys in this order. */
+function requestOf(caller: Caller, call: CpiCall): CpiRequest {
+  return {
+    method: call.method,
+    arguments: [...call.arguments],
+    context: {
+      director_uuid: caller.directorUuid,
+      request_id: call.requestId,
+      ...(call.vm !== undefined && { vm: call.vm }),
+      ...call.more,
+      ...caller.properties,
+    },
+    ...(call.apiVersion !== undefined && { api_version: call.apiVersion }),
+  };
+}
+
+function resultSchema({ method, apiVersion }: CpiCall): Schema {
+  // Not marked on the wire, where it is only a result; as an argument it is hidden.
+  if (method === "calculate_vm_cloud_properties") return cloudProperties;
+  return resultIn(CPI_METHODS[method], apiVersion ?? 1).schema;
+}
+
+function shownReply(
+  schema: Schema,
+  { result, error }: CpiResponse,
+): { readonly result: unknown; readonly error: unknown } {
+  if (error !== null) {
+    return {
+      result: null,
+      error: { type: error.type, message: error.message, ok_to_retry: error.ok_to_retry },
+    };
+  }
+  const ignored = schema === nothing && result !== null;
+  return { result: ignored ? `(${kindOf(result)}, ignored)` : redact(schema, result), error: null };
+}
+
+/** Types upstream's Director has no class for. */
+const UNKNOWN_UPSTREAM: readonly CpiErrorName[] = [
+  "StemcellNotFound",
+  "InvalidCall",
+  "Unknown",
+  "CPIAPIVersionNotSupported",
+  "AttachDiskResponseError",
+];
+
+function refusal(request: CpiRequest, error: CpiErrorBody, scrub: Scrub): CpiRefused {
+  const name = errorNameOf(error.type, error.message);
+  const known = name !== undefined && !UNKNOWN_UPSTREAM.includes(name);
+  const message = `${known ? "CPI" : "Unknown CPI"} error '${error.type}' with message '${error.message}' ${inMethod(request)}`;
+  return new CpiRefused({
+    method: request.method,
+    type: error.type,
+    errorName: name,
+    message: brief(scrub(message)),
+    // Of other types upstream reads the flag and drops it.
+    okToRetry: error.ok_to_retry && name !== undefined && CPI_ERRORS[name].retryFlag,
+  });
+}
+
+const LONGEST_TEXT = 16 * 1024;
+const brief = (text: string): string =>
+  text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}... (${text.length} characters)` : text;
+
+const KEPT_CHARS = 512 * 1024;
+
+/** The beginning of what was said while the CPI worked. */
+class Overheard {
+  #text = "";
+
+  add(text: string): void {
+    if (this.#text.length < KEPT_CHARS) this.#text += text;
+  }
+
+  includes(text: string): boolean {
+    return this.#text.includes(text);
+  }
+}

@@ -1,0 +1,166 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { canonical } from "./canonical.ts";
+import { readNetwork } from "./cloud-networks.ts";
+import { checkCompilation } from "./compilation.ts";
+import { type Fields, fieldsOf, MISSING, mapsOf, unique, WRONG_TYPE } from "./fields.ts";
+import type { CloudConfig } from "./model.ts";
+import type { PlanProblem } from "./problems.ts";
+import { newReport, type Report } from "./problems.ts";
+import { isMap, kindOf, own } from "./tree.ts";
+
+export type ParsedCloudConfig =
+  | { readonly ok: true; readonly cloudConfig: CloudConfig }
+  | { readonly ok: false; readonly problems: readonly PlanProblem[] };
+
+const BAD_MANIFEST = 440001;
+const BAD_MERGE = 570000;
+const NO_NETWORKS = 190008;
+const DUPLICATE_NETWORK = 190007;
+const DUPLICATE_AZ = 190017;
+const DUPLICATE_VM_TYPE = 190004;
+const DUPLICATE_EXTENSION = 190005;
+const DUPLICATE_DISK_TYPE = 190013;
+const INVALID_DISK_SIZE = 200001;
+
+const LISTS = ["azs", "vm_types", "vm_extensions", "disk_types", "networks"] as const;
+type ListName = (typeof LISTS)[number];
+
+/** All active cloud configs of a deployment: their lists one after the other, `compilation` in one of them only. */
+export function parseCloudConfig(values: readonly unknown[]): ParsedCloudConfig {
+  const report = newReport();
+  const merged = mergeConfigs(report, values);
+  const cloudConfig = readCloudConfig(report, merged, values.length > 0);
+  return report.problems.length > 0 ? { ok: false, problems: report.problems } : { ok: true, cloudConfig };
+}
+
+interface Merged {
+  readonly lists: Readonly<Record<ListName, unknown[]>>;
+  readonly given: ReadonlySet<string>;
+  readonly compilation: JsonObject | undefined;
+}
+
+function mergeConfigs(report: Report, values: readonly unknown[]): Merged {
+  const lists: Record<ListName, unknown[]> = {
+    azs: [],
+    vm_types: [],
+    vm_extensions: [],
+    disk_types: [],
+    networks: [],
+  };
+  const given = new Set<string>();
+  let compilation: JsonObject | undefined;
+  if (values.length === 0) {
+    report.add(NO_NETWORKS, "", "there is no cloud config", "Upload one with bosh update-cloud-config.");
+  }
+  for (const value of values) {
+    if (!isMap(value)) {
+      report.add(
+        BAD_MANIFEST,
+        "",
+        `a cloud config must be a map, found ${kindOf(value)}`,
+        "Upload it again.",
+      );
+      continue;
+    }
+    const fields = fieldsOf(report, value, "");
+    for (const key of LISTS) {
+      if (fields.has(key)) given.add(key);
+      for (const item of fields.list(key) ?? []) lists[key].push(item);
+    }
+    if (fields.has("compilation") && given.has("compilation")) {
+      report.add(BAD_MERGE, "compilation", "it is in more than one cloud config", "Keep it in one of them.");
+    }
+    if (fields.has("compilation")) {
+      given.add("compilation");
+      compilation = fields.object("compilation");
+    }
+  }
+  return { lists, given, compilation };
+}
+
+function readCloudConfig(report: Report, merged: Merged, any: boolean): CloudConfig {
+  const { lists } = merged;
+  const azs = mapsOf(report, lists.azs, "azs").flatMap((fields) => {
+    const named = readNamed(fields);
+    const cpi = fields.text("cpi");
+    return named === undefined ? [] : [{ ...named, cpi }];
+  });
+  const vmTypes = mapsOf(report, lists.vm_types, "vm_types").flatMap(some(readNamed));
+  const vmExtensions = mapsOf(report, lists.vm_extensions, "vm_extensions").flatMap(some(readNamed));
+  const diskTypes = mapsOf(report, lists.disk_types, "disk_types").flatMap(some(readDiskType));
+  unique(report, DUPLICATE_AZ, azs);
+  unique(report, DUPLICATE_VM_TYPE, vmTypes);
+  unique(report, DUPLICATE_EXTENSION, vmExtensions);
+  unique(report, DUPLICATE_DISK_TYPE, diskTypes);
+  const zones = new Set(azs.map((az) => az.name));
+  const networks = mapsOf(report, lists.networks, "networks").flatMap((fields) => {
+    const network = readNetwork(report, fields, zones);
+    return network === undefined ? [] : [{ network, name: network.name, where: fields.at("name") }];
+  });
+  unique(report, DUPLICATE_NETWORK, networks, canonical);
+  if (any && !merged.given.has("networks")) {
+    report.add(MISSING, "networks", "it is required and missing", "Define at least one network.");
+  } else if (merged.given.has("networks") && lists.networks.length === 0) {
+    report.add(NO_NETWORKS, "networks", "no network is defined", "Define at least one network.");
+  }
+  if (any && !merged.given.has("compilation")) {
+    report.add(
+      MISSING,
+      "compilation",
+      "it is required and missing",
+      "Give one: compilation: {workers: 1, network: private, az: z1, vm_type: small}.",
+    );
+  }
+  const config = {
+    azs: azs.map(({ name, cpi, cloudProperties }) => ({ name, cpi, cloudProperties })),
+    vmTypes: vmTypes.map(plain),
+    vmExtensions: vmExtensions.map(plain),
+    diskTypes: diskTypes.map(({ name, size, cloudProperties }) => ({ name, size, cloudProperties })),
+    networks: networks.map(({ network }) => network),
+    compilation: merged.compilation,
+  };
+  if (merged.compilation !== undefined) {
+    checkCompilation(report, fieldsOf(report, merged.compilation, "compilation"), config);
+  }
+  return config;
+}
+
+interface Named {
+  readonly name: string;
+  readonly where: string;
+  readonly cloudProperties: JsonObject;
+}
+
+const plain = ({ name, cloudProperties }: Named) => ({ name, cloudProperties });
+const some =
+  <T>(read: (fields: Fields) => T | undefined) =>
+  (fields: Fields): T[] => {
+    const found = read(fields);
+    return found === undefined ? [] : [found];
+  };
+
+function readNamed(fields: Fields): Named | undefined {
+  const name = fields.needText("name", "Give it a name.");
+  const cloudProperties = fields.object("cloud_properties") ?? {};
+  return name === undefined ? undefined : { name, where: fields.at("name"), cloudProperties };
+}
+
+function readDiskType(fields: Fields): (Named & { readonly size: number }) | undefined {
+  const named = readNamed(fields);
+  const size = own(fields.map, "disk_size");
+  if (!fields.has("disk_size")) {
+    fields.wrong(MISSING, "disk_size", "it is required and missing", "Give the size in MB.");
+  } else if (!Number.isSafeInteger(size)) {
+    fields.wrong(
+      WRONG_TYPE,
+      "disk_size",
+      `expected a whole number, found ${kindOf(size)}`,
+      "Give the size in MB.",
+    );
+  } else if (Number(size) < 0) {
+    fields.wrong(INVALID_DISK_SIZE, "disk_size", `${Number(size)} is no size`, "Give the size in MB.");
+  } else if (named !== undefined) {
+    return { ...named, size: Number(size) };
+  }
+  return undefined;
+}

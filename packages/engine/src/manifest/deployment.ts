@@ -1,0 +1,217 @@
+import { canonical, canonicalProblem } from "./canonical.ts";
+import { type Fields, fieldsOf, MISSING, mapsOf, unique, WRONG_VALUE } from "./fields.ts";
+import { readGroup } from "./instance-group.ts";
+import type { InstanceGroup, Manifest, ManifestStemcell, UpdatePolicy } from "./model.ts";
+import type { PlanProblem } from "./problems.ts";
+import { newReport, type Report, shown } from "./problems.ts";
+import { isMap, kindOf, type Tree } from "./tree.ts";
+import { FALLBACK, readDeploymentUpdate } from "./update-policy.ts";
+
+export type ParsedManifest =
+  | { readonly ok: true; readonly manifest: Manifest }
+  | { readonly ok: false; readonly problems: readonly PlanProblem[] };
+
+export interface ManifestDefaults {
+  /** The Director's `default_update_vm_strategy`. */
+  readonly vmStrategy?: UpdatePolicy["vmStrategy"];
+}
+
+const BAD_MANIFEST = 440001;
+const INVALID_PROPERTY = 190014;
+const DUPLICATE_GROUP = 190006;
+const DUPLICATE_RELEASE = 190002;
+const RELEASE_AND_RELEASES = 190001;
+const DUPLICATE_ALIAS = 50005;
+const NAME_AND_OS = 50006;
+const INVALID_CANONICAL = 420001;
+const BAD_FEATURES = 560001;
+
+const CLOUD_CONFIG_KEYS = ["vm_types", "vm_extensions", "azs", "disk_types", "compilation"];
+const OLD_KEYS: Readonly<Record<string, string>> = {
+  networks: "Define networks in the cloud config.",
+  disk_pools: "Use disk_types in the cloud config and persistent_disk_type in the group.",
+  jobs: "Use instance_groups.",
+  resource_pools: "Use vm_types in the cloud config and vm_type in the group.",
+};
+
+const IDENTIFIER = /^[-0-9A-Za-z_+.]+$/;
+
+/** Checks a deployment manifest v2. All mistakes are reported at once, in the order of the document's sections. */
+export function parseManifest(value: unknown, defaults: ManifestDefaults = {}): ParsedManifest {
+  const report = newReport();
+  const manifest = isMap(value) ? readManifest(report, value, defaults) : undefined;
+  if (!isMap(value)) {
+    report.add(
+      BAD_MANIFEST,
+      "",
+      value === null || value === undefined
+        ? "the manifest is empty"
+        : `the manifest must be a map, found ${kindOf(value)}`,
+      "Send a deployment manifest: name, releases, stemcells, update, instance_groups.",
+    );
+  }
+  if (manifest === undefined || report.problems.length > 0) return { ok: false, problems: report.problems };
+  return { ok: true, manifest };
+}
+
+function readManifest(report: Report, value: Tree, defaults: ManifestDefaults): Manifest | undefined {
+  const top = fieldsOf(report, value, "");
+  const name = readName(report, top);
+  refuseOtherKeys(top);
+  const features = readFeatures(report, top);
+  const releases = readReleases(report, top);
+  const stemcells = readStemcells(report, top);
+  const update = readUpdateSection(report, top, defaults);
+  const groups = readGroups(report, top, update, releases);
+  refuseAddons(top);
+  top.list("variables");
+  top.object("properties");
+  const tags = top.object("tags") ?? {};
+  return name === undefined
+    ? undefined
+    : {
+        name,
+        stemcells,
+        releases: releases.map(({ name: release, version }) => ({ name: release, version })),
+        update,
+        groups,
+        tags,
+        features,
+      };
+}
+
+function readName(report: Report, top: Fields): string | undefined {
+  const name = top.needText("name", "Give the deployment's name: name: shop.");
+  if (name === undefined) return undefined;
+  checkIdentifier(report, name, "name");
+  const why = canonicalProblem(name);
+  if (why !== undefined) {
+    report.add(
+      INVALID_CANONICAL,
+      "name",
+      `'${shown(name)}' cannot be used in DNS: ${why}`,
+      "Choose another name.",
+    );
+  }
+  return name;
+}
+
+function checkIdentifier(report: Report, name: string, where: string): void {
+  if (IDENTIFIER.test(name)) return;
+  report.add(
+    WRONG_VALUE,
+    where,
+    `'${shown(name)}' has characters that a name must not have`,
+    "Use letters, digits and - _ + . only.",
+  );
+}
+
+function refuseOtherKeys(top: Fields): void {
+  for (const key of CLOUD_CONFIG_KEYS) {
+    if (top.has(key)) {
+      top.wrong(
+        INVALID_PROPERTY,
+        key,
+        "this section can only be used in a cloud config",
+        "Move it there (bosh update-cloud-config).",
+      );
+    }
+  }
+  for (const [key, fix] of Object.entries(OLD_KEYS)) {
+    if (top.has(key)) top.wrong(INVALID_PROPERTY, key, "this section of manifests v1 is no longer used", fix);
+  }
+}
+
+function refuseAddons(top: Fields): void {
+  const addons = top.list("addons");
+  if (addons === undefined || addons.length === 0) return;
+  top.wrong(INVALID_PROPERTY, "addons", "addons are not supported yet", "Remove the section.");
+}
+
+function readFeatures(report: Report, top: Fields): Manifest["features"] {
+  const map = top.object("features");
+  if (map === undefined) return { randomizeAzPlacement: false };
+  const features = fieldsOf(report, map, "features");
+  const flags = [
+    "use_dns_addresses",
+    "use_short_dns_addresses",
+    "use_link_dns_names",
+    "converge_variables",
+    "use_tmpfs_config",
+  ];
+  for (const flag of flags) features.flag(flag, BAD_FEATURES);
+  return { randomizeAzPlacement: features.flag("randomize_az_placement", BAD_FEATURES) ?? false };
+}
+
+function readReleases(report: Report, top: Fields) {
+  if (top.has("release") && top.has("releases")) {
+    top.wrong(RELEASE_AND_RELEASES, "release", "both release and releases are given", "Keep releases only.");
+  }
+  const single = top.has("release") && !top.has("releases") ? top.object("release") : undefined;
+  const items = top.has("release")
+    ? single && [single]
+    : top.needList("releases", "List the releases used; without jobs, write releases: [].");
+  const releases = mapsOf(report, items, "releases").flatMap((fields) => {
+    const name = fields.needText("name", "Give the release's name.");
+    const version = fields.needText("version", "Give a version, or latest.");
+    if (name === undefined || version === undefined) return [];
+    checkIdentifier(report, name, fields.at("name"));
+    return [{ name, version, where: fields.where }];
+  });
+  unique(report, DUPLICATE_RELEASE, releases);
+  return releases;
+}
+
+function readStemcells(report: Report, top: Fields): readonly ManifestStemcell[] {
+  const fix = "Name at least one: stemcells: [{alias: default, os: ubuntu-noble, version: latest}].";
+  const items = top.needList("stemcells", fix);
+  if (items?.length === 0) top.wrong(MISSING, "stemcells", "the list is empty", fix);
+  const stemcells = mapsOf(report, items, "stemcells", "alias").flatMap((fields) => {
+    const alias = fields.needText("alias", "Give an alias that groups refer to.");
+    const version = fields.needText("version", "Give a version, or latest.");
+    const os = fields.text("os");
+    const name = fields.text("name");
+    if (fields.has("os") && fields.has("name")) {
+      fields.wrong(NAME_AND_OS, "name", "both os and name are given", "Keep one of them.");
+    }
+    if (!fields.has("os") && !fields.has("name")) {
+      fields.wrong(MISSING, "os", "neither os nor name is given", "Give one of them.");
+    }
+    if (alias === undefined || version === undefined) return [];
+    return [{ alias, os, name, version, where: fields.where }];
+  });
+  unique(
+    report,
+    DUPLICATE_ALIAS,
+    stemcells.map(({ alias, where }) => ({ name: alias, where })),
+  );
+  return stemcells.map(({ alias, os, name, version }) => ({ alias, os, name, version }));
+}
+
+function readUpdateSection(report: Report, top: Fields, defaults: ManifestDefaults): UpdatePolicy {
+  const fix = "Give canaries, max_in_flight, canary_watch_time and update_watch_time.";
+  if (!top.has("update")) top.wrong(MISSING, "update", "it is required and missing", fix);
+  const map = top.object("update");
+  if (map === undefined) return FALLBACK;
+  return readDeploymentUpdate(fieldsOf(report, map, "update"), defaults.vmStrategy ?? "delete-create");
+}
+
+function readGroups(
+  report: Report,
+  top: Fields,
+  update: UpdatePolicy,
+  releases: readonly { readonly name: string }[],
+): readonly InstanceGroup[] {
+  const known = new Set(releases.map((release) => release.name));
+  const groups = mapsOf(report, top.list("instance_groups"), "instance_groups").flatMap((fields) => {
+    const group = readGroup(report, fields, update, known);
+    return group === undefined ? [] : [{ group, where: fields.at("name") }];
+  });
+  unique(
+    report,
+    DUPLICATE_GROUP,
+    groups.map(({ group, where }) => ({ name: group.name, where })),
+    canonical,
+  );
+  return groups.map(({ group }) => group);
+}

@@ -1,0 +1,46 @@
+import { DirectorError } from "../model/director-error.ts";
+
+/** A mistake in manifest or cloud config: where, what, and what to do. `code` is upstream's number. */
+export interface PlanProblem {
+  readonly code: number;
+  readonly where: string;
+  readonly problem: string;
+  readonly fix: string;
+}
+
+/** Takes problems as they are found; more than this many help nobody. */
+const MOST = 200;
+
+export interface Report {
+  readonly problems: readonly PlanProblem[];
+  add(code: number, where: string, problem: string, fix: string): void;
+}
+
+export function newReport(): Report {
+  const problems: PlanProblem[] = [];
+  return {
+    problems,
+    add: (code, where, problem, fix) => {
+      if (problems.length < MOST) problems.push({ code, where, problem, fix });
+    },
+  };
+}
+
+/** A name from a document as part of a place or message: printable and short. */
+export function shown(name: unknown): string {
+  const text = typeof name === "string" ? name : typeof name === "number" ? String(name) : "?";
+  const clean = text.replace(/[^\x20-\x7e\u00a0-\uffff]/g, "?");
+  return clean.length > 64 ? `${Array.from(clean.slice(0, 128)).slice(0, 64).join("")}...` : clean;
+}
+
+const SHOWN = 20;
+
+/** All problems as one error, under the number of the first. */
+export function problemsError(what: string, problems: readonly PlanProblem[]): DirectorError {
+  const lines = problems
+    .slice(0, SHOWN)
+    .map((p) => `- ${p.where === "" ? "" : `${p.where}: `}${p.problem}. ${p.fix}`);
+  if (problems.length > SHOWN) lines.push(`- and ${problems.length - SHOWN} more`);
+  const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
+  return new DirectorError(problems[0]?.code ?? 100, `${what}: ${count}\n${lines.join("\n")}`);
+}

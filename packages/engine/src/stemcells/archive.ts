@@ -1,0 +1,80 @@
+import { lstat, readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { messageTrail, systemCode } from "@slipway/kernel/errors";
+import { readStemcellManifest, type Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";
+import { parseYaml } from "../manifest/yaml.ts";
+import { DirectorError } from "../model/director-error.ts";
+import { BadArchive, ImageMissing, numbered } from "./errors.ts";
+import { damageOf, extract } from "./extract.ts";
+import { type FreeSpace, freeSpace, notEnoughDisk } from "./free-space.ts";
+
+export interface UnpackedStemcell {
+  readonly stemcell: Stemcell;
+  readonly imagePath: string;
+}
+
+export interface UnpackOptions {
+  readonly freeSpace?: FreeSpace;
+  readonly signal?: AbortSignal;
+}
+
+/**
+ * Takes `stemcell.MF` and `image` out of a stemcell into an existing, empty directory, and reads the former. Of an
+ * archive with anything strange in it nothing is kept. The caller removes the directory when it is done.
+ */
+export async function unpackStemcell(
+  file: string,
+  directory: string,
+  options: UnpackOptions = {},
+): Promise<UnpackedStemcell> {
+  const manifestPath = join(directory, "stemcell.MF");
+  const imagePath = join(directory, "image");
+  try {
+    await unpack(file, directory, options);
+    const stemcell = await readManifest(manifestPath);
+    await imageIn(imagePath, stemcell);
+    return { stemcell, imagePath };
+  } catch (error) {
+    await Promise.all([manifestPath, imagePath].map((path) => rm(path, { force: true })));
+    throw error;
+  }
+}
+
+async function unpack(file: string, directory: string, options: UnpackOptions): Promise<void> {
+  const free = await (options.freeSpace ?? freeSpace)(directory);
+  const tooBig = () => notEnoughDisk("unpacking the stemcell", free);
+  try {
+    await extract(file, directory, { mostBytes: free, tooBig }, options.signal);
+  } catch (error) {
+    options.signal?.throwIfAborted();
+    if (error instanceof DirectorError) throw error;
+    if (systemCode(error) === "ENOSPC") throw tooBig();
+    throw numbered(50000, BadArchive({ why: damageOf(error) }, { cause: error }));
+  }
+}
+
+async function readManifest(path: string): Promise<Stemcell> {
+  const text = await readFile(path, "utf8").catch((cause: unknown) => {
+    if (systemCode(cause) !== "ENOENT") throw cause;
+    throw numbered(50000, BadArchive({ why: "it holds no stemcell.MF" }, { cause }));
+  });
+  const parsed = readStemcellManifest(parseManifest(text));
+  if (parsed.ok) return parsed.stemcell;
+  throw numbered(50000, BadArchive({ why: parsed.problems.join("; ") }));
+}
+
+function parseManifest(text: string): unknown {
+  try {
+    return parseYaml(text, "stemcell.MF");
+  } catch (cause) {
+    throw numbered(50000, BadArchive({ why: messageTrail(cause) }, { cause }));
+  }
+}
+
+async function imageIn(path: string, { name, version }: Stemcell): Promise<void> {
+  const found = await lstat(path).catch((cause: unknown) => {
+    if (systemCode(cause) !== "ENOENT") throw cause;
+    return undefined;
+  });
+  if (!found?.isFile()) throw numbered(50001, ImageMissing({ name, version }));
+}
