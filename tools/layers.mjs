@@ -10,18 +10,23 @@ const MAY_IMPORT = {
   "cpi-sdk": ["protocol", "kernel", "registry/client"],
   agent: ["protocol", "kernel", "registry/client"],
   certify: [
-    ...["protocol", "kernel", "registry", "cpi-sdk"],
+    ...["protocol", "kernel", "registry"],
     ...["cpi-docker/cloud", "cpi-docker/labels", "cpi-docker/engine/engine", "cpi-docker/engine/exec"],
     ...["cpi-docker/stemcells/host-root", "cpi-docker/stemcells/images", "cpi-docker/stemcells/import"],
     "cpi-docker/vms/containers",
   ],
   engine: ["protocol", "kernel", "registry", "cpi-sdk/embed"],
-  director: ["protocol", "kernel", "registry", "engine", "cpi-sdk/embed"],
+  director: ["protocol", "kernel", "engine", "cpi-sdk/embed"],
   "cpi-local": ["protocol", "kernel", "cpi-sdk"],
   "cpi-docker": ["protocol", "kernel", "cpi-sdk"],
   cli: ["protocol", "kernel", "registry", "cpi-sdk", "engine", "director", "cpi-local", "cpi-docker"],
   sim: ["protocol", "kernel", "cpi-sdk", "engine", "director"],
   "tiny-cpi": ["cpi-sdk"],
+  // What tests of several packages share. Nothing but tests may import it.
+  testkit: [
+    ...["protocol", "kernel", "registry", "cpi-sdk", "agent"],
+    ...["engine", "director", "cpi-local", "cpi-docker"],
+  ],
 };
 
 const AMBIENT = [
@@ -50,6 +55,8 @@ for (const { name, dir } of homes) {
   const declared = JSON.parse(readFileSync(join(dir, "package.json"), "utf8")).dependencies ?? {};
   const used = new Set();
   for (const file of filesIn(join(dir, "src"))) inspect(file, name, allowed, used);
+  // Its runner and generators are the repository's own tools, as they are for every test.
+  if (name === "testkit") continue;
   for (const one of used)
     if (!(one in declared)) problems.push(`${dir}/package.json: ${one} is imported but not a dependency`);
 }
@@ -77,9 +84,9 @@ function inspect(file, home, allowed, used) {
     const door = [pkg, ...path].join("/");
     if (!allowed.some((one) => one === pkg || one === door))
       problems.push(`${file}: ${home} must not import ${specifier}`);
-    if (path[0] === "testing") problems.push(`${file}: ${specifier} is for tests`);
+    if (path.includes("testing")) problems.push(`${file}: ${specifier} is for tests`);
   }
-  if (home === "kernel") return;
+  if (home === "kernel" || home === "testkit") return;
   lines.forEach((line, at) => {
     for (const [pattern, what] of AMBIENT) {
       if (pattern.test(line)) problems.push(`${file}:${at + 1}: reaches for ${what}`);

@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { build } from "esbuild";
 import { freePort } from "./free-port.mjs";
 
-const CERTIFICATES = "packages/agent/src/transports/testing/certificates.ts";
+const CERTIFICATES = "packages/testkit/src/certificates.ts";
 
 /** The test certificates are TypeScript; this is the shortest way to read them. */
 export async function certificates() {

@@ -1,8 +1,8 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { bundled, replyOf } from "@slipway/cpi-sdk/testing/executable";
-import { resultOf, vmArgs } from "@slipway/cpi-sdk/testing/requests";
-import { until } from "@slipway/cpi-sdk/testing/waiting";
+import { bundled, replyOf } from "@slipway/testkit/executable";
+import { resultOf, vmArgs } from "@slipway/testkit/requests";
+import { until } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { newDisk, newVm, type TinyCloud, tinyCloud } from "./testing/tiny-cloud.ts";
 

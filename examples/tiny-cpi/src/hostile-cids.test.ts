@@ -1,8 +1,8 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { embed } from "@slipway/cpi-sdk/embed";
-import { ask, vmArgs, wellFormed } from "@slipway/cpi-sdk/testing/requests";
-import { tempDir } from "@slipway/cpi-sdk/testing/waiting";
+import { ask, vmArgs, wellFormed } from "@slipway/testkit/requests";
+import { tempDir } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { tinyCpi } from "./tiny-cpi.ts";
 

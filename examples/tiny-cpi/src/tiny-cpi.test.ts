@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
-import { bundled } from "@slipway/cpi-sdk/testing/executable";
-import { AGENT, errorOf, NETWORKS, resultOf, vmArgs } from "@slipway/cpi-sdk/testing/requests";
+import { bundled } from "@slipway/testkit/executable";
+import { AGENT, errorOf, NETWORKS, resultOf, vmArgs } from "@slipway/testkit/requests";
 import { describe, expect, it } from "vitest";
 import { AGES, newDisk, newVm, type TinyCloud, tinyCloud } from "./testing/tiny-cloud.ts";
 

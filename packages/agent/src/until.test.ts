@@ -1,5 +1,5 @@
 import { DeadlineExceeded } from "@slipway/kernel/deadline";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { until } from "./until.ts";
 

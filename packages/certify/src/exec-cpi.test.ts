@@ -1,7 +1,7 @@
 import { chmod, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { tempDir } from "@slipway/cpi-sdk/testing/waiting";
 import { systemClock } from "@slipway/kernel/clock";
+import { tempDir } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { CpiDidNotAnswer } from "./errors.ts";
 import { callCpi } from "./exec-cpi.ts";

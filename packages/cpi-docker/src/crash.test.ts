@@ -1,12 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
-import { bundled, replyOf, startCpi, writeConfig } from "@slipway/cpi-sdk/testing/executable";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
+import { DockerCloud, engineTrouble, HOST, manual, nextAddress, Vm } from "@slipway/testkit/docker-cloud";
+import { bundled, replyOf, startCpi, writeConfig } from "@slipway/testkit/executable";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tarOf } from "./engine/archive.ts";
 import { LABEL } from "./labels.ts";
-import { DockerCloud, engineTrouble, HOST, manual, nextAddress, Vm } from "./testing/docker-cloud.ts";
 import { EngineProxy, type Moment } from "./testing/engine-proxy.ts";
 import { listContainers } from "./vms/containers.ts";
 

@@ -1,8 +1,8 @@
-import { needs } from "@slipway/agent/testing/needs";
+import { DockerCloud, engineTrouble, Vm } from "@slipway/testkit/docker-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keeperName } from "./disks/keeper.ts";
 import { execIn } from "./engine/exec.ts";
-import { DockerCloud, engineTrouble, Vm } from "./testing/docker-cloud.ts";
 import { removeContainer } from "./vms/containers.ts";
 
 const trouble = await engineTrouble();

@@ -1,12 +1,12 @@
 import { constants } from "node:fs";
 import { open } from "node:fs/promises";
-import { needs } from "@slipway/agent/testing/needs";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
+import { DockerCloud, engineTrouble, Vm } from "@slipway/testkit/docker-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { keeperName } from "./disks/keeper.ts";
 import { execIn } from "./engine/exec.ts";
-import { DockerCloud, engineTrouble, Vm } from "./testing/docker-cloud.ts";
 
 const trouble = process.getuid?.() === 0 ? await engineTrouble() : "only root can make devices";
 

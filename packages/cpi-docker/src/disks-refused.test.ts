@@ -1,9 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
+import { DockerCloud, engineTrouble, type Vm } from "@slipway/testkit/docker-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tarOf } from "./engine/archive.ts";
-import { DockerCloud, engineTrouble, type Vm } from "./testing/docker-cloud.ts";
 
 const trouble = await engineTrouble();
 

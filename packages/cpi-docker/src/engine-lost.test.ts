@@ -1,9 +1,9 @@
 import { join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
+import { DockerCloud, type Vm } from "@slipway/testkit/docker-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DockerCloud, type Vm } from "./testing/docker-cloud.ts";
 import { OwnEngine, ownEngineTrouble } from "./testing/own-engine.ts";
 
 const trouble = await ownEngineTrouble();

@@ -1,8 +1,8 @@
 import { join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
+import { DockerCloud, engineTrouble, HOST, manual, nextAddress } from "@slipway/testkit/docker-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { refused } from "./engine/engine.ts";
-import { DockerCloud, engineTrouble, HOST, manual, nextAddress } from "./testing/docker-cloud.ts";
 import { EngineProxy } from "./testing/engine-proxy.ts";
 
 const trouble = HOST.startsWith("unix://") ? await engineTrouble() : "the engine is not behind a socket";

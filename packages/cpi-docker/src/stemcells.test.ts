@@ -1,12 +1,12 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { needs } from "@slipway/agent/testing/needs";
+import { DockerCloud, engineTrouble } from "@slipway/testkit/docker-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tarOf } from "./engine/archive.ts";
 import { LABEL } from "./labels.ts";
 import { findImage } from "./stemcells/images.ts";
-import { DockerCloud, engineTrouble } from "./testing/docker-cloud.ts";
 
 const trouble = await engineTrouble();
 

@@ -1,11 +1,11 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
 import { CPI_METHOD_NAMES } from "@slipway/protocol/cpi/methods";
+import { DockerCloud, engineTrouble, manual, nextAddress, Vm } from "@slipway/testkit/docker-cloud";
+import { needs } from "@slipway/testkit/needs";
 import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { LABEL } from "./labels.ts";
-import { DockerCloud, engineTrouble, manual, nextAddress, Vm } from "./testing/docker-cloud.ts";
 import { listContainers } from "./vms/containers.ts";
 
 const trouble = await engineTrouble();

@@ -1,8 +1,8 @@
 import { statSync } from "node:fs";
-import { needs } from "@slipway/agent/testing/needs";
 import { CPI_METHOD_NAMES } from "@slipway/protocol/cpi/methods";
+import { isAlive, LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isAlive, LocalCloud, sandboxTrouble } from "./testing/local-cloud.ts";
 
 const trouble = await sandboxTrouble();
 let cloud: LocalCloud;

@@ -1,13 +1,13 @@
 import { readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { holdMachine } from "@slipway/agent/testing/hold-machine";
-import { needs } from "@slipway/agent/testing/needs";
-import { bundled, startCpi } from "@slipway/cpi-sdk/testing/executable";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
+import { bundled, startCpi } from "@slipway/testkit/executable";
+import { holdMachine } from "@slipway/testkit/hold-machine";
+import { LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { LocalCloud, sandboxTrouble } from "./testing/local-cloud.ts";
 
 const trouble = await sandboxTrouble();
 const program = bundled("./main.ts", import.meta.url);

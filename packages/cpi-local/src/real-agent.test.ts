@@ -1,14 +1,14 @@
-import { agentBundle } from "@slipway/agent/e2e/testing/bundle";
-import { needs } from "@slipway/agent/testing/needs";
 import { makeAgents } from "@slipway/engine/agents/agents";
 import { agentSecret } from "@slipway/engine/agents/credentials";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import type { AgentId } from "@slipway/protocol/ids";
+import { agentBundle } from "@slipway/testkit/agent-bundle";
+import { LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
+import { needs } from "@slipway/testkit/needs";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { LocalCloud, nextAddress, sandboxTrouble } from "./testing/local-cloud.ts";
 
 const trouble = await sandboxTrouble();
 const bundle = agentBundle();

@@ -1,16 +1,16 @@
 import { argsIn, camel, type Method, resultIn } from "@slipway/protocol/cpi/method";
 import { matches } from "@slipway/protocol/schema/check";
 import { diskHintWire } from "@slipway/protocol/settings/disk-hint";
-import { arbitraryFor, mutated } from "@slipway/protocol/testing/arbitrary";
-import { METHOD_VERSIONS } from "@slipway/protocol/testing/documents";
+import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { type CloudMethods, cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
+import { liveRegistry } from "@slipway/testkit/registry";
+import { type Asked, ask, errorOf, resultOf, typeOf, wellFormed } from "@slipway/testkit/requests";
+import { tempDir } from "@slipway/testkit/waiting";
+import { METHOD_VERSIONS } from "@slipway/testkit/wire-documents";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Cpi } from "./cpi.ts";
 import { embed } from "./embed.ts";
-import { type CloudMethods, cloudCpi, MemoryCloud } from "./testing/memory-cloud.ts";
-import { liveRegistry } from "./testing/registry.ts";
-import { type Asked, ask, errorOf, resultOf, typeOf, wellFormed } from "./testing/requests.ts";
-import { tempDir } from "./testing/waiting.ts";
 
 const WRITTEN = METHOD_VERSIONS.filter(([, method]) => method.name !== "info" && method.name !== "ping").map(
   ([version, method]) => [method.name, version, method] as const,

@@ -1,9 +1,9 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
+import { deadEndpoint, liveRegistry } from "@slipway/testkit/registry";
+import { ask, errorOf, resultOf, typeOf, vmArgs } from "@slipway/testkit/requests";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
-import { cloudCpi, MemoryCloud } from "./testing/memory-cloud.ts";
-import { deadEndpoint, liveRegistry } from "./testing/registry.ts";
-import { ask, errorOf, resultOf, typeOf, vmArgs } from "./testing/requests.ts";
 
 const WITH = (context: object) => ask("has_vm", ["vm-1"], { context });
 

@@ -1,13 +1,13 @@
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { type CloudMethods, cloudCpi, MemoryCloud, makeVm } from "@slipway/testkit/memory-cloud";
+import { deadEndpoint } from "@slipway/testkit/registry";
+import { ask, errorOf, resultOf, typeOf, vmArgs } from "@slipway/testkit/requests";
+import { latch, quickClock } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 import { diskNotFound, vmCreationFailed, vmNotFound } from "./errors.ts";
 import { exampleRequest } from "./testing/examples.ts";
-import { type CloudMethods, cloudCpi, MemoryCloud, makeVm } from "./testing/memory-cloud.ts";
-import { deadEndpoint } from "./testing/registry.ts";
-import { ask, errorOf, resultOf, typeOf, vmArgs } from "./testing/requests.ts";
 import { undoStage, usual } from "./testing/undo-stage.ts";
-import { latch, quickClock } from "./testing/waiting.ts";
 
 const CREATE = ask("create_vm", vmArgs());
 const OLD = ask("create_vm", vmArgs(), { version: 1, stemcell: 1 });

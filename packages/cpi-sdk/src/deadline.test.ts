@@ -1,10 +1,10 @@
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { cloudCpi, MemoryCloud, makeVm } from "@slipway/testkit/memory-cloud";
+import { ask, errorOf, resultOf, typeOf, vmArgs } from "@slipway/testkit/requests";
+import { latch, tempDir } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
-import { cloudCpi, MemoryCloud, makeVm } from "./testing/memory-cloud.ts";
-import { ask, errorOf, resultOf, typeOf, vmArgs } from "./testing/requests.ts";
 import { undoStage, usual } from "./testing/undo-stage.ts";
-import { latch, tempDir } from "./testing/waiting.ts";
 
 const CREATE = ask("create_vm", vmArgs());
 

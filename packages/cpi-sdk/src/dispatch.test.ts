@@ -2,12 +2,12 @@ import { API_VERSIONS, type ApiVersion } from "@slipway/protocol/cpi/api-version
 import { argsIn, camel, existsIn, type Method } from "@slipway/protocol/cpi/method";
 import { CPI_METHOD_NAMES, CPI_METHODS, methodNamed } from "@slipway/protocol/cpi/methods";
 import { matches } from "@slipway/protocol/schema/check";
+import { type CloudMethods, cloudCpi, MemoryCloud, makeVm } from "@slipway/testkit/memory-cloud";
+import { ask, errorOf, resultOf, typeOf } from "@slipway/testkit/requests";
+import { quickClock } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 import { exampleRequest } from "./testing/examples.ts";
-import { type CloudMethods, cloudCpi, MemoryCloud, makeVm } from "./testing/memory-cloud.ts";
-import { ask, errorOf, resultOf, typeOf } from "./testing/requests.ts";
-import { quickClock } from "./testing/waiting.ts";
 
 /** Every optional method of the contract. */
 const OPTIONAL: Partial<CloudMethods> = {

@@ -1,12 +1,12 @@
 import { parseAttachDiskResult } from "@slipway/protocol/cpi/attach-disk-result";
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import { parseCreateVmResult } from "@slipway/protocol/cpi/create-vm-result";
+import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
+import { liveRegistry } from "@slipway/testkit/registry";
+import { type Asked, ask, errorOf, NETWORKS, resultOf, typeOf, vmArgs } from "@slipway/testkit/requests";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 import { exampleRequest } from "./testing/examples.ts";
-import { cloudCpi, MemoryCloud } from "./testing/memory-cloud.ts";
-import { liveRegistry } from "./testing/registry.ts";
-import { type Asked, ask, errorOf, NETWORKS, resultOf, typeOf, vmArgs } from "./testing/requests.ts";
 
 const ALL: Capabilities = {
   create_vm_result: "networks+disks",

@@ -1,4 +1,6 @@
 import { defineError } from "@slipway/kernel/errors";
+import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
+import { ask, errorOf, KNOWN_TYPES, typeOf } from "@slipway/testkit/requests";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 import {
@@ -15,8 +17,6 @@ import {
   vmCreationFailed,
   vmNotFound,
 } from "./errors.ts";
-import { cloudCpi, MemoryCloud } from "./testing/memory-cloud.ts";
-import { ask, errorOf, KNOWN_TYPES, typeOf } from "./testing/requests.ts";
 
 /** What a caller gets when the author's method throws this. */
 async function thrown(value: unknown) {

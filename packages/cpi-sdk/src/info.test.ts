@@ -1,8 +1,8 @@
 import type { Json, JsonObject } from "@slipway/protocol/schema/json";
+import { cloudCpi, MemoryCloud, makeVm } from "@slipway/testkit/memory-cloud";
+import { ask, errorOf, NETWORKS, resultOf, vmArgs } from "@slipway/testkit/requests";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
-import { cloudCpi, MemoryCloud, makeVm } from "./testing/memory-cloud.ts";
-import { ask, errorOf, NETWORKS, resultOf, vmArgs } from "./testing/requests.ts";
 
 const lowered = (version: Json): JsonObject => ({ debug: { cpi: { api_version: version } } });
 const INFO = {

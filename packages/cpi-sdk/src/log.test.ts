@@ -1,10 +1,10 @@
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { type CloudMethods, cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
+import { ask, resultOf, wellFormed } from "@slipway/testkit/requests";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 import { BoundedText, scrubber } from "./log.ts";
-import { type CloudMethods, cloudCpi, MemoryCloud } from "./testing/memory-cloud.ts";
-import { ask, resultOf, wellFormed } from "./testing/requests.ts";
 
 describe("the log of a call", () => {
   const talking = (rebootVm: CloudMethods["rebootVm"]) =>

@@ -1,19 +1,19 @@
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { describe, expect, it } from "vitest";
-import { embed } from "./embed.ts";
-import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV } from "./testing/canaries.ts";
-import { exampleRequest } from "./testing/examples.ts";
+import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV } from "@slipway/testkit/canaries";
 import {
   type CloudMethods,
   type CloudOptions,
   cloudCpi,
   MemoryCloud,
   makeVm,
-} from "./testing/memory-cloud.ts";
-import { liveRegistry } from "./testing/registry.ts";
-import { ask, errorOf, NETWORKS, resultOf, vmArgs, wellFormed } from "./testing/requests.ts";
-import { latch, tempDir } from "./testing/waiting.ts";
+} from "@slipway/testkit/memory-cloud";
+import { liveRegistry } from "@slipway/testkit/registry";
+import { ask, errorOf, NETWORKS, resultOf, vmArgs, wellFormed } from "@slipway/testkit/requests";
+import { latch, tempDir } from "@slipway/testkit/waiting";
+import { describe, expect, it } from "vitest";
+import { embed } from "./embed.ts";
+import { exampleRequest } from "./testing/examples.ts";
 
 const DISK = [64, {}, "vm-1"] as const;
 

@@ -1,10 +1,10 @@
 import { checkAgentSettings } from "@slipway/protocol/settings/agent-settings";
+import { PLANTED_ENV } from "@slipway/testkit/canaries";
+import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
+import { liveRegistry } from "@slipway/testkit/registry";
+import { AGENT, type Asked, ask, NETWORKS, resultOf, vmArgs } from "@slipway/testkit/requests";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
-import { PLANTED_ENV } from "./testing/canaries.ts";
-import { cloudCpi, MemoryCloud } from "./testing/memory-cloud.ts";
-import { liveRegistry } from "./testing/registry.ts";
-import { AGENT, type Asked, ask, NETWORKS, resultOf, vmArgs } from "./testing/requests.ts";
 
 const ROWS = [1, 2].flatMap((director) =>
   [1, 2].flatMap((cpi) =>

@@ -1,10 +1,10 @@
+import { expectNoSecrets } from "@slipway/testkit/canaries";
+import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
+import { deadEndpoint, liveRegistry, wrongRegistry } from "@slipway/testkit/registry";
+import { type Asked, ask, errorOf, NETWORKS, resultOf, typeOf, vmArgs } from "@slipway/testkit/requests";
+import { quickClock, tempDir } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
-import { expectNoSecrets } from "./testing/canaries.ts";
-import { cloudCpi, MemoryCloud } from "./testing/memory-cloud.ts";
-import { deadEndpoint, liveRegistry, wrongRegistry } from "./testing/registry.ts";
-import { type Asked, ask, errorOf, NETWORKS, resultOf, typeOf, vmArgs } from "./testing/requests.ts";
-import { quickClock, tempDir } from "./testing/waiting.ts";
 
 const PASSWORD = "CANARY-registry p@ss";
 const OLD: Asked = { version: 1, stemcell: 1 };

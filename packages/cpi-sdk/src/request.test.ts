@@ -1,7 +1,7 @@
+import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
+import { ask, DIRECTOR, errorOf, resultOf, typeOf, wellFormed } from "@slipway/testkit/requests";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
-import { cloudCpi, MemoryCloud } from "./testing/memory-cloud.ts";
-import { ask, DIRECTOR, errorOf, resultOf, typeOf, wellFormed } from "./testing/requests.ts";
 
 const HAS_VM = { method: "has_vm", arguments: ["vm-1"], context: { director_uuid: DIRECTOR } };
 

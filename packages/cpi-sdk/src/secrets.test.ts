@@ -1,14 +1,14 @@
 import { inspect } from "node:util";
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } from "@slipway/testkit/canaries";
+import { type CloudMethods, cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
+import { ask, vmArgs, wellFormed } from "@slipway/testkit/requests";
+import { quickClock } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 import { cloudError } from "./errors.ts";
-import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } from "./testing/canaries.ts";
 import { exampleRequest } from "./testing/examples.ts";
-import { type CloudMethods, cloudCpi, MemoryCloud } from "./testing/memory-cloud.ts";
-import { ask, vmArgs, wellFormed } from "./testing/requests.ts";
-import { quickClock } from "./testing/waiting.ts";
 
 const FILE = { ...PLANTED_PROPERTIES, cloud: { pin: "CANARY-pin", options: { api_token: "CANARY-token" } } };
 

@@ -1,10 +1,10 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } from "@slipway/testkit/canaries";
+import { bundled, replyOf, runCpi, writeConfig } from "@slipway/testkit/executable";
+import { ask, typeOf, vmArgs } from "@slipway/testkit/requests";
+import { tempDir } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
-import { PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } from "./testing/canaries.ts";
-import { bundled, replyOf, runCpi, writeConfig } from "./testing/executable.ts";
-import { ask, typeOf, vmArgs } from "./testing/requests.ts";
-import { tempDir } from "./testing/waiting.ts";
 
 const fixture = bundled("fixture-cpi.ts", new URL("./testing/", import.meta.url).href);
 

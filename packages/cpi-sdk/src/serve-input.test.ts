@@ -1,8 +1,8 @@
+import { bundled, replyOf, runCpi, writeConfig } from "@slipway/testkit/executable";
+import { ask, DIRECTOR, typeOf } from "@slipway/testkit/requests";
+import { tempDir } from "@slipway/testkit/waiting";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { bundled, replyOf, runCpi, writeConfig } from "./testing/executable.ts";
-import { ask, DIRECTOR, typeOf } from "./testing/requests.ts";
-import { tempDir } from "./testing/waiting.ts";
 
 const fixture = bundled("fixture-cpi.ts", new URL("./testing/", import.meta.url).href);
 

@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { existsSync, readFileSync } from "node:fs";
 import { readdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { bundled, replyOf, runCpi, startCpi, writeConfig } from "@slipway/testkit/executable";
+import { ask, DIRECTOR, typeOf, vmArgs } from "@slipway/testkit/requests";
+import { tempDir, until } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
-import { bundled, replyOf, runCpi, startCpi, writeConfig } from "./testing/executable.ts";
-import { ask, DIRECTOR, typeOf, vmArgs } from "./testing/requests.ts";
-import { tempDir, until } from "./testing/waiting.ts";
 
 const fixture = bundled("fixture-cpi.ts", new URL("./testing/", import.meta.url).href);
 const INFO = JSON.stringify({ method: "info", arguments: [], context: { director_uuid: DIRECTOR } });

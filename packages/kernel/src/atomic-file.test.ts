@@ -1,10 +1,10 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { bundleScript, Child } from "@slipway/testkit/child";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { syncDirectory, writeFileAtomic } from "./atomic-file.ts";
 import { systemCode } from "./errors.ts";
-import { bundleScript, Child } from "./testing/child.ts";
-import { temporaryDirectory } from "./testing/temporary.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let file: string;

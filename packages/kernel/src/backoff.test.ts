@@ -1,8 +1,8 @@
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Backoff, delayBefore, retry } from "./backoff.ts";
 import { systemRandom } from "./random.ts";
-import { fakeClock } from "./testing/fake-clock.ts";
 
 const backoff: Backoff = { tries: 4, firstDelayMs: 100, longestDelayMs: 300 };
 const random = (fraction: number) => ({ ...systemRandom, fraction: () => fraction });

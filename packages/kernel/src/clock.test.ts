@@ -1,6 +1,6 @@
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { isoTime, systemClock } from "./clock.ts";
-import { fakeClock } from "./testing/fake-clock.ts";
 
 describe("the clock of the system", () => {
   it("goes forward", async () => {

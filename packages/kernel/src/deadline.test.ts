@@ -1,7 +1,7 @@
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { DeadlineExceeded, withDeadline } from "./deadline.ts";
 import { messageTrail } from "./errors.ts";
-import { fakeClock } from "./testing/fake-clock.ts";
 
 const forever = () => new Promise<never>(() => {});
 

@@ -1,13 +1,13 @@
 import { readdir, readFile, readlink, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { bundleScript, Child } from "@slipway/testkit/child";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "./clock.ts";
 import { messageTrail } from "./errors.ts";
 import { acquireLock, LockTimeout, withLock } from "./lock-file.ts";
 import { ownIdentity } from "./process-identity.ts";
-import { bundleScript, Child } from "./testing/child.ts";
-import { fakeClock } from "./testing/fake-clock.ts";
-import { temporaryDirectory } from "./testing/temporary.ts";
 
 /** What a child does is its second argument; the lock is its third. */
 const CHILD = `

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
+import { bundleScript, Child } from "@slipway/testkit/child";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it } from "vitest";
 import { lifeOf, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
-import { bundleScript, Child } from "./testing/child.ts";
-import { temporaryDirectory } from "./testing/temporary.ts";
 
 const self = ownIdentity();
 

@@ -1,3 +1,5 @@
+import { argumentsFit, DOCUMENTS, fits, judge, methodOf } from "@slipway/testkit/wire-documents";
+import { type Example, readExample, readExamples } from "@slipway/testkit/wire-examples";
 import { describe, expect, it } from "vitest";
 import { parseAttachDiskResult } from "./cpi/attach-disk-result.ts";
 import type { Capabilities } from "./cpi/capabilities.ts";
@@ -10,8 +12,6 @@ import { agentSettings } from "./settings/agent-settings.ts";
 import { disks } from "./settings/disks.ts";
 import { parseUserData } from "./settings/user-data.ts";
 import { readStemcellManifest } from "./stemcell/stemcell-mf.ts";
-import { argumentsFit, DOCUMENTS, fits, judge, methodOf } from "./testing/documents.ts";
-import { type Example, readExample, readExamples } from "./testing/examples.ts";
 
 const table = (folder: string) => readExamples(folder).map((example) => [example.path, example] as const);
 const responseOf = (example: Example) => example.content as CpiResponse;

@@ -1,11 +1,11 @@
+import { argumentsFit, fits, METHOD_VERSIONS, methodOf, resultFits } from "@slipway/testkit/wire-documents";
+import { type Example, exampleFolders, readExamples } from "@slipway/testkit/wire-examples";
 import { describe, expect, it } from "vitest";
 import { API_VERSIONS, type ApiVersion } from "./cpi/api-version.ts";
 import { type CpiRequest, type CpiResponse, cpiRequest, cpiResponse } from "./cpi/envelope.ts";
 import { errorNameOf } from "./cpi/errors.ts";
 import { existsIn } from "./cpi/method.ts";
 import { CPI_METHOD_NAMES, methodNamed } from "./cpi/methods.ts";
-import { argumentsFit, fits, METHOD_VERSIONS, methodOf, resultFits } from "./testing/documents.ts";
-import { type Example, exampleFolders, readExamples } from "./testing/examples.ts";
 
 /** Calls with which a Director of version 2 or 3 says what stemcell the VM runs. */
 const ABOUT_A_VM = ["create_vm", "delete_vm", "attach_disk", "detach_disk"];

@@ -1,7 +1,7 @@
+import { readExample } from "@slipway/testkit/wire-examples";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type Agreement, type Caller, type Mix, negotiate, SHIPPED_CALLERS } from "./negotiate.ts";
-import { readExample } from "./testing/examples.ts";
 
 function agreed(mix: Mix): Agreement {
   const decision = negotiate(mix);

@@ -2,11 +2,11 @@ import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { request } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { TEST_CERT, TEST_KEY } from "@slipway/testkit/tls-fixture";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { run } from "./cli.ts";
 import { AUTH, PASSWORD, path, put, settingsOf, tempDir } from "./testing/harness.ts";
 import { bundleProgram, startProgram, writeConfig } from "./testing/program.ts";
-import { TEST_CERT, TEST_KEY } from "./testing/tls-fixture.ts";
 
 let built = "";
 let script = "";

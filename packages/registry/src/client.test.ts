@@ -8,11 +8,11 @@ import type { Clock } from "@slipway/kernel/clock";
 import { systemClock } from "@slipway/kernel/clock";
 import { errorText } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
+import { TEST_CERT, TEST_KEY } from "@slipway/testkit/tls-fixture";
 import { expect, onTestFinished, test } from "vitest";
 import { registryClient } from "./client.ts";
 import { AUTH, PASSWORD, start, tempDir, USER } from "./testing/harness.ts";
 import { bundle } from "./testing/program.ts";
-import { TEST_CERT, TEST_KEY } from "./testing/tls-fixture.ts";
 
 const credentials = { username: USER.username, password: USER.password };
 

@@ -1,4 +1,5 @@
 import { networkInterfaces } from "node:os";
+import { TEST_CERT, TEST_KEY } from "@slipway/testkit/tls-fixture";
 import { expect, test } from "vitest";
 import { type RegistryEvent, startRegistry } from "./server.ts";
 import {
@@ -13,7 +14,6 @@ import {
   start,
   tempDir,
 } from "./testing/harness.ts";
-import { TEST_CERT, TEST_KEY } from "./testing/tls-fixture.ts";
 
 const SETTINGS = '{"agent_id":"8a1c","disks":{"system":"/dev/sda","persistent":{}}}';
 const stranger = { mayRead: () => false };

@@ -1,11 +1,11 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { replyOf, runCpi, startCpi, writeConfig } from "@slipway/cpi-sdk/testing/executable";
-import { type LiveRegistry, liveRegistry } from "@slipway/cpi-sdk/testing/registry";
-import { type Asked, ask, errorOf, resultOf, vmArgs } from "@slipway/cpi-sdk/testing/requests";
-import { tempDir } from "@slipway/cpi-sdk/testing/waiting";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
+import { replyOf, runCpi, startCpi, writeConfig } from "@slipway/testkit/executable";
+import { type LiveRegistry, liveRegistry } from "@slipway/testkit/registry";
+import { type Asked, ask, errorOf, resultOf, vmArgs } from "@slipway/testkit/requests";
+import { tempDir } from "@slipway/testkit/waiting";
 
 /** The two ends of the contract: everything old, everything new. */
 export const AGES: readonly (readonly [string, { readonly version: number; readonly stemcell: number }])[] = [

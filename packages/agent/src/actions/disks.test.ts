@@ -1,5 +1,5 @@
 import { rm } from "node:fs/promises";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { Killed } from "../testing/paper-disks.ts";
 import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";

@@ -4,7 +4,7 @@ import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { globToRegExp } from "../logs/glob.ts";
 import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";

@@ -1,4 +1,4 @@
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import type { Handler } from "../transports/transport.ts";
 import { Attention } from "./attention.ts";

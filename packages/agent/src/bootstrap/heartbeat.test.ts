@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemRandom } from "@slipway/kernel/random";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import { heartbeat } from "@slipway/protocol/agent/heartbeat";
 import { matches } from "@slipway/protocol/schema/check";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import type { Supervisor } from "../services.ts";
 import { tools } from "../settings/testing/here.ts";

@@ -1,5 +1,5 @@
 import { systemRandom } from "@slipway/kernel/random";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import type { DiskSettings } from "../platform/disks.ts";
 import { NEVER, tools } from "../settings/testing/here.ts";

@@ -1,5 +1,5 @@
 import { AGENT_MESSAGES, type AgentMessageName } from "@slipway/protocol/agent/messages";
-import { arbitraryFor } from "@slipway/protocol/testing/arbitrary";
+import { arbitraryFor } from "@slipway/testkit/arbitrary";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { ActionTable } from "../actions/action.ts";

@@ -1,7 +1,7 @@
 import { AGENT_MESSAGES } from "@slipway/protocol/agent/messages";
 import { matches } from "@slipway/protocol/schema/check";
 import { mapOf, open, openWith, text } from "@slipway/protocol/schema/json";
-import { arbitraryFor } from "@slipway/protocol/testing/arbitrary";
+import { arbitraryFor } from "@slipway/testkit/arbitrary";
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";

@@ -1,14 +1,14 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
+import { agentBundle } from "@slipway/testkit/agent-bundle";
+import { quickDirectory } from "@slipway/testkit/agent-machine";
+import { needs } from "@slipway/testkit/needs";
+import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { loopsLack } from "../platform/testing/loop-lab.ts";
-import { needs } from "../testing/needs.ts";
-import { agentBundle } from "./testing/bundle.ts";
 import type { Moment } from "./testing/deadly-commands.ts";
 import { KilledRound } from "./testing/killed-round.ts";
-import { quickDirectory } from "./testing/machine.ts";
-import { canUseSandboxes } from "./testing/sandbox.ts";
 import { type DiskKind, type DiskShop, diskShop } from "./testing/test-disks.ts";
 import { fillTree } from "./testing/tree.ts";
 

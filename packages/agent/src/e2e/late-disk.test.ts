@@ -1,12 +1,12 @@
 import { rename } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { agentBundle } from "@slipway/testkit/agent-bundle";
+import { Machine } from "@slipway/testkit/agent-machine";
+import { eventually } from "@slipway/testkit/eventually";
+import { needs } from "@slipway/testkit/needs";
+import { canUseSandboxes } from "@slipway/testkit/sandbox";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { needs } from "../testing/needs.ts";
-import { agentBundle } from "./testing/bundle.ts";
-import { eventually } from "./testing/eventually.ts";
-import { Machine } from "./testing/machine.ts";
-import { canUseSandboxes } from "./testing/sandbox.ts";
 import { diskShop } from "./testing/test-disks.ts";
 import { fillTree, treeHash } from "./testing/tree.ts";
 

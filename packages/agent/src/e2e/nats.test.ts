@@ -3,9 +3,14 @@ import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { withDeadline } from "@slipway/kernel/deadline";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
+import { agentBundle } from "@slipway/testkit/agent-bundle";
+import { taskIn } from "@slipway/testkit/agent-caller";
+import { certOf, Machine } from "@slipway/testkit/agent-machine";
+import { AGENT, AGENT_BOOTSTRAP } from "@slipway/testkit/certificates";
+import { eventually } from "@slipway/testkit/eventually";
+import { needs } from "@slipway/testkit/needs";
+import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { needs } from "../testing/needs.ts";
-import { AGENT, AGENT_BOOTSTRAP } from "../transports/testing/certificates.ts";
 import { directorOn, healthMonitorOn } from "../transports/testing/nats-peers.ts";
 import {
   AGENT_ID,
@@ -16,11 +21,6 @@ import {
   natsServerAvailable,
   TestNatsServer,
 } from "../transports/testing/nats-server.ts";
-import { agentBundle } from "./testing/bundle.ts";
-import { taskIn } from "./testing/caller.ts";
-import { eventually } from "./testing/eventually.ts";
-import { certOf, Machine } from "./testing/machine.ts";
-import { canUseSandboxes } from "./testing/sandbox.ts";
 import { diskShop } from "./testing/test-disks.ts";
 
 const server = needs("nats-server", natsServerAvailable(), "the program nats-server is not installed");

@@ -2,16 +2,16 @@ import { readdir, readFile, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import type { TLSSocket } from "node:tls";
 import { connect } from "node:tls";
-import { freePort } from "@slipway/kernel/testing/free-port";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import { startRegistry } from "@slipway/registry/server";
+import { agentBundle } from "@slipway/testkit/agent-bundle";
+import { Caller } from "@slipway/testkit/agent-caller";
+import { certOf, Machine } from "@slipway/testkit/agent-machine";
+import { AGENT_SERVER, AGENT_SERVER_NEXT, CA, DIRECTOR } from "@slipway/testkit/certificates";
+import { eventually } from "@slipway/testkit/eventually";
+import { freePort } from "@slipway/testkit/free-port";
+import { post } from "@slipway/testkit/https-client";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { AGENT_SERVER, AGENT_SERVER_NEXT, CA, DIRECTOR } from "../transports/testing/certificates.ts";
-import { post } from "../transports/testing/https-client.ts";
-import { agentBundle } from "./testing/bundle.ts";
-import { Caller } from "./testing/caller.ts";
-import { eventually } from "./testing/eventually.ts";
-import { certOf, Machine } from "./testing/machine.ts";
 
 const bundle = agentBundle();
 

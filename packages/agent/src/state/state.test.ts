@@ -2,7 +2,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
 import { applySpec } from "@slipway/protocol/agent/apply-spec";
-import { arbitraryFor } from "@slipway/protocol/testing/arbitrary";
+import { arbitraryFor } from "@slipway/testkit/arbitrary";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromOutside, tools } from "../settings/testing/here.ts";

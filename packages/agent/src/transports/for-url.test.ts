@@ -1,10 +1,10 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
+import { AGENT_SERVER } from "@slipway/testkit/certificates";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../log.ts";
 import { blobDirectory } from "./blob-directory.ts";
 import { type BusOptions, transportForUrl } from "./for-url.ts";
-import { AGENT_SERVER } from "./testing/certificates.ts";
 
 const transport = (...urls: string[]) => {
   const options: BusOptions = {

@@ -5,15 +5,15 @@ import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { AGENT_SERVER, AGENT_SERVER_NEXT, CA, DIRECTOR, STRANGER } from "@slipway/testkit/certificates";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { call, post } from "@slipway/testkit/https-client";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { gate } from "../dispatch/testing/dispatching.ts";
 import { silentLog } from "../log.ts";
 import { blobDirectory } from "./blob-directory.ts";
 import { type HttpsOptions, httpsTransport } from "./https.ts";
-import { AGENT_SERVER, AGENT_SERVER_NEXT, CA, DIRECTOR, STRANGER } from "./testing/certificates.ts";
-import { call, post } from "./testing/https-client.ts";
 import type { Handler } from "./transport.ts";
 
 const echo: Handler = async (body) =>

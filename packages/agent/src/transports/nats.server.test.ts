@@ -1,9 +1,15 @@
 import { LARGEST_NATS_REPLY } from "@slipway/protocol/agent/envelope";
+import {
+  AGENT,
+  AGENT_BOOTSTRAP,
+  EVIL_SERVER,
+  MISPLACED_SERVER,
+  STRANGER,
+} from "@slipway/testkit/certificates";
+import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it } from "vitest";
 import type { ActionTable } from "../actions/action.ts";
 import { dispatching, gate, taskId } from "../dispatch/testing/dispatching.ts";
-import { needs } from "../testing/needs.ts";
-import { AGENT, AGENT_BOOTSTRAP, EVIL_SERVER, MISPLACED_SERVER, STRANGER } from "./testing/certificates.ts";
 import { agentOn, directorOn, hastyClock, healthMonitorOn } from "./testing/nats-peers.ts";
 import * as nats from "./testing/nats-server.ts";
 

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
 import { systemRandom } from "@slipway/kernel/random";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { AGENT } from "@slipway/testkit/certificates";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { silentLog } from "../log.ts";
 import { isReplySubject, type NatsOptions, natsTransport, reconnectDelay } from "./nats.ts";
 import { readNatsUrl } from "./nats-dial.ts";
-import { AGENT } from "./testing/certificates.ts";
 
 const options = (more: Partial<NatsOptions> = {}): NatsOptions => ({
   urls: ["nats://127.0.0.1:4222"],

@@ -1,6 +1,6 @@
 import { CommandMissing, type Exec } from "@slipway/kernel/exec";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { CannotTell } from "../expect.ts";
 import type { CheckContext } from "./check.ts";

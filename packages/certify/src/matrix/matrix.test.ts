@@ -1,7 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { bundled } from "@slipway/cpi-sdk/testing/executable";
-import { tempDir } from "@slipway/cpi-sdk/testing/waiting";
+import { bundled } from "@slipway/testkit/executable";
+import { tempDir } from "@slipway/testkit/waiting";
 import { beforeAll, describe, expect, it } from "vitest";
 import { matrixCommand } from "./cli.ts";
 import { EIGHT_MIXES } from "./mixes.ts";

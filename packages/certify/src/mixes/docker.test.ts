@@ -1,14 +1,14 @@
 import { readdirSync, rmSync } from "node:fs";
 import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { needs } from "@slipway/agent/testing/needs";
 import { addressOf } from "@slipway/cpi-docker/engine/address";
 import { Engine } from "@slipway/cpi-docker/engine/engine";
 import { LABEL } from "@slipway/cpi-docker/labels";
-import { engineTrouble, HOST } from "@slipway/cpi-docker/testing/docker-cloud";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { passableDirectory } from "@slipway/kernel/testing/temporary";
+import { engineTrouble, HOST } from "@slipway/testkit/docker-cloud";
+import { needs } from "@slipway/testkit/needs";
+import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EIGHT_MIXES } from "../matrix/mixes.ts";
 import { dockerCloud } from "./clouds/docker.ts";

@@ -1,10 +1,10 @@
 import { readdirSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { canUseSandboxes, Sandbox } from "@slipway/agent/e2e/testing/sandbox";
-import { needs } from "@slipway/agent/testing/needs";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { passableDirectory } from "@slipway/kernel/testing/temporary";
+import { needs } from "@slipway/testkit/needs";
+import { canUseSandboxes, Sandbox } from "@slipway/testkit/sandbox";
+import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EIGHT_MIXES } from "../matrix/mixes.ts";
 import { localCloud } from "./clouds/local.ts";

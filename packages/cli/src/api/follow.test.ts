@@ -1,4 +1,4 @@
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { FakeDirector } from "../testing/fake-director.ts";
 import { Client } from "./client.ts";

@@ -3,8 +3,8 @@ import { cp, mkdir, readdir, readFile, rm, symlink, writeFile } from "node:fs/pr
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemExec } from "@slipway/kernel/exec";
-import { freePort } from "@slipway/kernel/testing/free-port";
-import { passableDirectory } from "@slipway/kernel/testing/temporary";
+import { freePort } from "@slipway/testkit/free-port";
+import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { endLeftovers } from "./testing/leftovers.ts";
 import { canPlay, PROGRAMS } from "./testing/requirements.ts";

@@ -1,5 +1,5 @@
 import { readdir } from "node:fs/promises";
-import { eventually } from "@slipway/agent/e2e/testing/eventually";
+import { eventually } from "@slipway/testkit/eventually";
 import { describe, expect, it } from "vitest";
 import type { Group } from "./testing/documents.ts";
 import { canPlay } from "./testing/requirements.ts";

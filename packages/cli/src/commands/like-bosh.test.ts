@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { gzipSync } from "node:zlib";
-import { needs } from "@slipway/agent/testing/needs";
 import { systemExec } from "@slipway/kernel/exec";
+import { needs } from "@slipway/testkit/needs";
 import { packTar } from "modern-tar";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../commands.ts";

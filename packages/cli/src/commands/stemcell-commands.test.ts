@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import type { Command } from "../command.ts";
 import { scene } from "../deploy/testing/fakes.ts";

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../commands.ts";
 import { bashScript } from "./bash.ts";

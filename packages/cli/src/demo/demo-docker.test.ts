@@ -1,7 +1,7 @@
 import { join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
-import { engineTrouble, HOST } from "@slipway/cpi-docker/testing/docker-cloud";
-import { freePort } from "@slipway/kernel/testing/free-port";
+import { engineTrouble, HOST } from "@slipway/testkit/docker-cloud";
+import { freePort } from "@slipway/testkit/free-port";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Machine } from "../up/testing/machine.ts";
 import { OnEngine } from "../up/testing/on-engine.ts";

@@ -1,10 +1,10 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { canUseSandboxes } from "@slipway/agent/e2e/testing/sandbox";
-import { needs } from "@slipway/agent/testing/needs";
 import { systemClock } from "@slipway/kernel/clock";
 import { acquireLock } from "@slipway/kernel/lock-file";
-import { freePort } from "@slipway/kernel/testing/free-port";
+import { freePort } from "@slipway/testkit/free-port";
+import { needs } from "@slipway/testkit/needs";
+import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Machine } from "../up/testing/machine.ts";
 

@@ -1,10 +1,10 @@
 import { writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
+import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it } from "vitest";
 import { interpolated } from "./interpolated.ts";
 import { CASES } from "./testing/cases.ts";

@@ -1,11 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
 import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
+import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it } from "vitest";
 import { evaluateFile } from "./evaluate-file.ts";
 import { givenOf } from "./testing/given.ts";

@@ -1,6 +1,6 @@
 import { chmod, readdir, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { envText } from "../up/env-file.ts";
 import { directorUrl } from "./director-url.ts";

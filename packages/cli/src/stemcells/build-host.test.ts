@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { isVersion } from "@slipway/engine/manifest/versions";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { expect, it } from "vitest";
 import { buildHostStemcell, hostStemcellId } from "./build-host.ts";
 import { inspectStemcell } from "./inspect-archive.ts";

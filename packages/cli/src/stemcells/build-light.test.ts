@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it } from "vitest";
 import { buildLightStemcell, readReference } from "./build-light.ts";
 import { inspectStemcell } from "./inspect-archive.ts";

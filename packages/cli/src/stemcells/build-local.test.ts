@@ -3,7 +3,7 @@ import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { buildLocalStemcell, type LocalStemcellOrder } from "./build-local.ts";
 import { HOST_IMAGE } from "./host-image.ts";

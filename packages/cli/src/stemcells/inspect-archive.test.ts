@@ -2,14 +2,8 @@ import { createHash } from "node:crypto";
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import {
-  fileEntry,
-  IMAGE,
-  MANIFEST,
-  stemcellEntries,
-  tarball,
-} from "@slipway/engine/stemcells/testing/tarball";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { fileEntry, IMAGE, MANIFEST, stemcellEntries, tarball } from "@slipway/testkit/tarball";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import type { TarEntry } from "modern-tar";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { inspectStemcell } from "./inspect-archive.ts";

@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp } from "node:fs/promises";
 import { join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
 import { findImage, type Tag, untagImage } from "@slipway/cpi-docker/stemcells/images";
 import { importRoot } from "@slipway/cpi-docker/stemcells/import";
-import { DockerCloud, engineTrouble } from "@slipway/cpi-docker/testing/docker-cloud";
-import { testImage } from "@slipway/cpi-docker/testing/test-image";
 import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { systemRandom } from "@slipway/kernel/random";
+import { DockerCloud, engineTrouble } from "@slipway/testkit/docker-cloud";
+import { testImage } from "@slipway/testkit/docker-image";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stemcellBuild } from "../commands/stemcell-build.ts";
 import { scene } from "../deploy/testing/fakes.ts";

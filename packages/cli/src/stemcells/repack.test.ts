@@ -1,8 +1,8 @@
 import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { fileEntry, IMAGE, MANIFEST, tarball } from "@slipway/engine/stemcells/testing/tarball";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { fileEntry, IMAGE, MANIFEST, tarball } from "@slipway/testkit/tarball";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { unpackTar } from "modern-tar";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { inspectStemcell } from "./inspect-archive.ts";

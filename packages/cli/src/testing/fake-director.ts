@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 
 export interface Seen {
   readonly method: string;

@@ -2,7 +2,7 @@ import { stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { ownIdentity } from "@slipway/kernel/process-identity";
-import { freePort } from "@slipway/kernel/testing/free-port";
+import { freePort } from "@slipway/testkit/free-port";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DirectorProcess } from "../bosh-cli/testing/director-process.ts";
 import { PROGRAMS } from "../bosh-cli/testing/requirements.ts";

@@ -2,7 +2,7 @@ import { randomBytes } from "node:crypto";
 import { truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { packTar } from "modern-tar";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { stemcellName } from "./stemcell-name.ts";

@@ -1,11 +1,11 @@
 import { mkdir, mkdtemp, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { needs } from "@slipway/agent/testing/needs";
+import { DockerCloud, engineTrouble } from "@slipway/testkit/docker-cloud";
+import { testImage } from "@slipway/testkit/docker-image";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { DockerCloud, engineTrouble } from "../testing/docker-cloud.ts";
 import { END, pax, type RawEntry, rawTar } from "../testing/tar-entries.ts";
-import { testImage } from "../testing/test-image.ts";
 
 const trouble = await engineTrouble();
 

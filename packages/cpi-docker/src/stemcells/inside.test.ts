@@ -1,8 +1,8 @@
 import { chmod, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { Child } from "@slipway/kernel/testing/child";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import { agentConfig } from "@slipway/protocol/agent/agent-config";
+import { Child } from "@slipway/testkit/child";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import * as v from "valibot";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { insideFiles } from "./inside.ts";

@@ -3,7 +3,7 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { END, pax, rawTar } from "../testing/tar-entries.ts";
 import { imageKind } from "./image-kind.ts";

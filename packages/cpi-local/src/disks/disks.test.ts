@@ -1,9 +1,9 @@
 import { existsSync, readdirSync, statSync } from "node:fs";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
+import { isAlive, LocalCloud, loopDisksTrouble, sandboxTrouble } from "@slipway/testkit/local-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isAlive, LocalCloud, loopDisksTrouble, sandboxTrouble } from "../testing/local-cloud.ts";
 
 const noSandbox = await sandboxTrouble();
 const noLoop = noSandbox ?? (await loopDisksTrouble());

@@ -4,12 +4,12 @@ import { writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
-import { needs } from "@slipway/agent/testing/needs";
-import { bundled } from "@slipway/cpi-sdk/testing/executable";
 import { systemExec } from "@slipway/kernel/exec";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
+import { bundled } from "@slipway/testkit/executable";
+import { isRoot, LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { isRoot, LocalCloud, nextAddress, sandboxTrouble } from "../testing/local-cloud.ts";
 
 const noSandbox = await sandboxTrouble();
 const userns = needs("userns", noSandbox === undefined, noSandbox);

@@ -1,10 +1,10 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
-import { needs } from "@slipway/agent/testing/needs";
+import { isAlive, LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startAll, stopAll } from "../power.ts";
-import { isAlive, LocalCloud, sandboxTrouble } from "../testing/local-cloud.ts";
 import { runningIn } from "./identity.ts";
 
 const trouble = await sandboxTrouble();

@@ -4,10 +4,10 @@ import { chmod, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { needs } from "@slipway/agent/testing/needs";
+import { isRoot, LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stopAll } from "../power.ts";
-import { isRoot, LocalCloud, sandboxTrouble } from "../testing/local-cloud.ts";
 import { type Packed, tarOf } from "../testing/tar.ts";
 
 const trouble = await sandboxTrouble();

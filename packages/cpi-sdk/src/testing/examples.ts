@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
-import { readExample } from "@slipway/protocol/testing/examples";
+import { readExample } from "@slipway/testkit/wire-examples";
 
 interface ExampleRequest {
   readonly method: string;

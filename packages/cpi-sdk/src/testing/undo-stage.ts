@@ -1,4 +1,10 @@
-import { type CloudMethods, type CloudOptions, cloudCpi, MemoryCloud, makeVm } from "./memory-cloud.ts";
+import {
+  type CloudMethods,
+  type CloudOptions,
+  cloudCpi,
+  MemoryCloud,
+  makeVm,
+} from "@slipway/testkit/memory-cloud";
 
 /** A cloud and a list in which undos and removals note themselves. */
 export function undoStage(

@@ -1,5 +1,5 @@
 import { systemClock } from "@slipway/kernel/clock";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { authenticator } from "./auth.ts";
 import { basic, type Harness, startHarness, UUID } from "./testing/harness.ts";

@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { request } from "node:https";
 import { connect } from "node:tls";
-import { TEST_CERT } from "@slipway/registry/testing/tls-fixture";
+import { TEST_CERT } from "@slipway/testkit/tls-fixture";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { basic, type Harness, startHarness } from "./testing/harness.ts";
 

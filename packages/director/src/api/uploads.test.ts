@@ -1,8 +1,8 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
-import { TEST_CERT } from "@slipway/registry/testing/tls-fixture";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { TEST_CERT } from "@slipway/testkit/tls-fixture";
 import { describe, expect, it } from "vitest";
 import { enqueue } from "../tasks/queue.ts";
 import { basic, startHarness } from "./testing/harness.ts";

@@ -1,8 +1,8 @@
+import { freshDatabase } from "@slipway/testkit/database";
 import { beforeEach, describe, expect, it } from "vitest";
 import { deleteConfigs, findConfigs, latestConfig, listConfigs, saveConfig } from "./configs.ts";
 import { addEvent, type EventFilter, findEvent, listEvents } from "./events.ts";
 import type { Db } from "./schema.ts";
-import { freshDatabase } from "./testing/database.ts";
 
 let db: Db;
 beforeEach(async () => {

@@ -1,7 +1,8 @@
 import type { IntentRecord, Journal, Writes } from "@slipway/engine/flows/journal";
-import { disk, diskCid, vm, vmCid } from "@slipway/engine/model/testing/samples";
 import { errorText } from "@slipway/kernel/errors";
 import type { AgentId } from "@slipway/protocol/ids";
+import { freshDatabase } from "@slipway/testkit/database";
+import { disk, diskCid, vm, vmCid } from "@slipway/testkit/vm-record";
 import { beforeEach, describe, expect, it } from "vitest";
 import { findOrphanDisk } from "./disks.ts";
 import { BadWrite, InstanceHolds, StoreLost } from "./errors.ts";
@@ -10,7 +11,6 @@ import { takenIps } from "./ips.ts";
 import { openJournal } from "./journal.ts";
 import { listOrphanedVms } from "./orphaned-vms.ts";
 import { listStrays } from "./strays.ts";
-import { freshDatabase } from "./testing/database.ts";
 import { failure } from "./testing/failure.ts";
 import { ip, newInstance, shop, uuid } from "./testing/samples.ts";
 

@@ -1,11 +1,11 @@
 import { errorText } from "@slipway/kernel/errors";
+import { freshDatabase } from "@slipway/testkit/database";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { withClient } from "./embedded/probe.ts";
 import { DatabaseNewer, MigrationFailed, StoreLost, StoreRefused } from "./errors.ts";
 import { MIGRATIONS, migrate } from "./migrations.ts";
 import { openStore } from "./open.ts";
-import { freshDatabase } from "./testing/database.ts";
 import { failure } from "./testing/failure.ts";
 
 let base: Awaited<ReturnType<typeof freshDatabase>>;

@@ -1,8 +1,9 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
 import type { GroupName } from "@slipway/engine/model/names";
-import { disk, diskCid, vm, vmCid } from "@slipway/engine/model/testing/samples";
 import { systemRandom } from "@slipway/kernel/random";
 import type { StemcellCid, VmCid } from "@slipway/protocol/ids";
+import { freshDatabase } from "@slipway/testkit/database";
+import { disk, diskCid, vm, vmCid } from "@slipway/testkit/vm-record";
 import { beforeEach, describe, expect, it } from "vitest";
 import { directorUuid, findAttribute, setAttribute } from "./attributes.ts";
 import { saveConfig } from "./configs.ts";
@@ -23,7 +24,6 @@ import { listOrphanedVms, removeOrphanedVm } from "./orphaned-vms.ts";
 import type { Db } from "./schema.ts";
 import { listStemcells, mustBeUnused, removeStemcell, saveStemcell, uploadedTo } from "./stemcells.ts";
 import { listStrays, removeStray } from "./strays.ts";
-import { freshDatabase } from "./testing/database.ts";
 import { failure } from "./testing/failure.ts";
 import { ip, newInstance, shop, uuid } from "./testing/samples.ts";
 

@@ -3,11 +3,11 @@ import { CpiLost } from "@slipway/engine/clouds/cloud";
 import type { Journal } from "@slipway/engine/flows/journal";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import type { FlowContext } from "@slipway/engine/flows/step";
-import { disk, diskCid, vm, vmCid } from "@slipway/engine/model/testing/samples";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { freshDatabase } from "@slipway/testkit/database";
+import { disk, diskCid, vm, vmCid } from "@slipway/testkit/vm-record";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { openJournal } from "./journal.ts";
-import { freshDatabase } from "./testing/database.ts";
 import { newInstance, shop, uuid } from "./testing/samples.ts";
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;

@@ -1,7 +1,7 @@
 import { systemClock } from "@slipway/kernel/clock";
+import { freshDatabase } from "@slipway/testkit/database";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Db } from "../store/schema.ts";
-import { freshDatabase } from "../store/testing/database.ts";
 import { cancelTasks } from "./list.ts";
 import { deploymentLock } from "./locks.ts";
 import { TaskCancelled, type TaskContext, type TaskWork } from "./task.ts";

@@ -1,8 +1,8 @@
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import type { TaskState, TaskType } from "@slipway/protocol/director/task";
+import { freshDatabase } from "@slipway/testkit/database";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Db } from "../store/schema.ts";
-import { freshDatabase } from "../store/testing/database.ts";
 import { cancelTasks, findTask, listTasks, taskFilter } from "./list.ts";
 import { enqueue } from "./queue.ts";
 import { deleteOldTasks } from "./retention.ts";

@@ -1,8 +1,8 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { systemClock } from "@slipway/kernel/clock";
+import { freshDatabase } from "@slipway/testkit/database";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Db } from "../store/schema.ts";
-import { freshDatabase } from "../store/testing/database.ts";
 import { deploymentLock, instanceLock, type LockOptions, listLocks, TaskLocks } from "./locks.ts";
 import { claim, finish, type Lease, release } from "./queue.ts";
 import { emptyTables, gate, queued } from "./testing/stage.ts";

@@ -1,9 +1,9 @@
 import { systemClock } from "@slipway/kernel/clock";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { freshDatabase } from "@slipway/testkit/database";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Db } from "../store/schema.ts";
-import { freshDatabase } from "../store/testing/database.ts";
 import { type OutputOptions, readOutput, TaskOutput } from "./output.ts";
 import { claim, type Lease, release } from "./queue.ts";
 import { type Shaking, shakyDb } from "./testing/shaky-db.ts";

@@ -1,6 +1,6 @@
+import { freshDatabase } from "@slipway/testkit/database";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Db } from "../store/schema.ts";
-import { freshDatabase } from "../store/testing/database.ts";
 import { type ClaimOptions, claim, finish, release, renew } from "./queue.ts";
 import { emptyTables, queued, stateOf, textOf } from "./testing/stage.ts";
 

@@ -1,7 +1,7 @@
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { freshDatabase } from "@slipway/testkit/database";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Db } from "../store/schema.ts";
-import { freshDatabase } from "../store/testing/database.ts";
 import { findTask } from "./list.ts";
 import { deploymentLock } from "./locks.ts";
 import type { TaskContext } from "./task.ts";

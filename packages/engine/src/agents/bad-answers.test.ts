@@ -2,7 +2,7 @@ import { createServer as createPlainServer } from "node:http";
 import { createServer as createTcpServer, type Socket } from "node:net";
 import { systemClock } from "@slipway/kernel/clock";
 import { toError } from "@slipway/kernel/errors";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { AgentRefused, AgentSilent } from "./agent.ts";
 import { AGENT_ID, answers, fakeAgents, listening, SECRET, values } from "./testing/fake-agent.ts";

@@ -1,5 +1,5 @@
 import { toError } from "@slipway/kernel/errors";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { type Agent, AgentRefused, AgentSilent, AgentUnaware } from "./agent.ts";
 import {

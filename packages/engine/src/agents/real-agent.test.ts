@@ -1,11 +1,11 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "node:tls";
-import { agentBundle } from "@slipway/agent/e2e/testing/bundle";
-import { post } from "@slipway/agent/transports/testing/https-client";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
+import { agentBundle } from "@slipway/testkit/agent-bundle";
+import { post } from "@slipway/testkit/https-client";
 import { describe, expect, it } from "vitest";
 import { AgentRefused, AgentSilent, WrongAgent } from "./agent.ts";
 import { makeAgents } from "./agents.ts";

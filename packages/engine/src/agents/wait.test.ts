@@ -1,5 +1,5 @@
 import { toError } from "@slipway/kernel/errors";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { AgentRefused, AgentSilent, WrongAgent } from "./agent.ts";
 import { type Answer, NoAnswer } from "./question.ts";

@@ -1,5 +1,5 @@
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import { check } from "@slipway/protocol/schema/check";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { listener } from "../call-log/call-log.ts";
 import { type ConversationLine, conversationLine } from "../call-log/line.ts";

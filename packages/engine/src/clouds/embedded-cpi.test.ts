@@ -1,9 +1,8 @@
 import { embed } from "@slipway/cpi-sdk/embed";
-import { cloudCpi, MemoryCloud } from "@slipway/cpi-sdk/testing/memory-cloud";
-import { latch } from "@slipway/cpi-sdk/testing/waiting";
-
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import type { CpiRequest } from "@slipway/protocol/cpi/envelope";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
+import { latch } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { CpiLost } from "./cloud.ts";
 import { type EmbeddedCpi, embeddedDoor } from "./embedded-cpi.ts";

@@ -2,7 +2,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
 import { systemClock } from "@slipway/kernel/clock";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { CpiLost, CpiRefused } from "./cloud.ts";
 import { CpiAnswerUnusable, CpiNotRun, CpiStopped } from "./errors.ts";

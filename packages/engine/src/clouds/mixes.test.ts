@@ -1,12 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { embed } from "@slipway/cpi-sdk/embed";
-import { bundled } from "@slipway/cpi-sdk/testing/executable";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId, RequestId } from "@slipway/protocol/ids";
 import { parseUserData } from "@slipway/protocol/settings/user-data";
 import { registryClient } from "@slipway/registry/client";
+import { bundled } from "@slipway/testkit/executable";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { tinyCpi } from "../../../../examples/tiny-cpi/src/tiny-cpi.ts";
 import type { CallOptions } from "./cloud.ts";

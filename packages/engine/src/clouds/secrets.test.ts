@@ -1,13 +1,8 @@
-import {
-  expectNoSecrets,
-  PLANTED_CONTEXT,
-  PLANTED_ENV,
-  PLANTED_PROPERTIES,
-} from "@slipway/cpi-sdk/testing/canaries";
 import { systemClock } from "@slipway/kernel/clock";
 import { errorText, messageTrail } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
 import type { RequestId } from "@slipway/protocol/ids";
+import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } from "@slipway/testkit/canaries";
 import { describe, expect, it } from "vitest";
 import { cpiCloud } from "./cpi-cloud.ts";
 import { execDoor } from "./exec-cpi.ts";

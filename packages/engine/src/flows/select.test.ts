@@ -1,7 +1,7 @@
 import type { DiskCid } from "@slipway/protocol/ids";
+import { disk as diskSample, vm as vmSample } from "@slipway/testkit/vm-record";
 import { describe, expect, it } from "vitest";
 import type { DiskRecord, InstanceRecord, VmRecord } from "../model/records.ts";
-import { disk as diskSample, vm as vmSample } from "../model/testing/samples.ts";
 import type { DesiredInstance, InstancePlan, StepName } from "../plan/model.ts";
 import { answers, currentVm, newDisk, newVm, oldDisks, unusedVm } from "./select.ts";
 import type { Subject } from "./step.ts";

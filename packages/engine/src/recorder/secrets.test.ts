@@ -1,10 +1,5 @@
-import {
-  expectNoSecrets,
-  PLANTED_CONTEXT,
-  PLANTED_ENV,
-  PLANTED_PROPERTIES,
-} from "@slipway/cpi-sdk/testing/canaries";
 import { systemClock } from "@slipway/kernel/clock";
+import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } from "@slipway/testkit/canaries";
 import { describe, expect, it } from "vitest";
 import { type Agent, AgentRefused, type Agents } from "../agents/agent.ts";
 import type { ConversationLine } from "../call-log/line.ts";

@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { fileEntry, IMAGE, MANIFEST, stemcellEntries, tarball } from "@slipway/testkit/tarball";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import type { TarEntry } from "modern-tar";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { unpackStemcell } from "./archive.ts";
-import { fileEntry, IMAGE, MANIFEST, stemcellEntries, tarball } from "./testing/tarball.ts";
 
 let root: string;
 let remove: () => Promise<void>;

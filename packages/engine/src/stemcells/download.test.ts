@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { messageTrail } from "@slipway/kernel/errors";
 import { listen } from "@slipway/kernel/http-server";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { downloadStemcell } from "./download.ts";
 

@@ -1,9 +1,9 @@
+import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DiskCid } from "../ids.ts";
 import { type DiskHintWire, diskHintWire, formatDiskHint } from "../settings/disk-hint.ts";
 import { disks as disksSchema } from "../settings/disks.ts";
-import { arbitraryFor, mutated } from "../testing/arbitrary.ts";
 import { API_VERSIONS, type ApiVersion } from "./api-version.ts";
 import { type AttachedDisk, parseAttachDiskResult } from "./attach-disk-result.ts";
 

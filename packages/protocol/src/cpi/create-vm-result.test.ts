@@ -1,8 +1,8 @@
+import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Networks } from "../settings/networks.ts";
 import { networks as networksSchema } from "../settings/networks.ts";
-import { arbitraryFor, mutated } from "../testing/arbitrary.ts";
 import { API_VERSIONS, type ApiVersion } from "./api-version.ts";
 import { type CreatedVm, parseCreateVmResult } from "./create-vm-result.ts";
 

@@ -1,10 +1,10 @@
+import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { methodOf } from "@slipway/testkit/wire-documents";
+import { readExample, readExamples } from "@slipway/testkit/wire-examples";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { check, matches } from "../schema/check.ts";
 import { REDACTED } from "../schema/redact.ts";
-import { arbitraryFor, mutated } from "../testing/arbitrary.ts";
-import { methodOf } from "../testing/documents.ts";
-import { readExample, readExamples } from "../testing/examples.ts";
 import { type CpiRequest, cpiRequest, redactRequest } from "./envelope.ts";
 
 const example = (path: string) => readExample(path) as CpiRequest;

@@ -1,8 +1,8 @@
+import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { DOCUMENTS } from "@slipway/testkit/wire-documents";
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { arbitraryFor, mutated } from "../testing/arbitrary.ts";
-import { DOCUMENTS } from "../testing/documents.ts";
 import { check, kindOf, matches } from "./check.ts";
 import { integer, json, jsonObject, mapOf, open, openWith, text } from "./json.ts";
 import type { Schema } from "./marks.ts";

@@ -1,9 +1,9 @@
+import { DOCUMENTS, METHOD_VERSIONS } from "@slipway/testkit/wire-documents";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { argsIn, resultIn } from "../cpi/method.ts";
 import { agentSettings } from "../settings/agent-settings.ts";
 import { diskHintWire } from "../settings/disk-hint.ts";
-import { DOCUMENTS, METHOD_VERSIONS } from "../testing/documents.ts";
 import { fieldDocs, typeText } from "./describe.ts";
 import { integer, json, jsonObject, mapOf, open, text } from "./json.ts";
 import { doc, hidden, type Schema, secret } from "./marks.ts";

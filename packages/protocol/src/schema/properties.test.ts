@@ -1,9 +1,9 @@
+import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { DOCUMENTS, fits, METHOD_VERSIONS } from "@slipway/testkit/wire-documents";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { argsIn, resultIn } from "../cpi/method.ts";
 import { readUserData } from "../settings/user-data.ts";
-import { arbitraryFor, mutated } from "../testing/arbitrary.ts";
-import { DOCUMENTS, fits, METHOD_VERSIONS } from "../testing/documents.ts";
 import { check, matches } from "./check.ts";
 import { shapeOf } from "./children.ts";
 import { fieldDocs, typeText } from "./describe.ts";

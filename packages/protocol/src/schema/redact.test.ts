@@ -1,3 +1,4 @@
+import { readExample } from "@slipway/testkit/wire-examples";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { cpiContext } from "../cpi/context.ts";
@@ -7,7 +8,6 @@ import { diskHintWire } from "../settings/disk-hint.ts";
 import { env } from "../settings/env.ts";
 import { persistentDiskHints } from "../settings/persistent-disk-hints.ts";
 import { registryUserData } from "../settings/user-data.ts";
-import { readExample } from "../testing/examples.ts";
 import { json, open, openWith } from "./json.ts";
 import { hidden, type Schema, secret } from "./marks.ts";
 import { REDACTED, redact, secretsIn } from "./redact.ts";

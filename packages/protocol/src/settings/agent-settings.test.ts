@@ -1,8 +1,8 @@
+import { arbitraryFor } from "@slipway/testkit/arbitrary";
+import { readExample } from "@slipway/testkit/wire-examples";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentId } from "../ids.ts";
-import { arbitraryFor } from "../testing/arbitrary.ts";
-import { readExample } from "../testing/examples.ts";
 import { type AgentSettings, agentSettings, checkAgentSettings, mergeSettings } from "./agent-settings.ts";
 import { type Disks, disks } from "./disks.ts";
 import { type Networks, networks } from "./networks.ts";

@@ -1,9 +1,9 @@
+import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { readExamples } from "@slipway/testkit/wire-examples";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DiskCid } from "../ids.ts";
 import { matches } from "../schema/check.ts";
-import { arbitraryFor, mutated } from "../testing/arbitrary.ts";
-import { readExamples } from "../testing/examples.ts";
 import {
   type DiskHint,
   type DiskHintWire,

@@ -1,8 +1,8 @@
+import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { readExample } from "@slipway/testkit/wire-examples";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DiskCid } from "../ids.ts";
-import { arbitraryFor, mutated } from "../testing/arbitrary.ts";
-import { readExample } from "../testing/examples.ts";
 import { type DiskHint, parseDiskHint } from "./disk-hint.ts";
 import {
   checkPersistentDiskHints,

@@ -1,6 +1,6 @@
+import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryFor, mutated } from "../testing/arbitrary.ts";
 import { type AgentSettings, agentSettings } from "./agent-settings.ts";
 import {
   encodeUserData,

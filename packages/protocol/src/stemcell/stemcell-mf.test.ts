@@ -1,7 +1,7 @@
+import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { readExample } from "@slipway/testkit/wire-examples";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { arbitraryFor, mutated } from "../testing/arbitrary.ts";
-import { readExample } from "../testing/examples.ts";
 import { readStemcellManifest, stemcellManifest } from "./stemcell-mf.ts";
 
 const MINIMAL = { name: "tiny", version: "1", sha1: "0beec7b5ea3f0fdbc95d0dd47f3c5bc275da8a33" };

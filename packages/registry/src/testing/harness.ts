@@ -3,9 +3,9 @@ import { request as httpRequest, type IncomingHttpHeaders } from "node:http";
 import { request as httpsRequest } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { TEST_CERT } from "@slipway/testkit/tls-fixture";
 import { onTestFinished } from "vitest";
 import { type Registry, type RegistryOptions, startRegistry } from "../server.ts";
-import { TEST_CERT } from "./tls-fixture.ts";
 
 /** A password that must turn up nowhere but in an Authorization header. */
 export const PASSWORD = "canary-p:ss/w%rd é";

@@ -1,8 +1,8 @@
 import { writeFile } from "node:fs/promises";
 import { systemRandom } from "@slipway/kernel/random";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import type { AgentConfig } from "@slipway/protocol/agent/agent-config";
 import type { Vitals } from "@slipway/protocol/agent/heartbeat";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import type { DiskPlatform, Mount } from "../../platform/disks.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { type AgentParts, type Ending, runAgent } from "../../run-agent.ts";

@@ -1,7 +1,7 @@
 import { join } from "node:path";
 import type { Random } from "@slipway/kernel/random";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { onTestFinished } from "vitest";
 import type { ActionTable } from "../../actions/action.ts";
 import type { Log } from "../../log.ts";

@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import type { Machine } from "./machine.ts";
+import type { Machine } from "@slipway/testkit/agent-machine";
 
 /** Where a kill strikes: before the n-th command runs, after it has, or while it runs on without its agent. */
 export interface Moment {

@@ -1,9 +1,9 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
+import { AgentException } from "@slipway/testkit/agent-caller";
+import { Machine } from "@slipway/testkit/agent-machine";
 import { expect } from "vitest";
-import { AgentException } from "./caller.ts";
 import { DeadlyCommands } from "./deadly-commands.ts";
-import { Machine } from "./machine.ts";
 import type { DiskShop, TestDisk } from "./test-disks.ts";
 import { treeHash } from "./tree.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir, rm, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
-import { Sandbox } from "./sandbox.ts";
+import { Sandbox } from "@slipway/testkit/sandbox";
 import { treeHash } from "./tree.ts";
 
 /** A disk an IaaS could attach. */

@@ -1,4 +1,4 @@
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { expect, it } from "vitest";
 import type { DiskPlatform } from "../disks.ts";
 import { linuxPlatform } from "./linux-platform.ts";

@@ -2,8 +2,8 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from "node:fs/promis
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import type { Exec, ExecResult } from "@slipway/kernel/exec";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import type { LinuxConfig } from "@slipway/protocol/agent/agent-config";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { pathsUnder } from "../../paths.ts";
 import type { DiskPlatform } from "../disks.ts";
 import { linuxDisks } from "../linux/disks/linux-disks.ts";

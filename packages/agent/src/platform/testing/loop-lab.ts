@@ -3,11 +3,11 @@ import { mkdir, mkdtemp, open, readFile, rm, truncate, writeFile } from "node:fs
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import type { LinuxConfig } from "@slipway/protocol/agent/agent-config";
 import type { DiskHint } from "@slipway/protocol/settings/disk-hint";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { holdMachine } from "@slipway/testkit/hold-machine";
 import { type Paths, pathsUnder } from "../../paths.ts";
-import { holdMachine } from "../../testing/hold-machine.ts";
 import type { DiskPlatform, DiskSettings } from "../disks.ts";
 import { type LinuxDiskOptions, linuxDisks } from "../linux/disks/linux-disks.ts";
 import { recordingLog } from "./recording-log.ts";

@@ -3,7 +3,7 @@ import { createInterface } from "node:readline";
 import { systemClock } from "@slipway/kernel/clock";
 import { SlipwayError, toError } from "@slipway/kernel/errors";
 import { systemExec } from "@slipway/kernel/exec";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { silentLog } from "../../log.ts";
 import { pathsUnder } from "../../paths.ts";
 import type { DiskSettings, EphemeralRequest } from "../disks.ts";

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { holdMachine } from "@slipway/testkit/hold-machine";
 import { build } from "esbuild";
-import { holdMachine } from "../../testing/hold-machine.ts";
 import type { Asked } from "./namespace-driver.ts";
 
 const NOBODY = 65534;

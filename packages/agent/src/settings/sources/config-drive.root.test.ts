@@ -2,9 +2,9 @@ import { mkdir, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
+import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { pathsUnder } from "../../paths.ts";
-import { needs } from "../../testing/needs.ts";
 import { NEVER, SETTINGS_TEXT, tools } from "../testing/here.ts";
 import { makeSource } from "./make.ts";
 

@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Exec, ExecResult } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import type fc from "fast-check";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../log.ts";

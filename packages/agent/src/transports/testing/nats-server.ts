@@ -4,11 +4,11 @@ import { readdirSync, readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-import { freePort } from "@slipway/kernel/testing/free-port";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { CA, NATS_SERVER } from "@slipway/testkit/certificates";
+import { freePort } from "@slipway/testkit/free-port";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { expect, onTestFinished } from "vitest";
 import type { Credentials } from "../transport.ts";
-import { CA, NATS_SERVER } from "./certificates.ts";
 
 export const natsServerAvailable = (): boolean => spawnSync("nats-server", ["--version"]).status === 0;
 

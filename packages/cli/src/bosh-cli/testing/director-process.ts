@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { eventually } from "@slipway/agent/e2e/testing/eventually";
+import { eventually } from "@slipway/testkit/eventually";
 
 const STARTS_WITHIN_MS = 45_000;
 const STOPS_WITHIN_MS = 30_000;

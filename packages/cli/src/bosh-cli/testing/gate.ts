@@ -1,6 +1,6 @@
 import { chmod, mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually } from "@slipway/agent/e2e/testing/eventually";
+import { eventually } from "@slipway/testkit/eventually";
 import { PROGRAMS } from "./requirements.ts";
 
 /** Says which method is called, waits while that is held, fails if it is to, then is the CPI. */

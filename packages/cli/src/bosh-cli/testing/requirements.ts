@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { fileURLToPath } from "node:url";
-import { canUseSandboxes } from "@slipway/agent/e2e/testing/sandbox";
-import { needs } from "@slipway/agent/testing/needs";
+import { needs } from "@slipway/testkit/needs";
+import { canUseSandboxes } from "@slipway/testkit/sandbox";
 
 const built = (path: string) => fileURLToPath(new URL(`../../../../${path}`, import.meta.url));
 

@@ -1,6 +1,6 @@
 import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { passableDirectory } from "@slipway/kernel/testing/temporary";
+import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll } from "vitest";
 import { Bosh, type Row } from "./bosh.ts";
 import { DirectorProcess } from "./director-process.ts";

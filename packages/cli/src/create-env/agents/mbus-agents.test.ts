@@ -5,8 +5,8 @@ import { AgentRefused, WrongAgent } from "@slipway/engine/agents/agent";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import type { AgentId } from "@slipway/protocol/ids";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { openAgents } from "./mbus-agents.ts";
 

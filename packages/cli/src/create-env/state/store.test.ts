@@ -1,8 +1,8 @@
 import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemRandom } from "@slipway/kernel/random";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import type { AgentId, DiskCid, VmCid } from "@slipway/protocol/ids";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { beforeEach, describe, expect, it } from "vitest";
 import { StateUnreadable, WriteRefused } from "../errors.ts";
 import { EnvStore, INSTANCE } from "./store.ts";

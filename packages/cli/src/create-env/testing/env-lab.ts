@@ -5,7 +5,7 @@ import type { Agent } from "@slipway/engine/agents/agent";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
-import { passableDirectory } from "@slipway/kernel/testing/temporary";
+import { passableDirectory } from "@slipway/testkit/temporary";
 import { onTestFinished } from "vitest";
 import { buildLocalStemcell } from "../../stemcells/build-local.ts";
 import type { Ui } from "../../ui/ui.ts";

@@ -1,7 +1,7 @@
 import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { passableDirectory } from "@slipway/kernel/testing/temporary";
+import { passableDirectory } from "@slipway/testkit/temporary";
 import { build } from "esbuild";
 import { afterAll, beforeAll } from "vitest";
 

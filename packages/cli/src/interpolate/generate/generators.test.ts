@@ -1,10 +1,10 @@
 import { createHash, createPrivateKey, createPublicKey, X509Certificate } from "node:crypto";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it } from "vitest";
 import { ownDirectory } from "../testing/own-directory.ts";
 import { GENERATORS } from "./generators.ts";

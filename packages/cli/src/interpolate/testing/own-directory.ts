@@ -1,4 +1,4 @@
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { onTestFinished } from "vitest";
 
 /** A directory that is gone when the test is. */

@@ -1,13 +1,13 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { needs } from "@slipway/agent/testing/needs";
-import { DockerCloud, engineTrouble, type Vm } from "@slipway/cpi-docker/testing/docker-cloud";
-import { AGENT_BUNDLE } from "@slipway/cpi-docker/testing/test-image";
 import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { systemClock } from "@slipway/kernel/clock";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { DockerCloud, engineTrouble, type Vm } from "@slipway/testkit/docker-cloud";
+import { AGENT_BUNDLE } from "@slipway/testkit/docker-image";
+import { needs } from "@slipway/testkit/needs";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { sizeText } from "../../ui/size-text.ts";
 import { buildDockerStemcell } from "../build-docker.ts";

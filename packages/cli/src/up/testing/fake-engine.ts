@@ -1,6 +1,6 @@
 import { createServer, type Server } from "node:http";
 import { join } from "node:path";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 
 /** Lists are asked for by labels. */
 function filtered(answer: unknown, query: URLSearchParams): unknown {

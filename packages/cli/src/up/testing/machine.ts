@@ -3,8 +3,8 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { eventually } from "@slipway/agent/e2e/testing/eventually";
-import { passableDirectory } from "@slipway/kernel/testing/temporary";
+import { eventually } from "@slipway/testkit/eventually";
+import { passableDirectory } from "@slipway/testkit/temporary";
 import { PROGRAMS } from "../../bosh-cli/testing/requirements.ts";
 
 const WITHIN_MS = 90_000;

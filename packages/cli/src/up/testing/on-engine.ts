@@ -1,8 +1,8 @@
 import { addressOf } from "@slipway/cpi-docker/engine/address";
 import { Engine } from "@slipway/cpi-docker/engine/engine";
 import { LABEL, labelled } from "@slipway/cpi-docker/labels";
-import { HOST } from "@slipway/cpi-docker/testing/docker-cloud";
 import { open } from "@slipway/protocol/schema/json";
+import { HOST } from "@slipway/testkit/docker-cloud";
 import * as v from "valibot";
 import { readChoice } from "../../home/choice.ts";
 import { homeOf } from "../../home/home.ts";

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { chmod, chown, cp, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
-import { Child } from "@slipway/kernel/testing/child";
+import { Child } from "@slipway/testkit/child";
 import { describe, expect, it } from "vitest";
 import { NoServerUser, Unreachable, WrongOwner } from "../errors.ts";
 import { failure } from "../testing/failure.ts";

@@ -3,7 +3,7 @@ import { chown, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pr
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { errorText } from "@slipway/kernel/errors";
-import { Child } from "@slipway/kernel/testing/child";
+import { Child } from "@slipway/testkit/child";
 import { describe, expect, it } from "vitest";
 import { NotADatabase, OtherMajor, StateDirInUse, StateUnusable } from "../errors.ts";
 import { failure } from "../testing/failure.ts";

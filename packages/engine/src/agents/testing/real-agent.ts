@@ -1,10 +1,10 @@
-import type { AgentProcess } from "@slipway/agent/e2e/testing/agent-process";
-import { Machine } from "@slipway/agent/e2e/testing/machine";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import type { AgentId } from "@slipway/protocol/ids";
 import type { Networks } from "@slipway/protocol/settings/networks";
+import { Machine } from "@slipway/testkit/agent-machine";
+import type { AgentProcess } from "@slipway/testkit/agent-process";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { onTestFinished } from "vitest";
 import { type Authority, openAuthority } from "../../pki/authority.ts";
 import type { Agent } from "../agent.ts";

@@ -15,8 +15,8 @@ import {
 } from "node:fs/promises";
 import { join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
+import { needs } from "@slipway/testkit/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { needs } from "../../../testing/needs.ts";
 import type { DiskPlatform } from "../../disks.ts";
 import { Crash } from "../../testing/crashes.ts";
 import { diskSettings, LoopLab, loopsLack, pathHint } from "../../testing/loop-lab.ts";

@@ -1,9 +1,9 @@
 import { open, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { needs } from "@slipway/testkit/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { needs } from "../../../testing/needs.ts";
 import type { DiskPlatform } from "../../disks.ts";
 import { diskSettings, LoopLab, loopsLack, pathHint, soon } from "../../testing/loop-lab.ts";
 import { type DeviceNodes, systemNodes } from "./device-nodes.ts";

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
+import { needs } from "@slipway/testkit/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { needs } from "../../../testing/needs.ts";
 import { Crash, crashEverywhere } from "../../testing/crashes.ts";
 import { diskSettings, LoopLab, loopsLack, pathHint, quickExec } from "../../testing/loop-lab.ts";
 

@@ -2,8 +2,8 @@ import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
+import { needs } from "@slipway/testkit/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { needs } from "../../../testing/needs.ts";
 import { diskSettings, LoopLab, loopsLack, pathHint } from "../../testing/loop-lab.ts";
 
 const WHOLE = { UseWholePersistentDisk: true };

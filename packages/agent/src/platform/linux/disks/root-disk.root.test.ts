@@ -1,9 +1,9 @@
 import { mkdir, readFile, stat, statfs, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Exec } from "@slipway/kernel/exec";
+import { needs } from "@slipway/testkit/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Paths, pathsUnder } from "../../../paths.ts";
-import { needs } from "../../../testing/needs.ts";
 import type { EphemeralRequest } from "../../disks.ts";
 import { crashEverywhere } from "../../testing/crashes.ts";
 import { LoopLab, loopsLack, pathHint, quickExec, soon } from "../../testing/loop-lab.ts";

@@ -1,11 +1,11 @@
 import { mkdir, readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import type { LinuxConfig } from "@slipway/protocol/agent/agent-config";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { needs } from "@slipway/testkit/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type Paths, pathsUnder } from "../../../paths.ts";
-import { needs } from "../../../testing/needs.ts";
 import type { MemoryRequest } from "../../platform.ts";
 import { BadTmpfsSize, SecondBoot } from "../../system-errors.ts";
 import { crashEverywhere } from "../../testing/crashes.ts";

@@ -3,9 +3,9 @@ import { systemClock } from "@slipway/kernel/clock";
 import { type Exec, mustRun, systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import type { Networks } from "@slipway/protocol/settings/networks";
+import { holdMachine } from "@slipway/testkit/hold-machine";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { holdMachine } from "../../../testing/hold-machine.ts";
-import { needs } from "../../../testing/needs.ts";
 import { testMachine } from "../system/testing/machine.ts";
 import { linuxNetworks } from "./linux-networks.ts";
 

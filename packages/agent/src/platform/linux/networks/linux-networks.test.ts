@@ -1,6 +1,6 @@
 import { mkdir, readdir, symlink } from "node:fs/promises";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
 import type { Networks } from "@slipway/protocol/settings/networks";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { AddressesMissing, Ipv6Unavailable } from "../../system-errors.ts";
 import { type Call, type TestMachine, testMachine } from "../system/testing/machine.ts";

@@ -1,5 +1,5 @@
 import { chmod, readdir, stat, writeFile } from "node:fs/promises";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { CertificatesNotUpdated, InvalidHostname, UnknownUser } from "../../system-errors.ts";
 import { splitCertificates } from "./certificates.ts";

@@ -1,6 +1,6 @@
 import { mustRun, systemExec } from "@slipway/kernel/exec";
+import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { needs } from "../../../testing/needs.ts";
 import { replaceFile } from "./replace-file.ts";
 import { testMachine } from "./testing/machine.ts";
 

@@ -2,9 +2,9 @@ import { mkdir, readdir, stat, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
+import { holdMachine } from "@slipway/testkit/hold-machine";
+import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { holdMachine } from "../../../testing/hold-machine.ts";
-import { needs } from "../../../testing/needs.ts";
 import { linuxSystem } from "./linux-system.ts";
 import { type TestMachine, testMachine } from "./testing/machine.ts";
 

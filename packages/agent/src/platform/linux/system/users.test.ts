@@ -1,5 +1,5 @@
 import { appendFile, lstat, mkdir, stat, symlink } from "node:fs/promises";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import {
   HostKeyMissing,

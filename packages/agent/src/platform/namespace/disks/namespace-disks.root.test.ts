@@ -1,9 +1,9 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
-import { fakeClock } from "@slipway/kernel/testing/fake-clock";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { needs } from "@slipway/testkit/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { needs } from "../../../testing/needs.ts";
 import { diskSettings, LoopLab, loopsLack, pathHint, soon } from "../../testing/loop-lab.ts";
 import { namespaceDisks } from "./namespace-disks.ts";
 

@@ -1,7 +1,7 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { needs } from "@slipway/testkit/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { needs } from "../../../testing/needs.ts";
 import type { Mount } from "../../disks.ts";
 import { diskSettings, pathHint } from "../../testing/loop-lab.ts";
 import { canUseUserNamespaces, NamespaceLab } from "../../testing/namespace-lab.ts";

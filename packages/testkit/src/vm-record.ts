@@ -1,5 +1,5 @@
+import type { VmRecord } from "@slipway/engine/model/records";
 import type { AgentId, DiskCid, VmCid } from "@slipway/protocol/ids";
-import type { VmRecord } from "../records.ts";
 
 export const vmCid = (text: string) => text as VmCid;
 export const diskCid = (text: string) => text as DiskCid;

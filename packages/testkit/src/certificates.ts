@@ -1,4 +1,4 @@
-import type { Credentials } from "../transport.ts";
+import type { Credentials } from "@slipway/agent/transports/transport";
 
 /**
  * Test fixtures, made for these tests only; they protect nothing. P-256, valid from 2020 to 2120, subjects as a real

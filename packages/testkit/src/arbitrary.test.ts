@@ -1,7 +1,7 @@
+import { open } from "@slipway/protocol/schema/json";
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
-import { open } from "../schema/json.ts";
 import { arbitraryFor, mutated } from "./arbitrary.ts";
 
 describe("values made for a schema", () => {

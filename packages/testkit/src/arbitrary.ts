@@ -1,7 +1,7 @@
+import { matches } from "@slipway/protocol/schema/check";
+import { type Shape, shapeOf } from "@slipway/protocol/schema/children";
+import type { Schema } from "@slipway/protocol/schema/marks";
 import fc from "fast-check";
-import { matches } from "../schema/check.ts";
-import { type Shape, shapeOf } from "../schema/children.ts";
-import type { Schema } from "../schema/marks.ts";
 
 /** What JSON can carry: no `undefined`, no negative zero. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));

@@ -1,20 +1,20 @@
-import { API_VERSIONS, type ApiVersion } from "../cpi/api-version.ts";
-import { capabilities } from "../cpi/capabilities.ts";
-import { cpiContext } from "../cpi/context.ts";
-import { cpiRequest, cpiResponse } from "../cpi/envelope.ts";
-import { argsIn, existsIn, type Method, resultIn } from "../cpi/method.ts";
-import { CPI_METHOD_NAMES, methodNamed } from "../cpi/methods.ts";
-import { registrySettingsReply, registryStatusReply } from "../registry/documents.ts";
-import { check } from "../schema/check.ts";
-import type { Schema } from "../schema/marks.ts";
-import { agentSettings, updateSettings } from "../settings/agent-settings.ts";
-import { diskHintWire } from "../settings/disk-hint.ts";
-import { disks } from "../settings/disks.ts";
-import { env } from "../settings/env.ts";
-import { network } from "../settings/networks.ts";
-import { persistentDiskHints } from "../settings/persistent-disk-hints.ts";
-import { readUserData, registryUserData } from "../settings/user-data.ts";
-import { stemcellManifest } from "../stemcell/stemcell-mf.ts";
+import { API_VERSIONS, type ApiVersion } from "@slipway/protocol/cpi/api-version";
+import { capabilities } from "@slipway/protocol/cpi/capabilities";
+import { cpiContext } from "@slipway/protocol/cpi/context";
+import { cpiRequest, cpiResponse } from "@slipway/protocol/cpi/envelope";
+import { argsIn, existsIn, type Method, resultIn } from "@slipway/protocol/cpi/method";
+import { CPI_METHOD_NAMES, methodNamed } from "@slipway/protocol/cpi/methods";
+import { registrySettingsReply, registryStatusReply } from "@slipway/protocol/registry/documents";
+import { check } from "@slipway/protocol/schema/check";
+import type { Schema } from "@slipway/protocol/schema/marks";
+import { agentSettings, updateSettings } from "@slipway/protocol/settings/agent-settings";
+import { diskHintWire } from "@slipway/protocol/settings/disk-hint";
+import { disks } from "@slipway/protocol/settings/disks";
+import { env } from "@slipway/protocol/settings/env";
+import { network } from "@slipway/protocol/settings/networks";
+import { persistentDiskHints } from "@slipway/protocol/settings/persistent-disk-hints";
+import { readUserData, registryUserData } from "@slipway/protocol/settings/user-data";
+import { stemcellManifest } from "@slipway/protocol/stemcell/stemcell-mf";
 
 /** Every schema that stands for a document or a part with a name, as the example files name them. */
 export const DOCUMENTS: Readonly<Record<string, Schema>> = {

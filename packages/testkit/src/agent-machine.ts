@@ -1,12 +1,12 @@
 import { mkdir, mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { freePort } from "@slipway/kernel/testing/free-port";
-import { type Paths, pathsUnder } from "../../paths.ts";
-import { AGENT_SERVER, CA } from "../../transports/testing/certificates.ts";
-import type { Credentials } from "../../transports/transport.ts";
+import { type Paths, pathsUnder } from "@slipway/agent/paths";
+import type { Credentials } from "@slipway/agent/transports/transport";
+import { Caller } from "./agent-caller.ts";
 import { AgentProcess } from "./agent-process.ts";
-import { Caller } from "./caller.ts";
+import { AGENT_SERVER, CA } from "./certificates.ts";
+import { freePort } from "./free-port.ts";
 import { Sandbox } from "./sandbox.ts";
 
 export interface MachineOptions {

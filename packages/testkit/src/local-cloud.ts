@@ -3,16 +3,16 @@ import { readFileSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { eventually } from "@slipway/agent/e2e/testing/eventually";
-import { holdMachine } from "@slipway/agent/testing/hold-machine";
+import { openCloud } from "@slipway/cpi-local/cloud";
+import { cpiLocal } from "@slipway/cpi-local/cpi-local";
+import { loopTrouble } from "@slipway/cpi-local/disks/kind";
+import { probe } from "@slipway/cpi-local/probe";
 import { embed } from "@slipway/cpi-sdk/embed";
-import { CpiUnderTest } from "@slipway/cpi-sdk/testing/cpi-under-test";
 import { systemExec } from "@slipway/kernel/exec";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
-import { openCloud } from "../cloud.ts";
-import { cpiLocal } from "../cpi-local.ts";
-import { loopTrouble } from "../disks/kind.ts";
-import { probe } from "../probe.ts";
+import { CpiUnderTest } from "./cpi-under-test.ts";
+import { eventually } from "./eventually.ts";
+import { holdMachine } from "./hold-machine.ts";
 
 export const isRoot = process.getuid?.() === 0;
 

@@ -2,8 +2,8 @@ import { type ChildProcess, spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import type { Socket } from "node:net";
 import { systemExec } from "@slipway/kernel/exec";
-import { holdMachine } from "../../testing/hold-machine.ts";
 import { eventually } from "./eventually.ts";
+import { holdMachine } from "./hold-machine.ts";
 
 const isRoot = process.getuid?.() === 0;
 const UNSHARE = isRoot ? ["--mount", "--propagation", "private"] : ["--user", "--map-root-user", "--mount"];

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-const ROOT = new URL("../../examples/", import.meta.url);
+const ROOT = new URL("../../protocol/examples/", import.meta.url);
 
 export interface Example {
   /** Relative to the examples folder: `v2/create_vm.cli-style.request.json`. */

@@ -1,4 +1,4 @@
-import type { Clock } from "../clock.ts";
+import type { Clock } from "@slipway/kernel/clock";
 
 interface Timer {
   readonly due: number;

@@ -1,10 +1,10 @@
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { temporaryDirectory } from "@slipway/kernel/testing/temporary";
 import { build } from "esbuild";
 import { afterAll, beforeAll } from "vitest";
+import { temporaryDirectory } from "./temporary.ts";
 
-const ENTRY = fileURLToPath(new URL("../../bin/slipway-agent.ts", import.meta.url));
+const ENTRY = fileURLToPath(new URL("../../agent/src/bin/slipway-agent.ts", import.meta.url));
 
 /** The program as it is delivered, made of the sources as they are now; gone after the last test of the file. */
 export function agentBundle(): () => string {

@@ -1,8 +1,14 @@
+import {
+  type Cpi,
+  type CpiDefinition,
+  type CreateVmCall,
+  defineCpi,
+  type Methods,
+} from "@slipway/cpi-sdk/cpi";
+import { diskNotAttached, diskNotFound, vmNotFound } from "@slipway/cpi-sdk/errors";
 import { jsonObject, open } from "@slipway/protocol/schema/json";
 import { secret } from "@slipway/protocol/schema/marks";
 import * as v from "valibot";
-import { type Cpi, type CpiDefinition, type CreateVmCall, defineCpi, type Methods } from "../cpi.ts";
-import { diskNotAttached, diskNotFound, vmNotFound } from "../errors.ts";
 
 const config = open({
   /** A credential whose name does not say so. */

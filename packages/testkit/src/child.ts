@@ -5,7 +5,7 @@ import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
-const SOURCES = fileURLToPath(new URL("..", import.meta.url));
+const SOURCES = fileURLToPath(new URL("../../kernel/src", import.meta.url));
 
 /** Makes one plain JavaScript file of a script that imports kernel sources as `./name.ts`. */
 export async function bundleScript(source: string, directory: string, name = "child.mjs"): Promise<string> {

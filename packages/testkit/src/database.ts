@@ -2,13 +2,13 @@ import { spawn } from "node:child_process";
 import { chmodSync, mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { openEmbedded } from "@slipway/director/store/embedded/open";
+import { connectionTo, withClient } from "@slipway/director/store/embedded/probe";
+import { migrate } from "@slipway/director/store/migrations";
+import { openStore, type Store } from "@slipway/director/store/open";
+import type { Db } from "@slipway/director/store/schema";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
 import pg from "pg";
-import { openEmbedded } from "../embedded/open.ts";
-import { connectionTo, withClient } from "../embedded/probe.ts";
-import { migrate } from "../migrations.ts";
-import { openStore, type Store } from "../open.ts";
-import type { Db } from "../schema.ts";
 
 const TEMPLATE = "migrated";
 

@@ -2,11 +2,11 @@ import { existsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { hostRoot, hostRootId } from "@slipway/cpi-docker/stemcells/host-root";
 import { systemClock } from "@slipway/kernel/clock";
 import { withLock } from "@slipway/kernel/lock-file";
-import { hostRoot, hostRootId } from "../stemcells/host-root.ts";
 
-export const AGENT_BUNDLE = fileURLToPath(new URL("../../../agent/dist/slipway-agent.cjs", import.meta.url));
+export const AGENT_BUNDLE = fileURLToPath(new URL("../../agent/dist/slipway-agent.cjs", import.meta.url));
 
 let made: Promise<string> | undefined;
 

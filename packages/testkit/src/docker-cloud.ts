@@ -1,25 +1,25 @@
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { AGENT_SERVER, CA } from "@slipway/agent/transports/testing/certificates";
-import { post } from "@slipway/agent/transports/testing/https-client";
+import { type Cloud, openCloud } from "@slipway/cpi-docker/cloud";
+import { cpiDocker } from "@slipway/cpi-docker/cpi-docker";
+import { keeperName } from "@slipway/cpi-docker/disks/keeper";
+import { addressOf } from "@slipway/cpi-docker/engine/address";
+import { Engine } from "@slipway/cpi-docker/engine/engine";
+import { execIn, type Ran } from "@slipway/cpi-docker/engine/exec";
+import { LABEL, labelled } from "@slipway/cpi-docker/labels";
+import { listContainers, removeContainer } from "@slipway/cpi-docker/vms/containers";
 import { embed } from "@slipway/cpi-sdk/embed";
-import { CpiUnderTest } from "@slipway/cpi-sdk/testing/cpi-under-test";
 import { systemClock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import * as v from "valibot";
 import { expect, vi } from "vitest";
-import { type Cloud, openCloud } from "../cloud.ts";
-import { cpiDocker } from "../cpi-docker.ts";
-import { keeperName } from "../disks/keeper.ts";
-import { addressOf } from "../engine/address.ts";
-import { Engine } from "../engine/engine.ts";
-import { execIn, type Ran } from "../engine/exec.ts";
-import { LABEL, labelled } from "../labels.ts";
-import { listContainers, removeContainer } from "../vms/containers.ts";
-import { testImage } from "./test-image.ts";
+import { AGENT_SERVER, CA } from "./certificates.ts";
+import { CpiUnderTest } from "./cpi-under-test.ts";
+import { testImage } from "./docker-image.ts";
+import { post } from "./https-client.ts";
 
 /** Only an engine that was named for it: the suites kill and remove things on it. */
 export const HOST = process.env.SLIPWAY_DOCKER_HOST ?? "";

@@ -1,8 +1,8 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { withDeadline } from "@slipway/kernel/deadline";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
-import { post } from "../../transports/testing/https-client.ts";
 import { eventually } from "./eventually.ts";
+import { post } from "./https-client.ts";
 
 /** A Director's wait for one answer. */
 const ANSWER_MS = 45_000;
