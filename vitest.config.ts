@@ -8,6 +8,8 @@ export default defineConfig({
   test: {
     include: ["packages/*/src/**/*.test.ts", "examples/*/src/**/*.test.ts", "tools/**/*.test.ts"],
     reporters: ["default", "./tools/closing-line.ts"],
+    // One database server and one bundle of each program for all workers, made when a test asks.
+    globalSetup: "packages/testkit/src/global-setup.ts",
     // A deadline for what must happen, not a measure of how fast: this runs on small and busy machines.
     expect: { poll: { timeout: 30_000, interval: 20 } },
     // Most suites wait for other processes: a small machine has room for one more.

@@ -1,6 +1,7 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
-import { bundled, replyOf } from "@slipway/testkit/executable";
+import { bundled } from "@slipway/testkit/bundle";
+import { replyOf } from "@slipway/testkit/executable";
 import { resultOf, vmArgs } from "@slipway/testkit/requests";
 import { until } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";

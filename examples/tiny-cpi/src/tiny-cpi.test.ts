@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { bundled } from "@slipway/testkit/executable";
+import { bundled } from "@slipway/testkit/bundle";
 import { AGENT, errorOf, NETWORKS, resultOf, vmArgs } from "@slipway/testkit/requests";
 import { describe, expect, it } from "vitest";
 import { AGES, newDisk, newVm, type TinyCloud, tinyCloud } from "./testing/tiny-cloud.ts";

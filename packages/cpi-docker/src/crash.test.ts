@@ -1,8 +1,9 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
+import { bundled } from "@slipway/testkit/bundle";
 import { DockerCloud, engineTrouble, HOST, manual, nextAddress, Vm } from "@slipway/testkit/docker-cloud";
-import { bundled, replyOf, startCpi, writeConfig } from "@slipway/testkit/executable";
+import { replyOf, startCpi, writeConfig } from "@slipway/testkit/executable";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { tarOf } from "./engine/archive.ts";

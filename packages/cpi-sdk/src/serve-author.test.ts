@@ -1,7 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { bundled } from "@slipway/testkit/bundle";
 import { PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } from "@slipway/testkit/canaries";
-import { bundled, replyOf, runCpi, writeConfig } from "@slipway/testkit/executable";
+import { replyOf, runCpi, writeConfig } from "@slipway/testkit/executable";
 import { ask, typeOf, vmArgs } from "@slipway/testkit/requests";
 import { tempDir } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";

@@ -1,4 +1,5 @@
-import { bundled, replyOf, runCpi, writeConfig } from "@slipway/testkit/executable";
+import { bundled } from "@slipway/testkit/bundle";
+import { replyOf, runCpi, writeConfig } from "@slipway/testkit/executable";
 import { ask, DIRECTOR, typeOf } from "@slipway/testkit/requests";
 import { tempDir } from "@slipway/testkit/waiting";
 import fc from "fast-check";

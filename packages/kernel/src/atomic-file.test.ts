@@ -63,19 +63,16 @@ describe("an atomic write", () => {
 describe("an atomic write that fails", () => {
   it("because the disk takes no more leaves the old content and no temporary file", async () => {
     await writeFile(file, "old content");
-    const scripts = await temporaryDirectory();
     const script = await bundleScript(
       `import { writeFileAtomic } from "./atomic-file.ts";
        const error = await writeFileAtomic(process.argv[2], "x".repeat(1 << 20)).catch((thrown) => thrown);
        console.log(error?.code);`,
-      scripts.path,
     );
     // The limit on file size stands in for a full disk: the write stops half-way.
     const limited = ["-c", 'ulimit -f 64 && exec "$0" "$@"', process.execPath, script, file];
     const child = new Child("sh", limited);
     expect(await child.line()).toBe("EFBIG");
     await child.end();
-    await scripts.remove();
     expect(await readFile(file, "utf8")).toBe("old content");
     expect(await files()).toEqual(["hints.json"]);
   });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { bundleScript, Child } from "@slipway/testkit/child";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { systemClock } from "./clock.ts";
 import { messageTrail } from "./errors.ts";
 import { acquireLock, LockTimeout, withLock } from "./lock-file.ts";
@@ -39,17 +39,14 @@ if (what === "count") {
 `;
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
-let scripts: Awaited<ReturnType<typeof temporaryDirectory>>;
 let script: string;
 let lock: string;
 const patient = { clock: systemClock, waitMs: 30_000 };
 const files = async () => (await readdir(directory.path)).sort();
 
 beforeAll(async () => {
-  scripts = await temporaryDirectory();
-  script = await bundleScript(CHILD, scripts.path);
+  script = await bundleScript(CHILD);
 });
-afterAll(() => scripts.remove());
 beforeEach(async () => {
   directory = await temporaryDirectory();
   lock = join(directory.path, "state.lock");

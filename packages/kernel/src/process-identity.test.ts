@@ -1,6 +1,5 @@
 import { readFileSync } from "node:fs";
 import { bundleScript, Child } from "@slipway/testkit/child";
-import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it } from "vitest";
 import { lifeOf, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 
@@ -20,17 +19,15 @@ describe("the identity of a process", () => {
   });
 
   it("makes another process alive while it runs and dead after it was killed", async () => {
-    const scripts = await temporaryDirectory();
     const source = `import { ownIdentity } from "./process-identity.ts";
       console.log(JSON.stringify(ownIdentity()));
       setInterval(() => {}, 1000);`;
-    const child = Child.node(await bundleScript(source, scripts.path));
+    const child = Child.node(await bundleScript(source));
     const other = JSON.parse(await child.line()) as ProcessIdentity;
     expect(other.pid).toBe(child.pid);
     expect(lifeOf(other, self)).toBe("alive");
     await child.kill();
     expect(lifeOf(other, self)).toBe("dead");
-    await scripts.remove();
   });
 
   it("makes a process dead that is gone but that its parent has not yet buried", async () => {

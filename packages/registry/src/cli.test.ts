@@ -1,20 +1,16 @@
-import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { request } from "node:http";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TEST_CERT, TEST_KEY } from "@slipway/testkit/tls-fixture";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { run } from "./cli.ts";
 import { AUTH, PASSWORD, path, put, settingsOf, tempDir } from "./testing/harness.ts";
 import { bundleProgram, startProgram, writeConfig } from "./testing/program.ts";
 
-let built = "";
 let script = "";
 beforeAll(async () => {
-  built = await mkdtemp(join(tmpdir(), "slipway-registry-bundle-"));
-  script = await bundleProgram(built);
+  script = await bundleProgram();
 });
-afterAll(() => rm(built, { recursive: true, force: true }));
 
 /** Runs the program in this process, already asked to stop. */
 async function runHere(...argv: string[]) {

@@ -12,7 +12,7 @@ import { TEST_CERT, TEST_KEY } from "@slipway/testkit/tls-fixture";
 import { expect, onTestFinished, test } from "vitest";
 import { registryClient } from "./client.ts";
 import { AUTH, PASSWORD, start, tempDir, USER } from "./testing/harness.ts";
-import { bundle } from "./testing/program.ts";
+import { bundleOf } from "./testing/program.ts";
 
 const credentials = { username: USER.username, password: USER.password };
 
@@ -270,7 +270,7 @@ test("an abort ends the attempt and the retries, with its own reason", async () 
 
 test("loading the client loads neither HTTP nor TLS", async () => {
   const dir = await tempDir();
-  const script = await bundle("../client.ts", join(dir, "client.cjs"));
+  const script = await bundleOf("../client.ts");
   const probe = join(dir, "probe.cjs");
   await writeFile(
     probe,

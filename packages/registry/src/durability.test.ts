@@ -1,18 +1,14 @@
-import { mkdtemp, rm, stat } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { systemRandom } from "@slipway/kernel/random";
-import { afterAll, beforeAll, expect, test } from "vitest";
+import { beforeAll, expect, test } from "vitest";
 import { PASSWORD, put, settingsOf, tempDir } from "./testing/harness.ts";
 import { bundleProgram, type Program, startProgram, writeConfig } from "./testing/program.ts";
 
-let built = "";
 let script = "";
 beforeAll(async () => {
-  built = await mkdtemp(join(tmpdir(), "slipway-registry-bundle-"));
-  script = await bundleProgram(built);
+  script = await bundleProgram();
 });
-afterAll(() => rm(built, { recursive: true, force: true }));
 
 const ROUNDS = 8;
 const WRITERS = 4;

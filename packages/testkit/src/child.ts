@@ -1,26 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { bundle } from "./bundle.ts";
 
 const SOURCES = fileURLToPath(new URL("../../kernel/src", import.meta.url));
 
 /** Makes one plain JavaScript file of a script that imports kernel sources as `./name.ts`. */
-export async function bundleScript(source: string, directory: string, name = "child.mjs"): Promise<string> {
-  const outfile = join(directory, name);
-  await build({
-    stdin: { contents: source, loader: "ts", resolveDir: SOURCES },
-    outfile,
-    bundle: true,
-    platform: "node",
-    format: "esm",
-    conditions: ["source"],
-    logLevel: "silent",
-  });
-  return outfile;
-}
+export const bundleScript = (script: string): Promise<string> =>
+  bundle({ script, in: SOURCES }, { format: "esm" });
 
 /** A real process. Its output is a list of lines that the test waits for. */
 export class Child {

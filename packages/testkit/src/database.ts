@@ -1,6 +1,4 @@
-import { spawn } from "node:child_process";
-import { chmodSync, mkdtempSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { openEmbedded } from "@slipway/director/store/embedded/open";
 import { connectionTo, withClient } from "@slipway/director/store/embedded/probe";
@@ -9,24 +7,9 @@ import { openStore, type Store } from "@slipway/director/store/open";
 import type { Db } from "@slipway/director/store/schema";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
 import pg from "pg";
+import { oncePerRun, runDirectory } from "./run.ts";
 
 const TEMPLATE = "migrated";
-
-/** Ends the server and removes its directory when this process ends, however it does. */
-const GUARD = `
-const [pid, dir] = process.argv.slice(1);
-const { rmSync } = require("node:fs");
-const gone = () => { try { process.kill(Number(pid), 0); return false; } catch { return true; } };
-process.stdin.resume().on("close", () => {
-  try { process.kill(Number(pid), "SIGQUIT"); } catch {}
-  let left = 250;
-  const wait = setInterval(() => {
-    if (!gone() && left-- > 0) return;
-    clearInterval(wait);
-    rmSync(dir, { recursive: true, force: true });
-  }, 20);
-});
-`;
 
 /** The log is not looked after: a timer of ten minutes would keep a script from ending. */
 const clock: Clock = {
@@ -35,31 +18,23 @@ const clock: Clock = {
 };
 
 interface Server {
-  readonly socket: string;
   command(sql: string): Promise<unknown>;
+  readonly socket: string;
 }
 
 let server: Promise<Server> | undefined;
 let spare: Promise<string> | undefined;
 let count = 0;
 
-/** One server per process, started when the first test asks. */
-async function start(): Promise<Server> {
-  const dir = mkdtempSync(join(tmpdir(), "slipway-db-"));
-  // As root the server runs as another user, who must reach it.
-  chmodSync(dir, 0o711);
-  const embedded = await openEmbedded({
-    stateDir: dir,
-    clock,
-    durable: false,
-    settings: { max_connections: "300", autovacuum: "off" },
-  });
-  guard(embedded.pid(), dir);
-  const socket = String(embedded.connection.host);
+/** One server for all workers of a test run, started when the first test asks for a database. */
+async function sharedServer(): Promise<Server> {
+  const run = runDirectory();
+  if (run === undefined) throw new Error("test databases are for test runs: `npm test` starts their server");
+  const socket = await oncePerRun(run, "database", () => start(run));
   const admin = new pg.Client(connectionTo(socket, "postgres"));
   admin.on("error", () => undefined);
   await admin.connect();
-  const { ref, unref } = keeper(admin);
+  const { ref, unref } = lifeOf(admin);
   unref();
   let last: Promise<unknown> = Promise.resolve();
   const command = (sql: string) => {
@@ -70,31 +45,37 @@ async function start(): Promise<Server> {
     last = next.catch(() => undefined);
     return next;
   };
-  await command(`create database ${TEMPLATE}`);
-  await withClient(connectionTo(socket, TEMPLATE), (client) => migrate(client));
   return { socket, command };
 }
 
-/** The types leave out what the client has: whether its connection keeps the process alive. */
-function keeper(client: pg.Client): { ref: () => void; unref: () => void } {
-  const { ref, unref } = client as unknown as { ref(): void; unref(): void };
-  return { ref: ref.bind(client), unref: unref.bind(client) };
+/** The server outlives the worker that starts it. The run's guard ends it, whose pid it finds in `database.pid`. */
+async function start(run: string): Promise<string> {
+  const dir = join(run, "server");
+  await mkdir(dir, { mode: 0o711 });
+  const embedded = await openEmbedded({
+    stateDir: dir,
+    clock,
+    durable: false,
+    settings: { max_connections: "400", autovacuum: "off" },
+  });
+  await writeFile(join(run, "database.pid"), String(embedded.pid()));
+  const socket = String(embedded.connection.host);
+  await withClient(connectionTo(socket, "postgres"), (client) => client.query(`create database ${TEMPLATE}`));
+  await withClient(connectionTo(socket, TEMPLATE), (client) => migrate(client));
+  return socket;
 }
 
-function guard(pid: number, dir: string): void {
-  const child = spawn(process.execPath, ["-e", GUARD, String(pid), dir], {
-    stdio: ["pipe", "ignore", "ignore"],
-    detached: true,
-  });
-  child.unref();
-  (child.stdin as unknown as { unref(): void }).unref();
+/** The types leave out what the client has: whether its connection keeps the process alive. */
+function lifeOf(client: pg.Client): { ref: () => void; unref: () => void } {
+  const { ref, unref } = client as unknown as { ref(): void; unref(): void };
+  return { ref: ref.bind(client), unref: unref.bind(client) };
 }
 
 /** Copying the template is what takes time: the next one is copied while the test runs. */
 async function nextDatabase({ command }: Server): Promise<string> {
   const make = async () => {
     count += 1;
-    const name = `test_${count}`;
+    const name = `test_${process.pid}_${count}`;
     await command(`create database ${name} template ${TEMPLATE} strategy file_copy`);
     return name;
   };
@@ -111,7 +92,7 @@ export async function freshDatabase(): Promise<{
   connection: pg.PoolConfig;
   close(): Promise<void>;
 }> {
-  server ??= start();
+  server ??= sharedServer();
   const { socket, command } = await server;
   const name = await nextDatabase(await server);
   const connection = connectionTo(socket, name);

@@ -1,33 +1,10 @@
 import { type ChildProcess, spawn } from "node:child_process";
-import { mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
-import { build } from "esbuild";
-import { afterAll, beforeAll, expect, onTestFinished } from "vitest";
+import { expect, onTestFinished } from "vitest";
 import { expectNoSecrets } from "./canaries.ts";
 import { wellFormed } from "./requests.ts";
-
-/** Bundles a program once per test file, the way the build does; gives its path. */
-export function bundled(entry: string, from: string, name = "cpi.cjs"): () => string {
-  let dir = "";
-  beforeAll(async () => {
-    dir = await mkdtemp(join(tmpdir(), "slipway-bundle-"));
-    await build({
-      entryPoints: [fileURLToPath(new URL(entry, from))],
-      outfile: join(dir, name),
-      bundle: true,
-      platform: "node",
-      target: "node20",
-      format: "cjs",
-      conditions: ["source"],
-      logLevel: "error",
-    });
-  });
-  afterAll(() => rm(dir, { recursive: true, force: true }));
-  return () => join(dir, name);
-}
 
 export interface Run {
   readonly code: number | null;

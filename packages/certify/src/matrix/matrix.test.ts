@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { bundled } from "@slipway/testkit/executable";
+import { bundled } from "@slipway/testkit/bundle";
 import { tempDir } from "@slipway/testkit/waiting";
 import { beforeAll, describe, expect, it } from "vitest";
 import { matrixCommand } from "./cli.ts";
@@ -9,7 +9,7 @@ import type { Row } from "./observe.ts";
 import { tableText } from "./table.ts";
 
 const tiny = bundled("../../../../examples/tiny-cpi/src/main.ts", import.meta.url);
-const deaf = bundled("../testing/deaf-cpi.ts", import.meta.url, "deaf.cjs");
+const deaf = bundled("../testing/deaf-cpi.ts", import.meta.url);
 
 async function command(argv: readonly string[], defaultCpi: string) {
   const said = { out: "", err: "" };

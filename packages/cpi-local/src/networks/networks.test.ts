@@ -6,7 +6,7 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { systemExec } from "@slipway/kernel/exec";
 import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
-import { bundled } from "@slipway/testkit/executable";
+import { bundled } from "@slipway/testkit/bundle";
 import { isRoot, LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";

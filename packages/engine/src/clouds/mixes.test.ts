@@ -6,7 +6,7 @@ import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId, RequestId } from "@slipway/protocol/ids";
 import { parseUserData } from "@slipway/protocol/settings/user-data";
 import { registryClient } from "@slipway/registry/client";
-import { bundled } from "@slipway/testkit/executable";
+import { bundled } from "@slipway/testkit/bundle";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { tinyCpi } from "../../../../examples/tiny-cpi/src/tiny-cpi.ts";
 import type { CallOptions } from "./cloud.ts";

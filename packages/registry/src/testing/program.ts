@@ -3,27 +3,15 @@ import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
+import { bundle } from "@slipway/testkit/bundle";
 import { onTestFinished } from "vitest";
 import { USER } from "./harness.ts";
 
 /** Bundles one of our sources the way the build does, so that the tests run what is shipped. */
-export async function bundle(source: string, outfile: string): Promise<string> {
-  await build({
-    entryPoints: [fileURLToPath(new URL(source, import.meta.url))],
-    bundle: true,
-    platform: "node",
-    target: "node20",
-    format: "cjs",
-    conditions: ["source"],
-    outfile,
-    logLevel: "error",
-  });
-  return outfile;
-}
+export const bundleOf = (source: string): Promise<string> =>
+  bundle(fileURLToPath(new URL(source, import.meta.url)));
 
-export const bundleProgram = (dir: string) =>
-  bundle("../bin/slipway-registry.ts", join(dir, "slipway-registry.cjs"));
+export const bundleProgram = (): Promise<string> => bundleOf("../bin/slipway-registry.ts");
 
 export interface Program {
   readonly child: ChildProcess;

@@ -5,8 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { fileURLToPath } from "node:url";
+import { bundle } from "@slipway/testkit/bundle";
 import { holdMachine } from "@slipway/testkit/hold-machine";
-import { build } from "esbuild";
 import type { Asked } from "./namespace-driver.ts";
 
 const NOBODY = 65534;
@@ -44,16 +44,8 @@ export class NamespaceLab {
 
   static async open(): Promise<NamespaceLab> {
     const base = await mkdtemp(join(tmpdir(), "slipway-namespace-"));
-    const script = join(base, "driver.mjs");
-    await build({
-      entryPoints: [fileURLToPath(new URL("namespace-driver.ts", import.meta.url))],
-      outfile: script,
-      bundle: true,
-      platform: "node",
-      format: "esm",
-      conditions: ["source"],
-      logLevel: "silent",
-    });
+    const driver = fileURLToPath(new URL("namespace-driver.ts", import.meta.url));
+    const script = await bundle(driver, { format: "esm" });
     if (isRoot) await chown(base, NOBODY, NOBODY);
     await chmod(base, 0o755);
     const [program, args] = unprivileged(process.execPath, script, join(base, "vcap"));

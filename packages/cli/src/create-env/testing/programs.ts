@@ -1,9 +1,7 @@
-import { chmod, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { passableDirectory } from "@slipway/testkit/temporary";
-import { build } from "esbuild";
-import { afterAll, beforeAll } from "vitest";
+import { bundle } from "@slipway/testkit/bundle";
+import { beforeAll } from "vitest";
 
 const PACKAGES = fileURLToPath(new URL("../../../..", import.meta.url));
 
@@ -22,30 +20,21 @@ const ENTRIES: Readonly<Record<keyof Built, string>> = {
   slipway: "cli/src/create-env/testing/child.ts",
 };
 
-/** The programs of the sources as they are now; gone after the last test of the file. */
+/** The programs of the sources as they are now, made once for all test files. */
 export function builtPrograms(): () => Built {
-  let dir = "";
+  let built: Built | undefined;
   beforeAll(async () => {
-    // Other users must reach them: a CPI may run its agents as somebody else.
-    dir = await passableDirectory("programs");
-    await Promise.all(
-      Object.entries(ENTRIES).map(([name, entry]) =>
-        build({
-          entryPoints: [join(PACKAGES, entry)],
-          outfile: join(dir, `${name}.cjs`),
-          bundle: true,
-          platform: "node",
-          target: "node20",
-          format: "cjs",
-          conditions: ["source"],
-          external: ["pg-native"],
-          logLevel: "silent",
-        }),
-      ),
-    );
-    for (const name of Object.keys(ENTRIES)) await chmod(join(dir, `${name}.cjs`), 0o755);
+    const made = async (name: keyof Built) => await bundle(join(PACKAGES, ENTRIES[name]));
+    const [agent, registry, cpi, slipway] = await Promise.all([
+      made("agent"),
+      made("registry"),
+      made("cpi"),
+      made("slipway"),
+    ]);
+    built = { agent, registry, cpi, slipway };
   });
-  afterAll(() => rm(dir, { recursive: true, force: true }));
-  const at = (name: keyof Built) => join(dir, `${name}.cjs`);
-  return () => ({ agent: at("agent"), registry: at("registry"), cpi: at("cpi"), slipway: at("slipway") });
+  return () => {
+    if (built === undefined) throw new Error("the programs are there from the first test on");
+    return built;
+  };
 }

@@ -4,7 +4,7 @@ import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "@slipway/kernel/clock";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
-import { build } from "esbuild";
+import { bundle } from "@slipway/testkit/bundle";
 import { afterAll, afterEach } from "vitest";
 import { type Embedded, type EmbeddedOptions, openEmbedded } from "../open.ts";
 import { withClient } from "../probe.ts";
@@ -87,15 +87,15 @@ const main = async () => {
 main().catch((error) => { console.log(errorText(error).split("\\n")[0]); process.exitCode = 1; });
 `;
 
-let bundle: Promise<string> | undefined;
+let opener: Promise<string> | undefined;
 afterAll(async () => {
-  if (bundle !== undefined) await rm(dirname(dirname(await bundle)), { recursive: true, force: true });
+  if (opener !== undefined) await rm(dirname(dirname(await opener)), { recursive: true, force: true });
 });
 
 /** The bundle as it is shipped: one CommonJS file near a node_modules. */
 export function bundledOpener(): Promise<string> {
-  bundle ??= makeBundle();
-  return bundle;
+  opener ??= makeBundle();
+  return opener;
 }
 
 async function makeBundle(): Promise<string> {
@@ -105,17 +105,6 @@ async function makeBundle(): Promise<string> {
     fileURLToPath(new URL("../../../../../../node_modules", import.meta.url)),
     join(dir, "node_modules"),
   );
-  const outfile = join(dir, "dist", "opener.cjs");
-  await build({
-    stdin: { contents: SCRIPT, loader: "ts", resolveDir: fileURLToPath(new URL("..", import.meta.url)) },
-    outfile,
-    bundle: true,
-    platform: "node",
-    target: "node20",
-    format: "cjs",
-    conditions: ["source"],
-    external: ["pg-native", "pg-cloudflare"],
-    logLevel: "warning",
-  });
-  return outfile;
+  const script = { script: SCRIPT, in: fileURLToPath(new URL("..", import.meta.url)) };
+  return await bundle(script, { to: join(dir, "dist", "opener.cjs") });
 }

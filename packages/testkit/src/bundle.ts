@@ -1,0 +1,67 @@
+import { createHash } from "node:crypto";
+import { chmod, mkdir, rename } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type BuildOptions, build } from "esbuild";
+import { beforeAll } from "vitest";
+import { oncePerRun, runDirectory } from "./run.ts";
+
+/** Either the path of a source, or a script and the directory its imports are relative to. */
+export type Program = string | { readonly script: string; readonly in: string };
+
+export interface BundleOptions {
+  readonly format?: "cjs" | "esm";
+  /** Where to put it. Otherwise it is made once per test run, and all test files share it. */
+  readonly to?: string;
+}
+
+/** Makes one file of a program, the way the build does, of the sources as they are now. Gives its path. */
+export async function bundle(program: Program, { format = "cjs", to }: BundleOptions = {}): Promise<string> {
+  if (to !== undefined) return await make(program, format, to);
+  const run = runDirectory();
+  if (run === undefined) throw new Error("a bundle outside of a test run needs a place: say `to`");
+  const id = createHash("sha256")
+    .update(JSON.stringify([program, format]))
+    .digest("hex")
+    .slice(0, 16);
+  return await oncePerRun(run, `bundle-${id}`, async (name) => {
+    const file = join(run, name.replace("bundle-", "built-"), nameOf(program, format));
+    return await make(program, format, file);
+  });
+}
+
+/** For a whole test file: `const agent = bundled("../bin/slipway-agent.ts", import.meta.url)`, then `agent()`. */
+export function bundled(entry: string, from: string): () => string {
+  let path = "";
+  beforeAll(async () => {
+    path = await bundle(fileURLToPath(new URL(entry, from)));
+  });
+  return () => path;
+}
+
+const nameOf = (program: Program, format: string): string =>
+  `${typeof program === "string" ? basename(program, ".ts") : "script"}.${format === "cjs" ? "cjs" : "mjs"}`;
+
+async function make(program: Program, format: "cjs" | "esm", outfile: string): Promise<string> {
+  const source: BuildOptions =
+    typeof program === "string"
+      ? { entryPoints: [program] }
+      : { stdin: { contents: program.script, loader: "ts", resolveDir: program.in } };
+  // Other users must reach it: a CPI may run its agents as somebody else.
+  await mkdir(dirname(outfile), { recursive: true, mode: 0o755 });
+  const unfinished = `${outfile}.unfinished`;
+  await build({
+    ...source,
+    outfile: unfinished,
+    bundle: true,
+    platform: "node",
+    target: "node20",
+    format,
+    conditions: ["source"],
+    external: ["pg-native"],
+    logLevel: "error",
+  });
+  await chmod(unfinished, 0o755);
+  await rename(unfinished, outfile);
+  return outfile;
+}

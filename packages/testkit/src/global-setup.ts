@@ -1,0 +1,48 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { TestProject } from "vitest/node";
+import { RUN_VARIABLE } from "./run.ts";
+
+/**
+ * Ends the database server that the workers of a run share and removes what they made, when the run is over, however
+ * it ends: the guard notices that its standard input is closed.
+ */
+const GUARD = `
+const { readFileSync, rmSync } = require("node:fs");
+const [dir] = process.argv.slice(1);
+const alive = (pid) => { try { process.kill(pid, 0); return true; } catch { return false; } };
+process.stdin.resume().on("close", () => {
+  let pid;
+  try { pid = Number(readFileSync(dir + "/database.pid", "utf8")); process.kill(pid, "SIGQUIT"); } catch {}
+  let left = 500;
+  const wait = setInterval(() => {
+    if (pid > 0 && alive(pid) && left-- > 0) return;
+    clearInterval(wait);
+    rmSync(dir, { recursive: true, force: true });
+  }, 20);
+});
+`;
+
+/** Vitest calls this once, before the workers start, and what it returns when they have ended. */
+export function setup(project: TestProject): () => Promise<void> {
+  // The server of a run by root has another user, who must reach the directory.
+  const run = mkdtempSync(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-run-"));
+  chmodSync(run, 0o711);
+  process.env[RUN_VARIABLE] = run;
+  const guard = spawn(process.execPath, ["-e", GUARD, run], {
+    stdio: ["pipe", "ignore", "inherit"],
+    detached: true,
+  });
+  const ended = once(guard, "exit");
+  // Bundles are made of the sources: after an edit they are made again.
+  project.onTestsRerun(() => {
+    for (const name of readdirSync(run)) if (name.startsWith("bundle-")) rmSync(join(run, name));
+  });
+  return async () => {
+    guard.stdin.end();
+    await ended;
+  };
+}
