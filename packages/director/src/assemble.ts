@@ -1,23 +1,21 @@
 import type { Agents } from "@slipway/engine/agents/agent";
 import type { Clouds } from "@slipway/engine/clouds/cloud";
-import type { Journal } from "@slipway/engine/flows/journal";
-import type { FlowSettings } from "@slipway/engine/flows/step";
+import type { FlowSettings } from "@slipway/engine/steps/context";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
-import type { Workshop } from "./operations/operation.ts";
+import type { OperationContext } from "./operations/operation.ts";
 import { operations } from "./operations/operations.ts";
 import type { Db } from "./store/schema.ts";
-import { TaskRunner } from "./tasks/runner.ts";
+import { type RunnerOptions, TaskRunner } from "./tasks/runner.ts";
 
 export interface Parts {
   readonly db: Db;
-  readonly journal: Journal;
   readonly clouds: Clouds;
   readonly agents: Agents;
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: FlowSettings;
-  readonly options: Workshop["options"];
+  readonly options: OperationContext["options"];
   readonly uploadsDir: string;
   readonly ownIps: readonly string[];
   readonly workers?: number | undefined;
@@ -25,10 +23,13 @@ export interface Parts {
   /** No other Director uses this store. */
   readonly alone: boolean;
   readonly onError: (error: unknown) => void;
+  /** Put around the journal of every task: by drivers that watch or break it. */
+  readonly journal?: RunnerOptions["journal"];
 }
 
 /** The Director without its doors: what takes tasks and does them. The simulator puts other parts in. */
 export function assemble(parts: Parts): TaskRunner {
-  const { db, clock, random, alone, onError, workers, keepTasks } = parts;
-  return new TaskRunner({ db, works: operations(parts), clock, random, alone, onError, workers, keepTasks });
+  const { db, clock, random, alone, onError, workers, keepTasks, journal } = parts;
+  const works = operations(parts);
+  return new TaskRunner({ db, works, clock, random, alone, onError, workers, keepTasks, journal });
 }

@@ -6,6 +6,8 @@ import { migrate } from "@slipway/director/store/migrations";
 import { openStore, type Store } from "@slipway/director/store/open";
 import type { Db } from "@slipway/director/store/schema";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
+import { systemRandom } from "@slipway/kernel/random";
+import { KEY_BYTES, sealerOf } from "@slipway/kernel/sealer";
 import pg from "pg";
 import { oncePerRun, runDirectory } from "./run.ts";
 
@@ -85,6 +87,9 @@ async function nextDatabase({ command }: Server): Promise<string> {
   return name;
 }
 
+/** The same for all: nothing in a test is a secret. */
+export const testSealer = sealerOf(Buffer.alloc(KEY_BYTES, 7), systemRandom);
+
 /** A database of its own with all tables in it, empty. */
 export async function freshDatabase(): Promise<{
   db: Db;
@@ -96,7 +101,7 @@ export async function freshDatabase(): Promise<{
   const { socket, command } = await server;
   const name = await nextDatabase(await server);
   const connection = connectionTo(socket, name);
-  const store = await openStore({ connection });
+  const store = await openStore({ connection, sealer: testSealer });
   return {
     db: store.db,
     store,

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
 import { runInstance } from "@slipway/engine/flows/run-instance";
+import { changeInstance } from "@slipway/engine/flows/run-steps";
 import { fingerprint } from "@slipway/engine/manifest/tree";
 import type { UnpackedStemcell } from "@slipway/engine/stemcells/archive";
 import { busOf, envWithBus } from "./agents/bus.ts";
@@ -20,7 +21,7 @@ import {
 } from "./session.ts";
 import { type Stages, stagesOn } from "./stages.ts";
 import { EnvStore, INSTANCE } from "./state/store.ts";
-import { fetchStemcell, scopeOf, settleStemcells, unpack, uploadStemcell } from "./stemcell.ts";
+import { fetchStemcell, settleStemcells, unpack, uploadStemcell } from "./stemcell.ts";
 import { tellSilent } from "./tell-silent.ts";
 import { tellSteps } from "./tell-steps.ts";
 import { tellStrays } from "./tell-strays.ts";
@@ -92,9 +93,9 @@ async function bring(
     await tellSilent(session, ui);
     return;
   }
-  const { name, version, operatingSystem } = unpacked.stemcell;
-  await settleStemcells(scopeOf(name, version), store, context, session, stages);
-  const stemcell = await uploadStemcell(unpacked, manifest.stemcell.url, store, context, stages);
+  const { operatingSystem } = unpacked.stemcell;
+  await settleStemcells(store, context, stages);
+  const stemcell = await uploadStemcell(unpacked, store, context, stages);
   ui.line("");
   await stages.stage("deploying", async (inner) => {
     await beginAttempt(manifest, request, store);
@@ -179,15 +180,13 @@ async function deploy(
   if (recorded === undefined || attempt === null) throw new Error("bug: the attempt was not begun");
   const plan = planEnv({ recorded, desired, agent, attempt, skipDrain: request.skipDrain });
   const about = { stemcell: desired.stemcell.cid, machine: session.machine };
-  await tellSteps(
-    stages,
-    () => store.instanceNow,
-    about,
-    (progress) => runInstance({ uuid: INSTANCE, plan, watchMs: manifest.watchMs, progress }, context),
+  await tellSteps(stages, about, (progress) =>
+    runInstance({ uuid: INSTANCE, plan, watchMs: manifest.watchMs, progress }, context),
   );
-  await store.write((writes) => {
-    for (const disk of store.instanceNow?.disks ?? [])
-      if (!disk.active && disk.attachedTo === null) writes.orphanDisk(disk.cid);
-  });
+  const unused = (store.instanceNow?.disks ?? []).filter((disk) => !disk.active && disk.attachedTo === null);
+  if (unused.length > 0)
+    await changeInstance(INSTANCE, context, (writes) => {
+      for (const disk of unused) writes.orphanDisk(disk.cid);
+    });
   await deleteUnusedDisks(session, stages, "Deleting unused disk");
 }

@@ -54,7 +54,7 @@ export async function deleteEnv(request: EnvRequest, tools: EnvTools): Promise<v
 async function remove(request: EnvRequest, session: Session): Promise<void> {
   const { stages, registry, store, context } = session;
   await settle(session);
-  await settleStemcells(undefined, store, context, session, stages);
+  await settleStemcells(store, context, stages);
   await stages.stage("deleting deployment", async (inner) => {
     await removeInstance(request, session, inner);
     await deleteUnusedDisks(session, inner, "Deleting disk");
@@ -74,10 +74,7 @@ async function removeInstance({ skipDrain }: EnvRequest, session: Session, stage
     skipDrain,
     why: "the environment is deleted",
   });
-  await tellSteps(
-    stages,
-    () => store.instanceNow,
-    session,
-    (progress) => runInstance({ uuid: INSTANCE, plan, watchMs: [0, 0], progress }, context),
+  await tellSteps(stages, session, (progress) =>
+    runInstance({ uuid: INSTANCE, plan, watchMs: [0, 0], progress }, context),
   );
 }

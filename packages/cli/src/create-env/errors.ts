@@ -45,13 +45,6 @@ export const RegistryNotRunning = defineError<{ dir: string; why: string }>({
   next: "Look at registry.log there. A VM that was made with the registry knows its port: end what listens on it, or recreate the VM with a CPI and a stemcell of version 2 or later.",
 });
 
-export const WriteRefused = defineError<{ what: string }>({
-  code: "CLE-007",
-  kind: "bug",
-  message: (p) => `the state file is not changed: ${p.what}`,
-  next: "Report it with the state file, without its secrets. What the file says was left as it is.",
-});
-
 export const StemcellMissing = defineError<{ path: string }>({
   code: "CLE-008",
   kind: "operator",

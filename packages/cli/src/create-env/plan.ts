@@ -1,9 +1,11 @@
+import type { Change, DesiredInstance } from "@slipway/engine/model/goal";
 import type { CpiName, GroupName } from "@slipway/engine/model/names";
 import { activeVm, type InstanceRecord } from "@slipway/engine/model/records";
-import { diskWork } from "@slipway/engine/plan/disks";
-import type { AgentReport, Change, DesiredInstance, InstancePlan } from "@slipway/engine/plan/model";
+import { vmSuits } from "@slipway/engine/model/vm-suits";
+import { diskWork, mayBeReplaced } from "@slipway/engine/plan/disks";
+import type { AgentReport, InstancePlan } from "@slipway/engine/plan/model";
 import { stepsFor, type VmWork } from "@slipway/engine/plan/steps";
-import { spareVm, vmSuits } from "@slipway/engine/plan/vms";
+import { spareVm } from "@slipway/engine/plan/vms";
 import type { StemcellCid } from "@slipway/protocol/ids";
 import type { EnvManifest } from "./manifest/model.ts";
 import type { Own, StemcellEntry } from "./state/document.ts";
@@ -101,6 +103,7 @@ export function planEnv({ recorded, desired, agent, attempt, skipDrain }: EnvPla
     recorded,
     unresponsive,
     skipDrain,
+    diskMayBeReplaced: mayBeReplaced(disk),
     downtime: undefined,
   };
 }

@@ -1,6 +1,7 @@
 import { runSteps } from "@slipway/engine/flows/run-steps";
+import type { InstanceGoal } from "@slipway/engine/model/goal";
 import { activeVm } from "@slipway/engine/model/records";
-import type { InstancePlan, StepName } from "@slipway/engine/plan/model";
+import type { StepName } from "@slipway/engine/steps/steps";
 import { EnvironmentMissing } from "./errors.ts";
 import { DEFAULT_WATCH, readEnvProvider } from "./manifest/read.ts";
 import { type EnvRequest, type EnvTools, settle, withSession, withStateLock } from "./session.ts";
@@ -29,23 +30,18 @@ export async function powerEnv(
       await settle(session);
       const steps: readonly StepName[] = to === "stopped" ? ["stop"] : ["start"];
       const name = to === "stopped" ? "stopping deployment" : "starting deployment";
-      const plan: InstancePlan = {
+      const goal: InstanceGoal = {
         action: "stop",
         changes: [],
-        steps: [],
         desired: undefined,
         recorded,
         unresponsive: false,
         skipDrain: request.skipDrain,
-        downtime: undefined,
+        diskMayBeReplaced: false,
       };
       await session.stages.stage(name, (stages) =>
-        tellSteps(
-          stages,
-          () => store.instanceNow,
-          session,
-          (progress) =>
-            runSteps(steps, { uuid: INSTANCE, plan, watchMs: DEFAULT_WATCH, progress }, session.context),
+        tellSteps(stages, session, (progress) =>
+          runSteps(steps, { uuid: INSTANCE, goal, watchMs: DEFAULT_WATCH, progress }, session.context),
         ),
       );
     });

@@ -2,11 +2,11 @@ import { appendFileSync } from "node:fs";
 import { mkdir, rm } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { Cloud } from "@slipway/engine/clouds/cloud";
-import { newRequestId } from "@slipway/engine/flows/calls";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import type { FlowContext } from "@slipway/engine/flows/step";
 import { activeVm, type VmRecord } from "@slipway/engine/model/records";
 import type { AgentReport } from "@slipway/engine/plan/model";
+import { newRequestId } from "@slipway/engine/steps/calls";
+import type { FlowContext } from "@slipway/engine/steps/context";
 import { messageTrail } from "@slipway/kernel/errors";
 import { acquireLock, LockTimeout } from "@slipway/kernel/lock-file";
 import { boundLog } from "../bound-log.ts";
@@ -127,7 +127,6 @@ export async function withSession<T>(
         keepUnreachableVms: false,
         stopTimeoutMs: STOP_MS,
       },
-      taskId: 0,
       deployment: manifest.name,
       signal,
       debug: (line) => log(`${line}\n`),

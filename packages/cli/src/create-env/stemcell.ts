@@ -1,20 +1,17 @@
 import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
-import { mkdir, mkdtemp, rename } from "node:fs/promises";
+import { mkdir, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { CpiLost } from "@slipway/engine/clouds/cloud";
-import { newRequestId } from "@slipway/engine/flows/calls";
-import type { IntentRecord } from "@slipway/engine/flows/journal";
-import { strayOf } from "@slipway/engine/flows/settle-create";
-import type { FlowContext } from "@slipway/engine/flows/step";
+import { runOther } from "@slipway/engine/flows/run-steps";
+import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { type UnpackedStemcell, unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import { downloadStemcell } from "@slipway/engine/stemcells/download";
 import { planUpload } from "@slipway/engine/stemcells/plan-upload";
+import type { FlowContext } from "@slipway/engine/steps/context";
+import { stemcellScope } from "@slipway/engine/steps/create_stemcell";
 import type { Clock } from "@slipway/kernel/clock";
-import { messageTrail } from "@slipway/kernel/errors";
-import type { RequestId, StemcellCid } from "@slipway/protocol/ids";
 import { StemcellMissing } from "./errors.ts";
 import type { EnvManifest } from "./manifest/model.ts";
 import type { Stages } from "./stages.ts";
@@ -61,130 +58,50 @@ export async function unpack(
   { workspace, signal }: Surroundings,
   stages: Stages,
 ): Promise<UnpackedStemcell> {
-  const dir = await mkdtemp(join(workspace.temporary, "stemcell-"));
+  // Always the same, so that an upload that was interrupted finds its image where it was.
+  const dir = join(workspace.temporary, "stemcell");
+  await mkdir(dir, { recursive: true, mode: 0o700 });
   return await stages.step("Validating stemcell", () => unpackStemcell(file, dir, { signal }));
 }
 
-export const scopeOf = (name: string, version: string): string => `stemcell ${name}/${version}`;
-
-/** In the cloud, under the cid that is recorded: made now unless it is there. `url`: where it is from. */
+/** In the cloud, under the cid that is recorded: made now unless it is there. */
 export async function uploadStemcell(
   { stemcell, imagePath }: UnpackedStemcell,
-  url: string,
   store: EnvStore,
   context: FlowContext,
   stages: Stages,
 ): Promise<StemcellEntry> {
-  const { name, version, apiVersion } = stemcell;
+  const { name, version } = stemcell;
   const words = `Uploading stemcell '${name}/${version}'`;
-  const there = store.document.stemcells?.find((one) => one.name === name && one.version === version);
+  const recorded = () =>
+    store.document.stemcells?.find((one) => one.name === name && one.version === version);
+  const there = recorded();
   if (there !== undefined) {
     stages.skipped(words, "Stemcell already uploaded");
     return there;
   }
   const cloud = context.clouds.cloud("");
-  const { stemcellFormats, repeatable } = await cloud.info({ signal: context.signal, log: context.cpiLog });
+  const { stemcellFormats } = await cloud.info({ signal: context.signal, log: context.cpiLog });
   planUpload(stemcell.formats, [{ name: "", formats: stemcellFormats }], [], false);
   return await stages.step(words, async () => {
-    const requestId = await requestFor(scopeOf(name, version), url, repeatable, store, context);
-    const cid = await cloud
-      .createStemcell(imagePath, stemcell.cloudProperties, {}, { ...optionsOf(context), requestId })
-      .catch(async (error: unknown) => {
-        // Nobody knows what became of a lost call: it is asked for again under the same id.
-        if (!(error instanceof CpiLost) && !context.signal.aborted)
-          await forget(scopeOf(name, version), store);
-        throw error;
-      });
-    return await remember({ name, version, apiVersion, cid }, store, context);
+    const scope = stemcellScope(name, version, "");
+    await runOther("create_stemcell", { stemcell, imagePath, cpi: "", tags: {} }, context, scope);
+    const made = recorded();
+    if (made === undefined) throw new Error("bug: the stemcell was made and is not recorded");
+    return made;
   });
 }
-
-/** The id of a call that was begun and whose end nobody saw, if the CPI knows it again. */
-async function requestFor(
-  scope: string,
-  url: string,
-  repeatable: boolean,
-  store: EnvStore,
-  context: FlowContext,
-): Promise<RequestId> {
-  const before = (await store.openIntents(scope)).find(({ instance }) => instance === null);
-  if (before !== undefined) {
-    const requestId = before.intent.requestId as RequestId;
-    if (repeatable) return requestId;
-    await giveUp(before, scope, store);
-  }
-  const requestId = newRequestId(context);
-  await store.open({
-    taskId: 0,
-    deployment: scope,
-    instance: null,
-    step: "create_stemcell",
-    intent: { requestId, url },
-  });
-  return requestId;
-}
-
-const giveUp = (begun: Pick<IntentRecord, "id" | "intent">, scope: string, store: EnvStore): Promise<void> =>
-  store.close(begun.id, "stray", (writes) =>
-    writes.addStray(strayOf("stemcell", scope, { cpi: "", requestId: begun.intent.requestId as RequestId })),
-  );
 
 /**
- * Uploads that were begun, whose end nobody saw and that nobody will ask for again: they are asked for once more, so
- * that what may be in the cloud is recorded and can be deleted.
+ * Uploads that were begun and whose end nobody saw: a CPI that remembers them says what it made, so that it is recorded
+ * and can be used or deleted.
  */
-export async function settleStemcells(
-  except: string | undefined,
-  store: EnvStore,
-  context: FlowContext,
-  around: Surroundings,
-  stages: Stages,
-): Promise<void> {
-  const begun = store.document.slipway.intents.filter(
-    ({ instance, scope }) => instance === null && scope !== except,
+export async function settleStemcells(store: EnvStore, context: FlowContext, stages: Stages): Promise<void> {
+  const scopes = new Set(
+    store.document.slipway.intents.flatMap(({ instance, scope }) => (instance === null ? [scope] : [])),
   );
-  for (const intent of begun) {
-    const { repeatable } = await context.clouds.cloud("").info(optionsOf(context));
-    try {
-      const url = String(intent.intent.url);
-      if (!repeatable || !url.startsWith("file:")) throw new Error("it cannot be asked for again");
-      const unpacked = await unpack(fileURLToPath(url), around, stages);
-      const { name, version } = unpacked.stemcell;
-      if (scopeOf(name, version) !== intent.scope) throw new Error("the file is another one by now");
-      await uploadStemcell(unpacked, url, store, context, stages);
-    } catch (error) {
-      context.signal.throwIfAborted();
-      context.debug(`${intent.scope}: ${messageTrail(error)}`);
-      await giveUp(intent, intent.scope, store);
-    }
-  }
-}
-
-async function forget(scope: string, store: EnvStore): Promise<void> {
-  for (const { id, instance } of await store.openIntents(scope))
-    if (instance === null) await store.close(id, "failed");
-}
-
-async function remember(
-  made: {
-    readonly name: string;
-    readonly version: string;
-    readonly apiVersion: number;
-    readonly cid: StemcellCid;
-  },
-  store: EnvStore,
-  { random }: FlowContext,
-): Promise<StemcellEntry> {
-  const { name, version, apiVersion, cid } = made;
-  const entry: StemcellEntry = { id: random.uuid(), name, version, api_version: apiVersion, cid };
-  const scope = scopeOf(name, version);
-  await store.update((draft) => {
-    draft.stemcells = [...(draft.stemcells ?? []), entry];
-    draft.slipway.intents = draft.slipway.intents.filter(
-      (one) => one.instance !== null || one.scope !== scope,
+  for (const scope of scopes)
+    await stages.step(`Finding out what became of the upload of ${scope.trim()}`, () =>
+      settleOpenIntents(context, { scope }),
     );
-  });
-  return entry;
 }
-
-export const optionsOf = (context: FlowContext) => ({ signal: context.signal, log: context.cpiLog });

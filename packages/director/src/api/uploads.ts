@@ -52,11 +52,11 @@ export async function receiveUpload(
 export async function sweepUploads(db: Db, uploadsDir: string): Promise<readonly string[]> {
   const rows = await db
     .selectFrom("tasks")
-    .select("params")
+    .select("params_sealed")
     .where("type", "=", "update_stemcell")
     .where("state", "in", ["queued", "processing", "cancelling"])
     .execute();
-  const needed = new Set(rows.map(({ params }) => basename(String(params.path ?? ""))));
+  const needed = new Set(rows.map(({ params_sealed: params }) => basename(String(params.path ?? ""))));
   const stale = (await readdir(uploadsDir)).filter(
     (name) => /^stemcell-[0-9a-f-]{36}\.tgz$/.test(name) && !needed.has(name),
   );

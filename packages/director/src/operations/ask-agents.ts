@@ -1,7 +1,7 @@
-import { aboutInstance, type FlowContext } from "@slipway/engine/flows/step";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import { activeVm, type InstanceRecord, type VmRecord } from "@slipway/engine/model/records";
 import type { AgentReport } from "@slipway/engine/plan/model";
+import { aboutInstance, type FlowContext } from "@slipway/engine/steps/context";
 import { messageTrail } from "@slipway/kernel/errors";
 import { inFlight } from "./in-flight.ts";
 

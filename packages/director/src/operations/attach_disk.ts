@@ -1,11 +1,11 @@
 import { refusedAs } from "@slipway/engine/clouds/cloud";
-import { newRequestId } from "@slipway/engine/flows/calls";
 import { runSteps } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import type { FlowContext } from "@slipway/engine/flows/step";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { display } from "@slipway/engine/model/names";
 import { activeDisk, activeVm, type InstanceRecord } from "@slipway/engine/model/records";
+import { newRequestId } from "@slipway/engine/steps/calls";
+import type { FlowContext } from "@slipway/engine/steps/context";
 import { attachDiskParams } from "@slipway/protocol/director/task-params";
 import type { DiskCid } from "@slipway/protocol/ids";
 import { findOrphanDisk, giveDisk } from "../store/disks.ts";
@@ -17,18 +17,18 @@ const NO_DISK = 520001;
 const WRONG_STATE = 520003;
 
 /** `bosh attach-disk`: a disk of the orphan list, or one nobody knew, becomes the instance's. The old one is orphaned. */
-export const attachDisk = operation(attachDiskParams, async (params, task, shop) => {
+export const attachDisk = operation(attachDiskParams, async (params, task, tools) => {
   const { deployment, group, instance: id, disk_cid: given, disk_properties: properties } = params;
   const cid = given as DiskCid;
   return await task.withLock(deploymentLock(deployment), DEPLOYMENT_LOCK_MS, async () => {
-    const context = flowContext(shop, task, deployment);
+    const context = flowContext(tools, task, deployment);
     await settleOpenIntents(context);
-    const instance = await findInstance(shop.db, deployment, group, id);
+    const instance = await findInstance(tools.db, deployment, group, id);
     if (instance === undefined)
       throw new DirectorError(70001, `no instance '${group}/${id}'`, { status: 404 });
     refuseUnfit(instance);
     const before = activeDisk(instance);
-    const known = before?.cid === cid ? before : await findOrphanDisk(shop.db, cid);
+    const known = before?.cid === cid ? before : await findOrphanDisk(tools.db, cid);
     const cpi = known?.cpi ?? before?.cpi ?? activeVm(instance)?.cpi ?? "";
     // Before anything is taken from the instance: a mistyped cid must not cost it its disk.
     if (!(await isThere(cid, cpi, context)))
@@ -37,18 +37,20 @@ export const attachDisk = operation(attachDiskParams, async (params, task, shop)
         `the cloud has no disk '${cid}': ${display(instance)} keeps what it has`,
       );
     await task.stage("Attaching disk", [], 1).step(`${cid} to ${display(instance)}`, async () => {
-      const journey = diskByHand(instance, "another disk was attached by hand");
+      const run = diskByHand(instance, "another disk was attached by hand");
       if (before?.cid !== cid) {
-        await runSteps(["unmount_disk", "detach_disk"], journey, context);
-        await giveDisk(shop.db, {
-          instance: instance.uuid,
-          cid,
-          cpi,
-          // `copy`: what is recorded of the old disk is taken for the new one too.
-          properties: known === undefined || properties === "copy" ? (before ?? UNKNOWN) : undefined,
-        });
+        await runSteps(["unmount_disk", "detach_disk"], run, context);
+        await task.write((db) =>
+          giveDisk(db, {
+            instance: instance.uuid,
+            cid,
+            cpi,
+            // `copy`: what is recorded of the old disk is taken for the new one too.
+            properties: known === undefined || properties === "copy" ? (before ?? UNKNOWN) : undefined,
+          }),
+        );
       }
-      await runSteps(["attach_disk", "mount_disk"], journey, context);
+      await runSteps(["attach_disk", "mount_disk"], run, context);
     });
     return `attached disk '${cid}' to '${group}/${instance.uuid}' in deployment '${deployment}'`;
   });

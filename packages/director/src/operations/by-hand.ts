@@ -1,18 +1,17 @@
-import type { Journey } from "@slipway/engine/flows/run-steps";
+import type { InstanceRun } from "@slipway/engine/flows/run-steps";
 import type { InstanceRecord } from "@slipway/engine/model/records";
 
 /** What an operator does to the disk of one instance, outside of a deploy: no wish for a disk, no jobs to watch. */
-export const diskByHand = (instance: InstanceRecord, reason: string): Journey => ({
+export const diskByHand = (instance: InstanceRecord, reason: string): InstanceRun => ({
   uuid: instance.uuid,
-  plan: {
+  goal: {
     action: "update",
     changes: [{ kind: "persistent_disk", reason }],
-    steps: [],
     desired: undefined,
     recorded: instance,
     unresponsive: false,
     skipDrain: false,
-    downtime: undefined,
+    diskMayBeReplaced: false,
   },
   watchMs: [0, 0],
 });

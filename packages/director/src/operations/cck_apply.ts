@@ -1,5 +1,4 @@
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import { aboutInstance, type FlowContext } from "@slipway/engine/flows/step";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import {
   describeProblem,
@@ -8,11 +7,17 @@ import {
   planOf,
   type ResolutionName,
 } from "@slipway/engine/model/problems";
+import { aboutInstance, type FlowContext } from "@slipway/engine/steps/context";
 import { messageTrail } from "@slipway/kernel/errors";
 import { applyParams } from "@slipway/protocol/director/task-params";
 import { listProblems, resolveProblem } from "../store/problems.ts";
 import type { TaskContext } from "../tasks/task.ts";
-import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation, type Workshop } from "./operation.ts";
+import {
+  DEPLOYMENT_LOCK_MS,
+  deploymentLock,
+  flowContext,
+  operation,
+} from "./operation.ts";
 import {
   activateDisk,
   deleteDisk,
@@ -47,11 +52,11 @@ interface Choice {
  * `bosh cloud-check`, second half: does what was chosen. What fails does not keep the others from being done. Problems
  * are marked as they are resolved: after a crash only those that are left are looked at again.
  */
-export const cckApply = operation(applyParams, (params, task, shop) =>
+export const cckApply = operation(applyParams, (params, task, tools) =>
   task.withLock(deploymentLock(params.deployment), DEPLOYMENT_LOCK_MS, async () => {
-    const context = flowContext(shop, task, params.deployment);
+    const context = flowContext(tools, task, params.deployment);
     await settleOpenIntents(context);
-    const choices = chosen(await listProblems(shop.db, params.deployment), params.resolutions);
+    const choices = chosen(await listProblems(tools.db, params.deployment), params.resolutions);
     const failures: string[] = [];
     const stage = task.stage("Applying problem resolutions", [], choices.length);
     const carry = async (
@@ -61,7 +66,7 @@ export const cckApply = operation(applyParams, (params, task, shop) =>
       const { id, type } = problem;
       try {
         await stage.step(`${describeProblem(problem)} (${type} ${id}): ${planOf(type, name)}`, work);
-        await resolveProblem(shop.db, id);
+        await task.write((db) => resolveProblem(db, id));
       } catch (error) {
         context.signal.throwIfAborted();
         failures.push(`Error resolving problem '${id}': ${messageTrail(error)}`);
@@ -72,14 +77,14 @@ export const cckApply = operation(applyParams, (params, task, shop) =>
       const { name, problem } = choice;
       if (name === "ignore") await carry(choice, () => Promise.resolve());
       else if (name !== "recreate_vm" && name !== "recreate_vm_without_wait")
-        await carry(choice, () => resolveOne(SINGLE[name], problem, task, shop, context));
+        await carry(choice, () => resolveOne(SINGLE[name], problem, task, context));
     }
     const anew = choices
       .filter(({ name }) => name === "recreate_vm" || name === "recreate_vm_without_wait")
       .map((choice) => ({ ...choice, wait: choice.name === "recreate_vm" }));
     try {
       if (anew.length > 0)
-        await recreate(anew, params.max_in_flight_overrides ?? {}, carry, task, shop, context);
+        await recreate(anew, params.max_in_flight_overrides ?? {}, carry, task, tools, context);
     } catch (error) {
       context.signal.throwIfAborted();
       failures.push(messageTrail(error));
@@ -93,7 +98,6 @@ async function resolveOne(
   resolution: Resolution,
   problem: ProblemRecord,
   task: TaskContext,
-  shop: Workshop,
   context: FlowContext,
 ): Promise<void> {
   const instance = await context.journal.instance(problem.instance);
@@ -103,7 +107,7 @@ async function resolveOne(
     problem,
     instance,
     context: aboutInstance(context, instance),
-    shop,
+    task,
     warn: (message) => task.warn(message),
   });
 }

@@ -8,17 +8,17 @@ import { deploymentLock, flowContext, operation } from "./operation.ts";
 import { scanDisks, scanVms } from "./problems/scan.ts";
 
 /** `bosh cloud-check`, first half: compares the records with the cloud. What was begun before is settled first. */
-export const cckScan = operation(scanParams, ({ deployment: name }, task, shop) =>
+export const cckScan = operation(scanParams, ({ deployment: name }, task, tools) =>
   // As upstream: while somebody changes it, there is nothing to be said about it.
   task.withLock(deploymentLock(name), 0, async () => {
-    const deployment = await findDeployment(shop.db, name);
+    const deployment = await findDeployment(tools.db, name);
     if (deployment === undefined) throw new DirectorError(70000, `there is no deployment called '${name}'`);
-    const context = flowContext(shop, task, name);
+    const context = flowContext(tools, task, name);
     await settleOpenIntents(context);
-    const instances = await loadInstances(shop.db, name);
+    const instances = await loadInstances(tools.db, name);
     const { problems, mounts } = await scanVms(instances, task, context);
     const ofDisks = await scanDisks(instances, mounts, task, context);
-    await saveScan(shop.db, deployment.id, [...problems, ...ofDisks]);
+    await task.write((db) => saveScan(db, deployment.id, [...problems, ...ofDisks]));
     return "scan complete";
   }),
 );

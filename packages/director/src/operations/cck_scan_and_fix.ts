@@ -9,11 +9,11 @@ import { recreate } from "./problems/recreate.ts";
 import { scanVms } from "./problems/scan.ts";
 
 /** What a health monitor asks for: new VMs for those of some instances that are gone or silent. */
-export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instances }, task, shop) =>
+export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instances }, task, tools) =>
   task.withLock(deploymentLock(deployment), DEPLOYMENT_LOCK_MS, async () => {
-    const context = flowContext(shop, task, deployment);
+    const context = flowContext(tools, task, deployment);
     await settleOpenIntents(context);
-    const all = await loadInstances(shop.db, deployment);
+    const all = await loadInstances(tools.db, deployment);
     const asked = all.filter(({ uuid }) => instances.includes(uuid));
     const { problems } = await scanVms(asked, task, context);
     if (problems.length === 0) return "scan and fix complete";
@@ -32,7 +32,7 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
         }
       },
       task,
-      shop,
+      tools,
       context,
     );
     if (failures.length > 0) throw new DirectorError(100, failures.join("\n"));

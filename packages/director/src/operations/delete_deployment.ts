@@ -21,16 +21,16 @@ const FORCE_ANSWER_MS = 5_000;
 const ANSWER_MS = 20_000;
 
 /** VMs are deleted, persistent disks go to the orphan list, addresses are free again. */
-export const deleteDeployment = operation(deleteDeploymentParams, async ({ force }, task, shop) => {
+export const deleteDeployment = operation(deleteDeploymentParams, async ({ force }, task, tools) => {
   const name = task.deployment ?? "";
   return await task.withLock(deploymentLock(name), DEPLOYMENT_LOCK_MS, async () => {
-    const deployment = await findDeployment(shop.db, name);
+    const deployment = await findDeployment(tools.db, name);
     if (deployment === undefined) return `/deployments/${name}`;
     const event = { action: "delete", objectType: "deployment", objectName: name, deployment: name };
     const parentId = await task.audit(event);
-    const context = flowContext(shop, task, name);
-    await settleOpenIntents(context);
-    const instances = await loadInstances(shop.db, name);
+    const context = flowContext(tools, task, name);
+    await settleOpenIntents(context, { giveUp: force });
+    const instances = await loadInstances(tools.db, name);
     refuseIgnored(instances, name);
     const reports = await askAgents(instances, context, force ? FORCE_ANSWER_MS : ANSWER_MS);
     const stage = task.stage("Deleting instances", [], instances.length);
@@ -48,7 +48,7 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
       }),
     );
     const artifacts = task.stage("Removing deployment artifacts", [], 1);
-    await artifacts.step("Detaching stemcells", () => deleteRecord(shop.db, deployment.id));
+    await artifacts.step("Detaching stemcells", () => task.write((db) => deleteRecord(db, deployment.id)));
     await task.audit({ ...event, parentId });
     return `/deployments/${name}`;
   });

@@ -1,38 +1,21 @@
-import { refusedAs } from "@slipway/engine/clouds/cloud";
-import { newRequestId } from "@slipway/engine/flows/calls";
+import { runOther } from "@slipway/engine/flows/run-steps";
+import { messageTrail } from "@slipway/kernel/errors";
 import * as v from "valibot";
-import { listOrphanedVms, removeOrphanedVm } from "../store/orphaned-vms.ts";
-import { operation } from "./operation.ts";
+import { listOrphanedVms } from "../store/orphaned-vms.ts";
+import { flowContext, operation } from "./operation.ts";
 
 /** What create-swap-delete has left behind. One that cannot be deleted is tried again next time. */
-export const deleteOrphanedVms = operation(v.object({}), async (_, task, shop) => {
-  const all = await listOrphanedVms(shop.db);
+export const deleteOrphanedVms = operation(v.object({}), async (_, task, tools) => {
+  const all = await listOrphanedVms(tools.db);
   const stage = task.stage("Deleting orphaned VMs", [], all.length);
   let failed = 0;
   for (const vm of all) {
+    const context = flowContext(tools, task, vm.deployment);
     await stage
-      .step(vm.cid, async () => {
-        try {
-          await shop.clouds.cloud(vm.cpi).deleteVm(vm.cid, {
-            requestId: newRequestId(shop),
-            stemcellApiVersion: vm.stemcellApiVersion,
-            signal: task.signal,
-            log: (text) => task.cpi(text),
-          });
-        } catch (error) {
-          if (!refusedAs(error, "VMNotFound")) throw error;
-        }
-        await removeOrphanedVm(shop.db, vm.cid);
-        await task.audit({
-          action: "delete",
-          objectType: "vm",
-          objectName: vm.cid,
-          deployment: vm.deployment,
-        });
-      })
+      .step(vm.cid, () => runOther("delete_orphaned_vm", vm, context))
       .catch((error: unknown) => {
         task.signal.throwIfAborted();
-        task.debug(String(error));
+        task.debug(messageTrail(error));
         failed += 1;
       });
   }

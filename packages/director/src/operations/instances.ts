@@ -5,27 +5,27 @@ import { agreedWire } from "../api/vm-wire.ts";
 import { loadInstances } from "../store/instances.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import { inFlight } from "./in-flight.ts";
-import { operation, type Workshop } from "./operation.ts";
+import { type OperationContext, operation } from "./operation.ts";
 
 const AT_ONCE = 32;
 /** As upstream: a listing does not wait for agents that are gone. */
 const ANSWER_MS = 5_000;
 
 /** `bosh instances`: one line per instance. */
-export const instances = operation(listVmsParams, async ({ deployment }, task, shop) => {
-  const all = await loadInstances(shop.db, deployment);
+export const instances = operation(listVmsParams, async ({ deployment }, task, tools) => {
+  const all = await loadInstances(tools.db, deployment);
   await inFlight(all, AT_ONCE, async (instance) => {
-    task.result(await line(instance, activeVm(instance), task, shop));
+    task.result(await line(instance, activeVm(instance), task, tools));
   });
   return "";
 });
 
 /** `bosh vms`: one line per VM. */
-export const vms = operation(listVmsParams, async ({ deployment }, task, shop) => {
-  const all = await loadInstances(shop.db, deployment);
+export const vms = operation(listVmsParams, async ({ deployment }, task, tools) => {
+  const all = await loadInstances(tools.db, deployment);
   const pairs = all.flatMap((instance) => instance.vms.map((vm) => ({ instance, vm })));
   await inFlight(pairs, AT_ONCE, async ({ instance, vm }) => {
-    task.result(await line(instance, vm, task, shop));
+    task.result(await line(instance, vm, task, tools));
   });
   return "";
 });
@@ -34,7 +34,7 @@ async function line(
   instance: InstanceRecord,
   vm: VmRecord | undefined,
   task: TaskContext,
-  shop: Workshop,
+  tools: OperationContext,
 ): Promise<object> {
   const cids = instance.disks.filter(({ active }) => active).map(({ cid }) => cid);
   const ips = Object.values(vm?.networks ?? {}).flatMap(({ ip }) => (ip === undefined ? [] : [ip]));
@@ -59,15 +59,19 @@ async function line(
       vm === undefined
         ? null
         : { name: vm.stemcell.name, version: vm.stemcell.version, api_version: vm.stemcell.apiVersion },
-    ...(await reported(vm, task, { ...shop, ...shop.about?.(slug(instance)) })),
+    ...(await reported(vm, task, { ...tools, ...tools.about?.(slug(instance)) })),
     ...(vm !== undefined && { slipway: agreedWire(vm) }),
   };
 }
 
-async function reported(vm: VmRecord | undefined, task: TaskContext, shop: Workshop): Promise<object> {
+async function reported(
+  vm: VmRecord | undefined,
+  task: TaskContext,
+  tools: OperationContext,
+): Promise<object> {
   if (vm === undefined) return { job_state: null, vitals: {}, processes: [] };
   try {
-    const agent = shop.agents.agent(vm);
+    const agent = tools.agents.agent(vm);
     const { jobState, raw } = await agent.getState(true, { signal: task.signal, timeoutMs: ANSWER_MS });
     return { job_state: jobState, vitals: raw.vitals ?? {}, processes: raw.processes ?? [] };
   } catch (error) {

@@ -1,5 +1,5 @@
-import type { FlowContext, Outside } from "@slipway/engine/flows/step";
 import { type HeardDoors, overhear, timed } from "@slipway/engine/recorder/recorder";
+import type { FlowContext, Outside } from "@slipway/engine/steps/context";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
 import type { Db } from "../store/schema.ts";
@@ -7,7 +7,8 @@ import type { TaskContext, TaskWork } from "../tasks/task.ts";
 import { ParamsUnreadable } from "./errors.ts";
 
 /** What the work of tasks is done with. */
-export interface Workshop extends Outside {
+export interface OperationContext extends Outside {
+  /** For reading. What a task writes goes through `task.write`, which is fenced. */
   readonly db: Db;
   /** Where uploads lie until their task is done, and where archives are unpacked. */
   readonly uploadsDir: string;
@@ -24,29 +25,28 @@ export interface Workshop extends Outside {
 /** One type of task: what it is told, and what it does. */
 export function operation<const S extends v.GenericSchema>(
   params: S,
-  work: (params: v.InferOutput<S>, task: TaskContext, shop: Workshop) => Promise<string>,
-): (shop: Workshop) => TaskWork {
-  return (shop) => async (given, task) => {
+  work: (params: v.InferOutput<S>, task: TaskContext, tools: OperationContext) => Promise<string>,
+): (tools: OperationContext) => TaskWork {
+  return (tools) => async (given, task) => {
     const checked = check(params, given, "params");
     if (!checked.ok) throw ParamsUnreadable({ task: task.id, problems: checked.problems.join("; ") });
     const write: TaskContext["conversation"] = (line) => task.conversation(line);
-    const heard = { ...shop, ...overhear(shop, shop.clock, write) };
-    return await timed(task.type, shop.clock, write, () => work(checked.value, task, heard));
+    const heard = { ...tools, ...overhear(tools, tools.clock, write) };
+    return await timed(task.type, tools.clock, write, () => work(checked.value, task, heard));
   };
 }
 
 /** The view of one task on the world outside. */
-export function flowContext(shop: Workshop, task: TaskContext, deployment: string): FlowContext {
-  const { clouds, agents, about, journal, clock, random, settings } = shop;
+export function flowContext(tools: OperationContext, task: TaskContext, deployment: string): FlowContext {
+  const { clouds, agents, about, clock, random, settings } = tools;
   return {
     clouds,
     agents,
     about,
-    journal,
+    journal: task.journal,
     clock,
     random,
     settings,
-    taskId: task.id,
     deployment,
     signal: task.signal,
     debug: (line) => task.debug(line),

@@ -10,7 +10,7 @@ import { deleteOrphanedVms } from "./delete_orphaned_vms.ts";
 import { deleteStemcell } from "./delete_stemcell.ts";
 import { deleteVm } from "./delete_vm.ts";
 import { instances, vms } from "./instances.ts";
-import type { Workshop } from "./operation.ts";
+import type { OperationContext } from "./operation.ts";
 import { orphanDisk } from "./orphan_disk.ts";
 import { renewCertificates } from "./renew_certificates.ts";
 import { updateDeployment } from "./update_deployment.ts";
@@ -18,21 +18,21 @@ import { updateInstance } from "./update_instance.ts";
 import { updateStemcell } from "./update_stemcell.ts";
 
 /** What each type of task does. The index of the room. */
-export const operations = (shop: Workshop): Readonly<Record<TaskType, TaskWork>> => ({
-  update_deployment: updateDeployment(shop),
-  delete_deployment: deleteDeployment(shop),
-  update_stemcell: updateStemcell(shop),
-  delete_stemcell: deleteStemcell(shop),
-  update_instance: updateInstance(shop),
-  instances: instances(shop),
-  vms: vms(shop),
-  attach_disk: attachDisk(shop),
-  orphan_disk: orphanDisk(shop),
-  delete_orphan_disks: deleteOrphanDisks(shop),
-  delete_vm: deleteVm(shop),
-  delete_orphaned_vms: deleteOrphanedVms(shop),
-  cck_scan: cckScan(shop),
-  cck_apply: cckApply(shop),
-  cck_scan_and_fix: cckScanAndFix(shop),
-  renew_certificates: renewCertificates(shop),
+export const operations = (tools: OperationContext): Readonly<Record<TaskType, TaskWork>> => ({
+  update_deployment: updateDeployment(tools),
+  delete_deployment: deleteDeployment(tools),
+  update_stemcell: updateStemcell(tools),
+  delete_stemcell: deleteStemcell(tools),
+  update_instance: updateInstance(tools),
+  instances: instances(tools),
+  vms: vms(tools),
+  attach_disk: attachDisk(tools),
+  orphan_disk: orphanDisk(tools),
+  delete_orphan_disks: deleteOrphanDisks(tools),
+  delete_vm: deleteVm(tools),
+  delete_orphaned_vms: deleteOrphanedVms(tools),
+  cck_scan: cckScan(tools),
+  cck_apply: cckApply(tools),
+  cck_scan_and_fix: cckScanAndFix(tools),
+  renew_certificates: renewCertificates(tools),
 });

@@ -1,4 +1,4 @@
-import { runSteps } from "@slipway/engine/flows/run-steps";
+import { changeInstance, runSteps } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { orphanDiskParams } from "@slipway/protocol/director/task-params";
@@ -8,15 +8,15 @@ import { diskByHand } from "./by-hand.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 
 /** `bosh orphan-disk`: taken from its instance, kept in the orphan list. */
-export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }, task, shop) => {
+export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }, task, tools) => {
   const cid = given as DiskCid;
-  const holder = await diskHolder(shop.db, cid);
+  const holder = await diskHolder(tools.db, cid);
   if (holder === undefined) throw new DirectorError(520001, `no instance has disk '${cid}'`, { status: 404 });
   const { deployment } = holder;
   return await task.withLock(deploymentLock(deployment), DEPLOYMENT_LOCK_MS, async () => {
-    const context = flowContext(shop, task, deployment);
+    const context = flowContext(tools, task, deployment);
     await settleOpenIntents(context);
-    const instance = await shop.journal.ownerOf({ disk: cid });
+    const instance = await task.journal.ownerOf({ disk: cid });
     if (instance === undefined) return `disk ${cid} is orphaned`;
     if (
       instance.state === "started" &&
@@ -28,10 +28,10 @@ export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }
       );
     await task.stage("Orphan disk", [], 1).step(cid, async () => {
       // Without a wish for a disk every disk of the instance is one too many.
-      const journey = diskByHand(instance, "orphaned by hand");
-      await runSteps(["unmount_old_disk", "detach_old_disk", "orphan_disk"], journey, context);
-      await context.journal.write((writes) =>
-        writes.updateInstance(instance.uuid, { updateCompleted: false }),
+      const run = diskByHand(instance, "orphaned by hand");
+      await runSteps(["unmount_old_disk", "detach_old_disk", "orphan_disk"], run, context);
+      await changeInstance(instance.uuid, context, (writes) =>
+        writes.updateInstance({ updateCompleted: false }),
       );
     });
     return `disk ${cid} is orphaned`;

@@ -1,5 +1,8 @@
+import { KnownInstances } from "@slipway/engine/flows/run-instance";
 import { problemsError } from "@slipway/engine/manifest/problems";
 import { DirectorError } from "@slipway/engine/model/director-error";
+import type { DesiredInstance } from "@slipway/engine/model/goal";
+import type { InstanceRecord } from "@slipway/engine/model/records";
 import { describePlan, planAsJson } from "@slipway/engine/plan/dry-run";
 import type { Plan, PlanInput, StateChange } from "@slipway/engine/plan/model";
 import { plan } from "@slipway/engine/plan/plan";
@@ -18,13 +21,19 @@ import { createInstances } from "../store/instances.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import { executePlan, narrowed } from "./deploy/execute.ts";
 import { gather, type Request } from "./deploy/gather.ts";
-import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation, type Workshop } from "./operation.ts";
+import {
+  DEPLOYMENT_LOCK_MS,
+  deploymentLock,
+  flowContext,
+  type OperationContext,
+  operation,
+} from "./operation.ts";
 
 type Params = v.InferOutput<typeof updateDeploymentParams>;
 
 /** `bosh deploy`, and start, stop, restart and recreate of what is deployed. */
-export const updateDeployment = operation(updateDeploymentParams, (params, task, shop) =>
-  converge(params, task, shop),
+export const updateDeployment = operation(updateDeploymentParams, (params, task, tools) =>
+  converge(params, task, tools),
 );
 
 export const AS_DEPLOYED = {
@@ -39,26 +48,31 @@ export const changeState = (
   state: StateChange,
   given: { readonly fix: boolean; readonly skipDrain: boolean },
   task: TaskContext,
-  shop: Workshop,
+  tools: OperationContext,
 ): Promise<string> =>
   converge(
     { state, options: { ...AS_DEPLOYED, fix: given.fix, skip_drain: given.skipDrain ? ["*"] : [] } },
     task,
-    shop,
+    tools,
     state.instance,
   );
 
 /** `only`: the id of the one instance that is looked at. */
-async function converge(params: Params, task: TaskContext, shop: Workshop, only?: string): Promise<string> {
+async function converge(
+  params: Params,
+  task: TaskContext,
+  tools: OperationContext,
+  only?: string,
+): Promise<string> {
   const name = task.deployment ?? "";
   return await task.withLock(deploymentLock(name), DEPLOYMENT_LOCK_MS, async () => {
-    const before = await findDeployment(shop.db, name);
-    const deployment = before ?? (await ensureDeployment(shop.db, name));
+    const before = await findDeployment(tools.db, name);
+    const deployment = before ?? (await task.write((db) => ensureDeployment(db, name)));
     const action = deployment.manifestText === null ? "create" : "update";
     const event = { action, objectType: "deployment", objectName: name, deployment: name };
     const parentId = await task.audit(event);
     try {
-      await deploy(await requestOf(params, deployment, task, shop), deployment, only, task, shop);
+      await deploy(await requestOf(params, deployment, task, tools), deployment, only, task, tools);
     } catch (error) {
       await task.audit({ ...event, parentId, error: messageTrail(error) });
       throw error;
@@ -72,9 +86,9 @@ async function requestOf(
   params: Params,
   { name, manifestText }: DeploymentRecord,
   task: TaskContext,
-  shop: Workshop,
+  tools: OperationContext,
 ): Promise<Request> {
-  const row = await shop.db
+  const row = await tools.db
     .selectFrom("tasks")
     .select("created_at")
     .where("id", "=", task.id)
@@ -94,7 +108,7 @@ async function requestOf(
       70000,
       `deployment '${name}' has never been deployed: there is nothing to change`,
     );
-  const [summary] = await listDeployments(shop.db, [name]);
+  const [summary] = await listDeployments(tools.db, [name]);
   const { group, instance, to } = params.state;
   return {
     ...given,
@@ -109,25 +123,28 @@ async function deploy(
   deployment: DeploymentRecord,
   only: string | undefined,
   task: TaskContext,
-  shop: Workshop,
+  tools: OperationContext,
 ): Promise<void> {
-  const context = flowContext(shop, task, deployment.name);
+  const context = flowContext(tools, task, deployment.name);
   const preparing = task.stage("Preparing deployment", [], 1);
   const ready = await preparing.step("Preparing deployment", async () => {
-    const input = await gather(request, shop, context);
+    const input = await gather(request, tools, context);
     const made = only === undefined ? planned(input) : narrowed(planned(input), (uuid) => uuid === only);
-    if (!request.options.dry_run) await reserve(made, input, deployment, task, shop);
-    return made;
+    const known = request.options.dry_run ? undefined : await reserve(made, input, deployment, task);
+    return { made, known };
   });
-  for (const note of ready.notes) task.warn(note);
-  if (request.options.dry_run) return await show(ready, task);
+  const { made, known } = ready;
+  for (const note of made.notes) task.warn(note);
+  if (known === undefined) return await show(made, task);
 
-  await executePlan(ready, task, context);
-  await saveSuccess(shop.db, deployment.id, {
-    manifestText: request.manifestText,
-    configs: request.configIds,
-    stemcells: ready.stemcells.map(({ id }) => id),
-  });
+  await executePlan(made, known, task, context);
+  await task.write((db) =>
+    saveSuccess(db, deployment.id, {
+      manifestText: request.manifestText,
+      configs: request.configIds,
+      stemcells: made.stemcells.map(({ id }) => id),
+    }),
+  );
 }
 
 export function planned(input: PlanInput): Plan {
@@ -136,14 +153,16 @@ export function planned(input: PlanInput): Plan {
   return result.plan;
 }
 
-/** New instances, all addresses and the stemcells are the deployment's before anything is asked of the cloud. */
+/**
+ * New instances, all addresses and the stemcells are the deployment's before anything is asked of the cloud. Returns what
+ * is known of its instances from then on.
+ */
 export async function reserve(
   { desired, stemcells }: Plan,
   { instances }: PlanInput,
   { id, name }: DeploymentRecord,
   task: TaskContext,
-  shop: Workshop,
-): Promise<void> {
+): Promise<KnownInstances> {
   const recorded = new Map(instances.map((instance) => [instance.uuid, instance]));
   const fresh = desired.filter((instance) => {
     const before = recorded.get(instance.uuid);
@@ -151,13 +170,34 @@ export async function reserve(
       return true;
     return instance.ips.some(({ address }) => !before.ips.some((ip) => ip.address === address));
   });
-  await createInstances(shop.db, name, task.id, fresh);
-  await useStemcells(
-    shop.db,
-    id,
-    stemcells.map((stemcell) => stemcell.id),
-  );
+  const ids = stemcells.map((stemcell) => stemcell.id);
+  await task.write(async (db) => {
+    await createInstances(db, name, task.id, fresh);
+    await useStemcells(db, id, ids);
+  });
+  const changed = new Set<string>(fresh.map(({ uuid }) => uuid));
+  return new KnownInstances(task.journal, [
+    ...instances.filter(({ uuid }) => !changed.has(uuid)),
+    ...fresh.filter(({ uuid }) => !recorded.has(uuid)).map(newInstance),
+  ]);
 }
+
+/** As it was recorded just now; what was there before and got another address is read again. */
+const newInstance = (desired: DesiredInstance): InstanceRecord => ({
+  id: 0,
+  uuid: desired.uuid,
+  group: desired.group,
+  index: desired.index,
+  az: desired.az,
+  state: desired.state,
+  bootstrap: desired.bootstrap,
+  ignore: false,
+  updateCompleted: false,
+  spec: null,
+  vms: [],
+  disks: [],
+  ips: desired.ips,
+});
 
 /** `--dry-run`: the plan, for people in the event log, for programs in the result. */
 async function show(made: Plan, task: TaskContext): Promise<void> {

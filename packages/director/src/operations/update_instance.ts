@@ -4,7 +4,7 @@ import { operation } from "./operation.ts";
 import { changeState } from "./update_deployment.ts";
 
 /** `--no-converge`: one instance, and nothing of the others is looked at. */
-export const updateInstance = operation(updateInstanceParams, async (params, task, shop) => {
+export const updateInstance = operation(updateInstanceParams, async (params, task, tools) => {
   const { group, instance, action, hard, skip_drain: skipDrain, ignore_unresponsive_agent: fix } = params;
   if (task.deployment === undefined) throw new DirectorError(70000, "no deployment was named");
   const to = {
@@ -17,7 +17,7 @@ export const updateInstance = operation(updateInstanceParams, async (params, tas
     { group, instance, to: to[action] as "started" | "stopped" | "detached" | "restart" | "recreate" },
     { fix, skipDrain },
     task,
-    shop,
+    tools,
   );
   return `${group}/${instance}`;
 });

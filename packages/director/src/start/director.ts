@@ -18,7 +18,7 @@ import { assemble } from "../assemble.ts";
 import type { DirectorConfig } from "../config.ts";
 import { directorUuid } from "../store/attributes.ts";
 import { openEmbedded } from "../store/embedded/open.ts";
-import { openJournal } from "../store/journal.ts";
+import { openSealer } from "../store/key-file.ts";
 import { openStore } from "../store/open.ts";
 import { early } from "./early.ts";
 import { NoCpi } from "./errors.ts";
@@ -91,8 +91,10 @@ async function start(
       warn: log,
     }),
   }));
+  const sealer = await openSealer({ dir: stateDir, random });
   const opening = openStore({
     connection: database.connection,
+    sealer,
     onIdleError: (error) => {
       if (!closing) onError(error);
     },
@@ -149,7 +151,6 @@ async function start(
   const name = config.name ?? "slipway";
   const runner = assemble({
     db: store.db,
-    journal: openJournal(store),
     clouds,
     agents,
     clock,
@@ -176,6 +177,8 @@ async function start(
   });
   runner.start();
   atClose(() => runner.stop());
+  const listener = store.listen({ clock, onNotice: (what) => runner.notice(what), onError });
+  atClose(() => listener.close());
   const upkeep = new Upkeep({
     db: store.db,
     tasks: runner,

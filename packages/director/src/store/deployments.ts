@@ -1,10 +1,11 @@
+import { BadWrite } from "@slipway/engine/journal/errors";
 import { canonical } from "@slipway/engine/manifest/canonical";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { sql } from "kysely";
-import { BadWrite } from "./errors.ts";
 import { refusal } from "./failures.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
+import { Sealed } from "./sealed.ts";
 
 export interface DeploymentRecord {
   readonly id: number;
@@ -26,7 +27,7 @@ export async function ensureDeployment(db: Db, name: string): Promise<Deployment
   const form = canonical(name);
   await db
     .insertInto("deployments")
-    .values({ name, canonical: form, manifest_text: null })
+    .values({ name, canonical: form, manifest_sealed: null })
     .onConflict((on) => on.doNothing())
     .execute();
   const found = await findDeployment(db, name);
@@ -38,17 +39,17 @@ export async function ensureDeployment(db: Db, name: string): Promise<Deployment
     .executeTakeFirst();
   throw new DirectorError(
     190009,
-    `Invalid deployment name '${name}': the canonical name '${canonical}' is taken by the deployment '${other?.name ?? "?"}'`,
+    `Invalid deployment name '${name}': the canonical name '${form}' is taken by the deployment '${other?.name ?? "?"}'`,
   );
 }
 
 export async function findDeployment(db: Db, name: string): Promise<DeploymentRecord | undefined> {
   const row = await db
     .selectFrom("deployments")
-    .select(["id", "name", "manifest_text"])
+    .select(["id", "name", "manifest_sealed"])
     .where("name", "=", name)
     .executeTakeFirst();
-  return row && { id: row.id, name: row.name, manifestText: row.manifest_text };
+  return row && { id: row.id, name: row.name, manifestText: row.manifest_sealed };
 }
 
 /** By name, with what they use; one round trip. `only` limits it to these names. */
@@ -56,11 +57,11 @@ export async function listDeployments(db: Db, only?: readonly string[]): Promise
   const { rows } = await sql<{
     id: number;
     name: string;
-    manifest_text: string | null;
+    manifest_sealed: string | null;
     stemcells: DeploymentSummary["stemcells"] | null;
     configs: DeploymentSummary["configs"] | null;
   }>`
-    select d.id, d.name, d.manifest_text,
+    select d.id, d.name, d.manifest_sealed,
       (select json_agg(x) from (select distinct s.name, s.version
         from deployment_stemcells ds join stemcells s on s.id = ds.stemcell_id
         where ds.deployment_id = d.id order by s.name, s.version) x) as stemcells,
@@ -69,9 +70,9 @@ export async function listDeployments(db: Db, only?: readonly string[]): Promise
     from deployments d
     where ${only === undefined ? sql`true` : sql`d.name = any(${[...only]}::text[])`}
     order by d.name`.execute(db);
-  return rows.map(({ manifest_text, stemcells, configs, ...row }) => ({
+  return rows.map(({ manifest_sealed, stemcells, configs, ...row }) => ({
     ...row,
-    manifestText: manifest_text,
+    manifestText: manifest_sealed,
     stemcells: stemcells ?? [],
     configs: configs ?? [],
   }));
@@ -100,7 +101,7 @@ export function saveSuccess(
   return inTransaction(db, async (tx) => {
     await tx
       .updateTable("deployments")
-      .set({ manifest_text: success.manifestText })
+      .set({ manifest_sealed: new Sealed(success.manifestText) })
       .where("id", "=", id)
       .execute();
     await tx.deleteFrom("deployment_configs").where("deployment_id", "=", id).execute();

@@ -1,10 +1,10 @@
+import { BadWrite } from "@slipway/engine/journal/errors";
 import type { DiskCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { sql } from "kysely";
-import { BadWrite, DiskInUse } from "./errors.ts";
+import { DiskInUse } from "./errors.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
-import { statementsOf } from "./writes.ts";
 
 export interface OrphanDisk {
   readonly cid: DiskCid;
@@ -105,8 +105,12 @@ export function giveDisk(
     if (target === undefined) throw BadWrite({ what: `there is no instance ${instance} to give a disk to` });
     const { active } = target;
     if (active !== null)
-      for (const statement of statementsOf((writes) => writes.orphanDisk(active)))
-        await statement.execute(tx);
+      await sql`
+        with gone as (delete from persistent_disks where cid = ${active} returning *)
+        insert into orphan_disks (cid, size, cloud_properties, cpi, az, deployment_name, instance_name)
+        select g.cid, g.size, g.cloud_properties, g.cpi, i.az, d.name, i.group_name || '/' || i.uuid
+        from gone g join instances i on i.id = g.instance_id
+          join deployments d on d.id = i.deployment_id`.execute(tx);
     const orphan = await tx
       .deleteFrom("orphan_disks")
       .where("cid", "=", cid)

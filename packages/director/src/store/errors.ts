@@ -132,20 +132,6 @@ export const StoreRefused = defineError<{ why: string }>({
   next: "Check `database.url`: user, password, and that the database exists.",
 });
 
-export const BadWrite = defineError<{ what: string }>({
-  code: "DIS-030",
-  kind: "bug",
-  message: (p) => `a change does not fit what is recorded, and was not made: ${p.what}`,
-  next: "Report it with the task's debug output.",
-});
-
-export const InstanceHolds = defineError<{ instance: string; what: string }>({
-  code: "DIS-031",
-  kind: "bug",
-  message: (p) => `the instance ${p.instance} cannot be removed while it has ${p.what}`,
-  next: "Report it with the task's debug output.",
-});
-
 export const IpTaken = defineError<{ address: string; holder: string; wanted: string }>({
   code: "DIS-040",
   kind: "operator",

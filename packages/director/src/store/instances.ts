@@ -1,7 +1,7 @@
+import { BadWrite } from "@slipway/engine/journal/errors";
+import type { DesiredInstance } from "@slipway/engine/model/goal";
 import type { InstanceRecord, InstanceState } from "@slipway/engine/model/records";
-import type { DesiredInstance } from "@slipway/engine/plan/model";
 import { sql } from "kysely";
-import { BadWrite } from "./errors.ts";
 import { refusal, UNIQUE_VIOLATION } from "./failures.ts";
 import { reserveIps } from "./ips.ts";
 import { inTransaction } from "./open.ts";

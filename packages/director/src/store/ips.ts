@@ -1,17 +1,20 @@
+import { BadWrite } from "@slipway/engine/journal/errors";
 import type { IpRecord } from "@slipway/engine/model/records";
 import { sql } from "kysely";
-import { BadWrite, IpTaken } from "./errors.ts";
+import { IpTaken } from "./errors.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 
 const holderText = sql<string>`case
   when i.id is not null then 'instance ' || i.group_name || '/' || i.uuid || ' of deployment ' || d.name
-  else 'orphaned VM ' || o.cid || ' of deployment ' || o.deployment_name end`;
+  when o.id is not null then 'orphaned VM ' || o.cid || ' of deployment ' || o.deployment_name
+  else 'stray ' || s.id || ', a VM that may still run (' || s.about || ')' end`;
 
 const holders = sql`ip_addresses p
   left join instances i on i.id = p.instance_id
   left join deployments d on d.id = i.deployment_id
-  left join orphaned_vms o on o.id = p.orphaned_vm_id`;
+  left join orphaned_vms o on o.id = p.orphaned_vm_id
+  left join strays s on s.id = p.stray_id`;
 
 /** Every address that other deployments and orphaned VMs hold, with who that is. */
 export async function takenIps(db: Db, deployment: string): Promise<Map<string, string>> {

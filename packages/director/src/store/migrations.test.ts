@@ -1,5 +1,5 @@
 import { errorText } from "@slipway/kernel/errors";
-import { freshDatabase } from "@slipway/testkit/database";
+import { freshDatabase, testSealer } from "@slipway/testkit/database";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { withClient } from "./embedded/probe.ts";
@@ -28,7 +28,7 @@ describe("migrations", () => {
       [1, 2, 3, 4].map(() => withClient(base.connection, (client) => migrate(client))),
     );
     expect(ran.sort()).toEqual([0, 0, 0, MIGRATIONS.length]);
-    await (await openStore({ connection: base.connection })).close();
+    await (await openStore({ sealer: testSealer, connection: base.connection })).close();
     const rows = await withClient(base.connection, (client) =>
       client.query("select id, name from migrations order by id"),
     );
@@ -39,7 +39,7 @@ describe("migrations", () => {
     await withClient(base.connection, (client) =>
       client.query("insert into migrations (id, name) values (999, 'tomorrow')"),
     );
-    const error = await failure(openStore({ connection: base.connection }));
+    const error = await failure(openStore({ sealer: testSealer, connection: base.connection }));
     expect(DatabaseNewer.is(error)).toBe(true);
     expect(errorText(error)).toContain("at version 999");
   });
@@ -70,28 +70,27 @@ describe("the store", () => {
   });
 
   it("a server that is not there is an outside error with a code", async () => {
-    const error = await failure(openStore({ connection: { ...base.connection, host: "/nowhere" } }));
+    const error = await failure(
+      openStore({ sealer: testSealer, connection: { ...base.connection, host: "/nowhere" } }),
+    );
     expect(StoreLost.is(error)).toBe(true);
     expect(error).toMatchObject({ kind: "outside" });
   });
 
   it("a database that is not there is the operator's to put right", async () => {
-    const error = await failure(openStore({ connection: { ...base.connection, database: "elsewhere" } }));
+    const error = await failure(
+      openStore({ sealer: testSealer, connection: { ...base.connection, database: "elsewhere" } }),
+    );
     expect(StoreRefused.is(error)).toBe(true);
-  });
-
-  it("what cannot be sent is found before anything is, or the rest would be committed", async () => {
-    const statements = [
-      { sql: "insert into director_attributes values ('a', $1)", parameters: ["1"] },
-      { sql: "insert into director_attributes values ('b', $1)", parameters: [Symbol("no")] },
-    ] as unknown as Parameters<typeof base.store.together>[0];
-    expect(String(await failure(base.store.together(statements)))).toContain("bug");
-    expect(await base.db.selectFrom("director_attributes").selectAll().execute()).toEqual([]);
   });
 
   it("outlives connections that are cut: idle, and in the middle of a transaction", async () => {
     const idle: Error[] = [];
-    const store = await openStore({ connection: base.connection, onIdleError: (error) => idle.push(error) });
+    const store = await openStore({
+      sealer: testSealer,
+      connection: base.connection,
+      onIdleError: (error) => idle.push(error),
+    });
     await store.db.selectFrom("tasks").selectAll().execute();
     const cut = () =>
       withClient(base.connection, (client) =>

@@ -3,6 +3,7 @@ import { DatabaseNewer, MigrationFailed } from "./errors.ts";
 import { core } from "./migrations/0001-core.ts";
 import { refuse } from "./migrations/0002-refuse.ts";
 import { problems } from "./migrations/0003-problems.ts";
+import { spine } from "./migrations/0004-spine.ts";
 
 export interface Migration {
   readonly id: number;
@@ -15,6 +16,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 1, name: "core", sql: core },
   { id: 2, name: "refuse", sql: refuse },
   { id: 3, name: "problems", sql: problems },
+  { id: 4, name: "spine", sql: spine },
 ];
 
 /** Any number, the same for all Directors. */

@@ -1,24 +1,32 @@
-import { type CompiledQuery, Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
+import type { Sealer } from "@slipway/kernel/sealer";
+import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import pg from "pg";
+import { StoreLost } from "./errors.ts";
 import { fromDatabase } from "./failures.ts";
+import { Listener, type ListenOptions } from "./listen.ts";
 import { migrate } from "./migrations.ts";
 import { Prepared } from "./prepared.ts";
 import type { Db, Tables } from "./schema.ts";
+import { sealOld } from "./seal-old.ts";
+import { openRows, sealParameters } from "./sealed.ts";
 
 export interface Store {
   readonly db: Db;
-  /** All or nothing, sent in one go. Each statement fails by itself if it must; nobody looks between. */
-  together(statements: readonly CompiledQuery[]): Promise<void>;
+  /** Told what changed: `tasks` or `locks`. Until it is closed. */
+  listen(options: Omit<ListenOptions, "connect">): Listener;
   close(): Promise<void>;
 }
 
 export interface StoreOptions {
   readonly connection: pg.PoolConfig;
+  /** For what may hold secrets. */
+  readonly sealer: Sealer;
   /** Told of connections that broke while nobody used them. */
   readonly onIdleError?: (error: Error) => void;
 }
 
 const INT8 = 20;
+const IDLE_MS = 20_000;
 
 /** Ids and counts are numbers here: none of ours reaches 2^53. For our pool only, not for the whole process. */
 const types: pg.CustomTypesConfig = {
@@ -36,8 +44,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     application_name: "slipway-director",
     ...options.connection,
     types,
-    // A transaction can be sent in one go: see journal.ts.
-    pipeline: true,
+    // A Director that stands still in the middle of a transaction must not keep others from going on.
+    idle_in_transaction_session_timeout: IDLE_MS,
   });
   // Without listeners, a server that goes away would end the process.
   pool.on("error", (error) => options.onIdleError?.(error));
@@ -45,7 +53,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     const client = await pool.connect();
     try {
-      await migrate(client);
+      if ((await migrate(client)) > 0) await sealOld(client, options.sealer);
     } finally {
       client.release();
     }
@@ -54,57 +62,36 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     throw fromDatabase(error, "opening the store");
   }
   const prepared = new Prepared();
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: withOurErrors(pool, prepared) }) });
-  return { db, together: (statements) => together(pool, prepared, statements), close: () => db.destroy() };
+  const { sealer, connection } = options;
+  const seen = asWeUseIt(pool, prepared, sealer);
+  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: seen }) });
+  return {
+    db,
+    listen: (given) =>
+      new Listener({ ...given, connect: () => new pg.Client(connection as pg.ClientConfig) }),
+    close: () => db.destroy(),
+  };
 }
 
-const isPlain = (value: unknown): boolean =>
-  value === null ||
-  ["string", "number", "boolean"].includes(typeof value) ||
-  (Array.isArray(value) && value.every((one) => typeof one === "string"));
-
-async function together(
-  pool: pg.Pool,
-  prepared: Prepared,
-  statements: readonly CompiledQuery[],
-): Promise<void> {
-  const doing = "writing";
-  // The driver would leave out what it cannot send, and commit the rest.
-  for (const { sql, parameters } of statements)
-    if (!parameters.every(isPlain)) throw new Error(`bug: a parameter that cannot be sent, in: ${sql}`);
-  const client = await pool.connect().catch((error: unknown) => {
-    throw fromDatabase(error, doing);
-  });
-  try {
-    // A single statement is a transaction by itself. After one that fails the others do, and the commit undoes.
-    const [only] = statements;
-    const settled = await Promise.allSettled(
-      statements.length === 1 && only !== undefined
-        ? [client.query(prepared.query(only))]
-        : [
-            client.query("begin"),
-            ...statements.map((one) => client.query(prepared.query(one))),
-            client.query("commit"),
-          ],
-    );
-    for (const one of settled) if (one.status === "rejected") throw fromDatabase(one.reason, doing);
-  } finally {
-    client.release();
-  }
-}
-
-/** The pool as the query builder sees it: a lost connection comes out as an error of ours. */
-function withOurErrors(pool: pg.Pool, prepared: Prepared) {
+/** The pool as the query builder sees it: secrets are sealed, and a lost connection is an error of ours. */
+function asWeUseIt(pool: pg.Pool, prepared: Prepared, sealer: Sealer) {
   const known = new WeakMap<pg.PoolClient, PostgresPoolClient>();
+  const lost = new WeakSet<pg.PoolClient>();
   const ours = (client: pg.PoolClient): PostgresPoolClient => ({
     query: (async (sql: string, values: readonly unknown[]) => {
       try {
-        return await client.query(prepared.query({ sql, parameters: values }));
+        const parameters = sealParameters(values ?? [], sealer);
+        const result = await client.query(prepared.query({ sql, parameters }));
+        openRows(result.rows as Record<string, unknown>[], sealer);
+        return result;
       } catch (error) {
-        throw fromDatabase(error, `running: ${sql.split(/\s+/).slice(0, 4).join(" ")} ...`);
+        const ours = fromDatabase(error, `running: ${sql.trim().split(/\s+/).slice(0, 4).join(" ")} ...`);
+        if (StoreLost.is(ours)) lost.add(client);
+        throw ours;
       }
     }) as unknown as PostgresPoolClient["query"],
-    release: () => client.release(),
+    // The pool must not hand out a connection that is gone.
+    release: () => client.release(lost.has(client)),
   });
   return {
     connect: async (): Promise<PostgresPoolClient> => {

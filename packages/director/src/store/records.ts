@@ -28,7 +28,6 @@ interface VmRow {
   readonly stemcell_api_version: number;
   readonly api_version: ApiVersion;
   readonly channel: "user-data" | "registry";
-  readonly env: JsonObject;
   readonly cloud_properties: JsonObject;
   readonly networks: Networks;
   readonly disks: Disks;
@@ -61,6 +60,8 @@ interface InstanceRow {
   readonly update_completed: boolean;
   readonly spec: AppliedSpec | null;
   readonly vms: readonly VmRow[] | null;
+  /** In the order of `vms`. */
+  readonly envs_sealed: readonly JsonObject[];
   readonly disks: readonly DiskRow[] | null;
   readonly ips: readonly IpRecord[] | null;
 }
@@ -74,10 +75,11 @@ export async function readInstances(db: Db, where: RawBuilder<unknown>): Promise
           'created_ms', (extract(epoch from v.created_at) * 1000)::float8,
           'stemcell_name', v.stemcell_name, 'stemcell_version', v.stemcell_version,
           'stemcell_api_version', v.stemcell_api_version, 'api_version', v.api_version, 'channel', v.channel,
-          'env', v.env, 'cloud_properties', v.cloud_properties, 'networks', v.networks, 'disks', v.disks,
+          'cloud_properties', v.cloud_properties, 'networks', v.networks, 'disks', v.disks,
           'agent_url', v.agent_url, 'until_ms', (extract(epoch from v.certificate_until) * 1000)::float8,
           'ready', v.ready) order by v.id)
         from vms v where v.instance_id = i.id) as vms,
+      array(select v.env_sealed from vms v where v.instance_id = i.id order by v.id) as envs_sealed,
       (select json_agg(json_build_object(
           'id', d.id, 'cid', d.cid, 'size', d.size, 'cloud_properties', d.cloud_properties, 'cpi', d.cpi,
           'active', d.active, 'attached_to', d.attached_to, 'hint', d.hint, 'mounted', d.mounted) order by d.id)
@@ -102,12 +104,12 @@ const toInstance = (row: InstanceRow): InstanceRecord => ({
   ignore: row.ignore,
   updateCompleted: row.update_completed,
   spec: row.spec,
-  vms: row.vms?.map(toVm) ?? [],
+  vms: row.vms?.map((vm, at) => toVm(vm, row.envs_sealed[at] ?? {})) ?? [],
   disks: row.disks?.map(toDisk) ?? [],
   ips: row.ips ?? [],
 });
 
-const toVm = (row: VmRow): VmRecord => ({
+const toVm = (row: VmRow, env: JsonObject): VmRecord => ({
   id: row.id,
   cid: row.cid,
   agentId: row.agent_id,
@@ -121,7 +123,7 @@ const toVm = (row: VmRow): VmRecord => ({
   },
   apiVersion: row.api_version,
   channel: row.channel,
-  env: row.env,
+  env,
   cloudProperties: row.cloud_properties,
   networks: row.networks,
   disks: row.disks,

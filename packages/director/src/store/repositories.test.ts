@@ -1,5 +1,9 @@
+import { Ledger } from "@slipway/engine/flows/ledger";
+import { BadWrite } from "@slipway/engine/journal/errors";
+import type { Writes } from "@slipway/engine/journal/writes";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import type { GroupName } from "@slipway/engine/model/names";
+import type { InstanceRecord } from "@slipway/engine/model/records";
 import { systemRandom } from "@slipway/kernel/random";
 import type { StemcellCid, VmCid } from "@slipway/protocol/ids";
 import { freshDatabase } from "@slipway/testkit/database";
@@ -16,15 +20,15 @@ import {
   useStemcells,
 } from "./deployments.ts";
 import { diskHolder, findOrphanDisk, giveDisk, listOrphanDisks, removeOrphanDisk } from "./disks.ts";
-import { BadWrite, DiskInUse, IpTaken } from "./errors.ts";
+import { DiskInUse, IpTaken } from "./errors.ts";
 import { createInstances, findInstance, loadInstances, setIgnore, setState } from "./instances.ts";
 import { takenIps } from "./ips.ts";
-import { openJournal } from "./journal.ts";
 import { listOrphanedVms, removeOrphanedVm } from "./orphaned-vms.ts";
 import type { Db } from "./schema.ts";
-import { listStemcells, mustBeUnused, removeStemcell, saveStemcell, uploadedTo } from "./stemcells.ts";
+import { listStemcells, mustBeUnused, saveStemcell, uploadedTo } from "./stemcells.ts";
 import { listStrays, removeStray } from "./strays.ts";
 import { failure } from "./testing/failure.ts";
+import { runningTask } from "./testing/running-task.ts";
 import { ip, newInstance, shop, uuid } from "./testing/samples.ts";
 
 let base: Awaited<ReturnType<typeof freshDatabase>>;
@@ -34,6 +38,16 @@ beforeEach(async () => {
   db = base.db;
   return () => base.close();
 });
+
+const commit = async (change: (writes: Writes) => void, instance?: InstanceRecord): Promise<void> => {
+  const { journal } = await runningTask(db);
+  const ledger = new Ledger(journal, instance);
+  ledger.write(change);
+  await ledger.flush();
+};
+const write = async (index: number, change: (writes: Writes) => void): Promise<void> =>
+  commit(change, await findInstance(db, "shop", "web", String(index)));
+const STEMCELL_CID = "sc-1.1" as StemcellCid;
 
 const jammy = (version: string, more: object = {}) => ({
   name: "jammy",
@@ -89,7 +103,7 @@ describe("deployments", () => {
   it("one with instances is not deleted, one without is", async () => {
     const id = await shop(db, newInstance(0));
     expect(BadWrite.is(await failure(deleteDeployment(db, id)))).toBe(true);
-    await openJournal(base.store).write((writes) => writes.removeInstance(uuid("uuid-0")));
+    await write(0, (writes) => writes.removeInstance());
     await deleteDeployment(db, id);
     expect(await findDeployment(db, "shop")).toBeUndefined();
   });
@@ -167,16 +181,18 @@ describe("instances and addresses", () => {
       newInstance(n, { ips: [ip(`10.${n >> 8}.${n & 255}.1`)] }),
     );
     await shop(db, ...many);
-    await openJournal(base.store).write((writes) => {
-      for (const { uuid: id, index } of many) {
-        writes.addVm(id, vm(`vm-${index}`, { active: true }));
-        writes.addDisk(id, disk(`disk-${index}`));
-      }
-    });
+    const some = many.filter((_, n) => n % 100 === 0);
+    for (const { index } of some)
+      await write(index, (writes) => {
+        writes.addVm(vm(`vm-${index}`, { active: true, env: { of: index } }));
+        writes.addDisk(disk(`disk-${index}`));
+      });
     const read = await loadInstances(db, "shop");
     expect(read).toHaveLength(2000);
-    expect(read.every((one) => one.vms.length === 1 && one.disks.length === 1 && one.ips.length === 1)).toBe(
-      true,
+    expect(read.every(({ ips }) => ips.length === 1)).toBe(true);
+    const full = read.filter(({ vms, disks }) => vms.length === 1 && disks.length === 1);
+    expect(full.map(({ index, vms }) => [index, vms[0]?.cid, vms[0]?.env])).toEqual(
+      some.map(({ index }) => [index, `vm-${index}`, { of: index }]),
     );
   });
 
@@ -211,19 +227,23 @@ describe("stemcells", () => {
     const deployment = await shop(db);
     await useStemcells(db, deployment, [id]);
     expect((await listStemcells(db))[0]?.deployments).toEqual(["shop"]);
-    for (const work of [mustBeUnused(db, id), removeStemcell(db, id)])
-      expect(await failure(work)).toMatchObject({ code: 50004, message: expect.stringContaining("shop") });
+    expect(await failure(mustBeUnused(db, id))).toMatchObject({
+      code: 50004,
+      message: "Stemcell 'jammy/1.1' is still in use by: shop",
+    });
+    const remove = () => commit((writes) => writes.removeStemcell(STEMCELL_CID, ""));
+    expect(BadWrite.is(await failure(remove()))).toBe(true);
     await saveSuccess(db, deployment, { manifestText: "x", configs: [], stemcells: [] });
-    await removeStemcell(db, id);
-    await removeStemcell(db, id);
+    await remove();
+    await remove();
     expect([await listStemcells(db), await uploadedTo(db, "jammy", "1.1")]).toEqual([[], []]);
   });
 });
 
 describe("orphans and strays", () => {
   const orphaned = async (cid: string) => {
-    await openJournal(base.store).write((writes) => {
-      writes.addDisk(uuid("uuid-1"), disk(cid));
+    await write(1, (writes) => {
+      writes.addDisk(disk(cid));
       writes.orphanDisk(diskCid(cid));
     });
   };
@@ -231,7 +251,7 @@ describe("orphans and strays", () => {
   it("giving an orphan to an instance makes it active and orphans the one it had, at once", async () => {
     await shop(db, newInstance(0), newInstance(1));
     await orphaned("disk-o");
-    await openJournal(base.store).write((writes) => writes.addDisk(uuid("uuid-0"), disk("disk-had")));
+    await write(0, (writes) => writes.addDisk(disk("disk-had")));
     await giveDisk(db, { instance: "uuid-0", cid: diskCid("disk-o"), cpi: "" });
     await giveDisk(db, { instance: "uuid-0", cid: diskCid("disk-o"), cpi: "" });
     expect((await findInstance(db, "shop", "web", "0"))?.disks).toMatchObject([
@@ -268,8 +288,8 @@ describe("orphans and strays", () => {
 
   it("an orphaned VM that is gone frees its addresses", async () => {
     await shop(db, newInstance(0, { ips: [ip("10.0.0.5")] }));
-    await openJournal(base.store).write((writes) => {
-      writes.addVm(uuid("uuid-0"), vm("vm-1"));
+    await write(0, (writes) => {
+      writes.addVm(vm("vm-1"));
       writes.orphanVm(vmCid("vm-1"));
     });
     expect((await takenIps(db, "shop")).size).toBe(1);
@@ -278,8 +298,15 @@ describe("orphans and strays", () => {
   });
 
   it("strays stay listed until the operator removes them", async () => {
-    const stray = { kind: "disk", cpi: "east", requestId: "r-1", about: "a disk", why: "killed" } as const;
-    await openJournal(base.store).write((writes) => writes.addStray(stray));
+    const stray = {
+      kind: "disk",
+      cpi: "east",
+      requestId: "r-1",
+      about: "a disk",
+      why: "killed",
+      addresses: [],
+    } as const;
+    await commit((writes) => writes.addStray(stray));
     const [one] = await listStrays(db);
     expect(one).toMatchObject(stray);
     expect([await removeStray(db, one?.id ?? 0), await removeStray(db, one?.id ?? 0)]).toEqual([true, false]);

@@ -7,6 +7,7 @@ import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { ColumnType, Generated, JSONColumnType, Kysely, Transaction } from "kysely";
+import type { Sealed } from "./sealed.ts";
 
 /** The tables of `migrations`, as types. Integers come as numbers: see `open.ts`. */
 type Id = Generated<number>;
@@ -14,6 +15,8 @@ type Time = ColumnType<Date, Date | string, Date | string>;
 type TimeNow = ColumnType<Date, Date | string | undefined, Date | string>;
 type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
 type Json<T extends object> = JSONColumnType<T>;
+/** Kept encrypted: see `sealed.ts`. */
+type Kept<T> = ColumnType<T, Sealed, Sealed>;
 type MaybeJson<T extends object | string> = ColumnType<T | null, string | null | undefined, string | null>;
 
 export interface Tables {
@@ -26,7 +29,7 @@ export interface Tables {
     username: string;
     deployment_name: string | null;
     context_id: Generated<string>;
-    params: Json<JsonObject>;
+    params_sealed: Kept<JsonObject>;
     result: string | null;
     created_at: TimeNow;
     started_at: MaybeTime;
@@ -64,7 +67,7 @@ export interface Tables {
     id: Id;
     name: string;
     canonical: string;
-    manifest_text: string | null;
+    manifest_sealed: ColumnType<string | null, Sealed | null, Sealed | null>;
     created_at: TimeNow;
   };
   deployment_configs: { deployment_id: number; config_id: number };
@@ -78,6 +81,8 @@ export interface Tables {
     cpi: string;
     api_version: number;
     created_at: TimeNow;
+    /** The task whose upload made it. */
+    task_id: number | null;
   };
   stemcell_uploads: { name: string; version: string; cpi: string };
   deployment_stemcells: { deployment_id: number; stemcell_id: number };
@@ -107,7 +112,7 @@ export interface Tables {
     stemcell_api_version: number;
     api_version: ApiVersion;
     channel: "user-data" | "registry";
-    env: Json<JsonObject>;
+    env_sealed: Kept<JsonObject>;
     cloud_properties: Json<JsonObject>;
     networks: Json<Networks>;
     disks: Json<Disks>;
@@ -154,18 +159,18 @@ export interface Tables {
     static: boolean;
     instance_id: number | null;
     orphaned_vm_id: number | null;
+    stray_id: number | null;
     task_id: number | null;
   };
   intents: {
-    id: Id;
     task_id: number;
-    deployment: string;
+    number: number;
+    scope: string;
     instance_uuid: string | null;
     step: string;
-    intent: Json<JsonObject>;
-    state: Generated<"open" | "done" | "failed" | "undone" | "stray">;
+    version: number;
+    intent_sealed: Kept<JsonObject>;
     opened_at: TimeNow;
-    closed_at: MaybeTime;
   };
   problems: {
     id: Id;

@@ -7,6 +7,8 @@ import type { Db } from "./schema.ts";
 
 export interface UploadedStemcell extends StemcellRecord {
   readonly digest: string;
+  /** The task whose upload made it, as far as that is known. */
+  readonly taskId: number | null;
   /** Names of the deployments that use it. */
   readonly deployments: readonly string[];
 }
@@ -20,6 +22,7 @@ interface StemcellRow {
   readonly digest: string;
   readonly cpi: string;
   readonly api_version: number;
+  readonly task_id: number | null;
   readonly deployments: string[] | null;
 }
 
@@ -32,6 +35,7 @@ const toStemcell = (row: StemcellRow): UploadedStemcell => ({
   cpi: row.cpi,
   apiVersion: row.api_version,
   digest: row.digest,
+  taskId: row.task_id,
   deployments: row.deployments ?? [],
 });
 
@@ -41,7 +45,7 @@ export async function listStemcells(
   filter: { readonly name?: string; readonly version?: string; readonly cpi?: string } = {},
 ): Promise<UploadedStemcell[]> {
   const { rows } = await sql<StemcellRow>`
-    select s.id, s.name, s.version, s.operating_system, s.cid, s.digest, s.cpi, s.api_version,
+    select s.id, s.name, s.version, s.operating_system, s.cid, s.digest, s.cpi, s.api_version, s.task_id,
       (select json_agg(d.name order by d.name) from deployment_stemcells ds
         join deployments d on d.id = ds.deployment_id where ds.stemcell_id = s.id) as deployments
     from stemcells s
@@ -99,27 +103,6 @@ export async function uploadedTo(db: Db, name: string, version: string): Promise
     .orderBy("cpi")
     .execute();
   return rows.map((row) => row.cpi);
-}
-
-/** Refused while a deployment uses it, so ask `mustBeUnused` before the cloud deletes anything. */
-export function removeStemcell(db: Db, id: number): Promise<void> {
-  return inTransaction(db, async (tx) => {
-    const row = await tx
-      .selectFrom("stemcells")
-      .select(["name", "version", "cpi"])
-      .where("id", "=", id)
-      .forUpdate()
-      .executeTakeFirst();
-    if (row === undefined) return;
-    await mustBeUnused(tx, id);
-    await tx
-      .deleteFrom("stemcell_uploads")
-      .where("name", "=", row.name)
-      .where("version", "=", row.version)
-      .where("cpi", "=", row.cpi)
-      .execute();
-    await tx.deleteFrom("stemcells").where("id", "=", id).execute();
-  });
 }
 
 export async function mustBeUnused(db: Db, id: number): Promise<void> {

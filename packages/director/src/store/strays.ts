@@ -1,4 +1,5 @@
-import type { Stray } from "@slipway/engine/flows/journal";
+import type { Stray } from "@slipway/engine/journal/writes";
+import { sql } from "kysely";
 import type { Db } from "./schema.ts";
 
 export interface StrayRecord extends Stray {
@@ -8,7 +9,16 @@ export interface StrayRecord extends Stray {
 
 /** Oldest first. */
 export async function listStrays(db: Db): Promise<StrayRecord[]> {
-  const rows = await db.selectFrom("strays").selectAll().orderBy("id").execute();
+  const rows = await db
+    .selectFrom("strays")
+    .selectAll()
+    .select(
+      sql<string[]>`array(select address from ip_addresses where stray_id = strays.id order by address)`.as(
+        "addresses",
+      ),
+    )
+    .orderBy("id")
+    .execute();
   return rows.map(({ request_id, noted_at, ...row }) => ({
     ...row,
     requestId: request_id,
@@ -16,7 +26,7 @@ export async function listStrays(db: Db): Promise<StrayRecord[]> {
   }));
 }
 
-/** The operator has dealt with it; false when it is not listed. */
+/** The operator has dealt with it, and its addresses are free; false when it is not listed. */
 export async function removeStray(db: Db, id: number): Promise<boolean> {
   const result = await db.deleteFrom("strays").where("id", "=", id).executeTakeFirst();
   return result.numDeletedRows > 0n;

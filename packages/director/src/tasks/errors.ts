@@ -2,14 +2,6 @@ import { defineError } from "@slipway/kernel/errors";
 
 /** Every failure of tasks. DIT-00x leases, 01x locks, 02x work. */
 
-export const LeaseLost = defineError<{ task: number }>({
-  code: "DIT-001",
-  kind: "outside",
-  message: (p) =>
-    `task ${p.task} is no longer run by this Director: its lease ended or another Director has taken it`,
-  next: "Nothing, if another Director goes on with it. Otherwise look at the connection to the database.",
-});
-
 export const DirectorStopping = defineError<{ task: number }>({
   code: "DIT-002",
   kind: "outside",

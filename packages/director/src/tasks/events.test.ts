@@ -1,6 +1,7 @@
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
-import { DirectorStopping, LeaseLost, LockLost } from "./errors.ts";
+import { LeaseLost } from "../store/lease.ts";
+import { DirectorStopping, LockLost } from "./errors.ts";
 import { makeEventLog } from "./events.ts";
 import { TaskCancelled } from "./task.ts";
 

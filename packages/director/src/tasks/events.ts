@@ -1,6 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
-import { DirectorStopping, LeaseLost } from "./errors.ts";
+import { LeaseLost } from "../store/lease.ts";
+import { DirectorStopping } from "./errors.ts";
 import { oneLine } from "./failure.ts";
 import { scrubUrls } from "./scrub.ts";
 import type { Stage } from "./task.ts";

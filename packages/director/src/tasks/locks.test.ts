@@ -2,9 +2,11 @@ import { DirectorError } from "@slipway/engine/model/director-error";
 import { systemClock } from "@slipway/kernel/clock";
 import { freshDatabase } from "@slipway/testkit/database";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Lease } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
+import { Bell } from "./bell.ts";
 import { deploymentLock, instanceLock, type LockOptions, listLocks, TaskLocks } from "./locks.ts";
-import { claim, finish, type Lease, release } from "./queue.ts";
+import { claim, finish, release } from "./queue.ts";
 import { emptyTables, gate, queued } from "./testing/stage.ts";
 
 let db: Db;
@@ -36,6 +38,7 @@ const locksOf = (lease: Lease, over: Partial<LockOptions> = {}) =>
     signal: never,
     keep: () => false,
     onLost: () => undefined,
+    released: new Bell(),
     onError: (error) => {
       throw error;
     },
@@ -126,7 +129,9 @@ describe("a lock", () => {
     await locksOf(after).withLock(SHOP, 0, async () => {
       expect((await row())?.acquired_at).toEqual(first?.acquired_at);
       // The run that lost it can neither take it back nor let it go.
-      await expect(locksOf(before).withLock(SHOP, 0, nothing)).rejects.toThrow("is locked by");
+      await expect(locksOf(before).withLock(SHOP, 0, nothing)).rejects.toThrow(
+        "is no longer run by this Director",
+      );
       stay.open();
       await crashed;
       expect((await row())?.owner).toContain(`#${after.taskId}.${after.attempt}`);

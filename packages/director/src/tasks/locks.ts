@@ -1,10 +1,11 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
 import type { Clock } from "@slipway/kernel/clock";
-import { sql } from "kysely";
+import { type QueryResult, type RawBuilder, sql } from "kysely";
+import { hold, type Lease, leaseLostAs } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
+import type { Bell } from "./bell.ts";
 import { LockLost, LockTaken } from "./errors.ts";
 import { GENERIC_CODE } from "./failure.ts";
-import { fence, type Lease } from "./queue.ts";
 
 export const deploymentLock = (deployment: string): string => `lock:deployment:${deployment}`;
 export const instanceLock = (uuid: string): string => `lock:instance:${uuid}`;
@@ -24,6 +25,8 @@ export interface LockOptions {
   /** True: the task goes on elsewhere, and its locks stay its own. */
   readonly keep: () => boolean;
   readonly onError: (error: unknown) => void;
+  /** Rung when some lock was let go. */
+  readonly released: Bell;
 }
 
 /**
@@ -60,12 +63,10 @@ export class TaskLocks {
   async renew(): Promise<void> {
     const before = [...this.#held];
     if (before.length === 0) return;
-    const rows = await this.#db
-      .updateTable("locks")
-      .set({ expires_at: this.#expiry() })
-      .where("owner", "=", this.#owner)
-      .returning("name")
-      .execute();
+    const { rows } = await this.#fenced<{ name: string }>(
+      (mine) => sql`${mine} update locks set expires_at = ${this.#expiry()} from mine
+        where mine.held and owner = ${this.#owner} returning name`,
+    );
     const still = new Set(rows.map((row) => row.name));
     for (const name of before) {
       if (still.has(name) || !this.#held.delete(name)) continue;
@@ -74,28 +75,40 @@ export class TaskLocks {
   }
 
   async #take(name: string, waitMs: number): Promise<void> {
-    const { clock, signal } = this.#options;
+    const { clock, signal, released } = this.#options;
     const start = clock.monotonic();
     for (let delay = FIRST_WAIT_MS; ; delay = Math.min(delay * 2, LONGEST_WAIT_MS)) {
       signal.throwIfAborted();
       if (await this.#tryTake(name)) return;
       const left = waitMs - (clock.monotonic() - start);
       if (left <= 0) throw await this.#taken(name);
-      await clock.sleep(Math.min(delay, left), signal);
+      await released.wait(Math.min(delay, left), clock, signal);
     }
   }
 
   async #tryTake(name: string): Promise<boolean> {
-    const { rows } = await sql<{ name: string }>`
-      with mine as (${fence(this.#lease)})
+    const { rows } = await this.#fenced<{ name: string }>(
+      (mine) => sql`${mine}
       insert into locks as held (name, task_id, owner, acquired_at, expires_at)
-      select ${name}, mine.id, ${this.#owner}, clock_timestamp(), ${this.#expiry()} from mine
+      select ${name}, ${this.#lease.taskId}::bigint, ${this.#owner}, clock_timestamp(), ${this.#expiry()}
+      from mine where mine.held
       on conflict (name) do update set
         acquired_at = case when held.task_id = excluded.task_id then held.acquired_at else excluded.acquired_at end,
         task_id = excluded.task_id, owner = excluded.owner, expires_at = excluded.expires_at
       where (held.task_id = excluded.task_id and held.owner <> excluded.owner) or ${abandoned("held")}
-      returning name`.execute(this.#db);
+      returning name`,
+    );
     return rows.length > 0;
+  }
+
+  /** Of a run that was taken over, no lock is taken, kept or let go: they are the next run's. */
+  async #fenced<T>(statement: (mine: RawBuilder<unknown>) => RawBuilder<T>): Promise<QueryResult<T>> {
+    try {
+      const mine = sql`with mine as materialized (select ${hold(this.#lease)} as held)`;
+      return await statement(mine).execute(this.#db);
+    } catch (error) {
+      throw leaseLostAs(error, this.#lease.taskId);
+    }
   }
 
   async #taken(name: string): Promise<Error> {
@@ -109,7 +122,10 @@ export class TaskLocks {
   async #release(name: string): Promise<void> {
     if (!this.#held.delete(name) || this.#options.keep()) return;
     try {
-      await this.#db.deleteFrom("locks").where("name", "=", name).where("owner", "=", this.#owner).execute();
+      await this.#fenced(
+        (mine) => sql`${mine} delete from locks using mine
+          where mine.held and name = ${name} and owner = ${this.#owner}`,
+      );
     } catch (error) {
       // It goes with the end of the task at the latest.
       this.#options.onError(error);

@@ -3,9 +3,10 @@ import { freshDatabase } from "@slipway/testkit/database";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import type { Lease } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
 import { type OutputOptions, readOutput, TaskOutput } from "./output.ts";
-import { claim, type Lease, release } from "./queue.ts";
+import { claim, release } from "./queue.ts";
 import { type Shaking, shakyDb } from "./testing/shaky-db.ts";
 import { queued, textOf } from "./testing/stage.ts";
 

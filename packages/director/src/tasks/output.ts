@@ -1,7 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { sql } from "kysely";
+import { hold, type Lease, LeaseLost, leaseLostAs } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
-import { fence, type Lease } from "./queue.ts";
 
 export type OutputType = "event" | "debug" | "cpi" | "conversation" | "result";
 /** What grows while the task runs. `result` is written with its end. */
@@ -155,15 +155,19 @@ async function put(db: Db, lease: Lease, pieces: readonly Piece[]): Promise<bool
   const rows = pieces.map(
     (piece) => sql`(${piece.type}::text, ${piece.start}::bigint, ${piece.data}::bytea)`,
   );
-  const answer = await sql<{ id: number }>`
-    with mine as (${fence(lease)}),
-    written as (
+  try {
+    await sql`
+      with mine as materialized (select ${hold(lease)} as held)
       insert into task_output (task_id, type, start, data)
-      select mine.id, piece.type, piece.start, piece.data
+      select ${lease.taskId}, piece.type, piece.start, piece.data
       from mine, (values ${sql.join(rows)}) as piece (type, start, data)
-      on conflict do nothing)
-    select id from mine`.execute(db);
-  return answer.rows.length > 0;
+      where mine.held on conflict do nothing`.execute(db);
+    return true;
+  } catch (thrown) {
+    const error = leaseLostAs(thrown, lease.taskId);
+    if (LeaseLost.is(error)) return false;
+    throw error;
+  }
 }
 
 /** The bytes from `fromByte` on, and how many there are in all. */

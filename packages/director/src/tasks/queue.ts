@@ -1,18 +1,10 @@
 import type { TaskState, TaskType } from "@slipway/protocol/director/task";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { sql } from "kysely";
+import { awaitEarlierWrites, type Lease } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
+import { Sealed } from "../store/sealed.ts";
 import type { NewTask } from "./task.ts";
-
-/**
- * The right to run a task. `attempt` goes up with every claim, so a lease that was taken over can never write again,
- * not even for the same owner. Leases end by the database's clock: the Directors need not agree on the time.
- */
-export interface Lease {
-  readonly taskId: number;
-  readonly owner: string;
-  readonly attempt: number;
-}
 
 export interface ClaimedTask {
   readonly lease: Lease;
@@ -45,7 +37,7 @@ export async function enqueue(db: Db, task: NewTask): Promise<number> {
       username: task.user,
       deployment_name: task.deployment ?? null,
       context_id: task.contextId ?? "",
-      params: JSON.stringify(task.params),
+      params_sealed: new Sealed(task.params),
     })
     .returning("id")
     .executeTakeFirstOrThrow();
@@ -61,7 +53,7 @@ export async function claim(db: Db, options: ClaimOptions): Promise<ClaimedTask 
     description: string;
     username: string;
     deployment_name: string | null;
-    params: JsonObject;
+    params_sealed: JsonObject;
     attempts: number;
   }>`
     update tasks set
@@ -79,9 +71,10 @@ export async function claim(db: Db, options: ClaimOptions): Promise<ClaimedTask 
              or lease_until is null or lease_until < clock_timestamp() or ${options.alone}::boolean)
       order by state = 'queued', id
       for update skip locked limit 1)
-    returning id, type, state, description, username, deployment_name, params, attempts`.execute(db);
+    returning id, type, state, description, username, deployment_name, params_sealed, attempts`.execute(db);
   const row = rows[0];
   if (row === undefined) return undefined;
+  if (row.attempts > 1) await awaitEarlierWrites(db, row.id);
   return {
     lease: { taskId: row.id, owner: options.owner, attempt: row.attempts },
     type: row.type,
@@ -89,7 +82,7 @@ export async function claim(db: Db, options: ClaimOptions): Promise<ClaimedTask 
     description: row.description,
     user: row.username,
     deployment: row.deployment_name ?? undefined,
-    params: row.params,
+    params: row.params_sealed,
   };
 }
 
@@ -124,6 +117,8 @@ export async function finish(db: Db, lease: Lease, ending: Ending): Promise<bool
         state: ending.state,
         result: ending.result,
         finished_at: sql<Date>`now()`,
+        // Nobody needs it any more, and it may hold secrets.
+        params_sealed: new Sealed({}),
         lease_owner: null,
         lease_until: null,
       })
@@ -166,15 +161,5 @@ export async function cancelledOf(db: Db, owner: string): Promise<readonly numbe
     .execute();
   return rows.map((row) => row.id);
 }
-
-/**
- * The task's row, if the lease still holds, kept as it is until the statement's transaction ends: for writes that must
- * not happen after another has taken over.
- */
-export const fence = (lease: Lease) => sql<{ id: number }>`
-  select id from tasks
-  where id = ${lease.taskId} and lease_owner = ${lease.owner} and attempts = ${lease.attempt}
-    and state in ('processing', 'cancelling')
-  for share`;
 
 const leaseEnd = (ms: number) => sql<Date>`clock_timestamp() + ${ms} * interval '1 millisecond'`;

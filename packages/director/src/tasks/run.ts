@@ -1,8 +1,12 @@
+import type { Journal } from "@slipway/engine/journal/journal";
 import { type Clock, isoTime } from "@slipway/kernel/clock";
 import type { TaskType } from "@slipway/protocol/director/task";
 import { addEvent } from "../store/events.ts";
+import { openJournal } from "../store/journal.ts";
+import { LeaseLost, writeFenced } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
-import { DirectorStopping, LeaseLost, LockLost, UnknownWork } from "./errors.ts";
+import type { Bell } from "./bell.ts";
+import { DirectorStopping, LockLost, UnknownWork } from "./errors.ts";
 import { type EventLog, makeEventLog } from "./events.ts";
 import { CANCELLED_CODE, debugText, failureOf, oneLine, shortResult } from "./failure.ts";
 import { cancelledMessage } from "./list.ts";
@@ -23,6 +27,10 @@ export interface RunOptions {
   readonly flushMs?: number | undefined;
   readonly limitBytes?: number | undefined;
   readonly lockExpiryMs?: number | undefined;
+  /** Put around the journal of every run: by drivers that watch or break it. */
+  readonly journal: (journal: Journal) => Journal;
+  /** Rung when some lock was let go. */
+  readonly released: Bell;
   /** Troubles nobody waits for. */
   readonly onError: (error: unknown) => void;
 }
@@ -135,6 +143,7 @@ export class TaskRun {
         events.error(CANCELLED_CODE, cancelledMessage(lease.taskId));
         return { state: "cancelled", result: cancelledMessage(lease.taskId) };
       }
+      if (LeaseLost.is(rootOf(error))) this.#leaseLost();
       if (this.#elsewhere) return undefined;
       const failure = failureOf(LockLost.is(reason) ? reason : error, lease.taskId);
       events.error(failure.code, failure.message);
@@ -150,6 +159,7 @@ export class TaskRun {
       keep: () => this.#elsewhere,
       onLost: (error) => this.#controller.abort(error),
       onError: (error) => debug(debugText(error)),
+      released: this.#options.released,
     });
     this.#renewLocks = () => locks.renew();
     return locks;
@@ -177,13 +187,17 @@ export class TaskRun {
       conversation: (line) => output.append("conversation", `${scrubUrls(JSON.stringify(line))}\n`),
       result: (document) => void results.push(`${JSON.stringify(document ?? null)}\n`),
       audit: ({ error, ...event }) =>
-        addEvent(this.#db, {
-          deployment,
-          ...event,
-          ...(error !== undefined && { error: oneLine(error) }),
-          user,
-          taskId: lease.taskId,
-        }),
+        writeFenced(this.#db, lease, (tx) =>
+          addEvent(tx, {
+            deployment,
+            ...event,
+            ...(error !== undefined && { error: oneLine(error) }),
+            user,
+            taskId: lease.taskId,
+          }),
+        ),
+      write: (work) => writeFenced(this.#db, lease, work),
+      journal: this.#options.journal(openJournal(this.#db, lease)),
       withLock: (name, waitMs, work) => locks.withLock(name, waitMs, work),
     };
   }
@@ -237,4 +251,16 @@ export class TaskRun {
     if (this.#over || this.#options.alone) return;
     this.#cancelDeadMan = this.#options.clock.after(this.#options.leaseMs * 0.9, () => this.#leaseLost());
   }
+}
+
+/** What it came from, however it was wrapped. */
+function rootOf(error: unknown): unknown {
+  let at = error;
+  for (
+    let depth = 0;
+    depth < 8 && at instanceof Error && !LeaseLost.is(at) && at.cause !== undefined;
+    depth++
+  )
+    at = at.cause;
+  return at;
 }

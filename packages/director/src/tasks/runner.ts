@@ -1,7 +1,10 @@
+import type { Journal } from "@slipway/engine/journal/journal";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { TaskState, TaskType } from "@slipway/protocol/director/task";
+import type { Notice } from "../store/listen.ts";
 import type { Db } from "../store/schema.ts";
+import { Bell } from "./bell.ts";
 import { type CancelFilter, cancelTasks } from "./list.ts";
 import { type ClaimedTask, cancelledOf, claim, enqueue } from "./queue.ts";
 import { deleteOldTasks } from "./retention.ts";
@@ -35,6 +38,8 @@ export interface RunnerOptions {
   readonly limitBytes?: number | undefined;
   readonly lockExpiryMs?: number | undefined;
   readonly onError: (error: unknown) => void;
+  /** Put around the journal of every run: by drivers that watch or break it. */
+  readonly journal?: ((journal: Journal) => Journal) | undefined;
 }
 
 const RETENTION_EVERY_MS = 600_000;
@@ -44,6 +49,7 @@ export class TaskRunner implements Tasks {
   readonly #options: RunnerOptions;
   readonly #owner: string;
   readonly #runs = new Map<TaskRun, Promise<void>>();
+  readonly #released = new Bell();
   #state: "new" | "running" | "stopped" = "new";
   #looking: Promise<void> | undefined;
   #lookAgain = false;
@@ -79,6 +85,12 @@ export class TaskRunner implements Tasks {
     // One that is being claimed just now, or that nobody runs.
     if (ids.length > 0) this.wake();
     return ids;
+  }
+
+  /** What the database says others have changed. */
+  notice(what: Notice): void {
+    if (what === "tasks") this.wake();
+    else this.#released.ring();
   }
 
   /** There may be something to do. */
@@ -163,6 +175,8 @@ export class TaskRunner implements Tasks {
   #launch(task: ClaimedTask): void {
     const { db, works, clock, alone, flushMs, limitBytes, lockExpiryMs, onError } = this.#options;
     const options: RunOptions = {
+      released: this.#released,
+      journal: this.#options.journal ?? ((journal) => journal),
       works,
       clock,
       leaseMs: this.#leaseMs(),

@@ -1,7 +1,9 @@
 import type { ConversationLine } from "@slipway/engine/call-log/line";
+import type { Journal } from "@slipway/engine/journal/journal";
 import type { AuditEvent } from "@slipway/engine/model/audit-event";
 import type { TaskType } from "@slipway/protocol/director/task";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { Db } from "../store/schema.ts";
 
 export interface NewTask {
   readonly type: TaskType;
@@ -9,7 +11,7 @@ export interface NewTask {
   readonly user: string;
   readonly deployment?: string | undefined;
   readonly contextId?: string | undefined;
-  /** What the task is to do; kept with it, so that a resumed one knows. No secrets. */
+  /** What the task is to do; kept with it, encrypted and until it has ended, so that a resumed one knows. */
   readonly params: JsonObject;
 }
 
@@ -38,6 +40,10 @@ export interface TaskContext {
   /** One JSON document per line of the result output. */
   result(document: unknown): void;
   audit(event: AuditEvent): Promise<number>;
+  /** Changes that belong to no step: all of them while this run of the task may write, or none. */
+  write<T>(work: (db: Db) => Promise<T>): Promise<T>;
+  /** For steps; fenced in the same way. */
+  readonly journal: Journal;
   /** Takes a lock for the rest of `work`; another holder is named in the error, with since when. */
   withLock<T>(name: string, waitMs: number, work: () => Promise<T>): Promise<T>;
 }

@@ -1,89 +1,119 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { AgentRefused, AgentSilent, WrongAgent } from "../agents/agent.ts";
-import { activeDisk } from "../model/records.ts";
-import type { StepName } from "../plan/model.ts";
+import type { Journal } from "../journal/journal.ts";
+import { type InstanceUuid, slug } from "../model/names.ts";
+import { activeDisk, type InstanceRecord } from "../model/records.ts";
+import type { InstancePlan, PlannedStep } from "../plan/model.ts";
+import type { FlowContext } from "../steps/context.ts";
+import { diskFits, newVm } from "../steps/select.ts";
 import { causeOf } from "./errors.ts";
-import { Records } from "./records.ts";
-import { type Journey, runSteps } from "./run-steps.ts";
-import { diskFits, newVm } from "./select.ts";
-import type { FlowContext } from "./step.ts";
+import { Ledger } from "./ledger.ts";
+import { flushed, type InstanceRun, takeStep } from "./run-steps.ts";
 
-/** By copy: for a CPI that could not do it itself. */
-const COPY: readonly StepName[] = [
-  "create_disk",
-  "attach_new_disk",
-  "mount_new_disk",
-  "migrate_disk",
-  "unmount_old_disk",
-  "detach_old_disk",
-  "orphan_disk",
-];
+/** What is known of the instances of a deploy, so that nobody reads again what was just written. */
+export class KnownInstances {
+  readonly #journal: Pick<Journal, "instance">;
+  readonly #known = new Map<InstanceUuid, InstanceRecord>();
 
-/** Brings one instance to its plan, by the steps the plan names. */
-export async function runInstance(journey: Journey, context: FlowContext): Promise<void> {
-  const names = inOrder(journey);
-  if (names.length === 0) return;
-  const records = new Records(journey.uuid, context.journal);
-  if ((await records.instance())?.updateCompleted === true) {
-    await context.journal.write((writes) => writes.updateInstance(journey.uuid, { updateCompleted: false }));
-    records.forget();
+  constructor(journal: Pick<Journal, "instance">, instances: Iterable<InstanceRecord> = []) {
+    this.#journal = journal;
+    for (const instance of instances) this.#known.set(instance.uuid, instance);
   }
+
+  async get(uuid: InstanceUuid): Promise<InstanceRecord | undefined> {
+    return this.#known.get(uuid) ?? (await this.#journal.instance(uuid));
+  }
+
+  set(uuid: InstanceUuid, instance: InstanceRecord | undefined): void {
+    if (instance === undefined) this.#known.delete(uuid);
+    else this.#known.set(uuid, instance);
+  }
+}
+
+export interface PlannedRun extends Omit<InstanceRun, "goal"> {
+  readonly plan: InstancePlan;
+}
+
+/** Brings one instance to its plan, by the steps the plan names and no others. */
+export async function runInstance(
+  planned: PlannedRun,
+  context: FlowContext,
+  known = new KnownInstances(context.journal),
+): Promise<void> {
+  const { uuid, plan } = planned;
+  const first = plan.steps.find(({ condition }) => condition === undefined);
+  const instance = await known.get(uuid);
+  if (first === undefined || instance === undefined) return;
+  const ledger = new Ledger(context.journal, instance);
+  const run: InstanceRun = { ...planned, goal: plan };
+  const done = (error?: string) =>
+    ledger.event({
+      action: plan.action,
+      objectType: "instance",
+      objectName: slug(instance),
+      deployment: context.deployment,
+      instance: slug(instance),
+      ...(error !== undefined && { error }),
+    });
   try {
-    await runSteps(["delete_unused_vm"], journey, context, records);
-    const [before, after] = splitAfterMount(names);
-    await runSteps(before, journey, context, records);
-    if (await needsCopy(journey, names, records)) await runSteps(COPY, journey, context, records);
-    await runSteps(after, journey, context, records);
-  } catch (error) {
-    await removeUnreachable(error, journey, context);
-    throw error;
+    await flushed(ledger, async () => {
+      try {
+        if (instance.updateCompleted)
+          ledger.write((writes) => writes.updateInstance({ updateCompleted: false }));
+        await takeAll(plan, run, ledger, context);
+      } catch (error) {
+        await removeUnusable(error, plan, run, ledger, context);
+        done(messageTrail(error));
+        throw error;
+      }
+      done();
+    });
+  } finally {
+    known.set(uuid, ledger.instance);
   }
 }
 
-/** What comes before each of these, whatever the records say: no disk is detached while an agent uses it. */
-const UNMOUNT: Readonly<Partial<Record<StepName, StepName>>> = {
-  detach_disk: "unmount_disk",
-  detach_old_disk: "unmount_old_disk",
-};
-
-/** The steps of the plan, as they can be taken. */
-function inOrder({ plan }: Journey): readonly StepName[] {
-  const planned = plan.steps.map(({ name }) => name);
-  return planned.flatMap((name) => {
-    const first = UNMOUNT[name];
-    return first === undefined || planned.includes(first) ? [name] : [first, name];
-  });
+async function takeAll(
+  plan: InstancePlan,
+  run: InstanceRun,
+  ledger: Ledger,
+  context: FlowContext,
+): Promise<void> {
+  let copies: boolean | undefined;
+  const wanted = ({ condition }: PlannedStep): boolean => {
+    if (condition === undefined) return true;
+    if (condition !== "cpi_cannot_change_disk") return false;
+    // Decided once: what follows makes the disk fit.
+    copies ??= !diskWasChanged(ledger.instance, plan);
+    return copies;
+  };
+  for (const step of plan.steps) if (wanted(step)) await takeStep(step.name, run, ledger, context);
 }
 
-/** A disk the CPI was to resize is looked at again once it is back. */
-function splitAfterMount(
-  names: readonly StepName[],
-): readonly [before: readonly StepName[], after: readonly StepName[]] {
-  const byCpi = names.includes("resize_disk") || names.includes("update_disk");
-  const at = byCpi ? names.indexOf("mount_disk") + 1 : names.length;
-  return [names.slice(0, at), names.slice(at)];
-}
-
-async function needsCopy(journey: Journey, names: readonly StepName[], records: Records): Promise<boolean> {
-  if (!names.includes("resize_disk") && !names.includes("update_disk")) return false;
-  const instance = await records.instance();
-  const disk = instance === undefined ? undefined : activeDisk(instance);
-  return disk !== undefined && !diskFits(disk, journey.plan.desired?.persistentDisk);
+/** A disk the CPI was to change is looked at again once it is back. */
+function diskWasChanged(instance: InstanceRecord | undefined, { desired }: InstancePlan): boolean {
+  const disk = instance && activeDisk(instance);
+  return disk === undefined || diskFits(disk, desired?.persistentDisk);
 }
 
 /** A new VM whose agent cannot be used is deleted, unless the operator wants to look at it. */
-async function removeUnreachable(error: unknown, journey: Journey, context: FlowContext): Promise<void> {
+async function removeUnusable(
+  error: unknown,
+  { steps }: InstancePlan,
+  run: InstanceRun,
+  ledger: Ledger,
+  context: FlowContext,
+): Promise<void> {
   const cause = causeOf(error);
   const ofAgent =
     cause instanceof AgentSilent || cause instanceof AgentRefused || cause instanceof WrongAgent;
   if (!ofAgent || context.settings.keepUnreachableVms || context.signal.aborted) return;
-  const instance = await context.journal.instance(journey.uuid);
-  const vm = instance === undefined ? undefined : newVm(instance);
+  const vm = ledger.instance && newVm(ledger.instance);
   if (vm === undefined || vm.ready) return;
-  context.debug(`VM ${vm.cid} is deleted: ${messageTrail(error)}`);
-  const gone = { ...journey, plan: { ...journey.plan, desired: undefined } };
+  const gone: InstanceRun = { ...run, goal: { ...run.goal, desired: undefined } };
   try {
-    await runSteps(["delete_unused_vm"], gone, context);
+    for (const { name, condition } of steps)
+      if (condition === "new_agent_unusable") await takeStep(name, gone, ledger, context);
   } catch (problem) {
     // The operator is told why the VM is of no use; the next deploy deletes it.
     context.debug(`VM ${vm.cid} could not be deleted: ${messageTrail(problem)}`);

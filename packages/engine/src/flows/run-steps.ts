@@ -1,106 +1,178 @@
-import type { JsonObject } from "@slipway/protocol/schema/json";
 import { CpiLost } from "../clouds/cloud.ts";
-import { display, type InstanceUuid } from "../model/names.ts";
-import type { InstancePlan, StepName } from "../plan/model.ts";
-import { audit } from "./audit.ts";
+import type { Writes } from "../journal/writes.ts";
+import type { AuditEvent } from "../model/audit-event.ts";
+import type { InstanceGoal } from "../model/goal.ts";
+import { display, type InstanceUuid, slug } from "../model/names.ts";
+import { aboutInstance, type FlowContext } from "../steps/context.ts";
+import type { Begun, Outcome, Step, StepSubject } from "../steps/step.ts";
+import { OTHER_STEPS, STEPS, type StepName } from "../steps/steps.ts";
 import { StepFailed } from "./errors.ts";
-import { Records } from "./records.ts";
-import { type AnyStep, aboutInstance, type FlowContext, type Step, type Subject } from "./step.ts";
-import { STEPS } from "./steps.ts";
+import { Ledger } from "./ledger.ts";
 
 /** An instance has a few VMs and disks. A step that finds more to do than this does not record what it does. */
 const MOST_ROUNDS = 100;
 
-/** An instance on its way to its plan. */
-export interface Journey {
+/** An instance on its way to its goal. */
+export interface InstanceRun {
   readonly uuid: InstanceUuid;
-  readonly plan: InstancePlan;
+  readonly goal: InstanceGoal;
   readonly watchMs: readonly [low: number, high: number] | null;
   /** Told each step before it is taken. */
-  readonly progress?: (step: StepName) => void;
+  readonly progress?: ((step: StepName, subject: StepSubject) => void) | undefined;
 }
 
-/**
- * Takes the steps in order. Each is looked at with the records as they are, and skipped when they say it is done.
- * `records`: of whoever takes several lists of steps after each other, and changes nothing in between.
- */
+/** Takes the steps in order, on what is recorded of the instance now. */
 export async function runSteps(
   names: readonly StepName[],
-  journey: Journey,
+  run: InstanceRun,
   context: FlowContext,
-  records = new Records(journey.uuid, context.journal),
 ): Promise<void> {
-  for (const name of names) {
-    context.signal.throwIfAborted();
-    await runStep(STEPS[name], journey, records, context);
-  }
+  const ledger = new Ledger(context.journal, await context.journal.instance(run.uuid));
+  await flushed(ledger, async () => {
+    for (const name of names) await takeStep(name, run, ledger, context);
+  });
 }
 
-async function runStep(
-  step: AnyStep,
-  journey: Journey,
-  records: Records,
+/** What was done is in the journal afterwards, also when the work failed. */
+export async function flushed(ledger: Ledger, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    // Why it failed matters more than that it could not be written down.
+    await ledger.flush().catch(() => undefined);
+    throw error;
+  }
+  await ledger.flush();
+}
+
+/** Looks at the step with the records as they are; it is skipped when they say it is done. */
+export async function takeStep(
+  name: StepName,
+  run: InstanceRun,
+  ledger: Ledger,
   context: FlowContext,
 ): Promise<void> {
+  const { instance } = ledger;
+  if (instance === undefined) return;
+  await take(STEPS[name], {
+    ledger,
+    context: aboutInstance(context, instance),
+    scope: context.deployment,
+    instance,
+    label: display(instance),
+    subject: () => ledger.instance && { goal: run.goal, instance: ledger.instance, watchMs: run.watchMs },
+    progress: (subject) => run.progress?.(name, subject),
+  });
+}
+
+type OtherSteps = typeof OTHER_STEPS;
+type SubjectOf<T> = T extends Step<infer S> ? S : never;
+
+/** A step on something that no instance has. `scope`: what its intent is journaled under. */
+export async function runOther<N extends keyof OtherSteps>(
+  name: N,
+  subject: SubjectOf<OtherSteps[N]>,
+  context: FlowContext,
+  scope = context.deployment,
+): Promise<void> {
+  const ledger = new Ledger(context.journal);
+  const step = OTHER_STEPS[name] as unknown as Step<SubjectOf<OtherSteps[N]>>;
+  await flushed(ledger, () =>
+    take(step, { ledger, context, scope, instance: undefined, label: scope, subject: () => subject }),
+  );
+}
+
+interface Taking<S> {
+  readonly ledger: Ledger;
+  readonly context: FlowContext;
+  readonly scope: string;
+  readonly instance: { readonly uuid: InstanceUuid; readonly group: string } | undefined;
+  /** For people. */
+  readonly label: string;
+  readonly subject: () => S | undefined;
+  readonly progress?: (subject: S) => void;
+}
+
+async function take<S>(step: Step<S>, taking: Taking<S>): Promise<void> {
+  const { context, label } = taking;
   let tries = 1;
   for (let rounds = 0; ; rounds++) {
-    if (rounds > MOST_ROUNDS) throw new Error(`bug: ${step.name} of ${journey.uuid} finds no end`);
-    const instance = await records.instance();
-    const subject: Subject | undefined = instance && {
-      plan: journey.plan,
-      instance,
-      watchMs: journey.watchMs,
-    };
-    if (subject === undefined || step.done?.(subject) === true) return;
-    const intent = step.intent(subject, context);
-    if (intent === undefined) return;
-    journey.progress?.(step.name);
+    if (rounds > MOST_ROUNDS) throw new Error(`bug: ${step.name} of ${label} finds no end`);
+    context.signal.throwIfAborted();
+    const subject = taking.subject();
+    const begun = subject && step.begin(subject, context);
+    if (subject === undefined || begun === undefined) return;
+    taking.progress?.(subject);
+    context.debug(`${step.name} of ${label}`);
     try {
-      const own = aboutInstance(context, subject.instance);
-      const outcome = await take(step as unknown as Step<object, unknown>, intent, records, own);
-      await audit(step.name, subject.instance, intent, outcome, context);
+      await carryOut(step, begun, taking);
     } catch (error) {
       context.signal.throwIfAborted();
-      if (step.retry?.(error, tries, context) !== true)
-        throw new StepFailed(display(subject.instance), step.name, error);
+      if (!step.retry(error, tries, context)) throw new StepFailed(label, step.name, error);
       tries += 1;
-      context.debug(`${step.name} of ${journey.uuid}: tried again after: ${String(error)}`);
+      context.debug(`${step.name} of ${label}: tried again after: ${String(error)}`);
       continue;
     }
-    if (step.repeats !== true) return;
+    if (!step.loop) return;
   }
 }
 
-/** Intent, work, outcome. */
-async function take(
-  step: Step<object, unknown>,
-  intent: object,
-  records: Records,
-  context: FlowContext,
-): Promise<unknown> {
-  const { taskId, deployment, journal } = context;
-  const instance = records.uuid;
-  context.debug(`${step.name} of ${instance}`);
-  if (step.record !== undefined) records.forget();
-  if (step.inward === true) {
-    return await journal.write((writes) => step.record?.(intent, undefined, writes));
+/** Intent, work, outcome. The outcome is committed with what comes next, and before any other call. */
+async function carryOut<S>(step: Step<S>, begun: Begun, taking: Taking<S>): Promise<void> {
+  const { ledger, context, scope, instance } = taking;
+  if (begun.journaled === undefined) {
+    if (begun.invalidate !== undefined) ledger.write(begun.invalidate);
+    if (step.kind !== "record") await ledger.flush();
+    return noteOutcome(await begun.run(context), taking);
   }
-  const opened = await journal.open({
-    taskId,
-    deployment,
-    instance,
+  const { journal } = context;
+  const key = { taskId: journal.taskId, number: journal.newNumber() };
+  await ledger.flush({
+    ...key,
+    scope,
+    instance: instance?.uuid ?? null,
     step: step.name,
-    intent: intent as unknown as JsonObject,
+    ...begun.journaled,
   });
-  let outcome: unknown;
+  let outcome: Outcome;
   try {
-    outcome = await step.run(opened.intent, context);
+    outcome = await begun.run(context);
   } catch (error) {
     // Whether a lost or interrupted call was carried out is not known: the intent stays open, to be settled.
     const unknown = error instanceof CpiLost || context.signal.aborted;
-    if (!unknown) await journal.close(opened.id, "failed", (writes) => step.doubt?.(opened.intent, writes));
+    if (!unknown) {
+      ledger.close(key);
+      if (begun.invalidate !== undefined) ledger.write(begun.invalidate);
+      await ledger.flush();
+    }
     throw error;
   }
-  await journal.close(opened.id, "done", (writes) => step.record?.(opened.intent, outcome, writes));
-  return outcome;
+  ledger.close(key);
+  noteOutcome(outcome, taking);
+}
+
+function noteOutcome<S>(
+  { record, event }: Outcome,
+  { ledger, context, instance }: Pick<Taking<S>, "ledger" | "context" | "instance">,
+): void {
+  ledger.write(record);
+  if (event === undefined) return;
+  ledger.event({
+    ...event,
+    ...(context.deployment !== "" && { deployment: context.deployment }),
+    ...(instance !== undefined && { instance: slug(instance) }),
+  });
+}
+
+/** Changes of the records that belong to no step: what an operator has decided by hand. */
+export async function changeInstance(
+  uuid: InstanceUuid,
+  context: Pick<FlowContext, "journal">,
+  write: (writes: Writes) => void,
+  event?: AuditEvent,
+): Promise<void> {
+  const ledger = new Ledger(context.journal, await context.journal.instance(uuid));
+  ledger.write(write);
+  if (event !== undefined) ledger.event(event);
+  await ledger.flush();
 }

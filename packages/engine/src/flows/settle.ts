@@ -1,59 +1,90 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { AgentRefused, AgentSilent, WrongAgent } from "../agents/agent.ts";
 import { CpiRefused } from "../clouds/cloud.ts";
-import { display } from "../model/names.ts";
-import type { StepName } from "../plan/model.ts";
-import { IntentUnreadable, StepFailed } from "./errors.ts";
-import type { IntentRecord, Writes } from "./journal.ts";
-import { aboutInstance, type FlowContext, type Settled, type Step } from "./step.ts";
-import { STEPS } from "./steps.ts";
+import type { IntentRecord } from "../journal/journal.ts";
+import type { Stray } from "../journal/writes.ts";
+import { display, slug } from "../model/names.ts";
+import type { InstanceRecord } from "../model/records.ts";
+import { aboutInstance, type FlowContext } from "../steps/context.ts";
+import { IntentUnreadable } from "../steps/errors.ts";
+import type { AnyStep, Begun, Settled } from "../steps/step.ts";
+import { stepNamed } from "../steps/steps.ts";
+import { StepFailed } from "./errors.ts";
+import { Ledger } from "./ledger.ts";
+
+export interface SettleOptions {
+  /** What cannot be found out is given up: noted as a stray where something may be left behind. */
+  readonly giveUp?: boolean;
+  /** Default: the deployment's. */
+  readonly scope?: string;
+}
 
 /**
  * Finds out what became of every step that was begun and whose outcome nobody has recorded: after a crash, a lost CPI
  * or a cancelled task. Afterwards the records say what is, and can be planned from.
  */
-export async function settleOpenIntents(context: FlowContext): Promise<number> {
-  const open = await context.journal.openIntents(context.deployment);
-  for (const intent of open) await settleOne(intent, context);
+export async function settleOpenIntents(context: FlowContext, options: SettleOptions = {}): Promise<number> {
+  const open = await context.journal.openIntents(options.scope ?? context.deployment);
+  for (const intent of open) await settleOne(intent, context, options);
   return open.length;
 }
 
-async function settleOne(record: IntentRecord, context: FlowContext): Promise<void> {
-  if (!Object.hasOwn(STEPS, record.step)) throw IntentUnreadable({ step: record.step, id: record.id });
-  const step = STEPS[record.step as StepName] as unknown as Step<object, unknown>;
-  const { intent } = record;
-  const undone = (writes: Writes) => step.doubt?.(intent, writes);
-  if (step.redo === true) return await context.journal.close(record.id, "undone", undone);
-  context.debug(`settling ${record.step} of ${record.instance ?? context.deployment}`);
-  const own = aboutInstance(context, await instanceOf(record, context));
-  let settled: Settled<unknown>;
+type Found = Settled | { readonly how: "undone" };
+
+async function settleOne(record: IntentRecord, context: FlowContext, options: SettleOptions): Promise<void> {
+  const step = stepNamed(record.step);
+  if (step === undefined) throw IntentUnreadable({ step: record.step, why: "there is no such step" });
+  const instance = record.instance === null ? undefined : await context.journal.instance(record.instance);
+  const ledger = new Ledger(context.journal, instance);
+  // Written by a version that journaled it: the plan takes it again.
+  const begun = isJournaled(step) ? step.resume(record.version, record.intent) : undefined;
+  const found: Found =
+    begun === undefined ? { how: "undone" } : await findOut(record, begun, instance, context, options);
+  ledger.close(record);
+  if (found.how === "stray") ledger.write((writes) => writes.addStray(found.stray));
+  if (found.how === "undone" && begun?.invalidate !== undefined) ledger.write(begun.invalidate);
+  if (found.how === "done") {
+    ledger.write(found.outcome.record);
+    const { event } = found.outcome;
+    if (event !== undefined)
+      ledger.event({
+        ...event,
+        ...(context.deployment !== "" && { deployment: context.deployment }),
+        ...(instance !== undefined && { instance: slug(instance) }),
+      });
+  }
+  await ledger.flush();
+}
+
+const isJournaled = ({ kind }: AnyStep): boolean => kind === "call" || kind === "create";
+
+async function findOut(
+  record: IntentRecord,
+  begun: Begun,
+  instance: InstanceRecord | undefined,
+  context: FlowContext,
+  { giveUp = false }: SettleOptions,
+): Promise<Found> {
+  const name = instance === undefined ? (record.instance ?? record.scope) : display(instance);
+  context.debug(`settling ${record.step} of ${name}`);
   try {
-    settled = step.settle
-      ? await step.settle(intent, own)
-      : { how: "done", outcome: await step.run(intent, own) };
+    return await begun.settle(aboutInstance(context, instance));
   } catch (error) {
+    context.signal.throwIfAborted();
     // An answer is an outcome: it was not done. Planning from the records goes on from there.
     const answered =
       error instanceof CpiRefused ||
       error instanceof AgentRefused ||
       error instanceof AgentSilent ||
       error instanceof WrongAgent;
-    context.signal.throwIfAborted();
-    if (!answered) throw new StepFailed(await nameOf(record, context), `${record.step} begun earlier`, error);
+    if (!answered && !giveUp) throw new StepFailed(name, `${record.step} begun earlier`, error);
     context.debug(`${record.step} was not done: ${messageTrail(error)}`);
-    settled = { how: "undone" };
+    const stray = answered ? undefined : begun.stray(context);
+    return stray === undefined ? { how: "undone" } : { how: "stray", stray: because(stray, error) };
   }
-  await context.journal.close(record.id, settled.how, (writes) => {
-    if (settled.how === "done") step.record?.(intent, settled.outcome, writes);
-    if (settled.how === "stray") writes.addStray(settled.stray);
-    if (settled.how === "undone") undone(writes);
-  });
 }
 
-async function nameOf(record: IntentRecord, context: FlowContext): Promise<string> {
-  const instance = await instanceOf(record, context);
-  return instance === undefined ? (record.instance ?? context.deployment) : display(instance);
-}
-
-const instanceOf = async ({ instance: uuid }: IntentRecord, { journal }: FlowContext) =>
-  uuid === null ? undefined : await journal.instance(uuid);
+const because = (stray: Stray, error: unknown): Stray => ({
+  ...stray,
+  why: `${stray.why} (${messageTrail(error)})`,
+});

@@ -1,15 +1,15 @@
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { Report } from "../manifest/problems.ts";
+import type { Change } from "../model/goal.ts";
 import type { InstanceRecord, IpRecord, VmRecord } from "../model/records.ts";
+import { sameBody } from "../model/vm-suits.ts";
 import { bodyChanges, type Known, networkChanges } from "./changes.ts";
 import type { Outfit } from "./desired.ts";
 import type { Holder, Ledger } from "./ips.ts";
-import type { Change } from "./model.ts";
 import { addressesOf } from "./networks.ts";
 import type { Placed } from "./placement.ts";
 import { keepReservations, reportUnusable, reserveRest, type Settled, settle } from "./reservations.ts";
 import type { Rooms } from "./rooms.ts";
-import { sameBody } from "./vms.ts";
 
 export interface Addressed extends Settled {
   /** Reasons to replace the VM. */

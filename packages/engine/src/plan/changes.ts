@@ -1,10 +1,11 @@
 import type { Networks } from "@slipway/protocol/settings/networks";
+import { differences, sameJson } from "../model/equal.ts";
+import type { Change, DesiredInstance } from "../model/goal.ts";
+import { networkDifferences } from "../model/network-differences.ts";
 import type { InstanceRecord, VmRecord } from "../model/records.ts";
 import type { Outfit } from "./desired.ts";
 import { type DiskWork, isAttached } from "./disks.ts";
-import { differences, sameJson } from "./equal.ts";
-import type { AgentReport, Change, DesiredInstance, PlanOptions } from "./model.ts";
-import { networkDifferences } from "./networks.ts";
+import type { AgentReport, PlanOptions } from "./model.ts";
 import type { Request } from "./states.ts";
 import { idleAddresses } from "./vms.ts";
 

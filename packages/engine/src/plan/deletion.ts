@@ -1,7 +1,8 @@
+import type { Change } from "../model/goal.ts";
 import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
 import { isAttached } from "./disks.ts";
-import type { AgentReport, Change, InstancePlan } from "./model.ts";
-import { newStepList, release } from "./steps.ts";
+import type { AgentReport, InstancePlan } from "./model.ts";
+import { detachBeforeDelete, newStepList } from "./steps.ts";
 
 /**
  * The end of an instance. Its disks go to the orphans. A VM that may be orphaned is left to the clean-up, so that the
@@ -22,7 +23,7 @@ export function planDeletion(
   if (vm !== undefined && !unresponsive) {
     const idle = given.agent?.responsive === true && given.agent.jobState === "stopped";
     if (!idle) list.add("stop", given.why);
-    release(recorded, vm, list);
+    detachBeforeDelete(recorded, vm, list);
   }
   if (vm !== undefined && orphans(recorded, vm, given.orphanVm && !unresponsive)) {
     list.add("orphan_vm", given.why);
@@ -39,6 +40,7 @@ export function planDeletion(
     recorded,
     unresponsive,
     skipDrain: given.skipDrain,
+    diskMayBeReplaced: false,
     downtime: vm === undefined ? undefined : "for good: it is deleted",
   };
 }

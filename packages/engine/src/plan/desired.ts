@@ -2,9 +2,9 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { CloudConfig, InstanceGroup, Manifest } from "../manifest/model.ts";
 import type { Report } from "../manifest/problems.ts";
 import type { ResolvedStemcell } from "../manifest/resolve-stemcells.ts";
+import type { DesiredInstance } from "../model/goal.ts";
 import type { CpiName } from "../model/names.ts";
 import type { StemcellRecord } from "../model/records.ts";
-import type { DesiredInstance } from "./model.ts";
 import { rowFor } from "./stemcells.ts";
 
 /** What all instances of a group in one zone have in common. One object each: 10,000 instances share a few. */

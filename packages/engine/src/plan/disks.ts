@@ -1,6 +1,6 @@
+import { sameJson } from "../model/equal.ts";
+import type { DesiredInstance } from "../model/goal.ts";
 import type { DiskRecord, InstanceRecord } from "../model/records.ts";
-import { sameJson } from "./equal.ts";
-import type { DesiredInstance } from "./model.ts";
 
 type WantedDisk = DesiredInstance["persistentDisk"];
 
@@ -49,6 +49,10 @@ export function diskWork(
     return { wanted, how: "update", active, fresh, old: leftovers };
   return { wanted, how: "copy", active, fresh, old: [...leftovers, active] };
 }
+
+/** Whether a new disk may take over: by copy, or because the CPI cannot change the one there is. */
+export const mayBeReplaced = ({ how }: DiskWork): boolean =>
+  how === "first" || how === "copy" || how === "resize" || how === "update";
 
 const matches = (disk: DiskRecord, wanted: NonNullable<WantedDisk>): boolean =>
   disk.size === wanted.size && sameJson(disk.cloudProperties, wanted.cloudProperties);

@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from "@slipway/protocol/schema/json";
 import { display } from "../model/names.ts";
-import { CALLS } from "./calls.ts";
-import type { GroupPlan, InstancePlan, Plan, PlannedStep } from "./model.ts";
+import { STEPS } from "../steps/steps.ts";
+import type { GroupPlan, InstancePlan, Plan, PlannedStep, StepCondition } from "./model.ts";
 
 /** A plan as an operator reads it: which calls, why, and which instance will be down for what. */
 export function describePlan(plan: Plan): readonly string[] {
@@ -56,15 +56,21 @@ function describeInstance(instance: InstancePlan): readonly string[] {
     `    down: ${instance.downtime ?? "no"}`,
     ...instance.steps.map((step) => {
       const calls = callsOf(step, instance);
-      return `    ${step.name}${calls.length === 0 ? "" : ` [${calls.join(", ")}]`}: ${step.reason}`;
+      const when = step.condition === undefined ? "" : `, ${CONDITIONS[step.condition]}`;
+      return `    ${step.name}${calls.length === 0 ? "" : ` [${calls.join(", ")}]`}${when}: ${step.reason}`;
     }),
   ];
 }
 
 function callsOf({ name }: PlannedStep, { skipDrain }: InstancePlan): readonly string[] {
-  if (name !== "stop" || !skipDrain) return CALLS[name];
-  return CALLS.stop.filter((call) => call !== "agent drain" && call !== "agent run_script pre-stop");
+  const { calls, drainCalls = [] } = STEPS[name];
+  return skipDrain ? calls.filter((call) => !drainCalls.includes(call)) : calls;
 }
+
+const CONDITIONS: Readonly<Record<StepCondition, string>> = {
+  cpi_cannot_change_disk: "only if the CPI cannot change the disk",
+  new_agent_unusable: "only if the agent of the new VM cannot be used",
+};
 
 const nameOf = ({ desired, recorded }: InstancePlan): string => {
   const one = desired ?? recorded;
@@ -91,5 +97,6 @@ const instanceJson = (instance: InstancePlan): Json => ({
     name: step.name,
     calls: [...callsOf(step, instance)],
     reason: step.reason,
+    ...(step.condition !== undefined && { condition: step.condition }),
   })),
 });

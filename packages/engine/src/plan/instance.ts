@@ -1,17 +1,18 @@
 import type { Report } from "../manifest/problems.ts";
+import type { Action, Change, DesiredInstance } from "../model/goal.ts";
 import { display } from "../model/names.ts";
 import { activeVm, type VmRecord } from "../model/records.ts";
 import { type Addressed, addressInstance } from "./addresses.ts";
 import { diskChanges, inPlaceChanges, type Known, quietChanges } from "./changes.ts";
 import type { Outfit } from "./desired.ts";
-import { diskWork, isAttached } from "./disks.ts";
+import { diskWork, isAttached, mayBeReplaced } from "./disks.ts";
 import type { Holder, Ledger } from "./ips.ts";
-import type { Action, AgentReport, Change, DesiredInstance, InstancePlan, PlanInput } from "./model.ts";
+import type { AgentReport, InstancePlan, PlanInput } from "./model.ts";
 import type { Placed } from "./placement.ts";
 import type { Rooms } from "./rooms.ts";
 import { type Request, requestFor } from "./states.ts";
 import { isStatic } from "./static-seats.ts";
-import { newStepList, release, type Situation, stepsFor, type VmWork } from "./steps.ts";
+import { detachBeforeDelete, newStepList, type Situation, stepsFor, type VmWork } from "./steps.ts";
 import { spareVm } from "./vms.ts";
 
 export interface Planning {
@@ -120,7 +121,7 @@ function detach(
     recorded?.state === "detached" ? "it is detached" : `state ${recorded?.state ?? "new"} -> detached`;
   if (known !== undefined && !unresponsive) {
     if (mayRun(known)) list.add("stop", why);
-    release(recorded, known.vm, list);
+    detachBeforeDelete(recorded, known.vm, list);
   }
   if (known !== undefined) list.add("delete_vm", why);
   if (recorded?.vms.some((vm) => !vm.active)) list.add("delete_unused_vm", why);
@@ -133,6 +134,7 @@ function detach(
     recorded,
     unresponsive,
     skipDrain: skipsDrain(input, desired.group),
+    diskMayBeReplaced: false,
     downtime: known === undefined ? undefined : "until it is started again: its VM is deleted",
   };
 }
@@ -204,6 +206,7 @@ function converge(
     recorded,
     unresponsive,
     skipDrain,
+    diskMayBeReplaced: mayBeReplaced(disk),
     downtime,
   });
   return {

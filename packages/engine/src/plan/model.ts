@@ -1,10 +1,10 @@
-import type { DiskCid } from "@slipway/protocol/ids";
-import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { CloudConfig, Manifest, UpdatePolicy } from "../manifest/model.ts";
 import type { PlanProblem } from "../manifest/problems.ts";
-import type { CpiName, GroupName, InstanceUuid } from "../model/names.ts";
-import type { InstanceRecord, InstanceState, IpRecord, StemcellRecord } from "../model/records.ts";
+import type { DesiredInstance, InstanceGoal } from "../model/goal.ts";
+import type { GroupName, InstanceUuid } from "../model/names.ts";
+import type { InstanceRecord, StemcellRecord } from "../model/records.ts";
+import type { StepName } from "../steps/steps.ts";
 
 /** Everything a plan is made of. Planning asks nobody else: the same input gives the same plan. */
 export interface PlanInput {
@@ -55,102 +55,21 @@ export interface StateChange {
   readonly to: "started" | "stopped" | "detached" | "restart" | "recreate";
 }
 
-export type ChangeKind =
-  | "stemcell"
-  | "cloud_properties"
-  | "env"
-  | "network"
-  | "recreate"
-  | "job"
-  | "configuration"
-  | "persistent_disk"
-  | "state"
-  | "restart"
-  | "dirty"
-  | "tags"
-  | "missing_vm";
-
-/** Why something is done, in words for an operator. */
-export interface Change {
-  readonly kind: ChangeKind;
-  readonly reason: string;
-}
-
-/** One file of `flows/steps` each; the order here is the order a flow may have them in. */
-export type StepName =
-  | "stop"
-  | "unmount_disk"
-  | "detach_disk"
-  | "resize_disk"
-  | "update_disk"
-  | "reboot_vm"
-  | "delete_vm"
-  | "delete_unused_vm"
-  | "orphan_vm"
-  | "create_vm"
-  | "wait_for_agent"
-  | "activate_vm"
-  | "attach_disk"
-  | "mount_disk"
-  | "prepare_agent"
-  | "create_disk"
-  | "attach_new_disk"
-  | "mount_new_disk"
-  | "migrate_disk"
-  | "switch_disk"
-  | "unmount_old_disk"
-  | "detach_old_disk"
-  | "orphan_disk"
-  | "set_vm_metadata"
-  | "apply"
-  | "start"
-  | "save_instance"
-  | "delete_instance";
+/** When a step is taken that depends on what happens on the way. */
+export type StepCondition =
+  /** The CPI was asked to resize or update the disk, and could not. */
+  | "cpi_cannot_change_disk"
+  /** A VM was made, and its agent does not answer or refuses. */
+  | "new_agent_unusable";
 
 export interface PlannedStep {
   readonly name: StepName;
   readonly reason: string;
+  readonly condition?: StepCondition;
 }
 
-export type Action = "none" | "create" | "recreate" | "update" | "metadata" | "stop" | "detach" | "delete";
-
-/** What an instance is to become: all a flow needs, nothing to look up. */
-export interface DesiredInstance {
-  readonly group: GroupName;
-  readonly uuid: InstanceUuid;
-  readonly index: number;
-  readonly az: string | null;
-  readonly bootstrap: boolean;
-  readonly state: InstanceState;
-  readonly cpi: CpiName;
-  readonly stemcell: StemcellRecord;
-  /** AZ's, then VM type's, then extensions' properties. */
-  readonly cloudProperties: JsonObject;
-  readonly vmResources:
-    | { readonly cpu: number; readonly ram: number; readonly ephemeral_disk_size: number }
-    | undefined;
-  readonly vmType: string | null;
-  readonly env: JsonObject;
-  readonly tags: JsonObject;
-  /** As they go to the CPI. */
-  readonly networks: Networks;
-  readonly ips: readonly IpRecord[];
-  readonly persistentDisk: { readonly size: number; readonly cloudProperties: JsonObject } | null;
-}
-
-export interface InstancePlan {
-  readonly action: Action;
-  readonly changes: readonly Change[];
+export interface InstancePlan extends InstanceGoal {
   readonly steps: readonly PlannedStep[];
-  /** Undefined for an instance that is deleted. */
-  readonly desired: DesiredInstance | undefined;
-  /** Undefined for a new one. */
-  readonly recorded: InstanceRecord | undefined;
-  /** Its agent did not answer: nothing is asked of it. */
-  readonly unresponsive: boolean;
-  readonly skipDrain: boolean;
-  /** By hand: these disks are to go, and no other. */
-  readonly disksToGo?: readonly DiskCid[];
   /** Whether the instance is down meanwhile, and for what. */
   readonly downtime: string | undefined;
 }

@@ -1,6 +1,6 @@
 import type { Network, Networks } from "@slipway/protocol/settings/networks";
 import { describe, expect, it } from "vitest";
-import { networkDifferences } from "./networks.ts";
+import { networkDifferences } from "../model/network-differences.ts";
 import { cloud, group, input, manifest, manual, on, planned, ranges, subnet } from "./testing/builders.ts";
 
 const config = cloud({

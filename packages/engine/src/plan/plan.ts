@@ -1,5 +1,6 @@
 import { parseIp } from "../manifest/ip.ts";
 import { newReport, type Report } from "../manifest/problems.ts";
+import type { DesiredInstance } from "../model/goal.ts";
 import { slug } from "../model/names.ts";
 import type { InstanceRecord, StemcellRecord } from "../model/records.ts";
 import { type Candidates, findCandidates } from "./candidates.ts";
@@ -13,7 +14,7 @@ import {
   skipsDrain,
 } from "./instance.ts";
 import { type Holder, type Ledger, newLedger } from "./ips.ts";
-import type { DesiredInstance, GroupPlan, InstancePlan, Plan, PlanInput, Planned } from "./model.ts";
+import type { GroupPlan, InstancePlan, Plan, PlanInput, Planned } from "./model.ts";
 import { atLeastOne, batchesOf, inOrder } from "./order.ts";
 import { type Placed, type PlacedGroup, placeGroups } from "./placement.ts";
 import { claimStatics } from "./reservations.ts";

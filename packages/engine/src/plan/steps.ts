@@ -1,59 +1,38 @@
+import type { DesiredInstance } from "../model/goal.ts";
 import { activeDisk, type InstanceRecord, type VmRecord } from "../model/records.ts";
+import { STEP_ORDER, type StepName } from "../steps/steps.ts";
 import { type DiskWork, isAttached } from "./disks.ts";
-import type { DesiredInstance, PlannedStep, StepName } from "./model.ts";
+import type { PlannedStep, StepCondition } from "./model.ts";
 
-/** The order steps have in every flow. */
-const ORDER: readonly StepName[] = [
-  "stop",
-  "unmount_disk",
-  "detach_disk",
-  "resize_disk",
-  "update_disk",
-  "reboot_vm",
-  "delete_vm",
-  "delete_unused_vm",
-  "orphan_vm",
-  "create_vm",
-  "wait_for_agent",
-  "activate_vm",
-  "attach_disk",
-  "mount_disk",
-  "prepare_agent",
-  "create_disk",
-  "attach_new_disk",
-  "mount_new_disk",
-  "migrate_disk",
-  "switch_disk",
-  "unmount_old_disk",
-  "detach_old_disk",
-  "orphan_disk",
-  "set_vm_metadata",
-  "apply",
-  "start",
-  "save_instance",
-  "delete_instance",
-];
-
-/** Steps by name, read in the order of flows. */
+/** Steps by name, read in the order of the table of steps. */
 export interface StepList {
   add(name: StepName, reason: string): void;
+  /** One that depends on what happens on the way; not listed where the step is taken anyway. */
+  addIf(condition: StepCondition, name: StepName, reason: string): void;
   steps(): readonly PlannedStep[];
 }
 
 export function newStepList(): StepList {
-  const reasons = new Map<StepName, string>();
+  const always = new Map<StepName, PlannedStep>();
+  const sometimes = new Map<StepName, PlannedStep>();
+  const inCase = new Map<StepName, PlannedStep>();
   return {
     add: (name, reason) => {
-      if (!reasons.has(name)) reasons.set(name, reason);
+      if (!always.has(name)) always.set(name, { name, reason });
+    },
+    addIf: (condition, name, reason) => {
+      const list = condition === "new_agent_unusable" ? inCase : sometimes;
+      if (!list.has(name)) list.set(name, { name, reason, condition });
     },
     steps: () => {
-      if (reasons.size === 0) return [];
+      if (always.size === 0) return [];
       const steps: PlannedStep[] = [];
-      for (const name of ORDER) {
-        const reason = reasons.get(name);
-        if (reason !== undefined) steps.push({ name, reason });
+      for (const name of STEP_ORDER) {
+        const step = always.get(name) ?? sometimes.get(name);
+        if (step !== undefined) steps.push(step);
       }
-      return steps;
+      // What undoes comes last: it is taken when one of the others has failed.
+      return [...steps, ...inCase.values()];
     },
   };
 }
@@ -104,9 +83,9 @@ function keepVm(situation: Situation, list: StepList): void {
   if (situation.running && inPlace !== "quiet") list.add("stop", cause);
   if (inPlace === "stop") return;
   byCpi(disk, list, () => {
-    if (disk.active?.mounted) list.add("unmount_disk", "the disk is changed while nobody uses it");
-    if (disk.active && isAttached(disk.active, vm))
-      list.add("detach_disk", "the CPI changes disks that are not attached");
+    if (disk.active === undefined || !isAttached(disk.active, vm)) return;
+    list.add("unmount_disk", "the disk is changed while nobody uses it");
+    list.add("detach_disk", "the CPI changes disks that are not attached");
   });
   bringDisk(disk, list, vm);
   if (vm !== undefined && !vm.ready) list.add("prepare_agent", "its agent was not given its settings yet");
@@ -121,7 +100,7 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
   const { vm, spare, disk, desired, vmWork, recorded, cause, unresponsive } = situation;
   if (vm !== undefined) {
     if (situation.running) late.add("stop", "its jobs must not run while the VM is replaced");
-    if (!unresponsive) release(recorded, vm, late);
+    if (!unresponsive) detachBeforeDelete(recorded, vm, late);
     late.add(vmWork === "swap" ? "orphan_vm" : "delete_vm", cause);
   }
   byCpi(disk, vmWork === "create" ? early : late, () => undefined);
@@ -133,6 +112,7 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
       spare === undefined ? "a new VM boots" : "the VM made before was not ready yet",
     );
     making.add("prepare_agent", "a new agent gets its settings");
+    making.addIf("new_agent_unusable", "delete_unused_vm", "a VM whose agent cannot be used is of no use");
   }
   const moving = vmWork === "create" ? early : late;
   moving.add(
@@ -147,10 +127,10 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
 }
 
 /** The disk of a VM that goes is unmounted and detached before. */
-export function release(recorded: InstanceRecord | undefined, vm: VmRecord, list: StepList): void {
+export function detachBeforeDelete(recorded: InstanceRecord | undefined, vm: VmRecord, list: StepList): void {
   const disk = recorded && activeDisk(recorded);
   if (disk === undefined || !isAttached(disk, vm)) return;
-  if (disk.mounted) list.add("unmount_disk", "its data is written out before the VM goes");
+  list.add("unmount_disk", "its data is written out before the VM goes");
   list.add("detach_disk", "the disk outlives the VM");
 }
 
@@ -171,6 +151,19 @@ function bringDisk(disk: DiskWork, list: StepList, vm: VmRecord | undefined): vo
   const moved = how === "resize" || how === "update" || !isAttached(active, vm);
   if (moved) list.add("attach_disk", `disk '${active.cid}' holds its data`);
   if (moved || !active.mounted) list.add("mount_disk", `disk '${active.cid}' holds its data`);
+  if (how === "resize" || how === "update") copyInstead(list);
+}
+
+/** By copy, as with a CPI that is not asked at all. */
+function copyInstead(list: StepList): void {
+  const add = (name: StepName, reason: string) => list.addIf("cpi_cannot_change_disk", name, reason);
+  add("create_disk", "the disk changed");
+  add("attach_new_disk", "it is new");
+  add("mount_new_disk", "to be written to");
+  add("migrate_disk", "the data goes to the new disk");
+  add("unmount_old_disk", "replaced");
+  add("detach_old_disk", "replaced");
+  add("orphan_disk", "kept for some days: replaced");
 }
 
 /** A first disk, a disk that takes over from another, and what becomes of those that are no longer needed. */
@@ -191,7 +184,9 @@ function changeDisk(disk: DiskWork, list: StepList, vm: VmRecord | undefined): v
   const copied = how === "copy";
   const there = old.filter((one) => isAttached(one, vm));
   const why = how === "remove" ? "no longer wanted" : copied ? "replaced" : "left by an unfinished change";
-  if (copied || there.some((one) => one.mounted)) list.add("unmount_old_disk", why);
-  if (copied || there.length > 0) list.add("detach_old_disk", why);
+  if (copied || there.length > 0) {
+    list.add("unmount_old_disk", why);
+    list.add("detach_old_disk", why);
+  }
   if (old.length > 0) list.add("orphan_disk", `kept for some days: ${why}`);
 }

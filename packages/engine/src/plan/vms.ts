@@ -1,20 +1,6 @@
+import type { DesiredInstance } from "../model/goal.ts";
 import { activeVm, type InstanceRecord, type VmRecord } from "../model/records.ts";
-import type { Outfit } from "./desired.ts";
-import { sameJson } from "./equal.ts";
-import type { DesiredInstance } from "./model.ts";
-import { networkDifferences } from "./networks.ts";
-
-/** Whether a VM has the stemcell, env and cloud properties that are wanted, wherever its networks are. */
-export const sameBody = (vm: VmRecord, wanted: Outfit | DesiredInstance): boolean =>
-  vm.cpi === wanted.cpi &&
-  vm.stemcell.name === wanted.stemcell.name &&
-  vm.stemcell.version === wanted.stemcell.version &&
-  sameJson(vm.env, wanted.env) &&
-  sameJson(vm.cloudProperties, wanted.cloudProperties);
-
-/** Whether a VM that was made earlier is just what would be made now. */
-export const vmSuits = (vm: VmRecord, wanted: DesiredInstance): boolean =>
-  sameBody(vm, wanted) && networkDifferences(vm.networks, wanted.networks).length === 0;
+import { vmSuits } from "../model/vm-suits.ts";
 
 /** A VM that an interrupted run has made for this, and that serves as well as a new one. */
 export const spareVm = (

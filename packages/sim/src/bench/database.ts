@@ -2,6 +2,7 @@ import { chmod, mkdtemp, rm } from "node:fs/promises";
 import { type Embedded, openEmbedded } from "@slipway/director/store/embedded/open";
 import { openStore, type Store } from "@slipway/director/store/open";
 import type { Clock } from "@slipway/kernel/clock";
+import { simSealer } from "../director/sim-sealer.ts";
 
 export interface Opened {
   readonly dir: string;
@@ -28,7 +29,7 @@ export async function withStoreIn<T>(
 ): Promise<T> {
   const database = await openEmbedded({ stateDir: dir, clock });
   try {
-    const store = await openStore({ connection: database.connection });
+    const store = await openStore({ sealer: simSealer, connection: database.connection });
     try {
       return await work({ dir, database, store });
     } finally {

@@ -1,11 +1,12 @@
-import { appliedSpec } from "@slipway/engine/flows/spec";
 import { parseCloudConfig } from "@slipway/engine/manifest/cloud-config";
 import { parseManifest } from "@slipway/engine/manifest/deployment";
 import { parseYaml } from "@slipway/engine/manifest/yaml";
+import type { DesiredInstance } from "@slipway/engine/model/goal";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import { activeVm, type InstanceRecord } from "@slipway/engine/model/records";
-import type { AgentReport, DesiredInstance, Plan, PlanInput } from "@slipway/engine/plan/model";
+import type { AgentReport, Plan, PlanInput } from "@slipway/engine/plan/model";
 import { plan } from "@slipway/engine/plan/plan";
+import { appliedSpec } from "@slipway/engine/steps/spec";
 import type { Clock } from "@slipway/kernel/clock";
 import type { AgentId, DiskCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import { CLOUD_CONFIG, manifestOf } from "../director/manifests.ts";

@@ -4,12 +4,13 @@ import { systemRandom } from "@slipway/kernel/random";
 import type { ChildOrder, ChildReport } from "../crash/child-order.ts";
 import { installCrashPoints } from "../crash/points.ts";
 import { directorInSim } from "../director/director-in-sim.ts";
+import { simSealer } from "../director/sim-sealer.ts";
 import { reachWorld } from "../remote/reach-world.ts";
 
 /** A Director that resumes what it finds, does what it is told, and dies where it is told. */
 async function main(order: ChildOrder): Promise<void> {
   const points = installCrashPoints(order.dieAt, () => process.kill(process.pid, "SIGKILL"));
-  const store = await openStore({ connection: order.connection });
+  const store = await openStore({ sealer: simSealer, connection: order.connection });
   const world = await reachWorld(order.world);
   const director = directorInSim({
     store,

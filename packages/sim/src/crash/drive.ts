@@ -1,4 +1,5 @@
 import { openStore } from "@slipway/director/store/open";
+import { simSealer } from "../director/sim-sealer.ts";
 import { brokenInvariants } from "../world/invariants.ts";
 import type { ChildReport } from "./child-order.ts";
 import { readRemembered } from "./remembered.ts";
@@ -85,7 +86,7 @@ function failures(report: ChildReport | "killed"): readonly string[] {
 }
 
 async function inspect(stage: Stage): Promise<readonly string[]> {
-  const store = await openStore({ connection: stage.connection });
+  const store = await openStore({ sealer: simSealer, connection: stage.connection });
   try {
     return brokenInvariants(stage.world, await readRemembered(store.db));
   } finally {
@@ -94,7 +95,7 @@ async function inspect(stage: Stage): Promise<readonly string[]> {
 }
 
 async function hasTask(stage: Stage, { task, before }: Scenario): Promise<boolean> {
-  const store = await openStore({ connection: stage.connection });
+  const store = await openStore({ sealer: simSealer, connection: stage.connection });
   try {
     const rows = await store.db.selectFrom("tasks").select("type").where("type", "=", task.type).execute();
     return rows.length > before.filter(({ type }) => type === task.type).length;

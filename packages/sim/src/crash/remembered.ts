@@ -13,11 +13,7 @@ const OVER = ["done", "error", "cancelled", "timeout"] as const;
 export async function readRemembered(db: Db): Promise<Remembered> {
   const deployments = await db.selectFrom("deployments").select("name").execute();
   const instances = await Promise.all(deployments.map(({ name }) => loadInstances(db, name)));
-  const open = await db
-    .selectFrom("intents")
-    .select(["step", "intent"])
-    .where("state", "=", "open")
-    .execute();
+  const open = await db.selectFrom("intents").select(["step", "intent_sealed"]).execute();
   const unfinished = await db
     .selectFrom("tasks")
     .select(["id", "state"])
@@ -28,7 +24,7 @@ export async function readRemembered(db: Db): Promise<Remembered> {
     orphanDisks: (await listOrphanDisks(db)).map(({ cid }) => cid),
     orphanedVms: (await listOrphanedVms(db)).map(({ cid }) => cid),
     openIntents: open.map(({ step }) => step),
-    unsure: new Set(open.flatMap(({ intent }) => [intent.vm, intent.disk].filter(isText))),
+    unsure: new Set(open.flatMap(({ intent_sealed: intent }) => [intent.vm, intent.disk].filter(isText))),
     strays: (await listStrays(db)).map(({ about }) => about),
     unfinished: unfinished.map(({ id, state }) => `${id} (${state})`),
   };

@@ -6,6 +6,7 @@ import { openStore } from "@slipway/director/store/open";
 import { systemClock } from "@slipway/kernel/clock";
 import pg from "pg";
 import { furnish } from "../director/furnish.ts";
+import { simSealer } from "../director/sim-sealer.ts";
 import { serveWorld } from "../remote/serve-world.ts";
 import { type SimCpiOptions, simCpi } from "../world/sim-cpi.ts";
 import { copyWorld } from "../world/snapshot.ts";
@@ -40,7 +41,7 @@ export class Stage {
   static async fresh(lab: Lab, scenario: Scenario, name: string): Promise<Stage> {
     await admin(lab, `create database "${name}"`);
     const world = new SimWorld();
-    const store = await openStore({ connection: { ...lab.connection, database: name } });
+    const store = await openStore({ sealer: simSealer, connection: { ...lab.connection, database: name } });
     await furnish(world, store.db);
     await store.close();
     const memory = await mkdtemp(join(lab.dir, "memory-"));

@@ -1,9 +1,8 @@
 import { assemble } from "@slipway/director/assemble";
-import { openJournal } from "@slipway/director/store/journal";
 import type { Store } from "@slipway/director/store/open";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
 import { makeClouds } from "@slipway/engine/clouds/clouds";
-import type { Journal } from "@slipway/engine/flows/journal";
+import type { Journal } from "@slipway/engine/journal/journal";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
@@ -32,10 +31,9 @@ export interface SimDirectorOptions {
 /** The real Director's tasks, plans, flows and store, with a world for a cloud. */
 export function directorInSim(options: SimDirectorOptions): TaskRunner {
   const { store, doors, clock, random, uploadsDir, onError, workers } = options;
-  const journal = openJournal(store);
   return assemble({
     db: store.db,
-    journal: options.journal?.(journal) ?? journal,
+    journal: options.journal,
     clouds: makeClouds({
       cpis: [{ name: "", door: { command: "sim", call: (request) => doors.cpi(request) } }],
       directorUuid: "sim-director" as DirectorUuid,

@@ -1,4 +1,5 @@
 import { listProblems } from "@slipway/director/store/problems";
+import { Sealed } from "@slipway/director/store/sealed";
 import { listStrays } from "@slipway/director/store/strays";
 import { describe, expect, it } from "vitest";
 import type { Interference } from "./outside.ts";
@@ -40,9 +41,11 @@ describe("a check of the cloud", () => {
       .insertInto("intents")
       .values({
         task_id: 1,
-        deployment: "shop",
+        number: 1,
+        scope: "shop",
         step: "unmount_disk",
-        intent: JSON.stringify({ agent: { agentId: vm.agentId, agentUrl: "" }, disks: [disk.cid] }),
+        version: 1,
+        intent_sealed: new Sealed({ agent: { agentId: vm.agentId, agentUrl: "" }, disks: [disk.cid] }),
       })
       .execute();
     await scan();

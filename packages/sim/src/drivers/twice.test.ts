@@ -1,5 +1,6 @@
-import type { Step } from "@slipway/engine/flows/step";
-import { STEPS } from "@slipway/engine/flows/steps";
+import type { FlowContext } from "@slipway/engine/steps/context";
+import type { Begun, Outcome, Step, StepSubject } from "@slipway/engine/steps/step";
+import { STEPS } from "@slipway/engine/steps/steps";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { SCENARIOS, type Scenario } from "../crash/scenarios.ts";
 import { nextTask } from "./drive.ts";
@@ -45,18 +46,22 @@ describe("every step of every flow is taken twice: as after a crash before its o
 /** What a restart does with an intent it finds open: the same, while the outcome of the first time is forgotten. */
 function takeTwice(): () => number {
   let count = 0;
-  for (const step of Object.values(STEPS) as unknown as Step<object, unknown>[]) {
-    if (step.inward === true) continue;
-    const { run } = step;
-    vi.spyOn(step, "run").mockImplementation(async (intent, context) => {
-      const first = await run(intent, context);
-      count += 1;
-      if (step.redo === true || step.settle === undefined) return await run(intent, context);
-      const settled = await step.settle(intent, { ...context });
-      // A CPI that forgets cannot be asked: the first outcome is all there is.
-      return settled.how === "done" ? settled.outcome : first;
+  for (const step of Object.values(STEPS) as Step<StepSubject>[]) {
+    if (step.kind === "record") continue;
+    const begin = step.begin.bind(step);
+    vi.spyOn(step, "begin").mockImplementation((subject, context) => {
+      const begun = begin(subject, context);
+      return begun && { ...begun, run: (own) => twice(begun, own) };
     });
   }
+  const twice = async (begun: Begun, context: FlowContext): Promise<Outcome> => {
+    const first = await begun.run(context);
+    count += 1;
+    if (begun.journaled === undefined) return await begun.run(context);
+    const settled = await begun.settle(context);
+    // A CPI that forgets cannot be asked: the first outcome is all there is.
+    return settled.how === "done" ? settled.outcome : first;
+  };
   return () => count;
 }
 

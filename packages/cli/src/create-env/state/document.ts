@@ -75,6 +75,7 @@ const intentRecord = open({
   instance: v.nullable(v.string()),
   scope: v.string(),
   step: text("a step"),
+  version: v.optional(integer(1), 1),
   intent: secret(jsonObject()),
 });
 
@@ -84,6 +85,7 @@ const stray = open({
   requestId,
   about: v.string(),
   why: v.string(),
+  addresses: v.optional(v.array(v.string()), []),
 });
 
 const attempt = open({

@@ -1,10 +1,15 @@
 import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { Ledger } from "@slipway/engine/flows/ledger";
+import { changeInstance } from "@slipway/engine/flows/run-steps";
+import { BadWrite, InstanceHolds } from "@slipway/engine/journal/errors";
+import type { IntentKey } from "@slipway/engine/journal/journal";
+import { NO_EFFECTS, type Writes } from "@slipway/engine/journal/writes";
 import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId, DiskCid, VmCid } from "@slipway/protocol/ids";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { beforeEach, describe, expect, it } from "vitest";
-import { StateUnreadable, WriteRefused } from "../errors.ts";
+import { StateUnreadable } from "../errors.ts";
 import { EnvStore, INSTANCE } from "./store.ts";
 
 let dir: string;
@@ -60,6 +65,16 @@ const VM = {
   ready: false,
 } as const;
 
+const write = (store: EnvStore, change: (writes: Writes) => void) =>
+  changeInstance(INSTANCE, { journal: store }, change);
+
+async function close(store: EnvStore, intent: IntentKey, change: (writes: Writes) => void): Promise<void> {
+  const ledger = new Ledger(store, store.instanceNow);
+  ledger.close(intent);
+  ledger.write(change);
+  await ledger.flush();
+}
+
 const withInstance = async (): Promise<EnvStore> => {
   const store = await EnvStore.create(path, systemRandom);
   await store.update((draft) => {
@@ -114,10 +129,10 @@ describe("the state file", () => {
     ["with another VM than we remember", (state: object) => ({ ...state, current_vm_cid: "vm-9" })],
   ])("%s still knows its VM and disk", async (_, change) => {
     const store = await withInstance();
-    await store.write((writes) => {
-      writes.addVm(INSTANCE, VM);
+    await write(store, (writes) => {
+      writes.addVm(VM);
       writes.activateVm(VM.cid);
-      writes.addDisk(INSTANCE, {
+      writes.addDisk({
         cid: "disk-2" as DiskCid,
         size: 5,
         cloudProperties: {},
@@ -135,7 +150,7 @@ describe("the state file", () => {
 
   it("from which an operator took the VM has none any more", async () => {
     const store = await withInstance();
-    await store.write((writes) => writes.addVm(INSTANCE, VM));
+    await write(store, (writes) => writes.addVm(VM));
     await writeFile(path, JSON.stringify({ ...(await onDisk()), current_vm_cid: "" }));
     expect((await open()).instanceNow?.vms).toEqual([]);
   });
@@ -178,36 +193,31 @@ describe("the state file", () => {
 describe("the journal in it", () => {
   it("has an intent on disk before anybody acts on it, and its outcome with all it changes at once", async () => {
     const store = await withInstance();
-    const given = {
-      taskId: 0,
-      deployment: "lab",
-      instance: INSTANCE,
-      step: "create_vm",
-      intent: { requestId: "r" },
-    };
-    const { id } = await store.open(given);
+    const number = store.newNumber();
+    const intent = { taskId: 0, number, scope: "lab", instance: INSTANCE, step: "create_vm", version: 1 };
+    await store.commit({ effects: NO_EFFECTS, events: [], open: { ...intent, intent: { requestId: "r" } } });
     expect(await (await open()).openIntents("lab")).toMatchObject([
-      { id, step: "create_vm", intent: { requestId: "r" } },
+      { number, step: "create_vm", intent: { requestId: "r" } },
     ]);
     // Whatever the deployment is called by now.
     expect(await (await open()).openIntents("renamed")).toHaveLength(1);
 
-    await store.close(id, "done", (writes) => writes.addVm(INSTANCE, VM));
+    await close(store, intent, (writes) => writes.addVm(VM));
     const again = await open();
     expect(await again.openIntents("lab")).toEqual([]);
     expect(again.document.current_vm_cid).toBe("vm-2");
-    await store.close(id, "done", (writes) => writes.removeVm(VM.cid));
+    await close(store, intent, (writes) => writes.removeVm(VM.cid));
     expect((await open()).document.current_vm_cid).toBe("vm-2");
   });
 
   it("changes nothing, in memory or on disk, when one of several changes is refused", async () => {
     const store = await withInstance();
     const before = await readFile(path, "utf8");
-    const write = store.write((writes) => {
-      writes.addVm(INSTANCE, VM);
+    const refused = write(store, (writes) => {
+      writes.addVm(VM);
       writes.updateDisk("nobody" as DiskCid, { size: 1 });
     });
-    await expect(write).rejects.toSatisfy(WriteRefused.is);
+    await expect(refused).rejects.toSatisfy(BadWrite.is);
     expect(await readFile(path, "utf8")).toBe(before);
     expect(store.instanceNow?.vms).toEqual([]);
   });
@@ -215,19 +225,19 @@ describe("the journal in it", () => {
   it("forgets with a VM what was attached to it, and never a disk", async () => {
     const store = await withInstance();
     const disk = "disk-2" as DiskCid;
-    await store.write((writes) => {
-      writes.addVm(INSTANCE, VM);
-      writes.addDisk(INSTANCE, { cid: disk, size: 5, cloudProperties: {}, cpi: "", active: false });
+    await write(store, (writes) => {
+      writes.addVm(VM);
+      writes.addDisk({ cid: disk, size: 5, cloudProperties: {}, cpi: "", active: false });
       writes.switchDisk(disk);
       writes.updateDisk(disk, { attachedTo: VM.cid, hint: "/dev/sdb", mounted: true });
     });
-    await store.write((writes) => writes.removeVm(VM.cid));
+    await write(store, (writes) => writes.removeVm(VM.cid));
     expect((await open()).instanceNow).toMatchObject({
       vms: [],
       disks: [{ cid: disk, active: true, attachedTo: null, hint: null, mounted: false }],
     });
-    await expect(store.write((writes) => writes.removeInstance(INSTANCE))).rejects.toSatisfy(WriteRefused.is);
-    await store.write((writes) => writes.orphanDisk(disk));
+    await expect(write(store, (writes) => writes.removeInstance())).rejects.toSatisfy(InstanceHolds.is);
+    await write(store, (writes) => writes.orphanDisk(disk));
     expect((await open()).document).toMatchObject({
       disks: [{ cid: disk }],
       current_disk_id: "",

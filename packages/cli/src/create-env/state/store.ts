@@ -1,16 +1,15 @@
 import { mkdir, readFile, realpath, rm } from "node:fs/promises";
 import { dirname } from "node:path";
-import type { IntentRecord, Journal } from "@slipway/engine/flows/journal";
+import type { Entry, IntentRecord, Journal } from "@slipway/engine/journal/journal";
 import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
 import type { AppliedSpec, InstanceRecord } from "@slipway/engine/model/records";
 import { syncDirectory, writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
-import type { JsonObject } from "@slipway/protocol/schema/json";
 import { StateNotWritten, StateUnreadable } from "../errors.ts";
+import { commitTo } from "./commit.ts";
 import { formatState, type OwnInstance, readState, type StateDocument } from "./document.ts";
-import { reconciled, takeId } from "./reconcile.ts";
-import { writesTo } from "./writes.ts";
+import { reconciled } from "./reconcile.ts";
 
 /** The only instance there is. Upstream calls it `0`, in metadata and in what it applies. */
 export const INSTANCE = "0" as InstanceUuid;
@@ -36,6 +35,7 @@ export class EnvStore implements Journal {
   readonly path: string;
   readonly #random: Random;
   #document: StateDocument;
+  #lastNumber = 0;
 
   private constructor(path: string, document: StateDocument, random: Random) {
     this.path = path;
@@ -91,42 +91,32 @@ export class EnvStore implements Journal {
     return instance === null ? undefined : recordOf(instance);
   }
 
-  async open(given: Parameters<Journal["open"]>[0]): Promise<IntentRecord> {
-    // As it will be read after a crash: the same for whoever runs it now.
-    const intent = JSON.parse(JSON.stringify(given.intent)) as JsonObject;
-    let id = 0;
-    await this.update((draft) => {
-      id = takeId(draft.slipway);
-      const { instance, step, deployment: scope } = given;
-      draft.slipway.intents.push({ id, instance, scope, step, intent });
-    });
-    return { ...given, id, intent };
+  readonly taskId = 0;
+
+  newNumber(): number {
+    this.#lastNumber = Math.max(this.#lastNumber + 1, this.#document.slipway.nextId);
+    return this.#lastNumber;
   }
 
-  async close(id: number, _how: string, write?: Parameters<Journal["close"]>[2]): Promise<void> {
-    if (!this.#document.slipway.intents.some((intent) => intent.id === id)) return;
-    await this.update((draft) => {
-      draft.slipway.intents = draft.slipway.intents.filter((intent) => intent.id !== id);
-      write?.(writesTo(draft, this.#random));
-    });
-  }
-
-  async write(write: Parameters<Journal["write"]>[0]): Promise<void> {
-    await this.update((draft) => write(writesTo(draft, this.#random)));
+  async commit(entry: Entry): Promise<void> {
+    const { close } = entry;
+    if (close !== undefined && !this.#document.slipway.intents.some(({ id }) => id === close.number)) return;
+    await this.update((draft) => commitTo(draft, entry, this.#random));
   }
 
   /** Those of the instance, whatever the deployment was called when they were begun; others by their scope. */
-  openIntents(deployment: string): Promise<readonly IntentRecord[]> {
-    const found = this.#document.slipway.intents.filter(
-      ({ instance, scope }) => instance !== null || scope === deployment,
+  openIntents(scope: string): Promise<readonly IntentRecord[]> {
+    const found = this.#document.slipway.intents.filter(({ instance, scope: its }) =>
+      scope.startsWith("stemcell ") ? its === scope : instance !== null || its === scope,
     );
     return Promise.resolve(
-      found.map(({ id, instance, step, intent }) => ({
-        id,
+      found.map(({ id: number, instance, scope: its, step, version, intent }) => ({
         taskId: 0,
-        deployment,
+        number,
+        scope: its,
         instance: instance as InstanceUuid | null,
         step,
+        version,
         intent,
       })),
     );

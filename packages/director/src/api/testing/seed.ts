@@ -2,6 +2,7 @@ import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
 import { ensureDeployment } from "../../store/deployments.ts";
 import { createInstances } from "../../store/instances.ts";
 import type { Db } from "../../store/schema.ts";
+import { Sealed } from "../../store/sealed.ts";
 
 export const WEB_0 = "6f1c0000-0000-4000-8000-000000000000";
 export const WEB_1 = "6f1c0000-0000-4000-8000-000000000001";
@@ -45,7 +46,7 @@ export async function seedShop(db: Db): Promise<void> {
       stemcell_api_version: 3,
       api_version: 2,
       channel: "user-data",
-      env: "{}",
+      env_sealed: new Sealed({}),
       cloud_properties: "{}",
       networks: "{}",
       disks: JSON.stringify({ system: "/dev/sda", persistent: { "disk-1": HINT } }),
@@ -66,5 +67,9 @@ export async function seedShop(db: Db): Promise<void> {
       mounted: true,
     })
     .execute();
-  await db.updateTable("deployments").set({ manifest_text: "name: shop\n" }).where("id", "=", id).execute();
+  await db
+    .updateTable("deployments")
+    .set({ manifest_sealed: new Sealed("name: shop\n") })
+    .where("id", "=", id)
+    .execute();
 }

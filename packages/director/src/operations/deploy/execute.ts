@@ -1,8 +1,8 @@
-import { runInstance } from "@slipway/engine/flows/run-instance";
-import type { FlowContext } from "@slipway/engine/flows/step";
-import { display, type InstanceUuid, slug } from "@slipway/engine/model/names";
-import type { Batch, GroupPlan, InstancePlan, Plan, StepName } from "@slipway/engine/plan/model";
-import { messageTrail } from "@slipway/kernel/errors";
+import { type KnownInstances, runInstance } from "@slipway/engine/flows/run-instance";
+import { display } from "@slipway/engine/model/names";
+import type { Batch, GroupPlan, InstancePlan, Plan } from "@slipway/engine/plan/model";
+import type { FlowContext } from "@slipway/engine/steps/context";
+import { STEPS, type StepName } from "@slipway/engine/steps/steps";
 import type { TaskContext } from "../../tasks/task.ts";
 import { inFlight } from "../in-flight.ts";
 
@@ -10,36 +10,18 @@ import { inFlight } from "../in-flight.ts";
 const MISSING_AT_ONCE = 32;
 const NO_WATCH: readonly [number, number] = [0, 0];
 
-/** What people read while a step is taken: upstream's words where it has them. Steps of a moment are not told. */
-const STATUS: Readonly<Partial<Record<StepName, string>>> = {
-  stop: "stopping jobs",
-  unmount_disk: "unmounting disk",
-  detach_disk: "detaching disk",
-  delete_vm: "deleting vm",
-  create_vm: "creating vm",
-  wait_for_agent: "waiting for agent",
-  attach_disk: "attaching disk",
-  mount_disk: "mounting disk",
-  create_disk: "creating disk",
-  attach_new_disk: "attaching new disk",
-  mount_new_disk: "mounting new disk",
-  detach_old_disk: "detaching old disk",
-  orphan_disk: "orphaning old disk",
-  update_disk: "updating disk",
-  orphan_vm: "leaving old vm to be deleted",
-  migrate_disk: "copying disk",
-  resize_disk: "resizing disk",
-  apply: "configuring jobs",
-  start: "starting jobs",
-};
-
 /** Carries out a plan: obsolete groups, missing VMs, then group by group. */
-export async function executePlan(plan: Plan, task: TaskContext, context: FlowContext): Promise<void> {
+export async function executePlan(
+  plan: Plan,
+  known: KnownInstances,
+  task: TaskContext,
+  context: FlowContext,
+): Promise<void> {
   const run = (batch: Pick<Batch, "watchMs" | "canary">, stageName: string, tags: readonly string[]) => {
     const stage = task.stage(stageName, tags);
     return (instance: InstancePlan) =>
       stage.step(nameOf(instance) + (batch.canary ? " (canary)" : ""), async (progress) => {
-        await journeyOf(instance, batch.watchMs, saying(progress), context);
+        await carryOut(instance, batch.watchMs, progress, context, known);
       });
   };
   const quiet = { watchMs: NO_WATCH, canary: false };
@@ -62,10 +44,10 @@ export async function executePlan(plan: Plan, task: TaskContext, context: FlowCo
 }
 
 /** Tells of each step what people read while it is taken. */
-export const saying =
+const saying =
   (progress: (status: string) => void) =>
   (step: StepName): void => {
-    const status = STATUS[step];
+    const { status } = STEPS[step];
     if (status !== undefined) progress(status);
   };
 
@@ -76,25 +58,17 @@ function nameOf(plan: InstancePlan): string {
   return instance === undefined ? "unknown" : display(instance);
 }
 
-export async function journeyOf(
+/** One instance, to its plan. */
+export async function carryOut(
   plan: InstancePlan,
   watchMs: readonly [number, number] | null,
-  progress: (step: StepName) => void,
+  progress: (status: string) => void,
   context: FlowContext,
+  known: KnownInstances,
 ): Promise<void> {
   const instance = identityOf(plan);
   if (instance === undefined) return;
-  const uuid: InstanceUuid = instance.uuid;
-  if (plan.steps.length === 0) return;
-  const name = slug(instance);
-  const event = { objectType: "instance", objectName: name, instance: name, deployment: context.deployment };
-  try {
-    await runInstance({ uuid, plan, watchMs, progress }, context);
-  } catch (error) {
-    await context.audit({ ...event, action: plan.action, error: messageTrail(error) });
-    throw error;
-  }
-  await context.audit({ ...event, action: plan.action });
+  await runInstance({ uuid: instance.uuid, plan, watchMs, progress: saying(progress) }, context, known);
 }
 
 /** The part of a plan that concerns some instances. */

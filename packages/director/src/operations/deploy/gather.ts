@@ -1,5 +1,4 @@
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import type { FlowContext } from "@slipway/engine/flows/step";
 import { parseCloudConfig } from "@slipway/engine/manifest/cloud-config";
 import { parseManifest } from "@slipway/engine/manifest/deployment";
 import type { CloudConfig, Manifest, UpdatePolicy } from "@slipway/engine/manifest/model";
@@ -10,6 +9,7 @@ import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import type { PlanInput, PlanOptions, StateChange } from "@slipway/engine/plan/model";
+import type { FlowContext } from "@slipway/engine/steps/context";
 import type { DeployOptions } from "@slipway/protocol/director/task-params";
 import { findConfigs } from "../../store/configs.ts";
 import { loadInstances } from "../../store/instances.ts";
@@ -17,7 +17,7 @@ import { takenIps } from "../../store/ips.ts";
 import { listStemcells } from "../../store/stemcells.ts";
 import { askAgents } from "../ask-agents.ts";
 import { JobsNotSupported } from "../errors.ts";
-import type { Workshop } from "../operation.ts";
+import type { OperationContext } from "../operation.ts";
 
 const NO_CLOUD_CONFIG = 440001;
 const UNKNOWN_CONFIG = 190025;
@@ -37,29 +37,33 @@ export interface Request {
 }
 
 /** Everything a plan is made of: the wanted, the recorded, and what the agents say. */
-export async function gather(request: Request, shop: Workshop, context: FlowContext): Promise<PlanInput> {
+export async function gather(
+  request: Request,
+  tools: OperationContext,
+  context: FlowContext,
+): Promise<PlanInput> {
   const manifest = readManifest(request);
-  const cloudConfig = await readCloudConfig(request, shop);
+  const cloudConfig = await readCloudConfig(request, tools);
   const mistakes = referenceProblems(manifest, cloudConfig);
   if (mistakes.length > 0) throw problemsError("manifest and cloud config do not fit", mistakes);
   refuseJobs(manifest);
 
   const settled = await settleOpenIntents(context);
   if (settled > 0) context.debug(`${settled} steps of an earlier run were settled`);
-  const instances = await loadInstances(shop.db, request.deployment);
-  const taken = await takenIps(shop.db, request.deployment);
-  for (const ip of shop.ownIps) taken.set(ip, "the Director");
+  const instances = await loadInstances(tools.db, request.deployment);
+  const taken = await takenIps(tools.db, request.deployment);
+  for (const ip of tools.ownIps) taken.set(ip, "the Director");
   return {
     manifest,
     cloudConfig,
     instances,
     agents: await askAgents(instances, context, request.options.fix ? FIX_ANSWER_MS : undefined),
     takenIps: taken,
-    stemcells: await listStemcells(shop.db),
+    stemcells: await listStemcells(tools.db),
     options: planOptions(request),
-    newUuid: () => shop.random.uuid() as InstanceUuid,
-    fraction: () => shop.random.fraction(),
-    director: { name: shop.settings.directorName, ...shop.options },
+    newUuid: () => tools.random.uuid() as InstanceUuid,
+    fraction: () => tools.random.fraction(),
+    director: { name: tools.settings.directorName, ...tools.options },
     firstDeploy: request.firstDeploy,
   };
 }
@@ -78,8 +82,8 @@ function readManifest({ manifestText, deployment }: Request): Manifest {
   return parsed.manifest;
 }
 
-async function readCloudConfig({ configIds }: Request, shop: Workshop): Promise<CloudConfig> {
-  const configs = await findConfigs(shop.db, configIds);
+async function readCloudConfig({ configIds }: Request, tools: OperationContext): Promise<CloudConfig> {
+  const configs = await findConfigs(tools.db, configIds);
   const missing = configIds.filter((id) => !configs.some((config) => config.id === id));
   if (missing.length > 0)
     throw new DirectorError(UNKNOWN_CONFIG, `no config with id ${missing.join(", ")}: run the deploy again`);

@@ -1,13 +1,13 @@
 import { AgentRefused, AgentSilent } from "@slipway/engine/agents/agent";
 import { causeOf } from "@slipway/engine/flows/errors";
-import { runSteps } from "@slipway/engine/flows/run-steps";
+import { changeInstance, runSteps } from "@slipway/engine/flows/run-steps";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { display, slug } from "@slipway/engine/model/names";
 import { activeDisk, activeVm, type DiskRecord } from "@slipway/engine/model/records";
-import type { StepName } from "@slipway/engine/plan/model";
+import type { StepName } from "@slipway/engine/steps/steps";
 import { forgetDisk } from "../../store/disks.ts";
 import { hasDisk, mountsOf } from "./look.ts";
-import { journey, type Resolution, type Scene } from "./scene.ts";
+import { type Resolution, runByHand, type Scene } from "./scene.ts";
 
 const CANNOT = 390003;
 
@@ -16,12 +16,12 @@ const troubled = ({ problem, instance }: Scene): DiskRecord | undefined =>
 
 /** The record goes only when the cloud says that the disk is gone. */
 export const deleteDiskReference: Resolution = async (scene) => {
-  const { context, instance, shop } = scene;
+  const { context, instance, task } = scene;
   const disk = troubled(scene);
   if (disk === undefined) return;
   if (await hasDisk(disk, context)) return context.debug(`disk ${disk.cid} is there: its record stays`);
   await letGo(disk, scene);
-  await forgetDisk(shop.db, disk.cid);
+  await task.write((db) => forgetDisk(db, disk.cid));
   await context.audit({
     action: "forget",
     objectType: "disk",
@@ -35,7 +35,7 @@ export const deleteDiskReference: Resolution = async (scene) => {
 async function letGo(disk: DiskRecord, scene: Scene): Promise<void> {
   const steps: readonly StepName[] = ["unmount_old_disk", "detach_old_disk"];
   const without = (unresponsive: boolean) =>
-    journey(scene, "its disk is gone from the cloud", { disksToGo: [disk.cid], unresponsive });
+    runByHand(scene, "its disk is gone from the cloud", { disksToGo: [disk.cid], unresponsive });
   try {
     await runSteps(steps, without(!(await answers(scene))), scene.context);
   } catch (error) {
@@ -53,7 +53,7 @@ export const deleteDisk: Resolution = async (scene) => {
   if (disk === undefined || disk.active) return;
   if (disk.attachedTo !== null && !(await answers(scene))) throw silent(scene, "its disk may be in use");
   const steps: readonly StepName[] = ["unmount_old_disk", "detach_old_disk", "orphan_disk"];
-  await runSteps(steps, journey({ instance }, "inactive", { disksToGo: [disk.cid] }), context);
+  await runSteps(steps, runByHand({ instance }, "inactive", { disksToGo: [disk.cid] }), context);
 };
 
 export const activateDisk: Resolution = async (scene) => {
@@ -66,10 +66,10 @@ export const activateDisk: Resolution = async (scene) => {
       CANNOT,
       `${display(instance)} has the active disk '${active.cid}' already: disk '${disk.cid}' can only be moved to the orphaned disks`,
     );
-  await context.journal.write((writes) => {
+  await changeInstance(instance.uuid, context, (writes) => {
     writes.switchDisk(disk.cid);
     // The next deploy attaches and mounts it.
-    writes.updateInstance(instance.uuid, { updateCompleted: false });
+    writes.updateInstance({ updateCompleted: false });
   });
 };
 
@@ -88,7 +88,7 @@ async function bringBack(scene: Scene, steps: readonly StepName[]): Promise<void
   if (mounted === "silent") throw silent(scene, "nothing can be mounted there");
   if (mounted?.includes(disk.cid) && disk.mounted)
     return context.debug(`disk ${disk.cid} is mounted: nothing is done`);
-  await runSteps(steps, journey(scene, "its disk is not mounted where it should be"), context);
+  await runSteps(steps, runByHand(scene, "its disk is not mounted where it should be"), context);
 }
 
 async function answers({ instance, context }: Scene): Promise<boolean> {

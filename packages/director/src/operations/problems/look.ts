@@ -1,8 +1,8 @@
 import { AgentRefused, AgentSilent, WrongAgent } from "@slipway/engine/agents/agent";
 import { refusedAs } from "@slipway/engine/clouds/cloud";
-import { newRequestId } from "@slipway/engine/flows/calls";
-import type { FlowContext } from "@slipway/engine/flows/step";
 import type { DiskRecord, VmRecord } from "@slipway/engine/model/records";
+import { newRequestId } from "@slipway/engine/steps/calls";
+import type { FlowContext } from "@slipway/engine/steps/context";
 
 /** As upstream: a check does not wait for agents that are gone. */
 const ANSWER_MS = 10_000;

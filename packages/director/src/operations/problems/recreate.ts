@@ -1,13 +1,14 @@
-import type { FlowContext } from "@slipway/engine/flows/step";
+import type { KnownInstances } from "@slipway/engine/flows/run-instance";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import type { FoundProblem } from "@slipway/engine/model/problems";
 import type { GroupPlan, InstancePlan, Plan } from "@slipway/engine/plan/model";
+import type { FlowContext } from "@slipway/engine/steps/context";
 import { findDeployment, listDeployments } from "../../store/deployments.ts";
 import type { TaskContext } from "../../tasks/task.ts";
-import { journeyOf, narrowed, saying } from "../deploy/execute.ts";
+import { carryOut, narrowed } from "../deploy/execute.ts";
 import { gather } from "../deploy/gather.ts";
 import { inFlight } from "../in-flight.ts";
-import type { Workshop } from "../operation.ts";
+import type { OperationContext } from "../operation.ts";
 import { AS_DEPLOYED, planned, reserve } from "../update_deployment.ts";
 
 /** An instance that is to get a new VM. */
@@ -32,10 +33,10 @@ export async function recreate<R extends Recreation>(
   overrides: Readonly<Record<string, string>>,
   carry: Carry<R>,
   task: TaskContext,
-  shop: Workshop,
+  tools: OperationContext,
   context: FlowContext,
 ): Promise<void> {
-  const { plan, sizes } = await planFor(chosen, task, shop, context);
+  const { plan, sizes, known } = await planFor(chosen, task, tools, context);
   for (const name of new Set(chosen.map(({ problem }) => problem.group))) {
     const its = chosen.filter(({ problem }) => problem.group === name);
     const group = plan.groups.flat().find((one) => one.group === name);
@@ -48,7 +49,7 @@ export async function recreate<R extends Recreation>(
             "the manifest does not want it any more: the next deploy deletes it",
           );
         for (const { step, watchMs } of plansOf(one, group, plan))
-          await journeyOf(step, one.wait ? watchMs : null, saying(progress), context);
+          await carryOut(step, one.wait ? watchMs : null, progress, context, known);
       }),
     );
   }
@@ -57,17 +58,21 @@ export async function recreate<R extends Recreation>(
 async function planFor(
   chosen: readonly Recreation[],
   task: TaskContext,
-  shop: Workshop,
+  tools: OperationContext,
   context: FlowContext,
-): Promise<{ readonly plan: Plan; readonly sizes: ReadonlyMap<string, number> }> {
-  const deployment = await findDeployment(shop.db, context.deployment);
+): Promise<{
+  readonly plan: Plan;
+  readonly sizes: ReadonlyMap<string, number>;
+  readonly known: KnownInstances;
+}> {
+  const deployment = await findDeployment(tools.db, context.deployment);
   const manifestText = deployment?.manifestText ?? null;
   if (deployment === undefined || manifestText === null)
     throw new DirectorError(
       70000,
       `deployment '${context.deployment}' has never been deployed to its end: run bosh deploy --fix in place of this`,
     );
-  const [summary] = await listDeployments(shop.db, [deployment.name]);
+  const [summary] = await listDeployments(tools.db, [deployment.name]);
   const request = {
     deployment: deployment.name,
     manifestText,
@@ -77,14 +82,13 @@ async function planFor(
     firstDeploy: false,
     askedAt: 0,
   };
-  const input = await gather(request, shop, context);
+  const input = await gather(request, tools, context);
   const uuids = new Set<string>(chosen.map(({ problem }) => problem.instance));
   const whole = planned(input);
   const sizes = new Map<string, number>();
   for (const { group } of whole.desired) sizes.set(group, (sizes.get(group) ?? 0) + 1);
   const plan = narrowed(whole, (uuid) => uuids.has(uuid));
-  await reserve(plan, input, deployment, task, shop);
-  return { plan, sizes };
+  return { plan, sizes, known: await reserve(plan, input, deployment, task) };
 }
 
 /** What is to be done for an instance, in order: its VM if it has none, then everything else. */

@@ -1,6 +1,6 @@
-import { aboutInstance, type FlowContext } from "@slipway/engine/flows/step";
 import type { FoundProblem, ProblemType } from "@slipway/engine/model/problems";
 import { activeVm, type DiskRecord, type InstanceRecord } from "@slipway/engine/model/records";
+import { aboutInstance, type FlowContext } from "@slipway/engine/steps/context";
 import type { TaskContext } from "../../tasks/task.ts";
 import { inFlight } from "../in-flight.ts";
 import { hasDisk, lookAtVm } from "./look.ts";

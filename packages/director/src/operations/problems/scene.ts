@@ -1,10 +1,10 @@
-import type { Journey } from "@slipway/engine/flows/run-steps";
-import type { FlowContext } from "@slipway/engine/flows/step";
+import type { InstanceRun } from "@slipway/engine/flows/run-steps";
+import type { InstanceGoal } from "@slipway/engine/model/goal";
 import type { ProblemRecord, ResolutionName } from "@slipway/engine/model/problems";
 import type { InstanceRecord } from "@slipway/engine/model/records";
-import type { InstancePlan } from "@slipway/engine/plan/model";
+import type { FlowContext } from "@slipway/engine/steps/context";
+import type { TaskContext } from "../../tasks/task.ts";
 import { diskByHand } from "../by-hand.ts";
-import type { Workshop } from "../operation.ts";
 
 /** What a resolution works with: the problem, its instance as it is recorded now, and the world. */
 export interface Scene {
@@ -12,7 +12,7 @@ export interface Scene {
   readonly instance: InstanceRecord;
   /** For calls about this instance. */
   readonly context: FlowContext;
-  readonly shop: Workshop;
+  readonly task: TaskContext;
   readonly warn: (message: string) => void;
 }
 
@@ -26,11 +26,11 @@ export type Resolution = (scene: Scene) => Promise<void>;
 export type SingleResolution = Exclude<ResolutionName, "ignore" | "recreate_vm" | "recreate_vm_without_wait">;
 
 /** Work on one instance outside of a deploy; its jobs are not drained. */
-export function journey(
+export function runByHand(
   { instance }: Pick<Scene, "instance">,
   reason: string,
-  more: Partial<InstancePlan> = {},
-): Journey {
+  more: Partial<InstanceGoal> = {},
+): InstanceRun {
   const byHand = diskByHand(instance, reason);
-  return { ...byHand, plan: { ...byHand.plan, skipDrain: true, ...more } };
+  return { ...byHand, goal: { ...byHand.goal, skipDrain: true, ...more } };
 }

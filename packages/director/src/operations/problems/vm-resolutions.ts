@@ -1,9 +1,10 @@
-import { runSteps } from "@slipway/engine/flows/run-steps";
+import { changeInstance, runSteps } from "@slipway/engine/flows/run-steps";
+import type { Writes } from "@slipway/engine/journal/writes";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { display, slug } from "@slipway/engine/model/names";
 import { activeVm, type VmRecord } from "@slipway/engine/model/records";
 import { isThere, lookAtVm } from "./look.ts";
-import { journey, type Resolution, type Scene } from "./scene.ts";
+import { type Resolution, runByHand, type Scene } from "./scene.ts";
 
 const DISK_HELD = 390003;
 
@@ -19,14 +20,14 @@ async function troubled(scene: Scene): Promise<VmRecord | undefined> {
 
 export const rebootVm: Resolution = async (scene) => {
   if ((await troubled(scene)) === undefined) return;
-  const silent = journey(scene, "its agent does not answer", { unresponsive: true });
+  const silent = runByHand(scene, "its agent does not answer", { unresponsive: true });
   await runSteps(["reboot_vm"], silent, scene.context);
 };
 
 /** Its disks stay, its addresses too: the next deploy gives the instance a new VM. */
 export const deleteVm: Resolution = async (scene) => {
   if ((await troubled(scene)) === undefined) return;
-  const silent = journey(scene, "its agent does not answer", { unresponsive: true });
+  const silent = runByHand(scene, "its agent does not answer", { unresponsive: true });
   await runSteps(["delete_vm"], silent, scene.context);
 };
 
@@ -45,7 +46,7 @@ export const deleteVmReference: Resolution = async (scene) => {
       DISK_HELD,
       `the cloud still has VM '${vm.cid}', and disk '${held.cid}' of ${display(instance)} is attached to it: choose delete_vm or recreate_vm, which set the disk free`,
     );
-  await context.journal.write((writes) => {
+  const change = (writes: Writes) => {
     writes.removeVm(vm.cid);
     if (there)
       writes.addStray({
@@ -54,17 +55,18 @@ export const deleteVmReference: Resolution = async (scene) => {
         requestId: vm.cid,
         about: `VM '${vm.cid}' of ${slug(instance)} in deployment ${context.deployment}`,
         why: "its reference was deleted by hand while the cloud still had it",
+        addresses: Object.values(vm.networks).flatMap(({ ip }) => (ip === undefined ? [] : [ip])),
       });
-  });
-  if (there)
-    warn(
-      `the cloud still has VM '${vm.cid}' of ${slug(instance)}; delete it there, or its addresses are used twice`,
-    );
-  await context.audit({
+  };
+  await changeInstance(instance.uuid, context, change, {
     action: "forget",
     objectType: "vm",
     objectName: vm.cid,
     deployment: context.deployment,
     instance: slug(instance),
   });
+  if (there)
+    warn(
+      `the cloud still has VM '${vm.cid}' of ${slug(instance)}; delete it there. Its addresses are kept for it until its entry in the list of strays is deleted.`,
+    );
 };

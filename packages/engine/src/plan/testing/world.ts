@@ -1,7 +1,9 @@
 import type { AgentId, DiskCid, VmCid } from "@slipway/protocol/ids";
+import type { DesiredInstance } from "../../model/goal.ts";
 import type { InstanceUuid } from "../../model/names.ts";
 import type { DiskRecord, InstanceRecord, IpRecord, VmRecord } from "../../model/records.ts";
-import type { AgentReport, DesiredInstance, InstancePlan, Plan, PlanInput, StepName } from "../model.ts";
+import type { StepName } from "../../steps/steps.ts";
+import type { AgentReport, InstancePlan, Plan, PlanInput } from "../model.ts";
 import { input, planned } from "./builders.ts";
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -115,7 +117,8 @@ export function carryOut(world: World, plan: Plan, limit = Number.POSITIVE_INFIN
   let left = limit;
   for (const one of inSequence(plan)) {
     const uuid = (one.desired ?? one.recorded)?.uuid;
-    for (const { name } of one.steps) {
+    for (const { name, condition } of one.steps) {
+      if (condition !== undefined) continue;
       if (left <= 0) return;
       left -= 1;
       const instance = world.instances.find((known) => known.uuid === uuid);
@@ -333,8 +336,12 @@ export const updatesOf = (plan: Plan): readonly InstancePlan[] =>
 
 /** Names of steps: of the early phase, and of the update. */
 export const stepsOf = (plan: Plan): { readonly early: string; readonly late: string } => ({
-  early: plan.missingVms.map(({ steps }) => steps.map(({ name }) => name).join(" ")).join(" | "),
+  early: plan.missingVms.map(({ steps }) => namesOf(steps)).join(" | "),
   late: updatesOf(plan)
-    .map(({ steps }) => steps.map(({ name }) => name).join(" "))
+    .map(({ steps }) => namesOf(steps))
     .join(" | "),
 });
+
+/** What is taken in any case. */
+const namesOf = (steps: InstancePlan["steps"]): string =>
+  steps.flatMap(({ name, condition }) => (condition === undefined ? [name] : [])).join(" ");

@@ -1,0 +1,148 @@
+import type { Entry } from "@slipway/engine/journal/journal";
+import { NO_EFFECTS, type Stray } from "@slipway/engine/journal/writes";
+import type { AuditEvent } from "@slipway/engine/model/audit-event";
+import type { DiskRecord, InstanceRecord, VmRecord } from "@slipway/engine/model/records";
+import { Sealed } from "./sealed.ts";
+
+/** An entry of the journal as `write_journal` takes it; the env of VMs goes apart, sealed. */
+export function entryOf({ close, instance, effects, open, events }: Entry): {
+  readonly document: object;
+  readonly envs: readonly Sealed[];
+} {
+  const changes = instance && changesOf(instance.before, instance.after, effects);
+  const { addStemcells: added, removeStemcells: removed } = effects;
+  const document = {
+    ...(close !== undefined && { close: { task: close.taskId, number: close.number } }),
+    ...(changes !== undefined && { instance: changes.document }),
+    ...(effects !== NO_EFFECTS && {
+      ...(effects.strays.length > 0 && { strays: effects.strays.map(strayRow) }),
+      ...(added.length + removed.length > 0 && {
+        stemcells: {
+          add_stemcells: added.map(({ operatingSystem, apiVersion, ...row }) => ({
+            ...row,
+            operating_system: operatingSystem,
+            api_version: apiVersion,
+          })),
+          remove_stemcells: removed,
+        },
+      }),
+      ...(effects.removeOrphanDisks.length > 0 && { gone_orphan_disks: effects.removeOrphanDisks }),
+      ...(effects.removeOrphanedVms.length > 0 && { gone_orphaned_vms: effects.removeOrphanedVms }),
+    }),
+    ...(events.length > 0 && { events: events.map(eventRow) }),
+    ...(open !== undefined && {
+      open: {
+        number: open.number,
+        scope: open.scope,
+        instance: open.instance,
+        step: open.step,
+        version: open.version,
+      },
+    }),
+  };
+  return { document, envs: changes?.envs ?? [] };
+}
+
+/** The rows that differ. What the writes did not touch is the same object before and after. */
+function changesOf(before: InstanceRecord, after: InstanceRecord | null, effects: Entry["effects"]) {
+  const vms = (after?.vms ?? []).filter((vm) => !before.vms.includes(vm));
+  const disks = (after?.disks ?? []).filter((disk) => !before.disks.includes(disk));
+  const left = new Set((after?.ips ?? []).map(({ address }) => address));
+  const passedOn = new Set(effects.orphanedVms.flatMap(({ addresses }) => addresses));
+  for (const { addresses } of effects.strays) for (const address of addresses) passedOn.add(address);
+  const free = before.ips.flatMap(({ address }) =>
+    left.has(address) || passedOn.has(address) ? [] : [address],
+  );
+  const set = after === null ? {} : columnsOf(before, after);
+  return {
+    envs: vms.map(({ env }) => new Sealed(env)),
+    document: {
+      uuid: before.uuid,
+      gone_vms: before.vms.flatMap(({ cid }) => (after?.vms.some((vm) => vm.cid === cid) ? [] : [cid])),
+      vms: vms.map((vm, at) => vmRow(vm, at + 1)),
+      gone_disks: before.disks.flatMap(({ id, cid }) =>
+        after?.disks.some((disk) => disk.id === id) ? [] : [cid],
+      ),
+      disks: disks.map((disk, at) => diskRow(disk, before, at + 1)),
+      orphan_disks: effects.orphanDisks.map(({ cid, size, cloudProperties, cpi }) => ({
+        cid,
+        size,
+        cloud_properties: cloudProperties,
+        cpi,
+      })),
+      orphaned_vms: effects.orphanedVms.map(({ vm, addresses }) => ({
+        cid: vm.cid,
+        cpi: vm.cpi,
+        stemcell_api_version: vm.stemcell.apiVersion,
+        addresses,
+      })),
+      ...(Object.keys(set).length > 0 && { set }),
+      ...(after !== null && free.length > 0 && { free_ips: free }),
+      ...(after === null && { removed: true }),
+    },
+  };
+}
+
+function columnsOf(before: InstanceRecord, after: InstanceRecord): object {
+  return {
+    ...(after.state !== before.state && { state: after.state }),
+    ...(after.az !== before.az && { az: after.az }),
+    ...(after.bootstrap !== before.bootstrap && { bootstrap: after.bootstrap }),
+    ...(after.updateCompleted !== before.updateCompleted && { update_completed: after.updateCompleted }),
+    ...(after.spec !== before.spec && { spec: after.spec }),
+  };
+}
+
+const vmRow = (vm: VmRecord, nth: number) => ({
+  nth,
+  cid: vm.cid,
+  agent_id: vm.agentId,
+  active: vm.active,
+  cpi: vm.cpi,
+  created_ms: vm.createdAt,
+  stemcell_name: vm.stemcell.name,
+  stemcell_version: vm.stemcell.version,
+  stemcell_api_version: vm.stemcell.apiVersion,
+  api_version: vm.apiVersion,
+  channel: vm.channel,
+  cloud_properties: vm.cloudProperties,
+  networks: vm.networks,
+  disks: vm.disks,
+  agent_url: vm.agentUrl,
+  until_ms: vm.certificateUntil,
+  ready: vm.ready,
+});
+
+const diskRow = (disk: DiskRecord, before: InstanceRecord, nth: number) => ({
+  nth,
+  cid: disk.cid,
+  // A CPI may give a disk another cid; the number in hand stays.
+  was: before.disks.find(({ id }) => id === disk.id)?.cid ?? disk.cid,
+  size: disk.size,
+  cloud_properties: disk.cloudProperties,
+  cpi: disk.cpi,
+  active: disk.active,
+  attached_to: disk.attachedTo,
+  hint: disk.hint,
+  mounted: disk.mounted,
+});
+
+const strayRow = ({ kind, cpi, requestId, about, why, addresses }: Stray) => ({
+  kind,
+  cpi,
+  request_id: requestId,
+  about,
+  why,
+  addresses,
+});
+
+const eventRow = (event: AuditEvent) => ({
+  parent_id: event.parentId ?? null,
+  action: event.action,
+  object_type: event.objectType,
+  object_name: event.objectName,
+  error: event.error ?? null,
+  deployment: event.deployment ?? null,
+  instance: event.instance ?? null,
+  context: event.context ?? {},
+});

@@ -1,0 +1,24 @@
+import { isSealed, type Sealer } from "@slipway/kernel/sealer";
+import type pg from "pg";
+
+const PLACES = [
+  { table: "tasks", column: "params_sealed", key: "id" },
+  { table: "vms", column: "env_sealed", key: "id" },
+  { table: "deployments", column: "manifest_sealed", key: "id" },
+  { table: "intents", column: "intent_sealed", key: "ctid" },
+] as const;
+
+/** What an earlier version wrote in plain text. To be called after the migration that made the columns. */
+export async function sealOld(client: pg.ClientBase, sealer: Sealer): Promise<void> {
+  for (const { table, column, key } of PLACES) {
+    const { rows } = await client.query<{ key: string; value: string }>(
+      `select ${key}::text as key, ${column} as value from ${table} where ${column} not like 'sealed:%'`,
+    );
+    for (const { key: which, value } of rows)
+      if (!isSealed(value))
+        await client.query(`update ${table} set ${column} = $1 where ${key}::text = $2`, [
+          sealer.seal(value),
+          which,
+        ]);
+  }
+}

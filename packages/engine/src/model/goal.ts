@@ -1,0 +1,69 @@
+import type { DiskCid } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { Networks } from "@slipway/protocol/settings/networks";
+import type { CpiName, GroupName, InstanceUuid } from "./names.ts";
+import type { InstanceRecord, InstanceState, IpRecord, StemcellRecord } from "./records.ts";
+
+export type ChangeKind =
+  | "stemcell"
+  | "cloud_properties"
+  | "env"
+  | "network"
+  | "recreate"
+  | "job"
+  | "configuration"
+  | "persistent_disk"
+  | "state"
+  | "restart"
+  | "dirty"
+  | "tags"
+  | "missing_vm";
+
+/** Why something is done, in words for an operator. */
+export interface Change {
+  readonly kind: ChangeKind;
+  readonly reason: string;
+}
+
+export type Action = "none" | "create" | "recreate" | "update" | "metadata" | "stop" | "detach" | "delete";
+
+/** What an instance is to become: all a flow needs, nothing to look up. */
+export interface DesiredInstance {
+  readonly group: GroupName;
+  readonly uuid: InstanceUuid;
+  readonly index: number;
+  readonly az: string | null;
+  readonly bootstrap: boolean;
+  readonly state: InstanceState;
+  readonly cpi: CpiName;
+  readonly stemcell: StemcellRecord;
+  /** AZ's, then VM type's, then extensions' properties. */
+  readonly cloudProperties: JsonObject;
+  readonly vmResources:
+    | { readonly cpu: number; readonly ram: number; readonly ephemeral_disk_size: number }
+    | undefined;
+  readonly vmType: string | null;
+  readonly env: JsonObject;
+  readonly tags: JsonObject;
+  /** As they go to the CPI. */
+  readonly networks: Networks;
+  readonly ips: readonly IpRecord[];
+  readonly persistentDisk: { readonly size: number; readonly cloudProperties: JsonObject } | null;
+}
+
+/** Where one instance is to get to, and what its steps must know of how it is now. */
+export interface InstanceGoal {
+  readonly action: Action;
+  readonly changes: readonly Change[];
+  /** Undefined for an instance that is deleted. */
+  readonly desired: DesiredInstance | undefined;
+  /** Undefined for a new one. */
+  readonly recorded: InstanceRecord | undefined;
+  /** Its agent did not answer: nothing is asked of it. */
+  readonly unresponsive: boolean;
+  readonly skipDrain: boolean;
+  /** A new disk may take over from the active one, by copy or because the CPI cannot change it. */
+  readonly diskMayBeReplaced: boolean;
+  /** By hand: these disks are to go, and no other. */
+  readonly disksToGo?: readonly DiskCid[];
+}

@@ -1,0 +1,64 @@
+import { type DiskCid, vmCid } from "@slipway/protocol/ids";
+import { jsonObject } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import { instanceUuid, slug } from "../model/names.ts";
+import { activeDisk, activeVm } from "../model/records.ts";
+import { callFields, newRequestId, optionsOf } from "./calls.ts";
+import { cloudOf } from "./context.ts";
+import { diskFits, newDisk } from "./select.ts";
+import { createStep, type StepSubject } from "./step.ts";
+
+const schema = v.object({
+  ...callFields,
+  instance: instanceUuid,
+  about: v.string(),
+  size: v.number(),
+  cloudProperties: jsonObject(),
+  vm: v.nullable(vmCid),
+});
+
+export const createDisk = createStep<v.InferOutput<typeof schema>, DiskCid>({
+  name: "create_disk",
+  subject: "disk",
+  calls: ["cpi create_disk"],
+  status: "creating disk",
+  line: () => "Creating disk",
+  version: 1,
+  schema,
+  intent: (subject, context) => {
+    const { instance, goal } = subject;
+    const { desired } = goal;
+    if (desired === undefined || desired.persistentDisk === null) return undefined;
+    if (newDisk(subject) !== undefined || activeFits(subject)) return undefined;
+    const vm = activeVm(instance);
+    return {
+      requestId: newRequestId(context),
+      cpi: desired.cpi,
+      stemcellApiVersion: vm?.stemcell.apiVersion,
+      instance: instance.uuid,
+      about: slug(instance),
+      size: desired.persistentDisk.size,
+      cloudProperties: desired.persistentDisk.cloudProperties,
+      vm: vm?.cid ?? null,
+    };
+  },
+  run: (intent, context) => {
+    const { size, cloudProperties, vm } = intent;
+    return cloudOf(context, intent.cpi).createDisk(size, cloudProperties, vm, optionsOf(intent, context));
+  },
+  record: ({ size, cloudProperties, cpi }, cid, writes) =>
+    writes.addDisk({ cid, size, cloudProperties, cpi, active: false }),
+  event: (_, cid) => ({ action: "create", objectType: "disk", objectName: cid }),
+  stray: ({ size, about }, { deployment }) => ({
+    kind: "disk",
+    about: `${size} MiB for ${about} in deployment ${deployment}`,
+    addresses: [],
+  }),
+});
+
+/** A disk that is to be made anew though it fits has the change in its plan. */
+function activeFits({ instance, goal }: StepSubject): boolean {
+  const disk = activeDisk(instance);
+  if (disk === undefined || !diskFits(disk, goal.desired?.persistentDisk)) return false;
+  return !goal.changes.some(({ kind }) => kind === "persistent_disk");
+}

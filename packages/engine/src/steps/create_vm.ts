@@ -1,0 +1,149 @@
+import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
+import { type AgentId, agentId, diskCid, stemcellCid } from "@slipway/protocol/ids";
+import { jsonObject } from "@slipway/protocol/schema/json";
+import { networks } from "@slipway/protocol/settings/networks";
+import * as v from "valibot";
+import { CpiRefused, refusedAs, type VmCreated } from "../clouds/cloud.ts";
+import { instanceUuid } from "../model/names.ts";
+import { activeVm } from "../model/records.ts";
+import { vmSuits } from "../model/vm-suits.ts";
+import { callFields, freshOptions, newRequestId, optionsOf } from "./calls.ts";
+import { cloudOf, type FlowContext } from "./context.ts";
+import { createVmEnv } from "./env.ts";
+import { newVm } from "./select.ts";
+import { createStep, type StepSubject } from "./step.ts";
+import { nameOf } from "./words.ts";
+
+const schema = v.object({
+  ...callFields,
+  instance: instanceUuid,
+  agentId,
+  stemcell: v.object({ name: v.string(), version: v.string(), apiVersion: v.number() }),
+  stemcellCid,
+  cloudProperties: jsonObject(),
+  vmResources: v.nullable(jsonObject()),
+  networks,
+  diskCids: v.array(diskCid),
+  env: jsonObject(),
+  tags: jsonObject(),
+  /** `[director, deployment, group]`, for the names in the agent's env. */
+  names: v.array(v.string()),
+});
+type CreateVm = v.InferOutput<typeof schema>;
+
+interface Created extends VmCreated {
+  readonly channel: "user-data" | "registry";
+  readonly apiVersion: ApiVersion;
+  readonly certificateUntil: number;
+  readonly agentUrl: string;
+  readonly createdAt: number;
+}
+
+export const createVm = createStep<CreateVm, Created>({
+  name: "create_vm",
+  subject: "vm",
+  calls: ["cpi create_vm"],
+  status: "creating vm",
+  line: (instance, { stemcell, machine }) =>
+    `Creating ${machine} for instance '${nameOf(instance)}' from stemcell '${stemcell}'`,
+  version: 1,
+  schema,
+  intent: (subject, context) => {
+    const { instance, goal } = subject;
+    const { desired } = goal;
+    if (desired === undefined || hasFittingVm(subject)) return undefined;
+    const { name, version, apiVersion, cid } = desired.stemcell;
+    return {
+      requestId: newRequestId(context),
+      cpi: desired.cpi,
+      stemcellApiVersion: apiVersion,
+      instance: instance.uuid,
+      agentId: context.random.uuid() as AgentId,
+      stemcell: { name, version, apiVersion },
+      stemcellCid: cid,
+      cloudProperties: desired.cloudProperties,
+      vmResources: desired.vmResources ?? null,
+      networks: desired.networks,
+      diskCids: instance.disks.filter((disk) => disk.active).map((disk) => disk.cid),
+      env: desired.env,
+      tags: desired.tags,
+      names: [context.settings.directorName, context.deployment, instance.group],
+    };
+  },
+  run: create,
+  retry: (error, tries, context) =>
+    error instanceof CpiRefused &&
+    refusedAs(error, "VMCreationFailed") &&
+    error.okToRetry &&
+    tries < context.settings.maxVmCreateTries,
+  record: (intent, made, writes) =>
+    writes.addVm({
+      cid: made.cid,
+      agentId: intent.agentId,
+      active: false,
+      cpi: intent.cpi,
+      createdAt: made.createdAt,
+      stemcell: intent.stemcell,
+      apiVersion: made.apiVersion,
+      channel: made.channel,
+      env: intent.env,
+      cloudProperties: intent.cloudProperties,
+      networks: made.networks,
+      disks: made.disks,
+      agentUrl: made.agentUrl,
+      certificateUntil: made.certificateUntil,
+      ready: false,
+    }),
+  event: (_, { cid }) => ({ action: "create", objectType: "vm", objectName: cid }),
+  stray: (intent, { deployment }) => ({
+    kind: "vm",
+    about: `agent ${intent.agentId} of ${intent.names.at(-1)}/${intent.instance} in deployment ${deployment}`,
+    addresses: Object.values(intent.networks).flatMap(({ ip }) => (ip === undefined ? [] : [ip])),
+  }),
+});
+
+function hasFittingVm({ instance, goal }: StepSubject): boolean {
+  const { desired } = goal;
+  const made = newVm(instance);
+  if (desired === undefined) return true;
+  if (made !== undefined) return vmSuits(made, desired);
+  const active = activeVm(instance);
+  // The second VM of a create-swap-delete is made beside an active one that no longer fits.
+  return (
+    active !== undefined && vmSuits(active, desired) && !goal.changes.some(({ kind }) => kind === "recreate")
+  );
+}
+
+/** The certificate is issued anew for a repeat: one of this agent's is as good as another, and none has to be kept. */
+async function create(intent: CreateVm, context: FlowContext): Promise<Created> {
+  const cloud = cloudOf(context, intent.cpi);
+  const { apiVersion } = await cloud.info({ signal: context.signal, log: context.cpiLog });
+  const channel = await cloud.channelFor(intent.stemcell.apiVersion);
+  const ips = Object.values(intent.networks)
+    .filter((network) => network.type !== "vip")
+    .flatMap((network) => (network.ip === undefined ? [] : [network.ip]));
+  const introduction = await context.agents.introduce({ agentId: intent.agentId, ips });
+  const calculated =
+    intent.vmResources === null
+      ? {}
+      : await cloud.calculateVmCloudProperties(intent.vmResources, freshOptions(intent, context));
+  const made = await cloud.createVm(
+    {
+      agentId: intent.agentId,
+      stemcellCid: intent.stemcellCid,
+      cloudProperties: { ...intent.cloudProperties, ...calculated },
+      networks: intent.networks,
+      diskCids: intent.diskCids,
+      env: createVmEnv(intent, introduction.envBosh, context.settings.agentEnvBosh),
+    },
+    optionsOf(intent, context),
+  );
+  return {
+    ...made,
+    channel,
+    apiVersion,
+    certificateUntil: introduction.certificateUntil,
+    agentUrl: context.agents.urlFor(made.networks) ?? "",
+    createdAt: context.clock.now(),
+  };
+}

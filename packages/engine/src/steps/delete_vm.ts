@@ -1,0 +1,60 @@
+import { vmCid } from "@slipway/protocol/ids";
+import * as v from "valibot";
+import { refusedAs } from "../clouds/cloud.ts";
+import type { VmRecord } from "../model/records.ts";
+import { vmSuits } from "../model/vm-suits.ts";
+import { callAbout, callFields, optionsOf } from "./calls.ts";
+import { cloudOf } from "./context.ts";
+import { unusedVm } from "./select.ts";
+import { callStep, type Step, type StepSubject, type StepWords } from "./step.ts";
+import { vmOf } from "./words.ts";
+
+const schema = v.object({ ...callFields, vm: vmCid });
+
+const remove = (
+  name: string,
+  words: Omit<StepWords, "calls">,
+  which: (subject: StepSubject) => VmRecord | undefined,
+): Step<StepSubject> =>
+  callStep<v.InferOutput<typeof schema>>({
+    ...words,
+    name,
+    subject: "vm",
+    calls: ["cpi delete_vm"],
+    version: 1,
+    schema,
+    loop: true,
+    intent: (subject, context) => {
+      const vm = which(subject);
+      return vm === undefined ? undefined : { ...callAbout(vm, context), vm: vm.cid };
+    },
+    run: async (intent, context) => {
+      try {
+        await cloudOf(context, intent.cpi).deleteVm(intent.vm, optionsOf(intent, context));
+      } catch (error) {
+        if (!refusedAs(error, "VMNotFound")) throw error;
+        context.debug(`VM ${intent.vm} was gone already`);
+      }
+    },
+    record: ({ vm }, _, writes) => writes.removeVm(vm),
+    event: ({ vm }) => ({ action: "delete", objectType: "vm", objectName: vm }),
+    settle: "run",
+  });
+
+/** The active VM, and with it whatever an interrupted update has left beside it. */
+export const deleteVm = remove(
+  "delete_vm",
+  { status: "deleting vm", line: (instance, { machine }) => `Deleting ${machine} '${vmOf(instance)}'` },
+  ({ instance, goal: { desired } }) => {
+    const active = instance.vms.find((vm) => vm.active);
+    if (active !== undefined) return active;
+    return instance.vms.find((vm) => desired === undefined || !vmSuits(vm, desired));
+  },
+);
+
+/** A VM that was made and never used: its update was interrupted, and now something else is wanted. */
+export const deleteUnusedVm = remove(
+  "delete_unused_vm",
+  { line: (instance, { machine }) => `Deleting ${machine} '${vmOf(instance)}' of an interrupted run` },
+  unusedVm,
+);

@@ -1,0 +1,67 @@
+import { diskCid, vmCid } from "@slipway/protocol/ids";
+import * as v from "valibot";
+import { refusedAs } from "../clouds/cloud.ts";
+import { activeVm, type DiskRecord } from "../model/records.ts";
+import { addressOf, agentAddress, callAbout, callFields, optionsOf, withoutDisk } from "./calls.ts";
+import { agentOf, cloudOf } from "./context.ts";
+import { answers, oldDisks, theActiveDisk } from "./select.ts";
+import { callStep, type Step, type StepSubject, type StepWords } from "./step.ts";
+import { diskOf, oldDiskOf } from "./words.ts";
+
+const schema = v.object({
+  ...callFields,
+  vm: vmCid,
+  disk: diskCid,
+  /** Null: it does not answer, nothing is asked of it. */
+  agent: v.nullable(agentAddress),
+});
+
+/** The agent forgets the disk first: afterwards it could not find it any more. */
+const detach = (
+  name: string,
+  words: Omit<StepWords, "calls">,
+  which: (subject: StepSubject) => readonly DiskRecord[],
+): Step<StepSubject> =>
+  callStep<v.InferOutput<typeof schema>>({
+    ...words,
+    name,
+    subject: "disk",
+    calls: ["agent remove_persistent_disk", "cpi detach_disk"],
+    version: 1,
+    schema,
+    loop: true,
+    intent: (subject, context) => {
+      const vm = activeVm(subject.instance);
+      const disk = which(subject).find((one) => one.attachedTo !== null && one.attachedTo === vm?.cid);
+      if (vm === undefined || disk === undefined) return undefined;
+      const agent = answers(vm, subject) ? addressOf(vm) : null;
+      return { ...callAbout(vm, context), vm: vm.cid, disk: disk.cid, agent };
+    },
+    run: async (intent, context) => {
+      if (intent.agent !== null)
+        await agentOf(context, intent.agent).removePersistentDisk(intent.disk, { signal: context.signal });
+      try {
+        await cloudOf(context, intent.cpi).detachDisk(intent.vm, intent.disk, optionsOf(intent, context));
+      } catch (error) {
+        // That it is not attached is what was wanted; a VM or a disk that is gone holds nothing either.
+        if (!refusedAs(error, "DiskNotAttached", "DiskNotFound", "VMNotFound")) throw error;
+        context.debug(`disk ${intent.disk} was not attached to ${intent.vm}: taken as detached`);
+      }
+    },
+    record: ({ vm, disk, disks }, _, writes) => {
+      writes.updateDisk(disk, { attachedTo: null, hint: null, mounted: false });
+      writes.updateVm(vm, { disks: withoutDisk(disks ?? {}, disk) });
+    },
+    settle: "run",
+  });
+
+export const detachDisk = detach(
+  "detach_disk",
+  { status: "detaching disk", line: (instance) => `Detaching disk '${diskOf(instance)}'` },
+  theActiveDisk,
+);
+export const detachOldDisk = detach(
+  "detach_old_disk",
+  { status: "detaching old disk", line: (instance) => `Detaching disk '${oldDiskOf(instance)}'` },
+  oldDisks,
+);

@@ -1,0 +1,16 @@
+import { defineError } from "@slipway/kernel/errors";
+
+export const InstanceNotRunning = defineError<{ instance: string; jobState: string; seconds: number }>({
+  code: "DIF-001",
+  kind: "outside",
+  message: (p) =>
+    `'${p.instance}' is not running after update: its agent reports '${p.jobState}' after ${p.seconds} s`,
+  next: "Look at the logs of its jobs (bosh logs). Raise update_watch_time only if they really need longer.",
+});
+
+export const IntentUnreadable = defineError<{ step: string; why: string }>({
+  code: "DIF-002",
+  kind: "bug",
+  message: (p) => `an intent of the step '${p.step}' in the journal cannot be read: ${p.why}`,
+  next: "Another version of the Director wrote it. Start that one to finish its work, then upgrade.",
+});

@@ -1,0 +1,15 @@
+import type { DiskCid } from "@slipway/protocol/ids";
+import { oldDisks } from "./select.ts";
+import { recordStep } from "./step.ts";
+
+/** Out of the instance, into the orphan list. No disk is ever deleted here. */
+export const orphanDisk = recordStep<DiskCid>({
+  name: "orphan_disk",
+  subject: "disk",
+  calls: [],
+  status: "orphaning old disk",
+  loop: true,
+  intent: (subject) => oldDisks(subject).find((one) => one.attachedTo === null)?.cid,
+  record: (disk, writes) => writes.orphanDisk(disk),
+  event: (disk) => ({ action: "orphan", objectType: "disk", objectName: disk }),
+});

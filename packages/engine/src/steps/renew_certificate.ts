@@ -1,0 +1,36 @@
+import type { VmCid } from "@slipway/protocol/ids";
+import type { AgentAddress } from "../agents/agent.ts";
+import { activeVm } from "../model/records.ts";
+import { addressOf } from "./calls.ts";
+import { agentOf } from "./context.ts";
+import { rerunStep } from "./step.ts";
+
+interface Renewal {
+  readonly vm: VmCid;
+  readonly agent: AgentAddress;
+  readonly ips: readonly string[];
+}
+
+/** The agent restarts with it; trusted certificates and disk associations are cleared by what does not name them. */
+export const renewCertificate = rerunStep<Renewal, number>({
+  name: "renew_certificate",
+  subject: "vm",
+  calls: ["agent update_settings", "agent ping"],
+  intent: ({ instance }) => {
+    const vm = activeVm(instance);
+    if (vm === undefined) return undefined;
+    const ips = Object.values(vm.networks).flatMap(({ ip, type }) =>
+      ip === undefined || type === "vip" ? [] : [ip],
+    );
+    return { vm: vm.cid, agent: addressOf(vm), ips };
+  },
+  run: async ({ agent: address, ips }, context) => {
+    const { settings, certificateUntil } = await context.agents.renewal({ agentId: address.agentId, ips });
+    const agent = agentOf(context, address);
+    const ask = { signal: context.signal };
+    await agent.updateSettings({ trusted_certs: "", disk_associations: [], ...settings }, ask);
+    await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
+    return certificateUntil;
+  },
+  record: ({ vm }, certificateUntil, writes) => writes.updateVm(vm, { certificateUntil }),
+});

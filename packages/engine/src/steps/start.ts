@@ -1,0 +1,55 @@
+import type { AgentAddress } from "../agents/agent.ts";
+import { display } from "../model/names.ts";
+import { activeVm } from "../model/records.ts";
+import { addressOf } from "./calls.ts";
+import { agentOf, type FlowContext } from "./context.ts";
+import { InstanceNotRunning } from "./errors.ts";
+import { rerunStep } from "./step.ts";
+import { nameOf } from "./words.ts";
+
+interface Start {
+  readonly agent: AgentAddress;
+  readonly instance: string;
+  readonly watchMs: readonly [low: number, high: number] | null;
+}
+
+/** pre-start, start, watch, post-start. */
+export const start = rerunStep<Start>({
+  name: "start",
+  subject: "instance",
+  calls: ["agent run_script pre-start", "agent start", "agent get_state", "agent run_script post-start"],
+  status: "starting jobs",
+  line: (instance) => `Waiting for instance '${nameOf(instance)}' to be running`,
+  intent: ({ instance, watchMs }) => {
+    const vm = activeVm(instance);
+    return vm && { agent: addressOf(vm), instance: display(instance), watchMs };
+  },
+  run: async (intent, context) => {
+    const agent = agentOf(context, intent.agent);
+    const ask = { signal: context.signal };
+    await agent.runScript("pre-start", {}, ask);
+    await agent.start(ask);
+    if (intent.watchMs === null) return;
+    await watch(intent, intent.watchMs, context);
+    await agent.runScript("post-start", {}, ask);
+  },
+});
+
+/** Looks at once, then as upstream does: after the shorter time, then in ninths up to the longer one. */
+async function watch(
+  { agent: address, instance }: Start,
+  [low, high]: readonly [low: number, high: number],
+  context: FlowContext,
+): Promise<void> {
+  const agent = agentOf(context, address);
+  const pause = Math.min(Math.max((high - low) / 9, 1000), 15_000);
+  let waited = 0;
+  for (;;) {
+    const { jobState } = await agent.getState(false, { signal: context.signal });
+    if (jobState === "running") return;
+    if (waited >= high) throw InstanceNotRunning({ instance, jobState, seconds: Math.round(waited / 1000) });
+    const next = waited === 0 ? Math.max(low, 100) : pause;
+    await context.clock.sleep(next, context.signal);
+    waited += next;
+  }
+}

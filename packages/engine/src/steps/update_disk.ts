@@ -1,0 +1,48 @@
+import { type DiskCid, diskCid } from "@slipway/protocol/ids";
+import { jsonObject } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import { refusedAs } from "../clouds/cloud.ts";
+import { activeDisk } from "../model/records.ts";
+import { callFields, newRequestId, optionsOf } from "./calls.ts";
+import { cloudOf } from "./context.ts";
+import { diskFits } from "./select.ts";
+import { callStep } from "./step.ts";
+
+const schema = v.object({
+  ...callFields,
+  disk: diskCid,
+  size: v.number(),
+  cloudProperties: jsonObject(),
+});
+
+/** By the CPI, which may give the disk another cid. One that cannot leaves it as it is: the plan goes on by copy. */
+export const updateDisk = callStep<v.InferOutput<typeof schema>, DiskCid | null>({
+  name: "update_disk",
+  subject: "disk",
+  calls: ["cpi update_disk"],
+  status: "updating disk",
+  version: 1,
+  schema,
+  intent: ({ instance, goal: { desired } }, context) => {
+    const disk = activeDisk(instance);
+    const wanted = desired?.persistentDisk ?? null;
+    if (disk === undefined || wanted === null || disk.attachedTo !== null || diskFits(disk, wanted))
+      return undefined;
+    return { requestId: newRequestId(context), cpi: disk.cpi, disk: disk.cid, ...wanted };
+  },
+  run: async (intent, context) => {
+    try {
+      const { disk, size, cloudProperties } = intent;
+      const options = optionsOf(intent, context);
+      return await cloudOf(context, intent.cpi).updateDisk(disk, size, cloudProperties, options);
+    } catch (error) {
+      if (!refusedAs(error, "NotSupported", "NotImplemented")) throw error;
+      context.debug(`the CPI does not update disk ${intent.disk}: it is copied instead`);
+      return null;
+    }
+  },
+  record: ({ disk, size, cloudProperties }, cid, writes) => {
+    if (cid !== null) writes.updateDisk(disk, { cid, size, cloudProperties });
+  },
+  settle: "run",
+});
