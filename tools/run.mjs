@@ -52,14 +52,14 @@ const COMMANDS = {
     ["node", "tools/docs.mjs", "--check"],
     [bin("knip")],
   ],
-  "bench:director": () => [["node", "bench/director.mjs"]],
-  "bench:local": () => [["node", "bench/local.mjs"]],
+  "bench:director": (rest) => [["node", "bench/director.mjs", ...rest]],
+  "bench:local": (rest) => [["node", "bench/local.mjs", ...rest]],
   "bench:docker": (rest) => [["node", "bench/docker.mjs", ...rest]],
-  "bench:agent": () => [["node", "bench/agent.mjs"]],
+  "bench:agent": (rest) => [["node", "bench/agent.mjs", ...rest]],
   "conformance:agent": () => [["node", "tools/conformance-agent.mjs"]],
-  "bench:cpi": () => [
+  "bench:cpi": (rest) => [
     [bin("tsc"), "-b"],
-    ["node", "bench/cpi.mjs"],
+    ["node", "bench/cpi.mjs", ...rest],
   ],
 };
 
