@@ -23,6 +23,9 @@ export const EXECUTABLES = [
   { from: "packages/sim/src/bin/crash.ts", to: "packages/sim/dist/crash.cjs" },
   { from: "packages/sim/src/bin/crash-child.ts", to: "packages/sim/dist/crash-child.cjs" },
   { from: "packages/sim/src/bench/main.ts", to: "packages/sim/dist/bench.cjs" },
+  // What certify loads to play the mixes with a CPI.
+  { from: "packages/cpi-local/src/certify/adapter.ts", to: "packages/cpi-local/dist/certify-adapter.cjs" },
+  { from: "packages/cpi-docker/src/certify/adapter.ts", to: "packages/cpi-docker/dist/certify-adapter.cjs" },
   { from: "packages/certify/src/bin/mixes.ts", to: "packages/certify/dist/mixes.cjs" },
   { from: "packages/certify/src/bin/matrix.ts", to: "packages/certify/dist/matrix.cjs" },
 ];

@@ -17,7 +17,10 @@ const bin = (name) => join(root, "node_modules", ".bin", name);
 const COMMANDS = {
   start: (rest) => [["node", "packages/cli/dist/slipway.cjs", "demo", ...rest]],
   slipway: (rest) => [["node", "packages/cli/dist/slipway.cjs", ...rest]],
-  matrix: (rest) => [["node", "packages/certify/dist/mixes.cjs", ...rest]],
+  matrix: (rest) => [
+    // With the embedded CPI, unless one is named; the last one counts.
+    ["node", "packages/certify/dist/mixes.cjs", "--cpi", "local", ...rest],
+  ],
   "matrix:cpi": (rest) => [["node", "packages/certify/dist/matrix.cjs", ...rest]],
   crash: (rest) => [["node", "packages/sim/dist/crash.cjs", ...rest]],
   "crash:local": (rest) => [["node", "tools/crash-local.mjs", ...rest]],
@@ -37,6 +40,10 @@ const COMMANDS = {
       "like-bosh",
       ...rest,
     ],
+  ],
+  "test:pack": () => [
+    [bin("tsc"), "-b"],
+    ["node", "tools/pack-check.mjs"],
   ],
   build: () => [[bin("tsc"), "-b"]],
   docs: (rest) => [
