@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { certificates, startAgent } from "../tools/start-agent.mjs";
-import { median, peakMemory, report, scratchDir, wallTime } from "./measure.mjs";
+import { median, peakMemory, quick, report, scratchDir, wallTime } from "./measure.mjs";
 import { natsPings } from "./nats-pings.mjs";
 
 const PING = JSON.stringify({ method: "ping", arguments: [], reply_to: "bench" });
@@ -34,7 +34,7 @@ function post(agent, port, ca, body, auth) {
 const basic = (running) => `Basic ${Buffer.from(`agent:${running.password}`).toString("base64")}`;
 
 /** Answers per second over eight kept connections. */
-async function answersPerSecond(port, ca, auth, count = 3000) {
+async function answersPerSecond(port, ca, auth, count = quick ? 100 : 3000) {
   const agent = new Agent({ keepAlive: true, maxSockets: 8 });
   let next = 0;
   const client = async () => {
@@ -133,9 +133,9 @@ async function mounts(rounds) {
   }
 }
 
-const node = median(Array.from({ length: 10 }, () => wallTime(["-e", "0"])));
-const start = await startTimes(7);
-const bareMemory = median(Array.from({ length: 5 }, () => peakMemory(["-e", "0"])));
+const node = median(Array.from({ length: quick ? 1 : 10 }, () => wallTime(["-e", "0"])));
+const start = await startTimes(quick ? 1 : 7);
+const bareMemory = median(Array.from({ length: quick ? 1 : 5 }, () => peakMemory(["-e", "0"])));
 const dir = scratchDir("agent");
 mkdirSync(dir);
 const running = await startAgent(dir);
@@ -143,14 +143,14 @@ const idle = residentMib(running.pid);
 const bare = await startBare();
 const { CA } = await certificates();
 const rates = { ours: [], bare: [] };
-for (let round = 0; round < 3; round++) {
+for (let round = 0; round < (quick ? 1 : 3); round++) {
   rates.bare.push(await answersPerSecond(bare.port, CA, ""));
   rates.ours.push(await answersPerSecond(running.port, running.ca, basic(running)));
 }
 bare.stop();
 await running.stop();
-const overNats = await natsPings(3);
-const mounted = await mounts(10);
+const overNats = await natsPings(quick ? 1 : 3);
+const mounted = await mounts(quick ? 1 : 10);
 
 const ms = (n) => `${n.toFixed(1)} ms`;
 const rows = [

@@ -1,10 +1,10 @@
 // npm run bench:cpi: what one CPI call costs, as an executable and in the process, and the registry under load.
 import { embed } from "@slipway/cpi-sdk/embed";
 import { tinyCpi } from "../examples/tiny-cpi/dist/tiny-cpi.js";
-import { inTurns, median, peakMemory, report, scratchDir, wallTime } from "./measure.mjs";
+import { inTurns, median, peakMemory, quick, report, scratchDir, wallTime } from "./measure.mjs";
 import { pairsPerSecond, startBoth } from "./registry-load.mjs";
 
-const ROUNDS = 30;
+const ROUNDS = quick ? 2 : 30;
 const EXECUTABLE = ["examples/tiny-cpi/dist/cpi.cjs"];
 const INFO = { method: "info", arguments: [], context: { director_uuid: "bench" } };
 const stdin = JSON.stringify(INFO);
@@ -13,7 +13,7 @@ const time = inTurns(ROUNDS, {
   node: () => wallTime(["-e", "0"]),
   info: () => wallTime(EXECUTABLE, stdin),
 });
-const memory = inTurns(10, {
+const memory = inTurns(quick ? 1 : 10, {
   node: () => peakMemory(["-e", "0"]),
   info: () => peakMemory(EXECUTABLE, stdin),
 });
@@ -27,7 +27,7 @@ const HAS_DISK = {
   context: { director_uuid: "bench", request_id: "cpi-1", vm: { stemcell: { api_version: 2 } } },
   api_version: 2,
 };
-const inProcess = await perCall(HAS_DISK, 5000);
+const inProcess = await perCall(HAS_DISK, quick ? 100 : 5000);
 
 async function perCall(request, calls) {
   for (let i = 0; i < 500; i++) await client.request(request);
@@ -41,10 +41,11 @@ async function perCall(request, calls) {
 
 const servers = await startBoth();
 const load = { 1: { bare: [], ours: [] }, 16: { bare: [], ours: [] } };
-for (let round = 0; round < 5; round++) {
+for (let round = 0; round < (quick ? 1 : 5); round++) {
   for (const clients of [1, 16]) {
     for (const name of ["bare", "ours"]) {
-      load[clients][name].push(await pairsPerSecond(servers[name].port, clients, clients === 1 ? 150 : 600));
+      const pairs = quick ? 16 : clients === 1 ? 150 : 600;
+      load[clients][name].push(await pairsPerSecond(servers[name].port, clients, pairs));
     }
   }
 }

@@ -1,23 +1,26 @@
-// How long the Director takes from nothing to an answered /info, beside its database alone.
+// How long a Director takes from nothing to an answered /info, and the parts of packages/sim/src/bench.
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, rmSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
-import { join } from "node:path";
+import { join, resolve } from "node:path";
 import { freePort } from "../tools/free-port.mjs";
-import { wallTime } from "./measure.mjs";
+import { scratchDir, wallTime } from "./measure.mjs";
 
-const DIRECTOR = "packages/cli/dist/slipway.cjs";
-const PARTS = "packages/sim/dist/bench.cjs";
+/** The programs of one checkout: the Director, and the parts that run in a process of their own. */
+export const OURS = {
+  director: "packages/director/dist/slipway-director.cjs",
+  parts: "packages/sim/dist/bench.cjs",
+};
 const LONGEST_MS = 120_000;
 
 /** Runs one measurement of packages/sim/src/bench in a process of its own. */
-export function part(...args) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [PARTS, ...args.map(String)], {
+export function part(name, args, { parts } = OURS) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [parts, name, ...args.map(String)], {
     encoding: "utf8",
     maxBuffer: 1 << 26,
   });
-  if (status !== 0) throw new Error(`bench ${args.join(" ")} failed: ${stderr}`);
+  if (status !== 0) throw new Error(`${parts} ${name} ${args.join(" ")} failed: ${stderr}`);
   return JSON.parse(stdout);
 }
 
@@ -34,11 +37,23 @@ function answersInfo(port) {
   });
 }
 
-async function startOnce(dir) {
+/** Resident memory of a process; undefined where the machine does not say. */
+function residentMib(pid) {
+  const file = `/proc/${pid}/status`;
+  if (!existsSync(file)) return undefined;
+  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(file, "utf8"))?.[1] ?? 0) / 1024;
+}
+
+/** A Director needs some CPI; this one is never called. */
+const config = scratchDir("director.json");
+writeFileSync(config, JSON.stringify({ cpi: { exec_path: resolve("examples/tiny-cpi/dist/cpi.cjs") } }));
+
+async function startOnce(dir, { director } = OURS) {
   const port = await freePort();
   const begun = process.hrtime.bigint();
   const since = () => Number(process.hrtime.bigint() - begun) / 1e6;
-  const child = spawn(process.execPath, [DIRECTOR, "start", "--state-dir", dir, "--port", String(port)], {
+  const args = [director, "--config", config, "--state-dir", dir, "--port", String(port)];
+  const child = spawn(process.execPath, args, {
     stdio: ["ignore", "ignore", "pipe"],
   });
   let said = "";
@@ -52,33 +67,48 @@ async function startOnce(dir) {
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   const ms = since();
+  const mib = residentMib(child.pid);
   child.kill("SIGTERM");
   await ended;
-  return ms;
+  return { ms, mib };
 }
+
+/** A directory for states of Directors, for as long as the work takes. */
+async function inScratch(work) {
+  const dir = mkdtempSync("/var/tmp/slipway-bench-");
+  // As root the database server runs as somebody else, who must get through.
+  chmodSync(dir, 0o711);
+  try {
+    return await work(dir);
+  } finally {
+    rmSync(dir, { recursive: true, force: true });
+  }
+}
+
+/** A fresh start and a later one of the same state directory. */
+export const startTwice = (programs) =>
+  inScratch(async (dir) => {
+    const state = join(dir, "state");
+    return { fresh: await startOnce(state, programs), later: await startOnce(state, programs) };
+  });
 
 /** The best of each counts, since nothing makes a start faster than it is. */
 export async function startTimes({ rounds, later, deployments }) {
   const seen = { node: [], fresh: [], later: [], filled: [], databaseFresh: [], databaseLater: [] };
   for (let round = 0; round < rounds; round++) {
-    const dir = mkdtempSync("/var/tmp/slipway-bench-");
-    // As root the database server runs as somebody else, who must get through.
-    chmodSync(dir, 0o711);
-    const state = join(dir, "state");
-    const bare = join(dir, "bare");
-    try {
-      seen.databaseFresh.push(part("database", bare).ms);
-      seen.fresh.push(await startOnce(state));
+    await inScratch(async (dir) => {
+      const state = join(dir, "state");
+      const bare = join(dir, "bare");
+      seen.databaseFresh.push(part("database", [bare]).ms);
+      seen.fresh.push((await startOnce(state)).ms);
       for (let turn = 0; turn < later; turn++) {
         seen.node.push(wallTime(["-e", "0"]));
-        seen.databaseLater.push(part("database", bare).ms);
-        seen.later.push(await startOnce(state));
+        seen.databaseLater.push(part("database", [bare]).ms);
+        seen.later.push((await startOnce(state)).ms);
       }
-      part("fill", state, deployments);
-      for (let turn = 0; turn < later; turn++) seen.filled.push(await startOnce(state));
-    } finally {
-      rmSync(dir, { recursive: true, force: true });
-    }
+      part("fill", [state, deployments]);
+      for (let turn = 0; turn < later; turn++) seen.filled.push((await startOnce(state)).ms);
+    });
   }
   return Object.fromEntries(Object.entries(seen).map(([name, times]) => [name, Math.min(...times)]));
 }

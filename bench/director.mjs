@@ -1,11 +1,21 @@
 // npm run bench:director: starts, plans and deploys of the Director, on a cloud and agents that cost nothing.
+// --against DIR measures another checkout beside this one instead; --instances N says with how many new instances.
+import { parseArgs } from "node:util";
+import { against } from "./director-against.mjs";
 import { part, startTimes } from "./director-start.mjs";
-import { report } from "./measure.mjs";
+import { quick, report } from "./measure.mjs";
 
-const SIZES = [100, 1000, 10_000];
-const ROUNDS = 3;
+const { values: given } = parseArgs({
+  options: { quick: { type: "boolean" }, against: { type: "string" }, instances: { type: "string" } },
+});
+if (given.against !== undefined)
+  process.exit((await against(given.against, Number(given.instances ?? (quick ? 40 : 1000)))) ? 0 : 1);
+
+const SIZES = quick ? [20, 40] : [100, 1000, 10_000];
+const ROUNDS = quick ? 1 : 3;
 /** The largest deploy is made smaller when it would take longer. */
 const LONGEST_DEPLOY_S = 300;
+const DEPLOYMENTS = quick ? 20 : 1000;
 const GOALS = { freshMs: 1500, laterMs: 1000, filledMs: 3000, planMs: 1000, planMib: 512 };
 /** Between linear and quadratic. */
 const STEEPEST = 1.5;
@@ -25,7 +35,7 @@ function exponent(points) {
 
 /** A fresh process each time: a Director plans cold. */
 function plans(size) {
-  const seen = Array.from({ length: ROUNDS }, () => part("plan", size, 1));
+  const seen = Array.from({ length: ROUNDS }, () => part("plan", [size, 1]));
   return {
     size,
     fresh: best(seen.map(({ newMs }) => newMs[0])),
@@ -35,19 +45,19 @@ function plans(size) {
 }
 
 function deploys(size, rounds) {
-  const seen = Array.from({ length: rounds }, () => part("deploy", size));
+  const seen = Array.from({ length: rounds }, () => part("deploy", [size]));
   const fastest = seen.reduce((one, other) => (other.create.ms < one.create.ms ? other : one));
   return { ...fastest, size, sameMs: best(seen.map(({ same }) => same.ms)) };
 }
 
-const start = await startTimes({ rounds: ROUNDS, later: 3, deployments: 1000 });
+const start = await startTimes({ rounds: ROUNDS, later: ROUNDS, deployments: DEPLOYMENTS });
 const planned = SIZES.map(plans);
 const deployed = [];
 for (const size of SIZES) {
   const { size: before, create } = deployed.at(-1) ?? { size: 1, create: { ms: 0 } };
   const perSecond = before / (create.ms / 1000);
   const fits = Math.floor((LONGEST_DEPLOY_S * perSecond) / 1000) * 1000;
-  deployed.push(deploys(Math.min(size, Math.max(1000, fits)), size > 1000 ? 1 : 2));
+  deployed.push(deploys(Math.min(size, Math.max(1000, fits)), quick || size > 1000 ? 1 : 2));
 }
 
 const goal = (what, value, most, unit) => ({
@@ -74,9 +84,16 @@ const growth = (what, points) => ({
 });
 
 const largest = planned.at(-1);
-const thousand = deployed[1];
-const { create } = thousand;
+const middle = deployed[1];
+const { create } = middle;
+const n = middle.size;
 const bothMs = create.ownCpuMs + create.serverCpuMs;
+const each = (what, value, baseline) => ({
+  what: `  ${what} per instance`,
+  ours: value.toFixed(1),
+  baseline,
+  ratio: value,
+});
 const rows = [
   beside("start to /info, fresh", start.fresh, start.node, "node -e 0"),
   beside("start to /info, fresh", start.fresh, start.databaseFresh, "its database alone"),
@@ -84,31 +101,23 @@ const rows = [
   beside("start to /info, later", start.later, start.node, "node -e 0"),
   beside("start to /info, later", start.later, start.databaseLater, "its database alone"),
   goal("start to /info, later", start.later, GOALS.laterMs, "ms"),
-  beside("start to /info, 1,000 deployments", start.filled, start.node, "node -e 0"),
-  goal("start to /info, 1,000 deployments", start.filled, GOALS.filledMs, "ms"),
+  beside(`start to /info, ${count(DEPLOYMENTS)} deployments`, start.filled, start.node, "node -e 0"),
+  goal(`start to /info, ${count(DEPLOYMENTS)} deployments`, start.filled, GOALS.filledMs, "ms"),
   goal(`plan of ${count(largest.size)} new instances`, largest.fresh, GOALS.planMs, "ms"),
   goal(`plan of ${count(largest.size)} unchanged instances`, largest.same, GOALS.planMs, "ms"),
   goal("peak memory of both plans", largest.peakMib, GOALS.planMib, "MiB"),
   {
-    what: "deploy of 1,000 new instances",
-    ours: `${(1e6 / create.ms).toFixed(0)} /s`,
-    baseline: `${thousand.commitsPerSecond.toFixed(0)} /s bare commits`,
-    ratio: 1e6 / create.ms / thousand.commitsPerSecond,
+    what: `deploy of ${count(n)} new instances`,
+    ours: `${((1000 * n) / create.ms).toFixed(0)} /s`,
+    baseline: `${middle.commitsPerSecond.toFixed(0)} /s bare commits`,
+    ratio: (1000 * n) / create.ms / middle.commitsPerSecond,
   },
-  {
-    what: "  processor time of the database server",
-    ours: ms(create.serverCpuMs),
-    baseline: `${ms(bothMs)} with the Director`,
-    ratio: create.serverCpuMs / bothMs,
-  },
-  beside("  time with a query under way", create.askedMs, create.ms, "in all"),
-  {
-    what: "  statements per instance",
-    ours: (create.queries / 1000).toFixed(1),
-    baseline: "1 commit",
-    ratio: create.queries / 1000,
-  },
-  beside("deploy of 1,000 unchanged instances", thousand.sameMs, create.ms, "new ones"),
+  each("statements", create.statements / n, "1 commit"),
+  each("round trips to the database", create.roundTrips / n, "1 commit"),
+  beside("  database's processor time per instance", create.serverCpuMs / n, bothMs / n, "with the Director"),
+  beside("  our own processor time per instance", create.ownCpuMs / n, bothMs / n, "with the database"),
+  beside("  time with a statement under way", create.askedMs, create.ms, "in all"),
+  beside(`deploy of ${count(n)} unchanged instances`, middle.sameMs, create.ms, "new ones"),
   growth(
     "plan, new",
     planned.map(({ size, fresh }) => [size, fresh]),

@@ -8,14 +8,18 @@ import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { median, report } from "./measure.mjs";
+import { median, quick, report } from "./measure.mjs";
 
 const { host, cpi, rounds, ...given } = parseArgs({
   options: {
     image: { type: "string" },
-    host: { type: "string", default: process.env.DOCKER_HOST ?? "unix:///var/run/docker.sock" },
+    host: {
+      type: "string",
+      default: process.env.SLIPWAY_DOCKER_HOST ?? process.env.DOCKER_HOST ?? "unix:///var/run/docker.sock",
+    },
     cpi: { type: "string", default: "packages/cpi-docker/dist/cpi.cjs" },
-    rounds: { type: "string", default: "5" },
+    rounds: { type: "string", default: quick ? "1" : "5" },
+    quick: { type: "boolean" },
   },
 }).values;
 const ROUNDS = Number(rounds);
@@ -128,7 +132,7 @@ mkdirSync(join(dir, "m"));
 docker("network", "create", "--subnet", `${RANGE}.0/24`, volume);
 try {
   let stemcell = "";
-  for (let round = 0; round < 2; round++) {
+  for (let round = 0; round < (quick ? 1 : 2); round++) {
     if (stemcell !== "") ask("delete_stemcell", stemcell);
     figures.import.push(await timed(() => (stemcell = ask("create_stemcell", image, {}))));
     spawnSync("docker", ["-H", host, "rmi", `${volume}:bare`]);
@@ -205,9 +209,10 @@ const row = (what, ours, bare, show) => ({
   baseline: show(median(bare)),
   ratio: median(ours) / median(bare),
 });
-report("Docker CPI (medians; calls of the CPI are processes of their own)", [
+const ok = report("Docker CPI (medians; calls of the CPI are processes of their own)", [
   row("create_stemcell / docker import", figures.import, figures.bareImport, ms),
   row("create_vm to agent ready / docker run to Node listening", figures.vm, figures.bareVm, ms),
   row("attach, mount, unmount, detach / losetup, mount, umount", figures.disk, figures.bareDisk, ms),
   row("memory of a VM / of a container with idle Node", figures.memory, figures.bareMemory, mib),
 ]);
+process.exitCode = ok ? 0 : 1;

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { startAgent } from "../tools/start-agent.mjs";
 import { BUS_AGENT, natsInstalled, startNats } from "../tools/start-nats.mjs";
-import { median, scratchDir } from "./measure.mjs";
+import { median, quick, scratchDir } from "./measure.mjs";
 
 /** The agent's own copy; the benchmarks depend on nothing themselves. */
 const NAME = "@nats-io/transport-node";
@@ -58,7 +58,7 @@ async function directorOn(nats) {
       const body = { protocol: 3, method: "ping", arguments: [], reply_to: subject };
       bus.publish(`agent.${BUS_AGENT}`, JSON.stringify(body));
     });
-  const perSecond = async (count = 3000) => {
+  const perSecond = async (count = quick ? 100 : 3000) => {
     let left = count;
     const client = async () => {
       while (left-- > 0) await ping();

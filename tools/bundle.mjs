@@ -23,27 +23,31 @@ export const EXECUTABLES = [
   { from: "packages/sim/src/bin/crash.ts", to: "packages/sim/dist/crash.cjs" },
   { from: "packages/sim/src/bin/crash-child.ts", to: "packages/sim/dist/crash-child.cjs" },
   { from: "packages/sim/src/bench/main.ts", to: "packages/sim/dist/bench.cjs" },
+  // What certify loads to play the mixes with a CPI.
+  { from: "packages/cpi-local/src/certify/adapter.ts", to: "packages/cpi-local/dist/certify-adapter.cjs" },
+  { from: "packages/cpi-docker/src/certify/adapter.ts", to: "packages/cpi-docker/dist/certify-adapter.cjs" },
   { from: "packages/certify/src/bin/mixes.ts", to: "packages/certify/dist/mixes.cjs" },
   { from: "packages/certify/src/bin/matrix.ts", to: "packages/certify/dist/matrix.cjs" },
 ];
 
+/** How every executable is made; the benchmarks make those of another checkout the same way. */
+export const SETTINGS = {
+  bundle: true,
+  platform: "node",
+  target: "node20",
+  format: "cjs",
+  conditions: ["source"],
+  minifySyntax: true,
+  minifyWhitespace: true,
+  // Optional parts of libraries that we do not use; they are asked for inside try blocks.
+  external: ["pg-native"],
+  legalComments: "none",
+  logLevel: "warning",
+};
+
 export async function bundle() {
   for (const { from, to } of EXECUTABLES) {
-    await build({
-      entryPoints: [from],
-      outfile: to,
-      bundle: true,
-      platform: "node",
-      target: "node20",
-      format: "cjs",
-      conditions: ["source"],
-      minifySyntax: true,
-      minifyWhitespace: true,
-      // Optional parts of libraries that we do not use; they are asked for inside try blocks.
-      external: ["pg-native"],
-      legalComments: "none",
-      logLevel: "warning",
-    });
+    await build({ ...SETTINGS, entryPoints: [from], outfile: to });
     await chmod(to, 0o755);
   }
 }

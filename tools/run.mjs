@@ -17,7 +17,10 @@ const bin = (name) => join(root, "node_modules", ".bin", name);
 const COMMANDS = {
   start: (rest) => [["node", "packages/cli/dist/slipway.cjs", "demo", ...rest]],
   slipway: (rest) => [["node", "packages/cli/dist/slipway.cjs", ...rest]],
-  matrix: (rest) => [["node", "packages/certify/dist/mixes.cjs", ...rest]],
+  matrix: (rest) => [
+    // With the embedded CPI, unless one is named; the last one counts.
+    ["node", "packages/certify/dist/mixes.cjs", "--cpi", "local", ...rest],
+  ],
   "matrix:cpi": (rest) => [["node", "packages/certify/dist/matrix.cjs", ...rest]],
   crash: (rest) => [["node", "packages/sim/dist/crash.cjs", ...rest]],
   "crash:local": (rest) => [["node", "tools/crash-local.mjs", ...rest]],
@@ -38,6 +41,10 @@ const COMMANDS = {
       ...rest,
     ],
   ],
+  "test:pack": () => [
+    [bin("tsc"), "-b"],
+    ["node", "tools/pack-check.mjs"],
+  ],
   build: () => [[bin("tsc"), "-b"]],
   docs: (rest) => [
     [bin("tsc"), "-b"],
@@ -52,14 +59,14 @@ const COMMANDS = {
     ["node", "tools/docs.mjs", "--check"],
     [bin("knip")],
   ],
-  "bench:director": () => [["node", "bench/director.mjs"]],
-  "bench:local": () => [["node", "bench/local.mjs"]],
+  "bench:director": (rest) => [["node", "bench/director.mjs", ...rest]],
+  "bench:local": (rest) => [["node", "bench/local.mjs", ...rest]],
   "bench:docker": (rest) => [["node", "bench/docker.mjs", ...rest]],
-  "bench:agent": () => [["node", "bench/agent.mjs"]],
+  "bench:agent": (rest) => [["node", "bench/agent.mjs", ...rest]],
   "conformance:agent": () => [["node", "tools/conformance-agent.mjs"]],
-  "bench:cpi": () => [
+  "bench:cpi": (rest) => [
     [bin("tsc"), "-b"],
-    ["node", "bench/cpi.mjs"],
+    ["node", "bench/cpi.mjs", ...rest],
   ],
 };
 

@@ -3,9 +3,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { type CloudChoice, mixesCommand } from "../mixes/cli.ts";
-import { dockerCloud } from "../mixes/clouds/docker.ts";
-import { localCloud } from "../mixes/clouds/local.ts";
+import { loadAdapter } from "../mixes/adapters.ts";
+import { type MixesMeans, mixesCommand } from "../mixes/cli.ts";
 import { mustBeBuilt, programsIn } from "../mixes/programs.ts";
 import { runMixes } from "../mixes/run.ts";
 
@@ -22,19 +21,21 @@ const io = {
   err: (text: string) => void process.stderr.write(text),
 };
 const random = systemRandom;
-const run = async ({ cpi, dockerHost }: CloudChoice, onRow: Parameters<typeof runMixes>[1]) => {
-  // The bundle lies in packages/certify/dist.
-  const programs = programsIn(join(__dirname, "../.."), cpi);
-  mustBeBuilt(programs);
-  const { agent } = programs;
-  const host = dockerHost ?? (process.env.DOCKER_HOST || "unix:///var/run/docker.sock");
-  const openCloud = async () =>
-    cpi === "docker" ? await dockerCloud({ host, agent, parent, random }) : localCloud(agent);
-  return await runMixes(
-    { programs, openCloud, parent, clock: systemClock, random, signal: stop.signal },
-    onRow,
-  );
+// The bundle lies in packages/certify/dist.
+const packages = join(__dirname, "../..");
+const means: MixesMeans = {
+  load: (cpi) => loadAdapter(cpi, packages),
+  run: async ({ adapter, options }, onRow) => {
+    const programs = programsIn(packages, adapter.program);
+    mustBeBuilt(programs);
+    const { agent } = programs;
+    const openCloud = () => adapter.open({ agent, parent, random, options });
+    return await runMixes(
+      { programs, openCloud, parent, clock: systemClock, random, signal: stop.signal },
+      onRow,
+    );
+  },
 };
-void mixesCommand(process.argv.slice(2), run, io).then((code) => {
+void mixesCommand(process.argv.slice(2), means, io).then((code) => {
   process.exitCode = stop.signal.aborted ? 130 : code;
 });

@@ -2,20 +2,27 @@ import { parseArgs } from "node:util";
 import { errorText, messageTrail } from "@slipway/kernel/errors";
 import { BadUsage } from "../errors.ts";
 import type { Io } from "../matrix/cli.ts";
-import { CLOUDS, type CloudName } from "./programs.ts";
+import type { LoadedAdapter } from "./adapters.ts";
 import type { Row } from "./row.ts";
 import { tableText } from "./table.ts";
 
-const HELP = `Plays the eight mixes of old (v1) and new (v2) Director, CPI and stemcell with real processes.
+const helpOf = (adapter: LoadedAdapter | undefined): string => {
+  const own = Object.entries(adapter?.options ?? {}).map(([name, line]) => [`--${name} VALUE`, line]);
+  const lines = [
+    ["--cpi NAME|MODULE", "a CPI beside this program by its name, or the module of any CPI's adapter"],
+    ["--json", "the rows as a JSON array, with everything that was seen"],
+    ...own,
+  ] as const;
+  const width = Math.max(...lines.map(([option = ""]) => option.length));
+  return `Plays the eight mixes of old (v1) and new (v2) Director, CPI and stemcell with real processes.
 
-  matrix [--cpi local|docker] [--docker-host ADDRESS] [--json]
+  matrix --cpi NAME|MODULE [--json] [options of the CPI's adapter]
 
-  --cpi NAME             local: sandboxes of this machine, the default; docker: containers
-  --docker-host ADDRESS  an engine of this machine; $DOCKER_HOST or unix:///var/run/docker.sock when left out
-  --json                 the rows as a JSON array, with everything that was seen
+${lines.map(([option = "", line]) => `  ${option.padEnd(width)}  ${line}`).join("\n")}
 
 Exit code 0 if every row agrees with the contract, 1 if one does not, 2 if the mixes could not be played.
 `;
+};
 
 const intro = (
   vm: string,
@@ -26,27 +33,35 @@ the ${vm} stopped and everything deleted. What each part got and kept is looked 
 
 `;
 
-const VMS: Readonly<Record<CloudName, string>> = { local: "sandbox", docker: "container" };
-
 export interface CloudChoice {
-  readonly cpi: CloudName;
-  readonly dockerHost: string | undefined;
+  readonly adapter: LoadedAdapter;
+  /** Those of the adapter. */
+  readonly options: Readonly<Record<string, string | undefined>>;
+}
+
+/** What the command is made of: where adapters come from, and how mixes are played. */
+export interface MixesMeans {
+  readonly load: (cpi: string) => Promise<LoadedAdapter>;
+  readonly run: (choice: CloudChoice, onRow: (row: Row) => void) => Promise<readonly Row[]>;
 }
 
 /** Returns the exit code. */
 export async function mixesCommand(
   argv: readonly string[],
-  run: (choice: CloudChoice, onRow: (row: Row) => void) => Promise<readonly Row[]>,
+  { load, run }: MixesMeans,
   io: Io,
 ): Promise<number> {
   try {
-    const { json, help, ...choice } = optionsOf(argv);
+    const { cpi } = parseArgs({ args: [...argv], options: COMMON, strict: false }).values;
+    const adapter = typeof cpi === "string" ? await load(cpi) : undefined;
+    const { json, help, options } = optionsOf(argv, adapter);
     if (help) {
-      io.out(HELP);
+      io.out(helpOf(adapter));
       return 0;
     }
-    if (!json) io.out(intro(VMS[choice.cpi]));
-    const rows = await run(choice, (row) => {
+    if (adapter === undefined) throw BadUsage({ why: "--cpi says which CPI the mixes are played with" });
+    if (!json) io.out(intro(adapter.vm));
+    const rows = await run({ adapter, options }, (row) => {
       if (!json) io.err(`${nameOf(row)}: ${row.agrees ? "agrees" : "does not agree"} (${row.seconds} s)\n`);
     });
     io.out(json ? `${JSON.stringify(rows, null, 2)}\n` : `\n${tableText(rows)}\n\n${verdict(rows)}`);
@@ -72,31 +87,25 @@ function verdict(rows: readonly Row[]): string {
   return `${lines.join("\n")}\n`;
 }
 
-interface Options extends CloudChoice {
-  readonly json: boolean;
-  readonly help: boolean;
+const COMMON = {
+  json: { type: "boolean" },
+  help: { type: "boolean", short: "h" },
+  cpi: { type: "string" },
+} as const;
+
+function optionsOf(argv: readonly string[], adapter: LoadedAdapter | undefined) {
+  const own = Object.keys(adapter?.options ?? {}).map((name) => [name, { type: "string" }] as const);
+  const values = wordsOf(argv, Object.fromEntries(own));
+  const { json, help } = values;
+  const options = Object.fromEntries(own.map(([name]) => [name, values[name] as string | undefined]));
+  return { json: json === true, help: help === true, options };
 }
 
-function optionsOf(argv: readonly string[]): Options {
-  const { json, help, cpi: name, "docker-host": dockerHost } = wordsOf(argv);
-  const cpi = CLOUDS.find((one) => one === (name ?? "local"));
-  if (cpi === undefined) throw BadUsage({ why: `there is no '${name}' for --cpi: ${CLOUDS.join(" or ")}` });
-  if (cpi !== "docker" && dockerHost !== undefined)
-    throw BadUsage({ why: "--docker-host is for --cpi docker" });
-  return { json: json === true, help: help === true, cpi, dockerHost };
-}
-
-function wordsOf(argv: readonly string[]) {
+function wordsOf(argv: readonly string[], own: Readonly<Record<string, { readonly type: "string" }>>) {
   try {
-    return parseArgs({
-      args: [...argv],
-      options: {
-        json: { type: "boolean" },
-        help: { type: "boolean", short: "h" },
-        cpi: { type: "string" },
-        "docker-host": { type: "string" },
-      },
-    }).values;
+    return parseArgs({ args: [...argv], options: { ...own, ...COMMON } }).values as Readonly<
+      Record<string, unknown>
+    >;
   } catch (cause) {
     throw BadUsage({ why: messageTrail(cause) });
   }

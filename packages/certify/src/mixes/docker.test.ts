@@ -1,6 +1,8 @@
 import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { json } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { adapter } from "@slipway/cpi-docker/certify/adapter";
 import { addressOf } from "@slipway/cpi-docker/engine/address";
 import { Engine } from "@slipway/cpi-docker/engine/engine";
 import { LABEL } from "@slipway/cpi-docker/labels";
@@ -11,7 +13,6 @@ import { needs } from "@slipway/testkit/needs";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EIGHT_MIXES } from "../matrix/mixes.ts";
-import { dockerCloud } from "./clouds/docker.ts";
 import { disagreements } from "./judge.ts";
 import { mustBeBuilt, programsIn } from "./programs.ts";
 import type { Row } from "./row.ts";
@@ -22,7 +23,8 @@ import { loopFiles, processesOf } from "./testing/traces.ts";
 
 const trouble = await engineTrouble();
 const playable = needs("docker", trouble === undefined, trouble);
-const programs = programsIn(fileURLToPath(new URL("../../..", import.meta.url)), "docker");
+const packages = fileURLToPath(new URL("../../..", import.meta.url));
+const programs = programsIn(packages, join(packages, "cpi-docker/dist", adapter.executable));
 const LONGEST_MS = 600_000;
 
 interface Listed {
@@ -63,7 +65,13 @@ describe.runIf(playable)("the eight mixes, played on a Docker Engine", () => {
   const play = (signal: AbortSignal) =>
     runMixes({
       programs,
-      openCloud: () => dockerCloud({ host: HOST, agent: programs.agent, parent, random: systemRandom }),
+      openCloud: () =>
+        adapter.open({
+          agent: programs.agent,
+          parent,
+          random: systemRandom,
+          options: { "docker-host": HOST },
+        }),
       parent,
       clock: systemClock,
       random: systemRandom,

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { StemcellOfCloud } from "@slipway/cpi-sdk/certify-adapter";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
-import type { StemcellOfCloud } from "./clouds/cloud.ts";
 
 /** What is deployed in every mix: one instance with a disk. JSON, which is YAML too. */
 

@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import type { CloudPart } from "@slipway/cpi-sdk/certify-adapter";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { type DiskHint, formatDiskHint, parseDiskHint } from "@slipway/protocol/settings/disk-hint";
 import {
@@ -10,7 +11,6 @@ import {
 } from "@slipway/protocol/settings/persistent-disk-hints";
 import { parseUserData } from "@slipway/protocol/settings/user-data";
 import { registryClient } from "@slipway/registry/client";
-import type { Part } from "./clouds/cloud.ts";
 import type { Entry, Hints, Moment } from "./row.ts";
 
 /** How the Director told the CPI to reach the registry. */
@@ -30,11 +30,11 @@ const DISK_MESSAGES =
 
 /** Looks at what everybody leaves lying around: files of the VMs, entries of the registry. Nothing is changed. */
 export class Look {
-  readonly #part: Part;
+  readonly #part: CloudPart;
   readonly #state: string;
 
   /** `state`: the Director's directory. */
-  constructor(places: { readonly part: Part; readonly state: string }) {
+  constructor(places: { readonly part: CloudPart; readonly state: string }) {
     this.#part = places.part;
     this.#state = places.state;
   }

@@ -1,5 +1,7 @@
 import { readdirSync, rmSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { adapter } from "@slipway/cpi-local/certify/adapter";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { needs } from "@slipway/testkit/needs";
@@ -7,7 +9,6 @@ import { canUseSandboxes, Sandbox } from "@slipway/testkit/sandbox";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { EIGHT_MIXES } from "../matrix/mixes.ts";
-import { localCloud } from "./clouds/local.ts";
 import { disagreements } from "./judge.ts";
 import { mustBeBuilt, programsIn } from "./programs.ts";
 import type { CallSeen, Moment, Row } from "./row.ts";
@@ -17,7 +18,8 @@ import { LIES } from "./testing/lies.ts";
 import { titleOf } from "./testing/title.ts";
 import { processesOf } from "./testing/traces.ts";
 
-const programs = programsIn(fileURLToPath(new URL("../../..", import.meta.url)), "local");
+const packages = fileURLToPath(new URL("../../..", import.meta.url));
+const programs = programsIn(packages, join(packages, "cpi-local/dist", adapter.executable));
 const playable = needs("userns", await canUseSandboxes(), "sandboxes are processes with mounts of their own");
 const LONGEST_MS = 300_000;
 
@@ -37,7 +39,7 @@ afterAll(async () => {
 const play = (signal: AbortSignal) =>
   runMixes({
     programs,
-    openCloud: async () => localCloud(programs.agent),
+    openCloud: () => adapter.open({ agent: programs.agent, parent, random: systemRandom, options: {} }),
     parent,
     within: apart?.command(),
     clock: systemClock,

@@ -2,10 +2,6 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { ProgramMissing } from "../errors.ts";
 
-export const CLOUDS = ["local", "docker"] as const;
-/** Which of our CPIs the mixes are played with. */
-export type CloudName = (typeof CLOUDS)[number];
-
 /** The programs as they are delivered. */
 export interface Programs {
   readonly director: string;
@@ -13,9 +9,10 @@ export interface Programs {
   readonly agent: string;
 }
 
-export const programsIn = (packages: string, cloud: CloudName): Programs => ({
+/** The Director and the agent as they lie beside this package, with somebody's CPI. */
+export const programsIn = (packages: string, cpi: string): Programs => ({
   director: join(packages, "director/dist/slipway-director.cjs"),
-  cpi: join(packages, `cpi-${cloud}/dist/cpi.cjs`),
+  cpi,
   agent: join(packages, "agent/dist/slipway-agent.cjs"),
 });
 

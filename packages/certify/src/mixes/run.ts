@@ -1,7 +1,7 @@
+import type { CertifyCloud } from "@slipway/cpi-sdk/certify-adapter";
 import { messageTrail } from "@slipway/kernel/errors";
 import { EIGHT_MIXES, type MixOf8 } from "../matrix/mixes.ts";
 import { inTurns } from "../matrix/run.ts";
-import type { Cloud } from "./clouds/cloud.ts";
 import { disagreements } from "./judge.ts";
 import { playMix } from "./play.ts";
 import type { Row, Seen } from "./row.ts";
@@ -33,7 +33,7 @@ const isOf = (row: MixOf8, mix: MixOf8): boolean =>
 /** Never fails: what goes wrong is said in the rows, and the other Directors go on. */
 async function playPair(
   pair: Pick<MixOf8, "director" | "cpi">,
-  cloud: Cloud,
+  cloud: CertifyCloud,
   tools: Tools,
   onRow: (row: Row) => void,
 ): Promise<readonly Row[]> {

@@ -1,11 +1,11 @@
 import { chmod, mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { CertifyCloud, CloudPart } from "@slipway/cpi-sdk/certify-adapter";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { callCpi } from "../exec-cpi.ts";
 import type { MixOf8 } from "../matrix/mixes.ts";
-import type { Cloud, Part } from "./clouds/cloud.ts";
 import { DirectorClient } from "./director-client.ts";
 import { DirectorProcess } from "./director-process.ts";
 import { cloudConfig } from "./documents.ts";
@@ -16,7 +16,7 @@ import { Watch } from "./watch.ts";
 
 export interface Tools {
   readonly programs: Programs;
-  readonly openCloud: () => Promise<Cloud>;
+  readonly openCloud: () => Promise<CertifyCloud>;
   readonly clock: Clock;
   readonly random: Random;
   /** Where directories are made; the database of a Director, somebody else's process when we are root, must get there. */
@@ -34,14 +34,14 @@ const CALL_DEADLINE_MS = 60_000;
 export class Stage {
   readonly #tools: Tools;
   readonly dir: string;
-  readonly part: Part;
+  readonly part: CloudPart;
   #watch: Watch | undefined;
   #director: DirectorProcess | undefined;
   #client: DirectorClient | undefined;
   readonly look: Look;
   readonly notes: Notes;
 
-  private constructor(dir: string, part: Part, tools: Tools) {
+  private constructor(dir: string, part: CloudPart, tools: Tools) {
     this.#tools = tools;
     this.dir = dir;
     this.part = part;
@@ -49,7 +49,11 @@ export class Stage {
     this.notes = new Notes(this.look);
   }
 
-  static async open(ages: Pick<MixOf8, "director" | "cpi">, cloud: Cloud, tools: Tools): Promise<Stage> {
+  static async open(
+    ages: Pick<MixOf8, "director" | "cpi">,
+    cloud: CertifyCloud,
+    tools: Tools,
+  ): Promise<Stage> {
     tools.signal.throwIfAborted();
     const dir = await mkdtemp(join(tools.parent, "slipway-mixes-"));
     let stage: Stage | undefined;

@@ -1,48 +1,84 @@
+import { EventEmitter } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import type { Clock } from "@slipway/kernel/clock";
 import pg from "pg";
 
-/** What the store had to do with some time: how often and how long it was asked, and what its server worked. */
+/**
+ * What some work cost: how often and how long the database was asked, and who spent processor time. `bench:director
+ * -- --against` puts this file in the place of another checkout's, so that both builds are measured alike: it imports
+ * nothing but the clock's type and the driver, and its names stay.
+ */
 export interface Effort {
   readonly ms: number;
-  readonly queries: number;
-  /** Time with at least one query under way. */
+  readonly statements: number;
+  /** Times that a connection waited for the server: statements sent together are one. */
+  readonly roundTrips: number;
+  /** Time with at least one statement under way. */
   readonly askedMs: number;
   /** Processor time of this process and of the database server with its children; 0 where it cannot be read. */
   readonly ownCpuMs: number;
   readonly serverCpuMs: number;
+  /** The most memory this process has had so far. */
+  readonly peakMib: number;
 }
 
-/** Every query of every connection passes here. */
+/** The benchmark's own question whether its task has ended, which is nobody's effort. */
+const OWN_QUESTION = 'select "state", "result" from "tasks" where "id" = $1';
+
+/** Every statement of every connection passes here. */
 export class QueryWatch {
   readonly #clock: Clock;
+  readonly #openOf = new WeakMap<pg.Client, number>();
   #open = 0;
   #since = 0;
-  queries = 0;
+  statements = 0;
+  roundTrips = 0;
   askedMs = 0;
 
   constructor(clock: Clock) {
     this.#clock = clock;
     const { prototype } = pg.Client;
     const ask = prototype.query as (...args: unknown[]) => unknown;
-    const begin = () => this.#begin();
-    const end = () => this.#end();
+    const watch = this;
     prototype.query = function (this: pg.Client, ...args: unknown[]) {
+      if (textOf(args[0]) === OWN_QUESTION) return ask.apply(this, args);
+      const callback = args.at(-1);
+      const called = typeof callback === "function";
+      watch.#begin(this);
+      if (called)
+        args[args.length - 1] = (...answer: unknown[]) => {
+          watch.#end(this);
+          callback(...answer);
+        };
       const answer = ask.apply(this, args);
-      if (!(answer instanceof Promise)) return answer;
-      begin();
-      return answer.finally(end);
+      if (answer instanceof Promise) return answer.finally(() => watch.#end(this));
+      // One that submits itself tells of its end by an event.
+      if (answer instanceof EventEmitter)
+        for (const end of ["end", "error"]) answer.once(end, () => watch.#end(this));
+      return answer;
     } as typeof prototype.query;
   }
 
-  #begin(): void {
-    this.queries += 1;
+  #begin(client: pg.Client): void {
+    this.statements += 1;
+    const before = this.#openOf.get(client) ?? 0;
+    // The Director's connections send a statement at once, whether the one before it has been answered or not.
+    if (before === 0) this.roundTrips += 1;
+    this.#openOf.set(client, before + 1);
     if (this.#open++ === 0) this.#since = this.#clock.monotonic();
   }
 
-  #end(): void {
+  #end(client: pg.Client): void {
+    this.#openOf.set(client, (this.#openOf.get(client) ?? 1) - 1);
     if (--this.#open === 0) this.askedMs += this.#clock.monotonic() - this.#since;
   }
+}
+
+/** Of a string or a configuration; objects that submit themselves have it as well. */
+function textOf(query: unknown): string | undefined {
+  if (typeof query === "string") return query;
+  const text = (query as { readonly text?: unknown } | null | undefined)?.text;
+  return typeof text === "string" ? text : undefined;
 }
 
 export async function effortOf(
@@ -50,17 +86,21 @@ export async function effortOf(
   given: { readonly clock: Clock; readonly watch: QueryWatch; readonly server: number },
 ): Promise<Effort> {
   const { clock, watch, server } = given;
-  const before = { at: clock.monotonic(), queries: watch.queries, asked: watch.askedMs };
+  const { statements, roundTrips, askedMs } = watch;
   const own = process.cpuUsage();
   const serverBefore = cpuOf(server);
+  const begun = clock.monotonic();
   await work();
+  const ms = clock.monotonic() - begun;
   const { user, system } = process.cpuUsage(own);
   return {
-    ms: clock.monotonic() - before.at,
-    queries: watch.queries - before.queries,
-    askedMs: watch.askedMs - before.asked,
+    ms,
+    statements: watch.statements - statements,
+    roundTrips: watch.roundTrips - roundTrips,
+    askedMs: watch.askedMs - askedMs,
     ownCpuMs: (user + system) / 1000,
     serverCpuMs: cpuOf(server) - serverBefore,
+    peakMib: process.resourceUsage().maxRSS / 1024,
   };
 }
 

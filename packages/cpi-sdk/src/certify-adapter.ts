@@ -1,13 +1,45 @@
+import type { Random } from "@slipway/kernel/random";
+
+/**
+ * What `certify` must know of a CPI to play the mixes of versions with it: a module beside the CPI's executable exports one as
+ * `adapter`, and `matrix --cpi` names the module.
+ */
+export interface CertifyAdapter {
+  /** The CPI's executable, beside the adapter's module. */
+  readonly executable: string;
+  /** What a VM is there, in a word. */
+  readonly vm: string;
+  /** Options of the command line that this CPI alone has, each with its line of the help. Their values are strings. */
+  readonly options: Readonly<Record<string, string>>;
+  open(given: CertifyGiven): Promise<CertifyCloud>;
+}
+
+/** Whether something that a module exports can be one. */
+export const isAdapter = (value: unknown): value is CertifyAdapter =>
+  typeof value === "object" &&
+  value !== null &&
+  typeof (value as Partial<CertifyAdapter>).open === "function";
+
+export interface CertifyGiven {
+  /** The agent's bundle. */
+  readonly agent: string;
+  /** Where directories are made. */
+  readonly parent: string;
+  readonly random: Random;
+  /** Those that were given of the adapter's own. */
+  readonly options: Readonly<Record<string, string | undefined>>;
+}
+
 /** Where the mixes are played: everything that differs from one cloud to another. */
-export interface Cloud {
+export interface CertifyCloud {
   /** A part for one Director alone, whose directory it is. */
-  part(dir: string): Promise<Part>;
+  part(dir: string): Promise<CloudPart>;
   /** Removes what the parts have in common. */
   close(): Promise<void>;
 }
 
 /** What one Director has of a cloud, and how it looks from outside. */
-export interface Part {
+export interface CloudPart {
   /** `cloud.properties` for its CPI. */
   readonly properties: object;
   /** Where VMs reach a registry of the Director. */

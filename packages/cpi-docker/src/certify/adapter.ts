@@ -1,23 +1,27 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type Cloud as Docker, openCloud } from "@slipway/cpi-docker/cloud";
-import { must, refused } from "@slipway/cpi-docker/engine/engine";
-import { LABEL } from "@slipway/cpi-docker/labels";
-import { hostRoot } from "@slipway/cpi-docker/stemcells/host-root";
-import { findImage } from "@slipway/cpi-docker/stemcells/images";
-import { importRoot } from "@slipway/cpi-docker/stemcells/import";
-import type { Random } from "@slipway/kernel/random";
-import type { Cloud } from "./cloud.ts";
+import type { CertifyAdapter, CertifyCloud, CertifyGiven } from "@slipway/cpi-sdk/certify-adapter";
+import { type Cloud as Docker, openCloud } from "../cloud.ts";
+import { must, refused } from "../engine/engine.ts";
+import { LABEL } from "../labels.ts";
+import { hostRoot } from "../stemcells/host-root.ts";
+import { findImage } from "../stemcells/images.ts";
+import { importRoot } from "../stemcells/import.ts";
 import { DockerPart } from "./docker-part.ts";
 
-export interface DockerCloudOptions {
-  /** The engine. It is on this machine: a Director speaks with the agents at the addresses of their containers. */
-  readonly host: string;
-  readonly agent: string;
-  /** Where the image is made. */
-  readonly parent: string;
-  readonly random: Random;
-}
+/** The engine is on this machine: a Director speaks with the agents at the addresses of their containers. */
+export const adapter: CertifyAdapter = {
+  executable: "cpi.cjs",
+  vm: "container",
+  options: {
+    "docker-host": "an engine of this machine; $DOCKER_HOST or unix:///var/run/docker.sock when left out",
+  },
+  open: (given) =>
+    dockerCloud(
+      given.options["docker-host"] ?? (process.env.DOCKER_HOST || "unix:///var/run/docker.sock"),
+      given,
+    ),
+};
 
 const TAG = "latest";
 const KEEPER = /^slipway-keeper:/;
@@ -27,7 +31,10 @@ const IN_USE = 409;
  * Containers of a Docker Engine. All are of one image, which has this machine's programs and the agent; a part is a
  * network, and a volume for disks. Everything has a name that begins with that of the cloud, or the Director's label.
  */
-export async function dockerCloud({ host, agent, parent, random }: DockerCloudOptions): Promise<Cloud> {
+async function dockerCloud(
+  host: string,
+  { agent, parent, random }: Omit<CertifyGiven, "options">,
+): Promise<CertifyCloud> {
   const name = `slipway-mixes-${random.hex(4)}`;
   const docker = (dir: string, volume: string) =>
     openCloud({ config: { dir, host, volume, network: "bridge" } });

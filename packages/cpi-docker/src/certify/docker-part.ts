@@ -1,11 +1,11 @@
 import { buffer } from "node:stream/consumers";
-import type { Cloud as Docker } from "@slipway/cpi-docker/cloud";
-import { must, refused } from "@slipway/cpi-docker/engine/engine";
-import { execIn } from "@slipway/cpi-docker/engine/exec";
-import { LABEL, type Labels } from "@slipway/cpi-docker/labels";
-import { listContainers, removeContainer, startContainer } from "@slipway/cpi-docker/vms/containers";
+import type { CloudPart, DirectorOfPart, StemcellOfCloud } from "@slipway/cpi-sdk/certify-adapter";
 import type { Random } from "@slipway/kernel/random";
-import type { DirectorOfPart, Part, StemcellOfCloud } from "./cloud.ts";
+import type { Cloud as Docker } from "../cloud.ts";
+import { must, refused } from "../engine/engine.ts";
+import { execIn } from "../engine/exec.ts";
+import { LABEL, type Labels } from "../labels.ts";
+import { listContainers, removeContainer, startContainer } from "../vms/containers.ts";
 
 interface DockerPartOptions {
   readonly cloud: Docker;
@@ -15,7 +15,7 @@ interface DockerPartOptions {
 }
 
 /** A network and a volume of an engine. Files are read in the containers, which see what is mounted there. */
-export class DockerPart implements Part {
+export class DockerPart implements CloudPart {
   readonly #docker: Docker;
   /** Three numbers of an address. */
   readonly #range: string;

@@ -1,15 +1,20 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { CertifyAdapter, CloudPart, DirectorOfPart } from "@slipway/cpi-sdk/certify-adapter";
 import { systemCode } from "@slipway/kernel/errors";
-import type { Cloud, DirectorOfPart, Part } from "./cloud.ts";
 
 /** Sandboxes of this machine; a part is a directory. */
-export const localCloud = (agent: string): Cloud => ({
-  part: async (dir) => new LocalPart(join(dir, "cloud"), agent),
-  close: async () => undefined,
-});
+export const adapter: CertifyAdapter = {
+  executable: "cpi.cjs",
+  vm: "sandbox",
+  options: {},
+  open: async ({ agent }) => ({
+    part: async (dir) => new LocalPart(join(dir, "cloud"), agent),
+    close: async () => undefined,
+  }),
+};
 
-class LocalPart implements Part {
+class LocalPart implements CloudPart {
   readonly #dir: string;
   readonly properties: object;
   readonly registryHost = "127.0.0.1";
