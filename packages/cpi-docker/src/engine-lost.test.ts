@@ -73,16 +73,14 @@ describe.runIf(needs("docker", trouble === undefined, trouble)).each(["file", "d
       expect(await cloud.result("get_disks", [vm.cid])).toEqual([disk]);
     };
 
-    it("survives kill -9 of the engine", { timeout: 120_000 }, async () => {
+    it("survives kill -9 of the engine", async () => {
       await engine.kill();
       expect(await cloud.refusal("has_vm", [vm.cid])).toContain("DOC-001");
       await engine.start();
       await sound();
     });
 
-    it("survives the loss of the host: it starts again by itself, with its disk mounted", {
-      timeout: 120_000,
-    }, async () => {
+    it("survives the loss of the host: it starts again by itself, with its disk mounted", async () => {
       await vm.must("cd /var/vcap/store && (dd if=/dev/zero of=more bs=64k count=400 >/dev/null 2>&1 &)");
       await engine.loseHost();
       await device.disconnect();

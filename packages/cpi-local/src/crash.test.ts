@@ -103,7 +103,7 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a CPI that is k
       expect(await cloud.traces()).toEqual([]);
       for (const room of ["vms", "disks"]) expect(readdirSync(join(cloud.dir, room)), room).toEqual([]);
     }
-  }, 300_000);
+  });
 
   it("while it makes a VM that nobody asks for again leaves nothing after delete_vm", async () => {
     const next = numbersFrom(seed + 1);
@@ -117,5 +117,5 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a CPI that is k
       await expect.poll(() => cloud.traces()).toEqual([]);
       expect(readdirSync(join(cloud.dir, "vms"))).toEqual([]);
     }
-  }, 120_000);
+  });
 });

@@ -35,15 +35,14 @@ function keepsTheContract(open: () => Promise<Opened>, without: readonly number[
   beforeAll(async () => {
     opened = await open();
     cloud = new Cloud({ ...opened.given, uuid: () => systemRandom.uuid() });
-  }, 60_000);
+  });
   afterAll(async () => {
     await cloud.close();
     await opened.close();
-  }, 60_000);
+  });
 
   it.each(CPI_CHECKS.map((check) => ({ label: `${check.number} ${check.name}`, check })))(
     "$label",
-    { timeout: 120_000 },
     async ({ check }) => {
       const { result, ...more } = await runCpiCheck(check, cloud);
       expect({ result, ...("why" in more && { why: more.why }) }).toMatchObject({

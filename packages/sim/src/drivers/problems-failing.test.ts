@@ -20,7 +20,7 @@ describe(`whatever call fails while problems are resolved, the same task complet
     ["recreate_vm", lost],
     ["reattach_disk", unmounted],
     ["reattach_disk_and_reboot", unmounted],
-  ] as const)("%s", { timeout: 300_000 }, async (name, harm) => {
+  ] as const)("%s", async (name, harm) => {
     const prepare = async () => {
       await stage.bench.rewind();
       await harm();
