@@ -1,5 +1,4 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { openEmbedded } from "@slipway/director/store/embedded/open";
 import { connectionTo, withClient } from "@slipway/director/store/embedded/probe";
 import { migrate } from "@slipway/director/store/migrations";
@@ -7,7 +6,7 @@ import { openStore, type Store } from "@slipway/director/store/open";
 import type { Db } from "@slipway/director/store/schema";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
 import pg from "pg";
-import { oncePerRun, runDirectory } from "./run.ts";
+import { oncePerRun } from "./run.ts";
 
 const TEMPLATE = "migrated";
 
@@ -28,9 +27,7 @@ let count = 0;
 
 /** One server for all workers of a test run, started when the first test asks for a database. */
 async function sharedServer(): Promise<Server> {
-  const run = runDirectory();
-  if (run === undefined) throw new Error("test databases are for test runs: `npm test` starts their server");
-  const socket = await oncePerRun(run, "database", () => start(run));
+  const socket = await oncePerRun("database", start);
   const admin = new pg.Client(connectionTo(socket, "postgres"));
   admin.on("error", () => undefined);
   await admin.connect();
@@ -49,8 +46,7 @@ async function sharedServer(): Promise<Server> {
 }
 
 /** The server outlives the worker that starts it. The run's guard ends it, whose pid it finds in `database.pid`. */
-async function start(run: string): Promise<string> {
-  const dir = join(run, "server");
+async function start(dir: string): Promise<string> {
   await mkdir(dir, { mode: 0o711 });
   const embedded = await openEmbedded({
     stateDir: dir,
@@ -58,7 +54,7 @@ async function start(run: string): Promise<string> {
     durable: false,
     settings: { max_connections: "400", autovacuum: "off" },
   });
-  await writeFile(join(run, "database.pid"), String(embedded.pid()));
+  await writeFile(`${dir}.pid`, String(embedded.pid()));
   const socket = String(embedded.connection.host);
   await withClient(connectionTo(socket, "postgres"), (client) => client.query(`create database ${TEMPLATE}`));
   await withClient(connectionTo(socket, TEMPLATE), (client) => migrate(client));

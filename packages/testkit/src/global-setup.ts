@@ -39,7 +39,7 @@ export function setup(project: TestProject): () => Promise<void> {
   const ended = once(guard, "exit");
   // Bundles are made of the sources: after an edit they are made again.
   project.onTestsRerun(() => {
-    for (const name of readdirSync(run)) if (name.startsWith("bundle-")) rmSync(join(run, name));
+    for (const name of readdirSync(run)) if (/^(bundle-|opener).*\.made$/.test(name)) rmSync(join(run, name));
   });
   return async () => {
     guard.stdin.end();
