@@ -25,7 +25,12 @@ const COMMANDS = {
   crash: (rest) => [["node", "packages/sim/dist/crash.cjs", ...rest]],
   "crash:local": (rest) => [["node", "tools/crash-local.mjs", ...rest]],
   "host:docker": (rest) => [["node", "tools/docker-host.mjs", ...rest]],
+  // What is long is sampled by a seed; `test:all` runs all of it.
   test: (rest) => [[bin("vitest"), "run", ...rest]],
+  "test:all": (rest) => {
+    process.env.SLIPWAY_TEST = "all";
+    return [[bin("vitest"), "run", ...rest]];
+  },
   // Mostly waiting for other processes: more of it at once than there are processors.
   "test:bosh-cli": (rest) => [
     [

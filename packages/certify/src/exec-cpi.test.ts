@@ -15,7 +15,7 @@ async function callText(text: string, options: { name?: string; mode?: number; d
   await writeFile(path, text);
   await chmod(path, options.mode ?? 0o755);
   return callCpi(
-    { path, configFile: "/none", clock: systemClock, deadlineMs: options.deadlineMs ?? 30_000 },
+    { path, configFile: "/none", clock: systemClock, deadlineMs: options.deadlineMs ?? 240_000 },
     CALL,
   );
 }

@@ -66,7 +66,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
       }
     }
 
-    it("create_vm: the repeat makes exactly one, which works", { timeout: 300_000 }, async () => {
+    it("create_vm: the repeat makes exactly one, which works", async () => {
       await everywhere(async (at, moment) => {
         const ip = nextAddress();
         const given = cloud.vmArguments(stemcell, { private: manual(ip) });
@@ -81,7 +81,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
       });
     });
 
-    it("create_disk: the repeat makes exactly one", { timeout: 300_000 }, async () => {
+    it("create_disk: the repeat makes exactly one", async () => {
       await everywhere(async (at, moment) => {
         const { wasKilled, reply } = await killed("create_disk", [8, {}, null], at, moment);
         expect(reply.error).toBeNull();
@@ -91,9 +91,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
       expect(await cloud.loops()).toEqual([]);
     });
 
-    it("attach_disk and detach_disk: the repeat finishes it, and no loop device is left", {
-      timeout: 300_000,
-    }, async () => {
+    it("attach_disk and detach_disk: the repeat finishes it, and no loop device is left", async () => {
       const disk = await cloud.newDisk();
       await everywhere(async (at, moment) => {
         const attached = await killed("attach_disk", [vm.cid, disk], at, moment);
@@ -111,9 +109,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
       await cloud.result("delete_disk", [disk]);
     });
 
-    it("delete_vm with a disk: the repeat finishes it, and the disk is free", {
-      timeout: 300_000,
-    }, async () => {
+    it("delete_vm with a disk: the repeat finishes it, and the disk is free", async () => {
       const disk = await cloud.newDisk();
       await everywhere(async (at, moment) => {
         const doomed = await (await cloud.newVm(stemcell)).pong();
@@ -129,7 +125,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
       await cloud.result("delete_disk", [disk]);
     });
 
-    it("create_stemcell: the repeat makes exactly one", { timeout: 300_000 }, async () => {
+    it("create_stemcell: the repeat makes exactly one", async () => {
       const image = join(cloud.dir, "small.tar");
       await writeFile(image, tarOf([{ name: "etc/small", content: "x".repeat(1 << 20), mode: 0o644 }]));
       await everywhere(async (at, moment) => {

@@ -3,6 +3,7 @@ import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import { DockerCloud, type Vm } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
+import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OwnEngine, ownEngineTrouble } from "./testing/own-engine.ts";
 
@@ -37,65 +38,62 @@ class Device {
   }
 }
 
-describe.runIf(needs("docker", trouble === undefined, trouble)).each(["file", "device"])(
-  "a VM with a disk that is a %s",
-  (type) => {
-    let engine: OwnEngine;
-    let cloud: DockerCloud;
-    let vm: Vm;
-    let disk: string;
-    let device: Device;
-    let written: string;
+describe
+  .runIf(needs("docker", trouble === undefined, trouble))
+  .each(sampleOf("engine lost", ["file", "device"], 1))("a VM with a disk that is a %s", (type) => {
+  let engine: OwnEngine;
+  let cloud: DockerCloud;
+  let vm: Vm;
+  let disk: string;
+  let device: Device;
+  let written: string;
 
-    beforeAll(async () => {
-      engine = await OwnEngine.open();
-      cloud = await DockerCloud.open(engine.host);
-      vm = await (await cloud.newVm(await cloud.newStemcell())).pong();
-      device = new Device(cloud.dir);
-      await device.connect();
-      Object.assign(cloud.config, { devices: [device.path] });
-      disk = await cloud.result<string>("create_disk", [32, { type }, null]);
-      await cloud.mounted(vm, disk);
-      written = await vm.must(
-        "cd /var/vcap/store && dd if=/dev/urandom of=data bs=64k count=100 2>/dev/null && sync && md5sum data",
-      );
-    });
-    afterAll(async () => {
-      await cloud.close().finally(() => engine.close());
-      await device.disconnect();
-    });
+  beforeAll(async () => {
+    engine = await OwnEngine.open();
+    cloud = await DockerCloud.open(engine.host);
+    vm = await (await cloud.newVm(await cloud.newStemcell())).pong();
+    device = new Device(cloud.dir);
+    await device.connect();
+    Object.assign(cloud.config, { devices: [device.path] });
+    disk = await cloud.result<string>("create_disk", [32, { type }, null]);
+    await cloud.mounted(vm, disk);
+    written = await vm.must(
+      "cd /var/vcap/store && dd if=/dev/urandom of=data bs=64k count=100 2>/dev/null && sync && md5sum data",
+    );
+  });
+  afterAll(async () => {
+    await cloud.close().finally(() => engine.close());
+    await device.disconnect();
+  });
 
-    const sound = async () => {
-      await vm.pong();
-      await expect.poll(async () => (await vm.run("mountpoint -q /var/vcap/store")).code).toBe(0);
-      expect(await vm.must("cd /var/vcap/store && md5sum data")).toBe(written);
-      expect(await cloud.loops()).toEqual([disk]);
-      expect(await cloud.result("get_disks", [vm.cid])).toEqual([disk]);
-    };
+  const sound = async () => {
+    await vm.pong();
+    await expect.poll(async () => (await vm.run("mountpoint -q /var/vcap/store")).code).toBe(0);
+    expect(await vm.must("cd /var/vcap/store && md5sum data")).toBe(written);
+    expect(await cloud.loops()).toEqual([disk]);
+    expect(await cloud.result("get_disks", [vm.cid])).toEqual([disk]);
+  };
 
-    it("survives kill -9 of the engine", { timeout: 120_000 }, async () => {
-      await engine.kill();
-      expect(await cloud.refusal("has_vm", [vm.cid])).toContain("DOC-001");
-      await engine.start();
-      await sound();
-    });
+  it("survives kill -9 of the engine", async () => {
+    await engine.kill();
+    expect(await cloud.refusal("has_vm", [vm.cid])).toContain("DOC-001");
+    await engine.start();
+    await sound();
+  });
 
-    it("survives the loss of the host: it starts again by itself, with its disk mounted", {
-      timeout: 120_000,
-    }, async () => {
-      await vm.must("cd /var/vcap/store && (dd if=/dev/zero of=more bs=64k count=400 >/dev/null 2>&1 &)");
-      await engine.loseHost();
-      await device.disconnect();
-      await device.connect("another");
-      await engine.start();
-      await sound();
-    });
+  it("survives the loss of the host: it starts again by itself, with its disk mounted", async () => {
+    await vm.must("cd /var/vcap/store && (dd if=/dev/zero of=more bs=64k count=400 >/dev/null 2>&1 &)");
+    await engine.loseHost();
+    await device.disconnect();
+    await device.connect("another");
+    await engine.start();
+    await sound();
+  });
 
-    it("lets its disk go afterwards as before", async () => {
-      await cloud.unmounted(vm, disk);
-      expect(await cloud.loops()).toEqual([]);
-      await cloud.result("delete_disk", [disk]);
-      await cloud.result("delete_vm", [vm.cid]);
-    });
-  },
-);
+  it("lets its disk go afterwards as before", async () => {
+    await cloud.unmounted(vm, disk);
+    expect(await cloud.loops()).toEqual([]);
+    await cloud.result("delete_disk", [disk]);
+    await cloud.result("delete_vm", [vm.cid]);
+  });
+});

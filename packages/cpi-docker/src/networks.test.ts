@@ -74,7 +74,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a network that 
     await engine.run({ doing: "removing", method: "DELETE", path: `/networks/${Name}` });
   });
 
-  it("is made again when it goes at any moment while a VM is made in it", { timeout: 180_000 }, async () => {
+  it("is made again when it goes at any moment while a VM is made in it", async () => {
     const proxy = await EngineProxy.open(join(cloud.dir, "engine.sock"), HOST.replace("unix://", ""));
     const { engine } = await cloud.cloud();
     let removed = 0;

@@ -2,30 +2,18 @@ import { readdirSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
-import { systemRandom } from "@slipway/kernel/random";
 import { bundled } from "@slipway/testkit/bundle";
 import { startCpi } from "@slipway/testkit/executable";
 import { holdMachine } from "@slipway/testkit/hold-machine";
 import { LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
+import { fractionsOf, rounds, seed } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const trouble = await sandboxTrouble();
 const program = bundled("./main.ts", import.meta.url);
 
-/** Numbers from a seed, so that a run can be repeated with SLIPWAY_SEED. */
-function numbersFrom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-const ROUNDS = 4;
-const seed = Number(process.env.SLIPWAY_SEED ?? Math.floor(systemRandom.fraction() * 2 ** 31));
+const ROUNDS = rounds({ sample: 1, all: 4 });
 
 describe.runIf(needs("userns", trouble === undefined, trouble))("a CPI that is killed at any moment", () => {
   let cloud: LocalCloud;
@@ -75,8 +63,8 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a CPI that is k
     return result;
   }
 
-  it(`leaves nothing that the next call does not find or clean up (SLIPWAY_SEED=${seed})`, async () => {
-    const next = numbersFrom(seed);
+  it(`leaves nothing that the next call does not find or clean up (seed ${seed()})`, async () => {
+    const next = fractionsOf("local crash");
     const stemcell = await cloud.newStemcell();
     /** Killed once, or twice, or not, and then repeated to its end. */
     const roughly = async (method: string, args: readonly unknown[], id: string): Promise<unknown> => {
@@ -84,7 +72,7 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a CPI that is k
       return await whole(method, args, id);
     };
     for (let round = 0; round < ROUNDS; round++) {
-      const id = (what: string) => `${what}-${round}-${seed}-of-the-crash-test`;
+      const id = (what: string) => `${what}-${round}-${seed()}-of-the-crash-test`;
       const args = cloud.vmArguments(stemcell);
       const [vm] = (await roughly("create_vm", args, id("vm"))) as [string];
       const disk = (await roughly("create_disk", [16, {}, null], id("disk"))) as string;
@@ -103,13 +91,13 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a CPI that is k
       expect(await cloud.traces()).toEqual([]);
       for (const room of ["vms", "disks"]) expect(readdirSync(join(cloud.dir, room)), room).toEqual([]);
     }
-  }, 300_000);
+  });
 
   it("while it makes a VM that nobody asks for again leaves nothing after delete_vm", async () => {
-    const next = numbersFrom(seed + 1);
+    const next = fractionsOf("local crash of create_vm");
     const stemcell = await cloud.newStemcell();
     for (let round = 0; round < ROUNDS; round++) {
-      const id = `lost-${round}-${seed}-of-the-crash-test`;
+      const id = `lost-${round}-${seed()}-of-the-crash-test`;
       await killed("create_vm", cloud.vmArguments(stemcell), id, next());
       const vms = readdirSync(join(cloud.dir, "vms"));
       for (const vm of vms) await whole("delete_vm", [vm.replace(/\..*/, "")], `${id}-delete`);
@@ -117,5 +105,5 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a CPI that is k
       await expect.poll(() => cloud.traces()).toEqual([]);
       expect(readdirSync(join(cloud.dir, "vms"))).toEqual([]);
     }
-  }, 120_000);
+  });
 });

@@ -52,7 +52,7 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("the real agent 
       { bosh: envBosh },
     ]);
     const agent = agents.agent({ agentId, agentUrl: agents.urlFor(given) ?? "" });
-    await agent.waitUntilReady({ withinMs: 30_000 });
+    await agent.waitUntilReady({ withinMs: 240_000 });
     const disk = await cloud.newDisk(64);
     const hint = await cloud.result<{ path: string; mounted: string }>("attach_disk", [vm, disk]);
     await agent.addPersistentDisk(disk, hint);
@@ -60,7 +60,7 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("the real agent 
     expect(await agent.listDisk()).toEqual([disk]);
     await cloud.insideMust(vm, "echo data > /var/vcap/store/file");
     await cloud.result("reboot_vm", [vm]);
-    await agent.waitUntilReady({ withinMs: 30_000 });
+    await agent.waitUntilReady({ withinMs: 240_000 });
     expect(await agent.listDisk()).toEqual([disk]);
     expect(await cloud.insideMust(vm, "cat /var/vcap/store/file")).toBe("data\n");
     expect(await cloud.refusal("detach_disk", [vm, disk])).toContain("/var/vcap/store");

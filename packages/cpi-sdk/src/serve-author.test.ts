@@ -31,7 +31,6 @@ describe("an author's method that", () => {
     ["throws a string", "throw-string", "something other than an error was thrown: out of coffee"],
     ["throws undefined", "throw-undefined", "something other than an error was thrown: undefined"],
     ["throws a secret", "throw-secret", "login with <redacted> failed"],
-    ["never returns", "never", "set_vm_metadata did not finish within 1 s"],
     [
       "rejects a promise nobody waits for",
       "reject-elsewhere",
@@ -42,6 +41,12 @@ describe("an author's method that", () => {
     const { error } = replyOf(await (await stage()).act(act));
     expect(error).toMatchObject({ type: typeOf("CloudError"), ok_to_retry: false });
     expect(error?.message).toContain(words);
+  });
+
+  it("never returns is answered as a CloudError at its deadline", async () => {
+    const { error } = replyOf(await (await stage()).run("reboot_vm", ["vm-1"]));
+    expect(error).toMatchObject({ type: typeOf("CloudError"), ok_to_retry: false });
+    expect(error?.message).toContain("reboot_vm did not finish within 0.3 s");
   });
 
   it("prints to stdout does so on stderr, without the secrets", async () => {
@@ -69,9 +74,8 @@ describe("an author's method that", () => {
   });
 
   it("leaves a timer running does not keep the caller waiting", async () => {
-    const start = performance.now();
+    // The timer never ends: a CPI that waited for it would not come back within the time of a test.
     expect(replyOf(await (await stage()).act("leave-open")).error).toBeNull();
-    expect(performance.now() - start).toBeLessThan(10_000);
   });
 
   it.each([

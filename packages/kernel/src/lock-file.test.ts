@@ -15,7 +15,7 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { systemClock } from "./clock.ts";
 import { acquireLock, withLock } from "./lock-file.ts";
 const [what, lock, file, times] = process.argv.slice(2);
-const options = { clock: systemClock, waitMs: 50_000 };
+const options = { clock: systemClock, waitMs: 240_000 };
 const die = () => { process.kill(process.pid, "SIGKILL"); return new Promise(() => {}); };
 if (what === "count") {
   for (let i = 0; i < Number(times); i++) {
@@ -41,7 +41,7 @@ if (what === "count") {
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
 let script: string;
 let lock: string;
-const patient = { clock: systemClock, waitMs: 30_000 };
+const patient = { clock: systemClock, waitMs: 240_000 };
 const files = async () => (await readdir(directory.path)).sort();
 
 beforeAll(async () => {

@@ -8,6 +8,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import { systemClock } from "@slipway/kernel/clock";
 import { errorText } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { TEST_CERT, TEST_KEY } from "@slipway/testkit/tls-fixture";
 import { expect, onTestFinished, test } from "vitest";
 import { registryClient } from "./client.ts";
@@ -183,9 +184,13 @@ test("a reply cut short is tried again", async () => {
 });
 
 test("a server that never answers costs one attempt each, not forever", async () => {
-  const { endpoint, seen } = await scripted(() => {}, answers(200, '{"status":"ok","settings":"at last"}'));
-  const { clock } = quickClock();
-  expect(await registryClient({ endpoint, clock, attemptTimeoutMs: 30 }).get("vm-7")).toBe("at last");
+  const clock = fakeClock({ hurry: true });
+  // Time stands still until the server has the request that it will not answer.
+  const { endpoint, seen } = await scripted(
+    () => void clock.advance(30_000),
+    answers(200, '{"status":"ok","settings":"at last"}'),
+  );
+  expect(await registryClient({ endpoint, clock, attemptTimeoutMs: 30_000 }).get("vm-7")).toBe("at last");
   expect(seen.length).toBe(2);
 });
 

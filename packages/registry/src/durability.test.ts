@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { join } from "node:path";
-import { systemRandom } from "@slipway/kernel/random";
+import { fractionsOf, rounds } from "@slipway/testkit/sample";
 import { beforeAll, expect, test } from "vitest";
 import { PASSWORD, put, settingsOf, tempDir } from "./testing/harness.ts";
 import { bundleProgram, type Program, startProgram, writeConfig } from "./testing/program.ts";
@@ -10,7 +10,8 @@ beforeAll(async () => {
   script = await bundleProgram();
 });
 
-const ROUNDS = 8;
+const ROUNDS = rounds({ sample: 2, all: 8 });
+const next = fractionsOf("durability");
 const WRITERS = 4;
 
 /** What was acknowledged, and behind it what was sent since and never answered: that may have arrived or not. */
@@ -27,7 +28,7 @@ async function verify(url: string, expected: Expected): Promise<void> {
 /** Writes from several connections; kills the program while others' puts are under way; ends when all have failed. */
 async function writeUntilKilled({ url, child }: Program, round: number, expected: Expected): Promise<void> {
   let number = 0;
-  let left = 1 + Math.floor(systemRandom.fraction() * 80);
+  let left = 1 + Math.floor(next() * 80);
   const writer = async (name: string) => {
     for (;;) {
       const id = `${name}-${number++ % 7}`;

@@ -5,7 +5,7 @@ import { eventually } from "./eventually.ts";
 import { post } from "./https-client.ts";
 
 /** A Director's wait for one answer. */
-const ANSWER_MS = 45_000;
+const ANSWER_MS = 240_000;
 /** Every question is a TLS handshake. */
 const POLL_MS = 40;
 

@@ -4,7 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
 import { beforeAll } from "vitest";
-import { oncePerRun, runDirectory } from "./run.ts";
+import { oncePerRun } from "./run.ts";
 
 /** Either the path of a source, or a script and the directory its imports are relative to. */
 export type Program = string | { readonly script: string; readonly in: string };
@@ -18,16 +18,13 @@ export interface BundleOptions {
 /** Makes one file of a program, the way the build does, of the sources as they are now. Gives its path. */
 export async function bundle(program: Program, { format = "cjs", to }: BundleOptions = {}): Promise<string> {
   if (to !== undefined) return await make(program, format, to);
-  const run = runDirectory();
-  if (run === undefined) throw new Error("a bundle outside of a test run needs a place: say `to`");
   const id = createHash("sha256")
     .update(JSON.stringify([program, format]))
     .digest("hex")
     .slice(0, 16);
-  return await oncePerRun(run, `bundle-${id}`, async (name) => {
-    const file = join(run, name.replace("bundle-", "built-"), nameOf(program, format));
-    return await make(program, format, file);
-  });
+  return await oncePerRun(`bundle-${id}`, (place) =>
+    make(program, format, join(place, nameOf(program, format))),
+  );
 }
 
 /** For a whole test file: `const agent = bundled("../bin/slipway-agent.ts", import.meta.url)`, then `agent()`. */

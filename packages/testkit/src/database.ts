@@ -1,5 +1,4 @@
 import { mkdir, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { openEmbedded } from "@slipway/director/store/embedded/open";
 import { connectionTo, withClient } from "@slipway/director/store/embedded/probe";
 import { migrate } from "@slipway/director/store/migrations";
@@ -9,7 +8,7 @@ import { type Clock, systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { KEY_BYTES, sealerOf } from "@slipway/kernel/sealer";
 import pg from "pg";
-import { oncePerRun, runDirectory } from "./run.ts";
+import { oncePerRun } from "./run.ts";
 
 const TEMPLATE = "migrated";
 
@@ -30,9 +29,7 @@ let count = 0;
 
 /** One server for all workers of a test run, started when the first test asks for a database. */
 async function sharedServer(): Promise<Server> {
-  const run = runDirectory();
-  if (run === undefined) throw new Error("test databases are for test runs: `npm test` starts their server");
-  const socket = await oncePerRun(run, "database", () => start(run));
+  const socket = await oncePerRun("database", start);
   const admin = new pg.Client(connectionTo(socket, "postgres"));
   admin.on("error", () => undefined);
   await admin.connect();
@@ -51,8 +48,7 @@ async function sharedServer(): Promise<Server> {
 }
 
 /** The server outlives the worker that starts it. The run's guard ends it, whose pid it finds in `database.pid`. */
-async function start(run: string): Promise<string> {
-  const dir = join(run, "server");
+async function start(dir: string): Promise<string> {
   await mkdir(dir, { mode: 0o711 });
   const embedded = await openEmbedded({
     stateDir: dir,
@@ -60,7 +56,7 @@ async function start(run: string): Promise<string> {
     durable: false,
     settings: { max_connections: "400", autovacuum: "off" },
   });
-  await writeFile(join(run, "database.pid"), String(embedded.pid()));
+  await writeFile(`${dir}.pid`, String(embedded.pid()));
   const socket = String(embedded.connection.host);
   await withClient(connectionTo(socket, "postgres"), (client) => client.query(`create database ${TEMPLATE}`));
   await withClient(connectionTo(socket, TEMPLATE), (client) => migrate(client));

@@ -194,7 +194,7 @@ export class Vm {
     const reply = await post(6868, body, {
       host: this.ip,
       checkServerIdentity: () => undefined,
-      timeout: 5000,
+      timeout: 60_000,
     });
     return JSON.parse(reply.text) as { value?: unknown };
   }
@@ -211,7 +211,7 @@ export class Vm {
 
   async pong(): Promise<this> {
     const asked = async () => expect((await this.ask("ping")).value).toBe("pong");
-    await vi.waitFor(asked, { timeout: 30_000, interval: 50 });
+    await vi.waitFor(asked, { timeout: 120_000, interval: 50 });
     return this;
   }
 

@@ -16,7 +16,7 @@ export const testImage = (): Promise<string> => (made ??= make());
 async function make(): Promise<string> {
   const id = await hostRootId({ agent: AGENT_BUNDLE });
   const tar = join(tmpdir(), `slipway-docker-image-${id.slice(0, 16)}.tar`);
-  await withLock(`${tar}.lock`, { clock: systemClock, waitMs: 60_000 }, async () => {
+  await withLock(`${tar}.lock`, { clock: systemClock, waitMs: Number.POSITIVE_INFINITY }, async () => {
     if (!existsSync(tar)) await hostRoot({ agent: AGENT_BUNDLE, to: tar });
   });
   return tar;

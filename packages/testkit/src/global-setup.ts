@@ -3,8 +3,10 @@ import { once } from "node:events";
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemRandom } from "@slipway/kernel/random";
 import type { TestProject } from "vitest/node";
 import { RUN_VARIABLE } from "./run.ts";
+import { SEED_VARIABLE, whole } from "./sample.ts";
 
 /**
  * Ends the database server that the workers of a run share and removes what they made, when the run is over, however
@@ -32,6 +34,13 @@ export function setup(project: TestProject): () => Promise<void> {
   const run = mkdtempSync(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-run-"));
   chmodSync(run, 0o711);
   process.env[RUN_VARIABLE] = run;
+  const seed = process.env[SEED_VARIABLE] ?? systemRandom.hex(4);
+  process.env[SEED_VARIABLE] = seed;
+  project.vitest.logger.log(
+    whole()
+      ? `all tests, seed ${seed}`
+      : `long suites are sampled, seed ${seed}; npm run test:all runs them whole`,
+  );
   const guard = spawn(process.execPath, ["-e", GUARD, run], {
     stdio: ["pipe", "ignore", "inherit"],
     detached: true,
@@ -39,7 +48,7 @@ export function setup(project: TestProject): () => Promise<void> {
   const ended = once(guard, "exit");
   // Bundles are made of the sources: after an edit they are made again.
   project.onTestsRerun(() => {
-    for (const name of readdirSync(run)) if (name.startsWith("bundle-")) rmSync(join(run, name));
+    for (const name of readdirSync(run)) if (/^(bundle-|opener).*\.made$/.test(name)) rmSync(join(run, name));
   });
   return async () => {
     guard.stdin.end();

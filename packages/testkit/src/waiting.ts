@@ -26,7 +26,8 @@ export const quickClock: Clock = {
   sleep: (ms, signal) => systemClock.sleep(ms < 5000 ? 0 : ms, signal),
 };
 
-const PATIENCE_MS = 20_000;
+/** A deadline for what must happen, not a measure of how fast. */
+const PATIENCE_MS = 120_000;
 
 /** Asks until the answer is there; for what only another process knows. */
 export async function until<T>(what: string, look: () => T | undefined | Promise<T | undefined>): Promise<T> {

@@ -242,11 +242,14 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
   it("because it is frozen is left, and found again when it is not", async () => {
     const server = await TestNatsServer.start();
     const dispatcher = await dispatching({ actions: ping });
-    const { transport, lines } = agentOn(server, AGENT, hastyClock);
+    const time = hastyClock();
+    const { transport, lines } = agentOn(server, AGENT, time.clock);
     await transport.start(dispatcher.handler);
     await server.freeze();
+    time.hasty = true;
     const beat = transport.publish("heartbeat", {});
     await expect.poll(() => lines.join()).toMatch(/was lost.*did not finish the greeting/);
+    time.hasty = false;
     server.thaw();
     await beat;
     expect(await (await directorOn(server)).ask("ping")).toEqual(pong);

@@ -67,7 +67,7 @@ describe.runIf(await canPlay())("cloud-check, with the real CLI", () => {
     expect(after.vm_cid).not.toBe(cid);
     expect((await world().bosh.run("curl", NOTE)).blocks).toBe("kept");
     expect((await check("--report")).code).toBe(0);
-  }, 150_000);
+  });
 
   it("reboots a VM whose agent does not answer, when told to", async () => {
     const before = await db();
@@ -80,5 +80,5 @@ describe.runIf(await canPlay())("cloud-check, with the real CLI", () => {
     expect(blocks).toMatch(/: Reboot VM/);
     expect(await db()).toEqual(before);
     expect((await check("--report")).code).toBe(0);
-  }, 150_000);
+  });
 });

@@ -36,7 +36,7 @@ describe.runIf(await canPlay())("an agent that has died, with the real CLI", () 
     expect(after.zero.vm_cid).not.toBe(zero.vm_cid);
     expect(after.one).toEqual(one);
     expect(await readFile(world().disk(disk, "precious"), "utf8")).toBe("kept");
-  }, 150_000);
+  });
 
   it("does not keep a deployment from being deleted with --force, and its disk is kept", async () => {
     const { zero, one } = await both();
@@ -47,5 +47,5 @@ describe.runIf(await canPlay())("an agent that has died, with the real CLI", () 
     expect(await world().bosh.rows("deployments")).toEqual([]);
     const orphans = (await world().bosh.rows("disks", "--orphaned")).map(({ disk_cid }) => disk_cid);
     expect(orphans.sort()).toEqual([zero.disk_cids, one.disk_cids].sort());
-  }, 150_000);
+  });
 });

@@ -4,7 +4,7 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeYaml } from "@slipway/engine/manifest/yaml";
 import { systemClock } from "@slipway/kernel/clock";
-import { systemRandom } from "@slipway/kernel/random";
+import { fractionsOf, rounds, sampleOf, seed } from "@slipway/testkit/sample";
 import { describe, expect, it } from "vitest";
 import { EnvLab, type ManifestChange } from "./testing/env-lab.ts";
 import { type Built, builtPrograms } from "./testing/programs.ts";
@@ -12,17 +12,7 @@ import { type Built, builtPrograms } from "./testing/programs.ts";
 const programs = builtPrograms();
 
 /** More for who has the time: SLIPWAY_KILLS=20. */
-const KILLS = Number(process.env.SLIPWAY_KILLS ?? 3);
-const SEED = process.env.SLIPWAY_SEED ?? systemRandom.hex(4);
-
-/** The same fractions for the same seed. */
-function fractions(seed: string): () => number {
-  let at = Number.parseInt(seed.slice(0, 7), 16) || 1;
-  return () => {
-    at = (at * 48_271) % 2_147_483_647;
-    return at / 2_147_483_647;
-  };
-}
+const KILLS = Number(process.env.SLIPWAY_KILLS ?? rounds({ sample: 1, all: 3 }));
 
 interface Ended {
   readonly code: number | null;
@@ -59,16 +49,16 @@ const WAYS = [
   { way: "the CPI in the same process", stemcell: 3, exec: false },
 ] as const;
 
-describe(`create-env, killed at any moment (seed ${SEED}, ${KILLS} kills each; SLIPWAY_SEED and SLIPWAY_KILLS)`, () => {
-  it.each(WAYS)(
+describe(`create-env, killed at any moment (seed ${seed()}, ${KILLS} kills each)`, () => {
+  it.each(sampleOf("create-env killed", WAYS, 1))(
     "$way: run again it completes, and nothing is left twice",
-    { timeout: 60_000 * (KILLS + 2) },
-    async ({ stemcell, exec }) => {
+    { timeout: 300_000 * (KILLS + 2) },
+    async ({ way, stemcell, exec }) => {
       const lab = await EnvLab.open(programs());
       await lab.stemcell("stemcell.tgz", { apiVersion: stemcell });
       const provider = exec ? await lab.executable() : lab.embedded();
       const manifest = join(lab.dir, "lab.yml");
-      const next = fractions(SEED);
+      const next = fractionsOf(`create-env killed, ${way}`);
       const run = (killAfterMs?: number, ...flags: string[]) =>
         slipway(programs(), ["create-env", manifest, ...flags], killAfterMs);
 

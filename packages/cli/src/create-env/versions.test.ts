@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { sampleOf } from "@slipway/testkit/sample";
 import { describe, expect, it } from "vitest";
 import { EnvLab } from "./testing/env-lab.ts";
 import { builtPrograms } from "./testing/programs.ts";
@@ -21,7 +22,7 @@ const BRANCHES: readonly Branch[] = [
 ];
 
 describe("the branches of CPI and stemcell versions, with the CPI's executable", () => {
-  it.each(BRANCHES)(
+  it.each(sampleOf("create-env branches", BRANCHES, 2))(
     "CPI $cpi, stemcell $stemcell: registry $registry",
     async ({ cpi, stemcell, registry }) => {
       const lab = await EnvLab.open(programs());

@@ -10,7 +10,7 @@ import { Machine } from "../up/testing/machine.ts";
 
 const possible = needs("userns", await canUseSandboxes(), "sandboxes are made of namespaces");
 
-describe.runIf(possible)("slipway demo", { timeout: 120_000 }, () => {
+describe.runIf(possible)("slipway demo", () => {
   let machine: Machine;
   let flags: readonly string[];
   beforeAll(async () => {

@@ -18,7 +18,7 @@ export async function ownEngineTrouble(): Promise<string | undefined> {
 }
 
 /** What is killed in the middle of a write may take its time. */
-const ENDS = { timeout: 20_000, interval: 50 };
+const ENDS = { timeout: 120_000, interval: 50 };
 
 /** A Docker Engine of the test's own, which can be killed. */
 export class OwnEngine {
@@ -62,7 +62,7 @@ export class OwnEngine {
     const options = [...places, ...networks, ...this.#options];
     this.#daemon = spawn("dockerd", options, { stdio: ["ignore", log, log] });
     const answers = async () => void (await Engine.open(addressOf({ host: this.host })));
-    await vi.waitFor(answers, { timeout: 50_000, interval: 100 }).catch((error: unknown) => {
+    await vi.waitFor(answers, { timeout: 240_000, interval: 100 }).catch((error: unknown) => {
       throw new Error(`no engine: ${readFileSync(at("log"), "utf8").slice(-2000)}`, { cause: error });
     });
   }

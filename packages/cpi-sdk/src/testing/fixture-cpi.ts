@@ -76,7 +76,8 @@ const fixture = defineCpi({
   stemcellFormats: ["fixture"],
   config,
   stateDir: ({ dir }) => join(dir, "sdk"),
-  deadlinesMs: { set_vm_metadata: 1000, create_disk: 300, default: 60_000 },
+  // Only these two are ever let run into theirs.
+  deadlinesMs: { reboot_vm: 300, create_disk: 300, default: 600_000 },
   graceMs: 300,
   methods: {
     createStemcell: () => "stemcell-1",
@@ -113,6 +114,7 @@ const fixture = defineCpi({
     deleteDisk: () => undefined,
     attachDisk: () => "/dev/sdc",
     detachDisk: () => undefined,
+    rebootVm: never,
     setVmMetadata: ({ metadata }, call) => act(metadata, call),
     calculateVmCloudProperties: ({ desired: { cpu } }) => RESULTS[cpu]?.() as never,
   },

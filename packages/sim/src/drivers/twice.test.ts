@@ -1,6 +1,7 @@
 import type { FlowContext } from "@slipway/engine/steps/context";
 import type { Begun, Outcome, Step, StepSubject } from "@slipway/engine/steps/step";
 import { STEPS } from "@slipway/engine/steps/steps";
+import { sampleOf, seed as seedOfRun } from "@slipway/testkit/sample";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { SCENARIOS, type Scenario } from "../crash/scenarios.ts";
 import { nextTask } from "./drive.ts";
@@ -33,8 +34,8 @@ async function endOf(scenario: Scenario, interference?: Interference): Promise<o
   return end;
 }
 
-describe("every step of every flow is taken twice: as after a crash before its outcome was recorded", () => {
-  it.each(SCENARIOS)("$name", async (scenario) => {
+describe(`every step of every flow is taken twice: as after a crash before its outcome was recorded (seed ${seedOfRun()})`, () => {
+  it.each(sampleOf("twice", SCENARIOS, 4))("$name", async (scenario) => {
     await bench.prepare(scenario);
     const once = await endOf(scenario);
     const repeated = takeTwice();
@@ -65,8 +66,8 @@ function takeTwice(): () => number {
   return () => count;
 }
 
-describe("every call to CPI and agents arrives twice", () => {
-  it.each(REMEMBERING)("$name", async (scenario) => {
+describe(`every call to CPI and agents arrives twice (seed ${seedOfRun()})`, () => {
+  it.each(sampleOf("calls twice", REMEMBERING, 4))("$name", async (scenario) => {
     await bench.prepare(scenario);
     const once = await endOf(scenario);
     const twice: Interference = {

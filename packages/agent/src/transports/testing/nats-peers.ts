@@ -16,11 +16,18 @@ export const quickClock: Clock = {
   sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal),
 };
 
-/** Deadlines are short as well. */
-export const hastyClock: Clock = {
-  ...quickClock,
-  after: (ms, callback) => systemClock.after(Math.min(ms, 400), callback),
-};
+/** Deadlines are short as well while there is nothing to wait for. */
+export function hastyClock(): { readonly clock: Clock; hasty: boolean } {
+  const own = {
+    hasty: false,
+    clock: {
+      ...quickClock,
+      after: (ms: number, callback: () => void) =>
+        systemClock.after(own.hasty ? Math.min(ms, 400) : ms, callback),
+    },
+  };
+  return own;
+}
 
 export function agentOn(server: TestNatsServer, credentials: Credentials = AGENT, clock = quickClock) {
   const lines: string[] = [];

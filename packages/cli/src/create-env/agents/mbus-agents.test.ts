@@ -50,7 +50,7 @@ async function ping(port: number, ca: string, password: string): Promise<void> {
     warn: () => undefined,
   });
   onTestFinished(() => agents.close());
-  await agents.agent({ agentId: "a" as AgentId, agentUrl: "" }).ping({ timeoutMs: 5_000 });
+  await agents.agent({ agentId: "a" as AgentId, agentUrl: "" }).ping({ timeoutMs: 60_000 });
 }
 
 describe("an agent with certificates of the manifest", () => {

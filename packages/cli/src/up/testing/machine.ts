@@ -7,7 +7,7 @@ import { eventually } from "@slipway/testkit/eventually";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { PROGRAMS } from "../../bosh-cli/testing/requirements.ts";
 
-const WITHIN_MS = 90_000;
+const WITHIN_MS = 240_000;
 
 /** A `slipway` that runs, as leader of a process group, as a shell would start it. */
 export class Running {

@@ -98,7 +98,7 @@ describe.runIf(ready)("ip in a network namespace", () => {
       },
     };
 
-    await networks.configure(settings, AbortSignal.timeout(20_000));
+    await networks.configure(settings, AbortSignal.timeout(240_000));
     expect(await networks.live()).toEqual({
       ip: "10.211.0.5",
       netmask: "255.255.255.0",
@@ -111,7 +111,7 @@ describe.runIf(ready)("ip in a network namespace", () => {
     expect(await show("-6", "route")).toContain(`default via fd11::1 dev ${device}`);
 
     const before = ran.length;
-    await networks.configure(settings, AbortSignal.timeout(20_000));
+    await networks.configure(settings, AbortSignal.timeout(240_000));
     expect(ran.slice(before)).toEqual([]);
 
     await mustRun(inside, "preparing the test", "ip", [
@@ -129,7 +129,7 @@ describe.runIf(ready)("ip in a network namespace", () => {
     await mkdir(machine.paths.system(`sys/class/net/${device}/device`));
     const networks = linuxNetworks({ ...machine, exec: inside, clock: systemClock, ownAddresses: () => [] });
     const far: Networks = { a: { ip: "10.213.0.5", netmask: "255.255.255.255", gateway: "10.214.0.1" } };
-    await networks.configure(far, AbortSignal.timeout(20_000));
+    await networks.configure(far, AbortSignal.timeout(240_000));
     const routes = await mustRun(inside, "looking", "ip", ["route", "show", "default"]);
     expect(routes.stdout).toContain(`default via 10.214.0.1 dev ${device} onlink`);
   });

@@ -1,23 +1,22 @@
-import { chmod, mkdtemp, rm, symlink } from "node:fs/promises";
+import { chmod, mkdir, mkdtemp, rm, symlink } from "node:fs/promises";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemClock } from "@slipway/kernel/clock";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
 import { bundle } from "@slipway/testkit/bundle";
-import { afterAll, afterEach } from "vitest";
+import { oncePerRun } from "@slipway/testkit/run";
+import { onTestFinished } from "vitest";
 import { type Embedded, type EmbeddedOptions, openEmbedded } from "../open.ts";
 import { withClient } from "../probe.ts";
 
 export const ROOT = process.getuid?.() === 0;
 
-const cleanups: (() => Promise<unknown>)[] = [];
-afterEach(async () => {
-  for (const clean of cleanups.splice(0).reverse()) await clean();
-});
-
 /** Runs after the test, last registered first. */
-export const later = (clean: () => Promise<unknown>): void => void cleanups.push(clean);
+export const later = (clean: () => Promise<unknown>): void =>
+  onTestFinished(async () => {
+    await clean();
+  });
 
 /** A directory that the server's user can reach. */
 export async function directory(): Promise<string> {
@@ -27,25 +26,19 @@ export async function directory(): Promise<string> {
   return dir;
 }
 
-let seed: Promise<string> | undefined;
-
-/** A state directory with a database in it already, a copy of one made once: making one takes a while. */
+/** A state directory with a database in it already, a copy of one made once per test run: making one takes a while. */
 export async function stateDirectory(): Promise<string> {
-  seed ??= makeSeed();
+  const seed = await oncePerRun("state-directory", makeSeed);
   const dir = await directory();
-  await mustRun(systemExec, "copying a database", "cp", ["-a", join(await seed, "database"), dir]);
+  await mustRun(systemExec, "copying a database", "cp", ["-a", join(seed, "database"), dir]);
   return dir;
 }
 
-async function makeSeed(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), "slipway-pg-seed-"));
-  await chmod(dir, 0o711);
-  await (await openEmbedded({ stateDir: dir, clock: systemClock, durable: false })).close();
-  return dir;
+async function makeSeed(place: string): Promise<string> {
+  await mkdir(place, { mode: 0o711 });
+  await (await openEmbedded({ stateDir: place, clock: systemClock, durable: false })).close();
+  return place;
 }
-afterAll(async () => {
-  if (seed !== undefined) await rm(await seed, { recursive: true, force: true });
-});
 
 /** Opened without waiting for the disk, closed after the test. */
 export async function opened(stateDir: string, more: Partial<EmbeddedOptions> = {}): Promise<Embedded> {
@@ -87,24 +80,14 @@ const main = async () => {
 main().catch((error) => { console.log(errorText(error).split("\\n")[0]); process.exitCode = 1; });
 `;
 
-let opener: Promise<string> | undefined;
-afterAll(async () => {
-  if (opener !== undefined) await rm(dirname(dirname(await opener)), { recursive: true, force: true });
-});
-
 /** The bundle as it is shipped: one CommonJS file near a node_modules. */
-export function bundledOpener(): Promise<string> {
-  opener ??= makeBundle();
-  return opener;
-}
-
-async function makeBundle(): Promise<string> {
-  const dir = await mkdtemp(join(tmpdir(), "slipway-pg-bundle-"));
-  await chmod(dir, 0o755);
-  await symlink(
-    fileURLToPath(new URL("../../../../../../node_modules", import.meta.url)),
-    join(dir, "node_modules"),
-  );
-  const script = { script: SCRIPT, in: fileURLToPath(new URL("..", import.meta.url)) };
-  return await bundle(script, { to: join(dir, "dist", "opener.cjs") });
-}
+export const bundledOpener = (): Promise<string> =>
+  oncePerRun("opener", async (place) => {
+    await mkdir(place, { mode: 0o755 });
+    await symlink(
+      fileURLToPath(new URL("../../../../../../node_modules", import.meta.url)),
+      join(place, "node_modules"),
+    );
+    const script = { script: SCRIPT, in: fileURLToPath(new URL("..", import.meta.url)) };
+    return await bundle(script, { to: join(place, "dist", "opener.cjs") });
+  });

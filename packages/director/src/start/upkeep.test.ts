@@ -1,0 +1,177 @@
+import type { GroupName } from "@slipway/engine/model/names";
+import { freshDatabase } from "@slipway/testkit/database";
+import { type FakeClock, fakeClock } from "@slipway/testkit/fake-clock";
+import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { seedShop, WEB_0 } from "../api/testing/seed.ts";
+import type { Db } from "../store/schema.ts";
+import type { NewTask } from "../tasks/task.ts";
+import { Upkeep } from "./upkeep.ts";
+
+const NOW = Date.parse("2025-11-15T12:00:00Z");
+const DAY_MS = 86_400_000;
+const FIVE_MINUTES = 5 * 60_000;
+
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let db: Db;
+let clock: FakeClock;
+beforeEach(async () => {
+  database = await freshDatabase();
+  ({ db } = database);
+  clock = fakeClock({ start: NOW });
+  await seedShop(db);
+});
+afterEach(() => database.close());
+
+/** Keeps house with disks of five days; what it asks for is only written down. */
+function keeping(enqueue: (task: NewTask) => Promise<number> = async () => 1) {
+  const queued: NewTask[] = [];
+  const errors: unknown[] = [];
+  const upkeep = new Upkeep({
+    db,
+    clock,
+    days: 5,
+    tasks: {
+      enqueue: (task) => {
+        queued.push(task);
+        return enqueue(task);
+      },
+      cancel: () => Promise.reject(new Error("upkeep cancels nothing")),
+    },
+    onError: (error) => errors.push(error),
+  });
+  upkeep.start();
+  /** The database answers in its own time: the next round is planned when the last one has ended. */
+  const round = async () => {
+    await clock.advance(FIVE_MINUTES);
+    await expect.poll(() => clock.waiting).toBe(1);
+  };
+  return { queued, errors, upkeep, round };
+}
+
+const orphan = (cid: string, days: number) =>
+  db
+    .insertInto("orphan_disks")
+    .values({
+      cid,
+      size: 1024,
+      cpi: "",
+      cloud_properties: "{}",
+      deployment_name: "shop",
+      instance_name: `web/${WEB_0}`,
+      orphaned_at: new Date(NOW - days * DAY_MS),
+    })
+    .execute();
+
+const certificateUntil = (days: number, active = true) =>
+  db
+    .updateTable("vms")
+    .set({ certificate_until: new Date(NOW + days * DAY_MS), active })
+    .where("cid", "=", "vm-1")
+    .execute();
+
+const swappedOut = (cid: string) =>
+  db
+    .insertInto("orphaned_vms")
+    .values({
+      cid,
+      cpi: "",
+      az: "z1",
+      stemcell_api_version: 3,
+      deployment_name: "shop",
+      instance_name: `${"web" as GroupName}/${WEB_0}`,
+      orphaned_at: new Date(NOW),
+    })
+    .execute();
+
+describe("the Director by itself", () => {
+  it("asks for nothing while there is nothing to do, however often it looks", async () => {
+    await orphan("disk-young", 4.9);
+    await certificateUntil(3000);
+    const { queued, errors, round } = keeping();
+    for (let times = 0; times < 3; times += 1) await round();
+    expect(queued).toEqual([]);
+    expect(errors).toEqual([]);
+  });
+
+  it("looks every five minutes, not before", async () => {
+    await swappedOut("vm-old");
+    const { queued, round } = keeping();
+    await clock.advance(FIVE_MINUTES - 1);
+    expect(queued).toEqual([]);
+    await clock.advance(1);
+    await expect.poll(() => queued.length).toBe(1);
+    await expect.poll(() => clock.waiting).toBe(1);
+    await round();
+    expect(queued).toHaveLength(2);
+  });
+
+  it("has VMs deleted that create-swap-delete left", async () => {
+    await swappedOut("vm-old");
+    const { queued, round } = keeping();
+    await round();
+    expect(queued).toEqual([
+      { type: "delete_orphaned_vms", description: "delete orphaned vms", user: "scheduler", params: {} },
+    ]);
+  });
+
+  it("has exactly those disks deleted whose time in the orphan list is over", async () => {
+    await orphan("disk-young", 4.9);
+    await orphan("disk-old", 5.1);
+    await orphan("disk-older", 60);
+    const { queued, round } = keeping();
+    await round();
+    expect(queued).toEqual([
+      {
+        type: "delete_orphan_disks",
+        description: "delete orphan disks",
+        user: "scheduler",
+        params: { disk_cids: ["disk-old", "disk-older"] },
+      },
+    ]);
+  });
+
+  it("has certificates renewed that end soon, of VMs in use only", async () => {
+    await certificateUntil(1);
+    const { queued, round } = keeping();
+    await round();
+    expect(queued).toEqual([
+      { type: "renew_certificates", description: "renew certificates", user: "scheduler", params: {} },
+    ]);
+    await certificateUntil(1, false);
+    await round();
+    expect(queued).toHaveLength(1);
+  });
+
+  it("tells of a failure and looks again", async () => {
+    await swappedOut("vm-old");
+    const failure = new Error("the queue is closed");
+    let fails = true;
+    const { queued, errors, round } = keeping(async () => {
+      if (fails) throw failure;
+      return 1;
+    });
+    await round();
+    expect(errors).toEqual([failure]);
+    fails = false;
+    await round();
+    expect(errors).toEqual([failure]);
+    expect(queued).toHaveLength(2);
+  });
+
+  it("does nothing more once it is stopped, also when it is just looking", async () => {
+    await swappedOut("vm-old");
+    const idle = keeping();
+    idle.upkeep.stop();
+    await clock.advance(10 * FIVE_MINUTES);
+    expect(idle.queued).toEqual([]);
+
+    // It fails at the first thing it asks for: then it has ended when the error is told.
+    const busy = keeping(() => Promise.reject(new Error("the queue is closed")));
+    await clock.advance(FIVE_MINUTES);
+    busy.upkeep.stop();
+    await expect.poll(() => busy.errors.length).toBe(1);
+    await clock.advance(0);
+    // No next time is planned.
+    expect(clock.waiting).toBe(0);
+  });
+});

@@ -1,0 +1,45 @@
+import { createHash } from "node:crypto";
+
+/** Set to `all` by `npm run test:all`. */
+export const SCOPE_VARIABLE = "SLIPWAY_TEST";
+/** Chosen by `global-setup.ts` when nobody has: the same seed takes the same sample and the same random numbers. */
+export const SEED_VARIABLE = "SLIPWAY_SEED";
+
+/** Whether everything is to be run: `npm test` takes a sample of what is long. */
+export const whole = (): boolean => process.env[SCOPE_VARIABLE] === "all";
+
+/** Of this run, for the name of a test: whoever sees it fail can repeat it. */
+export const seed = (): string => process.env[SEED_VARIABLE] ?? "none";
+
+/**
+ * `npm run test:all` gets all of them, `npm test` so many, which the run's seed chooses. They stay in their order.
+ * `what` tells samples of one run apart.
+ */
+export function sampleOf<T>(what: string, all: readonly T[], count: number): readonly T[] {
+  if (whole() || count >= all.length) return all;
+  const chosen = new Set(seededOrder(what, all.length).slice(0, count));
+  return all.filter((_, at) => chosen.has(at));
+}
+
+/** How often something random is tried. */
+export const rounds = (counts: { readonly sample: number; readonly all: number }): number =>
+  whole() ? counts.all : counts.sample;
+
+/** Numbers from 0 to 1, always the same ones for a seed and a name. */
+export function fractionsOf(what: string): () => number {
+  let count = 0;
+  return () => {
+    count += 1;
+    return Number.parseInt(hashOf(what, count).slice(0, 12), 16) / 2 ** 48;
+  };
+}
+
+/** The numbers from 0 to n - 1 in an order that the run's seed decides. */
+export function seededOrder(what: string, n: number): readonly number[] {
+  return Array.from({ length: n }, (_, at) => ({ at, key: hashOf(what, at) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1))
+    .map(({ at }) => at);
+}
+
+const hashOf = (what: string, at: number): string =>
+  createHash("sha256").update(`${seed()} ${what} ${at}`).digest("hex");
