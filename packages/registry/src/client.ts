@@ -1,5 +1,6 @@
 import type { Backoff } from "@slipway/kernel/backoff";
 import type { Clock } from "@slipway/kernel/clock";
+import { basicAuth } from "@slipway/kernel/http/client";
 import type { Random } from "@slipway/kernel/random";
 import { BadEndpoint } from "./errors.ts";
 
@@ -31,14 +32,12 @@ export interface RegistryClientOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** An endpoint taken apart; `shown` is what messages may say. */
+/** An endpoint taken apart. */
 export interface Target {
-  readonly tls: boolean;
-  readonly hostname: string;
-  readonly port: number;
+  /** Without credentials, so that messages may say it. */
+  readonly origin: string;
   readonly basePath: string;
   readonly authorization: string | undefined;
-  readonly shown: string;
 }
 
 export function registryClient(options: RegistryClientOptions): RegistryClient {
@@ -53,18 +52,12 @@ export function registryClient(options: RegistryClientOptions): RegistryClient {
 
 function targetOf(options: RegistryClientOptions): Target {
   const url = urlOf(options.endpoint);
-  const tls = url.protocol === "https:";
   const username = options.username ?? decoded(url.username);
   const password = options.password ?? decoded(url.password);
-  const basic = Buffer.from(`${username}:${password}`).toString("base64");
   return {
-    tls,
-    // Node wants an IPv6 address without its brackets.
-    hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
-    port: Number(url.port) || (tls ? 443 : 80),
+    origin: url.origin,
     basePath: url.pathname.replace(/\/+$/, ""),
-    authorization: username === "" && password === "" ? undefined : `Basic ${basic}`,
-    shown: url.origin,
+    authorization: username === "" && password === "" ? undefined : basicAuth(username, password),
   };
 }
 
