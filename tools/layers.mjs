@@ -34,6 +34,10 @@ const AMBIENT = [
   [/\bMath\.random\(|\brandomUUID\(|\brandomBytes\(/, "chance: take a Random from kernel/random"],
   [/(?<![.\w])set(Timeout|Interval)\(/, "a timer: use Clock.sleep or Clock.after"],
   [/\bconsole\./, "the console: write to a stream that was passed in"],
+  [
+    /^import \{[^}]*\brequest\b[^}]*\} from "node:https?"|(?:await|return|=) fetch\(/,
+    "HTTP: use kernel/http/client",
+  ],
 ];
 
 const LONGEST = 300;

@@ -21,8 +21,8 @@ export type Reply =
 const LONGEST_MESSAGE = 8_000;
 const LONGEST_QUOTE = 120;
 
-/** `secrets` are texts that a quoted answer must not hold. */
-export function readReply(answer: HttpAnswer, secrets: readonly string[]): Reply {
+/** What an agent answers over HTTP. `secrets` are texts that a quoted answer must not hold. */
+export function readHttpReply(answer: HttpAnswer, secrets: readonly string[]): Reply {
   if (answer.status === 401) return { kind: "denied" };
   // An agent that restarts answers so to get_task: an exception would be taken for the failure of the task.
   if (answer.status === 500 && answer.body === "") return { kind: "silence" };
@@ -35,6 +35,7 @@ export function readReply(answer: HttpAnswer, secrets: readonly string[]): Reply
   }
 }
 
+/** The document it sends, whatever carried it. */
 function readEnvelope(reply: unknown): Reply {
   if (!isObject(reply))
     return { kind: "junk", what: `${kindOf(reply)} in place of {"value"} or {"exception"}` };
