@@ -5,7 +5,7 @@ import { HttpTrouble, requestOnce } from "@slipway/kernel/http/client";
 import { systemRandom } from "@slipway/kernel/random";
 import { registrySettingsReply, settingsPath } from "@slipway/protocol/registry/documents";
 import { check } from "@slipway/protocol/schema/check";
-import type { RegistryClientOptions, Target } from "./client.ts";
+import type { RegistryClientOptions, Target } from "./client-options.ts";
 import {
   CannotSend,
   RegistryDenied,

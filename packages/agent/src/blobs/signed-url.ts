@@ -3,8 +3,8 @@ import { readFile } from "node:fs/promises";
 import { type RetryTools, retry } from "@slipway/kernel/backoff";
 import { HttpTrouble } from "@slipway/kernel/http/client";
 import { follow } from "@slipway/kernel/http/follow";
-import { DownloadFailed } from "../actions/errors.ts";
 import { checkDigest } from "./digest.ts";
+import { DownloadFailed } from "./errors.ts";
 
 type Headers = Readonly<Record<string, unknown>>;
 

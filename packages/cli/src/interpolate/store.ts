@@ -6,11 +6,11 @@ import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import { withLock } from "@slipway/kernel/lock-file";
+import { writeDocument } from "../documents/write-document.ts";
 import type { Tools } from "../tools.ts";
 import { BadVarsFile, GenerationFailed, StoreFailed } from "./errors.ts";
 import type { Around } from "./generate/generator.ts";
 import { GENERATORS } from "./generate/generators.ts";
-import { writeDocument } from "./write-document.ts";
 
 /** A file of generated variables, upstream's format: a flat map from names to values. */
 export interface Store {
