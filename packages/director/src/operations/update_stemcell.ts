@@ -1,7 +1,6 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { newRequestId } from "@slipway/engine/flows/calls";
-import { isMap } from "@slipway/engine/manifest/tree";
 import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
@@ -9,7 +8,7 @@ import { downloadStemcell } from "@slipway/engine/stemcells/download";
 import { planUpload } from "@slipway/engine/stemcells/plan-upload";
 import { updateStemcellParams } from "@slipway/protocol/director/task-params";
 import type { StemcellCid } from "@slipway/protocol/ids";
-import type { JsonObject } from "@slipway/protocol/schema/json";
+import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import type { Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";
 import { latestConfig } from "../store/configs.ts";
 import { listStemcells, noteUpload, saveStemcell } from "../store/stemcells.ts";
@@ -108,8 +107,8 @@ async function intoCloud(
 async function runtimeTags({ db }: Workshop): Promise<JsonObject> {
   const config = await latestConfig(db, "runtime", "default");
   const document = config === undefined ? {} : parseYaml(config.content, "the runtime config 'default'");
-  const tags = isMap(document) ? document.tags : undefined;
-  return isMap(tags) ? (tags as JsonObject) : {};
+  const tags = isObject(document) ? document.tags : undefined;
+  return isObject(tags) ? (tags as JsonObject) : {};
 }
 
 /** A task that was interrupted asks with the same request id: a CPI that remembers it makes no second image. */

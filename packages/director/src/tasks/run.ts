@@ -1,5 +1,6 @@
 import { type Clock, isoTime } from "@slipway/kernel/clock";
 import type { TaskType } from "@slipway/protocol/director/task";
+import { scrubUrls } from "@slipway/protocol/schema/scrub";
 import { addEvent } from "../store/events.ts";
 import type { Db } from "../store/schema.ts";
 import { DirectorStopping, LeaseLost, LockLost, UnknownWork } from "./errors.ts";
@@ -9,7 +10,6 @@ import { cancelledMessage } from "./list.ts";
 import { TaskLocks } from "./locks.ts";
 import { TaskOutput } from "./output.ts";
 import { type ClaimedTask, type Ending, finish, release, renew } from "./queue.ts";
-import { scrubUrls } from "./scrub.ts";
 import { TaskCancelled, type TaskContext, type TaskWork } from "./task.ts";
 
 export type Works = Readonly<Partial<Record<TaskType, TaskWork>>>;

@@ -1,6 +1,7 @@
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { agentException } from "@slipway/protocol/agent/envelope";
 import { kindOf, matches } from "@slipway/protocol/schema/check";
+import { isObject } from "@slipway/protocol/schema/json";
 
 /** What came over HTTP. */
 export interface HttpAnswer {
@@ -58,9 +59,6 @@ function readValue(value: unknown): Reply {
   if (typeof id === "string" && id.trim() !== "") return { kind: "task", id };
   return { kind: "junk", what: "a running task without an id" };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function shortened(message: string): string {
   if (message.length <= LONGEST_MESSAGE) return message;
