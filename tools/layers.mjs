@@ -1,6 +1,7 @@
-// Checks what the folders promise: who may import whom, no ambient time or chance outside kernel, no barrels, short files.
+// Checks what the folders promise: who may import whom, rooms without circles, no ambient time or chance outside kernel, no barrels, short files.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { roomCycles } from "./rooms.mjs";
 
 /** The one-way rule. A name with a path allows that door of the package only. */
 const MAY_IMPORT = {
@@ -29,6 +30,10 @@ const AMBIENT = [
   [/\bMath\.random\(|\brandomUUID\(|\brandomBytes\(/, "chance: take a Random from kernel/random"],
   [/(?<![.\w])set(Timeout|Interval)\(/, "a timer: use Clock.sleep or Clock.after"],
   [/\bconsole\./, "the console: write to a stream that was passed in"],
+  [
+    /^import \{[^}]*\brequest\b[^}]*\} from "node:https?"|(?:await|return|=) fetch\(/,
+    "HTTP: use kernel/http/client",
+  ],
 ];
 
 /** What each package exports without its sources: once it is installed somewhere. */
@@ -65,6 +70,11 @@ for (const { name, dir } of homes) {
   for (const file of filesIn(join(dir, "src"))) inspect(file, name, allowed, used);
   // Its runner and generators are the repository's own tools, as they are for every test.
   if (name === "testkit") continue;
+  for (const { rooms, imports } of roomCycles(join(dir, "src")))
+    problems.push(
+      `${dir}/src: the rooms ${rooms.join(", ")} import each other in a circle:`,
+      ...imports.map((line) => `    ${line}`),
+    );
   for (const one of used)
     if (!(one in declared)) problems.push(`${dir}/package.json: ${one} is imported but not a dependency`);
 }

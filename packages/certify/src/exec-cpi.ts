@@ -1,7 +1,7 @@
-import { spawn } from "node:child_process";
 import type { Clock } from "@slipway/kernel/clock";
 import { withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
+import { systemExec } from "@slipway/kernel/exec";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { type CpiResponse, cpiResponse } from "@slipway/protocol/cpi/envelope";
 import { check } from "@slipway/protocol/schema/check";
@@ -26,6 +26,9 @@ export interface Spoken {
   readonly err: string;
   readonly code: number | null;
 }
+
+/** Of what it prints; no answer is as large. */
+const LARGEST = 64 << 20;
 
 /** One call to a CPI executable, the way a Director makes it: one line in, one object out, nearly no environment. */
 export async function callCpi(cpi: ExecCpi, call: CpiCall): Promise<CpiResponse> {
@@ -52,29 +55,16 @@ function parsed(out: string, refuse: (why: string) => Error): unknown {
   }
 }
 
-function execute(cpi: ExecCpi, input: string, signal: AbortSignal): Promise<Spoken> {
-  return new Promise((resolve, reject) => {
-    const script = /\.[cm]?js$/.test(cpi.path);
-    const [program, args] = script ? [process.execPath, [cpi.path]] : [cpi.path, []];
-    const child = spawn(program, [...args, "--configFile", cpi.configFile], {
-      env: { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" },
-      signal,
-      killSignal: "SIGKILL",
-    });
-    let out = "";
-    let err = "";
-    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
-      out += chunk;
-    });
-    child.stderr.setEncoding("utf8").on("data", (chunk: string) => {
-      err += chunk;
-    });
-    // A CPI may answer without reading all of its input.
-    child.stdin.on("error", () => undefined);
-    child.on("error", (cause) =>
-      reject(CpiDidNotAnswer({ path: cpi.path, method: "the call", why: "it cannot be run" }, { cause })),
-    );
-    child.on("close", (code) => resolve({ out, err, code }));
-    child.stdin.end(input);
-  });
+async function execute(cpi: ExecCpi, input: string, signal: AbortSignal): Promise<Spoken> {
+  const script = /\.[cm]?js$/.test(cpi.path);
+  const [program, args] = script ? [process.execPath, [cpi.path]] : [cpi.path, []];
+  const env = { PATH: "/usr/sbin:/usr/bin:/sbin:/bin" };
+  const options = { input, env, signal, keep: LARGEST };
+  const ran = await systemExec(program, [...args, "--configFile", cpi.configFile], options).catch(
+    (cause: unknown) => {
+      signal.throwIfAborted();
+      throw CpiDidNotAnswer({ path: cpi.path, method: "the call", why: "it cannot be run" }, { cause });
+    },
+  );
+  return { out: ran.stdout, err: ran.stderr, code: ran.code };
 }

@@ -115,5 +115,5 @@ export const COMMANDS: readonly Command[] = [
   explain,
   matrix,
   interpolate,
-  completion,
+  completion(() => COMMANDS),
 ];

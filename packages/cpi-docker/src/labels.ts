@@ -1,4 +1,4 @@
-import type { JsonObject } from "@slipway/protocol/schema/json";
+import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 
 /** What everything of ours on an engine is labelled with, so that `docker ps --filter label=…` finds it. */
 export const LABEL = {
@@ -45,7 +45,7 @@ export function ownerLabels(env: unknown): Labels {
 }
 
 const objectIn = (value: unknown): JsonObject | undefined =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : undefined;
+  isObject(value) ? (value as JsonObject) : undefined;
 
 /** The `filters` of a list: all of these labels. */
 export const labelled = (labels: Labels): string =>

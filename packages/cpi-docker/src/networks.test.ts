@@ -21,7 +21,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a network that 
   const exists = async (name: string) => {
     const { engine } = await cloud.cloud();
     const reply = await engine.attempt({ doing: "looking", method: "GET", path: `/networks/${name}` });
-    if (!refused(reply)) reply.resume();
+    if (!refused(reply)) reply.discard();
     return !refused(reply);
   };
 
@@ -86,7 +86,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a network that 
         const path = `/networks/${named(ip)}`;
         const reply = await engine.attempt({ doing: "removing", method: "DELETE", path });
         if (refused(reply)) return;
-        reply.resume();
+        reply.discard();
         removed += 1;
       });
       Object.assign(cloud.config, { host: `unix://${proxy.path}` });

@@ -40,9 +40,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
       path: "/volumes",
       query: { filters: JSON.stringify({ label: [`${LABEL.cid}=${vm.cid}`] }) },
     });
-    let text = "";
-    for await (const piece of volumes) text += String(piece);
-    expect(JSON.parse(text)).toMatchObject({ Volumes: [] });
+    expect(JSON.parse(await volumes.text())).toMatchObject({ Volumes: [] });
     expect(await cloud.refusal("delete_vm", [vm.cid])).toContain("VMNotFound");
   });
 

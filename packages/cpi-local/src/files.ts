@@ -2,7 +2,7 @@ import { lstat, readdir, rename, rm } from "node:fs/promises";
 import { systemCode } from "@slipway/kernel/errors";
 import { mustRun } from "@slipway/kernel/exec";
 import type { Cloud } from "./cloud.ts";
-import { asOwner } from "./sandbox/namespaces.ts";
+import { asOwner } from "./namespaces.ts";
 
 export async function exists(path: string): Promise<boolean> {
   try {

@@ -6,7 +6,8 @@ import type { GivenConfig } from "./config.ts";
 import { runningIn } from "./sandbox/identity.ts";
 import { startSandbox } from "./sandbox/start.ts";
 import { endSandbox } from "./sandbox/stop.ts";
-import { allVms, hasVm, vmDir, withVm } from "./vms/vms.ts";
+import { allVms, vmDir } from "./vm-record.ts";
+import { hasVm, withVm } from "./vms/vms.ts";
 
 /** Ends the processes of every sandbox and keeps everything else. The cids of those that ran. */
 export async function stopAll(config: GivenConfig): Promise<readonly string[]> {

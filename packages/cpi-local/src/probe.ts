@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { systemTools, type Tools } from "./cloud.ts";
-import { userFlags } from "./sandbox/namespaces.ts";
+import { userFlags } from "./namespaces.ts";
 
 export type Namespaces = { readonly ok: true } | Refusal;
 

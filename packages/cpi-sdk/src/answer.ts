@@ -4,6 +4,7 @@ import { messageTrail, SlipwayError, toError } from "@slipway/kernel/errors";
 import { type Random, systemRandom } from "@slipway/kernel/random";
 import { type ApiVersion, knownVersion, NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
 import { cpiContext, stemcellVersion } from "@slipway/protocol/cpi/context";
+import { methodDeadlineMs } from "@slipway/protocol/cpi/deadline";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { CPI_ERRORS } from "@slipway/protocol/cpi/errors";
 import { argsIn, camel, existsIn, type Method, resultIn } from "@slipway/protocol/cpi/method";
@@ -36,8 +37,6 @@ export interface Surroundings {
   readonly onSecrets?: (secrets: readonly string[]) => void;
 }
 
-const HOUR = 3600_000;
-const DEADLINES: Readonly<Record<string, number>> = { create_stemcell: 4 * HOUR, snapshot_disk: 4 * HOUR };
 const LONGEST_MESSAGE = 16 * 1024;
 
 /** Answers one request, whatever it is. Never throws: every failure is a reply. */
@@ -100,8 +99,7 @@ async function perform(
   const deadline =
     cpi.deadlinesMs?.[request.method as "default"] ??
     cpi.deadlinesMs?.default ??
-    DEADLINES[method.name] ??
-    HOUR;
+    methodDeadlineMs(method.name);
   around.signal?.throwIfAborted();
   return await withDeadlineAndGrace(method.name, deadline, around, async (signal) => {
     const running: Running = {

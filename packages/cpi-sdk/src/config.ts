@@ -1,6 +1,6 @@
 import { CONTEXT_KEYS, type CpiContext } from "@slipway/protocol/cpi/context";
 import { check } from "@slipway/protocol/schema/check";
-import { type Json, type JsonObject, jsonObject, open, text } from "@slipway/protocol/schema/json";
+import { isObject, type Json, type JsonObject, jsonObject, open, text } from "@slipway/protocol/schema/json";
 import { hidden, type Schema, secret } from "@slipway/protocol/schema/marks";
 import { blobstore } from "@slipway/protocol/settings/env";
 import * as v from "valibot";
@@ -120,6 +120,4 @@ function checked<const S extends Schema>(schema: S, value: unknown, what: string
   return result.value;
 }
 
-const isObject = (value: unknown): value is JsonObject =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 const asObject = (value: Json | undefined): JsonObject => (isObject(value) ? value : {});

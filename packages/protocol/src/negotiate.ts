@@ -1,5 +1,6 @@
 import { type ApiVersion, knownVersion, NEWEST_API_VERSION } from "./cpi/api-version.ts";
 import { kindOf } from "./schema/check.ts";
+import { isObject } from "./schema/json.ts";
 
 export type Part = "director" | "cpi" | "stemcell";
 
@@ -116,8 +117,7 @@ function why(apiVersion: ApiVersion, stemcell: ApiVersion): string {
   return causes.join(", and ");
 }
 
-const isCaller = (value: unknown): value is Caller =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
+const isCaller = (value: unknown): value is Caller => isObject(value);
 
 /** Missing means 1, newer than we know is read as the newest we know, anything else is refused. */
 function readVersion(part: string, given: unknown, notes: string[], problems: string[]): ApiVersion {

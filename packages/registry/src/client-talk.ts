@@ -1,12 +1,11 @@
-import type { IncomingMessage, RequestOptions } from "node:http";
 import { type Backoff, retry } from "@slipway/kernel/backoff";
 import { systemClock } from "@slipway/kernel/clock";
-import { withDeadline } from "@slipway/kernel/deadline";
 import type { SlipwayError } from "@slipway/kernel/errors";
+import { HttpTrouble, requestOnce } from "@slipway/kernel/http/client";
 import { systemRandom } from "@slipway/kernel/random";
 import { registrySettingsReply, settingsPath } from "@slipway/protocol/registry/documents";
 import { check } from "@slipway/protocol/schema/check";
-import type { RegistryClientOptions, Target } from "./client.ts";
+import type { RegistryClientOptions, Target } from "./client-options.ts";
 import {
   CannotSend,
   RegistryDenied,
@@ -70,7 +69,7 @@ export async function remove(target: Target, options: RegistryClientOptions, id:
 }
 
 const whatText = (verb: string, id: string, target: Target) =>
-  `${verb} the settings of ${JSON.stringify(id)} at ${target.shown}`;
+  `${verb} the settings of ${JSON.stringify(id)} at ${target.origin}`;
 
 /** A lone surrogate has no UTF-8 form; it would silently become another character. */
 const wellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
@@ -79,12 +78,10 @@ async function ask(target: Target, options: RegistryClientOptions, errand: Erran
   const { what, id } = errand;
   if (id === "" || !wellFormed(id)) throw CannotSend({ what, why: "the id is empty or not Unicode text" });
   const clock = options.clock ?? systemClock;
-  const patience = options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS;
   const attempt = async (): Promise<Heard> => {
-    const heard = await withDeadline("the request", patience, clock, options.signal, (signal) =>
-      exchange(target, options.ca, errand, signal),
-    ).catch((cause: unknown) => {
-      if (options.signal?.aborted || RegistryReplyInvalid.is(cause)) throw cause;
+    const heard = await exchange(target, options, errand).catch((cause: unknown) => {
+      if (!(cause instanceof HttpTrouble)) throw cause;
+      if (cause.kind === "too-large") throw RegistryReplyInvalid({ what, why: "the answer is too large" });
       throw RegistryUnreachable({ what }, { cause });
     });
     if (!errand.accepted(heard.status)) throw failure(what, heard.status);
@@ -106,48 +103,27 @@ function failure(what: string, status: number): SlipwayError {
     : RegistryRefused({ what, status });
 }
 
-async function exchange(
-  target: Target,
-  ca: string | undefined,
-  errand: Errand,
-  signal: AbortSignal,
-): Promise<Heard> {
-  const { request } = target.tls ? await import("node:https") : await import("node:http");
-  const body = errand.body === undefined ? undefined : Buffer.from(errand.body);
-  const options: RequestOptions & { ca?: string } = {
-    method: errand.method,
-    hostname: target.hostname,
-    port: target.port,
-    path: target.basePath + settingsPath(errand.id),
-    headers: {
-      Accept: "application/json",
-      ...(target.authorization === undefined ? {} : { Authorization: target.authorization }),
-      ...(body === undefined ? {} : { "Content-Type": "application/json", "Content-Length": body.length }),
+async function exchange(target: Target, options: RegistryClientOptions, errand: Errand): Promise<Heard> {
+  const { method, id, body } = errand;
+  const { clock = systemClock, ca, signal } = options;
+  const reply = await requestOnce(
+    { origin: target.origin, clock, tls: { ca } },
+    {
+      method,
+      path: target.basePath + settingsPath(id),
+      doing: "the request",
+      headers: {
+        Accept: "application/json",
+        ...(target.authorization === undefined ? {} : { Authorization: target.authorization }),
+        ...(body === undefined ? {} : { "Content-Type": "application/json" }),
+      },
+      body,
+      signal,
+      withinMs: options.attemptTimeoutMs ?? ATTEMPT_TIMEOUT_MS,
+      largest: REPLY_LIMIT,
     },
-    signal,
-    ...(ca === undefined ? {} : { ca }),
-  };
-  return await new Promise((resolve, reject) => {
-    const outgoing = request(options, (incoming) => {
-      readReply(incoming, errand.what).then(
-        (text) => resolve({ status: incoming.statusCode ?? 0, text }),
-        reject,
-      );
-    });
-    outgoing.on("error", reject);
-    outgoing.end(body);
-  });
-}
-
-async function readReply(incoming: IncomingMessage, what: string): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > REPLY_LIMIT) throw RegistryReplyInvalid({ what, why: "the answer is too large" });
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks).toString("utf8");
+  );
+  return { status: reply.status, text: await reply.text() };
 }
 
 function parsed(text: string): unknown {

@@ -1,6 +1,5 @@
-import type { Backoff } from "@slipway/kernel/backoff";
-import type { Clock } from "@slipway/kernel/clock";
-import type { Random } from "@slipway/kernel/random";
+import { basicAuth } from "@slipway/kernel/http/client";
+import type { RegistryClientOptions, Target } from "./client-options.ts";
 import { BadEndpoint } from "./errors.ts";
 
 /**
@@ -16,31 +15,6 @@ export interface RegistryClient {
   delete(id: string): Promise<void>;
 }
 
-export interface RegistryClientOptions {
-  /** `http://` is assumed; `http://name:password@host:port` carries percent-encoded credentials. */
-  readonly endpoint: string;
-  /** Taken instead of those in the endpoint. */
-  readonly username?: string | undefined;
-  readonly password?: string | undefined;
-  /** PEM of the authority to trust for https, instead of the system's. */
-  readonly ca?: string | undefined;
-  readonly backoff?: Backoff | undefined;
-  readonly attemptTimeoutMs?: number | undefined;
-  readonly clock?: Clock | undefined;
-  readonly random?: Random | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
-
-/** An endpoint taken apart; `shown` is what messages may say. */
-export interface Target {
-  readonly tls: boolean;
-  readonly hostname: string;
-  readonly port: number;
-  readonly basePath: string;
-  readonly authorization: string | undefined;
-  readonly shown: string;
-}
-
 export function registryClient(options: RegistryClientOptions): RegistryClient {
   const target = targetOf(options);
   const talk = async () => await import("./client-talk.ts");
@@ -53,18 +27,12 @@ export function registryClient(options: RegistryClientOptions): RegistryClient {
 
 function targetOf(options: RegistryClientOptions): Target {
   const url = urlOf(options.endpoint);
-  const tls = url.protocol === "https:";
   const username = options.username ?? decoded(url.username);
   const password = options.password ?? decoded(url.password);
-  const basic = Buffer.from(`${username}:${password}`).toString("base64");
   return {
-    tls,
-    // Node wants an IPv6 address without its brackets.
-    hostname: url.hostname.replace(/^\[(.*)\]$/, "$1"),
-    port: Number(url.port) || (tls ? 443 : 80),
+    origin: url.origin,
     basePath: url.pathname.replace(/\/+$/, ""),
-    authorization: username === "" && password === "" ? undefined : `Basic ${basic}`,
-    shown: url.origin,
+    authorization: username === "" && password === "" ? undefined : basicAuth(username, password),
   };
 }
 

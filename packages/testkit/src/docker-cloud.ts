@@ -233,9 +233,7 @@ export class Vm {
       method: "GET",
       path: `/containers/${this.cid}/json`,
     });
-    const pieces: Uint8Array[] = [];
-    for await (const piece of reply) pieces.push(piece as Uint8Array);
-    return JSON.parse(Buffer.concat(pieces).toString()) as Record<string, unknown>;
+    return JSON.parse(await reply.text()) as Record<string, unknown>;
   }
 }
 

@@ -2,8 +2,8 @@ import { mkdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
 import { parseDiskHint } from "@slipway/protocol/settings/disk-hint";
 import { arrivedDevice, isFileName } from "../disks/persistent.ts";
+import { BadRequest } from "../errors.ts";
 import type { Action } from "./action.ts";
-import { BadRequest } from "./errors.ts";
 
 /** Links a disk where programs look for it. It is neither formatted nor mounted. */
 export const addDynamicDisk: Action<"add_dynamic_disk"> = async ({ diskCid, hint }, { services, signal }) => {

@@ -1,6 +1,6 @@
 import { parseDiskHint } from "@slipway/protocol/settings/disk-hint";
+import { BadRequest } from "../errors.ts";
 import type { Action } from "./action.ts";
-import { BadRequest } from "./errors.ts";
 
 /** Remembers how to find a disk. The hints are a file of their own, so the settings need not know the disk. */
 export const addPersistentDisk: Action<"add_persistent_disk"> = async (

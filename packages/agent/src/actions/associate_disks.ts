@@ -1,9 +1,9 @@
 import { join } from "node:path";
 import { arrivedDevice, isFileName, knownDisk } from "../disks/persistent.ts";
+import { BadRequest } from "../errors.ts";
 import type { Services } from "../services.ts";
 import type { Action } from "./action.ts";
 import { linkTo } from "./add_dynamic_disk.ts";
-import { BadRequest } from "./errors.ts";
 
 interface Association {
   readonly name: string;

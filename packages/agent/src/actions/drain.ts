@@ -1,5 +1,5 @@
+import { BadRequest } from "../errors.ts";
 import type { Action } from "./action.ts";
-import { BadRequest } from "./errors.ts";
 
 /** Without jobs there are no drain scripts, so there is nothing to wait for. */
 export const drain: Action<"drain"> = async ({ type, spec }, { services }) => {

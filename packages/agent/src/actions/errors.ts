@@ -1,13 +1,6 @@
 import { defineError } from "@slipway/kernel/errors";
 
 /** The first words of these messages are upstream's: callers and people look for them. */
-export const DiskUnknown = defineError<{ cid: string }>({
-  code: "AGA-001",
-  kind: "outside",
-  message: (p) => `Persistent disk with volume id '${p.cid}' could not be found`,
-  next: "Attach the disk again: its hint was never given to this agent, or was removed.",
-});
-
 export const MountedElsewhere = defineError<{ source: string; target: string }>({
   code: "AGA-002",
   kind: "outside",
@@ -36,13 +29,6 @@ export const JobsNotSupported = defineError<{ jobs: string }>({
   next: "Deploy instance groups without jobs.",
 });
 
-export const BadRequest = defineError<{ why: string }>({
-  code: "AGA-006",
-  kind: "outside",
-  message: (p) => p.why,
-  next: "Correct the request.",
-});
-
 export const NoDefaultIp = defineError<Record<string, never>>({
   code: "AGA-007",
   kind: "outside",
@@ -63,23 +49,9 @@ export const ScriptsFailed = defineError<{
   next: "Look at the script's log in /var/vcap/sys/log.",
 });
 
-export const DownloadFailed = defineError<{ what: string; why: string }>({
-  code: "AGA-009",
-  kind: "outside",
-  message: (p) => `${p.what} could not be fetched: ${p.why}`,
-  next: "Check that this VM reaches the blobstore; signed URLs expire.",
-});
-
 export const NoStore = defineError<{ store: string }>({
   code: "AGA-010",
   kind: "outside",
   message: (p) => `no persistent disk is mounted on ${p.store}`,
   next: "Give the instance group a persistent disk, and deploy.",
-});
-
-export const StoreFileUnusable = defineError<{ path: string; why: string }>({
-  code: "AGA-011",
-  kind: "outside",
-  message: (p) => `the file ${p.path} of the persistent disk cannot be used: ${p.why}`,
-  next: "Choose another path, or look at the disk in the VM under /var/vcap/store.",
 });

@@ -9,7 +9,8 @@ export const fetchLogsWithSignedUrl: Action<"fetch_logs_with_signed_url"> = asyn
 ) => {
   const archive = await packLogs(request.log_type, request.filters, services, signal);
   try {
-    return { sha1: await upload(archive, request.signed_url, request.blobstore_headers ?? {}, signal) };
+    const tools = { clock: services.clock, signal };
+    return { sha1: await upload(archive, request.signed_url, request.blobstore_headers ?? {}, tools) };
   } finally {
     await rm(archive, { force: true });
   }

@@ -1,8 +1,9 @@
 import { mkdir } from "node:fs/promises";
 import { parseDiskHint } from "@slipway/protocol/settings/disk-hint";
 import { arrivedDevice, knownDisk } from "../disks/persistent.ts";
+import { BadRequest } from "../errors.ts";
 import type { Action } from "./action.ts";
-import { BadRequest, MountedElsewhere } from "./errors.ts";
+import { MountedElsewhere } from "./errors.ts";
 
 /**
  * Mounts a disk on the store, or, when another disk is there, on the migration target. A disk that is where it belongs

@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isFileName } from "../disks/persistent.ts";
+import { BadRequest } from "../errors.ts";
 import type { Action } from "./action.ts";
-import { BadRequest } from "./errors.ts";
 
 export const removeDynamicDisk: Action<"remove_dynamic_disk"> = async ({ diskCid }, { services }) => {
   if (!isFileName(diskCid)) throw BadRequest({ why: "the disk cid cannot be the name of a link" });

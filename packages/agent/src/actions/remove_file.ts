@@ -1,7 +1,7 @@
 import { realpath, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
+import { BadRequest } from "../errors.ts";
 import type { Action } from "./action.ts";
-import { BadRequest } from "./errors.ts";
 
 /** Upstream removes any path it is told. Callers only mean what bundle_logs left, so only that is removed. */
 export const removeFile: Action<"remove_file"> = async ({ path }, { services }) => {

@@ -2,9 +2,10 @@ import { constants } from "node:fs";
 import { access, appendFile, mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { hasJobs } from "@slipway/protocol/agent/apply-spec";
+import { BadRequest } from "../errors.ts";
 import type { Services } from "../services.ts";
 import type { Action } from "./action.ts";
-import { BadRequest, ScriptsFailed } from "./errors.ts";
+import { ScriptsFailed } from "./errors.ts";
 
 const PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 

@@ -1,7 +1,8 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { BadRequest } from "../errors.ts";
 import type { Services } from "../services.ts";
 import type { Action } from "./action.ts";
-import { BadRequest, NoDefaultIp } from "./errors.ts";
+import { NoDefaultIp } from "./errors.ts";
 
 export const ssh: Action<"ssh"> = async ({ command, params }, { services }) => {
   if (command === "setup") return await setUp(params, services);

@@ -5,9 +5,9 @@ import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { check } from "@slipway/protocol/schema/check";
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
+import { BadRequest } from "../errors.ts";
 import type { Services } from "../services.ts";
 import type { Action } from "./action.ts";
-import { BadRequest } from "./errors.ts";
 
 const dnsRecords = open({
   version: v.number(),

@@ -1,7 +1,7 @@
 import { checkDigest } from "../blobs/digest.ts";
 import { isFileName } from "../disks/persistent.ts";
+import { BadRequest } from "../errors.ts";
 import type { Action } from "./action.ts";
-import { BadRequest } from "./errors.ts";
 
 export const uploadBlob: Action<"upload_blob"> = async ({ blob }, { services }) => {
   if (!isFileName(blob.blob_id)) throw BadRequest({ why: "the blob id cannot be the name of a file" });

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { BadDigest } from "../settings/errors.ts";
 import { checkDigest, formatDigest, strongestDigest } from "./digest.ts";
+import { BadDigest } from "./errors.ts";
 
 const hex = (algorithm: string, content: string | Uint8Array) =>
   createHash(algorithm).update(content).digest("hex");

@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { BadDigest } from "../settings/errors.ts";
+import { BadDigest } from "./errors.ts";
 
 /** Weakest first. */
 const ALGORITHMS = ["sha1", "sha256", "sha512"] as const;

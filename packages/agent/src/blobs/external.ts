@@ -7,8 +7,8 @@ import type { Exec } from "@slipway/kernel/exec";
 import type { Random } from "@slipway/kernel/random";
 import type { Paths } from "../paths.ts";
 import type { BlobstoreSettings } from "../settings/effective.ts";
-import { BlobstoreFailed } from "../settings/errors.ts";
 import { writeState } from "../state/state-file.ts";
+import { BlobstoreFailed } from "./errors.ts";
 
 export interface ExternalTools {
   readonly paths: Paths;

@@ -3,8 +3,8 @@ import { copyFile, mkdir, readdir, readFile, stat, writeFile } from "node:fs/pro
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import type { BlobstoreSettings } from "../settings/effective.ts";
-import { BadBlobId, BlobDamaged, BlobMissing, BlobstoreFailed } from "../settings/errors.ts";
 import { NEVER, programs, tools } from "../settings/testing/here.ts";
+import { BadBlobId, BlobDamaged, BlobMissing, BlobstoreFailed } from "./errors.ts";
 import { localBlobs } from "./local-blobs.ts";
 
 const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");

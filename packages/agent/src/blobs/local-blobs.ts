@@ -8,8 +8,8 @@ import type { Random } from "@slipway/kernel/random";
 import type { Paths } from "../paths.ts";
 import type { Blobs } from "../services.ts";
 import type { BlobstoreSettings } from "../settings/effective.ts";
-import { BadBlobId, BlobDamaged, BlobMissing } from "../settings/errors.ts";
 import { type Algorithm, formatDigest, strongestDigest } from "./digest.ts";
+import { BadBlobId, BlobDamaged, BlobMissing } from "./errors.ts";
 import { type ExternalTools, externalGet, externalPut } from "./external.ts";
 
 export interface BlobTools extends ExternalTools {

@@ -1,9 +1,10 @@
 import { createHash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { type RetryTools, retry } from "@slipway/kernel/backoff";
-import { toError } from "@slipway/kernel/errors";
-import { DownloadFailed } from "../actions/errors.ts";
+import { HttpTrouble } from "@slipway/kernel/http/client";
+import { follow } from "@slipway/kernel/http/follow";
 import { checkDigest } from "./digest.ts";
+import { DownloadFailed } from "./errors.ts";
 
 type Headers = Readonly<Record<string, unknown>>;
 
@@ -21,13 +22,7 @@ export async function download(
 ): Promise<Uint8Array> {
   return await retry(
     async () => {
-      const reply = await fetch(url, { headers: texts(headers), signal: tools.signal ?? null }).catch(
-        (error: unknown) => {
-          throw DownloadFailed({ what: "a signed URL", why: toError(error).message });
-        },
-      );
-      if (!reply.ok) throw DownloadFailed({ what: "a signed URL", why: `HTTP ${reply.status}` });
-      const content = new Uint8Array(await reply.arrayBuffer());
+      const content = await ask("a signed URL", url, { method: "GET", headers: texts(headers) }, tools);
       if (!checkDigest(content, digest))
         throw DownloadFailed({ what: "a signed URL", why: "its digest is another" });
       return content;
@@ -43,18 +38,30 @@ export async function upload(
   path: string,
   url: string,
   headers: Headers,
-  signal: AbortSignal,
+  tools: Pick<RetryTools, "clock" | "signal">,
 ): Promise<string> {
   const body = await readFile(path);
-  const reply = await fetch(url, {
-    method: "PUT",
-    body,
-    headers: { ...texts(headers), Accept: "*/*" },
-    signal,
-  }).catch((error: unknown) => {
-    throw DownloadFailed({ what: "the upload to a signed URL", why: toError(error).message });
-  });
-  if (!reply.ok) throw DownloadFailed({ what: "the upload to a signed URL", why: `HTTP ${reply.status}` });
+  const asked = { method: "PUT", body, headers: { ...texts(headers), accept: "*/*" } };
+  await ask("the upload to a signed URL", url, asked, tools);
   const hex = (algorithm: string) => createHash(algorithm).update(body).digest("hex");
   return `${hex("sha1")};sha512:${hex("sha512")}`;
+}
+
+async function ask(
+  what: string,
+  url: string,
+  asked: Parameters<typeof follow>[1],
+  { clock, signal }: Pick<RetryTools, "clock" | "signal">,
+): Promise<Buffer> {
+  try {
+    const reply = await follow(new URL(url), { ...asked, signal, doing: what }, { clock });
+    const content = await reply.bytes();
+    if (reply.status >= 200 && reply.status < 300) return content;
+    throw DownloadFailed({ what, why: `HTTP ${reply.status}` });
+  } catch (error) {
+    signal?.throwIfAborted();
+    if (DownloadFailed.is(error)) throw error;
+    const why = error instanceof HttpTrouble ? error.why : "it cannot be asked";
+    throw DownloadFailed({ what, why });
+  }
 }

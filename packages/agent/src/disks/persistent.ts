@@ -1,8 +1,8 @@
 import { withDeadline } from "@slipway/kernel/deadline";
-import { DiskUnknown } from "../actions/errors.ts";
 import type { DiskSettings } from "../platform/disks.ts";
 import type { Services } from "../services.ts";
 import { until } from "../until.ts";
+import { DiskUnknown } from "./errors.ts";
 
 /** How long a device may take to show up after the IaaS said that it is attached. */
 const ARRIVAL_MS = 60_000;

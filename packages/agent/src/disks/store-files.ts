@@ -3,7 +3,7 @@ import { type FileHandle, mkdir, open } from "node:fs/promises";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import { LARGEST_STORE_FILE } from "@slipway/protocol/agent/store-file";
-import { StoreFileUnusable } from "../actions/errors.ts";
+import { StoreFileUnusable } from "./errors.ts";
 
 const { O_RDONLY, O_DIRECTORY, O_NOFOLLOW, O_NONBLOCK } = constants;
 

@@ -9,7 +9,7 @@ import { readArguments } from "./arguments.ts";
 import { Duplicates } from "./duplicates.ts";
 import { type Request, readRequest } from "./envelope.ts";
 import { Lanes } from "./lanes.ts";
-import { scrubber } from "./scrub.ts";
+import { scrubberOf } from "./scrub.ts";
 import type { Tasks } from "./tasks.ts";
 
 export interface DispatcherOptions {
@@ -142,7 +142,7 @@ function makeAnswer({
     const waits = ABOUT_TASKS.has(method) ? undefined : waitingFor?.();
     // A Director asks again after these first words and gives up after any others.
     if (waits !== undefined) return failure(`restarting agent: ${waits}`);
-    const job: Job = { message, action, request, scrub: scrubber(message, request.arguments) };
+    const job: Job = { message, action, request, scrub: scrubberOf(message, request.arguments) };
     const isTask =
       message.mode === "task" || (message.mode === "by-protocol" && protocol >= TASKS_FROM_PROTOCOL);
     return isTask ? await asTask(job) : await atOnce(job);

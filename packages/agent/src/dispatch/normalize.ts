@@ -1,5 +1,6 @@
 import { matches } from "@slipway/protocol/schema/check";
 import { shapeOf } from "@slipway/protocol/schema/children";
+import { isObject } from "@slipway/protocol/schema/json";
 import type { Schema } from "@slipway/protocol/schema/marks";
 
 type Shape = ReturnType<typeof shapeOf>;
@@ -67,9 +68,6 @@ function normalizeFields(shape: Fields, value: object): Record<string, unknown> 
   }
   return Object.fromEntries(entries);
 }
-
-const isObject = (value: unknown): value is object =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function mayBeMissing(schema: Schema): boolean {
   const shape = shapeOf(schema);

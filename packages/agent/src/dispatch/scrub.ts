@@ -1,33 +1,20 @@
 import type { Message } from "@slipway/protocol/agent/message";
-import { REDACTED, secretsIn } from "@slipway/protocol/schema/redact";
+import { secretsIn } from "@slipway/protocol/schema/redact";
+import { type Scrub, scrubber } from "@slipway/protocol/schema/scrub";
 import { normalize } from "./normalize.ts";
 
-/** Shorter lines of a PEM or a payload could be anybody's text. */
-const LEAST_LINE = 16;
-
 /** Takes every secret of these arguments out of a text, however an error came to quote it. */
-export function scrubber(message: Message, given: unknown): (text: string) => string {
-  let secrets: readonly string[] | undefined;
+export function scrubberOf(message: Message, given: unknown): Scrub {
+  let scrub: Scrub | undefined;
   return (text) => {
-    secrets ??= secretTexts(message, given);
-    let clean = text;
-    for (const secret of secrets) clean = clean.replaceAll(secret, REDACTED);
-    return clean;
+    scrub ??= scrubber(secretsOf(message, given));
+    return scrub(text);
   };
 }
 
-/** The longest first, so that a whole secret is not left as a redaction with its rest behind it. */
-function secretTexts(message: Message, given: unknown): readonly string[] {
-  if (!Array.isArray(given)) return [];
-  const found = new Set<string>();
-  message.args.slice(0, given.length).forEach((arg, at) => {
-    for (const secret of secretsIn(arg.schema, normalize(arg.schema, given[at]))) {
-      found.add(secret);
-      found.add(JSON.stringify(secret).slice(1, -1));
-      // A tool quotes the line it stumbled over, not the whole file.
-      for (const line of secret.split("\n"))
-        if (line.length >= LEAST_LINE && !line.startsWith("-----")) found.add(line);
-    }
-  });
-  return [...found].sort((a, b) => b.length - a.length);
-}
+const secretsOf = (message: Message, given: unknown): readonly string[] =>
+  Array.isArray(given)
+    ? message.args
+        .slice(0, given.length)
+        .flatMap(({ schema }, at) => secretsIn(schema, normalize(schema, given[at])))
+    : [];

@@ -4,7 +4,7 @@ import { lstat, mkdir, readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { mustRun } from "@slipway/kernel/exec";
-import { BadRequest } from "../actions/errors.ts";
+import { BadRequest } from "../errors.ts";
 import type { Services } from "../services.ts";
 import { globToRegExp } from "./glob.ts";
 

@@ -1,6 +1,6 @@
 import { defineError } from "@slipway/kernel/errors";
 
-/** AGS-00x where settings come from, 01x what is kept on disk, 02x the start, 03x blobs. */
+/** AGS-00x where settings come from, 01x what is kept, 02x the start. 010 and 03x: `state/errors.ts`, `blobs/errors.ts`. */
 
 export const SettingsNotFound = defineError<{ attempts: readonly string[] }>({
   code: "AGS-001",
@@ -42,13 +42,6 @@ export const RegistryHasNothing = defineError<{ key: string; registry: string }>
   kind: "outside",
   message: (p) => `the registry ${p.registry} has no settings for ${JSON.stringify(p.key)} yet`,
   next: "The CPI stores them after it has made the VM; if they never come, look at the CPI's log.",
-});
-
-export const StateNotWritten = defineError<{ path: string }>({
-  code: "AGS-010",
-  kind: "outside",
-  message: (p) => `${p.path} could not be written; what it held before is unchanged`,
-  next: "Free space on the disk or repair it, then send the message again.",
 });
 
 export const SettingsNotLoaded = defineError<Record<never, never>>({
@@ -98,40 +91,4 @@ export const DiskNotBack = defineError<{ cid: string; why: string }>({
   kind: "outside",
   message: (p) => `persistent disk ${p.cid}, mounted before the restart, is not mounted again: ${p.why}`,
   next: "Attach the disk again (add_persistent_disk, mount_disk) or recreate the VM. Nothing else was mounted in its place.",
-});
-
-export const BadBlobId = defineError<Record<never, never>>({
-  code: "AGS-030",
-  kind: "operator",
-  message: () => "a blob id is one path segment: at most 255 bytes, no slash, no leading dot",
-  next: "Send an id as the blobstore gave it.",
-});
-
-export const BadDigest = defineError<{ why: string }>({
-  code: "AGS-031",
-  kind: "operator",
-  message: (p) => `not a digest: ${p.why}`,
-  next: "Write it as sha1 hex, or as sha256:hex or sha512:hex; several are parted by semicolons.",
-});
-
-export const BlobMissing = defineError<{ id: string; where: string }>({
-  code: "AGS-032",
-  kind: "outside",
-  message: (p) => `the blob ${p.id} is not there (looked in ${p.where})`,
-  next: "Upload it again; a deploy does so.",
-});
-
-export const BlobDamaged = defineError<{ id: string; expected: string; actual: string }>({
-  code: "AGS-033",
-  kind: "outside",
-  message: (p) =>
-    `the blob ${p.id} is not what was announced: expected digest ${p.expected}, got ${p.actual}`,
-  next: "Upload it again; if it stays wrong, check the blobstore.",
-});
-
-export const BlobstoreFailed = defineError<{ provider: string; doing: string; why: string }>({
-  code: "AGS-034",
-  kind: "outside",
-  message: (p) => `the blobstore ${p.provider} failed to ${p.doing}: ${p.why}`,
-  next: "Check the blobstore's settings and that its program is in the VM.",
 });

@@ -6,9 +6,9 @@ import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { pathsUnder } from "../paths.ts";
 import { fileAgentState } from "../state/agent-state.ts";
+import { StateNotWritten } from "../state/errors.ts";
 import { fileManagedDisk } from "../state/managed-disk.ts";
 import { fileSpecStore } from "../state/spec-store.ts";
-import { StateNotWritten } from "./errors.ts";
 import { SettingsStore } from "./store.ts";
 import { AGENT_ID, NEVER, SETTINGS, tools } from "./testing/here.ts";
 

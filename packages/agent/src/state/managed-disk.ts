@@ -4,7 +4,7 @@ import { syncDirectory } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import { BadJson } from "@slipway/kernel/strict-json";
 import type { ManagedDiskStore } from "../services.ts";
-import { StateNotWritten } from "../settings/errors.ts";
+import { StateNotWritten } from "./errors.ts";
 import { readState, type StateTools, writeState } from "./state-file.ts";
 
 /**

@@ -4,7 +4,7 @@ import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
 import type { Log } from "../log.ts";
-import { StateNotWritten } from "../settings/errors.ts";
+import { StateNotWritten } from "./errors.ts";
 
 export interface StateTools {
   readonly random: Random;

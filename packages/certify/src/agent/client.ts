@@ -1,14 +1,14 @@
-import { request } from "node:https";
 import { connect } from "node:tls";
 import type { Clock } from "@slipway/kernel/clock";
 import { withDeadline } from "@slipway/kernel/deadline";
+import { basicAuth, requestOnce } from "@slipway/kernel/http/client";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
 import { ANSWER_MS, Messages } from "./messages.ts";
 
 /** What a check sees of an HTTP exchange. */
 export interface HttpReply {
   readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly header: (name: string) => string | undefined;
   readonly body: string;
 }
 
@@ -30,42 +30,18 @@ export class AgentClient extends Messages {
   }
 
   /** One plain HTTP exchange. */
-  http(method: string, path: string, body = "", authorization = this.#basic()): Promise<HttpReply> {
-    const { hostname, port } = new URL(this.#endpoint.mbus);
-    return withDeadline(`${method} ${path}`, ANSWER_MS, this.clock, undefined, (signal) => {
-      return new Promise<HttpReply>((resolve, reject) => {
-        const call = request(
-          {
-            hostname,
-            port,
-            method,
-            path,
-            ca: this.#endpoint.ca,
-            agent: false,
-            signal,
-            headers: {
-              "Content-Type": "application/json",
-              "Content-Length": Buffer.byteLength(body),
-              ...(authorization !== "" && { Authorization: authorization }),
-            },
-          },
-          (response) => {
-            const chunks: Buffer[] = [];
-            response.on("data", (chunk: Buffer) => chunks.push(chunk));
-            response.on("error", reject);
-            response.on("end", () =>
-              resolve({
-                status: response.statusCode ?? 0,
-                headers: response.headers,
-                body: Buffer.concat(chunks).toString("utf8"),
-              }),
-            );
-          },
-        );
-        call.on("error", reject);
-        call.end(body);
-      });
-    });
+  async http(method: string, path: string, body = "", authorization = this.#basic()): Promise<HttpReply> {
+    const reply = await requestOnce(
+      { origin: this.#endpoint.mbus, clock: this.clock, tls: { ca: this.#endpoint.ca } },
+      {
+        method,
+        path,
+        headers: { "content-type": "application/json", ...(authorization !== "" && { authorization }) },
+        body,
+        withinMs: ANSWER_MS,
+      },
+    );
+    return { status: reply.status, header: reply.header, body: await reply.text() };
   }
 
   async send(method: string, args: readonly unknown[] = [], protocol = 3): Promise<AgentReply> {
@@ -75,7 +51,7 @@ export class AgentClient extends Messages {
     return JSON.parse(body) as AgentReply;
   }
 
-  /** SHA-256 of the certificate that the agent shows. */
+  /** SHA-256 of the certificate that the agent shows: a matter of TLS alone, no request is made. */
   servedFingerprint(): Promise<string> {
     const { hostname, port } = new URL(this.#endpoint.mbus);
     return withDeadline("TLS handshake", ANSWER_MS, this.clock, undefined, () => {
@@ -91,7 +67,6 @@ export class AgentClient extends Messages {
 
   #basic(): string {
     const { username, password } = new URL(this.#endpoint.mbus);
-    const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
-    return `Basic ${Buffer.from(pair).toString("base64")}`;
+    return basicAuth(decodeURIComponent(username), decodeURIComponent(password));
   }
 }

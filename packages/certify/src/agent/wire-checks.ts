@@ -34,7 +34,7 @@ export const WIRE_CHECKS: readonly Check[] = [
         `Basic ${Buffer.from("a:b").toString("base64")}`,
       );
       expectEqual(
-        [wrong.status, wrong.headers["www-authenticate"]],
+        [wrong.status, wrong.header("www-authenticate")],
         [401, 'Basic realm=""'],
         "wrong password",
       );

@@ -1,5 +1,5 @@
-import { request } from "node:https";
 import type { Clock } from "@slipway/kernel/clock";
+import { basicAuth, requestOnce } from "@slipway/kernel/http/client";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { DirectorRefused } from "../errors.ts";
 
@@ -75,35 +75,22 @@ export class DirectorClient {
     return typeof error?.message === "string" ? error.message : undefined;
   }
 
-  #send({ method, path, body, type }: Sent): Promise<Answer> {
-    const { url, ca, user, password, signal } = this.#options;
-    return new Promise((resolve, reject) => {
-      const call = request(
-        new URL(path, url),
-        {
-          method,
-          ca,
-          signal,
-          auth: `${user}:${password}`,
-          headers: {
-            ...(type !== undefined && { "content-type": type }),
-            ...(body !== undefined && { "content-length": Buffer.byteLength(body) }),
-          },
+  async #send({ method, path, body, type }: Sent): Promise<Answer> {
+    const { url, ca, user, password, clock, signal } = this.#options;
+    const reply = await requestOnce(
+      { origin: url, clock, tls: { ca } },
+      {
+        method,
+        path,
+        headers: {
+          authorization: basicAuth(user, password),
+          ...(type !== undefined && { "content-type": type }),
         },
-        (response) => {
-          let text = "";
-          response.setEncoding("utf8").on("data", (chunk: string) => {
-            text += chunk;
-          });
-          response.on("end", () =>
-            resolve({ status: response.statusCode ?? 0, location: response.headers.location, text }),
-          );
-          response.on("error", reject);
-        },
-      );
-      call.on("error", reject);
-      call.end(body);
-    });
+        body,
+        signal,
+      },
+    );
+    return { status: reply.status, location: reply.header("location"), text: await reply.text() };
   }
 }
 

@@ -38,7 +38,7 @@ interface Listed {
 async function thingsOnEngine(): Promise<readonly unknown[]> {
   const engine = await Engine.open(addressOf({ host: HOST }));
   const list = async <T = readonly Listed[]>(path: string, query = {}) =>
-    (await json(await engine.stream({ doing: "looking around", method: "GET", path, query }))) as T;
+    (await json((await engine.stream({ doing: "looking around", method: "GET", path, query })).body)) as T;
   const containers = await list("/containers/json", { all: "true" });
   const images = await list("/images/json");
   const { Volumes } = await list<{ Volumes: Listed[] | null }>("/volumes");

@@ -1,4 +1,5 @@
 import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
+import { HttpTrouble } from "@slipway/kernel/http/client";
 import { CertificateRefused, NotReachable } from "./errors.ts";
 
 /** Node's codes of certificates that do not hold, in words. */
@@ -34,9 +35,12 @@ export function transportError(url: string, error: unknown): SlipwayError {
   if (error instanceof SlipwayError) return error;
   const code = systemCode(error) ?? "";
   const certificate = CERTIFICATE[code];
-  if (certificate !== undefined) return CertificateRefused({ url, why: certificate }, { cause: error });
+  if (certificate !== undefined)
+    return CertificateRefused({ url, why: certificate }, { cause: causeOf(error) });
   const known = TROUBLE[code];
-  return known === undefined
-    ? NotReachable({ url, why: messageTrail(error) })
-    : NotReachable({ url, why: known }, { cause: error });
+  if (known !== undefined) return NotReachable({ url, why: known }, { cause: causeOf(error) });
+  return NotReachable({ url, why: error instanceof HttpTrouble ? error.why : messageTrail(error) });
 }
+
+/** What the system said, without the request that the operator's command made. */
+const causeOf = (error: unknown): unknown => (error instanceof HttpTrouble ? error.cause : error);

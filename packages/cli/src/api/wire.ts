@@ -1,11 +1,9 @@
 import type { ReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
-import type { IncomingMessage } from "node:http";
-import { Agent, request as httpsRequest } from "node:https";
 import type { Clock } from "@slipway/kernel/clock";
-import { systemCode, toError } from "@slipway/kernel/errors";
+import { systemCode } from "@slipway/kernel/errors";
+import { basicAuth, HttpClient } from "@slipway/kernel/http/client";
 import { Interrupted } from "../ui/errors.ts";
-import { NotReachable } from "./errors.ts";
 import { transportError, wasCertificate } from "./trouble.ts";
 
 export interface WireOptions {
@@ -48,15 +46,17 @@ const CONNECT_MS = 15_000;
 /** Of a Director that says nothing at all; longer work is a task. */
 const SILENT_MS = 10 * 60_000;
 const LARGEST = 512 * 1024 * 1024;
+const KEEP_MS = 60_000;
 
 /** Requests over TLS to one Director. */
 export class Wire {
   readonly #options: WireOptions;
-  readonly #reads: Agent;
+  readonly #http: HttpClient;
 
   constructor(options: WireOptions) {
     this.#options = options;
-    this.#reads = new Agent({ keepAlive: true, ...this.#tls() });
+    const { url, clock, ca } = options;
+    this.#http = new HttpClient({ origin: url, clock, tls: { ca }, keepMs: KEEP_MS });
   }
 
   /**
@@ -90,92 +90,36 @@ export class Wire {
   }
 
   close(): void {
-    this.#reads.destroy();
-  }
-
-  #tls() {
-    const { ca } = this.#options;
-    return { minVersion: "TLSv1.2" as const, ...(ca === undefined ? {} : { ca }) };
+    this.#http.close();
   }
 
   async #once({ method, path, headers, body }: Sent): Promise<Reply> {
-    const { url, user, password, clock, stop } = this.#options;
-    const { hostname, port } = new URL(url);
-    const length = await lengthOf(body);
-    return await new Promise<Reply>((resolve, reject) => {
-      const request = httpsRequest({
-        host: hostname.replace(/^\[|\]$/g, ""),
-        port,
-        method,
-        path,
-        signal: stop,
-        // Each write has a connection of its own: that one was kept too long must not make it doubtful.
-        ...(method === "GET" ? { agent: this.#reads } : { agent: false, ...this.#tls() }),
-        headers: {
-          ...headers,
-          ...(length === undefined ? {} : { "content-length": String(length) }),
-          ...(user === undefined ? {} : { authorization: basic(user, password ?? "") }),
-        },
-      });
-      const late = clock.after(CONNECT_MS, () =>
-        request.destroy(NotReachable({ url, why: `no connection within ${CONNECT_MS / 1000} s` })),
-      );
-      request.on("socket", (socket) => {
-        if (request.reusedSocket) late();
-        else socket.once("secureConnect", late);
-      });
-      request.setTimeout(SILENT_MS, () =>
-        request.destroy(NotReachable({ url, why: "it has said nothing for ten minutes" })),
-      );
-      let answered = false;
-      request.on("response", (response) => {
-        answered = true;
-        late();
-        read(response).then(resolve, reject);
-      });
-      request.on("error", (error) => {
-        late();
-        // A Director that refuses an upload answers before it has read it.
-        if (!answered) reject(error);
-      });
-      if (typeof body === "object") {
-        body.on("error", (error) => request.destroy(error));
-        body.pipe(request);
-      } else request.end(body);
+    const { user, password, stop } = this.#options;
+    const reply = await this.#http.request({
+      method,
+      path,
+      headers: {
+        ...headers,
+        ...(await lengthOf(body)),
+        ...(user === undefined ? {} : { authorization: basicAuth(user, password ?? "") }),
+      },
+      body,
+      signal: stop,
+      connectMs: CONNECT_MS,
+      idleMs: SILENT_MS,
+      largest: LARGEST,
+      // A write that was sent on a connection that had been closed would be doubtful.
+      fresh: method !== "GET",
     });
+    return { status: reply.status, location: reply.header("location"), body: await reply.bytes() };
   }
 }
 
-const basic = (user: string, password: string) =>
-  `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
-
-async function lengthOf(body: string | ReadStream | undefined): Promise<number | undefined> {
-  if (body === undefined) return undefined;
-  if (typeof body === "string") return Buffer.byteLength(body);
-  return (await stat(body.path)).size;
+/** Of a file that is sent; a text knows its own. */
+async function lengthOf(body: string | ReadStream | undefined): Promise<Record<string, string>> {
+  return typeof body === "object" ? { "content-length": String((await stat(body.path)).size) } : {};
 }
 
 const UNSENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
 
 const neverArrived = (error: unknown): boolean => UNSENT.has(systemCode(error) ?? "");
-
-function read(response: IncomingMessage): Promise<Reply> {
-  return new Promise((resolve, reject) => {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    response.on("data", (chunk: Buffer) => {
-      size += chunk.length;
-      if (size > LARGEST) response.destroy(new Error("the answer is larger than 512 MiB"));
-      else chunks.push(chunk);
-    });
-    response.on("error", (error) => reject(toError(error)));
-    response.on("aborted", () => reject(new Error("the connection was cut in the middle of the answer")));
-    response.on("end", () =>
-      resolve({
-        status: response.statusCode ?? 0,
-        location: response.headers.location,
-        body: Buffer.concat(chunks),
-      }),
-    );
-  });
-}

@@ -1,5 +1,5 @@
-import { taskNumber } from "../api/task-number.ts";
 import type { Command } from "../command.ts";
+import { taskNumber } from "../parse/task-number.ts";
 
 export const cancelTask: Command = {
   name: "cancel-task",

@@ -1,15 +1,15 @@
 import type { Command } from "../command.ts";
 import { BadArgument } from "../parse/errors.ts";
 
-export const completion: Command = {
+/** Of the table it stands in itself. */
+export const completion = (commands: () => readonly Command[]): Command => ({
   name: "completion",
   summary: "print the script that teaches a shell to complete slipway's commands",
   topic: "documents",
   arguments: [{ name: "<shell>", about: "bash, zsh or fish" }],
   async run(given, { ui }) {
     const shell = given.argument(0) ?? "";
-    const [{ COMMANDS }, { modelOf }, { bashScript }, { zshScript }, { fishScript }] = await Promise.all([
-      import("../commands.ts"),
+    const [{ modelOf }, { bashScript }, { zshScript }, { fishScript }] = await Promise.all([
       import("../completion/model.ts"),
       import("../completion/bash.ts"),
       import("../completion/zsh.ts"),
@@ -17,7 +17,7 @@ export const completion: Command = {
     ]);
     const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[shell];
     if (script === undefined) throw BadArgument({ given: shell, what: "one of bash, zsh, fish" });
-    ui.block(script(modelOf(COMMANDS)));
+    ui.block(script(modelOf(commands())));
     return 0;
   },
-};
+});

@@ -14,13 +14,6 @@ export const Missing = defineError<{ what: string }>({
   next: "List what there is: slipway configs, tasks --recent, stemcells, disks.",
 });
 
-export const NoSuchFile = defineError<{ path: string }>({
-  code: "CLI-045",
-  kind: "operator",
-  message: (p) => `the file ${p.path} cannot be read`,
-  next: "Give the path of a stemcell's .tgz, or a URL that the Director can fetch.",
-});
-
 export const OnlyOrphans = defineError<Record<never, never>>({
   code: "CLI-046",
   kind: "operator",

@@ -1,10 +1,10 @@
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
-import { taskNumber } from "../api/task-number.ts";
 import { listTasks, type Task, taskWire } from "../api/task-wire.ts";
 import type { Command } from "../command.ts";
 import type { Conversation } from "../explain/read.ts";
 import { BadArgument } from "../parse/errors.ts";
+import { taskNumber } from "../parse/task-number.ts";
 import type { Tools } from "../tools.ts";
 import { Missing } from "./errors.ts";
 

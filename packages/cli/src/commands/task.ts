@@ -1,8 +1,8 @@
 import type { DirectorApi } from "../api/director-api.ts";
-import { taskNumber } from "../api/task-number.ts";
 import { listTasks } from "../api/task-wire.ts";
 import type { Command, Given } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
+import { taskNumber } from "../parse/task-number.ts";
 import type { Tools } from "../tools.ts";
 import { Missing } from "./errors.ts";
 

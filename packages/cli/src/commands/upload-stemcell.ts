@@ -4,7 +4,7 @@ import * as v from "valibot";
 import type { ApiRequest, DirectorApi } from "../api/director-api.ts";
 import { runTask } from "../api/run-task.ts";
 import type { Command, Given } from "../command.ts";
-import { NoSuchFile } from "./errors.ts";
+import { NoSuchFile } from "../uploads/errors.ts";
 
 export const uploadStemcell: Command = {
   name: "upload-stemcell",

@@ -1,6 +1,7 @@
-import { isMap, own, type Tree } from "@slipway/engine/manifest/tree";
+import { own, type Tree } from "@slipway/engine/manifest/tree";
 import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { toError } from "@slipway/kernel/errors";
+import { isObject } from "@slipway/protocol/schema/json";
 
 /** A config of the type `deploy`: switches that an operator has set for everybody's deploys. */
 export interface DeployConfig {
@@ -41,7 +42,7 @@ export function deployFlags(configs: readonly DeployConfig[], deployment: string
 function readConfig(name: string, content: string, notes: string[]): Tree | undefined {
   try {
     const found = parseYaml(content, `the deploy config '${name}'`);
-    if (isMap(found)) return found;
+    if (isObject(found)) return found;
     notes.push(`Ignoring the deploy config '${name}': it is no map.`);
   } catch (error) {
     notes.push(`Ignoring ${toError(error).message}`);

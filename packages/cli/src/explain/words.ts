@@ -1,4 +1,5 @@
 import type { ConversationLine } from "@slipway/engine/call-log/line";
+import { isObject } from "@slipway/protocol/schema/json";
 
 /** What was said, and what came back, in words. Either may be empty: some calls say all by their name. */
 export interface Words {
@@ -10,8 +11,7 @@ type Args = readonly unknown[];
 type Tell = (args: Args, answer: unknown, line: ConversationLine) => Partial<Words>;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value ?? null));
-const fields = (value: unknown): Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value) ? { ...value } : {};
+const fields = (value: unknown): Readonly<Record<string, unknown>> => (isObject(value) ? { ...value } : {});
 const listed = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
 const names = (value: unknown): string => Object.keys(fields(value)).join(", ");
 const yes = (answer: unknown): string => (answer === true ? "yes" : answer === false ? "no" : text(answer));

@@ -6,7 +6,7 @@ import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { check } from "@slipway/protocol/schema/check";
 import { text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { ChoiceUnreadable } from "../up/errors.ts";
+import { ChoiceUnreadable } from "./errors.ts";
 import type { Home } from "./home.ts";
 
 const local = v.strictObject({ cpi: v.literal("local") });

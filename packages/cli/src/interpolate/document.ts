@@ -35,6 +35,6 @@ export async function readDocument(
   const { evaluateFile } = await import("./evaluate-file.ts");
   const { value, missing } = await evaluateFile(path, given, tools);
   if (all && missing.length > 0) throw VariablesNotFound({ names: missing });
-  const { writeDocument } = await import("./write-document.ts");
+  const { writeDocument } = await import("../documents/write-document.ts");
   return { text: writeDocument(value), value };
 }

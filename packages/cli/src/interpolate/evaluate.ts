@@ -1,6 +1,7 @@
 import { applyOps } from "@slipway/engine/manifest/ops";
-import { isMap, kindOf, newMap, own, type Tree } from "@slipway/engine/manifest/tree";
+import { kindOf, newMap, own, type Tree } from "@slipway/engine/manifest/tree";
 import { interpolate, type LookUp } from "@slipway/engine/manifest/variables";
+import { isObject } from "@slipway/protocol/schema/json";
 import { BadDefinition, CircularVariables } from "./errors.ts";
 import type { OpsFile } from "./inputs.ts";
 import type { Store } from "./store.ts";
@@ -75,13 +76,13 @@ const variablesOf = (written: readonly string[]): readonly string[] => [
 ];
 
 function definitionsOf(document: unknown, what: string): readonly Definition[] {
-  const list = isMap(document) ? own(document, "variables") : undefined;
+  const list = isObject(document) ? own(document, "variables") : undefined;
   if (list === undefined || list === null) return [];
   if (!Array.isArray(list))
     throw BadDefinition({ what, place: "", why: `must be a list, found ${kindOf(list)}` });
   return list.map((item: unknown, i) => {
     const bad = (why: string) => BadDefinition({ what, place: `[${i}]`, why });
-    if (!isMap(item)) throw bad(`must be a map, found ${kindOf(item)}`);
+    if (!isObject(item)) throw bad(`must be a map, found ${kindOf(item)}`);
     const [name, type] = [own(item, "name"), own(item, "type") ?? ""];
     if (typeof name !== "string" || name === "" || name === "__proto__") throw bad("it needs a name");
     if (typeof type !== "string") throw bad(`its type must be a string, found ${kindOf(type)}`);
@@ -90,7 +91,7 @@ function definitionsOf(document: unknown, what: string): readonly Definition[] {
 }
 
 function withoutFound(document: unknown, definitions: readonly Definition[], lookUp: LookUp): unknown {
-  if (!isMap(document) || definitions.length === 0) return document;
+  if (!isObject(document) || definitions.length === 0) return document;
   const list = own(document, "variables");
   if (!Array.isArray(list)) return document;
   const result = Object.assign(newMap(), document);

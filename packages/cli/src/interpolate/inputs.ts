@@ -1,6 +1,7 @@
-import { clone, isMap, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
+import { clone, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
 import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { toError } from "@slipway/kernel/errors";
+import { isObject } from "@slipway/protocol/schema/json";
 import type { Given } from "../command.ts";
 import { BadAssignment, BadVarsFile } from "./errors.ts";
 import { expanded, readText } from "./read-text.ts";
@@ -53,7 +54,7 @@ function fromEnvironment(prefix: string, env: Readonly<Record<string, string | u
 async function fromVarsFile(path: string): Promise<readonly Assignment[]> {
   const value = parseYaml(await readText("the file of variables", path), path);
   if (value === null) return [];
-  if (!isMap(value)) throw BadVarsFile({ path, found: kindOf(value) });
+  if (!isObject(value)) throw BadVarsFile({ path, found: kindOf(value) });
   return Object.entries(value);
 }
 
@@ -98,7 +99,7 @@ function assigned(assignments: readonly Assignment[]): Tree {
     let at = variables;
     for (const [i, piece] of pieces.entries()) {
       const found = Object.hasOwn(at, piece) ? at[piece] : undefined;
-      if (found !== undefined && !isMap(found)) {
+      if (found !== undefined && !isObject(found)) {
         const why = `${pieces.slice(0, i + 1).join(".")} is ${kindOf(found)} already, not a map`;
         throw BadAssignment({ option: "variable", given: name, why });
       }

@@ -1,9 +1,9 @@
 import { findAt } from "@slipway/engine/manifest/ops";
 import type { Given } from "../command.ts";
+import { writeDocument } from "../documents/write-document.ts";
 import type { Tools } from "../tools.ts";
 import { BadPath, VariablesNotFound, VariablesNotUsed } from "./errors.ts";
 import { evaluateFile } from "./evaluate-file.ts";
-import { writeDocument } from "./write-document.ts";
 
 /** What `interpolate` prints: the document, or what stands at `--path`; a string there as it is. */
 export async function interpolated(

@@ -1,16 +1,17 @@
 import { mkdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { fingerprint, isMap, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
+import { fingerprint, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
 import type { LookUp } from "@slipway/engine/manifest/variables";
 import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import { withLock } from "@slipway/kernel/lock-file";
+import { isObject } from "@slipway/protocol/schema/json";
+import { writeDocument } from "../documents/write-document.ts";
 import type { Tools } from "../tools.ts";
 import { BadVarsFile, GenerationFailed, StoreFailed } from "./errors.ts";
 import type { Around } from "./generate/generator.ts";
 import { GENERATORS } from "./generate/generators.ts";
-import { writeDocument } from "./write-document.ts";
 
 /** A file of generated variables, upstream's format: a flat map from names to values. */
 export interface Store {
@@ -84,7 +85,7 @@ async function read(file: string): Promise<Kept> {
     if (systemCode(cause) !== "ENOENT") throw StoreFailed({ doing: "reading", path: file }, { cause });
   }
   const values = parseYaml(text, file) ?? newMap();
-  if (!isMap(values)) throw BadVarsFile({ path: file, found: kindOf(values) });
+  if (!isObject(values)) throw BadVarsFile({ path: file, found: kindOf(values) });
   return { text, values };
 }
 

@@ -1,4 +1,4 @@
-import { writeDocument } from "../interpolate/write-document.ts";
+import { writeDocument } from "../documents/write-document.ts";
 
 /** Maps and lists as YAML in a cell; nothing where they are empty. */
 export function yamlText(value: unknown): string {

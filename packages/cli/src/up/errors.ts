@@ -135,10 +135,3 @@ export const OtherEngine = defineError<{ dir: string; host: string; remembered: 
     `the engine at ${p.host} is not the one that has the containers of ${p.dir}; that was at ${p.remembered}`,
   next: "Leave out --docker-host and DOCKER_HOST, or use another directory and port: SLIPWAY_HOME=DIR slipway up --cpi docker --port N. If that engine is gone for good, so are the containers and disks.",
 });
-
-export const ChoiceUnreadable = defineError<{ path: string; why: string }>({
-  code: "CLU-037",
-  kind: "operator",
-  message: (p) => `${p.path}, where it stands what this directory's VMs are, cannot be used: ${p.why}`,
-  next: "Restore it from a backup. If a newer slipway wrote it, use that. Nothing was changed.",
-});

@@ -5,15 +5,9 @@ import { systemRandom } from "@slipway/kernel/random";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { type DockerChoice, readChoice, writeChoice } from "../home/choice.ts";
+import { ChoiceUnreadable } from "../home/errors.ts";
 import { type Home, homeOf } from "../home/home.ts";
-import {
-  BadDockerHost,
-  CertificatesUnreadable,
-  ChoiceUnreadable,
-  EngineAbsent,
-  OtherCpi,
-  OtherEngine,
-} from "./errors.ts";
+import { BadDockerHost, CertificatesUnreadable, EngineAbsent, OtherCpi, OtherEngine } from "./errors.ts";
 import { decide, prepareEngine } from "./prepare.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
 

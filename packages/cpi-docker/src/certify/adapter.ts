@@ -86,6 +86,6 @@ async function removeImage(docker: Docker, id: string): Promise<void> {
     const call = { doing: `deleting the image ${name}`, method: "DELETE", path: `/images/${name}` } as const;
     const reply = await docker.engine.attempt(call);
     if (refused(reply) && reply.status === IN_USE && KEEPER.test(name)) continue;
-    must(reply, call).resume();
+    must(reply, call).discard();
   }
 }

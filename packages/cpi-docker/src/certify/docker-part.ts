@@ -1,4 +1,3 @@
-import { buffer } from "node:stream/consumers";
 import type { CloudPart, DirectorOfPart, StemcellOfCloud } from "@slipway/cpi-sdk/certify-adapter";
 import type { Random } from "@slipway/kernel/random";
 import type { Cloud as Docker } from "../cloud.ts";
@@ -62,7 +61,7 @@ export class DockerPart implements CloudPart {
       path: `/containers/${vm}/logs`,
       query: { stdout: "true", stderr: "true" },
     });
-    return unframed(await buffer(reply));
+    return unframed(await reply.bytes());
   }
 
   async vms(): Promise<readonly string[]> {
@@ -99,7 +98,7 @@ export class DockerPart implements CloudPart {
     const reply = await this.#docker.engine.attempt(call);
     // The volume is made with the first disk.
     if (refused(reply) && reply.status === 404) return;
-    must(reply, call).resume();
+    must(reply, call).discard();
   }
 
   #read(vm: string, name: string): Promise<string> {
@@ -134,7 +133,7 @@ async function reserveRange({ engine }: Docker, name: string, random: Random): P
     } as const;
     const reply = await engine.attempt(call);
     if (refused(reply) && /overlap/i.test(reply.said) && left > 0) continue;
-    must(reply, call).resume();
+    must(reply, call).discard();
     return range;
   }
 }

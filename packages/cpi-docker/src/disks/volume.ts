@@ -32,5 +32,5 @@ export async function removeVolume({ engine, config }: Cloud): Promise<void> {
     method: "DELETE",
     path: `/volumes/${config.volume}`,
   });
-  if (!refused(reply)) reply.resume();
+  if (!refused(reply)) reply.discard();
 }

@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { HttpReply } from "@slipway/kernel/http/client";
 import { check } from "@slipway/protocol/schema/check";
 import { open } from "@slipway/protocol/schema/json";
 import type { Schema } from "@slipway/protocol/schema/marks";
@@ -42,8 +42,7 @@ export class Engine {
     const body = await textOf(reply);
     if (WANTS_TLS.test(body))
       throw NoEngine({ host: address.shown, why: "it speaks TLS there, and docker.tls is not set" });
-    if (reply.statusCode !== 200)
-      throw EngineRefused({ doing, status: reply.statusCode ?? 0, said: brief(body) });
+    if (reply.status !== 200) throw EngineRefused({ doing, status: reply.status, said: brief(body) });
     const found = read(versions, body, doing);
     return new Engine(address, agreed(address, found.ApiVersion, found.MinAPIVersion ?? OLDEST), signal);
   }
@@ -71,24 +70,24 @@ export class Engine {
   }
 
   /** The answer as it comes in. */
-  async stream(call: Call): Promise<IncomingMessage> {
+  async stream(call: Call): Promise<HttpReply> {
     return must(await this.attempt(call), call);
   }
 
   /** A refusal is handed back, not thrown. */
-  async attempt(call: Call): Promise<IncomingMessage | Refusal> {
+  async attempt(call: Call): Promise<HttpReply | Refusal> {
     const path = `/v${this.version}${call.path}${queryOf(call.query)}`;
     const reply = await send(this.address, { signal: this.#signal, ...call, path });
-    const status = reply.statusCode ?? 0;
+    const { status } = reply;
     if (status < 400) return reply;
     const body = await textOf(reply);
     return { status, said: messageIn(body) ?? brief(body) };
   }
 }
 
-export const refused = (reply: IncomingMessage | Refusal): reply is Refusal => "said" in reply;
+export const refused = (reply: HttpReply | Refusal): reply is Refusal => "said" in reply;
 
-export function must(reply: IncomingMessage | Refusal, { doing }: Pick<Call, "doing">): IncomingMessage {
+export function must(reply: HttpReply | Refusal, { doing }: Pick<Call, "doing">): HttpReply {
   if (refused(reply)) throw EngineRefused({ doing, ...reply });
   return reply;
 }

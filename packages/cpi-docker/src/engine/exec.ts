@@ -1,4 +1,4 @@
-import type { IncomingMessage } from "node:http";
+import type { HttpReply } from "@slipway/kernel/http/client";
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { Engine } from "./engine.ts";
@@ -44,7 +44,7 @@ const HEADER = 8;
 const MOST = 256 * 1024;
 
 /** Both outputs come on one stream, in frames: which of the two, three zeros, the length, the bytes. */
-async function split(reply: IncomingMessage): Promise<Omit<Ran, "code">> {
+async function split(reply: HttpReply): Promise<Omit<Ran, "code">> {
   const outputs = { stdout: "", stderr: "" };
   let rest: Buffer = Buffer.alloc(0);
   for await (const piece of bytesOf(reply)) {

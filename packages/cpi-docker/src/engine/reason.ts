@@ -1,4 +1,4 @@
-import { messageTrail, systemCode } from "@slipway/kernel/errors";
+import type { HttpTrouble } from "@slipway/kernel/http/client";
 
 const UNTRUSTED = /^(UNABLE_TO_(VERIFY_LEAF|GET_ISSUER)|SELF_SIGNED|DEPTH_ZERO|CERT_(SIGNATURE|UNTRUSTED))/;
 const REFUSED = /ALERT_(BAD_CERTIFICATE|CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
@@ -6,9 +6,7 @@ const REFUSED = /ALERT_(BAD_CERTIFICATE|CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
 export const WANTS_TLS = /HTTP request to an HTTPS server/;
 
 /** Why nobody was reached, in words of the configuration; the cause follows in the words of who found it. */
-export function reason(error: unknown, secure: boolean): string {
-  const code = systemCode(error) ?? "";
-  const said = messageTrail(error);
+export function reason({ code = "", why: said }: HttpTrouble, secure: boolean): string {
   if (code === "ENOENT") return "there is no such socket";
   if (code === "ECONNREFUSED") return "nobody listens there";
   if (code === "EACCES") return "this user may not use the socket";

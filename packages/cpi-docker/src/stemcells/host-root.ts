@@ -7,8 +7,8 @@ import { syncDirectory } from "@slipway/kernel/atomic-file";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import { type TarEntry, tarBytes } from "../engine/tar.ts";
+import { EPOCH, GROUPS, insideFiles } from "../inside.ts";
 import { type HostPrograms, hostPrograms } from "./host-programs.ts";
-import { EPOCH, GROUPS, insideFiles } from "./inside.ts";
 
 export interface HostRootOrder {
   /** The agent's bundle. */

@@ -75,7 +75,7 @@ export async function untagImage({ engine }: Cloud, tag: Tag): Promise<void> {
   } as const;
   const reply = await engine.attempt(call);
   if (refused(reply) && reply.status === 404) return;
-  must(reply, call).resume();
+  must(reply, call).discard();
 }
 
 const listed = v.array(open({ Id: v.string(), Created: v.number() }));

@@ -5,7 +5,7 @@ import { Child } from "@slipway/testkit/child";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import * as v from "valibot";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { insideFiles } from "./inside.ts";
+import { insideFiles } from "../inside.ts";
 
 let dir: string;
 let remove: () => Promise<void>;

@@ -66,7 +66,7 @@ export async function removeContainer(cloud: Cloud, name: string): Promise<boole
       query: { force: "true", v: "true" },
     });
     if (!refused(reply)) {
-      reply.resume();
+      reply.discard();
       return true;
     }
     if (reply.status === 404) return found;

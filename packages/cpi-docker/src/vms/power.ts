@@ -1,6 +1,6 @@
 import type { Cloud } from "../cloud.ts";
 import { putFiles } from "../engine/archive.ts";
-import { PLACES } from "../stemcells/inside.ts";
+import { PLACES } from "../inside.ts";
 
 /**
  * A container that ends is started again by its restart policy, so an agent that is told to shut down cannot end it. The

@@ -5,7 +5,8 @@ import { forwardingTrouble } from "../networks/forwarding.ts";
 import { planNetworks } from "../networks/plan.ts";
 import { startSandbox } from "../sandbox/start.ts";
 import { rootOfStemcell } from "../stemcells/stemcells.ts";
-import { createVm as create, removeVm, vmDir, withVm } from "../vms/vms.ts";
+import { vmDir } from "../vm-record.ts";
+import { createVm as create, removeVm, withVm } from "../vms/vms.ts";
 import type { LocalMethods } from "./_method.ts";
 
 /** Makes and starts a sandbox; does not wait for its agent. */

@@ -6,11 +6,11 @@ import { ownIdentity, type ProcessIdentity } from "@slipway/kernel/process-ident
 import { type Cloud, locked, roomOf } from "../cloud.ts";
 import { NamespacesRefused, SandboxDidNotStart } from "../errors.ts";
 import { exists } from "../files.ts";
-import { mustBeFree } from "../networks/free.ts";
+import { userFlags } from "../namespaces.ts";
 import { probeNamespaces } from "../probe.ts";
-import { readRecord, type VmRecord } from "../vms/record.ts";
+import { readRecord, type VmRecord } from "../vm-record.ts";
+import { mustBeFree } from "./free-addresses.ts";
 import { runningIn } from "./identity.ts";
-import { userFlags } from "./namespaces.ts";
 import { INIT, LOOP, OUTER, ROOT } from "./scripts.ts";
 import { endSandbox } from "./stop.ts";
 

@@ -8,10 +8,10 @@ import { contentOf, imageOf, kindOfDisk, mustHaveDisk, withDisk } from "../disks
 import { mountAt } from "../disks/mounts.ts";
 import { DiskCommandFailed } from "../errors.ts";
 import { discard, exists, PARTIAL } from "../files.ts";
+import { asOwner, type Command, inOuterMounts } from "../namespaces.ts";
 import { runningIn } from "../sandbox/identity.ts";
-import { asOwner, type Command, inOuterMounts } from "../sandbox/namespaces.ts";
+import { vmDir } from "../vm-record.ts";
 import { holderOf } from "../vms/attachments.ts";
-import { vmDir } from "../vms/vms.ts";
 
 const snapshotDir = (cloud: Cloud, cid: string): string => placeOf(cloud, "snapshots", cid);
 

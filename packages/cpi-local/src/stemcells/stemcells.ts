@@ -6,8 +6,7 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { type Cloud, locked, place, placeOf } from "../cloud.ts";
 import { discard, exists, PARTIAL } from "../files.ts";
-import { readRecord } from "../vms/record.ts";
-import { allVms, vmDir } from "../vms/vms.ts";
+import { allVms, readRecord, vmDir } from "../vm-record.ts";
 import { extractRoot } from "./extract.ts";
 import { imageKind } from "./image-kind.ts";
 

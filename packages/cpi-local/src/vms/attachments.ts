@@ -3,7 +3,8 @@ import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { type Cloud, place } from "../cloud.ts";
 import { exists, wholeNames } from "../files.ts";
-import { allVms, finishRemovals, vmDir } from "./vms.ts";
+import { allVms, vmDir } from "../vm-record.ts";
+import { finishRemovals } from "./vms.ts";
 
 const note = (cloud: Cloud, vm: string, disk: string) => join(vmDir(cloud, vm), "disks", place(disk));
 

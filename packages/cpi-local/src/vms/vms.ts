@@ -4,16 +4,14 @@ import { vmNotFound } from "@slipway/cpi-sdk/errors";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { mustRun } from "@slipway/kernel/exec";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { type Cloud, locked, place, placeOf, roomOf } from "../cloud.ts";
-import { DOOMED, discard, exists, namesIn, PARTIAL, removeTree, wholeNames } from "../files.ts";
+import { type Cloud, locked, place, roomOf } from "../cloud.ts";
+import { DOOMED, discard, exists, namesIn, PARTIAL, removeTree } from "../files.ts";
+import { asOwner } from "../namespaces.ts";
 import type { NetworkPlan } from "../networks/plan.ts";
-import { asOwner } from "../sandbox/namespaces.ts";
 import { endSandbox } from "../sandbox/stop.ts";
-import type { VmRecord } from "./record.ts";
+import { type VmRecord, vmDir } from "../vm-record.ts";
 
-export const vmDir = (cloud: Cloud, cid: string): string => placeOf(cloud, "vms", cid);
 export const hasVm = (cloud: Cloud, cid: string): Promise<boolean> => exists(vmDir(cloud, cid));
-export const allVms = (cloud: Cloud): Promise<string[]> => wholeNames(roomOf(cloud, "vms"));
 
 export async function mustHaveVm(cloud: Cloud, cid: string): Promise<string> {
   if (!(await hasVm(cloud, cid))) throw vmNotFound(cid);

@@ -1,7 +1,8 @@
 import type { ManifestStemcell } from "@slipway/engine/manifest/model";
 import { resolveStemcells, withResolvedVersions } from "@slipway/engine/manifest/resolve-stemcells";
-import { isMap, newMap, type Tree } from "@slipway/engine/manifest/tree";
+import { newMap, type Tree } from "@slipway/engine/manifest/tree";
 import type { StemcellRecord } from "@slipway/engine/model/records";
+import { isObject } from "@slipway/protocol/schema/json";
 import { findConfigs } from "../store/configs.ts";
 import { listDeployments } from "../store/deployments.ts";
 import type { Db } from "../store/schema.ts";
@@ -38,13 +39,13 @@ function resolved(manifest: Tree, stemcells: readonly StemcellRecord[]): Tree {
     return one.ok ? one.stemcells : [];
   });
   const document = withResolvedVersions(manifest, found);
-  return isMap(document) ? document : manifest;
+  return isObject(document) ? document : manifest;
 }
 
 /** Of a manifest that may have any mistake: the deploy will say so, the comparison goes on. */
 function stemcellsOf(manifest: Tree): readonly ManifestStemcell[] {
   const entries = Array.isArray(manifest.stemcells) ? (manifest.stemcells as readonly unknown[]) : [];
-  return entries.filter(isMap).map((entry) => ({
+  return entries.filter(isObject).map((entry) => ({
     alias: String(entry.alias),
     os: typeof entry.os === "string" ? entry.os : undefined,
     name: typeof entry.name === "string" ? entry.name : undefined,

@@ -1,7 +1,8 @@
-import { isMap, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
+import { kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
 import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { messageTrail } from "@slipway/kernel/errors";
+import { isObject } from "@slipway/protocol/schema/json";
 
 /** YAML text that must be a map; `code` is the number of the refusal. */
 export function yamlMap(text: string, what: string, code: number): Tree {
@@ -12,7 +13,7 @@ export function yamlMap(text: string, what: string, code: number): Tree {
   } catch (cause) {
     throw new DirectorError(code, messageTrail(cause), { cause });
   }
-  if (isMap(value)) return value;
+  if (isObject(value)) return value;
   throw new DirectorError(code, `${what} must be a map of keys to values, not ${kindOf(value)}`);
 }
 
@@ -20,7 +21,7 @@ export function yamlMap(text: string, what: string, code: number): Tree {
 export function looseMap(text: string | null | undefined): Tree {
   try {
     const value = text ? parseYaml(text, "the document") : undefined;
-    return isMap(value) ? value : newMap();
+    return isObject(value) ? value : newMap();
   } catch {
     return newMap();
   }

@@ -1,4 +1,4 @@
-import type { Agents } from "@slipway/engine/agents/agent";
+import type { KeepsFiles, Reaches } from "@slipway/engine/agents/agent";
 import type { FreeSpace } from "@slipway/engine/stemcells/free-space";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
@@ -24,7 +24,7 @@ export interface CertificateExpiry {
 export interface Services {
   readonly db: Db;
   readonly tasks: Tasks;
-  readonly agents: Pick<Agents, "agent">;
+  readonly agents: Reaches<KeepsFiles>;
   readonly identity: {
     readonly name: string;
     readonly uuid: string;

@@ -1,8 +1,8 @@
 import {
-  type Agent,
   AgentRefused,
   AgentSilent,
   AgentUnaware,
+  type KeepsFiles,
   WrongAgent,
 } from "@slipway/engine/agents/agent";
 import { DirectorError } from "@slipway/engine/model/director-error";
@@ -24,7 +24,7 @@ export interface StoreFile {
   readonly instance: InstanceRecord;
   readonly path: string;
   /** Asks its agent; failures are told as the API tells them. */
-  ask<T>(work: (agent: Agent, signal: AbortSignal) => Promise<T>): Promise<T>;
+  ask<T>(work: (agent: KeepsFiles, signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
 /** What the path and query name. An instance without VM or disk is refused before anybody is asked. */

@@ -2,7 +2,6 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { runOther } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import { isMap } from "@slipway/engine/manifest/tree";
 import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
@@ -10,7 +9,7 @@ import { downloadStemcell } from "@slipway/engine/stemcells/download";
 import { planUpload } from "@slipway/engine/stemcells/plan-upload";
 import { stemcellScope } from "@slipway/engine/steps/create_stemcell";
 import { updateStemcellParams } from "@slipway/protocol/director/task-params";
-import type { JsonObject } from "@slipway/protocol/schema/json";
+import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import type { Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";
 import { latestConfig } from "../store/configs.ts";
 import { listStemcells, noteUpload } from "../store/stemcells.ts";
@@ -114,6 +113,6 @@ const recorded = async ({ db }: OperationContext, name: string, version: string,
 async function runtimeTags({ db }: OperationContext): Promise<JsonObject> {
   const config = await latestConfig(db, "runtime", "default");
   const document = config === undefined ? {} : parseYaml(config.content, "the runtime config 'default'");
-  const tags = isMap(document) ? document.tags : undefined;
-  return isMap(tags) ? (tags as JsonObject) : {};
+  const tags = isObject(document) ? document.tags : undefined;
+  return isObject(tags) ? (tags as JsonObject) : {};
 }

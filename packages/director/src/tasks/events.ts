@@ -1,9 +1,9 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
+import { scrubUrls } from "@slipway/protocol/schema/scrub";
 import { LeaseLost } from "../store/lease.ts";
 import { DirectorStopping } from "./errors.ts";
 import { oneLine } from "./failure.ts";
-import { scrubUrls } from "./scrub.ts";
 import type { Stage } from "./task.ts";
 
 type StepState = "started" | "in_progress" | "finished" | "failed";

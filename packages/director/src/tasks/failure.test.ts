@@ -1,10 +1,10 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { defineError } from "@slipway/kernel/errors";
+import { scrubUrls } from "@slipway/protocol/schema/scrub";
 import { EVEN_GROWTH, growth } from "@slipway/testkit/growth";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { debugText, failureOf, shortResult } from "./failure.ts";
-import { scrubUrls } from "./scrub.ts";
 
 const DiskFull = defineError<Record<never, never>>({
   code: "TST-001",

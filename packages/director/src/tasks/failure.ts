@@ -1,6 +1,6 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { errorText, messageTrail, SlipwayError, toError } from "@slipway/kernel/errors";
-import { scrubUrls } from "./scrub.ts";
+import { scrubUrls } from "@slipway/protocol/schema/scrub";
 
 /** Upstream's number for whatever has none of its own. */
 export const GENERIC_CODE = 100;

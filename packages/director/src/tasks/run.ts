@@ -1,6 +1,7 @@
 import type { Journal } from "@slipway/engine/journal/journal";
 import { type Clock, isoTime } from "@slipway/kernel/clock";
 import type { TaskType } from "@slipway/protocol/director/task";
+import { scrubUrls } from "@slipway/protocol/schema/scrub";
 import { addEvent } from "../store/events.ts";
 import { openJournal } from "../store/journal.ts";
 import { LeaseLost, writeFenced } from "../store/lease.ts";
@@ -13,7 +14,6 @@ import { cancelledMessage } from "./list.ts";
 import { TaskLocks } from "./locks.ts";
 import { TaskOutput } from "./output.ts";
 import { type ClaimedTask, type Ending, finish, release, renew } from "./queue.ts";
-import { scrubUrls } from "./scrub.ts";
 import { TaskCancelled, type TaskContext, type TaskWork } from "./task.ts";
 
 export type Works = Readonly<Partial<Record<TaskType, TaskWork>>>;

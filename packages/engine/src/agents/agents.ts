@@ -5,9 +5,10 @@ import type { AgentId } from "@slipway/protocol/ids";
 import { type Authority, DAY_MS, type Issued } from "../pki/authority.ts";
 import { bracketed, reachableIp, readAddress, urlOf } from "./address.ts";
 import type { Agent, AgentAddress, Agents } from "./agent.ts";
+import { agentClient } from "./agent-client.ts";
 import { AGENT_USER, type AgentSecret } from "./credentials.ts";
-import { connectionsTo, type Peer } from "./exchange.ts";
-import { httpsAgent } from "./https-agent.ts";
+import { httpsTransport } from "./https-transport.ts";
+import type { AgentTransport } from "./transport.ts";
 
 export interface AgentsOptions {
   readonly authority: Authority;
@@ -37,7 +38,7 @@ export const needsRenewal = (until: number, now: number): boolean => until - now
 export function makeAgents(options: AgentsOptions): Agents & { close(): void } {
   const { authority, secret, port } = options;
   const identity = clientIdentity(options);
-  const known = new Map<string, { readonly peer: Peer; readonly agent: Agent }>();
+  const known = new Map<string, { readonly transport: AgentTransport; readonly agent: Agent }>();
 
   const certificateFor = (vm: { readonly agentId: AgentId; readonly ips: readonly string[] }) =>
     authority.issue({
@@ -55,6 +56,7 @@ export function makeAgents(options: AgentsOptions): Agents & { close(): void } {
       known.delete(key);
       known.set(key, entry);
       const [oldest] = known.keys();
+      // Its connections end by themselves; a message may be under way on one.
       if (known.size > MOST_PEERS && oldest !== undefined) known.delete(oldest);
       return entry.agent;
     },
@@ -76,21 +78,17 @@ export function makeAgents(options: AgentsOptions): Agents & { close(): void } {
       return { settings: { mbus: { cert: certOf(issued) } }, certificateUntil: issued.until };
     },
     close: () => {
-      for (const { peer } of known.values()) peer.connections.destroy();
+      for (const { transport } of known.values()) transport.close();
       known.clear();
     },
   };
 
   function makeEntry(address: AgentAddress) {
     const { agentId } = address;
-    const peer: Peer = {
-      agentId,
-      ...readAddress(address),
-      user: AGENT_USER,
-      password: secret.passwordFor(agentId),
-      connections: connectionsTo(),
-    };
-    return { peer, agent: httpsAgent(peer, { ...options, identity }) };
+    const { host, port: at } = readAddress(address);
+    const peer = { agentId, host, port: at, user: AGENT_USER, password: secret.passwordFor(agentId) };
+    const transport = httpsTransport(peer, { ...options, identity });
+    return { transport, agent: agentClient(transport, options) };
   }
 
   function certOf({ ca, certificate, privateKey }: Issued) {

@@ -1,19 +1,9 @@
 import type { Clock } from "@slipway/kernel/clock";
-import { DeadlineExceeded, withDeadline } from "@slipway/kernel/deadline";
-import type { Random } from "@slipway/kernel/random";
 import type { AgentMessageName } from "@slipway/protocol/agent/messages";
 import { AgentRefused, AgentSilent, type AskOptions } from "./agent.ts";
-import { type ClientIdentity, exchange, Lost, type Peer, TooLong } from "./exchange.ts";
-import { type Reply, readReply } from "./reply.ts";
-import { nonsense, type Phase, silence, type Trouble, troubleOfTime } from "./trouble.ts";
-
-export interface QuestionTools {
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly directorUuid: string;
-  /** What the Director shows to agents. */
-  readonly identity: () => Promise<ClientIdentity>;
-}
+import type { Reply } from "./reply.ts";
+import type { AgentTransport } from "./transport.ts";
+import { nonsense, type Trouble } from "./trouble.ts";
 
 /** What is left once transport and form are dealt with. */
 export type Answer = Extract<Reply, { readonly kind: "value" | "task" | "exception" }>;
@@ -47,15 +37,15 @@ const HARMLESS = new Set<AgentMessageName>([
 
 /** Asks one agent one thing. An exception is an answer; no answer is `NoAnswer`, a stranger's `WrongAgent`. */
 export async function ask(
-  peer: Peer,
+  to: AgentTransport,
   method: AgentMessageName,
   args: readonly unknown[],
-  tools: QuestionTools,
+  clock: Clock,
   options: AskOptions,
 ): Promise<Answer> {
   for (let left = REPEATS[method] ?? 0; ; left--) {
     try {
-      return await askUntilTimeout(peer, method, args, tools, options);
+      return await askUntilTimeout(to, method, args, clock, options);
     } catch (error) {
       if (left === 0 || !(error instanceof NoAnswer) || !worthRepeating(method, error)) throw error;
     }
@@ -67,28 +57,27 @@ const worthRepeating = (method: AgentMessageName, { trouble }: NoAnswer) =>
   trouble.kind === "lost" || (trouble.kind !== "nonsense" && method === "get_task");
 
 async function askUntilTimeout(
-  peer: Peer,
+  to: AgentTransport,
   method: AgentMessageName,
   args: readonly unknown[],
-  tools: QuestionTools,
+  clock: Clock,
   options: AskOptions,
 ): Promise<Answer> {
-  const { clock } = tools;
   const { signal, timeoutMs = ANSWER_MS } = options;
   const started = clock.monotonic();
   for (;;) {
     const left = Math.max(1, started + timeoutMs - clock.monotonic());
-    const outcome = await tryOnce(peer, method, args, tools, left, signal);
+    const outcome = await to.send({ method, arguments: args }, left, signal);
     const time = clock.monotonic() - started;
     const over = time + PAUSE_MS >= timeoutMs;
     if (outcome.kind !== "trouble") {
       // It has done nothing of it: it is starting.
       const later = method !== "ping" && outcome.kind === "exception" && isNotYet(outcome.message);
-      if (!later || over) return answerOf(outcome, peer, method);
+      if (!later || over) return answerOf(outcome, to, method);
     } else {
       const { trouble, cause, late } = outcome;
       const mayRepeat = trouble.kind !== "lost" || HARMLESS.has(method);
-      if (late || over || !mayRepeat) throw noAnswer(peer, method, trouble, time, cause);
+      if (late || over || !mayRepeat) throw noAnswer(to, method, trouble, time, cause);
       // The next connection is a new one.
       if (trouble.kind === "stale") continue;
     }
@@ -96,54 +85,15 @@ async function askUntilTimeout(
   }
 }
 
-function noAnswer(peer: Peer, method: string, trouble: Trouble, ms: number, cause?: unknown): NoAnswer {
-  const message = `${nameOf(peer)} did not answer ${method} (tried for ${Math.round(ms / 1000)} s): ${trouble.what}; next: ${trouble.next}`;
+function noAnswer(to: Named, method: string, trouble: Trouble, ms: number, cause?: unknown): NoAnswer {
+  const message = `${to.name} did not answer ${method} (tried for ${Math.round(ms / 1000)} s): ${trouble.what}; next: ${trouble.next}`;
   return new NoAnswer(message, trouble, cause);
 }
 
 /** How an agent says that it is there but not ready, and does nothing of what it was asked. */
 export const isNotYet = (message: string): boolean => message.startsWith("restarting agent");
 
-type Outcome =
-  | Reply
-  | {
-      readonly kind: "trouble";
-      readonly trouble: Trouble;
-      readonly cause?: unknown;
-      /** The time is up. */
-      readonly late: boolean;
-    };
-
-async function tryOnce(
-  peer: Peer,
-  method: AgentMessageName,
-  args: readonly unknown[],
-  tools: QuestionTools,
-  withinMs: number,
-  signal: AbortSignal | undefined,
-): Promise<Outcome> {
-  const replyTo = `director.${tools.directorUuid}.${peer.agentId}.${tools.random.uuid()}`;
-  const envelope = JSON.stringify({ protocol: 3, method, arguments: args, reply_to: replyTo });
-  const identity = await tools.identity();
-  const trace: { phase: Phase } = { phase: "connecting" };
-  try {
-    const answer = await withDeadline(method, withinMs, tools.clock, signal, (inner) =>
-      exchange(peer, identity, envelope, inner, trace),
-    );
-    const reply = readReply(answer, [peer.password]);
-    return reply.kind === "silence" ? { kind: "trouble", trouble: silence, late: false } : reply;
-  } catch (error) {
-    if (signal?.aborted) throw signal.reason;
-    if (DeadlineExceeded.is(error))
-      return { kind: "trouble", trouble: troubleOfTime(trace.phase), late: true };
-    if (error instanceof TooLong) return { kind: "junk", what: error.message };
-    if (error instanceof Lost)
-      return { kind: "trouble", trouble: error.trouble, cause: error.cause, late: false };
-    throw error;
-  }
-}
-
-function answerOf(reply: Reply, peer: Peer, method: string): Answer {
+function answerOf(reply: Reply, to: Named, method: string): Answer {
   switch (reply.kind) {
     case "value":
     case "task":
@@ -151,19 +101,19 @@ function answerOf(reply: Reply, peer: Peer, method: string): Answer {
       return reply;
     case "denied":
       throw new AgentRefused(
-        `${nameOf(peer)} refused ${method}: it does not accept this Director's password; see that the VM was created by this Director with its present state directory, otherwise recreate it`,
+        `${to.name} refused ${method}: it does not accept this Director's password; see that the VM was created by this Director with its present state directory, otherwise recreate it`,
       );
     case "silence":
     case "junk":
-      throw noSense(peer, method, reply.kind === "junk" ? reply.what : "nothing");
+      throw noSense(to, method, reply.kind === "junk" ? reply.what : "nothing");
   }
 }
 
-/** An answer came that cannot be one to this question. */
-export function noSense(peer: Peer, method: string, what: string): NoAnswer {
-  const trouble = nonsense(method, what);
-  return new NoAnswer(`${nameOf(peer)} makes no sense: ${trouble.what}; next: ${trouble.next}`, trouble);
-}
+/** Who is talked of. */
+type Named = Pick<AgentTransport, "name">;
 
-export const nameOf = (peer: Pick<Peer, "agentId" | "host" | "port">): string =>
-  `agent ${peer.agentId} at ${peer.host.includes(":") ? `[${peer.host}]` : peer.host}:${peer.port}`;
+/** An answer came that cannot be one to this question. */
+export function noSense(to: Named, method: string, what: string): NoAnswer {
+  const trouble = nonsense(method, what);
+  return new NoAnswer(`${to.name} makes no sense: ${trouble.what}; next: ${trouble.next}`, trouble);
+}

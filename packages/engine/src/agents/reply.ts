@@ -1,6 +1,7 @@
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { agentException } from "@slipway/protocol/agent/envelope";
 import { kindOf, matches } from "@slipway/protocol/schema/check";
+import { isObject } from "@slipway/protocol/schema/json";
 
 /** What came over HTTP. */
 export interface HttpAnswer {
@@ -21,8 +22,8 @@ export type Reply =
 const LONGEST_MESSAGE = 8_000;
 const LONGEST_QUOTE = 120;
 
-/** `secrets` are texts that a quoted answer must not hold. */
-export function readReply(answer: HttpAnswer, secrets: readonly string[]): Reply {
+/** What an agent answers over HTTP. `secrets` are texts that a quoted answer must not hold. */
+export function readHttpReply(answer: HttpAnswer, secrets: readonly string[]): Reply {
   if (answer.status === 401) return { kind: "denied" };
   // An agent that restarts answers so to get_task: an exception would be taken for the failure of the task.
   if (answer.status === 500 && answer.body === "") return { kind: "silence" };
@@ -35,6 +36,7 @@ export function readReply(answer: HttpAnswer, secrets: readonly string[]): Reply
   }
 }
 
+/** The document it sends, whatever carried it. */
 function readEnvelope(reply: unknown): Reply {
   if (!isObject(reply))
     return { kind: "junk", what: `${kindOf(reply)} in place of {"value"} or {"exception"}` };
@@ -57,9 +59,6 @@ function readValue(value: unknown): Reply {
   if (typeof id === "string" && id.trim() !== "") return { kind: "task", id };
   return { kind: "junk", what: "a running task without an id" };
 }
-
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 function shortened(message: string): string {
   if (message.length <= LONGEST_MESSAGE) return message;

@@ -1,5 +1,3 @@
-import { messageTrail, systemCode } from "@slipway/kernel/errors";
-
 /** How far a question came. */
 export type Phase = "connecting" | "handshake" | "sent";
 
@@ -35,13 +33,23 @@ const CONNECT: Readonly<Record<string, readonly [what: string, next: string]>> =
   EAI_AGAIN: ["its name cannot be resolved now", "see that the Director's name servers answer"],
 };
 
+/** What is known of a connection that failed. */
+export interface Broken {
+  /** The system's, such as ECONNREFUSED. */
+  readonly code: string | undefined;
+  /** In the words of who found it. */
+  readonly why: string;
+  readonly phase: Phase;
+  /** It had been used before. */
+  readonly reused: boolean;
+}
+
 /** From an error of the connection. */
-export function troubleOf(error: unknown, phase: Phase, reused: boolean): Trouble {
-  const code = systemCode(error) ?? "";
+export function troubleOf({ code = "", why, phase, reused }: Broken): Trouble {
   const unreached = (what: string, next: string): Trouble => ({ kind: "unreached", phase, what, next });
   const known = CONNECT[code];
   if (phase === "connecting" && known !== undefined) return unreached(`${known[0]} (${code})`, known[1]);
-  const said = messageTrail(error).replace(/\s+/g, " ").slice(0, 200) || code;
+  const said = why.replace(/\s+/g, " ").slice(0, 200) || code;
   if (/^ERR_SSL_|^EPROTO$|^ERR_TLS_/.test(code)) return unreached(...tlsTrouble(said));
   if (phase === "connecting") return unreached(`no connection: ${said}`, LOOK_AT_NETWORK);
   if (phase === "handshake") return unreached(`the TLS handshake broke off: ${said}`, LOOK_WHO_LISTENS);
@@ -100,9 +108,8 @@ const EXPIRED = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
 const UNTRUSTED =
   /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|CERT_|INVALID_|ERROR_IN_CERT|HOSTNAME_MISMATCH)/;
 
-/** What is wrong with the certificate that was shown; undefined when the error is not about one. */
-export function certificateTrouble(error: unknown): string | undefined {
-  const code = systemCode(error) ?? "";
+/** What is wrong with the certificate that was shown; undefined when the code is not about one. */
+export function certificateTrouble(code: string): string | undefined {
   if (EXPIRED.has(code)) return `its certificate is not valid now (${code})`;
   return UNTRUSTED.test(code) ? `its certificate is not of this Director's authority (${code})` : undefined;
 }

@@ -9,8 +9,9 @@ import { waitUntilReady } from "./wait.ts";
 const PONG: Answer = { kind: "value", value: "pong" };
 const restarting = (what: string): Answer => ({ kind: "exception", message: `restarting agent: ${what}` });
 const silent = (trouble: NoAnswer["trouble"]) => new NoAnswer("no answer", trouble);
-const refused = () =>
-  silent(troubleOf(Object.assign(new Error("refused"), { code: "ECONNREFUSED" }), "connecting", false));
+const unconnected = (code: string) =>
+  silent(troubleOf({ code, why: `connect ${code}`, phase: "connecting", reused: false }));
+const refused = () => unconnected("ECONNREFUSED");
 
 /** Pings get one after the other, the last for ever; those that throw `silent` by time take theirs. */
 async function waiting(script: readonly (Answer | Error)[], withinMs = 600_000, signal?: AbortSignal) {
@@ -81,7 +82,7 @@ describe("waiting for an agent", () => {
     ],
     [
       "no route",
-      [silent(troubleOf(Object.assign(new Error("x"), { code: "EHOSTUNREACH" }), "connecting", false))],
+      [unconnected("EHOSTUNREACH")],
       AgentSilent,
       /no route to it \(EHOSTUNREACH\); next: see that the VM runs/,
     ],

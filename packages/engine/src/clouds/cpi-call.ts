@@ -16,12 +16,13 @@ import { kindOf } from "@slipway/protocol/schema/check";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Schema } from "@slipway/protocol/schema/marks";
 import { redact, secretsIn } from "@slipway/protocol/schema/redact";
+import { type Scrub, ScrubbedLines, scrubber } from "@slipway/protocol/schema/scrub";
 import { cloudProperties } from "@slipway/protocol/settings/networks";
 import { mapStrings } from "../call-log/tidy.ts";
+import { hiddenIn, secretsOf } from "./call-secrets.ts";
 import { type CallOptions, CpiRefused } from "./cloud.ts";
 import { type CpiDoor, deadlineFor } from "./door.ts";
 import { inMethod } from "./reply.ts";
-import { hiddenIn, type Scrub, ScrubbedLines, scrubber, secretsOf } from "./scrub.ts";
 
 /** Who calls: the same for every call of one CPI. */
 export interface Caller {

@@ -1,3 +1,4 @@
+import { methodDeadlineMs } from "@slipway/protocol/cpi/deadline";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { CpiMethodName } from "@slipway/protocol/cpi/methods";
 
@@ -20,12 +21,10 @@ export interface CpiDoor {
   call(request: CpiRequest, options: DoorOptions): Promise<CpiResponse>;
 }
 
-const HOUR = 3600_000;
-const LONG: readonly CpiMethodName[] = ["create_stemcell", "snapshot_disk"];
 const INFO_MS = 5 * 60_000;
 
-/** How long a method may take: images and snapshots are copied, `info` only answers. */
+/** How long a method may take: `info` only answers, and has less. */
 export function deadlineFor(method: CpiMethodName, longestMs: number | undefined): number {
   if (method === "info") return Math.min(INFO_MS, longestMs ?? INFO_MS);
-  return longestMs ?? (LONG.includes(method) ? 4 * HOUR : HOUR);
+  return longestMs ?? methodDeadlineMs(method);
 }

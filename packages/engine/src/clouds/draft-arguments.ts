@@ -1,6 +1,6 @@
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
-import type { Json, JsonObject } from "@slipway/protocol/schema/json";
+import { isObject, type Json, type JsonObject } from "@slipway/protocol/schema/json";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { CreateVmArguments } from "./cloud.ts";
 
@@ -39,7 +39,7 @@ const first = (list: Json | undefined): Json | undefined =>
 
 function objectAt(object: JsonObject, key: string): JsonObject {
   const value = object[key];
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+  return isObject(value) ? (value as JsonObject) : {};
 }
 
 /** `[vm, disk]`, and the disks of the VM for those who take them. */

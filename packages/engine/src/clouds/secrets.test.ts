@@ -2,11 +2,11 @@ import { systemClock } from "@slipway/kernel/clock";
 import { errorText, messageTrail } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
 import type { RequestId } from "@slipway/protocol/ids";
+import { ScrubbedLines } from "@slipway/protocol/schema/scrub";
 import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } from "@slipway/testkit/canaries";
 import { describe, expect, it } from "vitest";
 import { cpiCloud } from "./cpi-cloud.ts";
 import { execDoor } from "./exec-cpi.ts";
-import { ScrubbedLines } from "./scrub.ts";
 import { cpiFile, DIRECTOR, logBook } from "./testing/cpi-files.ts";
 import { createArgs, DISK, VM } from "./testing/door-of-answers.ts";
 

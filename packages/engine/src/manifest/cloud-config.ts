@@ -1,4 +1,4 @@
-import type { JsonObject } from "@slipway/protocol/schema/json";
+import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import { canonical } from "./canonical.ts";
 import { readNetwork } from "./cloud-networks.ts";
 import { checkCompilation } from "./compilation.ts";
@@ -6,7 +6,7 @@ import { type Fields, fieldsOf, MISSING, mapsOf, unique, WRONG_TYPE } from "./fi
 import type { CloudConfig } from "./model.ts";
 import type { PlanProblem } from "./problems.ts";
 import { newReport, type Report } from "./problems.ts";
-import { isMap, kindOf, own } from "./tree.ts";
+import { kindOf, own } from "./tree.ts";
 
 export type ParsedCloudConfig =
   | { readonly ok: true; readonly cloudConfig: CloudConfig }
@@ -53,7 +53,7 @@ function mergeConfigs(report: Report, values: readonly unknown[]): Merged {
     report.add(NO_NETWORKS, "", "there is no cloud config", "Upload one with bosh update-cloud-config.");
   }
   for (const value of values) {
-    if (!isMap(value)) {
+    if (!isObject(value)) {
       report.add(
         BAD_MANIFEST,
         "",

@@ -1,10 +1,11 @@
+import { isObject } from "@slipway/protocol/schema/json";
 import { canonical, canonicalProblem } from "./canonical.ts";
 import { type Fields, fieldsOf, MISSING, mapsOf, unique, WRONG_VALUE } from "./fields.ts";
 import { readGroup } from "./instance-group.ts";
 import type { InstanceGroup, Manifest, ManifestStemcell, UpdatePolicy } from "./model.ts";
 import type { PlanProblem } from "./problems.ts";
 import { newReport, type Report, shown } from "./problems.ts";
-import { isMap, kindOf, type Tree } from "./tree.ts";
+import { kindOf, type Tree } from "./tree.ts";
 import { FALLBACK, readDeploymentUpdate } from "./update-policy.ts";
 
 export type ParsedManifest =
@@ -39,8 +40,8 @@ const IDENTIFIER = /^[-0-9A-Za-z_+.]+$/;
 /** Checks a deployment manifest v2. All mistakes are reported at once, in the order of the document's sections. */
 export function parseManifest(value: unknown, defaults: ManifestDefaults = {}): ParsedManifest {
   const report = newReport();
-  const manifest = isMap(value) ? readManifest(report, value, defaults) : undefined;
-  if (!isMap(value)) {
+  const manifest = isObject(value) ? readManifest(report, value, defaults) : undefined;
+  if (!isObject(value)) {
     report.add(
       BAD_MANIFEST,
       "",

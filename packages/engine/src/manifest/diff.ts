@@ -1,6 +1,7 @@
+import { isObject } from "@slipway/protocol/schema/json";
 import { Document } from "yaml";
 import { redact } from "./redact.ts";
-import { fingerprint, isMap, newMap, own, type Tree } from "./tree.ts";
+import { fingerprint, newMap, own, type Tree } from "./tree.ts";
 import { yamlOptions } from "./yaml-schema.ts";
 
 export type DiffStatus = null | "added" | "removed";
@@ -36,8 +37,8 @@ export function diffManifests(
   options: { readonly redact: boolean },
 ): readonly DiffLine[] {
   const show = (value: unknown) => (options.redact ? redact(value) : value);
-  const old = isMap(before) ? before : newMap();
-  const now = isMap(after) ? after : newMap();
+  const old = isObject(before) ? before : newMap();
+  const now = isObject(after) ? after : newMap();
   return inSections(diffMaps({ real: old, shown: show(old) }, { real: now, shown: show(now) }, 0));
 }
 
@@ -54,8 +55,8 @@ interface Line {
 }
 
 const part = (two: Two, key: string): Two => ({
-  real: isMap(two.real) ? (own(two.real, key) ?? null) : null,
-  shown: isMap(two.shown) ? (own(two.shown, key) ?? null) : null,
+  real: isObject(two.real) ? (own(two.real, key) ?? null) : null,
+  shown: isObject(two.shown) ? (own(two.shown, key) ?? null) : null,
 });
 
 function diffMaps(before: Two, after: Two, level: number): Line[] {
@@ -70,7 +71,7 @@ function diffKey(key: string, before: Two, after: Two, level: number): Line[] {
   const nested =
     Array.isArray(before.real) && Array.isArray(after.real)
       ? diffLists(itemsOf(before), itemsOf(after), level)
-      : isMap(before.real) && isMap(after.real)
+      : isObject(before.real) && isObject(after.real)
         ? diffMaps(before, after, level + 1)
         : undefined;
   if (nested === undefined) {
@@ -126,7 +127,7 @@ function diffLists(before: readonly Item[], after: readonly Item[], level: numbe
     old.delete(id);
     matched.add(was.print);
     const nested = diffMaps(was, item, level + 1);
-    const head = pair(key, isMap(item.shown) ? own(item.shown, key) : id);
+    const head = pair(key, isObject(item.shown) ? own(item.shown, key) : id);
     return nested.length === 0 ? [] : [...yamlLines([head], level, null), ...nested];
   });
   const gone = removed.filter((item) => !matched.has(item.print)).map((item) => item.shown);
@@ -134,7 +135,7 @@ function diffLists(before: readonly Item[], after: readonly Item[], level: numbe
 }
 
 function identity(item: Item, key: string): string | undefined {
-  const value = isMap(item.real) ? own(item.real, key) : undefined;
+  const value = isObject(item.real) ? own(item.real, key) : undefined;
   return value === undefined || value === null || value === false ? undefined : fingerprint(value);
 }
 

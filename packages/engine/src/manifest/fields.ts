@@ -1,6 +1,6 @@
-import type { JsonObject } from "@slipway/protocol/schema/json";
+import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import { type Report, shown } from "./problems.ts";
-import { isMap, kindOf, own, type Tree } from "./tree.ts";
+import { kindOf, own, type Tree } from "./tree.ts";
 
 /** Upstream's numbers for mistakes of form. */
 export const WRONG_TYPE = 40000;
@@ -104,7 +104,7 @@ export function fieldsOf(report: Report, map: Tree, where: string): Fields {
       );
       return undefined;
     },
-    object: (key) => read(key, "a map", (value) => (isMap(value) ? (value as JsonObject) : undefined)),
+    object: (key) => read(key, "a map", (value) => (isObject(value) ? (value as JsonObject) : undefined)),
     list,
     needList: (key, fix) => need(key, fix, () => list(key)),
     texts: (key) => {
@@ -147,7 +147,7 @@ export function mapsOf(
   nameKey: string | null = "name",
 ): readonly Fields[] {
   return (items ?? []).flatMap((item, i) => {
-    if (!isMap(item)) {
+    if (!isObject(item)) {
       report.add(WRONG_TYPE, `${where}[${i}]`, `expected a map, found ${kindOf(item)}`, "Write a map.");
       return [];
     }

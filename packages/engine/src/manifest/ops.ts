@@ -1,7 +1,8 @@
+import { isObject } from "@slipway/protocol/schema/json";
 import { BadOpsFile, OperationFailed } from "./errors.ts";
 import { patch } from "./patch.ts";
 import { parsePath } from "./pointer.ts";
-import { clone, fingerprint, isMap, kindOf, own, type Tree } from "./tree.ts";
+import { clone, fingerprint, kindOf, own, type Tree } from "./tree.ts";
 
 /**
  * Applies the operations of an ops file (its parsed YAML) in order. The document given is left as it is; an operation
@@ -22,7 +23,7 @@ export function applyOps(document: unknown, operations: unknown, file: string): 
 
 function apply(document: unknown, operation: unknown, file: string, index: number): unknown {
   const bad = (why: string) => BadOpsFile({ file, index, why });
-  if (!isMap(operation)) throw bad(`an operation must be a map, found ${kindOf(operation)}`);
+  if (!isObject(operation)) throw bad(`an operation must be a map, found ${kindOf(operation)}`);
   const path = own(operation, "path");
   if (typeof path !== "string") throw bad(`it needs a path, found ${kindOf(path)}`);
   const pieces = parsePath(path);

@@ -1,6 +1,7 @@
+import { isObject } from "@slipway/protocol/schema/json";
 import type { Modifier, Piece } from "./pointer.ts";
 import { shown } from "./problems.ts";
-import { clone, isMap, kindOf, newMap, own } from "./tree.ts";
+import { clone, kindOf, newMap, own } from "./tree.ts";
 
 export type Act =
   | { readonly kind: "replace"; readonly value: unknown }
@@ -54,7 +55,7 @@ type Next = { readonly value: unknown } | undefined;
 
 function stepKey({ at, next, act, failed, path }: Step, piece: Extract<Piece, { kind: "key" }>): Next {
   const { key, optional } = piece;
-  if (!isMap(at)) throw failed(`expected a map at '${path}', found ${kindOf(at)}`, at === undefined);
+  if (!isObject(at)) throw failed(`expected a map at '${path}', found ${kindOf(at)}`, at === undefined);
   if (key === "__proto__") throw failed("the key __proto__ is not accepted");
   const found = Object.hasOwn(at, key);
   if (!found && !(optional && (act.kind !== "look" || act.lenient))) {
@@ -142,7 +143,9 @@ function findMatch(
   failed: Failed,
   path: string,
 ): number | undefined {
-  const found = list.flatMap((item, i) => (isMap(item) && own(item, piece.key) === piece.value ? [i] : []));
+  const found = list.flatMap((item, i) =>
+    isObject(item) && own(item, piece.key) === piece.value ? [i] : [],
+  );
   if (found.length === 1) return found[0];
   if (found.length === 0 && piece.optional) return undefined;
   throw failed(`expected exactly one match at '${path}', found ${found.length}`, found.length === 0);

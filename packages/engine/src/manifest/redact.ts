@@ -1,4 +1,5 @@
-import { isMap, newMap } from "./tree.ts";
+import { isObject } from "@slipway/protocol/schema/json";
+import { newMap } from "./tree.ts";
 
 const REDACTED = "<redacted>";
 const SECRET_KEYS = new Set(["properties", "bosh"]);
@@ -10,13 +11,13 @@ export function redact(document: unknown): unknown {
 
 function hide(value: unknown, key: string): unknown {
   if (Array.isArray(value)) {
-    return value.map((item) => (key === "releases" && isMap(item) ? hideRelease(item) : hide(item, "")));
+    return value.map((item) => (key === "releases" && isObject(item) ? hideRelease(item) : hide(item, "")));
   }
-  return isMap(value) ? mapValues(value, hideEntry) : value;
+  return isObject(value) ? mapValues(value, hideEntry) : value;
 }
 
 const hideEntry = (key: string, value: unknown): unknown =>
-  SECRET_KEYS.has(key) && isMap(value) ? blank(value) : hide(value, key);
+  SECRET_KEYS.has(key) && isObject(value) ? blank(value) : hide(value, key);
 
 const hideRelease = (release: object) =>
   mapValues(release as Record<string, unknown>, (key, value) =>
@@ -25,7 +26,7 @@ const hideRelease = (release: object) =>
 
 function blank(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(blank);
-  return isMap(value) ? mapValues(value, (_, inner) => blank(inner)) : REDACTED;
+  return isObject(value) ? mapValues(value, (_, inner) => blank(inner)) : REDACTED;
 }
 
 const hideCredentials = (url: string): string =>

@@ -1,8 +1,9 @@
+import { isObject } from "@slipway/protocol/schema/json";
 import type { StemcellRecord } from "../model/records.ts";
 import type { Manifest, ManifestStemcell } from "./model.ts";
 import type { PlanProblem } from "./problems.ts";
 import { newReport, type Report, shown } from "./problems.ts";
-import { isMap, own } from "./tree.ts";
+import { own } from "./tree.ts";
 import { candidates, compareStemcellVersions, isRelative } from "./versions.ts";
 
 export interface ResolvedStemcell {
@@ -75,15 +76,15 @@ function chooseVersion(wanted: string, versions: readonly string[]): string | un
 
 /** The raw manifest with the versions put in, as diffs show it. Leaves alone what it does not understand. */
 export function withResolvedVersions(value: unknown, resolved: readonly ResolvedStemcell[]): unknown {
-  const stemcells = isMap(value) ? own(value, "stemcells") : undefined;
-  if (!isMap(value) || !Array.isArray(stemcells)) return value;
+  const stemcells = isObject(value) ? own(value, "stemcells") : undefined;
+  if (!isObject(value) || !Array.isArray(stemcells)) return value;
   const versions = new Map(resolved.map((one) => [one.alias, one.version]));
   return {
     ...value,
     stemcells: stemcells.map((entry: unknown) => {
-      const alias = isMap(entry) ? own(entry, "alias") : undefined;
+      const alias = isObject(entry) ? own(entry, "alias") : undefined;
       const version = versions.get(typeof alias === "number" ? String(alias) : (alias as string));
-      return isMap(entry) && version !== undefined ? { ...entry, version } : entry;
+      return isObject(entry) && version !== undefined ? { ...entry, version } : entry;
     }),
   };
 }

@@ -1,18 +1,16 @@
+import { isObject } from "@slipway/protocol/schema/json";
 /** Documents as YAML gives them: maps without a prototype, so that no name is found in them that nobody wrote. */
 
 export type Tree = Record<string, unknown>;
 
 export const newMap = (): Tree => Object.create(null) as Tree;
 
-export const isMap = (value: unknown): value is Tree =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
-
 /** What stands under a key, never what a prototype has. */
 export const own = (map: Tree, key: string): unknown => (Object.hasOwn(map, key) ? map[key] : undefined);
 
 export function clone(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(clone);
-  if (!isMap(value)) return value;
+  if (!isObject(value)) return value;
   const copy = newMap();
   for (const key of Object.keys(value)) copy[key] = clone(value[key]);
   return copy;
@@ -21,7 +19,7 @@ export function clone(value: unknown): unknown {
 /** Text that is equal for equal documents, whatever the order of their keys. */
 export function fingerprint(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(fingerprint).join(",")}]`;
-  if (!isMap(value)) return JSON.stringify(value) ?? "null";
+  if (!isObject(value)) return JSON.stringify(value) ?? "null";
   const parts = Object.keys(value)
     .sort()
     .map((key) => `${JSON.stringify(key)}:${fingerprint(value[key])}`);

@@ -1,7 +1,8 @@
+import { isObject } from "@slipway/protocol/schema/json";
 import { BadVariableValue, VariablesMissing } from "./errors.ts";
 import type { PlanProblem } from "./problems.ts";
 import { newReport, shown } from "./problems.ts";
-import { isMap, kindOf, newMap, own } from "./tree.ts";
+import { kindOf, newMap, own } from "./tree.ts";
 
 /** `((name))`, `((name.path.0))`; a leading `!` is dropped. Blanks inside count only where it is the whole scalar. */
 const WHOLE = /^\(\( ?(!?[-/.\w\p{L}]+) ?\)\)$/u;
@@ -52,7 +53,7 @@ export function interpolate(document: unknown, lookUp: LookUp): Interpolated {
   const walk = (value: unknown, where: string): unknown => {
     if (typeof value === "string") return put(value, where);
     if (Array.isArray(value)) return value.map((item, i) => walk(item, `${where}[${i}]`));
-    if (!isMap(value)) return value;
+    if (!isObject(value)) return value;
     const result = newMap();
     for (const key of Object.keys(value)) {
       const at = where === "" ? shown(key) : `${where}.${shown(key)}`;
@@ -79,7 +80,7 @@ function follow(value: unknown, path: readonly string[], name: string, where: st
       ? index === undefined
         ? undefined
         : (at.at(index) as unknown)
-      : isMap(at) && Object.hasOwn(at, piece)
+      : isObject(at) && Object.hasOwn(at, piece)
         ? own(at, piece)
         : undefined;
     if (found === undefined) {
@@ -131,7 +132,7 @@ export function unresolvedVariables(document: unknown): readonly PlanProblem[] {
     if (typeof value === "string") note(value, where);
     else if (Array.isArray(value)) {
       for (const [i, item] of value.entries()) walk(item, `${where}[${placeName(item, i)}]`);
-    } else if (isMap(value)) {
+    } else if (isObject(value)) {
       for (const key of Object.keys(value)) {
         const at = where === "" ? shown(key) : `${where}.${shown(key)}`;
         note(key, at);
@@ -140,7 +141,7 @@ export function unresolvedVariables(document: unknown): readonly PlanProblem[] {
     }
   };
   walk(document, "");
-  const definitions = isMap(document) ? own(document, "variables") : undefined;
+  const definitions = isObject(document) ? own(document, "variables") : undefined;
   if (Array.isArray(definitions) && definitions.length > 0) {
     report.add(
       NO_CONFIG_SERVER,
@@ -153,4 +154,4 @@ export function unresolvedVariables(document: unknown): readonly PlanProblem[] {
 }
 
 const placeName = (item: unknown, index: number): string =>
-  isMap(item) && typeof own(item, "name") === "string" ? shown(own(item, "name")) : String(index);
+  isObject(item) && typeof own(item, "name") === "string" ? shown(own(item, "name")) : String(index);

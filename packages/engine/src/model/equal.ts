@@ -1,3 +1,4 @@
+import { isObject } from "@slipway/protocol/schema/json";
 /** Equal as JSON: the order of keys does not matter, and an undefined key is an absent one. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -25,9 +26,6 @@ export function differences(a: unknown, b: unknown, depth = 3): readonly string[
   }
   return found.sort();
 }
-
-const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === "object" && value !== null && !Array.isArray(value);
 
 const own = (object: Readonly<Record<string, unknown>>, key: string): unknown =>
   Object.hasOwn(object, key) ? object[key] : undefined;

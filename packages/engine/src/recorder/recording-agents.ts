@@ -1,9 +1,9 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { AGENT_MESSAGES, type AgentMessageName } from "@slipway/protocol/agent/messages";
 import { REDACTED, redact, secretsIn } from "@slipway/protocol/schema/redact";
+import { hiddenFrom, scrubber } from "@slipway/protocol/schema/scrub";
 import type { Agent, Agents, AskOptions } from "../agents/agent.ts";
 import type { Hear } from "../call-log/call-log.ts";
-import { hiddenFrom, scrubber } from "../clouds/scrub.ts";
 
 /** The same agents; everything they are asked is heard. */
 export const heardAgents = (agents: Agents, hear: Hear): Agents => ({

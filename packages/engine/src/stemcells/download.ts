@@ -1,11 +1,12 @@
 import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { addAbortSignal } from "node:stream";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "@slipway/kernel/clock";
 import { systemCode } from "@slipway/kernel/errors";
+import { HttpTrouble } from "@slipway/kernel/http/client";
+import { follow } from "@slipway/kernel/http/follow";
+import { undiciWire } from "@slipway/kernel/http/undici-wire";
 import { DirectorError } from "../model/director-error.ts";
-import { type RemoteBody, remoteBody } from "./download-http.ts";
 import { DownloadFailed, numbered } from "./errors.ts";
 import { type FreeSpace, freeSpace, notEnoughDisk } from "./free-space.ts";
 
@@ -25,22 +26,18 @@ export async function downloadStemcell(url: string, to: string, options: Downloa
   const name = shownUrl(source);
   const free = await (options.freeSpace ?? freeSpace)(dirname(to));
   const tooBig = () => notEnoughDisk(`the stemcell at ${name}`, free);
-  const idle = idleWatch(options.clock, options.idleMs ?? IDLE_MS, options.signal);
   const file = await open(to, "wx", 0o600);
   let whole = false;
   try {
-    const { body, size } = await openSource(source, idle.signal);
-    addAbortSignal(idle.signal, body);
+    const { body, size } = await openSource(source, options);
     let seen = 0;
     if (size === undefined || size <= free) {
-      for await (const chunk of body as AsyncIterable<Uint8Array>) {
-        idle.heard();
+      for await (const chunk of body) {
         seen += chunk.length;
         if (seen > free) break;
         await file.appendFile(chunk);
       }
     }
-    body.destroy();
     if (Math.max(seen, size ?? 0) > free) throw tooBig();
     await file.sync();
     whole = true;
@@ -48,9 +45,8 @@ export async function downloadStemcell(url: string, to: string, options: Downloa
     options.signal?.throwIfAborted();
     if (error instanceof DirectorError) throw error;
     if (systemCode(error) === "ENOSPC") throw tooBig();
-    throw numbered(100, DownloadFailed({ url: name, why: reason(error, idle.timedOut()) }, { cause: error }));
+    throw numbered(100, DownloadFailed({ url: name, why: reason(error) }, { cause: error }));
   } finally {
-    idle.stop();
     await file.close();
     if (!whole) await rm(to, { force: true });
   }
@@ -68,47 +64,38 @@ function parseUrl(text: string): URL {
 /** An address for people: without user, password and query, where credentials travel. */
 const shownUrl = (url: URL): string => `${url.protocol}//${url.host}${url.pathname}`;
 
-async function openSource(url: URL, signal: AbortSignal): Promise<RemoteBody> {
-  if (url.protocol !== "file:") return remoteBody(url, signal);
+/** What comes, and how much of it is announced; `undefined` when it is not. */
+interface Source {
+  readonly body: AsyncIterable<Uint8Array>;
+  readonly size: number | undefined;
+}
+
+async function openSource(url: URL, options: DownloadOptions): Promise<Source> {
+  if (url.protocol !== "file:") return await remote(url, options);
   const path = fileURLToPath(url);
   const found = await stat(path);
   if (!found.isFile()) throw new Error("it is not a file");
   const file = await open(path, "r");
-  return { body: file.createReadStream({ highWaterMark: 1 << 18 }), size: found.size };
-}
-
-function reason(error: unknown, timedOut: boolean): string {
-  if (timedOut) return "the other side fell silent";
-  const code = systemCode(error);
-  if (code === "ENOENT") return "there is no such file";
-  if (!(error instanceof Error)) return "it failed";
-  // What fetch throws says nothing; its cause does, and names the host, never the credentials.
-  const cause = error.cause instanceof Error ? error.cause : error;
-  return cause.message === "" ? (systemCode(cause) ?? "it failed") : cause.message;
-}
-
-/** A signal that is aborted with `outer`, or when nothing was `heard` for `ms`. */
-function idleWatch(clock: Clock, ms: number, outer: AbortSignal | undefined) {
-  const controller = new AbortController();
-  let silent = false;
-  const expire = () => {
-    silent = true;
-    controller.abort(new Error("no data came"));
-  };
-  const onOuter = () => controller.abort(outer?.reason);
-  if (outer?.aborted) onOuter();
-  outer?.addEventListener("abort", onOuter, { once: true });
-  let cancel = clock.after(ms, expire);
   return {
-    signal: controller.signal,
-    timedOut: () => silent,
-    heard: () => {
-      cancel();
-      cancel = clock.after(ms, expire);
-    },
-    stop: () => {
-      cancel();
-      outer?.removeEventListener("abort", onOuter);
-    },
+    body: file.createReadStream({ highWaterMark: 1 << 18, signal: options.signal }),
+    size: found.size,
   };
+}
+
+async function remote(url: URL, { clock, signal, idleMs = IDLE_MS }: DownloadOptions): Promise<Source> {
+  const headers = { accept: "*/*", "accept-encoding": "identity" };
+  const reply = await follow(url, { method: "GET", headers, signal, idleMs }, { clock, wire: undiciWire });
+  if (reply.status !== 200) {
+    reply.discard();
+    throw new Error(`got HTTP ${reply.status}`);
+  }
+  const length = reply.header("content-length") ?? "";
+  return { body: reply.body, size: /^\d{1,15}$/.test(length) ? Number(length) : undefined };
+}
+
+function reason(error: unknown): string {
+  if (error instanceof HttpTrouble) return error.kind === "silent" ? "the other side fell silent" : error.why;
+  if (systemCode(error) === "ENOENT") return "there is no such file";
+  if (!(error instanceof Error)) return "it failed";
+  return error.message === "" ? (systemCode(error) ?? "it failed") : error.message;
 }

@@ -5,7 +5,8 @@ export interface JsonObject {
   readonly [key: string]: Json;
 }
 
-const isObject = (value: unknown): value is JsonObject =>
+/** A map of names to values: neither null nor a list. */
+export const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
 /** Keys that a careless copy would turn into a prototype. The schema library skips them, so maps refuse them. */

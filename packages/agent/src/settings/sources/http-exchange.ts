@@ -1,7 +1,5 @@
-import type { IncomingMessage, RequestOptions } from "node:http";
 import type { Clock } from "@slipway/kernel/clock";
-import { withDeadline } from "@slipway/kernel/deadline";
-import { messageTrail } from "@slipway/kernel/errors";
+import { HttpTrouble, requestOnce } from "@slipway/kernel/http/client";
 import { SourceFailed } from "../errors.ts";
 import { LARGEST_DOCUMENT } from "./source.ts";
 
@@ -24,34 +22,18 @@ export async function exchange(
   clock: Clock,
   signal: AbortSignal,
 ): Promise<Heard> {
-  try {
-    return await withDeadline("the answer", what.timeoutMs, clock, signal, (inner) => send(what, inner));
-  } catch (cause) {
-    signal.throwIfAborted();
-    throw SourceFailed({ source, why: messageTrail(cause) }, { cause });
-  }
-}
-
-async function send(what: Exchange, signal: AbortSignal): Promise<Heard> {
+  const { method, headers, timeoutMs: withinMs } = what;
   const url = new URL(what.url);
-  const { request } = url.protocol === "https:" ? await import("node:https") : await import("node:http");
-  const options: RequestOptions = { method: what.method, headers: what.headers, agent: false, signal };
-  return await new Promise((resolve, reject) => {
-    const outgoing = request(url, options, (incoming) => {
-      bodyOf(incoming).then((body) => resolve({ status: incoming.statusCode ?? 0, body }), reject);
-    });
-    outgoing.on("error", reject);
-    outgoing.end();
-  });
-}
-
-async function bodyOf(incoming: IncomingMessage): Promise<string> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of incoming as AsyncIterable<Buffer>) {
-    size += chunk.length;
-    if (size > LARGEST_DOCUMENT) throw new Error("the answer is too large to be settings");
-    chunks.push(chunk);
+  const path = `${url.pathname}${url.search}`;
+  try {
+    const reply = await requestOnce(
+      { origin: url, clock },
+      { method, path, headers, signal, withinMs, largest: LARGEST_DOCUMENT },
+    );
+    return { status: reply.status, body: await reply.text() };
+  } catch (cause) {
+    if (!(cause instanceof HttpTrouble)) throw cause;
+    const why = cause.kind === "too-large" ? "the answer is too large to be settings" : cause.why;
+    throw SourceFailed({ source, why }, { cause });
   }
-  return Buffer.concat(chunks).toString("utf8");
 }

@@ -1,4 +1,4 @@
-import type { Json, JsonObject } from "@slipway/protocol/schema/json";
+import { isObject, type Json, type JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import { certOf } from "../manifest/cloud-provider.ts";
 import type { CloudProvider } from "../manifest/model.ts";
@@ -71,5 +71,5 @@ const isSaid = (value: Json | undefined): boolean =>
 
 function objectIn(map: JsonObject, key: string): JsonObject {
   const value = Object.hasOwn(map, key) ? map[key] : undefined;
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as JsonObject) : {};
+  return isObject(value) ? (value as JsonObject) : {};
 }

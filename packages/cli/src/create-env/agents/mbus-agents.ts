@@ -1,13 +1,15 @@
 import { X509Certificate } from "node:crypto";
 import { readAddress } from "@slipway/engine/agents/address";
-import type { AgentAddress, Agents } from "@slipway/engine/agents/agent";
+import type { Agents } from "@slipway/engine/agents/agent";
+import { agentClient } from "@slipway/engine/agents/agent-client";
 import { makeAgents } from "@slipway/engine/agents/agents";
 import { openAgentSecret } from "@slipway/engine/agents/credentials";
-import { type ClientIdentity, connectionsTo, type Peer } from "@slipway/engine/agents/exchange";
-import { httpsAgent } from "@slipway/engine/agents/https-agent";
+import { type ClientIdentity, httpsTransport } from "@slipway/engine/agents/https-transport";
+import type { AgentTransport } from "@slipway/engine/agents/transport";
 import { type Authority, type Issued, openAuthority } from "@slipway/engine/pki/authority";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
+import type { AgentId } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Bus } from "./bus.ts";
 
@@ -55,29 +57,32 @@ interface Proofs {
 
 /** One address and one password, whichever VM is behind it now. */
 function agentsAt(url: URL, proofs: Proofs, options: EnvAgentsOptions): EnvAgents {
-  const peers = new Map<string, Peer>();
-  const peerOf = (address: AgentAddress, { origin, username, password }: URL): Peer => ({
-    agentId: address.agentId,
-    ...readAddress({ ...address, agentUrl: origin }),
-    user: decodeURIComponent(username),
-    password: decodeURIComponent(password),
-    provenBy: proofs.provenBy,
-    connections: connectionsTo(),
-  });
+  const transports = new Map<string, AgentTransport>();
+  const transportTo = (agentId: AgentId): AgentTransport => {
+    const made = () => options.made?.(agentId);
+    const { origin, username, password } = made()?.url ?? url;
+    const peer = {
+      agentId,
+      ...readAddress({ agentId, agentUrl: origin }),
+      user: decodeURIComponent(username),
+      password: decodeURIComponent(password),
+      provenBy: proofs.provenBy,
+    };
+    return httpsTransport(peer, { ...options, identity: () => proofs.identity(made()?.ca) });
+  };
   return {
-    agent: (address) => {
-      const made = options.made?.(address.agentId);
-      const peer = peers.get(address.agentId) ?? peerOf(address, made?.url ?? url);
-      peers.set(address.agentId, peer);
-      return httpsAgent(peer, { ...options, identity: () => proofs.identity(made?.ca) });
+    agent: ({ agentId }) => {
+      const transport = transports.get(agentId) ?? transportTo(agentId);
+      transports.set(agentId, transport);
+      return agentClient(transport, options);
     },
     introduce: (vm) => proofs.introduce(vm),
     urlFor: () => url.origin,
     renewal: () =>
       Promise.reject(new Error("bug: certificates of an environment are renewed by recreating its VM")),
     close: () => {
-      for (const { connections } of peers.values()) connections.destroy();
-      peers.clear();
+      for (const transport of transports.values()) transport.close();
+      transports.clear();
     },
   };
 }

@@ -7,8 +7,9 @@ import {
   WRONG_VALUE,
 } from "@slipway/engine/manifest/fields";
 import { newReport, type Report, shown } from "@slipway/engine/manifest/problems";
-import { isMap, kindOf } from "@slipway/engine/manifest/tree";
+import { kindOf } from "@slipway/engine/manifest/tree";
 import { readUpdate } from "@slipway/engine/manifest/update-policy";
+import { isObject } from "@slipway/protocol/schema/json";
 import { mbusIn } from "../agents/bus.ts";
 import { ManifestWrong } from "../errors.ts";
 import { checkCa, readCloudProvider } from "./cloud-provider.ts";
@@ -89,8 +90,9 @@ export function readEnvProvider(document: Document): Pick<EnvManifest, "name" | 
 function reading<T>(document: Document, read: (fields: Fields, report: Report) => T | undefined): T {
   const report = newReport();
   const { value, path } = document;
-  const result = isMap(value) ? read(fieldsOf(report, value, ""), report) : undefined;
-  if (!isMap(value)) report.add(WRONG_TYPE, "", `expected a map, found ${kindOf(value)}`, "Write a manifest");
+  const result = isObject(value) ? read(fieldsOf(report, value, ""), report) : undefined;
+  if (!isObject(value))
+    report.add(WRONG_TYPE, "", `expected a map, found ${kindOf(value)}`, "Write a manifest");
   if (result !== undefined && report.problems.length === 0) return result;
   const problems = report.problems.map(
     ({ where, problem, fix }) => `${where === "" ? "" : `${where}: `}${problem}. ${fix}`,

@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { existsSync } from "node:fs";
 import { mkdir, open, readFile, rm } from "node:fs/promises";
-import { request } from "node:http";
 import { join } from "node:path";
 import type { DirectorRegistry, RegistryAccess } from "@slipway/engine/clouds/registry-of-director";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import type { Clock } from "@slipway/kernel/clock";
+import { basicAuth, HttpTrouble, requestOnce } from "@slipway/kernel/http/client";
 import { freePort } from "@slipway/kernel/ports";
 import type { Random } from "@slipway/kernel/random";
 import { readConfig } from "@slipway/registry/config";
@@ -124,7 +124,7 @@ export class EnvRegistry implements DirectorRegistry {
   async #untilItAnswers(access: RegistryAccess): Promise<void> {
     const { clock, dir } = this.#options;
     const started = clock.monotonic();
-    while (!(await answers(access))) {
+    while (!(await answers(access, clock))) {
       const alive = (await processesWith(this.#config)).length > 0;
       if (!alive || clock.monotonic() - started > STARTS_WITHIN_MS) {
         const said = (await readFile(join(dir, "registry.log"), "utf8").catch(() => "")).trim().slice(-400);
@@ -157,19 +157,21 @@ function tell(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
 }
 
 /** With its password, no registry of somebody else's says that it has no such entry. */
-const answers = ({ endpoint, user, password }: RegistryAccess): Promise<boolean> =>
-  new Promise((resolve) => {
-    const call = request(`${endpoint}/instances/is-anybody-there/settings`, {
-      auth: `${user}:${password}`,
-      timeout: ANSWER_MS,
-      agent: false,
-    });
-    call.on("response", (response) => {
-      response.resume();
-      resolve(response.statusCode === 404);
-    });
-    call.on("timeout", () => call.destroy());
-    call.on("error", () => resolve(false));
-    call.on("close", () => resolve(false));
-    call.end();
-  });
+async function answers({ endpoint, user, password }: RegistryAccess, clock: Clock): Promise<boolean> {
+  try {
+    const reply = await requestOnce(
+      { origin: endpoint, clock },
+      {
+        method: "GET",
+        path: "/instances/is-anybody-there/settings",
+        headers: { authorization: basicAuth(user, password) },
+        withinMs: ANSWER_MS,
+      },
+    );
+    reply.discard();
+    return reply.status === 404;
+  } catch (error) {
+    if (error instanceof HttpTrouble) return false;
+    throw error;
+  }
+}

@@ -1,8 +1,9 @@
 import { createHash, createPrivateKey, type KeyObject, webcrypto, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { isMap, own } from "@slipway/engine/manifest/tree";
+import { own } from "@slipway/engine/manifest/tree";
 import { x509 } from "@slipway/engine/pki/sign";
 import type { Random } from "@slipway/kernel/random";
+import { isObject } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { type Around, type Generator, readOptions } from "./generator.ts";
 import { privatePem, rsaKeys } from "./rsa.ts";
@@ -117,7 +118,7 @@ function findSigner(name: string, lib: Library, around: Around): Signer {
   const missing = () =>
     around.fail(`Expected to find variable '${name}' with a certificate; define it before this one`);
   const value = around.lookUp(name)?.value;
-  if (!isMap(value)) throw missing();
+  if (!isObject(value)) throw missing();
   const [certificate, key] = [own(value, "certificate"), own(value, "private_key")];
   if (typeof certificate !== "string" || typeof key !== "string") throw missing();
   const bad = (why: string, cause?: unknown) =>

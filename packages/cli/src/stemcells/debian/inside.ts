@@ -1,4 +1,4 @@
-import { GROUPS, type InsideFile, insideFiles, PLACES } from "@slipway/cpi-docker/stemcells/inside";
+import { GROUPS, type InsideFile, insideFiles, PLACES } from "@slipway/cpi-docker/inside";
 import { officialLines } from "./sources.ts";
 
 /** What is put over Debian's files. `agent` and `node` are files of this machine. */

@@ -1,4 +1,4 @@
-import { EPOCH } from "@slipway/cpi-docker/stemcells/inside";
+import { EPOCH } from "@slipway/cpi-docker/inside";
 import { FINISH } from "./inside.ts";
 
 /** What our agent and the Docker CPI's keeper run, and what Node.js needs. The rest is Debian's smallest system. */

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
-import { EPOCH, type InsideFile } from "@slipway/cpi-docker/stemcells/inside";
+import { EPOCH, type InsideFile } from "@slipway/cpi-docker/inside";
 import { CommandMissing, type Exec, mustRun } from "@slipway/kernel/exec";
 import { packTar, type TarSource } from "modern-tar/fs";
 import { NoBootstrap, RootNotBuilt } from "../errors.ts";

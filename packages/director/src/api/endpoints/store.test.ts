@@ -1,4 +1,4 @@
-import { type Agent, AgentRefused, AgentSilent, AgentUnaware } from "@slipway/engine/agents/agent";
+import { AgentRefused, AgentSilent, AgentUnaware, type KeepsFiles } from "@slipway/engine/agents/agent";
 import { LARGEST_STORE_FILE } from "@slipway/protocol/agent/store-file";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { type Harness, startHarness } from "../testing/harness.ts";
@@ -8,7 +8,7 @@ import { seedShop, WEB_0, WEB_1 } from "../testing/seed.ts";
 const files = new Map<string, string>();
 let trouble: Error | undefined;
 const asked: string[] = [];
-const agent: Pick<Agent, "writeStoreFile" | "readStoreFile"> = {
+const agent: KeepsFiles = {
   writeStoreFile: async (path, content) => {
     asked.push(`write ${path}`);
     if (trouble !== undefined) throw trouble;
@@ -27,7 +27,7 @@ beforeAll(async () => {
     agents: {
       agent: ({ agentId, agentUrl }) => {
         expect({ agentId, agentUrl }).toEqual({ agentId: "ag-1", agentUrl: "https://10.0.0.2:6868" });
-        return agent as Agent;
+        return agent;
       },
     },
   });

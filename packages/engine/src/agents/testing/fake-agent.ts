@@ -44,6 +44,8 @@ export interface FakeAgent {
   readonly port: number;
   readonly agent: Agent;
   readonly warnings: string[];
+  /** Our side of it ends. */
+  readonly close: () => void;
 }
 
 /** Agents of one authority that talk as a test says. To be called where `beforeAll` may. */
@@ -62,7 +64,10 @@ export function fakeAgents() {
 
   return {
     /** Our side of an agent at a port. */
-    agentAt: (port: number, clock: Clock, warnings: string[] = []): Agent => {
+    agentAt(port: number, clock: Clock): Agent {
+      return this.agentsAt(port, clock).agent;
+    },
+    agentsAt: (port: number, clock: Clock, warnings: string[] = []) => {
       const agents = makeAgents({
         authority,
         secret: SECRET,
@@ -73,7 +78,8 @@ export function fakeAgents() {
         warn: (line) => warnings.push(line),
       });
       onTestFinished(() => agents.close());
-      return agents.agent({ agentId: AGENT_ID, agentUrl: `https://127.0.0.1:${port}` });
+      const agent = agents.agent({ agentId: AGENT_ID, agentUrl: `https://127.0.0.1:${port}` });
+      return { agent, close: () => agents.close() };
     },
     async open(talk: Talk, clock: Clock = systemClock): Promise<FakeAgent> {
       const asked: Asked[] = [];
@@ -88,8 +94,8 @@ export function fakeAgents() {
       );
       const port = await listening(server);
       const warnings: string[] = [];
-      const agent = this.agentAt(port, clock, warnings);
-      return { asked, methods: () => asked.map(({ method }) => method), server, port, agent, warnings };
+      const methods = () => asked.map(({ method }) => method);
+      return { asked, methods, server, port, warnings, ...this.agentsAt(port, clock, warnings) };
     },
   };
 }

@@ -1,9 +1,6 @@
-import { cpiContext } from "@slipway/protocol/cpi/context";
-import { type CpiRequest, redactRequest } from "@slipway/protocol/cpi/envelope";
-import { methodNamed } from "@slipway/protocol/cpi/methods";
-import { REDACTED, secretsIn } from "@slipway/protocol/schema/redact";
-import { disks } from "@slipway/protocol/settings/disks";
+import { REDACTED } from "./redact.ts";
 
+/** Takes out of a text what may not be shown. */
 export type Scrub = (text: string) => string;
 
 /** Shorter texts could be anybody's. */
@@ -11,19 +8,6 @@ const LEAST = 4;
 const LEAST_LINE = 16;
 /** A line longer than this is passed on in parts. */
 const LONGEST_LINE = 64 * 1024;
-
-/** The credentials of a call, for texts the CPI writes. */
-export function secretsOf(request: CpiRequest): readonly string[] {
-  const args = methodNamed(request.method)?.args ?? [];
-  return [
-    ...secretsIn(cpiContext, request.context),
-    ...request.arguments.flatMap((value, at) => secretsIn(args[at]?.schema ?? disks, value)),
-  ];
-}
-
-/** Everything the log of the request does not show, for texts that may quote any of it. */
-export const hiddenIn = (request: CpiRequest): readonly string[] =>
-  hiddenFrom(request, redactRequest(request));
 
 /** The texts of a value that its redacted form does not show. */
 export function hiddenFrom(whole: unknown, redacted: unknown): readonly string[] {
@@ -53,10 +37,10 @@ export function scrubber(secrets: readonly string[]): Scrub {
 const allSpellings = (secrets: readonly string[]): readonly string[] =>
   [...new Set(secrets.flatMap(linesOf).flatMap(spellings))].sort((a, b) => b.length - a.length);
 
-/** A private key is printed line by line by whoever shows an object to people. */
+/** Whoever shows an object to people prints a private key line by line, and a tool the line it stumbled over. */
 const linesOf = (secret: string): readonly string[] =>
   secret.includes("\n")
-    ? [secret, ...secret.split("\n").filter((line) => line.length >= LEAST_LINE)]
+    ? [secret, ...secret.split("\n").filter((line) => line.length >= LEAST_LINE && !line.startsWith("-----"))]
     : [secret];
 
 function spellings(secret: string): readonly string[] {
@@ -96,4 +80,14 @@ export class ScrubbedLines {
     this.#rest = this.#rest.slice(end);
     if (text !== "") this.#write(this.#scrub(text));
   }
+}
+
+/** Bounded repeats: the text may be of any length and anybody's. */
+const USER_INFO = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#"'<>]*@/gi;
+const SIGNED = /([?&][\w-]{0,40}(?:signature|token|password|secret|credential|sig|key)=)[^&\s"'#<>]+/gi;
+
+/** Takes credentials out of the URLs in a text. Other secrets are kept out by whoever writes it. */
+export function scrubUrls(text: string): string {
+  if (!text.includes("://")) return text;
+  return text.replace(USER_INFO, `$1${REDACTED}@`).replace(SIGNED, `$1${REDACTED}`);
 }

@@ -1,6 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
+import { type Cloud, placeOf, roomOf } from "./cloud.ts";
+import { wholeNames } from "./files.ts";
 
 /** What a sandbox is, as decided when it was made. */
 export const vmRecord = v.object({
@@ -17,3 +19,6 @@ export type VmRecord = v.InferOutput<typeof vmRecord>;
 export async function readRecord(vmDir: string): Promise<VmRecord> {
   return v.parse(vmRecord, JSON.parse(await readFile(join(vmDir, "vm.json"), "utf8")));
 }
+
+export const vmDir = (cloud: Cloud, cid: string): string => placeOf(cloud, "vms", cid);
+export const allVms = (cloud: Cloud): Promise<string[]> => wholeNames(roomOf(cloud, "vms"));

@@ -1,4 +1,4 @@
-import type { Tools } from "../cloud.ts";
+import type { Tools } from "./cloud.ts";
 
 /** Run with the rights that a sandbox of this user has over its own files. */
 export type Command = readonly [program: string, ...args: string[]];

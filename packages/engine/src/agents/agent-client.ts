@@ -1,3 +1,4 @@
+import type { Clock } from "@slipway/kernel/clock";
 import { AGENT_MESSAGES, type AgentMessageName } from "@slipway/protocol/agent/messages";
 import { check } from "@slipway/protocol/schema/check";
 import { type JsonObject, open, text } from "@slipway/protocol/schema/json";
@@ -11,11 +12,12 @@ import {
   AgentUnaware,
   type AskOptions,
 } from "./agent.ts";
-import type { Peer } from "./exchange.ts";
-import { type Answer, ask, nameOf, noSense, type QuestionTools } from "./question.ts";
+import { type Answer, ask, noSense } from "./question.ts";
+import type { AgentTransport } from "./transport.ts";
 import { waitUntilReady } from "./wait.ts";
 
-export interface HttpsAgentOptions extends QuestionTools {
+export interface AgentClientOptions {
+  readonly clock: Clock;
   readonly warn: (line: string) => void;
   /** After so long a stop is no longer waited for; default 300 s. */
   readonly stopWaitMs?: number;
@@ -38,11 +40,11 @@ const stateReply = open({ job_state: text("job_state"), networks });
 /** What a message came to. `left`: its task still runs, and is no longer waited for. */
 type Outcome = Extract<Answer, { readonly kind: "value" | "exception" }> | { readonly kind: "left" };
 
-/** An agent that is asked over HTTPS. */
-export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
+/** The protocol of agents: messages, tasks that are polled to their end, what a failure means. */
+export function agentClient(to: AgentTransport, options: AgentClientOptions): Agent {
   const { clock, warn } = options;
   const question = (method: AgentMessageName, args: readonly unknown[], asked: AskOptions) =>
-    ask(peer, method, args, options, asked);
+    ask(to, method, args, clock, asked);
 
   /** Asks, and follows the task to its end; for `withinMs` if that is given. */
   const follow = async (
@@ -74,13 +76,13 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
       await question("cancel_task", [id], { timeoutMs: CANCEL_MS });
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      warn(`${nameOf(peer)} could not be told to cancel its drain: ${error.message}`);
+      warn(`${to.name} could not be told to cancel its drain: ${error.message}`);
     }
   };
 
   const refused = (method: string, message: string) => {
     const Refused = UNKNOWN.test(message) ? AgentUnaware : AgentRefused;
-    return new Refused(`${nameOf(peer)} refused ${method}: ${message}`);
+    return new Refused(`${to.name} refused ${method}: ${message}`);
   };
 
   const value = async (method: AgentMessageName, args: readonly unknown[], asked: AskOptions = {}) => {
@@ -99,30 +101,29 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
     if (outcome.kind !== "exception") return;
     if (!UNKNOWN.test(outcome.message)) throw refused(method, outcome.message);
     asked.noted?.("unknown");
-    warn(`${nameOf(peer)} does not know ${method}; going on without it`);
+    warn(`${to.name} does not know ${method}; going on without it`);
   };
 
   const drainSeconds = async (args: readonly unknown[], asked: AskOptions): Promise<number> => {
     const seconds = await value("drain", args, asked);
     if (typeof seconds === "number" && Number.isInteger(seconds)) return seconds;
-    throw noSense(peer, "drain", "something that is not a number of seconds");
+    throw noSense(to, "drain", "something that is not a number of seconds");
   };
 
   /** For at most a day: then the drain is taken to be over. */
   const waitForDrain = async (seconds: number, asked: AskOptions) => {
     if (seconds > LONGEST_DRAIN_S)
-      warn(`${nameOf(peer)} asks for ${seconds} s to drain; it gets ${LONGEST_DRAIN_S}`);
+      warn(`${to.name} asks for ${seconds} s to drain; it gets ${LONGEST_DRAIN_S}`);
     await clock.sleep(Math.min(seconds, LONGEST_DRAIN_S) * 1000, asked.signal);
   };
 
   return {
     ping: async (asked = {}) => {
-      if ((await value("ping", [], asked)) !== "pong")
-        throw noSense(peer, "ping", "something else than pong");
+      if ((await value("ping", [], asked)) !== "pong") throw noSense(to, "ping", "something else than pong");
     },
     waitUntilReady: ({ withinMs, signal, noted }) =>
       waitUntilReady({
-        name: nameOf(peer),
+        name: to.name,
         withinMs,
         clock,
         signal,
@@ -131,8 +132,7 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
           return question("ping", [], { signal, timeoutMs });
         },
       }),
-    getState: async (full, asked = {}) =>
-      stateOf(await value("get_state", full ? ["full"] : [], asked), peer),
+    getState: async (full, asked = {}) => stateOf(await value("get_state", full ? ["full"] : [], asked), to),
     apply: (spec, asked) => done("apply", [spec], asked),
     prepare: (spec, asked) => done("prepare", [spec], asked),
     start: (asked) => done("start", [], asked),
@@ -140,10 +140,10 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
       const withinMs = options.stopWaitMs ?? STOP_WAIT_MS;
       const outcome = await follow("stop", [], asked, withinMs);
       if (outcome.kind === "left")
-        warn(`${nameOf(peer)} did not stop its jobs within ${withinMs / 1000} s; going on without waiting`);
+        warn(`${to.name} did not stop its jobs within ${withinMs / 1000} s; going on without waiting`);
       if (outcome.kind !== "exception") return;
       if (!STOP_TIMED_OUT.test(outcome.message)) throw refused("stop", outcome.message);
-      warn(`${nameOf(peer)}: ${outcome.message}; going on`);
+      warn(`${to.name}: ${outcome.message}; going on`);
     },
     drain: async (type, spec, asked = {}) => {
       let seconds = await drainSeconds([type, spec], asked);
@@ -159,7 +159,7 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
       const cids = await value("list_disk", [], asked);
       const checked = check(v.array(text("a disk cid")), cids, "list_disk");
       if (checked.ok) return checked.value;
-      throw noSense(peer, "list_disk", `no list of disk cids (${checked.problems.join("; ")})`);
+      throw noSense(to, "list_disk", `no list of disk cids (${checked.problems.join("; ")})`);
     },
     addPersistentDisk: (cid, hint, asked) => doneIfKnown("add_persistent_disk", [cid, hint], asked),
     removePersistentDisk: (cid, asked) => doneIfKnown("remove_persistent_disk", [cid], asked),
@@ -172,7 +172,7 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
       const { result } = AGENT_MESSAGES.read_store_file;
       const checked = check(result, await value("read_store_file", [{ path }], asked), "read_store_file");
       if (checked.ok) return checked.value.content;
-      throw noSense(peer, "read_store_file", `no text of a file (${checked.problems.join("; ")})`);
+      throw noSense(to, "read_store_file", `no text of a file (${checked.problems.join("; ")})`);
     },
     shutdown: async (asked = {}) => {
       try {
@@ -185,9 +185,9 @@ export function httpsAgent(peer: Peer, options: HttpsAgentOptions): Agent {
   };
 }
 
-function stateOf(value: unknown, peer: Peer): AgentState {
+function stateOf(value: unknown, to: AgentTransport): AgentState {
   const checked = check(stateReply, value, "get_state");
-  if (!checked.ok) throw noSense(peer, "get_state", `no state of an agent (${checked.problems.join("; ")})`);
+  if (!checked.ok) throw noSense(to, "get_state", `no state of an agent (${checked.problems.join("; ")})`);
   const raw = checked.value as unknown as JsonObject;
   return { jobState: checked.value.job_state, networks: checked.value.networks, raw };
 }

@@ -1,12 +1,11 @@
 import { readFile } from "node:fs/promises";
 import { type Cloud, place } from "../cloud.ts";
 import { AddressRefused, NetworkSetupFailed } from "../errors.ts";
-import { runningIn } from "../sandbox/identity.ts";
-import { readRecord, type VmRecord } from "../vms/record.ts";
-import { allVms, vmDir } from "../vms/vms.ts";
-import { contains } from "./ipv4.ts";
-import { AGENT_PORT, listenersOn } from "./listeners.ts";
-import { isHostEnd } from "./plan.ts";
+import { contains } from "../networks/ipv4.ts";
+import { AGENT_PORT, listenersOn } from "../networks/listeners.ts";
+import { isHostEnd } from "../networks/plan.ts";
+import { allVms, readRecord, type VmRecord, vmDir } from "../vm-record.ts";
+import { runningIn } from "./identity.ts";
 
 /** Refuses addresses that somebody has: another running sandbox, another program, or the host for purposes of its own. */
 export async function mustBeFree(cloud: Cloud, cid: string, record: VmRecord): Promise<void> {

@@ -1,6 +1,6 @@
-import { isMap } from "@slipway/engine/manifest/tree";
 import { escaped } from "@slipway/engine/manifest/yaml";
 import { yamlOptions } from "@slipway/engine/manifest/yaml-schema";
+import { isObject } from "@slipway/protocol/schema/json";
 import { Document, isScalar, type Scalar, visit } from "yaml";
 
 /**
@@ -22,7 +22,7 @@ export function writeDocument(value: unknown): string {
 
 function sorted(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(sorted);
-  if (!isMap(value)) return value;
+  if (!isObject(value)) return value;
   // A Map, because an object puts keys that are whole numbers first.
   return new Map(
     Object.keys(value)

@@ -1,7 +1,9 @@
+import type { Socket } from "node:net";
 import { toError } from "@slipway/kernel/errors";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { type Agent, AgentRefused, AgentSilent, AgentUnaware } from "./agent.ts";
+import { agentClient } from "./agent-client.ts";
 import {
   AGENT_ID,
   type Asked,
@@ -11,6 +13,8 @@ import {
   type Talk,
   values,
 } from "./testing/fake-agent.ts";
+import type { AgentRequest, AgentTransport, Delivery } from "./transport.ts";
+import { silence } from "./trouble.ts";
 
 const fakes = fakeAgents();
 const caught = (work: Promise<unknown>): Promise<Error> =>
@@ -261,5 +265,48 @@ describe("an agent that is away for a moment", () => {
     server.listen(port, "127.0.0.1");
     await mounted;
     expect(fake.methods()).toEqual(["mount_disk"]);
+  });
+});
+
+describe("a connection", () => {
+  it("stays open between the messages of a deploy, and ends with the Director", async () => {
+    const sockets = new Set<Socket>();
+    const { agent, asked, server, close } = await fakes.open(tasks(() => ({})));
+    server.on("secureConnection", (socket: Socket) => sockets.add(socket));
+    await agent.prepare({});
+    await agent.mountDisk("vol-1");
+    await agent.start();
+    expect([asked.length, sockets.size]).toEqual([12, 1]);
+    close();
+    await expect.poll(() => [...sockets].every((socket) => socket.destroyed)).toBe(true);
+  });
+});
+
+describe("the protocol over another transport", () => {
+  it("needs no more of it than to bring a message and a reply", async () => {
+    const clock = fakeClock({ hurry: true });
+    const sent: AgentRequest[] = [];
+    const replies: Delivery[] = [
+      { kind: "trouble", trouble: silence, late: false },
+      { kind: "task", id: "t" },
+      { kind: "trouble", trouble: silence, late: true },
+      { kind: "value", value: {} },
+    ];
+    const bus: AgentTransport = {
+      name: "agent 7 on a bus",
+      send: async (request) => {
+        sent.push(request);
+        return replies[sent.length - 1] ?? { kind: "exception", message: "no more" };
+      },
+      close: () => undefined,
+    };
+    const agent = agentClient(bus, { clock, warn: () => undefined });
+    // What may have arrived is not sent again, unless asking twice does no harm.
+    expect((await caught(agent.mountDisk("v"))).message).toContain(
+      "agent 7 on a bus did not answer mount_disk",
+    );
+    await agent.mountDisk("v");
+    expect(sent.map(({ method }) => method)).toEqual(["mount_disk", "mount_disk", "get_task", "get_task"]);
+    expect((await caught(agent.start())).message).toBe("agent 7 on a bus refused start: no more");
   });
 });

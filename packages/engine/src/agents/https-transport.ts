@@ -1,0 +1,130 @@
+import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
+import type { DetailedPeerCertificate, PeerCertificate } from "node:tls";
+import type { Clock } from "@slipway/kernel/clock";
+import { basicAuth, HttpClient, HttpTrouble } from "@slipway/kernel/http/client";
+import { undiciWire } from "@slipway/kernel/http/undici-wire";
+import type { Random } from "@slipway/kernel/random";
+import type { AgentId } from "@slipway/protocol/ids";
+import { bracketed, urlOf } from "./address.ts";
+import { WrongAgent } from "./agent.ts";
+import { readHttpReply } from "./reply.ts";
+import type { AgentTransport, Delivery } from "./transport.ts";
+import { certificateTrouble, silence, troubleOf, troubleOfTime } from "./trouble.ts";
+
+/** What the Director shows to agents, and whom it believes. */
+export interface ClientIdentity {
+  /** Without a pair, a password alone says who calls. */
+  readonly privateKey?: string;
+  readonly certificate?: string;
+  readonly ca: string;
+}
+
+/** One agent as somebody to connect to. */
+export interface Peer {
+  readonly agentId: AgentId;
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  /** What its certificate must bear: its id, unless somebody else has made it for an address. */
+  readonly provenBy?: "id" | "address";
+}
+
+export interface HttpsTools {
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly directorUuid: string;
+  /** What the Director shows to agents. */
+  readonly identity: () => Promise<ClientIdentity>;
+}
+
+/** Larger than any answer of today's messages. */
+const LARGEST_REPLY = 8 << 20;
+/** A connection is kept so long between messages: a deploy has dozens for each agent, and a handshake costs more than all. */
+const KEEP_MS = 10_000;
+
+/**
+ * Messages to one agent over HTTPS. Its connections are its own: who answers is proven when one is made, and one shared
+ * between agents would carry that proof to the wrong one.
+ */
+export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
+  const client = new HttpClient({
+    origin: urlOf(peer.host, peer.port),
+    clock: tools.clock,
+    wire: undiciWire,
+    keepMs: KEEP_MS,
+    tls: async () => {
+      const { privateKey: key, certificate: cert, ca } = await tools.identity();
+      return { key, cert, ca, checkServerIdentity: (_host, shown) => identityError(peer, shown) };
+    },
+  });
+
+  const exchange = async (body: string, withinMs: number, signal: AbortSignal | undefined) => {
+    const reply = await client.request({
+      method: "POST",
+      path: "/agent",
+      headers: { "content-type": "application/json", authorization: basicAuth(peer.user, peer.password) },
+      body,
+      withinMs,
+      signal,
+      largest: LARGEST_REPLY,
+    });
+    return {
+      status: reply.status,
+      contentType: reply.header("content-type") ?? "",
+      body: await reply.text(),
+    };
+  };
+
+  return {
+    name: nameOf(peer),
+    send: async ({ method, arguments: args }, withinMs, signal): Promise<Delivery> => {
+      const replyTo = `director.${tools.directorUuid}.${peer.agentId}.${tools.random.uuid()}`;
+      const envelope = { protocol: 3, method, arguments: args, reply_to: replyTo };
+      try {
+        const answer = await exchange(JSON.stringify(envelope), withinMs, signal);
+        const reply = readHttpReply(answer, [peer.password]);
+        return reply.kind === "silence" ? { kind: "trouble", trouble: silence, late: false } : reply;
+      } catch (error) {
+        if (signal?.aborted) throw signal.reason;
+        return undelivered(error, peer);
+      }
+    },
+    close: () => client.close(),
+  };
+}
+
+function undelivered(error: unknown, peer: Peer): Delivery {
+  if (!(error instanceof HttpTrouble)) throw error;
+  const { kind, cause } = error;
+  // Whether the answer has begun makes no difference: it is not there.
+  const phase = error.phase === "answering" ? "sent" : error.phase;
+  if (kind === "late") return { kind: "trouble", trouble: troubleOfTime(phase), late: true };
+  if (kind === "too-large") return { kind: "junk", what: `more than ${LARGEST_REPLY >> 20} MiB` };
+  if (cause instanceof WrongAgent) throw cause;
+  const wrong = certificateTrouble(error.code ?? "");
+  if (wrong === undefined)
+    return { kind: "trouble", trouble: troubleOf({ ...error, phase }), cause, late: false };
+  const message = `${peer.host} port ${peer.port} is not the agent ${peer.agentId}: ${wrong}; see that the address is still that VM's and the clock is right, otherwise recreate the VM`;
+  throw new WrongAgent(message, { cause });
+}
+
+/** The certificate of an agent bears its id; its address may be anybody's tomorrow. */
+function identityError(peer: Peer, shown: PeerCertificate | DetailedPeerCertificate): Error | undefined {
+  const certificate = new X509Certificate(shown.raw);
+  const proven =
+    peer.provenBy === "address"
+      ? isIP(peer.host) === 0
+        ? certificate.checkHost(peer.host)
+        : certificate.checkIP(peer.host)
+      : certificate.checkHost(peer.agentId, { wildcards: false });
+  if (proven !== undefined) return undefined;
+  const { CN } = shown.subject;
+  const who = /^[\w.-]{1,80}$/.test(String(CN)) ? `the one of ${String(CN)}` : "of another name";
+  return new WrongAgent(
+    `${peer.host} port ${peer.port} is not the agent ${peer.agentId}: its certificate is ${who}; see which VM has this address now, and recreate the one that should`,
+  );
+}
+
+const nameOf = (peer: Peer): string => `agent ${peer.agentId} at ${bracketed(peer.host)}:${peer.port}`;

@@ -1,0 +1,33 @@
+import type { AgentMessageName } from "@slipway/protocol/agent/messages";
+import type { Reply } from "./reply.ts";
+import type { Trouble } from "./trouble.ts";
+
+/** A message to an agent, whatever carries it. */
+export interface AgentRequest {
+  readonly method: AgentMessageName;
+  readonly arguments: readonly unknown[];
+}
+
+/** What became of it: the agent's reply, or why none came. */
+export type Delivery =
+  | Reply
+  | {
+      readonly kind: "trouble";
+      readonly trouble: Trouble;
+      readonly cause?: unknown;
+      /** The time is up. */
+      readonly late: boolean;
+    };
+
+/**
+ * Carries messages to one agent and its replies back, once each: what is worth another try is the protocol's to say.
+ * HTTPS today.
+ */
+export interface AgentTransport {
+  /** Of the agent, for people: `agent 4b0f at 10.0.0.2:6868`. */
+  readonly name: string;
+  /** Rejects with `WrongAgent` when somebody else is there, and with the signal's reason. */
+  send(request: AgentRequest, withinMs: number, signal: AbortSignal | undefined): Promise<Delivery>;
+  /** Ends its connections. */
+  close(): void;
+}
