@@ -7,7 +7,6 @@ import { pathToFileURL } from "node:url";
 import { emptyList, emptyListOfDeployment, getResourcesId } from "@slipway/director/api/endpoints/not_yet";
 import { getReleases, noSuchRelease, postPackagesMatches } from "@slipway/director/api/endpoints/releases";
 import { routes } from "@slipway/director/api/routes";
-import { directorConfig } from "@slipway/director/config";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { AGENT_MESSAGES } from "@slipway/protocol/agent/messages";
 import { capabilities } from "@slipway/protocol/cpi/capabilities";
@@ -15,7 +14,14 @@ import { cpiContext } from "@slipway/protocol/cpi/context";
 import { CPI_ERRORS } from "@slipway/protocol/cpi/errors";
 import { existsIn } from "@slipway/protocol/cpi/method";
 import { CPI_METHODS } from "@slipway/protocol/cpi/methods";
+import { configConflict } from "@slipway/protocol/director/config";
+import { directorConfig } from "@slipway/protocol/director/config-file";
+import { conversationLine } from "@slipway/protocol/director/conversation-line";
+import { instanceState } from "@slipway/protocol/director/instance";
+import { refusal } from "@slipway/protocol/director/refusal";
+import { taskEvent } from "@slipway/protocol/director/task-event";
 import { negotiate } from "@slipway/protocol/negotiate";
+import { shapeOf } from "@slipway/protocol/schema/children";
 import { fieldDocs, typeText } from "@slipway/protocol/schema/describe";
 import { agentSettings, updateSettings } from "@slipway/protocol/settings/agent-settings";
 import { hintFields } from "@slipway/protocol/settings/disk-hint";
@@ -180,40 +186,97 @@ function agentPage() {
 
 async function apiPage() {
   const rows = [];
+  const used = new Set();
+  const named = (schema) => {
+    const name = documents.get(schema);
+    if (name !== undefined) used.add(schema);
+    return name === undefined ? typeText(schema) : `[${name}](#${name.toLowerCase()})`;
+  };
+  const documentText = (schema) => {
+    if (schema === undefined) return "";
+    const shape = shapeOf(schema);
+    return shape.kind === "list" && !documents.has(schema) ? `list of ${named(shape.item)}` : named(schema);
+  };
+  const queryText = (query) => {
+    if (query === undefined) return "";
+    named(query);
+    const names = fieldDocs(query).map(({ path }) => path.replace("[]", "\\[\\]"));
+    return `[${names.join(", ")}](#${documents.get(query).toLowerCase()})`;
+  };
   for (const route of routes) {
+    const { query, body, reply } = route.endpoint;
+    const form = { any: "", yaml: "YAML", json: "JSON", archive: "archive" }[route.body];
     rows.push([
       `\`${route.method} ${route.path}\``,
-      { any: "", yaml: "YAML", json: "JSON", archive: "archive" }[route.body],
       permissionText(route.permission),
-      await answerText(route),
+      queryText(query),
+      body === undefined ? form : documentText(body),
+      (await refusalText(route)) ?? documentText(reply),
     ]);
   }
   return [
     "# The Director's API",
     GENERATED,
-    "BOSH's endpoints, from `packages/director/src/api/routes.ts`. *Who*: `read` is a user with the scope `bosh.read` or `bosh.admin`; `admin` needs `bosh.admin`; the uploads have scopes of their own, or `bosh.admin`. An empty *answer* means that the endpoint does its work. A path that is not in the list is answered with 404. `/strays`, `.../store` and the output type `conversation` are ours. `PUT /resurrection` is remembered and has no effect yet. A CPI config that names CPIs is refused.",
-    table(["endpoint", "body", "who", "answer"], rows),
+    "BOSH's endpoints, from `packages/director/src/api/routes.ts`, and their documents, from `packages/protocol/src/director/`. *Who*: `read` is a user with the scope `bosh.read` or `bosh.admin`; `admin` needs `bosh.admin`; the uploads have scopes of their own, or `bosh.admin`. Where *answer* is empty there is none, or a redirect to a task. A path that is not in the list is answered with 404. `/strays`, `.../store`, `.../disks`, keys called `slipway` and the output type `conversation` are ours. `PUT /resurrection` is remembered and has no effect yet. A CPI config that names CPIs is refused.",
+    table(["endpoint", "who", "query", "body", "answer"], rows),
+    "## Documents",
+    "Readers let unknown fields through. A field that is not always there may be null or missing with another Director; ours leaves out only what has nothing to say. `refusal` comes with every 4xx and 5xx that is not plain text.",
+    ...documentSections([...documents].filter(([schema]) => used.has(schema) || ALONE.includes(schema))),
     "",
   ].join("\n\n");
 }
 
+/** Documents that no endpoint answers with itself. */
+const ALONE = [refusal, configConflict, taskEvent, conversationLine, instanceState];
+
+/** Schemas of the API by the names of their exports. */
+const documents = new Map(
+  await Promise.all(
+    readdirSync("packages/protocol/dist/director")
+      .filter((file) => file.endsWith(".js"))
+      .map((file) => import(pathToFileURL(join("packages/protocol/dist/director", file)).href)),
+  ).then((modules) =>
+    modules
+      .flatMap((module) => Object.entries(module))
+      .filter(([, value]) => value?.kind === "schema")
+      .map(([name, value]) => [value, name]),
+  ),
+);
+
+const documentSections = (found) =>
+  found
+    .sort(([, a], [, b]) => a.localeCompare(b))
+    .flatMap(([schema, name]) => {
+      const rows = fieldDocs(schema).map((f) => [
+        `\`${f.path}\``,
+        f.type,
+        f.required ? "yes" : "",
+        f.shown,
+        f.doc,
+      ]);
+      return [
+        `### ${name}`,
+        rows.length === 0 ? typeText(schema) : table(["field", "type", "always", "in logs", "meaning"], rows),
+      ];
+    });
+
 function permissionText(permission) {
   if (typeof permission !== "function") return permission.replaceAll("_", " ");
-  const who = (type) => permission({ query: { type } });
+  const who = (type) => permission({ type });
   return `${who("event")}; for debug, cpi and conversation ${who("debug")}`;
 }
 
 /** Endpoints that are still to come refuse before they look at anything; the others miss what they are not given. */
-async function answerText({ handle }) {
-  if ([emptyList, emptyListOfDeployment, getReleases, postPackagesMatches].includes(handle))
+async function refusalText({ endpoint }) {
+  if ([emptyList, emptyListOfDeployment, getReleases, postPackagesMatches].includes(endpoint))
     return "an empty list, for now";
-  if ([noSuchRelease, getResourcesId].includes(handle)) return "404, there is none, for now";
+  if ([noSuchRelease, getResourcesId].includes(endpoint)) return "404, there is none, for now";
   try {
-    await handle(undefined, undefined);
+    await endpoint.answer(undefined, undefined);
   } catch (error) {
     if (error instanceof DirectorError) return `${error.status}, *${error.message}*`;
   }
-  return "";
+  return undefined;
 }
 
 /** The page with its generated part as it is now: between `<!-- config -->` and `<!-- end of config -->`. */

@@ -1,6 +1,6 @@
 import type { DirectorApi } from "../api/director-api.ts";
 import { taskNumber } from "../api/task-number.ts";
-import { listTasks } from "../api/task-wire.ts";
+import { listTasks } from "../api/tasks.ts";
 import type { Command, Given } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
 import type { Tools } from "../tools.ts";

@@ -7,15 +7,32 @@ import type * as v from "valibot";
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** What an endpoint declares of its requests and its answer. */
+export interface Shapes {
+  readonly query?: v.LooseObjectSchema<v.ObjectEntries, undefined>;
+  /** Of a JSON body. */
+  readonly body?: v.GenericSchema;
+  readonly reply?: v.GenericSchema;
+}
+
+/** Only what is declared can be read. */
+export type QueryOf<S extends Shapes> =
+  S["query"] extends v.LooseObjectSchema<infer E, undefined>
+    ? { readonly [K in keyof E]?: string | readonly string[] }
+    : Record<never, never>;
+type BodyOf<S extends Shapes> = S["body"] extends v.GenericSchema ? v.InferOutput<S["body"]> : unknown;
+
 /** One request, as endpoints see it. */
-export interface Call {
+export interface Call<S extends Shapes = Shapes> {
   readonly params: Readonly<Record<string, string>>;
-  readonly query: Query;
+  readonly query: QueryOf<S>;
   /** Empty where no credentials were needed and none were good. */
   readonly user: string;
   readonly header: (name: string) => string | undefined;
   /** The whole body, within bounds. */
   readonly text: () => Promise<string>;
+  /** The body as JSON, of the declared shape. */
+  readonly json: () => Promise<BodyOf<S>>;
   readonly stream: IncomingMessage;
 }
 
@@ -62,12 +79,8 @@ function readBytes(stream: IncomingMessage, clock: Clock): Promise<Buffer> {
   });
 }
 
-/** The body as JSON of a shape. */
-export async function jsonBody<const S extends v.GenericSchema>(
-  call: Call,
-  schema: S,
-): Promise<v.InferOutput<S>> {
-  const text = await call.text();
+/** A body as JSON of a shape. */
+export function readJson(text: string, schema: v.GenericSchema): unknown {
   let value: unknown;
   try {
     value = parseStrictJson(text, "the body of the request");
@@ -89,30 +102,34 @@ export function checked<const S extends v.GenericSchema>(
 }
 
 /** The last one given. */
-export function one(query: Query, name: string): string | undefined {
-  const value = query[name];
+function one<Q extends object>(query: Q, name: keyof Q): string | undefined {
+  const value = inQuery(query, name);
   return typeof value === "string" || value === undefined ? value : value.at(-1);
 }
 
+const inQuery = <Q extends object>(query: Q, name: keyof Q) =>
+  query[name] as string | readonly string[] | undefined;
+
 /** Undefined also when it is empty. */
-export const given = (query: Query, name: string): string | undefined => one(query, name) || undefined;
+export const given = <Q extends object>(query: Q, name: keyof Q): string | undefined =>
+  one(query, name) || undefined;
 
-export const flag = (query: Query, name: string): boolean => one(query, name) === "true";
+export const flag = <Q extends object>(query: Q, name: keyof Q): boolean => one(query, name) === "true";
 
-export function many(query: Query, name: string): readonly string[] {
-  const value = query[name];
+export function many<Q extends object>(query: Q, name: keyof Q): readonly string[] {
+  const value = inQuery(query, name);
   if (value === undefined) return [];
   return typeof value === "string" ? [value] : value;
 }
 
-export function param(call: Call, name: string): string {
+export function param(call: Pick<Call, "params">, name: string): string {
   const value = call.params[name];
   if (value === undefined || value === "") throw new DirectorError(40001, `the path lacks the ${name}`);
   return value;
 }
 
 /** A whole number of at least `least`. */
-export function whole(query: Query, name: string, least: number): number | undefined {
+export function whole<Q extends object>(query: Q, name: keyof Q & string, least: number): number | undefined {
   const text = given(query, name);
   if (text === undefined) return undefined;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;

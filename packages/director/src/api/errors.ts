@@ -1,6 +1,6 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { defineError, SlipwayError } from "@slipway/kernel/errors";
-import { json, type Reply } from "./reply.ts";
+import { type Reply, refusal } from "./reply.ts";
 
 /** Every failure the API names itself. What it refuses a caller is a `DirectorError` with upstream's number. */
 
@@ -48,4 +48,4 @@ export const isOurs = (error: unknown): boolean =>
     : !(error instanceof SlipwayError && error.kind === "operator");
 
 const problem = (status: number, code: number, description: string): Reply =>
-  json({ code, description }, status);
+  refusal({ code, description }, status);

@@ -15,11 +15,11 @@ export interface TaskOrder<S extends v.GenericSchema> {
 
 /** Checks what the task is to do, puts it in the queue, and sends the caller there. */
 export async function startTask<const S extends v.GenericSchema<unknown, object>>(
-  call: Call,
+  call: Pick<Call, "user" | "header">,
   services: Services,
   schema: S,
   order: TaskOrder<S>,
-): Promise<Reply> {
+): Promise<Reply<never>> {
   const params = checked(schema, order.params, "task");
   const id = await services.tasks.enqueue({
     type: order.type,
@@ -35,7 +35,7 @@ export async function startTask<const S extends v.GenericSchema<unknown, object>
 
 const LONGEST_CONTEXT_ID = 64;
 
-function contextId(call: Call): string {
+function contextId(call: Pick<Call, "header">): string {
   const id = call.header("x-bosh-context-id") ?? "";
   if (id.length <= LONGEST_CONTEXT_ID) return id;
   throw new DirectorError(70010, `X-Bosh-Context-Id has more than ${LONGEST_CONTEXT_ID} characters`);

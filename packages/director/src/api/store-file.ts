@@ -11,6 +11,7 @@ import { activeDisk, activeVm, type InstanceRecord } from "@slipway/engine/model
 import { DeadlineExceeded, withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
 import { storePath } from "@slipway/protocol/agent/store-file";
+import type { storeFileQuery } from "@slipway/protocol/director/instance";
 import { type Call, checked, given, param } from "./call.ts";
 import { deploymentOf, instanceOf } from "./lookup.ts";
 import type { Services } from "./services.ts";
@@ -28,7 +29,10 @@ export interface StoreFile {
 }
 
 /** What the path and query name. An instance without VM or disk is refused before anybody is asked. */
-export async function storeFileOf(call: Call, { db, agents, clock }: Services): Promise<StoreFile> {
+export async function storeFileOf(
+  call: Call<{ query: typeof storeFileQuery }>,
+  { db, agents, clock }: Services,
+): Promise<StoreFile> {
   const path = given(call.query, "path");
   if (path === undefined) throw new DirectorError(40001, "the query lacks 'path'");
   checked(storePath, path, "path");

@@ -1,12 +1,13 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
+import { configDeletionQuery } from "@slipway/protocol/director/config";
 import { deleteConfigs } from "../../store/configs.ts";
 import { addEvent } from "../../store/events.ts";
 import { inTransaction } from "../../store/open.ts";
 import { given } from "../call.ts";
 import { nothing } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
-export const deleteConfigsByName: Handler = async (call, { db }) => {
+export const deleteConfigsByName = endpoint({ query: configDeletionQuery }, async (call, { db }) => {
   const type = given(call.query, "type");
   const name = given(call.query, "name");
   if (type === undefined || name === undefined) {
@@ -20,4 +21,4 @@ export const deleteConfigsByName: Handler = async (call, { db }) => {
   });
   if (count > 0) return nothing();
   throw new DirectorError(440012, `there is no ${type} config called '${name}'`, { status: 404 });
-};
+});

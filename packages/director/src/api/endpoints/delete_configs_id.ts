@@ -4,10 +4,10 @@ import { addEvent } from "../../store/events.ts";
 import { inTransaction } from "../../store/open.ts";
 import { param } from "../call.ts";
 import { nothing } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { configOf } from "./get_configs_id.ts";
 
-export const deleteConfigsId: Handler = async (call, { db }) => {
+export const deleteConfigsId = endpoint({}, async (call, { db }) => {
   const { id, type, name } = await configOf(db, param(call, "id"));
   const count = await inTransaction(db, async (tx) => {
     const deleted = await deleteConfigs(tx, { id });
@@ -17,4 +17,4 @@ export const deleteConfigsId: Handler = async (call, { db }) => {
   });
   if (count > 0) return nothing();
   throw new DirectorError(440012, `the config with the id '${id}' is deleted already`, { status: 404 });
-};
+});

@@ -1,12 +1,13 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
+import { diskDeletionQuery } from "@slipway/protocol/director/disk";
 import { deleteOrphanDisksParams, orphanDiskParams } from "@slipway/protocol/director/task-params";
 import { diskHolder } from "../../store/disks.ts";
 import { flag, param } from "../call.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
 /** With `orphan=true` a disk leaves its instance for the orphan list; without, it is deleted from there, only there. */
-export const deleteDisksCid: Handler = async (call, services) => {
+export const deleteDisksCid = endpoint({ query: diskDeletionQuery }, async (call, services) => {
   const cid = param(call, "cid");
   if (flag(call.query, "orphan")) {
     return startTask(call, services, orphanDiskParams, {
@@ -27,4 +28,4 @@ export const deleteDisksCid: Handler = async (call, services) => {
     description: "delete orphan disks",
     params: { disk_cids: [cid] },
   });
-};
+});

@@ -1,15 +1,16 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
+import { stateQuery } from "@slipway/protocol/director/deployment";
 import { changeStateParams, STATES } from "@slipway/protocol/director/task-params";
 import { loadInstances } from "../../store/instances.ts";
 import type { Db } from "../../store/schema.ts";
 import { type Call, given, param } from "../call.ts";
 import { deployDescription, deployOptionsOf } from "../deploy-options.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
 /** start, stop, restart, recreate: of all (`*`), of a group, of an instance. The stored manifest is deployed again. */
-export const putDeploymentsNameJobs: Handler = async (call, services) => {
+export const putDeploymentsNameJobs = endpoint({ query: stateQuery }, async (call, services) => {
   const { db } = services;
   const deployment = await deploymentOf(db, param(call, "deployment"));
   const to = STATES.find((state) => state === given(call.query, "state"));
@@ -35,9 +36,9 @@ export const putDeploymentsNameJobs: Handler = async (call, services) => {
       options: deployOptionsOf(call.query),
     },
   });
-};
+});
 
-async function target(call: Call, db: Db, deployment: string) {
+async function target(call: Pick<Call, "params">, db: Db, deployment: string) {
   const group = param(call, "group");
   const { index } = call.params;
   if (group === "*") return {};

@@ -1,22 +1,23 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
+import { scanAndFix } from "@slipway/protocol/director/problem";
 import { scanAndFixParams } from "@slipway/protocol/director/task-params";
 import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { findAttribute } from "../../store/attributes.ts";
-import { jsonBody, param } from "../call.ts";
+import { param } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 import { RESURRECTION_PAUSED } from "./get_resurrection.ts";
 
-const body = open({ jobs: mapOf(v.array(v.union([v.string(), v.number()]))) });
+const _body = open({ jobs: mapOf(v.array(v.union([v.string(), v.number()]))) });
 const PAUSED = 410004;
 
 /** For health monitors: `{"jobs": {"web": [0, "<id>"]}}`. */
-export const putDeploymentsNameScanAndFix: Handler = async (call, services) => {
+export const putDeploymentsNameScanAndFix = endpoint({ body: scanAndFix }, async (call, services) => {
   const { db } = services;
   const { name: deployment } = await deploymentOf(db, param(call, "deployment"));
-  const { jobs } = await jsonBody(call, body);
+  const { jobs } = await call.json();
   if ((await findAttribute(db, RESURRECTION_PAUSED)) === "true")
     throw new DirectorError(PAUSED, "resurrection is paused: `bosh update-resurrection on` allows it again");
   const asked = Object.entries(jobs).flatMap(([group, which]) =>
@@ -30,4 +31,4 @@ export const putDeploymentsNameScanAndFix: Handler = async (call, services) => {
     deployment,
     params: { deployment, instances },
   });
-};
+});
