@@ -1,9 +1,10 @@
 import type { IncomingMessage } from "node:http";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import type { Clock } from "@slipway/kernel/clock";
+import { toError } from "@slipway/kernel/errors";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
+import { BadParameter, BodyNotJson, BodyUnusable, ParameterMissing, RequestUnusable } from "./refusals.ts";
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
@@ -46,14 +47,12 @@ export async function readText(stream: IncomingMessage, clock: Clock): Promise<s
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new DirectorError(40005, "the body of the request is not UTF-8 text", { cause });
+    throw BodyUnusable({ why: "is not UTF-8 text", status: 400 }, { cause });
   }
 }
 
-const tooLong = () =>
-  new DirectorError(40005, `the body of the request is larger than ${BODY_LIMIT >> 20} MiB`, { status: 413 });
-const tooSlow = () =>
-  new DirectorError(40005, `the body of the request took longer than ${BODY_MS / 1000} s`, { status: 408 });
+const tooLong = () => BodyUnusable({ why: `is larger than ${BODY_LIMIT >> 20} MiB`, status: 413 });
+const tooSlow = () => BodyUnusable({ why: `took longer than ${BODY_MS / 1000} s`, status: 408 });
 
 /** By its events: an iterator would destroy the connection that the refusal is to be sent on. */
 function readBytes(stream: IncomingMessage, clock: Clock): Promise<Buffer> {
@@ -72,7 +71,7 @@ function readBytes(stream: IncomingMessage, clock: Clock): Promise<Buffer> {
     };
     const onEnd = () => end(() => resolve(Buffer.concat(chunks)));
     const onCut = (cause?: Error) =>
-      end(() => reject(new DirectorError(40005, "the body of the request ended too early", { cause })));
+      end(() => reject(BodyUnusable({ why: "ended too early", status: 400 }, { cause })));
     const cancel = clock.after(BODY_MS, () => end(() => reject(tooSlow())));
     stream.on("data", onData).once("end", onEnd).once("error", onCut).once("close", onCut);
     if (stream.readableEnded) onEnd();
@@ -85,7 +84,7 @@ export function readJson(text: string, schema: v.GenericSchema): unknown {
   try {
     value = parseStrictJson(text, "the body of the request");
   } catch (cause) {
-    throw new DirectorError(710001, (cause as Error).message, { cause });
+    throw BodyNotJson({ why: toError(cause).message }, { cause });
   }
   return checked(schema, value, "body");
 }
@@ -98,7 +97,7 @@ export function checked<const S extends v.GenericSchema>(
 ): v.InferOutput<S> {
   const result = check(schema, value, what);
   if (result.ok) return result.value;
-  throw new DirectorError(40005, `the request cannot be used: ${result.problems.join("; ")}`);
+  throw RequestUnusable({ problems: result.problems });
 }
 
 /** The last one given. */
@@ -124,7 +123,7 @@ export function many<Q extends object>(query: Q, name: keyof Q): readonly string
 
 export function param(call: Pick<Call, "params">, name: string): string {
   const value = call.params[name];
-  if (value === undefined || value === "") throw new DirectorError(40001, `the path lacks the ${name}`);
+  if (value === undefined || value === "") throw ParameterMissing({ where: "path", name });
   return value;
 }
 
@@ -134,5 +133,5 @@ export function whole<Q extends object>(query: Q, name: keyof Q & string, least:
   if (text === undefined) return undefined;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
   if (value >= least) return value;
-  throw new DirectorError(40005, `'${name}' must be a whole number of at least ${least}`);
+  throw BadParameter({ name, expected: `a whole number of at least ${least}` });
 }

@@ -1,9 +1,9 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { deployContext } from "@slipway/protocol/director/diff";
 import { check } from "@slipway/protocol/schema/check";
 import { findConfigs, listConfigs } from "../store/configs.ts";
 import type { Db } from "../store/schema.ts";
+import { BadDeployContext } from "./refusals.ts";
 
 /** The configs a deploy is made with: what the diff showed is what is deployed. */
 export interface ConfigIds {
@@ -47,5 +47,4 @@ async function mustExist(db: Db, wanted: readonly number[], type: string): Promi
   if (missing.length > 0) throw bad(`there is no ${type} config with the id ${missing.join(", ")}`);
 }
 
-const bad = (why: string) =>
-  new DirectorError(190025, `the context of the deploy cannot be used: ${why}. Run the deploy again`);
+const bad = (why: string) => BadDeployContext({ why });

@@ -203,7 +203,7 @@ describe("a mistake is reported at its place, with upstream's number", () => {
       expect.arrayContaining(["releases", "stemcells", "update", "instance_groups[0].name"]),
     );
     const error = problemsError("manifest of shop", problems);
-    expect(error.code).toBe(40001);
+    expect(error.number).toBe(40001);
     expect(error.message).toContain(`manifest of shop: ${problems.length} problems\n- releases: `);
   });
 

@@ -1,8 +1,8 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { diskDeletionQuery } from "@slipway/protocol/director/disk";
 import { deleteOrphanDisksParams, orphanDiskParams } from "@slipway/protocol/director/task-params";
 import { diskHolder } from "../../store/disks.ts";
 import { flag, param } from "../call.ts";
+import { DiskInUse } from "../refusals.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
@@ -18,10 +18,7 @@ export const deleteDisksCid = endpoint({ query: diskDeletionQuery }, async (call
   }
   const holder = await diskHolder(services.db, cid);
   if (holder !== undefined) {
-    throw new DirectorError(
-      520000,
-      `disk '${cid}' belongs to instance '${holder.instance}' of deployment '${holder.deployment}'; only orphaned disks can be deleted`,
-    );
+    throw DiskInUse({ cid, instance: holder.instance, deployment: holder.deployment });
   }
   return startTask(call, services, deleteOrphanDisksParams, {
     type: "delete_orphan_disks",

@@ -1,8 +1,8 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { addEvent } from "../../store/events.ts";
 import { inTransaction } from "../../store/open.ts";
 import { removeStray } from "../../store/strays.ts";
 import { param } from "../call.ts";
+import { NoSuchStray } from "../refusals.ts";
 import { nothing } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -15,5 +15,5 @@ export const deleteStraysId = endpoint({}, async (call, { db }) => {
     return found;
   });
   if (removed) return nothing();
-  throw new DirectorError(100002, `there is no stray '${id}'`, { status: 404 });
+  throw NoSuchStray({ name: id });
 });

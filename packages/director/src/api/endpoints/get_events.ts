@@ -1,9 +1,9 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { event, eventsQuery } from "@slipway/protocol/director/event";
 import * as v from "valibot";
 import { listEvents } from "../../store/events.ts";
 import { given, type Query, whole } from "../call.ts";
 import { eventWire } from "../event-wire.ts";
+import { BadParameter } from "../refusals.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -32,5 +32,5 @@ function timeOf(query: Query, name: string): number | undefined {
   if (text === undefined) return undefined;
   const time = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text).getTime();
   if (!Number.isNaN(time)) return time;
-  throw new DirectorError(40005, `'${name}' is no time; write it as 2026-01-31 12:00:00 UTC or in seconds`);
+  throw BadParameter({ name, expected: "a time, as 2026-01-31 12:00:00 UTC or in seconds since 1970" });
 }

@@ -1,7 +1,7 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { OUTPUT_TYPES, taskOutputQuery } from "@slipway/protocol/director/task";
 import { readOutput } from "../../tasks/output.ts";
 import { given, type Query } from "../call.ts";
+import { BadParameter } from "../refusals.ts";
 import { nothing, plain } from "../reply.ts";
 import { endpoint, type Route } from "../route.ts";
 import { taskOf } from "./get_tasks_id.ts";
@@ -19,7 +19,7 @@ export const getTasksIdOutput = endpoint({ query: taskOutputQuery }, async (call
   if (asked === "none") return nothing();
   const type = OUTPUT_TYPES.find((known) => known === asked);
   if (type === undefined) {
-    throw new DirectorError(40005, `'type' must be one of ${OUTPUT_TYPES.join(", ")}, none`);
+    throw BadParameter({ name: "type", expected: `one of ${OUTPUT_TYPES.join(", ")}, none` });
   }
   const from = rangeStart(call.header("range"));
   const { data, size } = await readOutput(db, id, type, from ?? 0);

@@ -1,8 +1,8 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { jsonObject } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
+import { NoSuchResource, NotYet } from "../refusals.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -17,9 +17,9 @@ export const emptyListOfDeployment = endpoint({ reply: v.array(jsonObject()) }, 
 
 export const notYet = (what: string) =>
   endpoint({}, async () => {
-    throw new DirectorError(100, `this Director cannot ${what} yet`, { status: 404 });
+    throw NotYet({ what });
   });
 
 export const getResourcesId = endpoint({}, async (call) => {
-  throw new DirectorError(100002, `there is no resource '${param(call, "id")}'`, { status: 404 });
+  throw NoSuchResource({ name: param(call, "id") });
 });

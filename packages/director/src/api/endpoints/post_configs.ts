@@ -1,8 +1,8 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { config, newConfig } from "@slipway/protocol/director/config";
 import { changeConfig } from "../change-config.ts";
 import { checkConfigContent } from "../config-content.ts";
 import { configWire } from "../config-wire.ts";
+import { BadConfigRequest } from "../refusals.ts";
 import { json, refusal } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -31,5 +31,5 @@ export const postConfigs = endpoint({ body: newConfig, reply: config }, async (c
 function latestId(expected: string | number | null | undefined): number | undefined {
   if (expected === undefined || expected === null || expected === "") return undefined;
   if (/^\d{1,15}$/.test(String(expected))) return Number(expected);
-  throw new DirectorError(440010, "'expected_latest_id' must be the id of a config, or 0");
+  throw BadConfigRequest({ why: "'expected_latest_id' must be the id of a config, or 0" });
 }

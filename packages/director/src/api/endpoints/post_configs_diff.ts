@@ -1,12 +1,12 @@
 import { diffManifests } from "@slipway/engine/manifest/diff";
 import type { Tree } from "@slipway/engine/manifest/tree";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { configComparison, type configSide } from "@slipway/protocol/director/config";
 import { configDiff } from "@slipway/protocol/director/diff";
 import type * as v from "valibot";
 import { latestConfig } from "../../store/configs.ts";
 import type { Db } from "../../store/schema.ts";
 import { looseMap, yamlMap } from "../documents.ts";
+import { BadConfigRequest } from "../refusals.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 import { configOf } from "./get_configs_id.ts";
@@ -21,7 +21,7 @@ export const postConfigsDiff = endpoint(
       return json({ diff: diffManifests(before, await sideOf(db, to, "to"), { redact: true }) });
     }
     if (!type || !name || content === undefined) {
-      throw new DirectorError(440010, "give 'type', 'name' and 'content', or 'from' and 'to'");
+      throw BadConfigRequest({ why: "give 'type', 'name' and 'content', or 'from' and 'to'" });
     }
     const latest = await latestConfig(db, type, name);
     const after = yamlMap(content, `the ${type} config`, 440011);
@@ -37,7 +37,7 @@ type Side = v.InferOutput<typeof configSide>;
 async function sideOf(db: Db, { id, content }: Side, name: string): Promise<Tree> {
   const known = String(id ?? "");
   if ((known === "") === !content) {
-    throw new DirectorError(440010, `'${name}' of the comparison must have either an id or content`);
+    throw BadConfigRequest({ why: `'${name}' of the comparison must have either an id or content` });
   }
   return known === ""
     ? yamlMap(content ?? "", `'${name}'`, 440011)

@@ -1,8 +1,8 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { diskAttachmentQuery } from "@slipway/protocol/director/disk";
 import { attachDiskParams } from "@slipway/protocol/director/task-params";
 import { given, param, type QueryOf } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
+import { BadParameter, ParameterMissing } from "../refusals.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
@@ -14,7 +14,7 @@ export const putDisksCidAttachments = endpoint({ query: diskAttachmentQuery }, a
   const { uuid } = await instanceOf(services.db, deployment, group, asked);
   const properties = given(call.query, "disk_properties");
   if (properties !== undefined && properties !== "copy") {
-    throw new DirectorError(40005, "'disk_properties' can only be 'copy'");
+    throw BadParameter({ name: "disk_properties", expected: "'copy', if anything" });
   }
   return startTask(call, services, attachDiskParams, {
     type: "attach_disk",
@@ -35,5 +35,5 @@ type AttachmentQuery = QueryOf<{ query: typeof diskAttachmentQuery }>;
 function required(query: AttachmentQuery, name: keyof AttachmentQuery): string {
   const value = given(query, name);
   if (value !== undefined) return value;
-  throw new DirectorError(40001, `the query lacks '${name}'`);
+  throw ParameterMissing({ where: "query", name });
 }
