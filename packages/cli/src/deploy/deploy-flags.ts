@@ -1,5 +1,5 @@
-import { isMap, own, type Tree } from "@slipway/engine/manifest/tree";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { isMap, own, type Tree } from "@slipway/engine/documents/tree";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { toError } from "@slipway/kernel/errors";
 
 /** A config of the type `deploy`: switches that an operator has set for everybody's deploys. */

@@ -1,5 +1,5 @@
-import { clone, isMap, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { clone, isMap, kindOf, newMap, type Tree } from "@slipway/engine/documents/tree";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { toError } from "@slipway/kernel/errors";
 import type { Given } from "../command.ts";
 import { BadAssignment, BadVarsFile } from "./errors.ts";

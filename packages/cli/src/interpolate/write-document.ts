@@ -1,6 +1,5 @@
-import { isMap } from "@slipway/engine/manifest/tree";
-import { escaped } from "@slipway/engine/manifest/yaml";
-import { yamlOptions } from "@slipway/engine/manifest/yaml-schema";
+import { isMap } from "@slipway/engine/documents/tree";
+import { escaped, yamlOptions } from "@slipway/engine/documents/yaml";
 import { Document, isScalar, type Scalar, visit } from "yaml";
 
 /**

@@ -1,6 +1,6 @@
+import { isMap, newMap, type Tree } from "@slipway/engine/documents/tree";
 import type { ManifestStemcell } from "@slipway/engine/manifest/model";
 import { resolveStemcells, withResolvedVersions } from "@slipway/engine/manifest/resolve-stemcells";
-import { isMap, newMap, type Tree } from "@slipway/engine/manifest/tree";
 import type { StemcellRecord } from "@slipway/engine/model/records";
 import { findConfigs } from "../store/configs.ts";
 import { listDeployments } from "../store/deployments.ts";

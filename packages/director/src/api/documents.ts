@@ -1,5 +1,5 @@
-import { isMap, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { isMap, kindOf, newMap, type Tree } from "@slipway/engine/documents/tree";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { messageTrail } from "@slipway/kernel/errors";
 import { BadDocument } from "./refusals.ts";
 

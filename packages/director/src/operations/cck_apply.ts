@@ -12,12 +12,7 @@ import { messageTrail } from "@slipway/kernel/errors";
 import { applyParams } from "@slipway/protocol/director/task-params";
 import { listProblems, resolveProblem } from "../store/problems.ts";
 import type { TaskContext } from "../tasks/task.ts";
-import {
-  DEPLOYMENT_LOCK_MS,
-  deploymentLock,
-  flowContext,
-  operation,
-} from "./operation.ts";
+import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 import {
   activateDisk,
   deleteDisk,

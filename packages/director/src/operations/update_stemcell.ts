@@ -1,9 +1,9 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { isMap } from "@slipway/engine/documents/tree";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { runOther } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import { isMap } from "@slipway/engine/manifest/tree";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import { downloadStemcell } from "@slipway/engine/stemcells/download";

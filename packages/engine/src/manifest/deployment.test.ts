@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { applyOps } from "../documents/ops.ts";
+import { problemsError } from "../documents/problems.ts";
+import { parseYaml } from "../documents/yaml.ts";
 import { parseManifest } from "./deployment.ts";
-import { applyOps } from "./ops.ts";
-import { problemsError } from "./problems.ts";
 import { SHOP } from "./testing/documents.ts";
-import { parseYaml } from "./yaml.ts";
 
 const shop = () => parseYaml(SHOP, "shop.yml");
 

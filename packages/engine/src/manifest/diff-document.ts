@@ -1,4 +1,4 @@
-import { isMap, newMap, own } from "./tree.ts";
+import { isMap, newMap, own } from "../documents/tree.ts";
 
 /** What a deployment is diffed as: its manifest (versions resolved) over its cloud configs, their lists joined. */
 export function diffDocument(manifest: unknown, cloudConfigs: readonly unknown[]): unknown {

@@ -1,7 +1,7 @@
 import { Document } from "yaml";
+import { fingerprint, isMap, newMap, own, type Tree } from "../documents/tree.ts";
+import { yamlOptions } from "../documents/yaml.ts";
 import { redact } from "./redact.ts";
-import { fingerprint, isMap, newMap, own, type Tree } from "./tree.ts";
-import { yamlOptions } from "./yaml-schema.ts";
 
 export type DiffStatus = null | "added" | "removed";
 /** As the CLI wants it: always two elements. */

@@ -1,4 +1,4 @@
-import { isMap, newMap } from "./tree.ts";
+import { isMap, newMap } from "../documents/tree.ts";
 
 const REDACTED = "<redacted>";
 const SECRET_KEYS = new Set(["properties", "bosh"]);

@@ -1,8 +1,8 @@
+import type { PlanProblem } from "../documents/problems.ts";
+import { newReport, type Report, shown } from "../documents/problems.ts";
+import { isMap, own } from "../documents/tree.ts";
 import type { StemcellRecord } from "../model/records.ts";
 import type { Manifest, ManifestStemcell } from "./model.ts";
-import type { PlanProblem } from "./problems.ts";
-import { newReport, type Report, shown } from "./problems.ts";
-import { isMap, own } from "./tree.ts";
 import { candidates, compareStemcellVersions, isRelative } from "./versions.ts";
 
 export interface ResolvedStemcell {

@@ -2,7 +2,7 @@ import { lstat, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { readStemcellManifest, type Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";
-import { parseYaml } from "../manifest/yaml.ts";
+import { parseYaml } from "../documents/yaml.ts";
 import { BadArchive, ImageMissing, NotEnoughDisk } from "./errors.ts";
 import { damageOf, extract } from "./extract.ts";
 import { type FreeSpace, freeSpace } from "./free-space.ts";

@@ -1,5 +1,5 @@
+import type { Tree } from "@slipway/engine/documents/tree";
 import { diffManifests } from "@slipway/engine/manifest/diff";
-import type { Tree } from "@slipway/engine/manifest/tree";
 import { configComparison, type configSide } from "@slipway/protocol/director/config";
 import { configDiff } from "@slipway/protocol/director/diff";
 import type * as v from "valibot";
