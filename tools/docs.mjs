@@ -17,6 +17,8 @@ import { conversationLine } from "@slipway/protocol/director/conversation-line";
 import { instanceState } from "@slipway/protocol/director/instance";
 import { refusal } from "@slipway/protocol/director/refusal";
 import { taskEvent } from "@slipway/protocol/director/task-event";
+import { cloudConfig } from "@slipway/protocol/manifest/cloud-config";
+import { deploymentManifest } from "@slipway/protocol/manifest/deployment-manifest";
 import { negotiate } from "@slipway/protocol/negotiate";
 import { shapeOf } from "@slipway/protocol/schema/children";
 import { fieldDocs, typeText } from "@slipway/protocol/schema/describe";
@@ -122,6 +124,12 @@ function documentsPage() {
     fields(capabilities),
     "## stemcell.MF",
     fields(stemcellManifest),
+    "## Deployment manifest",
+    "Its shape. What has to fit together is checked when it is deployed.",
+    fields(deploymentManifest),
+    "## Cloud config",
+    "Its shape. Several are laid one over the other.",
+    fields(cloudConfig),
     "",
   ].join("\n\n");
 }

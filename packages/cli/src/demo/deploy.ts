@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
-import { deploymentManifest } from "@slipway/protocol/director/deployment";
+import { storedManifest } from "@slipway/protocol/director/deployment";
 import { listDeployments } from "../api/deployments.ts";
 import type { DirectorApi } from "../api/director-api.ts";
 import type { Tools } from "../tools.ts";
@@ -20,7 +20,7 @@ export async function deployDemo(
   if ((await listDeployments(api)).some(({ name }) => name === DEPLOYMENT)) {
     const { manifest } = await api.json(
       { method: "GET", path: `/deployments/${DEPLOYMENT}` },
-      deploymentManifest,
+      storedManifest,
     );
     if (!isOurs(manifest ?? ""))
       throw NotTheDemos({ what: `a deployment named ${DEPLOYMENT}`, home: home.dir });

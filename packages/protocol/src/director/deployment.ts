@@ -25,7 +25,7 @@ export const deploymentsQuery = open({
 });
 
 /** `GET /deployments/:deployment`. */
-export const deploymentManifest = open({
+export const storedManifest = open({
   manifest: v.nullish(
     doc(hidden(v.string()), "of the last deploy that succeeded, as it was posted; null before the first"),
   ),
