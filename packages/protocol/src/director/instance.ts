@@ -84,7 +84,7 @@ export const instanceState = open({
   job_state: v.nullish(doc(v.string(), "what the agent says of all processes; `unresponsive agent`")),
   state: v.nullish(doc(v.string(), "desired: `started`, `stopped` or `detached`")),
   vm_type: text,
-  resource_pool: v.optional(doc(v.string(), "of older Directors, in place of `vm_type`")),
+  resource_pool: v.optional(v.nullable(doc(v.string(), "of older Directors, in place of `vm_type`"))),
   az: text,
   id: text,
   bootstrap: v.nullish(v.boolean()),
