@@ -36,6 +36,15 @@ const AMBIENT = [
   ],
 ];
 
+/** create-env is a host of the engine, as the Director is. All other commands need no more of it than this. */
+const CLI_DOORS = [
+  ...["documents/ops", "documents/tree", "documents/variables", "documents/yaml", "pki/sign"],
+  ...["stemcells/digest", "stemcells/extract", "stemcells/free-space"],
+].map((door) => `engine/${door}`);
+
+/** Worlds for tests, in packages of their own: they look inside. */
+const LOOK_INSIDE = ["testkit", "sim"];
+
 /** What each package exports without its sources: once it is installed somewhere. */
 const exportsOf = new Map();
 
@@ -48,6 +57,8 @@ function isExported(pkg, path) {
   const names = exportsOf.get(pkg);
   return names.has(`./${path}`) || names.has("./*");
 }
+
+const usedDoors = new Set();
 
 const LONGEST = 300;
 const LONGEST_TEST = 450;
@@ -102,7 +113,10 @@ function inspect(file, home, allowed, used) {
     const door = [pkg, ...path].join("/");
     if (!allowed.some((one) => one === pkg || one === door))
       problems.push(`${file}: ${home} must not import ${specifier}`);
-    if (home !== "testkit" && !isExported(pkg, path.join("/")))
+    if (!LOOK_INSIDE.includes(home)) usedDoors.add(door);
+    if (home === "cli" && pkg === "engine" && !file.includes("/create-env/") && !CLI_DOORS.includes(door))
+      problems.push(`${file}: only create-env may import ${specifier}`);
+    if (!LOOK_INSIDE.includes(home) && !isExported(pkg, path.join("/")))
       problems.push(`${file}: packages/${pkg}/package.json does not export ./${path.join("/")}`);
     if (path.includes("testing")) problems.push(`${file}: ${specifier} is for tests`);
   }
@@ -120,6 +134,14 @@ function* filesIn(dir) {
     if (entry.isDirectory()) yield* filesIn(path);
     else if (/\.ts$/.test(entry.name)) yield path;
   }
+}
+
+// A door that nobody uses is closed again.
+for (const pkg of ["engine", "director"]) {
+  const { exports } = JSON.parse(readFileSync(join("packages", pkg, "package.json"), "utf8"));
+  for (const [door, { default: built }] of Object.entries(exports))
+    if (built !== undefined && !usedDoors.has(`${pkg}${door.slice(1)}`))
+      problems.push(`packages/${pkg}/package.json: no other package imports ${door}`);
 }
 
 if (problems.length > 0) {

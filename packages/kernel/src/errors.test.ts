@@ -14,6 +14,28 @@ const Other = defineError<Record<never, never>>({
   next: "Look.",
 });
 
+describe("upstream's number and the HTTP status", () => {
+  it("are of the definition, or follow from the parameters", () => {
+    const Fixed = defineError<{ name: string }>({
+      code: "TST-020",
+      kind: "operator",
+      number: 70000,
+      status: 404,
+      message: (p) => `no ${p.name}`,
+      next: "Look.",
+    });
+    const Told = defineError<{ number: number }>({
+      code: "TST-021",
+      kind: "operator",
+      number: (p) => p.number,
+      message: () => "no",
+      next: "Look.",
+    });
+    expect(Fixed({ name: "x" })).toMatchObject({ code: "TST-020", number: 70000, status: 404 });
+    expect(Told({ number: 5 })).toMatchObject({ number: 5, status: undefined });
+  });
+});
+
 describe("an error of the catalogue", () => {
   it("carries its code, kind, message, next step and cause, and is an Error", () => {
     const cause = new Error("ENOSPC");

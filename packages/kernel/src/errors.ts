@@ -11,6 +11,10 @@ export interface ErrorDefinition<P> {
   readonly message: (params: P) => string;
   /** What the operator does next. `{id}` becomes the parameter of that name. */
   readonly next: string;
+  /** Upstream's number for it, which users of the `bosh` CLI know. */
+  readonly number?: number | ((params: P) => number);
+  /** Of the HTTP reply it becomes, where 400 does not say it. */
+  readonly status?: number | ((params: P) => number);
 }
 
 export interface ErrorFactory<P> extends ErrorDefinition<P> {
@@ -20,26 +24,41 @@ export interface ErrorFactory<P> extends ErrorDefinition<P> {
   readonly paramsOf: (error: unknown) => P | undefined;
 }
 
+interface MadeError extends Pick<ErrorDefinition<never>, "code" | "kind" | "next"> {
+  readonly message: string;
+  readonly number: number | undefined;
+  readonly status: number | undefined;
+}
+
 /** One failure of the catalogue, with its cause. Printed once, at the edge, by `errorText`. */
 export class SlipwayError extends Error {
   override readonly name = "SlipwayError";
   readonly code: string;
   readonly kind: ErrorKind;
   readonly next: string;
+  readonly number: number | undefined;
+  readonly status: number | undefined;
 
-  constructor(definition: Omit<ErrorDefinition<never>, "message">, message: string, cause?: unknown) {
-    super(message, cause === undefined ? undefined : { cause });
-    this.code = definition.code;
-    this.kind = definition.kind;
-    this.next = definition.next;
+  constructor(made: MadeError, cause?: unknown) {
+    super(made.message, cause === undefined ? undefined : { cause });
+    this.code = made.code;
+    this.kind = made.kind;
+    this.next = made.next;
+    this.number = made.number;
+    this.status = made.status;
   }
 }
 
 export function defineError<P>(definition: ErrorDefinition<P>): ErrorFactory<P> {
   const made = new WeakMap<SlipwayError, P>();
   const make = (params: P, options?: { readonly cause?: unknown }) => {
+    const of = (value: number | ((given: P) => number) | undefined) =>
+      typeof value === "function" ? value(params) : value;
+    const { code, kind } = definition;
     const next = filled(definition.next, params);
-    const error = new SlipwayError({ ...definition, next }, definition.message(params), options?.cause);
+    const message = definition.message(params);
+    const [number, status] = [of(definition.number), of(definition.status)];
+    const error = new SlipwayError({ code, kind, next, message, number, status }, options?.cause);
     made.set(error, params);
     return error;
   };

@@ -1,6 +1,11 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { basicAuth, requestOnce } from "@slipway/kernel/http/client";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { task } from "@slipway/protocol/director/task";
+import { taskEvent } from "@slipway/protocol/director/task-event";
+import { check, matches } from "@slipway/protocol/schema/check";
+import type { Schema } from "@slipway/protocol/schema/marks";
+import type * as v from "valibot";
 import { DirectorRefused } from "../errors.ts";
 
 export interface ClientOptions {
@@ -43,6 +48,14 @@ export class DirectorClient {
     return answer.text;
   }
 
+  /** A document that a GET answers, checked. */
+  async document<const S extends Schema>(doing: string, path: string, schema: S): Promise<v.InferOutput<S>> {
+    const text = await this.ask(doing, { method: "GET", path });
+    const checked = check(schema, parseStrictJson(text, path), "answer");
+    if (checked.ok) return checked.value;
+    throw DirectorRefused({ doing, why: `${path} answers something else: ${checked.problems.join("; ")}` });
+  }
+
   /** Starts a task and waits for its end; its result. */
   async task(doing: string, sent: Sent): Promise<string> {
     const { clock, signal } = this.#options;
@@ -59,9 +72,8 @@ export class DirectorClient {
   }
 
   async #taskState(doing: string, id: string): Promise<{ state: string; result: string }> {
-    const text = await this.ask(doing, { method: "GET", path: `/tasks/${id}` });
-    const { state, result } = parseStrictJson(text, "a task") as Record<string, unknown>;
-    return { state: String(state), result: String(result) };
+    const { state, result } = await this.document(doing, `/tasks/${id}`, task);
+    return { state, result: result ?? "" };
   }
 
   /** The whole of it: a task's result is cut off. */
@@ -69,10 +81,8 @@ export class DirectorClient {
     const { text } = await this.#send({ method: "GET", path: `/tasks/${id}/output?type=event` });
     const said = text.split("\n").findLast((line) => line.includes('"error"'));
     if (said === undefined) return undefined;
-    const { error } = parseStrictJson(said, "an event") as {
-      readonly error?: { readonly message?: unknown };
-    };
-    return typeof error?.message === "string" ? error.message : undefined;
+    const event = parseStrictJson(said, "an event");
+    return matches(taskEvent, event) ? (event.error?.message ?? undefined) : undefined;
   }
 
   async #send({ method, path, body, type }: Sent): Promise<Answer> {

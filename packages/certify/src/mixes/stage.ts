@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { CertifyCloud, CloudPart } from "@slipway/cpi-sdk/certify-adapter";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
-import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { info } from "@slipway/protocol/director/info";
 import { callCpi } from "../exec-cpi.ts";
 import type { MixOf8 } from "../matrix/mixes.ts";
 import { DirectorClient } from "./director-client.ts";
@@ -133,9 +133,7 @@ export class Stage {
   }
 
   async #uuid(): Promise<string> {
-    const info = await this.client.ask("say who it is", { method: "GET", path: "/info" });
-    const { uuid } = parseStrictJson(info, "the Director's info") as Record<string, unknown>;
-    return String(uuid);
+    return (await this.client.document("say who it is", "/info", info)).uuid;
   }
 
   async #write(name: string, document: object): Promise<string> {

@@ -1,13 +1,14 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
-import { check } from "@slipway/protocol/schema/check";
-import * as v from "valibot";
+import { info as infoEntry } from "@slipway/protocol/director/info";
+import { type OutputType, task as taskEntry } from "@slipway/protocol/director/task";
+import { check, matches } from "@slipway/protocol/schema/check";
+import type * as v from "valibot";
 import type { ApiRequest, DirectorApi, FollowOptions, TaskOutcome } from "./director-api.ts";
 import { OddAnswer, UaaWanted, Unauthorized } from "./errors.ts";
 import { followTask, type Teller } from "./follow.ts";
 import { refusedBy } from "./refusal.ts";
 import { requestName, requestPath } from "./request-path.ts";
-import { taskWire } from "./task-wire.ts";
 import { type Patience, type Reply, type Sent, Wire, type WireOptions } from "./wire.ts";
 
 export interface ClientOptions extends WireOptions {
@@ -19,7 +20,6 @@ export interface ClientOptions extends WireOptions {
 const PATIENCE_MS = 60_000;
 
 const ACCEPTED = [200, 201, 204, 206];
-const authentication = v.object({ user_authentication: v.object({ type: v.string() }) });
 
 /** A Director's API with basic authentication. */
 export class Client implements DirectorApi {
@@ -86,7 +86,7 @@ export class Client implements DirectorApi {
     const { clock, stop, teller } = this.#options;
     const patience = this.#patience(task);
     return followTask(task, options, {
-      state: () => this.#json({ method: "GET", path: `/tasks/${task}` }, taskWire, patience),
+      state: () => this.#json({ method: "GET", path: `/tasks/${task}` }, taskEntry, patience),
       since: (type, from) => this.#since(task, type, from, patience),
       teller,
       clock,
@@ -108,7 +108,7 @@ export class Client implements DirectorApi {
     return { ms: PATIENCE_MS, waits };
   }
 
-  output(task: number, type: "event" | "debug" | "cpi" | "result" | "conversation"): Promise<string> {
+  output(task: number, type: OutputType): Promise<string> {
     return this.text({ method: "GET", path: `/tasks/${task}/output`, query: { type } });
   }
 
@@ -153,8 +153,8 @@ export class Client implements DirectorApi {
 
 function authenticationType(info: Reply): string | undefined {
   try {
-    const parsed = v.safeParse(authentication, JSON.parse(info.body.toString("utf8")));
-    return parsed.success ? parsed.output.user_authentication.type : undefined;
+    const told: unknown = JSON.parse(info.body.toString("utf8"));
+    return matches(infoEntry, told) ? told.user_authentication?.type : undefined;
   } catch {
     return undefined;
   }

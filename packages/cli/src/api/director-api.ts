@@ -1,4 +1,5 @@
 import type { ReadStream } from "node:fs";
+import type { OutputType } from "@slipway/protocol/director/task";
 import type * as v from "valibot";
 
 /** What is sent to the Director. */
@@ -35,7 +36,7 @@ export interface DirectorApi {
    */
   follow(task: number, options?: FollowOptions): Promise<TaskOutcome>;
   /** The task's whole output of one type. */
-  output(task: number, type: "event" | "debug" | "cpi" | "result" | "conversation"): Promise<string>;
+  output(task: number, type: OutputType): Promise<string>;
 }
 
 export interface FollowOptions {
@@ -45,7 +46,7 @@ export interface FollowOptions {
   readonly onEvent?: (line: string) => void;
   /** One of its outputs as it grows, as it is, in place of its events. */
   readonly raw?: {
-    readonly type: "event" | "debug" | "cpi" | "result";
+    readonly type: Exclude<OutputType, "conversation">;
     readonly print: (text: string) => void;
   };
 }

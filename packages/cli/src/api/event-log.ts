@@ -1,18 +1,6 @@
+import type { TaskEvent } from "@slipway/protocol/director/task-event";
 import { printable } from "../ui/text.ts";
 import { dateText, durationText } from "../ui/time-text.ts";
-
-/** A line of a task's event output. */
-interface Event {
-  readonly time?: number;
-  readonly stage?: string;
-  readonly tags?: readonly string[];
-  readonly task?: string;
-  readonly state?: string;
-  readonly type?: string;
-  readonly message?: string;
-  readonly data?: { readonly status?: string; readonly error?: string };
-  readonly error?: { readonly code?: number; readonly message?: string };
-}
 
 /**
  * Makes of event lines what upstream prints. A step's line stays open, so that its duration or failure can be added
@@ -37,7 +25,7 @@ export class EventLog {
     const time = typeof event.time === "number" ? event.time : (this.#last ?? 0);
     this.#first ??= time;
     this.#last = time;
-    if (event.error !== undefined) {
+    if (event.error) {
       this.#error = words(event.error.message);
       return this.#other(time, `Error: ${this.#error}`);
     }
@@ -62,7 +50,7 @@ export class EventLog {
     );
   }
 
-  #step(event: Event, time: number): readonly string[] {
+  #step(event: TaskEvent, time: number): readonly string[] {
     const { stage = "", tags, task = "", state, data } = event;
     const key = JSON.stringify([stage, tags, task]);
     const same = this.#open === key;
@@ -98,14 +86,14 @@ export class EventLog {
   }
 }
 
-const words = (text: string | undefined): string => printable(String(text ?? ""));
+const words = (text: string | null | undefined): string => printable(String(text ?? ""));
 
 /** A line that is no event is passed over: what a Director logs must not end the command that watches it. */
-function parsed(line: string): Event | undefined {
+function parsed(line: string): TaskEvent | undefined {
   if (line.trim() === "") return undefined;
   try {
     const value: unknown = JSON.parse(line);
-    return typeof value === "object" && value !== null ? (value as Event) : undefined;
+    return typeof value === "object" && value !== null ? (value as TaskEvent) : undefined;
   } catch {
     return undefined;
   }

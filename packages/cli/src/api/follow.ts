@@ -1,10 +1,11 @@
 import { StringDecoder } from "node:string_decoder";
 import type { Clock } from "@slipway/kernel/clock";
+import type { Task } from "@slipway/protocol/director/task";
 import { Interrupted } from "../ui/errors.ts";
 import type { FollowOptions, TaskOutcome } from "./director-api.ts";
 import { EventLog } from "./event-log.ts";
 import { failureOf } from "./task-failure.ts";
-import { RUNNING, type Task } from "./task-wire.ts";
+import { RUNNING } from "./tasks.ts";
 
 /** Who is told of a task as it goes. */
 export interface Teller {

@@ -1,4 +1,4 @@
-import { infoTable } from "../api/info-wire.ts";
+import { infoTable } from "../api/info-table.ts";
 import type { Command } from "../command.ts";
 import { BadArgument } from "../parse/errors.ts";
 import { globalsOf } from "../parse/globals.ts";

@@ -1,3 +1,4 @@
+import { type Problem, problem } from "@slipway/protocol/director/problem";
 import * as v from "valibot";
 import { piece } from "../api/request-path.ts";
 import { runTask } from "../api/run-task.ts";
@@ -6,14 +7,6 @@ import { confirmed } from "../ui/confirmed.ts";
 import { CannotAskFor } from "../ui/errors.ts";
 import type { Ui } from "../ui/ui.ts";
 import { ProblemsFound, ProblemsUndecided } from "./errors.ts";
-
-const problem = v.object({
-  id: v.number(),
-  type: v.string(),
-  description: v.string(),
-  resolutions: v.array(v.object({ name: v.nullable(v.string()), plan: v.string() })),
-});
-type Problem = v.InferOutput<typeof problem>;
 
 /** By problem; null: what the Director does by default. */
 type Answers = Readonly<Record<string, string | null>>;

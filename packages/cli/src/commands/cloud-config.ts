@@ -1,3 +1,4 @@
+import { typedConfig } from "@slipway/protocol/director/config";
 import * as v from "valibot";
 import type { Command } from "../command.ts";
 import { Missing } from "./errors.ts";
@@ -13,7 +14,7 @@ export const cloudConfig: Command = {
     const name = given.text("name") ?? "";
     const [latest] = await api.json(
       { method: "GET", path: "/cloud_configs", query: { limit: "1", name } },
-      v.array(v.object({ properties: v.string() })),
+      v.array(typedConfig),
     );
     if (latest === undefined) throw Missing({ what: `cloud config${name === "" ? "" : ` '${name}'`}` });
     ui.block(latest.properties);

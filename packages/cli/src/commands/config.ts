@@ -1,9 +1,9 @@
+import { config as configEntry } from "@slipway/protocol/director/config";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { refusalOf } from "../api/refusal.ts";
 import { piece } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
-import { configWire } from "../configs/config-wire.ts";
 import { configOptions, type WhichConfig, whichConfig } from "../configs/which-config.ts";
 import { fieldsTable } from "../ui/fields-table.ts";
 import { Missing } from "./errors.ts";
@@ -38,10 +38,10 @@ export const config: Command = {
 async function find(api: DirectorApi, which: WhichConfig) {
   if (which.id === undefined) {
     const query = { latest: "true", limit: "1", name: which.name, type: which.type };
-    return (await api.json({ method: "GET", path: "/configs", query }, v.array(configWire)))[0];
+    return (await api.json({ method: "GET", path: "/configs", query }, v.array(configEntry)))[0];
   }
   try {
-    return await api.json({ method: "GET", path: `/configs/${piece(which.id)}` }, configWire);
+    return await api.json({ method: "GET", path: `/configs/${piece(which.id)}` }, configEntry);
   } catch (error) {
     if (refusalOf(error)?.status === 404) return undefined;
     throw error;

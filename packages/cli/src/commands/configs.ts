@@ -1,6 +1,6 @@
+import { config } from "@slipway/protocol/director/config";
 import * as v from "valibot";
 import type { Command } from "../command.ts";
-import { configWire } from "../configs/config-wire.ts";
 import { configOptions } from "../configs/which-config.ts";
 import { BadArgument } from "../parse/errors.ts";
 
@@ -21,7 +21,7 @@ export const configs: Command = {
       type: given.text("type"),
       name: given.text("name"),
     };
-    const all = await api.json({ method: "GET", path: "/configs", query }, v.array(configWire));
+    const all = await api.json({ method: "GET", path: "/configs", query }, v.array(config));
     ui.table({
       content: "configs",
       header: { id: "ID", type: "Type", name: "Name", team: "Team", created_at: "Created At" },

@@ -1,4 +1,4 @@
-import { listDeployments } from "../api/deployment-wire.ts";
+import { listDeployments } from "../api/deployments.ts";
 import { piece } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";

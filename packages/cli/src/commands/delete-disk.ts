@@ -1,10 +1,9 @@
+import { orphanDisk } from "@slipway/protocol/director/disk";
 import * as v from "valibot";
 import { piece } from "../api/request-path.ts";
 import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { confirmed } from "../ui/confirmed.ts";
-
-const orphans = v.array(v.object({ disk_cid: v.string() }));
 
 export const deleteDisk: Command = {
   name: "delete-disk",
@@ -16,7 +15,9 @@ export const deleteDisk: Command = {
     const cid = given.argument(0) ?? "";
     await confirmed(ui);
     await runDeletion(api, { method: "DELETE", path: `/disks/${piece(cid)}` }, async () =>
-      (await api.json({ method: "GET", path: "/disks" }, orphans)).some((one) => one.disk_cid === cid),
+      (await api.json({ method: "GET", path: "/disks" }, v.array(orphanDisk))).some(
+        (one) => one.disk_cid === cid,
+      ),
     );
     return 0;
   },

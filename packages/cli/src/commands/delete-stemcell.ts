@@ -3,7 +3,7 @@ import { runDeletion } from "../api/run-task.ts";
 import type { Command } from "../command.ts";
 import { BadArgument } from "../parse/errors.ts";
 import { confirmed } from "../ui/confirmed.ts";
-import { listStemcells } from "../uploads/stemcell-wire.ts";
+import { listStemcells } from "../uploads/list-stemcells.ts";
 
 export const deleteStemcell: Command = {
   name: "delete-stemcell",

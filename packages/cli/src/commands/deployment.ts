@@ -1,11 +1,8 @@
+import { deploymentConfig } from "@slipway/protocol/director/deployment";
 import * as v from "valibot";
-import { deploymentCells, listDeployments } from "../api/deployment-wire.ts";
+import { deploymentCells, listDeployments } from "../api/deployments.ts";
 import type { Command } from "../command.ts";
 import { NoSuchDeployment } from "./errors.ts";
-
-const usedConfigs = v.array(
-  v.object({ config: v.object({ id: v.number(), type: v.string(), name: v.string() }) }),
-);
 
 export const deployment: Command = {
   name: "deployment",
@@ -19,7 +16,7 @@ export const deployment: Command = {
     if (found === undefined) throw NoSuchDeployment({ name });
     // The brackets are sent as they are, as upstream does.
     const path = `/deployment_configs?deployment[]=${encodeURIComponent(name)}`;
-    const configs = await api.json({ method: "GET", path }, usedConfigs);
+    const configs = await api.json({ method: "GET", path }, v.array(deploymentConfig));
     const { releases, stemcells, teams } = deploymentCells(found);
     ui.table({
       content: "deployments",

@@ -1,4 +1,5 @@
-import { type Deployment, deploymentCells, listDeployments } from "../api/deployment-wire.ts";
+import type { Deployment } from "@slipway/protocol/director/deployment";
+import { deploymentCells, listDeployments } from "../api/deployments.ts";
 import type { Command } from "../command.ts";
 
 export const deployments: Command = {

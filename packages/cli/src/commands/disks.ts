@@ -1,5 +1,11 @@
+import {
+  type DeploymentDisk,
+  deploymentDisk,
+  type OrphanDisk,
+  orphanDisk,
+} from "@slipway/protocol/director/disk";
 import * as v from "valibot";
-import { deploymentNames } from "../api/deployment-wire.ts";
+import { deploymentNames } from "../api/deployments.ts";
 import type { DirectorApi } from "../api/director-api.ts";
 import { refusalOf } from "../api/refusal.ts";
 import { piece } from "../api/request-path.ts";
@@ -9,25 +15,6 @@ import { timeText } from "../ui/time-text.ts";
 import type { Ui } from "../ui/ui.ts";
 import { OnlyOrphans } from "./errors.ts";
 
-const disk = v.object({
-  disk_cid: v.string(),
-  size: v.nullish(v.number()),
-  az: v.nullish(v.string()),
-  instance_name: v.nullish(v.string()),
-});
-const orphan = v.object({
-  ...disk.entries,
-  deployment_name: v.nullish(v.string()),
-  orphaned_at: v.nullish(v.string()),
-});
-
-const attached = v.object({
-  ...disk.entries,
-  vm_cid: v.nullish(v.string()),
-  active: v.nullish(v.boolean()),
-  mounted: v.nullish(v.boolean()),
-});
-
 /** What is told of a disk, wherever it is. */
 const HEADER = {
   disk_cid: "Disk CID",
@@ -36,7 +23,7 @@ const HEADER = {
   instance: "Instance",
   az: "AZ",
 };
-const cellsOf = (one: v.InferOutput<typeof disk>, deployment: string): string[] => [
+const cellsOf = (one: OrphanDisk | DeploymentDisk, deployment: string): string[] => [
   one.disk_cid,
   mebibytesText(one.size ?? 0),
   deployment,
@@ -58,8 +45,8 @@ export const disks: Command = {
 };
 
 async function showOrphans(api: DirectorApi, ui: Ui): Promise<void> {
-  const orphans = await api.json({ method: "GET", path: "/disks" }, v.array(orphan));
-  const when = (one: v.InferOutput<typeof orphan>) => one.orphaned_at ?? "";
+  const orphans = await api.json({ method: "GET", path: "/disks" }, v.array(orphanDisk));
+  const when = (one: OrphanDisk) => one.orphaned_at ?? "";
   ui.table({
     content: "disks",
     header: {
@@ -100,7 +87,7 @@ async function attachedDisks(api: DirectorApi, deployment: string) {
   try {
     return await api.json(
       { method: "GET", path: `/deployments/${piece(deployment)}/disks` },
-      v.array(attached),
+      v.array(deploymentDisk),
     );
   } catch (error) {
     const refusal = refusalOf(error);

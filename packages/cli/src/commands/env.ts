@@ -1,10 +1,7 @@
+import { certificateExpiry, info } from "@slipway/protocol/director/info";
 import * as v from "valibot";
-import { infoTable, infoWire } from "../api/info-wire.ts";
+import { infoTable } from "../api/info-table.ts";
 import type { Command } from "../command.ts";
-
-const expiryWire = v.array(
-  v.object({ certificate_path: v.string(), expiry: v.string(), days_left: v.number() }),
-);
 
 export const env: Command = {
   name: "environment",
@@ -14,9 +11,12 @@ export const env: Command = {
   options: [{ flags: "--details", about: "also when its certificates expire" }],
   async run(given, { ui, director }) {
     const api = await director();
-    ui.table(infoTable(await api.json({ method: "GET", path: "/info" }, infoWire)));
+    ui.table(infoTable(await api.json({ method: "GET", path: "/info" }, info)));
     if (!given.flag("details")) return 0;
-    const expiry = await api.json({ method: "GET", path: "/director/certificate_expiry" }, expiryWire);
+    const expiry = await api.json(
+      { method: "GET", path: "/director/certificate_expiry" },
+      v.array(certificateExpiry),
+    );
     ui.table({
       title: "CERTIFICATE EXPIRY DATE INFORMATION",
       content: "",

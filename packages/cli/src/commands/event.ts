@@ -1,4 +1,4 @@
-import { auditWire } from "../api/audit-wire.ts";
+import { event as eventEntry } from "@slipway/protocol/director/event";
 import { piece } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 import { type Field, fieldsTable } from "../ui/fields-table.ts";
@@ -12,7 +12,7 @@ export const event: Command = {
   async run(given, { ui, director }) {
     const api = await director();
     const path = `/events/${piece(given.argument(0) ?? "")}`;
-    const one = await api.json({ method: "GET", path }, auditWire);
+    const one = await api.json({ method: "GET", path }, eventEntry);
     const { yamlText } = await import("../ui/yaml-text.ts");
     const fields: readonly Field[] = [
       ["id", "ID", one.parent_id ? `${one.id} <- ${one.parent_id}` : one.id],

@@ -1,5 +1,5 @@
+import { type Event, event } from "@slipway/protocol/director/event";
 import * as v from "valibot";
-import { type Audit, auditWire } from "../api/audit-wire.ts";
 import type { Command } from "../command.ts";
 import { dateText } from "../ui/time-text.ts";
 
@@ -32,9 +32,9 @@ export const events: Command = {
       object_type: given.text("object-type"),
       object_name: given.text("object-name"),
     };
-    const found = await api.json({ method: "GET", path: "/events", query }, v.array(auditWire));
+    const found = await api.json({ method: "GET", path: "/events", query }, v.array(event));
     const { yamlText } = await import("../ui/yaml-text.ts");
-    const row = (one: Audit) => [
+    const row = (one: Event) => [
       one.parent_id ? `${one.id} <- ${one.parent_id}` : one.id,
       one.timestamp ? dateText(one.timestamp) : "",
       one.user ?? "",

@@ -9,10 +9,21 @@ import { matrix } from "./matrix.ts";
 const ASKING = textOf(DEPLOY.filter(({ to, message }) => to === "director" || message === "info"));
 const OUTPUTS: Readonly<Record<number, string>> = { 7: textOf(DEPLOY), 8: ASKING, 9: "" };
 const task = (id: number) => ({ id, state: "done", description: "create deployment", deployment: "shop" });
-const vm = (index: number, slipway?: object) => ({ job: "db", index, ...(slipway && { slipway }) });
+const vm = (index: number, slipway?: object) => ({
+  job: "db",
+  index,
+  id: `id-${index}`,
+  ...(slipway && { slipway }),
+});
 
 const ANSWERS = {
-  "GET /info": { cpi: "/opt/cpis/local", slipway: { cpi_api_version: 3 } },
+  "GET /info": {
+    name: "lab",
+    uuid: "u-1",
+    version: "1",
+    cpi: "/opt/cpis/local",
+    slipway: { cpi_api_version: 3 },
+  },
   "GET /tasks": [task(9), task(8), task(7)],
   "GET /tasks/8": task(8),
   "GET /tasks/9": task(9),

@@ -1,6 +1,7 @@
-import * as v from "valibot";
+import { info } from "@slipway/protocol/director/info";
+import { type Task, task as taskEntry } from "@slipway/protocol/director/task";
 import type { DirectorApi } from "../api/director-api.ts";
-import { listTasks, type Task, taskWire } from "../api/task-wire.ts";
+import { listTasks } from "../api/tasks.ts";
 import type { Command } from "../command.ts";
 import type { Conversation } from "../explain/read.ts";
 import { BadArgument } from "../parse/errors.ts";
@@ -22,10 +23,7 @@ export const explain: Command = {
   async run(given, tools) {
     const { ui, director, deployment } = tools;
     const api = await director();
-    const { cpi } = await api.json(
-      { method: "GET", path: "/info" },
-      v.object({ cpi: v.nullish(v.string()) }),
-    );
+    const { cpi } = await api.json({ method: "GET", path: "/info" }, info);
     const asked = given.text("task");
     const count = countOf(given.text("last") ?? "1");
     const found =
@@ -91,7 +89,7 @@ async function newest(
 }
 
 const oneTask = (api: DirectorApi, id: number): Promise<Task> =>
-  api.json({ method: "GET", path: `/tasks/${id}` }, taskWire);
+  api.json({ method: "GET", path: `/tasks/${id}` }, taskEntry);
 
 async function withConversation(api: DirectorApi, task: Task): Promise<Talked> {
   const { readConversation } = await import("../explain/read.ts");

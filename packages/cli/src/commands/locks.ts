@@ -1,14 +1,7 @@
+import { lock } from "@slipway/protocol/director/lock";
 import * as v from "valibot";
 import type { Command } from "../command.ts";
 import { dateText } from "../ui/time-text.ts";
-
-const lock = v.object({
-  type: v.string(),
-  resource: v.array(v.string()),
-  /** Seconds as text, with a fraction. */
-  timeout: v.string(),
-  task_id: v.nullish(v.string()),
-});
 
 export const locks: Command = {
   name: "locks",

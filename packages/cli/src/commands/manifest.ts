@@ -1,4 +1,4 @@
-import * as v from "valibot";
+import { storedManifest } from "@slipway/protocol/director/deployment";
 import { piece } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 
@@ -10,7 +10,7 @@ export const manifest: Command = {
   async run(_given, { ui, director, mustDeployment }) {
     const api = await director();
     const path = `/deployments/${piece(mustDeployment())}`;
-    const answer = await api.json({ method: "GET", path }, v.object({ manifest: v.nullish(v.string()) }));
+    const answer = await api.json({ method: "GET", path }, storedManifest);
     ui.block(answer.manifest ?? "");
     return 0;
   },

@@ -1,20 +1,12 @@
+import { info } from "@slipway/protocol/director/info";
+import { vm } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
-import { deploymentNames } from "../api/deployment-wire.ts";
+import { deploymentNames } from "../api/deployments.ts";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 import type { Command } from "../command.ts";
 import type { VmVersions } from "../matrix/rows.ts";
 import { wrapped } from "../ui/wrap.ts";
-
-const infoWire = v.object({ slipway: v.nullish(v.object({ cpi_api_version: v.number() })) });
-
-const vmsWire = v.array(
-  v.object({
-    job: v.string(),
-    index: v.number(),
-    slipway: v.nullish(v.object({ cpi_api_version: v.number(), stemcell_api_version: v.number() })),
-  }),
-);
 
 export const matrix: Command = {
   name: "matrix",
@@ -22,7 +14,7 @@ export const matrix: Command = {
   topic: "looking on",
   async run(_, { ui, director, deployment }) {
     const api = await director();
-    const { slipway } = await api.json({ method: "GET", path: "/info" }, infoWire);
+    const { slipway } = await api.json({ method: "GET", path: "/info" }, info);
     const names = await deploymentNames(api, deployment);
     const all = (await Promise.all(names.map((name) => vmsOf(api, name)))).flat();
     const known = all.filter((vm) => vm !== undefined);
@@ -43,7 +35,7 @@ export const matrix: Command = {
 };
 
 async function vmsOf(api: DirectorApi, deployment: string): Promise<readonly (VmVersions | undefined)[]> {
-  const vms = await api.json({ method: "GET", path: `/deployments/${piece(deployment)}/vms` }, vmsWire);
+  const vms = await api.json({ method: "GET", path: `/deployments/${piece(deployment)}/vms` }, v.array(vm));
   return vms.map(({ job, index, slipway }) =>
     slipway === null || slipway === undefined
       ? undefined

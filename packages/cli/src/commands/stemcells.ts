@@ -1,5 +1,5 @@
 import type { Command } from "../command.ts";
-import { listStemcells } from "../uploads/stemcell-wire.ts";
+import { listStemcells } from "../uploads/list-stemcells.ts";
 
 export const stemcells: Command = {
   name: "stemcells",

@@ -1,19 +1,9 @@
+import { stray } from "@slipway/protocol/director/stray";
 import * as v from "valibot";
 import { refusalOf } from "../api/refusal.ts";
 import type { Command } from "../command.ts";
 import { timeText } from "../ui/time-text.ts";
 import { Missing } from "./errors.ts";
-
-const text = v.nullish(v.string());
-const stray = v.object({
-  id: v.string(),
-  kind: v.string(),
-  cpi: text,
-  request_id: text,
-  about: v.nullish(v.unknown()),
-  why: text,
-  noted_at: text,
-});
 
 /** Ours: upstream's Director forgets them. */
 export const strays: Command = {

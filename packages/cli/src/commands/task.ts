@@ -1,5 +1,5 @@
 import type { DirectorApi } from "../api/director-api.ts";
-import { listTasks } from "../api/task-wire.ts";
+import { listTasks } from "../api/tasks.ts";
 import type { Command, Given } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
 import { taskNumber } from "../parse/task-number.ts";

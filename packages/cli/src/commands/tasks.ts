@@ -1,4 +1,4 @@
-import { listTasks } from "../api/task-wire.ts";
+import { listTasks } from "../api/tasks.ts";
 import type { Command, Given } from "../command.ts";
 import { BadArgument } from "../parse/errors.ts";
 import { dateText } from "../ui/time-text.ts";

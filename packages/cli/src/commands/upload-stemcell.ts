@@ -1,6 +1,6 @@
 import { createReadStream } from "node:fs";
 import { access } from "node:fs/promises";
-import * as v from "valibot";
+import { stemcellUploadAnswer } from "@slipway/protocol/director/stemcell";
 import type { ApiRequest, DirectorApi } from "../api/director-api.ts";
 import { runTask } from "../api/run-task.ts";
 import type { Command, Given } from "../command.ts";
@@ -62,7 +62,7 @@ async function needed(api: DirectorApi, stemcell: Named): Promise<boolean> {
       contentType: "application/json",
       body: JSON.stringify({ stemcell }),
     },
-    v.object({ needed: v.boolean() }),
+    stemcellUploadAnswer,
   );
   return answer.needed;
 }

@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { resolve } from "node:path";
+import { fingerprint } from "@slipway/engine/documents/tree";
 import { runInstance } from "@slipway/engine/flows/run-instance";
 import { changeInstance } from "@slipway/engine/flows/run-steps";
-import { fingerprint } from "@slipway/engine/manifest/tree";
 import type { UnpackedStemcell } from "@slipway/engine/stemcells/archive";
 import { busOf, envWithBus } from "./agents/bus.ts";
 import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";

@@ -2,7 +2,7 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { writeYaml } from "@slipway/engine/manifest/yaml";
+import { writeYaml } from "@slipway/engine/documents/yaml";
 import { systemClock } from "@slipway/kernel/clock";
 import { fractionsOf, rounds, sampleOf, seed } from "@slipway/testkit/sample";
 import { describe, expect, it } from "vitest";

@@ -1,8 +1,8 @@
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { config } from "@slipway/protocol/director/config";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
-import { configWire } from "../configs/config-wire.ts";
 import { cloudConfig, isOurs } from "./documents.ts";
 import type { Stage } from "./stage.ts";
 
@@ -17,7 +17,7 @@ export async function ensureCloudConfig(
   stage: Stage,
 ): Promise<string | undefined> {
   const query = { type: "cloud", name: "default", latest: "true" };
-  const [found] = await api.json({ method: "GET", path: "/configs", query }, v.array(configWire));
+  const [found] = await api.json({ method: "GET", path: "/configs", query }, v.array(config));
   const now = found?.content ?? undefined;
   if (now !== undefined && !isOurs(now)) return undefined;
   const used = now === undefined ? undefined : /range: (\S+)/.exec(now)?.[1];

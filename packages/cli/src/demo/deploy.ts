@@ -1,16 +1,13 @@
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
-import { open } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
-import { listDeployments } from "../api/deployment-wire.ts";
+import { storedManifest } from "@slipway/protocol/director/deployment";
+import { listDeployments } from "../api/deployments.ts";
 import type { DirectorApi } from "../api/director-api.ts";
 import type { Tools } from "../tools.ts";
 import { DEPLOYMENT, isOurs, manifestOf } from "./documents.ts";
 import { NotTheDemos } from "./errors.ts";
 import { carryOut } from "./follow.ts";
 import type { StemcellName } from "./stage.ts";
-
-const deployment = open({ manifest: v.nullable(v.string()) });
 
 /** Deploys the demo; one that is as it should be stays as it is. */
 export async function deployDemo(
@@ -21,7 +18,10 @@ export async function deployDemo(
   tell: (text: string) => void,
 ): Promise<void> {
   if ((await listDeployments(api)).some(({ name }) => name === DEPLOYMENT)) {
-    const { manifest } = await api.json({ method: "GET", path: `/deployments/${DEPLOYMENT}` }, deployment);
+    const { manifest } = await api.json(
+      { method: "GET", path: `/deployments/${DEPLOYMENT}` },
+      storedManifest,
+    );
     if (!isOurs(manifest ?? ""))
       throw NotTheDemos({ what: `a deployment named ${DEPLOYMENT}`, home: home.dir });
   }

@@ -1,9 +1,6 @@
+import { taskEvent } from "@slipway/protocol/director/task-event";
 import { matches } from "@slipway/protocol/schema/check";
-import { open, text } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
 import type { ApiRequest, DirectorApi } from "../api/director-api.ts";
-
-const event = open({ stage: text("stage"), data: v.optional(open({ status: v.optional(text("status")) })) });
 
 /** Starts a task and waits for its end; what it is at is told in a few words. */
 export async function carryOut(
@@ -24,7 +21,9 @@ export async function carryOut(
 export function stageOf(line: string): string | undefined {
   try {
     const found: unknown = JSON.parse(line);
-    return matches(event, found) ? (found.data?.status ?? found.stage).toLowerCase() : undefined;
+    return matches(taskEvent, found)
+      ? (found.data?.status || found.stage || undefined)?.toLowerCase()
+      : undefined;
   } catch {
     return undefined;
   }

@@ -3,7 +3,7 @@ import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { DirectorApi } from "../api/director-api.ts";
 import { NoSuchFile } from "../uploads/errors.ts";
-import { listStemcells } from "../uploads/stemcell-wire.ts";
+import { listStemcells } from "../uploads/list-stemcells.ts";
 import { carryOut } from "./follow.ts";
 import type { DemoStemcell, Stage, StemcellName } from "./stage.ts";
 

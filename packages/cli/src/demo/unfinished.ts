@@ -1,6 +1,6 @@
 import type { DirectorApi } from "../api/director-api.ts";
 import { TaskFailed } from "../api/errors.ts";
-import { listTasks } from "../api/task-wire.ts";
+import { listTasks } from "../api/tasks.ts";
 
 /** Tasks that are under way; after a crash the Director goes on with them by itself. */
 export async function unfinishedTasks(api: DirectorApi): Promise<readonly number[]> {

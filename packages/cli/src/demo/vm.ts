@@ -1,23 +1,9 @@
-import { integer, json, mapOf, open, text } from "@slipway/protocol/schema/json";
+import { vm } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import type { Words } from "../up/words.ts";
 import { DEPLOYMENT, GROUP } from "./documents.ts";
 import { NoVm } from "./errors.ts";
-
-const vm = open({
-  cid: v.nullable(text("cid")),
-  id: text("id"),
-  job: text("job"),
-  active: v.boolean(),
-  ips: v.array(text("ip")),
-  slipway: open({
-    cpi_api_version: integer(1),
-    stemcell_api_version: integer(1),
-    channel: text("channel"),
-    disks: open({ persistent: v.optional(mapOf(json())) }),
-  }),
-});
 
 /** The demo's one instance, its VM and its disk. */
 export interface DemoVm {
@@ -35,17 +21,17 @@ export interface DemoVm {
 export async function vmOf(api: DirectorApi, { one }: Words): Promise<DemoVm> {
   const vms = await api.json({ method: "GET", path: `/deployments/${DEPLOYMENT}/vms` }, v.array(vm));
   const found = vms.find(({ active, job }) => active && job === GROUP);
-  if (found === undefined || found.cid === null) throw NoVm({ what: `a ${one}` });
-  const { slipway } = found;
-  const [disk] = Object.entries(slipway.disks.persistent ?? {});
+  const { cid, slipway } = found ?? {};
+  if (found === undefined || !cid || !slipway) throw NoVm({ what: `a ${one}` });
+  const [disk] = Object.entries(slipway.disks?.persistent ?? {});
   if (disk === undefined) throw NoVm({ what: "a disk" });
   return {
     instance: found.id,
-    cid: found.cid,
-    ip: found.ips[0] ?? "",
+    cid,
+    ip: found.ips?.[0] ?? "",
     disk: disk[0],
     hint: disk[1],
-    channel: slipway.channel,
+    channel: slipway.channel ?? "",
     cpiVersion: slipway.cpi_api_version,
     stemcellVersion: slipway.stemcell_api_version,
   };

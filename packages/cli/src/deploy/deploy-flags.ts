@@ -1,5 +1,5 @@
-import { own, type Tree } from "@slipway/engine/manifest/tree";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { own, type Tree } from "@slipway/engine/documents/tree";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { toError } from "@slipway/kernel/errors";
 import { isObject } from "@slipway/protocol/schema/json";
 

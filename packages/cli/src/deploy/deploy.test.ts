@@ -181,7 +181,7 @@ describe("deploy", () => {
   ])("deploy configs %s", async (_, content, expected) => {
     const { query } = await deployed(
       {},
-      { answers: { ...answers, "GET /configs": [{ name: "d", content }] } },
+      { answers: { ...answers, "GET /configs": [{ id: "1", type: "deploy", name: "d", content }] } },
     );
     expect(query).toEqual({ context: JSON.stringify(CONTEXT), ...expected });
   });

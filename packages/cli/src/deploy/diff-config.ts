@@ -1,7 +1,8 @@
+import { configDiff } from "@slipway/protocol/director/diff";
 import type { Given } from "../command.ts";
 import { readTextOrInput } from "../interpolate/read-text.ts";
 import type { Tools } from "../tools.ts";
-import { configDiff, diffText } from "./diff.ts";
+import { diffText } from "./diff.ts";
 import { OneSideOnly } from "./errors.ts";
 
 /** Two configs against each other: saved ones by their id, others by their content. */

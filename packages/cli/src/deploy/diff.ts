@@ -1,18 +1,5 @@
-import { open } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
+import type { DiffLines } from "@slipway/protocol/director/diff";
 import type { Ui } from "../ui/ui.ts";
-
-/** A line of a difference: its text, and `added`, `removed` or nothing. */
-export const diffLines = v.array(v.tuple([v.string(), v.nullable(v.string())]));
-
-export type DiffLines = v.InferOutput<typeof diffLines>;
-
-/** What the diff endpoints of configs answer. */
-export const configDiff = open({
-  diff: diffLines,
-  from: v.optional(open({ id: v.string() })),
-  error: v.optional(v.nullable(v.string())),
-});
 
 export const hasChanges = (lines: DiffLines): boolean => lines.some(([, status]) => status !== null);
 

@@ -1,22 +1,15 @@
-import { open } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
+import { taskEvent } from "@slipway/protocol/director/task-event";
+import { matches } from "@slipway/protocol/schema/check";
 import type { Paint } from "../ui/ui.ts";
-
-const event = open({
-  stage: v.optional(v.nullable(v.string())),
-  task: v.optional(v.nullable(v.string())),
-  state: v.optional(v.nullable(v.string())),
-  message: v.optional(v.nullable(v.string())),
-});
 
 /** The stage under which our Director tells its plan, a line each. */
 const PLAN = "Planned, not done";
 
 /** What an event of a dry run says: a line of the plan without its frame, or what another Director tells instead. */
 export function planText(line: string, paint: Pick<Paint, "bold">): string | undefined {
-  const read = v.safeParse(event, parsed(line));
-  if (!read.success) return undefined;
-  const { stage, task, state, message } = read.output;
+  const read = parsed(line);
+  if (!matches(taskEvent, read)) return undefined;
+  const { stage, task, state, message } = read;
   if (message) return message;
   if (!stage || !task || state !== "started") return undefined;
   if (stage !== PLAN) return `${stage}: ${task}`;

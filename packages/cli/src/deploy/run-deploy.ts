@@ -1,4 +1,5 @@
-import { json, open } from "@slipway/protocol/schema/json";
+import { config } from "@slipway/protocol/director/config";
+import { deploymentDiff } from "@slipway/protocol/director/diff";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
@@ -9,17 +10,10 @@ import { confirmed } from "../ui/confirmed.ts";
 import type { Ui } from "../ui/ui.ts";
 import { type DeployConfig, deployFlags } from "./deploy-flags.ts";
 import { deployQuery } from "./deploy-query.ts";
-import { diffLines, hasChanges, printDiff } from "./diff.ts";
+import { hasChanges, printDiff } from "./diff.ts";
 import { NoManifest } from "./errors.ts";
 import { manifestName, releasesWithUrl } from "./manifest-name.ts";
 import { planText } from "./plan-text.ts";
-
-const deployDiff = open({
-  diff: diffLines,
-  context: v.optional(json()),
-  error: v.optional(v.nullable(v.string())),
-});
-const deployConfigs = v.array(open({ name: v.string(), content: v.string() }));
 
 /** Reads, shows what changes, asks, deploys. The Director uses exactly the configs the difference was made with. */
 export async function runDeploy(given: Given, tools: Tools): Promise<void> {
@@ -47,7 +41,7 @@ export async function runDeploy(given: Given, tools: Tools): Promise<void> {
       query: { redact: String(!given.flag("no-redact")) },
       ...yaml,
     },
-    deployDiff,
+    deploymentDiff,
   );
   if (error) ui.note(error);
   else if (!hasChanges(diff)) ui.line("No changes in the manifest and the configs.");
@@ -85,6 +79,7 @@ const deployConfigsOf = (api: DirectorApi): Promise<readonly DeployConfig[]> =>
   api
     .json(
       { method: "GET", path: "/configs", query: { latest: "true", limit: "1", type: "deploy" } },
-      deployConfigs,
+      v.array(config),
     )
+    .then((found) => found.map(({ name, content }) => ({ name, content: content ?? "" })))
     .catch(() => []);

@@ -1,6 +1,7 @@
+import type { DiffLines } from "@slipway/protocol/director/diff";
 import { confirmed } from "../ui/confirmed.ts";
 import type { Ui } from "../ui/ui.ts";
-import { type DiffLines, hasChanges, printDiff } from "./diff.ts";
+import { hasChanges, printDiff } from "./diff.ts";
 
 /** A config is saved without a question when nothing would change: the same content makes no new version. */
 export async function showAndAsk(ui: Ui, diff: DiffLines): Promise<void> {

@@ -1,19 +1,10 @@
-import { open } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
+import { config } from "@slipway/protocol/director/config";
+import { configDiff } from "@slipway/protocol/director/diff";
 import type { Given } from "../command.ts";
 import { readDocument } from "../interpolate/document.ts";
 import type { Tools } from "../tools.ts";
-import { configDiff } from "./diff.ts";
 import { ConfigNotNamed } from "./errors.ts";
 import { showAndAsk } from "./show-and-ask.ts";
-
-const savedConfig = open({
-  id: v.string(),
-  type: v.string(),
-  name: v.string(),
-  created_at: v.string(),
-  content: v.string(),
-});
 
 /** Any type of config. What was compared must still be the latest when it is saved. */
 export async function runUpdateConfig(given: Given, tools: Tools): Promise<void> {
@@ -32,12 +23,12 @@ export async function runUpdateConfig(given: Given, tools: Tools): Promise<void>
       content,
       ...(expected !== undefined && { expected_latest_id: expected }),
     }),
-    savedConfig,
+    config,
   );
   tools.ui.table({
     content: "config",
     header: { id: "ID", type: "Type", name: "Name", created_at: "Created At", content: "Content" },
-    rows: [[saved.id, saved.type, saved.name, saved.created_at, saved.content]],
+    rows: [[saved.id, saved.type, saved.name, saved.created_at ?? "", saved.content ?? ""]],
     transpose: true,
   });
 }

@@ -1,7 +1,7 @@
+import { configDiff } from "@slipway/protocol/director/diff";
 import type { Given } from "../command.ts";
 import { readDocument } from "../interpolate/document.ts";
 import type { Tools } from "../tools.ts";
-import { configDiff } from "./diff.ts";
 import { showAndAsk } from "./show-and-ask.ts";
 
 /** `/cloud_configs` and its like: the older form, one endpoint for each type. */

@@ -1,4 +1,4 @@
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { writeDocument } from "./write-document.ts";

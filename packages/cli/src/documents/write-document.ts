@@ -1,5 +1,4 @@
-import { escaped } from "@slipway/engine/manifest/yaml";
-import { yamlOptions } from "@slipway/engine/manifest/yaml-schema";
+import { escaped, yamlOptions } from "@slipway/engine/documents/yaml";
 import { isObject } from "@slipway/protocol/schema/json";
 import { Document, isScalar, type Scalar, visit } from "yaml";
 

@@ -1,4 +1,4 @@
-import type { ConversationLine } from "@slipway/engine/call-log/line";
+import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { widthOf } from "../ui/text.ts";

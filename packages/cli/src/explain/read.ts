@@ -1,5 +1,5 @@
-import { type ConversationLine, conversationLine } from "@slipway/engine/call-log/line";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { type ConversationLine, conversationLine } from "@slipway/protocol/director/conversation-line";
 import { check } from "@slipway/protocol/schema/check";
 
 export interface Conversation {

@@ -1,4 +1,4 @@
-import type { ConversationLine } from "@slipway/engine/call-log/line";
+import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 import { negotiate } from "@slipway/protocol/negotiate";
 import { type Conversation, isCpi } from "./read.ts";
 

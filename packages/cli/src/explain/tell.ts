@@ -1,4 +1,4 @@
-import type { ConversationLine } from "@slipway/engine/call-log/line";
+import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 import type { Paint } from "../ui/ui.ts";
 import { wrapped } from "../ui/wrap.ts";
 import { type Conversation, isCpi } from "./read.ts";

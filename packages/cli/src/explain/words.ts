@@ -1,4 +1,4 @@
-import type { ConversationLine } from "@slipway/engine/call-log/line";
+import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 import { isObject } from "@slipway/protocol/schema/json";
 
 /** What was said, and what came back, in words. Either may be empty: some calls say all by their name. */

@@ -1,8 +1,9 @@
+import type { InstanceState, ProcessState } from "@slipway/protocol/director/instance";
 import { timeText } from "../ui/time-text.ts";
 import type { Paint, Table } from "../ui/ui.ts";
 import { yamlText } from "../ui/yaml-text.ts";
 import { cpuText, diskText, percentText, processShareText, shareText, uptimeText } from "./values.ts";
-import { isRunning, type Process, processState, type VmInfo } from "./vm-info.ts";
+import { isRunning, processState } from "./vm-info.ts";
 
 /** What the table is to show. */
 export interface Shown {
@@ -17,8 +18,8 @@ export interface Shown {
 interface Column {
   readonly key: string;
   readonly title: string;
-  readonly vm: (info: VmInfo, deployment: string, paint: Paint) => string;
-  readonly process?: (one: Process, paint: Paint) => string;
+  readonly vm: (info: InstanceState, deployment: string, paint: Paint) => string;
+  readonly process?: (one: ProcessState, paint: Paint) => string;
 }
 
 const nothing = (value: string | null | undefined) => value ?? "";
@@ -139,7 +140,7 @@ function columnsOf(shown: Shown): readonly Column[] {
 
 /** Upstream's table of `instances` and `vms`. */
 export function instanceTable(
-  infos: readonly VmInfo[],
+  infos: readonly InstanceState[],
   deployment: string,
   shown: Shown,
   paint: Paint,
@@ -162,7 +163,7 @@ export function instanceTable(
   };
 }
 
-function processRows(info: VmInfo, columns: readonly Column[], failing: boolean, paint: Paint) {
+function processRows(info: InstanceState, columns: readonly Column[], failing: boolean, paint: Paint) {
   return (info.processes ?? [])
     .filter(({ state }) => !(failing && state === "running"))
     .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -173,10 +174,10 @@ function processRows(info: VmInfo, columns: readonly Column[], failing: boolean,
     );
 }
 
-function instanceName({ job_name, id }: VmInfo): string {
+function instanceName({ job_name, id }: InstanceState): string {
   const name = job_name || "?";
   return id ? `${name}/${id}` : name;
 }
 
-const diskCids = ({ disk_cids, disk_cid }: VmInfo): readonly string[] =>
+const diskCids = ({ disk_cids, disk_cid }: InstanceState): readonly string[] =>
   disk_cids && disk_cids.length > 0 ? disk_cids : disk_cid ? [disk_cid] : [];

@@ -1,4 +1,4 @@
-import { deploymentNames } from "../api/deployment-wire.ts";
+import { deploymentNames } from "../api/deployments.ts";
 import type { Tools } from "../tools.ts";
 import type { Shown } from "./instance-table.ts";
 import { fetchVmInfos } from "./vm-info.ts";

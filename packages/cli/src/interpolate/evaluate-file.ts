@@ -1,4 +1,4 @@
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import type { Given } from "../command.ts";
 import type { Tools } from "../tools.ts";
 import { type Evaluated, evaluate } from "./evaluate.ts";

@@ -1,5 +1,5 @@
-import type { LookUp } from "@slipway/engine/manifest/variables";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import type { LookUp } from "@slipway/engine/documents/variables";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { describe, expect, it } from "vitest";
 import { evaluate } from "./evaluate.ts";
 import type { Store, Wanted } from "./store.ts";

@@ -1,6 +1,6 @@
-import { applyOps } from "@slipway/engine/manifest/ops";
-import { kindOf, newMap, own, type Tree } from "@slipway/engine/manifest/tree";
-import { interpolate, type LookUp } from "@slipway/engine/manifest/variables";
+import { applyOps } from "@slipway/engine/documents/ops";
+import { kindOf, newMap, own, type Tree } from "@slipway/engine/documents/tree";
+import { interpolate, type LookUp } from "@slipway/engine/documents/variables";
 import { isObject } from "@slipway/protocol/schema/json";
 import { BadDefinition, CircularVariables } from "./errors.ts";
 import type { OpsFile } from "./inputs.ts";

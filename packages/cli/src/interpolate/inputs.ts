@@ -1,5 +1,5 @@
-import { clone, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { clone, kindOf, newMap, type Tree } from "@slipway/engine/documents/tree";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { toError } from "@slipway/kernel/errors";
 import { isObject } from "@slipway/protocol/schema/json";
 import type { Given } from "../command.ts";

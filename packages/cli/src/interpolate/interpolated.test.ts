@@ -1,4 +1,4 @@
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { describe, expect, it } from "vitest";

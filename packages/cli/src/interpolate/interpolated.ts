@@ -1,4 +1,4 @@
-import { findAt } from "@slipway/engine/manifest/ops";
+import { findAt } from "@slipway/engine/documents/ops";
 import type { Given } from "../command.ts";
 import { writeDocument } from "../documents/write-document.ts";
 import type { Tools } from "../tools.ts";

@@ -1,7 +1,7 @@
 import { X509Certificate } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";

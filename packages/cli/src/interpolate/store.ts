@@ -1,8 +1,8 @@
 import { mkdir, readFile, realpath } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { fingerprint, kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
-import type { LookUp } from "@slipway/engine/manifest/variables";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { fingerprint, kindOf, newMap, type Tree } from "@slipway/engine/documents/tree";
+import type { LookUp } from "@slipway/engine/documents/variables";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import { withLock } from "@slipway/kernel/lock-file";

@@ -1,7 +1,7 @@
+import { type Info, info } from "@slipway/protocol/director/info";
 import { Client } from "../api/client.ts";
 import { UaaWanted } from "../api/errors.ts";
 import { SILENT } from "../api/follow.ts";
-import { type Info, infoWire } from "../api/info-wire.ts";
 import type { Tools } from "../tools.ts";
 import { LoginFailed, NoCredentials } from "./errors.ts";
 import type { Session } from "./session.ts";
@@ -17,7 +17,7 @@ export async function infoFor(
 ): Promise<Info> {
   const client = new Client({ ...session, clock, stop, teller: SILENT });
   try {
-    return await client.json({ method: "GET", path: "/info" }, infoWire);
+    return await client.json({ method: "GET", path: "/info" }, info);
   } finally {
     client.close();
   }

@@ -1,7 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { fileDigest, readDigest } from "@slipway/engine/stemcells/digest";
 import { messageTrail } from "@slipway/kernel/errors";
 import { readStemcellManifest, type Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";

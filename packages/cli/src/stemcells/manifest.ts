@@ -1,4 +1,4 @@
-import { writeYaml } from "@slipway/engine/manifest/yaml";
+import { writeYaml } from "@slipway/engine/documents/yaml";
 import { readStemcellManifest } from "@slipway/protocol/stemcell/stemcell-mf";
 
 /** The keys that upstream knows, in its order. No other survives a repack. */

@@ -1,5 +1,5 @@
 import { dirname, join } from "node:path";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { messageTrail } from "@slipway/kernel/errors";
 import { jsonObject } from "@slipway/protocol/schema/json";
 import * as v from "valibot";

@@ -1,5 +1,5 @@
-import type { DirectorConfig } from "@slipway/director/config";
 import type { StartOptions } from "@slipway/director/start/director";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { Choice } from "../home/choice.ts";
 import type { Tools } from "../tools.ts";
 import type { Words } from "./words.ts";

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
-import type { DirectorConfig } from "@slipway/director/config";
 import type { Director } from "@slipway/director/start/director";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { type Choice, writeChoice } from "../home/choice.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";

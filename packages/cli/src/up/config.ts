@@ -1,4 +1,4 @@
-import type { DirectorConfig } from "@slipway/director/config";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { Home } from "../home/home.ts";
 import { StateDirGiven } from "./errors.ts";
 import { choosePort, mustBeFree } from "./port.ts";

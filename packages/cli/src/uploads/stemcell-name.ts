@@ -2,7 +2,7 @@ import { createReadStream } from "node:fs";
 import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { createGunzip } from "node:zlib";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { damageOf } from "@slipway/engine/stemcells/extract";
 import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
 import * as v from "valibot";

@@ -1,21 +1,39 @@
 import type { IncomingMessage } from "node:http";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import type { Clock } from "@slipway/kernel/clock";
+import { toError } from "@slipway/kernel/errors";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
+import { BadParameter, BodyNotJson, BodyUnusable, ParameterMissing, RequestUnusable } from "./refusals.ts";
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
+/** What an endpoint declares of its requests and its answer. */
+export interface Shapes {
+  readonly query?: v.LooseObjectSchema<v.ObjectEntries, undefined>;
+  /** Of a JSON body. */
+  readonly body?: v.GenericSchema;
+  readonly reply?: v.GenericSchema;
+}
+
+/** Only what is declared can be read. */
+export type QueryOf<S extends Shapes> =
+  S["query"] extends v.LooseObjectSchema<infer E, undefined>
+    ? { readonly [K in keyof E]?: string | readonly string[] }
+    : Record<never, never>;
+type BodyOf<S extends Shapes> = S["body"] extends v.GenericSchema ? v.InferOutput<S["body"]> : unknown;
+
 /** One request, as endpoints see it. */
-export interface Call {
+export interface Call<S extends Shapes = Shapes> {
   readonly params: Readonly<Record<string, string>>;
-  readonly query: Query;
+  readonly query: QueryOf<S>;
   /** Empty where no credentials were needed and none were good. */
   readonly user: string;
   readonly header: (name: string) => string | undefined;
   /** The whole body, within bounds. */
   readonly text: () => Promise<string>;
+  /** The body as JSON, of the declared shape. */
+  readonly json: () => Promise<BodyOf<S>>;
   readonly stream: IncomingMessage;
 }
 
@@ -29,14 +47,12 @@ export async function readText(stream: IncomingMessage, clock: Clock): Promise<s
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
-    throw new DirectorError(40005, "the body of the request is not UTF-8 text", { cause });
+    throw BodyUnusable({ why: "is not UTF-8 text", status: 400 }, { cause });
   }
 }
 
-const tooLong = () =>
-  new DirectorError(40005, `the body of the request is larger than ${BODY_LIMIT >> 20} MiB`, { status: 413 });
-const tooSlow = () =>
-  new DirectorError(40005, `the body of the request took longer than ${BODY_MS / 1000} s`, { status: 408 });
+const tooLong = () => BodyUnusable({ why: `is larger than ${BODY_LIMIT >> 20} MiB`, status: 413 });
+const tooSlow = () => BodyUnusable({ why: `took longer than ${BODY_MS / 1000} s`, status: 408 });
 
 /** By its events: an iterator would destroy the connection that the refusal is to be sent on. */
 function readBytes(stream: IncomingMessage, clock: Clock): Promise<Buffer> {
@@ -55,24 +71,20 @@ function readBytes(stream: IncomingMessage, clock: Clock): Promise<Buffer> {
     };
     const onEnd = () => end(() => resolve(Buffer.concat(chunks)));
     const onCut = (cause?: Error) =>
-      end(() => reject(new DirectorError(40005, "the body of the request ended too early", { cause })));
+      end(() => reject(BodyUnusable({ why: "ended too early", status: 400 }, { cause })));
     const cancel = clock.after(BODY_MS, () => end(() => reject(tooSlow())));
     stream.on("data", onData).once("end", onEnd).once("error", onCut).once("close", onCut);
     if (stream.readableEnded) onEnd();
   });
 }
 
-/** The body as JSON of a shape. */
-export async function jsonBody<const S extends v.GenericSchema>(
-  call: Call,
-  schema: S,
-): Promise<v.InferOutput<S>> {
-  const text = await call.text();
+/** A body as JSON of a shape. */
+export function readJson(text: string, schema: v.GenericSchema): unknown {
   let value: unknown;
   try {
     value = parseStrictJson(text, "the body of the request");
   } catch (cause) {
-    throw new DirectorError(710001, (cause as Error).message, { cause });
+    throw BodyNotJson({ why: toError(cause).message }, { cause });
   }
   return checked(schema, value, "body");
 }
@@ -85,37 +97,41 @@ export function checked<const S extends v.GenericSchema>(
 ): v.InferOutput<S> {
   const result = check(schema, value, what);
   if (result.ok) return result.value;
-  throw new DirectorError(40005, `the request cannot be used: ${result.problems.join("; ")}`);
+  throw RequestUnusable({ problems: result.problems });
 }
 
 /** The last one given. */
-export function one(query: Query, name: string): string | undefined {
-  const value = query[name];
+function one<Q extends object>(query: Q, name: keyof Q): string | undefined {
+  const value = inQuery(query, name);
   return typeof value === "string" || value === undefined ? value : value.at(-1);
 }
 
+const inQuery = <Q extends object>(query: Q, name: keyof Q) =>
+  query[name] as string | readonly string[] | undefined;
+
 /** Undefined also when it is empty. */
-export const given = (query: Query, name: string): string | undefined => one(query, name) || undefined;
+export const given = <Q extends object>(query: Q, name: keyof Q): string | undefined =>
+  one(query, name) || undefined;
 
-export const flag = (query: Query, name: string): boolean => one(query, name) === "true";
+export const flag = <Q extends object>(query: Q, name: keyof Q): boolean => one(query, name) === "true";
 
-export function many(query: Query, name: string): readonly string[] {
-  const value = query[name];
+export function many<Q extends object>(query: Q, name: keyof Q): readonly string[] {
+  const value = inQuery(query, name);
   if (value === undefined) return [];
   return typeof value === "string" ? [value] : value;
 }
 
-export function param(call: Call, name: string): string {
+export function param(call: Pick<Call, "params">, name: string): string {
   const value = call.params[name];
-  if (value === undefined || value === "") throw new DirectorError(40001, `the path lacks the ${name}`);
+  if (value === undefined || value === "") throw ParameterMissing({ where: "path", name });
   return value;
 }
 
 /** A whole number of at least `least`. */
-export function whole(query: Query, name: string, least: number): number | undefined {
+export function whole<Q extends object>(query: Q, name: keyof Q & string, least: number): number | undefined {
   const text = given(query, name);
   if (text === undefined) return undefined;
   const value = /^\d{1,15}$/.test(text) ? Number(text) : -1;
   if (value >= least) return value;
-  throw new DirectorError(40005, `'${name}' must be a whole number of at least ${least}`);
+  throw BadParameter({ name, expected: `a whole number of at least ${least}` });
 }

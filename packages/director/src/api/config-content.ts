@@ -1,5 +1,5 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { yamlMap } from "./documents.ts";
+import { CpiConfigNotYet } from "./refusals.ts";
 
 /** Refuses content that no config can have, before it is stored. `code`: how the endpoint calls it. */
 export function checkConfigContent(type: string, content: string, code: number): void {
@@ -7,8 +7,5 @@ export function checkConfigContent(type: string, content: string, code: number):
   const cpis = document.cpis;
   if (type !== "cpi" || cpis === undefined || cpis === null) return;
   if (Array.isArray(cpis) && cpis.length === 0) return;
-  throw new DirectorError(
-    code,
-    "this Director works with the one CPI of its configuration file and cannot use a CPI config yet; nothing was stored",
-  );
+  throw CpiConfigNotYet({ number: code });
 }

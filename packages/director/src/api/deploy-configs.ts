@@ -1,10 +1,9 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { deployContext } from "@slipway/protocol/director/diff";
 import { check } from "@slipway/protocol/schema/check";
-import { integer, open } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
 import { findConfigs, listConfigs } from "../store/configs.ts";
 import type { Db } from "../store/schema.ts";
+import { BadDeployContext } from "./refusals.ts";
 
 /** The configs a deploy is made with: what the diff showed is what is deployed. */
 export interface ConfigIds {
@@ -18,13 +17,10 @@ export async function currentConfigs(db: Db): Promise<ConfigIds> {
   return { cloud_config_ids: await idsOf("cloud"), runtime_config_ids: await idsOf("runtime") };
 }
 
-const ids = v.optional(v.nullable(v.array(integer(1))));
-const context = open({ cloud_config_ids: ids, runtime_config_ids: ids });
-
 /** Those of the `context` a diff has handed out; error 190025 for ids that are none. */
 export async function contextConfigs(db: Db, text: string | undefined): Promise<ConfigIds> {
   if (text === undefined) return currentConfigs(db);
-  const checked = check(context, parsed(text), "context");
+  const checked = check(deployContext, parsed(text), "context");
   if (!checked.ok) throw bad(checked.problems.join("; "));
   const wanted: ConfigIds = {
     cloud_config_ids: [...(checked.value.cloud_config_ids ?? [])],
@@ -51,5 +47,4 @@ async function mustExist(db: Db, wanted: readonly number[], type: string): Promi
   if (missing.length > 0) throw bad(`there is no ${type} config with the id ${missing.join(", ")}`);
 }
 
-const bad = (why: string) =>
-  new DirectorError(190025, `the context of the deploy cannot be used: ${why}. Run the deploy again`);
+const bad = (why: string) => BadDeployContext({ why });

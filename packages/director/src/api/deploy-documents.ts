@@ -1,6 +1,6 @@
+import { newMap, type Tree } from "@slipway/engine/documents/tree";
 import type { ManifestStemcell } from "@slipway/engine/manifest/model";
 import { resolveStemcells, withResolvedVersions } from "@slipway/engine/manifest/resolve-stemcells";
-import { newMap, type Tree } from "@slipway/engine/manifest/tree";
 import type { StemcellRecord } from "@slipway/engine/model/records";
 import { isObject } from "@slipway/protocol/schema/json";
 import { findConfigs } from "../store/configs.ts";

@@ -1,8 +1,12 @@
+import type { deployQuery } from "@slipway/protocol/director/deployment";
 import type { DeployOptions } from "@slipway/protocol/director/task-params";
-import { flag, given, type Query } from "./call.ts";
+import { flag, given, type QueryOf } from "./call.ts";
+
+/** Those of a deploy and of a change of state. */
+type DeployQuery = Omit<QueryOf<{ query: typeof deployQuery }>, "context">;
 
 /** The switches of `deploy`, as they come in the query. Their values are checked with the task's parameters. */
-export function deployOptionsOf(query: Query): DeployOptions {
+export function deployOptionsOf(query: DeployQuery): DeployOptions {
   const createdBefore = given(query, "recreate_vms_created_before");
   const skipDrain = given(query, "skip_drain");
   return {
@@ -18,7 +22,7 @@ export function deployOptionsOf(query: Query): DeployOptions {
   };
 }
 
-export const deployDescription = (query: Query): string =>
+export const deployDescription = (query: DeployQuery): string =>
   `create deployment${flag(query, "dry_run") ? " (dry run)" : ""}`;
 
 /** A `+` of an offset that was not escaped arrives as a blank. */

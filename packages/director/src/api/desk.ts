@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyError, FastifyRequest } from "fastify";
 import { authenticator, type Login } from "./auth.ts";
-import { type Call, readText } from "./call.ts";
+import { type Call, type Query, readJson, readText } from "./call.ts";
 import { errorReply, isOurs, RequestFailed } from "./errors.ts";
 import { demand } from "./permissions.ts";
 import { plain, type Reply } from "./reply.ts";
@@ -21,21 +21,25 @@ export function openDesk(services: Services) {
     const route = routeFor(variants, request.headers["content-type"]);
     if (route === undefined) return plain(404, "not found\n");
     const login = authenticate(request.headers.authorization, request.ip);
-    const query = request.query as Call["query"];
-    const permission =
-      typeof route.permission === "function" ? route.permission({ query }) : route.permission;
+    const query = request.query as Query;
+    const permission = typeof route.permission === "function" ? route.permission(query) : route.permission;
     if (permission !== "anyone" && login.kind !== "user") return refusal(login, pathOf(request));
+    const { body } = route.endpoint;
+    const text = () => readText(request.raw, services.clock);
     const call: Call = {
       params: request.params as Call["params"],
       query,
       user: login.kind === "user" ? login.name : "",
       header: (name) => firstOf(request.headers[name]),
-      text: () => readText(request.raw, services.clock),
+      text,
+      json: async () => (body === undefined ? undefined : readJson(await text(), body)),
       stream: request.raw,
     };
     try {
       if (permission !== "anyone" && login.kind === "user") demand(permission, login, uuid);
-      return await route.handle(call, services);
+      const reply = await route.endpoint.answer(call, services);
+      services.onReply?.(route.endpoint, reply);
+      return reply;
     } catch (error) {
       return failed(error, request);
     }

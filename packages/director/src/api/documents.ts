@@ -1,20 +1,20 @@
-import { kindOf, newMap, type Tree } from "@slipway/engine/manifest/tree";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
-import { DirectorError } from "@slipway/engine/model/director-error";
+import { kindOf, newMap, type Tree } from "@slipway/engine/documents/tree";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { messageTrail } from "@slipway/kernel/errors";
 import { isObject } from "@slipway/protocol/schema/json";
+import { BadDocument } from "./refusals.ts";
 
-/** YAML text that must be a map; `code` is the number of the refusal. */
-export function yamlMap(text: string, what: string, code: number): Tree {
-  if (text.trim() === "") throw new DirectorError(code, `${what} is empty`);
+/** YAML text that must be a map; `number` is that of the refusal. */
+export function yamlMap(text: string, what: string, number: number): Tree {
+  if (text.trim() === "") throw BadDocument({ why: `${what} is empty`, number });
   let value: unknown;
   try {
     value = parseYaml(text, what);
   } catch (cause) {
-    throw new DirectorError(code, messageTrail(cause), { cause });
+    throw BadDocument({ why: messageTrail(cause), number }, { cause });
   }
   if (isObject(value)) return value;
-  throw new DirectorError(code, `${what} must be a map of keys to values, not ${kindOf(value)}`);
+  throw BadDocument({ why: `${what} must be a map of keys to values, not ${kindOf(value)}`, number });
 }
 
 /** For comparisons only: what cannot be read any more counts as empty. */

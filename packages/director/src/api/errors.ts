@@ -1,8 +1,8 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { defineError, SlipwayError } from "@slipway/kernel/errors";
-import { json, type Reply } from "./reply.ts";
+import { type Reply, refusal } from "./reply.ts";
 
-/** Every failure the API names itself. What it refuses a caller is a `DirectorError` with upstream's number. */
+/** Every failure the API names itself. What it refuses its callers is in `refusals.ts`. */
 
 export const CannotListen = defineError<{ host: string; port: number }>({
   code: "DIH-001",
@@ -35,6 +35,8 @@ export const BadCertificate = defineError<Record<never, never>>({
 /** Error 100 with HTTP 500 says nothing more: what is behind it may hold secrets, and stands in the log. */
 export function errorReply(error: unknown): Reply {
   if (error instanceof DirectorError) return problem(error.status, error.code, error.message);
+  if (error instanceof SlipwayError && error.number !== undefined)
+    return problem(error.status ?? 400, error.number, `${error.message}. ${error.next}`);
   if (error instanceof SlipwayError && error.kind !== "bug") {
     return problem(error.kind === "operator" ? 400 : 500, 100, `${error.message}. ${error.next}`);
   }
@@ -42,10 +44,11 @@ export function errorReply(error: unknown): Reply {
 }
 
 /** Whether an error is ours to look at, not the caller's. */
-export const isOurs = (error: unknown): boolean =>
-  error instanceof DirectorError
-    ? error.status >= 500
-    : !(error instanceof SlipwayError && error.kind === "operator");
+export function isOurs(error: unknown): boolean {
+  if (error instanceof DirectorError) return error.status >= 500;
+  if (!(error instanceof SlipwayError)) return true;
+  return error.number === undefined ? error.kind !== "operator" : (error.status ?? 400) >= 500;
+}
 
 const problem = (status: number, code: number, description: string): Reply =>
-  json({ code, description }, status);
+  refusal({ code, description }, status);

@@ -1,8 +1,10 @@
+import type { event as eventSchema } from "@slipway/protocol/director/event";
+import type { Told } from "@slipway/protocol/schema/told";
 import type { EventRecord } from "../store/events.ts";
 import { seconds } from "./times.ts";
 
 /** As `bosh events` reads it: ids are strings, what is missing is left out. */
-export const eventWire = (event: EventRecord) => ({
+export const eventWire = (event: EventRecord): Told<typeof eventSchema> => ({
   id: String(event.id),
   ...(event.parentId === null ? {} : { parent_id: String(event.parentId) }),
   timestamp: seconds(event.at),

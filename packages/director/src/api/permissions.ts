@@ -1,4 +1,4 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
+import { ScopeMissing } from "./refusals.ts";
 
 /** Who may call an endpoint, besides an administrator. `anyone` needs no credentials at all. */
 export type Permission = "anyone" | "admin" | "read" | "upload_stemcells" | "upload_releases";
@@ -11,7 +11,6 @@ const scopesFor = (permission: Permission, uuid: string): readonly string[] => {
   return admin;
 };
 
-/** Upstream answers a missing scope with 401, not 403. */
 export function demand(
   permission: Permission,
   user: { readonly scopes: readonly string[] },
@@ -19,5 +18,5 @@ export function demand(
 ): void {
   const accepted = scopesFor(permission, uuid);
   if (user.scopes.some((scope) => accepted.includes(scope))) return;
-  throw new DirectorError(600000, `this needs one of the scopes: ${accepted.join(", ")}`, { status: 401 });
+  throw ScopeMissing({ accepted });
 }

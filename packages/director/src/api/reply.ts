@@ -1,31 +1,47 @@
-/** What an endpoint answers. The server turns it into HTTP. */
-export interface Reply {
+import type { configConflict } from "@slipway/protocol/director/config";
+import type { refusal as refusalWire } from "@slipway/protocol/director/refusal";
+import type { Told } from "@slipway/protocol/schema/told";
+
+/** What an endpoint answers, perhaps with a document. The server turns it into HTTP. */
+export interface Reply<D = unknown> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
+  /** What the body holds, for who checks it against the endpoint's schema. */
+  readonly document?: D;
 }
 
 /** Compact: the CLI looks for `"code":440012` without a blank. */
-export const json = (value: unknown, status = 200): Reply => ({
+export const json = <const D>(document: D, status = 200): Reply<D> => ({
   status,
   headers: { "content-type": "application/json" },
-  body: JSON.stringify(value),
+  body: JSON.stringify(document),
+  document,
+});
+
+type Refusal = Told<typeof refusalWire> | Told<typeof configConflict>;
+
+/** A document that is not the endpoint's answer but says why there is none. */
+export const refusal = (document: Refusal, status: number): Reply<never> => ({
+  status,
+  headers: { "content-type": "application/json" },
+  body: JSON.stringify(document),
 });
 
 export const plain = (
   status: number,
   body: string,
   headers: Readonly<Record<string, string>> = {},
-): Reply => ({
+): Reply<never> => ({
   status,
   headers: { "content-type": "text/plain;charset=utf-8", ...headers },
   body,
 });
 
-export const nothing = (status = 204): Reply => ({ status, headers: {}, body: "" });
+export const nothing = (status = 204): Reply<never> => ({ status, headers: {}, body: "" });
 
 /** Relative: an absolute one behind a proxy is how one command becomes five tasks. */
-export const toTask = (id: number): Reply => ({
+export const toTask = (id: number): Reply<never> => ({
   status: 302,
   headers: { location: `/tasks/${id}` },
   body: "",

@@ -1,9 +1,26 @@
-import type { Call } from "./call.ts";
+import type { Told } from "@slipway/protocol/schema/told";
+import type * as v from "valibot";
+import type { Call, Query, Shapes } from "./call.ts";
 import type { Permission } from "./permissions.ts";
 import type { Reply } from "./reply.ts";
 import type { Services } from "./services.ts";
 
-export type Handler = (call: Call, services: Services) => Promise<Reply>;
+/** Answers requests, and says by which schemas: they check bodies, type the code, and are what the API's page lists. */
+export interface Endpoint extends Shapes {
+  answer(call: Call, services: Services): Promise<Reply>;
+}
+
+type ReplyOf<S extends Shapes> = S["reply"] extends v.GenericSchema ? Told<S["reply"]> : never;
+
+/** Only declared names of the query and keys of the body can be read, and only the declared document be answered. */
+export const endpoint = <const S extends Shapes>(
+  shapes: S,
+  answer: (call: Call<S>, services: Services) => Promise<Reply<ReplyOf<S>>>,
+): Endpoint => ({
+  ...shapes,
+  // The server reads the body by the same schema.
+  answer: (call, services) => answer(call as unknown as Call<S>, services),
+});
 
 /** Which body a route is for. Upstream finds a route by path and content type: another type is no such route. */
 export type Body = "any" | "yaml" | "json" | "archive";
@@ -11,9 +28,9 @@ export type Body = "any" | "yaml" | "json" | "archive";
 export interface Route {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
-  readonly permission: Permission | ((call: Pick<Call, "query">) => Permission);
+  readonly permission: Permission | ((query: Query) => Permission);
   readonly body: Body;
-  readonly handle: Handler;
+  readonly endpoint: Endpoint;
 }
 
 const TYPES: Readonly<Record<Exclude<Body, "any">, string>> = {

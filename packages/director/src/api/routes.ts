@@ -55,28 +55,28 @@ import {
   postReleasesExport,
 } from "./endpoints/releases.ts";
 import { getTypedConfigs, postTypedConfigs, postTypedConfigsDiff } from "./endpoints/typed_configs.ts";
-import type { Body, Handler, Route } from "./route.ts";
+import type { Body, Endpoint, Route } from "./route.ts";
 
-const get = (path: string, permission: Route["permission"], handle: Handler): Route => ({
+const get = (path: string, permission: Route["permission"], endpoint: Endpoint): Route => ({
   method: "GET",
   path,
   permission,
   body: "any",
-  handle,
+  endpoint,
 });
 const change =
   (method: Route["method"]) =>
-  (path: string, permission: Route["permission"], body: Body, handle: Handler): Route => ({
+  (path: string, permission: Route["permission"], body: Body, endpoint: Endpoint): Route => ({
     method,
     path,
     permission,
     body,
-    handle,
+    endpoint,
   });
 const post = change("POST");
 const put = change("PUT");
-const remove = (path: string, permission: Route["permission"], handle: Handler): Route =>
-  change("DELETE")(path, permission, "any", handle);
+const remove = (path: string, permission: Route["permission"], endpoint: Endpoint): Route =>
+  change("DELETE")(path, permission, "any", endpoint);
 
 const DEPLOYMENT = "/deployments/:deployment";
 const INSTANCE = `${DEPLOYMENT}/instance_groups/:group/:index`;

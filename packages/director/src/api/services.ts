@@ -3,8 +3,12 @@ import type { FreeSpace } from "@slipway/engine/stemcells/free-space";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
+import type { certificateExpiry } from "@slipway/protocol/director/info";
+import type { Told } from "@slipway/protocol/schema/told";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
+import type { Shapes } from "./call.ts";
+import type { Reply } from "./reply.ts";
 
 export interface ApiUser {
   readonly name: string;
@@ -13,12 +17,7 @@ export interface ApiUser {
   readonly scopes?: readonly string[] | undefined;
 }
 
-export interface CertificateExpiry {
-  readonly certificate_path: string;
-  /** RFC 3339. */
-  readonly expiry: string;
-  readonly days_left: number;
-}
+export type CertificateExpiry = Told<typeof certificateExpiry>;
 
 /** All the API needs of the rest of the Director. */
 export interface Services {
@@ -41,6 +40,8 @@ export interface Services {
   readonly random: Random;
   /** Told of every failure that is not the caller's mistake. */
   readonly onError: (error: unknown) => void;
+  /** Told of every answer before it is sent; what it throws is sent instead. For tests. */
+  readonly onReply?: (shapes: Shapes, reply: Reply) => void;
   readonly certificates?: () => Promise<readonly CertificateExpiry[]>;
   readonly freeSpace?: FreeSpace;
 }

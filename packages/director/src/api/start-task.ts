@@ -1,8 +1,8 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import type { TaskType } from "@slipway/protocol/director/task";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type * as v from "valibot";
 import { type Call, checked } from "./call.ts";
+import { ContextIdTooLong } from "./refusals.ts";
 import { type Reply, toTask } from "./reply.ts";
 import type { Services } from "./services.ts";
 
@@ -15,11 +15,11 @@ export interface TaskOrder<S extends v.GenericSchema> {
 
 /** Checks what the task is to do, puts it in the queue, and sends the caller there. */
 export async function startTask<const S extends v.GenericSchema<unknown, object>>(
-  call: Call,
+  call: Pick<Call, "user" | "header">,
   services: Services,
   schema: S,
   order: TaskOrder<S>,
-): Promise<Reply> {
+): Promise<Reply<never>> {
   const params = checked(schema, order.params, "task");
   const id = await services.tasks.enqueue({
     type: order.type,
@@ -35,8 +35,8 @@ export async function startTask<const S extends v.GenericSchema<unknown, object>
 
 const LONGEST_CONTEXT_ID = 64;
 
-function contextId(call: Call): string {
+function contextId(call: Pick<Call, "header">): string {
   const id = call.header("x-bosh-context-id") ?? "";
   if (id.length <= LONGEST_CONTEXT_ID) return id;
-  throw new DirectorError(70010, `X-Bosh-Context-Id has more than ${LONGEST_CONTEXT_ID} characters`);
+  throw ContextIdTooLong({ most: LONGEST_CONTEXT_ID });
 }

@@ -5,14 +5,22 @@ import {
   type KeepsFiles,
   WrongAgent,
 } from "@slipway/engine/agents/agent";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { slug } from "@slipway/engine/model/names";
 import { activeDisk, activeVm, type InstanceRecord } from "@slipway/engine/model/records";
 import { DeadlineExceeded, withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
 import { storePath } from "@slipway/protocol/agent/store-file";
+import type { storeFileQuery } from "@slipway/protocol/director/instance";
 import { type Call, checked, given, param } from "./call.ts";
 import { deploymentOf, instanceOf } from "./lookup.ts";
+import {
+  AgentRefusedFile,
+  AgentSilentOnFile,
+  AgentWithoutFiles,
+  InstanceWithoutDisk,
+  InstanceWithoutVm,
+  ParameterMissing,
+} from "./refusals.ts";
 import type { Services } from "./services.ts";
 
 /** An agent that mounts or copies a disk answers after that. */
@@ -28,24 +36,19 @@ export interface StoreFile {
 }
 
 /** What the path and query name. An instance without VM or disk is refused before anybody is asked. */
-export async function storeFileOf(call: Call, { db, agents, clock }: Services): Promise<StoreFile> {
+export async function storeFileOf(
+  call: Call<{ query: typeof storeFileQuery }>,
+  { db, agents, clock }: Services,
+): Promise<StoreFile> {
   const path = given(call.query, "path");
-  if (path === undefined) throw new DirectorError(40001, "the query lacks 'path'");
+  if (path === undefined) throw ParameterMissing({ where: "query", name: "path" });
   checked(storePath, path, "path");
   const { name: deployment } = await deploymentOf(db, param(call, "deployment"));
   const instance = await instanceOf(db, deployment, param(call, "group"), param(call, "index"));
   const vm = activeVm(instance);
   const who = slug(instance);
-  if (vm === undefined)
-    throw new DirectorError(
-      70004,
-      `'${who}' has no VM whose agent could be asked; \`bosh start\` gives it one`,
-    );
-  if (activeDisk(instance) === undefined)
-    throw new DirectorError(
-      520000,
-      `'${who}' has no persistent disk; give its instance group 'persistent_disk' and deploy`,
-    );
+  if (vm === undefined) throw InstanceWithoutVm({ instance: who });
+  if (activeDisk(instance) === undefined) throw InstanceWithoutDisk({ instance: who });
   return {
     deployment,
     instance,
@@ -63,15 +66,10 @@ export async function storeFileOf(call: Call, { db, agents, clock }: Services): 
 }
 
 function refusalOf(error: unknown, who: string): unknown {
-  if (error instanceof AgentUnaware)
-    return new DirectorError(
-      450001,
-      `the agent of '${who}' does not know files of the persistent disk: it is not Slipway's, or an older one; recreate the VM on a stemcell with Slipway's agent`,
-      { cause: error },
-    );
+  if (error instanceof AgentUnaware) return AgentWithoutFiles({ instance: who }, { cause: error });
   if (error instanceof AgentRefused || error instanceof WrongAgent)
-    return new DirectorError(450001, error.message, { cause: error });
+    return AgentRefusedFile({ instance: who, why: error.message }, { cause: error });
   if (error instanceof AgentSilent || DeadlineExceeded.is(error))
-    return new DirectorError(450002, messageTrail(error), { cause: error });
+    return AgentSilentOnFile({ instance: who, why: messageTrail(error) }, { cause: error });
   return error;
 }

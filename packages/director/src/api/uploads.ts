@@ -1,11 +1,12 @@
 import { open, readdir, rm, unlink } from "node:fs/promises";
 import type { IncomingMessage } from "node:http";
 import { basename, join } from "node:path";
-import { DirectorError } from "@slipway/engine/model/director-error";
-import { freeSpace, notEnoughDisk } from "@slipway/engine/stemcells/free-space";
+import { NotEnoughDisk } from "@slipway/engine/stemcells/errors";
+import { freeSpace } from "@slipway/engine/stemcells/free-space";
 import { syncDirectory } from "@slipway/kernel/atomic-file";
-import { systemCode } from "@slipway/kernel/errors";
+import { SlipwayError, systemCode } from "@slipway/kernel/errors";
 import type { Db } from "../store/schema.ts";
+import { UploadUnusable } from "./refusals.ts";
 import type { Services } from "./services.ts";
 
 /** Streams an archive of any size into a new file. Unless all of it came and is on disk, nothing is left. */
@@ -16,7 +17,7 @@ export async function receiveUpload(
 ): Promise<string> {
   const room = await free(uploadsDir);
   const announced = Number(stream.headers["content-length"] ?? 0);
-  if (announced > room) throw notEnoughDisk(`the uploaded ${kind}`, room);
+  if (announced > room) throw NotEnoughDisk({ what: `the uploaded ${kind}`, free: room });
   const path = join(uploadsDir, `${kind}-${random.uuid()}.tgz`);
   const file = await open(path, "wx", 0o600);
   let whole = false;
@@ -24,19 +25,17 @@ export async function receiveUpload(
     let size = 0;
     for await (const chunk of stream.iterator({ destroyOnReturn: false })) {
       size += (chunk as Buffer).length;
-      if (size > room) throw notEnoughDisk(`the uploaded ${kind}`, room);
+      if (size > room) throw NotEnoughDisk({ what: `the uploaded ${kind}`, free: room });
       await file.appendFile(chunk as Buffer);
     }
     // The CLI sends an upload that got a 401 once more, with nothing in it.
-    if (size === 0) throw new DirectorError(50000, `the uploaded ${kind} is empty; upload it again`);
+    if (size === 0) throw UploadUnusable({ kind, why: "is empty" });
     await file.sync();
     whole = true;
   } catch (error) {
-    if (error instanceof DirectorError) throw error;
-    if (systemCode(error) === "ENOSPC") throw notEnoughDisk(`the uploaded ${kind}`, room);
-    throw new DirectorError(50000, `the upload of the ${kind} ended too early; upload it again`, {
-      cause: error,
-    });
+    if (error instanceof SlipwayError && error.number !== undefined) throw error;
+    if (systemCode(error) === "ENOSPC") throw NotEnoughDisk({ what: `the uploaded ${kind}`, free: room });
+    throw UploadUnusable({ kind, why: "ended too early" }, { cause: error });
   } finally {
     await file.close();
     if (!whole) await rm(path, { force: true });

@@ -1,5 +1,7 @@
 import type { InstanceRecord, VmRecord } from "@slipway/engine/model/records";
+import type { agreed, shownDisks } from "@slipway/protocol/director/instance";
 import { redact } from "@slipway/protocol/schema/redact";
+import type { Told } from "@slipway/protocol/schema/told";
 import { disks } from "@slipway/protocol/settings/disks";
 import { rfc3339 } from "./times.ts";
 
@@ -16,12 +18,12 @@ export const vmWire = (instance: InstanceRecord, vm: VmRecord | undefined) => ({
 });
 
 /** Ours, beside upstream's keys: what was agreed for the VM, how it came to its settings and what it has of disks. */
-export const agreedWire = (vm: VmRecord) => ({
+export const agreedWire = (vm: VmRecord): Told<typeof agreed> => ({
   cpi: vm.cpi,
   cpi_api_version: vm.apiVersion,
   stemcell_api_version: vm.stemcell.apiVersion,
   channel: vm.channel,
   // A hint may hold the password of an iSCSI target.
-  disks: redact(disks, vm.disks),
+  disks: redact(disks, vm.disks) as Told<typeof shownDisks>,
   agent_url: vm.agentUrl,
 });

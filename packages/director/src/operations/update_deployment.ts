@@ -1,5 +1,5 @@
+import { problemsError } from "@slipway/engine/documents/problems";
 import { KnownInstances } from "@slipway/engine/flows/run-instance";
-import { problemsError } from "@slipway/engine/manifest/problems";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import type { DesiredInstance } from "@slipway/engine/model/goal";
 import type { InstanceRecord } from "@slipway/engine/model/records";

@@ -1,8 +1,8 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { runOther } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import { downloadStemcell } from "@slipway/engine/stemcells/download";

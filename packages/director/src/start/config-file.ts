@@ -1,8 +1,8 @@
 import { readFile } from "node:fs/promises";
 import { messageTrail } from "@slipway/kernel/errors";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { type DirectorConfig, directorConfig } from "@slipway/protocol/director/config-file";
 import { check } from "@slipway/protocol/schema/check";
-import { type DirectorConfig, directorConfig } from "../config.ts";
 import { ConfigUnreadable } from "./errors.ts";
 
 /** The configuration of a file; without one everything has its default. */

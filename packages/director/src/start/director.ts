@@ -11,11 +11,11 @@ import { type DirectorCertificate, directorCertificate } from "@slipway/engine/p
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import { NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { DirectorUuid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { sweepUploads } from "../api/uploads.ts";
 import { assemble } from "../assemble.ts";
-import type { DirectorConfig } from "../config.ts";
 import { directorUuid } from "../store/attributes.ts";
 import { openEmbedded } from "../store/embedded/open.ts";
 import { openSealer } from "../store/key-file.ts";

@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { ApiUser } from "../api/services.ts";
-import type { DirectorConfig } from "../config.ts";
 import { PasswordUnreadable } from "./errors.ts";
 
 export interface Users {

@@ -66,7 +66,11 @@ describe("deployments", () => {
     expect(await ensureDeployment(db, "Shop_a.1")).toEqual(first);
     const error = await failure(ensureDeployment(db, "shop-a1"));
     expect(error).toBeInstanceOf(DirectorError);
-    expect(error).toMatchObject({ code: 190009, message: expect.stringContaining("'Shop_a.1'") });
+    expect(error).toMatchObject({
+      code: 190009,
+      message:
+        "Invalid deployment name 'shop-a1': the canonical name 'shop-a1' is taken by the deployment 'Shop_a.1'",
+    });
   });
 
   it("are listed by name with what the last success used; a failed first deploy has no manifest", async () => {

@@ -25,11 +25,15 @@ export function failureOf(error: unknown, taskId: number): Failure {
   const next = known === undefined || known.kind === "bug" ? "" : hint(known, base);
   const unexpected = chain.some(isBug) ? ` (unexpected; see \`bosh task ${taskId} --debug\`)` : "";
   return {
-    code: chain.find((one) => one instanceof DirectorError)?.code ?? GENERIC_CODE,
+    code: chain.map(numberOf).find((number) => number !== undefined) ?? GENERIC_CODE,
     message: `${base}${next}${unexpected}`,
     result: shortResult(base),
   };
 }
+
+/** The one users of the CLI know. */
+const numberOf = (error: Error): number | undefined =>
+  error instanceof DirectorError ? error.code : error instanceof SlipwayError ? error.number : undefined;
 
 /** Some messages say what to do themselves. */
 const hint = ({ code, next }: SlipwayError, message: string): string =>

@@ -1,24 +1,14 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
 import type { Clock } from "@slipway/kernel/clock";
-import type { TaskState, TaskType } from "@slipway/protocol/director/task";
+import type { TaskState, TaskType, task, tasksQuery } from "@slipway/protocol/director/task";
+import type { Told } from "@slipway/protocol/schema/told";
 import { sql } from "kysely";
 import type { Db } from "../store/schema.ts";
 import { BadTaskQuery } from "./errors.ts";
 import { eventLine } from "./events.ts";
 import { CANCELLED_CODE } from "./failure.ts";
 
-/** `GET /tasks/:id`. Times are whole seconds: the CLI takes nothing else. */
-export interface TaskWire {
-  readonly id: number;
-  readonly state: TaskState;
-  readonly description: string;
-  readonly timestamp: number | null;
-  readonly started_at: number | null;
-  readonly result: string | null;
-  readonly user: string;
-  readonly deployment: string | null;
-  readonly context_id: string;
-}
+export type TaskWire = Told<typeof task>;
 
 export interface TaskFilter {
   readonly states?: readonly string[] | undefined;
@@ -30,13 +20,7 @@ export interface TaskFilter {
 }
 
 /** The query of `GET /tasks`, as it comes. */
-export interface TaskQuery {
-  readonly state?: string | undefined;
-  readonly verbose?: string | undefined;
-  readonly limit?: string | undefined;
-  readonly deployment?: string | undefined;
-  readonly context_id?: string | undefined;
-}
+export type TaskQuery = Partial<Told<typeof tasksQuery>>;
 
 /** What `verbose=1` shows: upstream's list, with types that are still to come. */
 const SHOWN: readonly string[] = [

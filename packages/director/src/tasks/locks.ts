@@ -1,5 +1,7 @@
 import { DirectorError } from "@slipway/engine/model/director-error";
 import type { Clock } from "@slipway/kernel/clock";
+import type { lock } from "@slipway/protocol/director/lock";
+import type { Told } from "@slipway/protocol/schema/told";
 import { type QueryResult, type RawBuilder, sql } from "kysely";
 import { hold, type Lease, leaseLostAs } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
@@ -178,12 +180,7 @@ function parts(name: string): { type: string; resource: readonly string[] } {
 }
 
 /** `GET /locks`: the CLI wants both numbers as strings. */
-export interface LockWire {
-  readonly type: string;
-  readonly resource: readonly string[];
-  readonly timeout: string;
-  readonly task_id: string;
-}
+type LockWire = Told<typeof lock>;
 
 export async function listLocks(db: Db): Promise<readonly LockWire[]> {
   await sql`delete from locks where ${abandoned("locks")}

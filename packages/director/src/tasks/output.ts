@@ -1,9 +1,9 @@
 import type { Clock } from "@slipway/kernel/clock";
+import type { OutputType } from "@slipway/protocol/director/task";
 import { sql } from "kysely";
 import { hold, type Lease, LeaseLost, leaseLostAs } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
 
-export type OutputType = "event" | "debug" | "cpi" | "conversation" | "result";
 /** What grows while the task runs. `result` is written with its end. */
 type GrowingType = Exclude<OutputType, "result">;
 const GROWING: readonly GrowingType[] = ["event", "debug", "cpi", "conversation"];

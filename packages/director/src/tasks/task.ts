@@ -1,6 +1,6 @@
-import type { ConversationLine } from "@slipway/engine/call-log/line";
 import type { Journal } from "@slipway/engine/journal/journal";
 import type { AuditEvent } from "@slipway/engine/model/audit-event";
+import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 import type { TaskType } from "@slipway/protocol/director/task";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Db } from "../store/schema.ts";

@@ -1,8 +1,8 @@
+import { type ConversationLine, conversationLine } from "@slipway/protocol/director/conversation-line";
 import { check } from "@slipway/protocol/schema/check";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { listener } from "../call-log/call-log.ts";
-import { type ConversationLine, conversationLine } from "../call-log/line.ts";
 import { timed } from "../recorder/recorder.ts";
 
 function room() {

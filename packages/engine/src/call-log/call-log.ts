@@ -1,5 +1,5 @@
 import type { Clock } from "@slipway/kernel/clock";
-import type { ConversationLine } from "./line.ts";
+import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 import { tidy } from "./tidy.ts";
 
 /** The beginning of a call. Whoever tells of it has taken the secrets out. */

@@ -1,11 +1,11 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { applyOps } from "../documents/ops.ts";
+import { problemsError } from "../documents/problems.ts";
+import { parseYaml } from "../documents/yaml.ts";
 import { parseCloudConfig } from "./cloud-config.ts";
 import { formatRange } from "./ip.ts";
-import { applyOps } from "./ops.ts";
-import { problemsError } from "./problems.ts";
 import { CLOUD } from "./testing/documents.ts";
-import { parseYaml } from "./yaml.ts";
 
 const cloud = () => parseYaml(CLOUD, "cloud.yml");
 

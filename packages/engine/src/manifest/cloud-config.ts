@@ -1,12 +1,12 @@
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
+import { type Fields, fieldsOf, MISSING, mapsOf, unique, WRONG_TYPE } from "../documents/fields.ts";
+import type { PlanProblem } from "../documents/problems.ts";
+import { newReport, type Report } from "../documents/problems.ts";
+import { kindOf, own } from "../documents/tree.ts";
 import { canonical } from "./canonical.ts";
 import { readNetwork } from "./cloud-networks.ts";
 import { checkCompilation } from "./compilation.ts";
-import { type Fields, fieldsOf, MISSING, mapsOf, unique, WRONG_TYPE } from "./fields.ts";
 import type { CloudConfig } from "./model.ts";
-import type { PlanProblem } from "./problems.ts";
-import { newReport, type Report } from "./problems.ts";
-import { kindOf, own } from "./tree.ts";
 
 export type ParsedCloudConfig =
   | { readonly ok: true; readonly cloudConfig: CloudConfig }

@@ -1,10 +1,10 @@
+import { type Fields, mapsOf } from "../documents/fields.ts";
+import { type Report, shown } from "../documents/problems.ts";
+import { own } from "../documents/tree.ts";
 import { canonicalProblem } from "./canonical.ts";
-import { type Fields, mapsOf } from "./fields.ts";
 import { readManualSubnets } from "./manual-subnets.ts";
 import type { CloudNetwork, DynamicNetwork, VipNetwork } from "./model.ts";
-import { type Report, shown } from "./problems.ts";
 import { checkAllOrNone, readDns, readRanges, readSubnetAzs } from "./subnet-fields.ts";
-import { own } from "./tree.ts";
 
 const INVALID_CANONICAL = 420001;
 const INVALID_TYPE = 190010;

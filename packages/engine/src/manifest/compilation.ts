@@ -1,6 +1,6 @@
-import { type Fields, fieldsOf, MISSING } from "./fields.ts";
+import { type Fields, fieldsOf, MISSING } from "../documents/fields.ts";
+import { type Report, shown } from "../documents/problems.ts";
 import type { CloudConfig } from "./model.ts";
-import { type Report, shown } from "./problems.ts";
 
 const UNKNOWN_NETWORK = 120001;
 const INVALID_AZ = 120002;

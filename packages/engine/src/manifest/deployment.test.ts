@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { applyOps } from "../documents/ops.ts";
+import { problemsError } from "../documents/problems.ts";
+import { parseYaml } from "../documents/yaml.ts";
 import { parseManifest } from "./deployment.ts";
-import { applyOps } from "./ops.ts";
-import { problemsError } from "./problems.ts";
 import { SHOP } from "./testing/documents.ts";
-import { parseYaml } from "./yaml.ts";
 
 const shop = () => parseYaml(SHOP, "shop.yml");
 
@@ -203,7 +203,7 @@ describe("a mistake is reported at its place, with upstream's number", () => {
       expect.arrayContaining(["releases", "stemcells", "update", "instance_groups[0].name"]),
     );
     const error = problemsError("manifest of shop", problems);
-    expect(error.code).toBe(40001);
+    expect(error.number).toBe(40001);
     expect(error.message).toContain(`manifest of shop: ${problems.length} problems\n- releases: `);
   });
 

@@ -1,11 +1,11 @@
 import { isObject } from "@slipway/protocol/schema/json";
+import { type Fields, fieldsOf, MISSING, mapsOf, unique, WRONG_VALUE } from "../documents/fields.ts";
+import type { PlanProblem } from "../documents/problems.ts";
+import { newReport, type Report, shown } from "../documents/problems.ts";
+import { kindOf, type Tree } from "../documents/tree.ts";
 import { canonical, canonicalProblem } from "./canonical.ts";
-import { type Fields, fieldsOf, MISSING, mapsOf, unique, WRONG_VALUE } from "./fields.ts";
 import { readGroup } from "./instance-group.ts";
 import type { InstanceGroup, Manifest, ManifestStemcell, UpdatePolicy } from "./model.ts";
-import type { PlanProblem } from "./problems.ts";
-import { newReport, type Report, shown } from "./problems.ts";
-import { kindOf, type Tree } from "./tree.ts";
 import { FALLBACK, readDeploymentUpdate } from "./update-policy.ts";
 
 export type ParsedManifest =

@@ -1,5 +1,5 @@
 import { isObject } from "@slipway/protocol/schema/json";
-import { newMap, own } from "./tree.ts";
+import { newMap, own } from "../documents/tree.ts";
 
 /** What a deployment is diffed as: its manifest (versions resolved) over its cloud configs, their lists joined. */
 export function diffDocument(manifest: unknown, cloudConfigs: readonly unknown[]): unknown {

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { applyOps } from "../documents/ops.ts";
+import { parseYaml } from "../documents/yaml.ts";
 import { type DiffLine, diffManifests } from "./diff.ts";
 import { diffDocument } from "./diff-document.ts";
-import { applyOps } from "./ops.ts";
 import { SHOP } from "./testing/documents.ts";
-import { parseYaml } from "./yaml.ts";
 
 const MARK = { added: "+ ", removed: "- ", null: "  " };
 /** As the CLI prints it. */

@@ -1,8 +1,8 @@
 import { isObject } from "@slipway/protocol/schema/json";
 import { Document } from "yaml";
+import { fingerprint, newMap, own, type Tree } from "../documents/tree.ts";
+import { yamlOptions } from "../documents/yaml.ts";
 import { redact } from "./redact.ts";
-import { fingerprint, newMap, own, type Tree } from "./tree.ts";
-import { yamlOptions } from "./yaml-schema.ts";
 
 export type DiffStatus = null | "added" | "removed";
 /** As the CLI wants it: always two elements. */

@@ -1,8 +1,8 @@
-import { type Fields, mapsOf, unique, WRONG_TYPE, WRONG_VALUE } from "./fields.ts";
+import { type Fields, mapsOf, unique, WRONG_TYPE, WRONG_VALUE } from "../documents/fields.ts";
+import { type Report, shown } from "../documents/problems.ts";
+import { kindOf } from "../documents/tree.ts";
 import { formatIp, looksLikeIpv6, parseRange, sizeOf } from "./ip.ts";
 import type { GroupNetwork } from "./model.ts";
-import { type Report, shown } from "./problems.ts";
-import { kindOf } from "./tree.ts";
 
 /** More addresses than any group has instances. */
 export const MOST_INSTANCES = 100_000;

@@ -1,11 +1,11 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
+import { type Fields, fieldsOf, mapsOf, unique } from "../documents/fields.ts";
+import { type Report, shown } from "../documents/problems.ts";
 import { groupName } from "../model/names.ts";
 import { canonicalProblem } from "./canonical.ts";
-import { type Fields, fieldsOf, mapsOf, unique } from "./fields.ts";
 import { MOST_INSTANCES, readGroupNetworks } from "./group-networks.ts";
 import type { InstanceGroup, UpdatePolicy } from "./model.ts";
-import { type Report, shown } from "./problems.ts";
 import { overlay, readUpdate } from "./update-policy.ts";
 
 const INVALID_CANONICAL = 420001;

@@ -1,4 +1,6 @@
-import { type Fields, mapsOf } from "./fields.ts";
+import { type Fields, mapsOf } from "../documents/fields.ts";
+import type { Report } from "../documents/problems.ts";
+import { own } from "../documents/tree.ts";
 import {
   type Cidr,
   contains,
@@ -13,9 +15,7 @@ import {
   within,
 } from "./ip.ts";
 import type { IpRange, ManualSubnet } from "./model.ts";
-import type { Report } from "./problems.ts";
 import { checkAllOrNone, readDns, readRanges, readSubnetAzs } from "./subnet-fields.ts";
-import { own } from "./tree.ts";
 
 const OVERLAP = 160001;
 const INVALID_RANGE = 160002;

@@ -1,5 +1,5 @@
+import { type Report, shown } from "../documents/problems.ts";
 import type { Manifest } from "./model.ts";
-import { type Report, shown } from "./problems.ts";
 
 const INVALID = 190018;
 const UNKNOWN_AZ = 140018;

@@ -1,5 +1,5 @@
 import { isObject } from "@slipway/protocol/schema/json";
-import { newMap } from "./tree.ts";
+import { newMap } from "../documents/tree.ts";
 
 const REDACTED = "<redacted>";
 const SECRET_KEYS = new Set(["properties", "bosh"]);

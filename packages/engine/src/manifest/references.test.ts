@@ -1,11 +1,11 @@
 import { describe, expect, it } from "vitest";
+import { applyOps } from "../documents/ops.ts";
+import { problemsError } from "../documents/problems.ts";
+import { parseYaml } from "../documents/yaml.ts";
 import { parseCloudConfig } from "./cloud-config.ts";
 import { parseManifest } from "./deployment.ts";
-import { applyOps } from "./ops.ts";
-import { problemsError } from "./problems.ts";
 import { referenceProblems } from "./references.ts";
 import { CLOUD, SHOP } from "./testing/documents.ts";
-import { parseYaml } from "./yaml.ts";
 
 type Change = readonly [path: string, value: unknown];
 

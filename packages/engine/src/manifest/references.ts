@@ -1,7 +1,7 @@
+import type { PlanProblem } from "../documents/problems.ts";
+import { newReport, type Report, shown } from "../documents/problems.ts";
 import { migrationProblems } from "./migrated-from.ts";
 import type { CloudConfig, CloudNetwork, GroupNetwork, InstanceGroup, Manifest } from "./model.ts";
-import type { PlanProblem } from "./problems.ts";
-import { newReport, type Report, shown } from "./problems.ts";
 import { checkStaticIps, newIpClaims } from "./static-ips.ts";
 
 const UNKNOWN_VM_TYPE = 140004;

@@ -1,9 +1,9 @@
 import { isObject } from "@slipway/protocol/schema/json";
+import type { PlanProblem } from "../documents/problems.ts";
+import { newReport, type Report, shown } from "../documents/problems.ts";
+import { own } from "../documents/tree.ts";
 import type { StemcellRecord } from "../model/records.ts";
 import type { Manifest, ManifestStemcell } from "./model.ts";
-import type { PlanProblem } from "./problems.ts";
-import { newReport, type Report, shown } from "./problems.ts";
-import { own } from "./tree.ts";
 import { candidates, compareStemcellVersions, isRelative } from "./versions.ts";
 
 export interface ResolvedStemcell {

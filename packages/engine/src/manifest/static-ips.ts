@@ -1,6 +1,6 @@
+import { type Report, shown } from "../documents/problems.ts";
 import { contains, findOverlap, mergeRanges, parseCidr, parseIp } from "./ip.ts";
 import type { CloudNetwork, GroupNetwork, InstanceGroup, IpRange, ManualSubnet } from "./model.ts";
-import { type Report, shown } from "./problems.ts";
 
 const COUNT_MISMATCH = 150002;
 const WRONG_ZONE = 150007;

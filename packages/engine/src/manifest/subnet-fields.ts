@@ -1,8 +1,8 @@
-import { type Fields, WRONG_TYPE } from "./fields.ts";
+import { type Fields, WRONG_TYPE } from "../documents/fields.ts";
+import { shown } from "../documents/problems.ts";
+import { kindOf, own } from "../documents/tree.ts";
 import { looksLikeIpv6, parseIp, parseRange } from "./ip.ts";
 import type { IpRange } from "./model.ts";
-import { shown } from "./problems.ts";
-import { kindOf, own } from "./tree.ts";
 
 const INVALID_DNS = 160004;
 const UNKNOWN_AZ = 160007;

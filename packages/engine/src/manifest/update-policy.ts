@@ -1,6 +1,6 @@
-import { type Fields, MISSING, WRONG_TYPE } from "./fields.ts";
+import { type Fields, MISSING, WRONG_TYPE } from "../documents/fields.ts";
+import { kindOf, own } from "../documents/tree.ts";
 import type { Amount, UpdatePolicy } from "./model.ts";
-import { kindOf, own } from "./tree.ts";
 
 type Said<T> = { readonly [K in keyof T]: T[K] | undefined };
 

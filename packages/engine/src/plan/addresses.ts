@@ -1,5 +1,5 @@
 import type { Networks } from "@slipway/protocol/settings/networks";
-import type { Report } from "../manifest/problems.ts";
+import type { Report } from "../documents/problems.ts";
 import type { Change } from "../model/goal.ts";
 import type { InstanceRecord, IpRecord, VmRecord } from "../model/records.ts";
 import { sameBody } from "../model/vm-suits.ts";

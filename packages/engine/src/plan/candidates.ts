@@ -1,5 +1,5 @@
+import type { Report } from "../documents/problems.ts";
 import type { InstanceGroup, Manifest } from "../manifest/model.ts";
-import type { Report } from "../manifest/problems.ts";
 import type { InstanceRecord } from "../model/records.ts";
 
 /** An instance that exists and may serve in a group. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { Report } from "../documents/problems.ts";
 import type { CloudConfig, InstanceGroup, Manifest } from "../manifest/model.ts";
-import type { Report } from "../manifest/problems.ts";
 import type { ResolvedStemcell } from "../manifest/resolve-stemcells.ts";
 import type { DesiredInstance } from "../model/goal.ts";
 import type { CpiName } from "../model/names.ts";

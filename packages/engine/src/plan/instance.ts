@@ -1,4 +1,4 @@
-import type { Report } from "../manifest/problems.ts";
+import type { Report } from "../documents/problems.ts";
 import type { Action, Change, DesiredInstance } from "../model/goal.ts";
 import { display } from "../model/names.ts";
 import { activeVm, type VmRecord } from "../model/records.ts";

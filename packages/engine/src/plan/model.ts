@@ -1,6 +1,6 @@
 import type { Networks } from "@slipway/protocol/settings/networks";
+import type { PlanProblem } from "../documents/problems.ts";
 import type { CloudConfig, Manifest, UpdatePolicy } from "../manifest/model.ts";
-import type { PlanProblem } from "../manifest/problems.ts";
 import type { DesiredInstance, InstanceGoal } from "../model/goal.ts";
 import type { GroupName, InstanceUuid } from "../model/names.ts";
 import type { InstanceRecord, StemcellRecord } from "../model/records.ts";

@@ -1,6 +1,6 @@
+import type { Report } from "../documents/problems.ts";
 import { parseIp } from "../manifest/ip.ts";
 import type { InstanceGroup } from "../manifest/model.ts";
-import type { Report } from "../manifest/problems.ts";
 import type { InstanceUuid } from "../model/names.ts";
 import { activeVm, type InstanceRecord } from "../model/records.ts";
 import { type Candidate, type Candidates, compare } from "./candidates.ts";

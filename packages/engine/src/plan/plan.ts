@@ -1,5 +1,5 @@
+import { newReport, type Report } from "../documents/problems.ts";
 import { parseIp } from "../manifest/ip.ts";
-import { newReport, type Report } from "../manifest/problems.ts";
 import type { DesiredInstance } from "../model/goal.ts";
 import { slug } from "../model/names.ts";
 import type { InstanceRecord, StemcellRecord } from "../model/records.ts";

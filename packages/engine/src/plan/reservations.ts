@@ -1,6 +1,6 @@
 import type { Network, Networks } from "@slipway/protocol/settings/networks";
+import type { Report } from "../documents/problems.ts";
 import { formatIp, parseIp } from "../manifest/ip.ts";
-import type { Report } from "../manifest/problems.ts";
 import { display } from "../model/names.ts";
 import type { IpRecord } from "../model/records.ts";
 import type { Holder, Ledger } from "./ips.ts";

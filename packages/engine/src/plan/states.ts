@@ -1,4 +1,4 @@
-import type { Report } from "../manifest/problems.ts";
+import type { Report } from "../documents/problems.ts";
 import { slug } from "../model/names.ts";
 import type { InstanceState } from "../model/records.ts";
 import type { StateChange } from "./model.ts";

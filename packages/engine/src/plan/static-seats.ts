@@ -1,6 +1,6 @@
+import type { Report } from "../documents/problems.ts";
 import { formatIp, parseIp } from "../manifest/ip.ts";
 import type { GroupNetwork, InstanceGroup } from "../manifest/model.ts";
-import type { Report } from "../manifest/problems.ts";
 import type { Candidate } from "./candidates.ts";
 import { type Choice, spreadEvenly, type Zone } from "./distribution.ts";
 import { holds } from "./ranges.ts";

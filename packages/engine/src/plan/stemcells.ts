@@ -1,5 +1,5 @@
+import type { Report } from "../documents/problems.ts";
 import type { Manifest } from "../manifest/model.ts";
-import type { Report } from "../manifest/problems.ts";
 import { type ResolvedStemcell, resolveStemcells } from "../manifest/resolve-stemcells.ts";
 import type { CpiName } from "../model/names.ts";
 import type { StemcellRecord } from "../model/records.ts";

@@ -1,5 +1,5 @@
+import type { Report } from "../documents/problems.ts";
 import type { InstanceGroup } from "../manifest/model.ts";
-import type { Report } from "../manifest/problems.ts";
 import { type Candidate, compare } from "./candidates.ts";
 
 /** A place in a group: in which zone, and who has it. */

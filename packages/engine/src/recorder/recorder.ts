@@ -1,7 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
+import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 import type { Agents } from "../agents/agent.ts";
 import { type Hear, listener, tenths } from "../call-log/call-log.ts";
-import type { ConversationLine } from "../call-log/line.ts";
 import type { Clouds } from "../clouds/cloud.ts";
 import { heardAgents } from "./recording-agents.ts";
 import { heardClouds } from "./recording-clouds.ts";

@@ -1,8 +1,8 @@
 import { systemClock } from "@slipway/kernel/clock";
+import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } from "@slipway/testkit/canaries";
 import { describe, expect, it } from "vitest";
 import { type Agent, AgentRefused, type Agents } from "../agents/agent.ts";
-import type { ConversationLine } from "../call-log/line.ts";
 import type { Cloud } from "../clouds/cloud.ts";
 import { cloudOf, createArgs, DISK, info, no, ok, VM } from "../clouds/testing/door-of-answers.ts";
 import { overhear } from "./recorder.ts";

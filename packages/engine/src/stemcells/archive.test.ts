@@ -64,7 +64,7 @@ describe("a stemcell archive", () => {
   ];
   it.each(hostile)("with %s is refused whole, with error 50000", async (_what, extra, why) => {
     const bytes = await tarball([...stemcellEntries(), ...extra]);
-    await expect(unpack(bytes)).rejects.toMatchObject({ code: 50000, message: expect.stringMatching(why) });
+    await expect(unpack(bytes)).rejects.toMatchObject({ number: 50000, message: expect.stringMatching(why) });
     expect(await readdir(join(root, "out"))).toEqual([]);
   });
 
@@ -80,9 +80,9 @@ describe("a stemcell archive", () => {
       /name: it is missing/,
     ],
     ["nothing", [], 50000, /holds no stemcell\.MF/],
-  ])("with %s gets a clear error", async (_what, entries, code, why) => {
+  ])("with %s gets a clear error", async (_what, entries, number, why) => {
     await expect(unpack(await tarball(entries))).rejects.toMatchObject({
-      code,
+      number,
       message: expect.stringMatching(why),
     });
     expect(await readdir(join(root, "out"))).toEqual([]);
@@ -92,7 +92,7 @@ describe("a stemcell archive", () => {
     const bytes = await tarball([fileEntry("noise", "x".repeat(5000)), ...stemcellEntries()]);
     const tar = Buffer.concat([bytes]);
     for (const part of [0, 1, 9, 11, 40, bytes.length >> 1, bytes.length - 9, bytes.length - 1]) {
-      await expect(unpack(tar.subarray(0, part)), `${part} bytes`).rejects.toMatchObject({ code: 50000 });
+      await expect(unpack(tar.subarray(0, part)), `${part} bytes`).rejects.toMatchObject({ number: 50000 });
     }
   });
 
@@ -101,7 +101,7 @@ describe("a stemcell archive", () => {
     const whole = gunzipSync(await tarball(stemcellEntries()));
     for (const part of [512, 700, 1024, 1536, 1600, 2048]) {
       await expect(unpack(gzipSync(whole.subarray(0, part))), `${part}`).rejects.toMatchObject({
-        code: 50000,
+        number: 50000,
       });
     }
   });
@@ -110,7 +110,7 @@ describe("a stemcell archive", () => {
     await expect(unpack(Buffer.from("MZ not a stemcell"))).rejects.toThrow(/not gzip, or damaged/);
     const bytes = await tarball(stemcellEntries());
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 0xff;
-    await expect(unpack(bytes)).rejects.toMatchObject({ code: 50000 });
+    await expect(unpack(bytes)).rejects.toMatchObject({ number: 50000 });
   });
 
   it.each(["image", "other"])(
@@ -122,7 +122,7 @@ describe("a stemcell archive", () => {
         fileEntry("rest", ""),
       ]);
       await expect(unpack(bytes, 1 << 20)).rejects.toMatchObject({
-        code: 500001,
+        number: 500001,
         message: expect.stringContaining("1 MiB that are free"),
       });
       expect(await readdir(join(root, "out"))).toEqual([]);

@@ -1,12 +1,11 @@
 import { lstat, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { messageTrail, systemCode } from "@slipway/kernel/errors";
+import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { readStemcellManifest, type Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";
-import { parseYaml } from "../manifest/yaml.ts";
-import { DirectorError } from "../model/director-error.ts";
-import { BadArchive, ImageMissing, numbered } from "./errors.ts";
+import { parseYaml } from "../documents/yaml.ts";
+import { BadArchive, ImageMissing, NotEnoughDisk } from "./errors.ts";
 import { damageOf, extract } from "./extract.ts";
-import { type FreeSpace, freeSpace, notEnoughDisk } from "./free-space.ts";
+import { type FreeSpace, freeSpace } from "./free-space.ts";
 
 export interface UnpackedStemcell {
   readonly stemcell: Stemcell;
@@ -42,32 +41,32 @@ export async function unpackStemcell(
 
 async function unpack(file: string, directory: string, options: UnpackOptions): Promise<void> {
   const free = await (options.freeSpace ?? freeSpace)(directory);
-  const tooBig = () => notEnoughDisk("unpacking the stemcell", free);
+  const tooBig = () => NotEnoughDisk({ what: "unpacking the stemcell", free });
   try {
     await extract(file, directory, { mostBytes: free, tooBig }, options.signal);
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (error instanceof DirectorError) throw error;
+    if (error instanceof SlipwayError && error.number !== undefined) throw error;
     if (systemCode(error) === "ENOSPC") throw tooBig();
-    throw numbered(50000, BadArchive({ why: damageOf(error) }, { cause: error }));
+    throw BadArchive({ why: damageOf(error) }, { cause: error });
   }
 }
 
 async function readManifest(path: string): Promise<Stemcell> {
   const text = await readFile(path, "utf8").catch((cause: unknown) => {
     if (systemCode(cause) !== "ENOENT") throw cause;
-    throw numbered(50000, BadArchive({ why: "it holds no stemcell.MF" }, { cause }));
+    throw BadArchive({ why: "it holds no stemcell.MF" }, { cause });
   });
   const parsed = readStemcellManifest(parseManifest(text));
   if (parsed.ok) return parsed.stemcell;
-  throw numbered(50000, BadArchive({ why: parsed.problems.join("; ") }));
+  throw BadArchive({ why: parsed.problems.join("; ") });
 }
 
 function parseManifest(text: string): unknown {
   try {
     return parseYaml(text, "stemcell.MF");
   } catch (cause) {
-    throw numbered(50000, BadArchive({ why: messageTrail(cause) }, { cause }));
+    throw BadArchive({ why: messageTrail(cause) }, { cause });
   }
 }
 
@@ -76,5 +75,5 @@ async function imageIn(path: string, { name, version }: Stemcell): Promise<void>
     if (systemCode(cause) !== "ENOENT") throw cause;
     return undefined;
   });
-  if (!found?.isFile()) throw numbered(50001, ImageMissing({ name, version }));
+  if (!found?.isFile()) throw ImageMissing({ name, version });
 }

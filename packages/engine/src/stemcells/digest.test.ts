@@ -37,7 +37,7 @@ describe("a digest string", () => {
   it.each([[wrong("sha1")], [`${hex("sha1")};sha256:${wrong("sha256")}`]])(
     "%s does not, which is error 50007",
     async (text) => {
-      await expect(verifyDigest(file, text)).rejects.toMatchObject({ code: 50007 });
+      await expect(verifyDigest(file, text)).rejects.toMatchObject({ number: 50007 });
     },
   );
 
@@ -50,7 +50,7 @@ describe("a digest string", () => {
     [`${hex("sha1")};sha1:${hex("sha1")}`, /twice/],
   ])("%j is refused", async (text, why) => {
     await expect(verifyDigest(file, text)).rejects.toMatchObject({
-      code: 40005,
+      number: 40005,
       message: expect.stringMatching(why),
     });
   });

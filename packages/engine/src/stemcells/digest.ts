@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { BadDigest, DigestMismatch, numbered } from "./errors.ts";
+import { BadDigest, DigestMismatch } from "./errors.ts";
 
 /** Strongest first. */
 const LENGTHS = { sha512: 128, sha256: 64, sha1: 40 } as const;
@@ -36,7 +36,7 @@ export function readDigest(text: string): Digest {
   return { algorithm, hex };
 }
 
-const bad = (why: string) => numbered(40005, BadDigest({ why }));
+const bad = (why: string) => BadDigest({ why });
 
 /** In hex. */
 export async function fileDigest(file: string, algorithm: Algorithm): Promise<string> {
@@ -50,5 +50,5 @@ export async function verifyDigest(file: string, digests: string): Promise<void>
   const expected = readDigest(digests);
   const actual = await fileDigest(file, expected.algorithm);
   if (actual === expected.hex) return;
-  throw numbered(50007, DigestMismatch({ algorithm: expected.algorithm, expected: expected.hex, actual }));
+  throw DigestMismatch({ algorithm: expected.algorithm, expected: expected.hex, actual });
 }

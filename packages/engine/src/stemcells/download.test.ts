@@ -93,7 +93,7 @@ describe("downloading a stemcell", () => {
   });
 
   it.each([["ftp://x/y"], ["nonsense"], [""], ["javascript:alert(1)"]])("%j is no address", async (url) => {
-    await expect(fetchTo(url)).rejects.toMatchObject({ code: 40005 });
+    await expect(fetchTo(url)).rejects.toMatchObject({ number: 40005 });
   });
 
   it.each([["announced"], ["not announced"]])(
@@ -104,7 +104,7 @@ describe("downloading a stemcell", () => {
         response.write("x".repeat(200_000));
         response.end("x".repeat((1 << 20) - 200_000));
       });
-      await expect(fetchTo(`http://${host}/`, 100_000)).rejects.toMatchObject({ code: 500001 });
+      await expect(fetchTo(`http://${host}/`, 100_000)).rejects.toMatchObject({ number: 500001 });
       expect(await left()).toEqual([]);
     },
   );

@@ -2,13 +2,12 @@ import { open, rm, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Clock } from "@slipway/kernel/clock";
-import { systemCode } from "@slipway/kernel/errors";
+import { SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { HttpTrouble } from "@slipway/kernel/http/client";
 import { follow } from "@slipway/kernel/http/follow";
 import { undiciWire } from "@slipway/kernel/http/undici-wire";
-import { DirectorError } from "../model/director-error.ts";
-import { DownloadFailed, numbered } from "./errors.ts";
-import { type FreeSpace, freeSpace, notEnoughDisk } from "./free-space.ts";
+import { BadAddress, DownloadFailed, NotEnoughDisk } from "./errors.ts";
+import { type FreeSpace, freeSpace } from "./free-space.ts";
 
 export interface DownloadOptions {
   readonly clock: Clock;
@@ -25,7 +24,7 @@ export async function downloadStemcell(url: string, to: string, options: Downloa
   const source = parseUrl(url);
   const name = shownUrl(source);
   const free = await (options.freeSpace ?? freeSpace)(dirname(to));
-  const tooBig = () => notEnoughDisk(`the stemcell at ${name}`, free);
+  const tooBig = () => NotEnoughDisk({ what: `the stemcell at ${name}`, free });
   const file = await open(to, "wx", 0o600);
   let whole = false;
   try {
@@ -43,9 +42,9 @@ export async function downloadStemcell(url: string, to: string, options: Downloa
     whole = true;
   } catch (error) {
     options.signal?.throwIfAborted();
-    if (error instanceof DirectorError) throw error;
+    if (error instanceof SlipwayError && error.number !== undefined) throw error;
     if (systemCode(error) === "ENOSPC") throw tooBig();
-    throw numbered(100, DownloadFailed({ url: name, why: reason(error) }, { cause: error }));
+    throw DownloadFailed({ url: name, why: reason(error) }, { cause: error });
   } finally {
     await file.close();
     if (!whole) await rm(to, { force: true });
@@ -55,10 +54,7 @@ export async function downloadStemcell(url: string, to: string, options: Downloa
 function parseUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && ["http:", "https:", "file:"].includes(url.protocol)) return url;
-  throw numbered(
-    40005,
-    DownloadFailed({ url: "the address given", why: "only http, https and file addresses can be read" }),
-  );
+  throw BadAddress({});
 }
 
 /** An address for people: without user, password and query, where credentials travel. */

@@ -1,5 +1,5 @@
 import type { TarHeader } from "modern-tar";
-import { BadArchive, numbered } from "./errors.ts";
+import { BadArchive } from "./errors.ts";
 
 const NEEDED = ["stemcell.MF", "image"];
 const MOST_ENTRIES = 10_000;
@@ -45,7 +45,7 @@ export function entryRules({ mostBytes, tooBig, refused = badArchive, keepAll = 
   return { filter, map };
 }
 
-const badArchive = (why: string): Error => numbered(50000, BadArchive({ why }));
+const badArchive = (why: string): Error => BadArchive({ why });
 
 /** Without `./` in front. */
 function plainName(name: string, refused: (why: string) => Error): string {

@@ -1,11 +1,11 @@
-import { defineError, type SlipwayError } from "@slipway/kernel/errors";
-import { DirectorError } from "../model/director-error.ts";
+import { defineError } from "@slipway/kernel/errors";
 
 /** What can be wrong with a stemcell that was uploaded or is to be downloaded. */
 
 export const BadArchive = defineError<{ why: string }>({
   code: "DIU-001",
   kind: "operator",
+  number: 50000,
   message: (p) => `the stemcell archive cannot be used: ${p.why}`,
   next: "Upload it again. It is a gzipped tar with stemcell.MF and image at its top; `tar -tzf` shows what it holds.",
 });
@@ -13,6 +13,7 @@ export const BadArchive = defineError<{ why: string }>({
 export const ImageMissing = defineError<{ name: string; version: string }>({
   code: "DIU-002",
   kind: "operator",
+  number: 50001,
   message: (p) => `the archive of stemcell ${p.name}/${p.version} holds no file called image`,
   next: "Upload a complete stemcell. A light one has an empty image file.",
 });
@@ -20,6 +21,7 @@ export const ImageMissing = defineError<{ name: string; version: string }>({
 export const DigestMismatch = defineError<{ algorithm: string; expected: string; actual: string }>({
   code: "DIU-003",
   kind: "operator",
+  number: 50007,
   message: (p) =>
     `the stemcell's ${p.algorithm} digest is ${p.actual}, but ${p.expected} was asked for; nothing was kept`,
   next: "Check the address and the digest given with --sha1. If both are right the file was changed on its way.",
@@ -28,6 +30,7 @@ export const DigestMismatch = defineError<{ algorithm: string; expected: string;
 export const BadDigest = defineError<{ why: string }>({
   code: "DIU-004",
   kind: "operator",
+  number: 40005,
   message: (p) => `the digest given for the stemcell cannot be used: ${p.why}`,
   next: "Give 40 hex digits of SHA-1, `sha256:` or `sha512:` with theirs, or several joined with `;`.",
 });
@@ -35,6 +38,8 @@ export const BadDigest = defineError<{ why: string }>({
 export const NotEnoughDisk = defineError<{ what: string; free: number }>({
   code: "DIU-005",
   kind: "outside",
+  number: 500001,
+  status: 500,
   message: (p) =>
     `${p.what} needs more than the ${Math.floor(p.free / 2 ** 20)} MiB that are free in the Director's state directory; what was written is removed`,
   next: "Free disk space and upload again. An archive that unpacks to far more than a stemcell has is not one.",
@@ -43,6 +48,7 @@ export const NotEnoughDisk = defineError<{ what: string; free: number }>({
 export const DownloadFailed = defineError<{ url: string; why: string }>({
   code: "DIU-006",
   kind: "operator",
+  number: 100,
   message: (p) => `the stemcell at ${p.url} cannot be downloaded: ${p.why}`,
   next: "Check that the Director's machine reaches the address, or download the file and upload it from there.",
 });
@@ -50,11 +56,16 @@ export const DownloadFailed = defineError<{ url: string; why: string }>({
 export const FormatUnsupported = defineError<{ formats: readonly string[]; supported: readonly string[] }>({
   code: "DIU-007",
   kind: "operator",
+  number: 50008,
   message: (p) =>
     `no CPI takes this stemcell: it has the formats [${p.formats.join(", ")}], the CPIs take [${p.supported.join(", ")}]`,
   next: "Upload a stemcell made for this cloud.",
 });
 
-/** With the number that users of the CLI know. */
-export const numbered = (code: number, error: SlipwayError): DirectorError =>
-  new DirectorError(code, `${error.message}. ${error.next}`, { cause: error });
+export const BadAddress = defineError<Record<never, never>>({
+  code: "DIU-008",
+  kind: "operator",
+  number: 40005,
+  message: () => "the address given for the stemcell cannot be read: it is not of http, https or file",
+  next: "Give a whole URL, or upload the file itself.",
+});

@@ -37,7 +37,7 @@ describe("which CPIs get a stemcell", () => {
   });
 
   it("none that takes it is error 50008, which names both sides", () => {
-    expect(() => plan(["a"], ["b"])).toThrow(expect.objectContaining({ code: 50008 }));
+    expect(() => plan(["a"], ["b"])).toThrow(expect.objectContaining({ number: 50008 }));
     expect(() => plan(["a"], ["b"])).toThrow(/formats \[a\], the CPIs take \[b\]/);
   });
 });

@@ -1,5 +1,5 @@
 import type { CpiName } from "../model/names.ts";
-import { FormatUnsupported, numbered } from "./errors.ts";
+import { FormatUnsupported } from "./errors.ts";
 
 export interface CpiFormats {
   readonly name: CpiName;
@@ -26,7 +26,7 @@ export function planUpload(
   });
   if (plan.some(({ what }) => what !== "unsupported")) return plan;
   const supported = [...new Set(cpis.flatMap((cpi) => cpi.formats ?? []))];
-  throw numbered(50008, FormatUnsupported({ formats: formats ?? [], supported }));
+  throw FormatUnsupported({ formats: formats ?? [], supported });
 }
 
 /** When one side does not say, it is tried. */

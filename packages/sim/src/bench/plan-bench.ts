@@ -1,6 +1,6 @@
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { parseCloudConfig } from "@slipway/engine/manifest/cloud-config";
 import { parseManifest } from "@slipway/engine/manifest/deployment";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
 import type { DesiredInstance } from "@slipway/engine/model/goal";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import { activeVm, type InstanceRecord } from "@slipway/engine/model/records";

@@ -1,5 +1,5 @@
 import { readOutput } from "@slipway/director/tasks/output";
-import { type ConversationLine, conversationLine } from "@slipway/engine/call-log/line";
+import { type ConversationLine, conversationLine } from "@slipway/protocol/director/conversation-line";
 import { check } from "@slipway/protocol/schema/check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SCENARIOS } from "../crash/scenarios.ts";

@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { isAbsolute, resolve } from "node:path";
-import { type Fields, MISSING, WRONG_VALUE } from "@slipway/engine/manifest/fields";
+import { type Fields, MISSING, WRONG_VALUE } from "@slipway/engine/documents/fields";
 import { check } from "@slipway/protocol/schema/check";
 import { type JsonObject, jsonObject, text } from "@slipway/protocol/schema/json";
 import { doc, hidden } from "@slipway/protocol/schema/marks";

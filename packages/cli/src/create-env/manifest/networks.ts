@@ -1,8 +1,8 @@
-import { type Fields, MISSING, mapsOf, unique, WRONG_VALUE } from "@slipway/engine/manifest/fields";
+import { type Fields, MISSING, mapsOf, unique, WRONG_VALUE } from "@slipway/engine/documents/fields";
+import { type Report, shown } from "@slipway/engine/documents/problems";
 import { contains, netmask, parseCidr, parseIp } from "@slipway/engine/manifest/ip";
 import { readManualSubnets } from "@slipway/engine/manifest/manual-subnets";
 import type { ManualSubnet } from "@slipway/engine/manifest/model";
-import { type Report, shown } from "@slipway/engine/manifest/problems";
 import { readDns } from "@slipway/engine/manifest/subnet-fields";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Network, Networks } from "@slipway/protocol/settings/networks";

@@ -5,9 +5,9 @@ import {
   mapsOf,
   WRONG_TYPE,
   WRONG_VALUE,
-} from "@slipway/engine/manifest/fields";
-import { newReport, type Report, shown } from "@slipway/engine/manifest/problems";
-import { kindOf } from "@slipway/engine/manifest/tree";
+} from "@slipway/engine/documents/fields";
+import { newReport, type Report, shown } from "@slipway/engine/documents/problems";
+import { kindOf } from "@slipway/engine/documents/tree";
 import { readUpdate } from "@slipway/engine/manifest/update-policy";
 import { isObject } from "@slipway/protocol/schema/json";
 import { mbusIn } from "../agents/bus.ts";

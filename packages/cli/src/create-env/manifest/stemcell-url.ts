@@ -1,7 +1,7 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { type Fields, MISSING, WRONG_VALUE } from "@slipway/engine/manifest/fields";
+import { type Fields, MISSING, WRONG_VALUE } from "@slipway/engine/documents/fields";
 
 /** As an address that can be fetched. `file://` paths are relative to the manifest, `~` is home; the scheme is needed. */
 export function readStemcellUrl(

@@ -1,5 +1,5 @@
-import { type Fields, WRONG_VALUE } from "@slipway/engine/manifest/fields";
-import { shown } from "@slipway/engine/manifest/problems";
+import { type Fields, WRONG_VALUE } from "@slipway/engine/documents/fields";
+import { shown } from "@slipway/engine/documents/problems";
 
 /** A key nobody reads is a key that was meant for something. */
 export function onlyKeys(fields: Fields, known: readonly string[]): void {

@@ -1,4 +1,4 @@
-import type { ConversationLine } from "@slipway/engine/call-log/line";
+import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 
 export const DB = "db/6f1c2a3b-0000-4000-8000-000000000000";
 const AGENT = "agent:4b0f9d3e-0000-4000-8000-000000000000";

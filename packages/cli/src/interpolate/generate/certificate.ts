@@ -1,6 +1,6 @@
 import { createHash, createPrivateKey, type KeyObject, webcrypto, X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import { own } from "@slipway/engine/manifest/tree";
+import { own } from "@slipway/engine/documents/tree";
 import { x509 } from "@slipway/engine/pki/sign";
 import type { Random } from "@slipway/kernel/random";
 import { isObject } from "@slipway/protocol/schema/json";

@@ -1,4 +1,4 @@
-import type { LookUp } from "@slipway/engine/manifest/variables";
+import type { LookUp } from "@slipway/engine/documents/variables";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import * as v from "valibot";

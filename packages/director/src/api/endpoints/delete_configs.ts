@@ -1,16 +1,17 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
+import { configDeletionQuery } from "@slipway/protocol/director/config";
 import { deleteConfigs } from "../../store/configs.ts";
 import { addEvent } from "../../store/events.ts";
 import { inTransaction } from "../../store/open.ts";
 import { given } from "../call.ts";
+import { BadConfigRequest, NoSuchConfig } from "../refusals.ts";
 import { nothing } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
-export const deleteConfigsByName: Handler = async (call, { db }) => {
+export const deleteConfigsByName = endpoint({ query: configDeletionQuery }, async (call, { db }) => {
   const type = given(call.query, "type");
   const name = given(call.query, "name");
   if (type === undefined || name === undefined) {
-    throw new DirectorError(440010, "'type' and 'name' of the config to delete must be given");
+    throw BadConfigRequest({ why: "'type' and 'name' of the config to delete must be given" });
   }
   const count = await inTransaction(db, async (tx) => {
     const deleted = await deleteConfigs(tx, { type, name });
@@ -19,5 +20,5 @@ export const deleteConfigsByName: Handler = async (call, { db }) => {
     return deleted;
   });
   if (count > 0) return nothing();
-  throw new DirectorError(440012, `there is no ${type} config called '${name}'`, { status: 404 });
-};
+  throw NoSuchConfig({ name: `${type}/${name}` });
+});

@@ -1,13 +1,13 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { deleteConfigs } from "../../store/configs.ts";
 import { addEvent } from "../../store/events.ts";
 import { inTransaction } from "../../store/open.ts";
 import { param } from "../call.ts";
+import { NoSuchConfig } from "../refusals.ts";
 import { nothing } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { configOf } from "./get_configs_id.ts";
 
-export const deleteConfigsId: Handler = async (call, { db }) => {
+export const deleteConfigsId = endpoint({}, async (call, { db }) => {
   const { id, type, name } = await configOf(db, param(call, "id"));
   const count = await inTransaction(db, async (tx) => {
     const deleted = await deleteConfigs(tx, { id });
@@ -16,5 +16,5 @@ export const deleteConfigsId: Handler = async (call, { db }) => {
     return deleted;
   });
   if (count > 0) return nothing();
-  throw new DirectorError(440012, `the config with the id '${id}' is deleted already`, { status: 404 });
-};
+  throw NoSuchConfig({ name: String(id) });
+});

@@ -1,10 +1,11 @@
+import { deploymentDeletionQuery } from "@slipway/protocol/director/deployment";
 import { deleteDeploymentParams } from "@slipway/protocol/director/task-params";
 import { flag, param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
-export const deleteDeploymentsName: Handler = async (call, services) => {
+export const deleteDeploymentsName = endpoint({ query: deploymentDeletionQuery }, async (call, services) => {
   const { name } = await deploymentOf(services.db, param(call, "deployment"));
   return startTask(call, services, deleteDeploymentParams, {
     type: "delete_deployment",
@@ -12,4 +13,4 @@ export const deleteDeploymentsName: Handler = async (call, services) => {
     deployment: name,
     params: { force: flag(call.query, "force") },
   });
-};
+});

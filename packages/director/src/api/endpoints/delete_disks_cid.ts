@@ -1,12 +1,13 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
+import { diskDeletionQuery } from "@slipway/protocol/director/disk";
 import { deleteOrphanDisksParams, orphanDiskParams } from "@slipway/protocol/director/task-params";
 import { diskHolder } from "../../store/disks.ts";
 import { flag, param } from "../call.ts";
-import type { Handler } from "../route.ts";
+import { DiskInUse } from "../refusals.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
 /** With `orphan=true` a disk leaves its instance for the orphan list; without, it is deleted from there, only there. */
-export const deleteDisksCid: Handler = async (call, services) => {
+export const deleteDisksCid = endpoint({ query: diskDeletionQuery }, async (call, services) => {
   const cid = param(call, "cid");
   if (flag(call.query, "orphan")) {
     return startTask(call, services, orphanDiskParams, {
@@ -17,14 +18,11 @@ export const deleteDisksCid: Handler = async (call, services) => {
   }
   const holder = await diskHolder(services.db, cid);
   if (holder !== undefined) {
-    throw new DirectorError(
-      520000,
-      `disk '${cid}' belongs to instance '${holder.instance}' of deployment '${holder.deployment}'; only orphaned disks can be deleted`,
-    );
+    throw DiskInUse({ cid, instance: holder.instance, deployment: holder.deployment });
   }
   return startTask(call, services, deleteOrphanDisksParams, {
     type: "delete_orphan_disks",
     description: "delete orphan disks",
     params: { disk_cids: [cid] },
   });
-};
+});

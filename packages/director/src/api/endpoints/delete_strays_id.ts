@@ -1,13 +1,13 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { addEvent } from "../../store/events.ts";
 import { inTransaction } from "../../store/open.ts";
 import { removeStray } from "../../store/strays.ts";
 import { param } from "../call.ts";
+import { NoSuchStray } from "../refusals.ts";
 import { nothing } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
 /** Ours: the operator has looked for it in the cloud and dealt with it. Nothing is asked of the CPI. */
-export const deleteStraysId: Handler = async (call, { db }) => {
+export const deleteStraysId = endpoint({}, async (call, { db }) => {
   const id = param(call, "id");
   const removed = await inTransaction(db, async (tx) => {
     const found = /^\d{1,15}$/.test(id) && (await removeStray(tx, Number(id)));
@@ -15,5 +15,5 @@ export const deleteStraysId: Handler = async (call, { db }) => {
     return found;
   });
   if (removed) return nothing();
-  throw new DirectorError(100002, `there is no stray '${id}'`, { status: 404 });
-};
+  throw NoSuchStray({ name: id });
+});

@@ -1,10 +1,10 @@
 import { addEvent } from "../../store/events.ts";
 import { nothing, plain } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { taskOf } from "./get_tasks_id.ts";
 
 /** The one path with `task` in the singular. */
-export const deleteTaskId: Handler = async (call, { db, tasks }) => {
+export const deleteTaskId = endpoint({}, async (call, { db, tasks }) => {
   const task = await taskOf(call, db);
   if (!(await tasks.cancel(task.id))) {
     return plain(400, `Cannot cancel task ${task.id}: invalid state (${task.state})\n`);
@@ -18,4 +18,4 @@ export const deleteTaskId: Handler = async (call, { db, tasks }) => {
     deployment: task.deployment ?? undefined,
   });
   return nothing();
-};
+});

@@ -1,17 +1,19 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
+import { config } from "@slipway/protocol/director/config";
 import { type ConfigRecord, findConfigs } from "../../store/configs.ts";
 import type { Db } from "../../store/schema.ts";
 import { param } from "../call.ts";
 import { configWire } from "../config-wire.ts";
+import { NoSuchConfig } from "../refusals.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
-export const getConfigsId: Handler = async (call, { db }) =>
-  json(configWire(await configOf(db, param(call, "id"))));
+export const getConfigsId = endpoint({ reply: config }, async (call, { db }) =>
+  json(configWire(await configOf(db, param(call, "id")))),
+);
 
 /** The config of an id, or error 440012. */
 export async function configOf(db: Db, id: string): Promise<ConfigRecord> {
   const found = /^\d{1,15}$/.test(id) ? (await findConfigs(db, [Number(id)]))[0] : undefined;
   if (found !== undefined) return found;
-  throw new DirectorError(440012, `there is no config with the id '${id}'`, { status: 404 });
+  throw NoSuchConfig({ name: id });
 }

@@ -1,12 +1,17 @@
+import { deploymentConfig, deploymentConfigsQuery } from "@slipway/protocol/director/deployment";
+import * as v from "valibot";
 import { listDeployments } from "../../store/deployments.ts";
 import { many } from "../call.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
 /** `deployment[]=x`, as often as wanted. */
-export const getDeploymentConfigs: Handler = async ({ query }, { db }) => {
-  const names = [...many(query, "deployment[]"), ...many(query, "deployment")];
-  const deployments = await listDeployments(db, names.length === 0 ? undefined : names);
-  const pairs = deployments.flatMap(({ name, configs }) => configs.map((config) => ({ name, config })));
-  return json(pairs.map(({ name, config }, index) => ({ id: index + 1, deployment: name, config })));
-};
+export const getDeploymentConfigs = endpoint(
+  { query: deploymentConfigsQuery, reply: v.array(deploymentConfig) },
+  async ({ query }, { db }) => {
+    const names = [...many(query, "deployment[]"), ...many(query, "deployment")];
+    const deployments = await listDeployments(db, names.length === 0 ? undefined : names);
+    const pairs = deployments.flatMap(({ name, configs }) => configs.map((config) => ({ name, config })));
+    return json(pairs.map(({ name, config }, index) => ({ id: index + 1, deployment: name, config })));
+  },
+);

@@ -1,26 +1,31 @@
+import { deployment, deploymentsQuery } from "@slipway/protocol/director/deployment";
+import * as v from "valibot";
 import { listConfigs } from "../../store/configs.ts";
 import { type DeploymentSummary, listDeployments } from "../../store/deployments.ts";
 import { deploymentLock, listLocks } from "../../tasks/locks.ts";
 import { flag } from "../call.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
-export const getDeployments: Handler = async ({ query }, { db }) => {
-  const deployments = await listDeployments(db);
-  const current = (await listConfigs(db, { type: "cloud", limit: 1 })).map(({ id }) => id);
-  const locks = flag(query, "exclude_lock") ? [] : await listLocks(db);
-  const locked = new Set(locks.map(({ type, resource }) => `lock:${type}:${resource.join(":")}`));
-  return json(
-    deployments.map((deployment) => ({
-      name: deployment.name,
-      ...(flag(query, "exclude_configs") ? {} : { cloud_config: cloudConfigOf(deployment, current) }),
-      ...(flag(query, "exclude_releases") ? {} : { releases: [] }),
-      ...(flag(query, "exclude_stemcells") ? {} : { stemcells: deployment.stemcells }),
-      ...(flag(query, "exclude_lock") ? {} : { locked: locked.has(deploymentLock(deployment.name)) }),
-      teams: [],
-    })),
-  );
-};
+export const getDeployments = endpoint(
+  { query: deploymentsQuery, reply: v.array(deployment) },
+  async ({ query }, { db }) => {
+    const deployments = await listDeployments(db);
+    const current = (await listConfigs(db, { type: "cloud", limit: 1 })).map(({ id }) => id);
+    const locks = flag(query, "exclude_lock") ? [] : await listLocks(db);
+    const locked = new Set(locks.map(({ type, resource }) => `lock:${type}:${resource.join(":")}`));
+    return json(
+      deployments.map((deployment) => ({
+        name: deployment.name,
+        ...(flag(query, "exclude_configs") ? {} : { cloud_config: cloudConfigOf(deployment, current) }),
+        ...(flag(query, "exclude_releases") ? {} : { releases: [] }),
+        ...(flag(query, "exclude_stemcells") ? {} : { stemcells: deployment.stemcells }),
+        ...(flag(query, "exclude_lock") ? {} : { locked: locked.has(deploymentLock(deployment.name)) }),
+        teams: [],
+      })),
+    );
+  },
+);
 
 function cloudConfigOf({ configs }: DeploymentSummary, current: readonly number[]): string {
   const used = configs.filter(({ type }) => type === "cloud").map(({ id }) => id);

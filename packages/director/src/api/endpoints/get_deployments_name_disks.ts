@@ -1,14 +1,16 @@
 import { slug } from "@slipway/engine/model/names";
+import { deploymentDisk } from "@slipway/protocol/director/disk";
 import { redact } from "@slipway/protocol/schema/redact";
 import { diskHintWire } from "@slipway/protocol/settings/disk-hint";
+import * as v from "valibot";
 import { loadInstances } from "../../store/instances.ts";
 import { param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
 /** Ours: the persistent disks of a deployment, where they are attached and what the agents were told of them. */
-export const getDeploymentsNameDisks: Handler = async (call, { db }) => {
+export const getDeploymentsNameDisks = endpoint({ reply: v.array(deploymentDisk) }, async (call, { db }) => {
   const { name } = await deploymentOf(db, param(call, "deployment"));
   const instances = await loadInstances(db, name);
   const disks = instances.flatMap((instance) => instance.disks.map((disk) => ({ instance, disk })));
@@ -27,4 +29,4 @@ export const getDeploymentsNameDisks: Handler = async (call, { db }) => {
       mounted: disk.mounted,
     })),
   );
-};
+});

@@ -1,33 +1,38 @@
 import { activeVm } from "@slipway/engine/model/records";
+import { formatQuery, instance as instanceWire } from "@slipway/protocol/director/instance";
 import { listVmsParams } from "@slipway/protocol/director/task-params";
+import * as v from "valibot";
 import { loadInstances } from "../../store/instances.ts";
 import { given, param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 import { agreedWire, vmWire } from "../vm-wire.ts";
 
 /** With `format=full` a task asks the agents; otherwise what the store knows. */
-export const getDeploymentsNameInstances: Handler = async (call, services) => {
-  const { name } = await deploymentOf(services.db, param(call, "deployment"));
-  if (given(call.query, "format") === "full") {
-    return startTask(call, services, listVmsParams, {
-      type: "instances",
-      description: "retrieve vm-stats",
-      deployment: name,
-      params: { deployment: name },
-    });
-  }
-  const instances = await loadInstances(services.db, name);
-  return json(
-    instances.map((instance) => {
-      const vm = activeVm(instance);
-      return {
-        ...vmWire(instance, vm),
-        expects_vm: instance.state !== "detached",
-        ...(vm !== undefined && { slipway: agreedWire(vm) }),
-      };
-    }),
-  );
-};
+export const getDeploymentsNameInstances = endpoint(
+  { query: formatQuery, reply: v.array(instanceWire) },
+  async (call, services) => {
+    const { name } = await deploymentOf(services.db, param(call, "deployment"));
+    if (given(call.query, "format") === "full") {
+      return startTask(call, services, listVmsParams, {
+        type: "instances",
+        description: "retrieve vm-stats",
+        deployment: name,
+        params: { deployment: name },
+      });
+    }
+    const instances = await loadInstances(services.db, name);
+    return json(
+      instances.map((instance) => {
+        const vm = activeVm(instance);
+        return {
+          ...vmWire(instance, vm),
+          expects_vm: instance.state !== "detached",
+          ...(vm !== undefined && { slipway: agreedWire(vm) }),
+        };
+      }),
+    );
+  },
+);

@@ -1,12 +1,14 @@
 import { describeProblem, OFFERS, planOf } from "@slipway/engine/model/problems";
+import { problem as problemWire } from "@slipway/protocol/director/problem";
+import * as v from "valibot";
 import { listProblems } from "../../store/problems.ts";
 import { param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
 /** What the last scan has found and nobody has resolved, with what can be done about it. */
-export const getDeploymentsNameProblems: Handler = async (call, { db }) => {
+export const getDeploymentsNameProblems = endpoint({ reply: v.array(problemWire) }, async (call, { db }) => {
   const { name } = await deploymentOf(db, param(call, "deployment"));
   const problems = await listProblems(db, name);
   return json(
@@ -22,4 +24,4 @@ export const getDeploymentsNameProblems: Handler = async (call, { db }) => {
       })),
     })),
   );
-};
+});

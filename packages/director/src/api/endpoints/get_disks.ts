@@ -1,10 +1,12 @@
+import { orphanDisk } from "@slipway/protocol/director/disk";
+import * as v from "valibot";
 import { listOrphanDisks } from "../../store/disks.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { utc } from "../times.ts";
 
 /** The orphaned ones: what `bosh disks --orphaned` lists. */
-export const getDisks: Handler = async (_call, { db }) => {
+export const getDisks = endpoint({ reply: v.array(orphanDisk) }, async (_call, { db }) => {
   const disks = await listOrphanDisks(db);
   return json(
     disks.map((disk) => ({
@@ -17,4 +19,4 @@ export const getDisks: Handler = async (_call, { db }) => {
       orphaned_at: utc(disk.orphanedAt),
     })),
   );
-};
+});

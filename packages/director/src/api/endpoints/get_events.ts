@@ -1,25 +1,30 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
+import { event, eventsQuery } from "@slipway/protocol/director/event";
+import * as v from "valibot";
 import { listEvents } from "../../store/events.ts";
 import { given, type Query, whole } from "../call.ts";
 import { eventWire } from "../event-wire.ts";
+import { BadParameter } from "../refusals.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
-export const getEvents: Handler = async ({ query }, { db }) => {
-  const events = await listEvents(db, {
-    beforeId: whole(query, "before_id", 0),
-    beforeTime: timeOf(query, "before_time"),
-    afterTime: timeOf(query, "after_time"),
-    deployment: given(query, "deployment"),
-    task: whole(query, "task", 0),
-    instance: given(query, "instance"),
-    user: given(query, "user"),
-    action: given(query, "action"),
-    objectType: given(query, "object_type"),
-    objectName: given(query, "object_name"),
-  });
-  return json(events.map(eventWire));
-};
+export const getEvents = endpoint(
+  { query: eventsQuery, reply: v.array(event) },
+  async ({ query }, { db }) => {
+    const events = await listEvents(db, {
+      beforeId: whole(query, "before_id", 0),
+      beforeTime: timeOf(query, "before_time"),
+      afterTime: timeOf(query, "after_time"),
+      deployment: given(query, "deployment"),
+      task: whole(query, "task", 0),
+      instance: given(query, "instance"),
+      user: given(query, "user"),
+      action: given(query, "action"),
+      objectType: given(query, "object_type"),
+      objectName: given(query, "object_name"),
+    });
+    return json(events.map(eventWire));
+  },
+);
 
 /** Seconds since 1970, or a date as people write it. */
 function timeOf(query: Query, name: string): number | undefined {
@@ -27,5 +32,5 @@ function timeOf(query: Query, name: string): number | undefined {
   if (text === undefined) return undefined;
   const time = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text).getTime();
   if (!Number.isNaN(time)) return time;
-  throw new DirectorError(40005, `'${name}' is no time; write it as 2026-01-31 12:00:00 UTC or in seconds`);
+  throw BadParameter({ name, expected: "a time, as 2026-01-31 12:00:00 UTC or in seconds since 1970" });
 }

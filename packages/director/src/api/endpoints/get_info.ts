@@ -1,8 +1,9 @@
+import { info } from "@slipway/protocol/director/info";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
 /** Asked by every command, first without credentials. Bad ones are no error here: `user` stays null. */
-export const getInfo: Handler = async (call, { identity }) =>
+export const getInfo = endpoint({ reply: info }, async (call, { identity }) =>
   json({
     name: identity.name,
     uuid: identity.uuid,
@@ -18,4 +19,5 @@ export const getInfo: Handler = async (call, { identity }) =>
       config_server: { status: false, extras: { urls: [] } },
     },
     slipway: { cpi_api_version: identity.cpiApiVersion },
-  });
+  }),
+);

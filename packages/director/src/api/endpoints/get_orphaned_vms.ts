@@ -1,9 +1,11 @@
+import { orphanedVm } from "@slipway/protocol/director/instance";
+import * as v from "valibot";
 import { listOrphanedVms } from "../../store/orphaned-vms.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { utc } from "../times.ts";
 
-export const getOrphanedVms: Handler = async (_call, { db }) => {
+export const getOrphanedVms = endpoint({ reply: v.array(orphanedVm) }, async (_call, { db }) => {
   const vms = await listOrphanedVms(db);
   return json(
     vms.map((vm) => ({
@@ -15,4 +17,4 @@ export const getOrphanedVms: Handler = async (_call, { db }) => {
       orphaned_at: utc(vm.orphanedAt),
     })),
   );
-};
+});

@@ -1,8 +1,10 @@
+import { stemcell as stemcellEntry } from "@slipway/protocol/director/stemcell";
+import * as v from "valibot";
 import { listStemcells } from "../../store/stemcells.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
-export const getStemcells: Handler = async (_call, { db }) => {
+export const getStemcells = endpoint({ reply: v.array(stemcellEntry) }, async (_call, { db }) => {
   const stemcells = await listStemcells(db);
   return json(
     stemcells.map((stemcell) => ({
@@ -16,4 +18,4 @@ export const getStemcells: Handler = async (_call, { db }) => {
       deployments: stemcell.deployments.map((name) => ({ name })),
     })),
   );
-};
+});

@@ -1,10 +1,12 @@
+import { stray as strayEntry } from "@slipway/protocol/director/stray";
+import * as v from "valibot";
 import { listStrays } from "../../store/strays.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { utc } from "../times.ts";
 
 /** Ours: what may exist in a cloud without a record here, because nobody knows how a call ended. */
-export const getStrays: Handler = async (_call, { db }) => {
+export const getStrays = endpoint({ reply: v.array(strayEntry) }, async (_call, { db }) => {
   const strays = await listStrays(db);
   return json(
     strays.map((stray) => ({
@@ -17,4 +19,4 @@ export const getStrays: Handler = async (_call, { db }) => {
       noted_at: utc(stray.notedAt),
     })),
   );
-};
+});

@@ -1,9 +1,11 @@
+import { task, tasksQuery } from "@slipway/protocol/director/task";
+import * as v from "valibot";
 import { listTasks, taskFilter } from "../../tasks/list.ts";
 import { given } from "../call.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
-export const getTasks: Handler = async ({ query }, { db }) => {
+export const getTasks = endpoint({ query: tasksQuery, reply: v.array(task) }, async ({ query }, { db }) => {
   const filter = taskFilter({
     state: given(query, "state"),
     verbose: given(query, "verbose"),
@@ -12,4 +14,4 @@ export const getTasks: Handler = async ({ query }, { db }) => {
     context_id: given(query, "context_id"),
   });
   return json(await listTasks(db, filter));
-};
+});

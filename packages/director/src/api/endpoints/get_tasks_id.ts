@@ -1,16 +1,19 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
+import { task as taskEntry } from "@slipway/protocol/director/task";
 import type { Db } from "../../store/schema.ts";
 import { findTask, type TaskWire } from "../../tasks/list.ts";
 import { type Call, param } from "../call.ts";
+import { NoSuchTask } from "../refusals.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
-export const getTasksId: Handler = async (call, { db }) => json(await taskOf(call, db));
+export const getTasksId = endpoint({ reply: taskEntry }, async (call, { db }) =>
+  json(await taskOf(call, db)),
+);
 
 /** The task of a path, or error 10000. */
-export async function taskOf(call: Call, db: Db): Promise<TaskWire> {
+export async function taskOf(call: Pick<Call, "params">, db: Db): Promise<TaskWire> {
   const id = param(call, "id");
   const task = /^\d{1,15}$/.test(id) ? await findTask(db, Number(id)) : undefined;
   if (task !== undefined) return task;
-  throw new DirectorError(10000, `there is no task ${id}`, { status: 404 });
+  throw NoSuchTask({ name: id });
 }

@@ -1,25 +1,25 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
-import { type OutputType, readOutput } from "../../tasks/output.ts";
-import { type Call, given } from "../call.ts";
+import { OUTPUT_TYPES, taskOutputQuery } from "@slipway/protocol/director/task";
+import { readOutput } from "../../tasks/output.ts";
+import { given, type Query } from "../call.ts";
+import { BadParameter } from "../refusals.ts";
 import { nothing, plain } from "../reply.ts";
-import type { Handler, Route } from "../route.ts";
+import { endpoint, type Route } from "../route.ts";
 import { taskOf } from "./get_tasks_id.ts";
 
-const TYPES: readonly OutputType[] = ["event", "result", "debug", "cpi", "conversation"];
-const typeOf = ({ query }: Pick<Call, "query">) => given(query, "type") ?? "debug";
+const typeOf = (query: { readonly type?: Query[string] }) => given(query, "type") ?? "debug";
 
 /** Logs may show what only administrators should see. */
-export const outputPermission: Route["permission"] = (call) =>
-  ["event", "result", "none"].includes(typeOf(call)) ? "read" : "admin";
+export const outputPermission: Route["permission"] = (query) =>
+  ["event", "result", "none"].includes(typeOf(query)) ? "read" : "admin";
 
 /** Offsets are bytes. 416 means that there is nothing new: the CLI asks again with the same offset. */
-export const getTasksIdOutput: Handler = async (call, { db }) => {
+export const getTasksIdOutput = endpoint({ query: taskOutputQuery }, async (call, { db }) => {
   const { id } = await taskOf(call, db);
-  const asked = typeOf(call);
+  const asked = typeOf(call.query);
   if (asked === "none") return nothing();
-  const type = TYPES.find((known) => known === asked);
+  const type = OUTPUT_TYPES.find((known) => known === asked);
   if (type === undefined) {
-    throw new DirectorError(40005, `'type' must be one of ${TYPES.join(", ")}, none`);
+    throw BadParameter({ name: "type", expected: `one of ${OUTPUT_TYPES.join(", ")}, none` });
   }
   const from = rangeStart(call.header("range"));
   const { data, size } = await readOutput(db, id, type, from ?? 0);
@@ -31,7 +31,7 @@ export const getTasksIdOutput: Handler = async (call, { db }) => {
     ...plain(206, "", { "content-range": `bytes ${from}-${size - 1}/${size}` }),
     body: data,
   };
-};
+});
 
 /** Of `bytes=N-`. Any other form is not what the CLI sends, and gets everything. */
 function rangeStart(range: string | undefined): number | undefined {

@@ -1,24 +1,25 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
+import { jsonObject } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
 import { param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
+import { NoSuchResource, NotYet } from "../refusals.ts";
 import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
 /** What is still to come. A list is empty; a wish gets an answer that says so. */
 
-export const emptyList: Handler = async () => json([]);
+export const emptyList = endpoint({ reply: v.array(jsonObject()) }, async () => json([]));
 
-export const emptyListOfDeployment: Handler = async (call, { db }) => {
+export const emptyListOfDeployment = endpoint({ reply: v.array(jsonObject()) }, async (call, { db }) => {
   await deploymentOf(db, param(call, "deployment"));
   return json([]);
-};
+});
 
-export const notYet =
-  (what: string): Handler =>
-  async () => {
-    throw new DirectorError(100, `this Director cannot ${what} yet`, { status: 404 });
-  };
+export const notYet = (what: string) =>
+  endpoint({}, async () => {
+    throw NotYet({ what });
+  });
 
-export const getResourcesId: Handler = async (call) => {
-  throw new DirectorError(100002, `there is no resource '${param(call, "id")}'`, { status: 404 });
-};
+export const getResourcesId = endpoint({}, async (call) => {
+  throw NoSuchResource({ name: param(call, "id") });
+});

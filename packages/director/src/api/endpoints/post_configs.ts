@@ -1,22 +1,13 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
-import { open, text } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
-import { jsonBody } from "../call.ts";
+import { config, newConfig } from "@slipway/protocol/director/config";
 import { changeConfig } from "../change-config.ts";
 import { checkConfigContent } from "../config-content.ts";
 import { configWire } from "../config-wire.ts";
-import { json } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { BadConfigRequest } from "../refusals.ts";
+import { json, refusal } from "../reply.ts";
+import { endpoint } from "../route.ts";
 
-const body = open({
-  type: text("type"),
-  name: text("name"),
-  content: v.string(),
-  expected_latest_id: v.optional(v.nullable(v.union([v.string(), v.number()]))),
-});
-
-export const postConfigs: Handler = async (call, { db }) => {
-  const { type, name, content, expected_latest_id: expected } = await jsonBody(call, body);
+export const postConfigs = endpoint({ body: newConfig, reply: config }, async (call, { db }) => {
+  const { type, name, content, expected_latest_id: expected } = await call.json();
   checkConfigContent(type, content, 440011);
   const saved = await changeConfig(
     db,
@@ -26,7 +17,7 @@ export const postConfigs: Handler = async (call, { db }) => {
   );
   if (saved.ok) return json(configWire(saved.config), 201);
   const latest = String(saved.latestId);
-  return json(
+  return refusal(
     {
       latest_id: latest,
       expected_latest_id: String(expected),
@@ -34,11 +25,11 @@ export const postConfigs: Handler = async (call, { db }) => {
     },
     412,
   );
-};
+});
 
 /** `0`: there is none yet. */
 function latestId(expected: string | number | null | undefined): number | undefined {
   if (expected === undefined || expected === null || expected === "") return undefined;
   if (/^\d{1,15}$/.test(String(expected))) return Number(expected);
-  throw new DirectorError(440010, "'expected_latest_id' must be the id of a config, or 0");
+  throw BadConfigRequest({ why: "'expected_latest_id' must be the id of a config, or 0" });
 }

@@ -1,16 +1,17 @@
 import { canonicalProblem } from "@slipway/engine/manifest/canonical";
-import { DirectorError } from "@slipway/engine/model/director-error";
+import { deployQuery } from "@slipway/protocol/director/deployment";
 import { deployParams } from "@slipway/protocol/director/task-params";
 import { ensureDeployment } from "../../store/deployments.ts";
 import { checked, given } from "../call.ts";
 import { contextConfigs } from "../deploy-configs.ts";
 import { deployDescription, deployOptionsOf } from "../deploy-options.ts";
 import { yamlMap } from "../documents.ts";
-import type { Handler } from "../route.ts";
+import { BadDeploymentName, ParameterMissing } from "../refusals.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
 /** The deployment is listed from here on, also while its first deploy runs. */
-export const postDeployments: Handler = async (call, services) => {
+export const postDeployments = endpoint({ query: deployQuery }, async (call, services) => {
   const manifest = await call.text();
   const name = deploymentName(yamlMap(manifest, "the manifest", 440001).name);
   const configs = await contextConfigs(services.db, given(call.query, "context"));
@@ -26,17 +27,17 @@ export const postDeployments: Handler = async (call, services) => {
     deployment: name,
     params,
   });
-};
+});
 
 function deploymentName(value: unknown): string {
   const name = typeof value === "number" ? String(value) : value;
   if (typeof name !== "string" || name === "") {
-    throw new DirectorError(40001, "the manifest has no 'name'; give it the name of the deployment");
+    throw ParameterMissing({ where: "manifest", name: "name" });
   }
   if (!/^[-0-9A-Za-z_+.]{1,255}$/.test(name)) {
-    throw new DirectorError(40005, "the manifest's 'name' may have letters, digits and - _ + . only");
+    throw BadDeploymentName({ why: "it has other characters" });
   }
   const problem = canonicalProblem(name);
-  if (problem !== undefined) throw new DirectorError(40005, `the manifest's 'name': ${problem}`);
+  if (problem !== undefined) throw BadDeploymentName({ why: problem });
   return name;
 }

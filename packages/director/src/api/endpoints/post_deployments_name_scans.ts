@@ -1,11 +1,11 @@
 import { scanParams } from "@slipway/protocol/director/task-params";
 import { param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
 /** `bosh cloud-check`: looks for problems; `GET problems` shows them afterwards. */
-export const postDeploymentsNameScans: Handler = async (call, services) => {
+export const postDeploymentsNameScans = endpoint({}, async (call, services) => {
   const { name: deployment } = await deploymentOf(services.db, param(call, "deployment"));
   return startTask(call, services, scanParams, {
     type: "cck_scan",
@@ -13,4 +13,4 @@ export const postDeploymentsNameScans: Handler = async (call, services) => {
     deployment,
     params: { deployment },
   });
-};
+});

@@ -1,14 +1,15 @@
+import { actionQuery } from "@slipway/protocol/director/instance";
 import { updateInstanceParams } from "@slipway/protocol/director/task-params";
 import { flag, param } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
 import { plain } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
 const ACTIONS = ["start", "stop", "restart", "recreate"] as const;
 
 /** The same verbs with `--no-converge`: one instance, as it is. */
-export const postInstanceGroupsActions: Handler = async (call, services) => {
+export const postInstanceGroupsActions = endpoint({ query: actionQuery }, async (call, services) => {
   const action = ACTIONS.find((known) => known === param(call, "action"));
   if (action === undefined) return plain(404, "not found\n");
   const { name: deployment } = await deploymentOf(services.db, param(call, "deployment"));
@@ -27,4 +28,4 @@ export const postInstanceGroupsActions: Handler = async (call, services) => {
       ignore_unresponsive_agent: flag(call.query, "ignore_unresponsive_agent"),
     },
   });
-};
+});

@@ -1,12 +1,13 @@
 import { rm } from "node:fs/promises";
+import { stemcellUploadQuery } from "@slipway/protocol/director/stemcell";
 import { updateStemcellParams } from "@slipway/protocol/director/task-params";
 import { flag } from "../call.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 import { receiveUpload } from "../uploads.ts";
 
 /** The archive itself is the body, of any size. */
-export const postStemcellsArchive: Handler = async (call, services) => {
+export const postStemcellsArchive = endpoint({ query: stemcellUploadQuery }, async (call, services) => {
   const path = await receiveUpload(call.stream, services, "stemcell");
   try {
     return await startTask(call, services, updateStemcellParams, {
@@ -18,4 +19,4 @@ export const postStemcellsArchive: Handler = async (call, services) => {
     await rm(path, { force: true });
     throw error;
   }
-};
+});

@@ -1,20 +1,12 @@
 import type { TaskType } from "@slipway/protocol/director/task";
-import { open, text } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
+import { taskCancellation } from "@slipway/protocol/director/task";
 import { addEvent } from "../../store/events.ts";
 import { cancelTasks } from "../../tasks/list.ts";
-import { jsonBody } from "../call.ts";
 import { nothing } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
-const body = open({
-  deployment: v.optional(v.nullable(text("deployment"))),
-  states: v.optional(v.nullable(v.array(v.picklist(["queued", "processing"])))),
-  types: v.optional(v.nullable(v.array(v.string()))),
-});
-
-export const postTasksCancel: Handler = async (call, { db, clock }) => {
-  const wanted = await jsonBody(call, body);
+export const postTasksCancel = endpoint({ body: taskCancellation }, async (call, { db, clock }) => {
+  const wanted = await call.json();
   const ids = await cancelTasks(db, clock, {
     deployment: wanted.deployment ?? undefined,
     states: wanted.states ?? ["queued"],
@@ -26,4 +18,4 @@ export const postTasksCancel: Handler = async (call, { db, clock }) => {
     await addEvent(db, { user: call.user, taskId: id, action: "cancel", objectType: "task", objectName });
   }
   return nothing();
-};
+});

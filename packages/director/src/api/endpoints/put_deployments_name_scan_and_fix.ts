@@ -1,24 +1,23 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
+import { scanAndFix } from "@slipway/protocol/director/problem";
 import { scanAndFixParams } from "@slipway/protocol/director/task-params";
 import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { findAttribute } from "../../store/attributes.ts";
-import { jsonBody, param } from "../call.ts";
+import { param } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
-import type { Handler } from "../route.ts";
+import { ResurrectionPaused } from "../refusals.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 import { RESURRECTION_PAUSED } from "./get_resurrection.ts";
 
-const body = open({ jobs: mapOf(v.array(v.union([v.string(), v.number()]))) });
-const PAUSED = 410004;
+const _body = open({ jobs: mapOf(v.array(v.union([v.string(), v.number()]))) });
 
 /** For health monitors: `{"jobs": {"web": [0, "<id>"]}}`. */
-export const putDeploymentsNameScanAndFix: Handler = async (call, services) => {
+export const putDeploymentsNameScanAndFix = endpoint({ body: scanAndFix }, async (call, services) => {
   const { db } = services;
   const { name: deployment } = await deploymentOf(db, param(call, "deployment"));
-  const { jobs } = await jsonBody(call, body);
-  if ((await findAttribute(db, RESURRECTION_PAUSED)) === "true")
-    throw new DirectorError(PAUSED, "resurrection is paused: `bosh update-resurrection on` allows it again");
+  const { jobs } = await call.json();
+  if ((await findAttribute(db, RESURRECTION_PAUSED)) === "true") throw ResurrectionPaused({});
   const asked = Object.entries(jobs).flatMap(([group, which]) =>
     which.map((one) => ({ group, which: String(one) })),
   );
@@ -30,4 +29,4 @@ export const putDeploymentsNameScanAndFix: Handler = async (call, services) => {
     deployment,
     params: { deployment, instances },
   });
-};
+});

@@ -1,19 +1,20 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
+import { diskAttachmentQuery } from "@slipway/protocol/director/disk";
 import { attachDiskParams } from "@slipway/protocol/director/task-params";
-import { type Call, given, param } from "../call.ts";
+import { given, param, type QueryOf } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
-import type { Handler } from "../route.ts";
+import { BadParameter, ParameterMissing } from "../refusals.ts";
+import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
-export const putDisksCidAttachments: Handler = async (call, services) => {
+export const putDisksCidAttachments = endpoint({ query: diskAttachmentQuery }, async (call, services) => {
   const cid = param(call, "cid");
-  const { name: deployment } = await deploymentOf(services.db, required(call, "deployment"));
-  const group = required(call, "job");
-  const asked = required(call, "instance_id");
+  const { name: deployment } = await deploymentOf(services.db, required(call.query, "deployment"));
+  const group = required(call.query, "job");
+  const asked = required(call.query, "instance_id");
   const { uuid } = await instanceOf(services.db, deployment, group, asked);
   const properties = given(call.query, "disk_properties");
   if (properties !== undefined && properties !== "copy") {
-    throw new DirectorError(40005, "'disk_properties' can only be 'copy'");
+    throw BadParameter({ name: "disk_properties", expected: "'copy', if anything" });
   }
   return startTask(call, services, attachDiskParams, {
     type: "attach_disk",
@@ -27,10 +28,12 @@ export const putDisksCidAttachments: Handler = async (call, services) => {
       disk_properties: properties,
     },
   });
-};
+});
 
-function required(call: Call, name: string): string {
-  const value = given(call.query, name);
+type AttachmentQuery = QueryOf<{ query: typeof diskAttachmentQuery }>;
+
+function required(query: AttachmentQuery, name: keyof AttachmentQuery): string {
+  const value = given(query, name);
   if (value !== undefined) return value;
-  throw new DirectorError(40001, `the query lacks '${name}'`);
+  throw ParameterMissing({ where: "query", name });
 }

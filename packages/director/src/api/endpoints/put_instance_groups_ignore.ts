@@ -1,18 +1,15 @@
 import { slug } from "@slipway/engine/model/names";
-import { open } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
+import { ignoreChange } from "@slipway/protocol/director/instance";
 import { addEvent } from "../../store/events.ts";
 import { setIgnore } from "../../store/instances.ts";
 import { inTransaction } from "../../store/open.ts";
-import { jsonBody, param } from "../call.ts";
+import { param } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
 import { nothing } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 
-const body = open({ ignore: v.boolean() });
-
-export const putInstanceGroupsIgnore: Handler = async (call, { db }) => {
-  const { ignore } = await jsonBody(call, body);
+export const putInstanceGroupsIgnore = endpoint({ body: ignoreChange }, async (call, { db }) => {
+  const { ignore } = await call.json();
   const { name } = await deploymentOf(db, param(call, "deployment"));
   const instance = await instanceOf(db, name, param(call, "group"), param(call, "index"));
   await inTransaction(db, async (tx) => {
@@ -27,4 +24,4 @@ export const putInstanceGroupsIgnore: Handler = async (call, { db }) => {
     });
   });
   return nothing(200);
-};
+});

@@ -1,14 +1,15 @@
 import { slug } from "@slipway/engine/model/names";
 import { messageTrail } from "@slipway/kernel/errors";
 import { storeText } from "@slipway/protocol/agent/store-file";
+import { storeFileQuery } from "@slipway/protocol/director/instance";
 import { addEvent } from "../../store/events.ts";
 import { checked } from "../call.ts";
 import { nothing } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { storeFileOf } from "../store-file.ts";
 
 /** Ours: writes a small text file on the instance's persistent disk, through its agent. The body is its text. */
-export const putInstanceGroupsStore: Handler = async (call, services) => {
+export const putInstanceGroupsStore = endpoint({ query: storeFileQuery }, async (call, services) => {
   const { db } = services;
   const file = await storeFileOf(call, services);
   const content = checked(storeText, await call.text(), "body");
@@ -30,4 +31,4 @@ export const putInstanceGroupsStore: Handler = async (call, services) => {
     throw error;
   }
   return nothing();
-};
+});

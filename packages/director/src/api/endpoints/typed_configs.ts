@@ -1,21 +1,23 @@
 import { diffManifests } from "@slipway/engine/manifest/diff";
+import { typedConfig, typedConfigQuery, typedConfigsQuery } from "@slipway/protocol/director/config";
+import { configDiff, typedConfigDiffQuery } from "@slipway/protocol/director/diff";
+import * as v from "valibot";
 import { latestConfig, listConfigs } from "../../store/configs.ts";
-import { given, type Query, whole } from "../call.ts";
+import { given, type QueryOf, whole } from "../call.ts";
 import { changeConfig } from "../change-config.ts";
 import { checkConfigContent } from "../config-content.ts";
 import { looseMap, yamlMap } from "../documents.ts";
 import { json, nothing } from "../reply.ts";
-import type { Handler } from "../route.ts";
+import { endpoint } from "../route.ts";
 import { utc } from "../times.ts";
 
 /** `/cloud_configs`, `/runtime_configs`, `/cpi_configs`: configs of one type, by an older form. */
 type Type = "cloud" | "runtime" | "cpi";
 
-const nameOf = (query: Query) => given(query, "name") ?? "default";
+const nameOf = (query: QueryOf<{ query: typeof typedConfigQuery }>) => given(query, "name") ?? "default";
 
-export const getTypedConfigs =
-  (type: Type): Handler =>
-  async ({ query }, { db }) => {
+export const getTypedConfigs = (type: Type) =>
+  endpoint({ query: typedConfigsQuery, reply: v.array(typedConfig) }, async ({ query }, { db }) => {
     const limit = whole(query, "limit", 1) ?? 1;
     const configs = await listConfigs(db, { type, name: nameOf(query), limit });
     return json(
@@ -25,23 +27,21 @@ export const getTypedConfigs =
         created_at: utc(createdAt),
       })),
     );
-  };
+  });
 
-export const postTypedConfigs =
-  (type: Type): Handler =>
-  async (call, { db }) => {
+export const postTypedConfigs = (type: Type) =>
+  endpoint({ query: typedConfigQuery }, async (call, { db }) => {
     const content = await call.text();
     checkConfigContent(type, content, 440001);
     const event = { action: "update", objectType: `${type}-config` };
     await changeConfig(db, call.user, { type, name: nameOf(call.query), content }, event);
     return nothing(201);
-  };
+  });
 
-export const postTypedConfigsDiff =
-  (type: Type): Handler =>
-  async (call, { db }) => {
+export const postTypedConfigsDiff = (type: Type) =>
+  endpoint({ query: typedConfigDiffQuery, reply: configDiff }, async (call, { db }) => {
     const after = yamlMap(await call.text(), `the ${type} config`, 440001);
     const latest = await latestConfig(db, type, nameOf(call.query));
     const redact = type !== "cloud" && given(call.query, "redact") !== "false";
     return json({ diff: diffManifests(looseMap(latest?.content), after, { redact }) });
-  };
+  });

@@ -3,11 +3,14 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
+import { untold } from "@slipway/protocol/schema/told";
 import { freshDatabase } from "@slipway/testkit/database";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { TEST_CERT, TEST_KEY } from "@slipway/testkit/tls-fixture";
 import type { Db } from "../../store/schema.ts";
 import type { NewTask } from "../../tasks/task.ts";
+import type { Shapes } from "../call.ts";
+import type { Reply } from "../reply.ts";
 import { startApi } from "../server.ts";
 import type { Services } from "../services.ts";
 
@@ -77,6 +80,7 @@ export async function startHarness(change: Partial<Services> = {}): Promise<Harn
     clock: systemClock,
     random: systemRandom,
     onError: (error) => errors.push(error),
+    onReply: mustBeDeclared,
     ...change,
   };
   const api = await startApi(services, {
@@ -101,6 +105,13 @@ export async function startHarness(change: Partial<Services> = {}): Promise<Harn
       await remove();
     },
   };
+}
+
+/** Every answer of every test is held to what its endpoint declares. */
+function mustBeDeclared({ reply: declared }: Shapes, { document }: Reply): void {
+  if (document === undefined) return;
+  const problems = declared === undefined ? ["the endpoint declares no answer"] : untold(declared, document);
+  if (problems.length > 0) throw new Error(`not the answer that is declared: ${problems.join("; ")}`);
 }
 
 export const basic = (name: string, password: string): string =>

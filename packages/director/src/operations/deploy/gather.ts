@@ -1,11 +1,11 @@
+import { problemsError } from "@slipway/engine/documents/problems";
+import { unresolvedVariables } from "@slipway/engine/documents/variables";
+import { parseYaml } from "@slipway/engine/documents/yaml";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { parseCloudConfig } from "@slipway/engine/manifest/cloud-config";
 import { parseManifest } from "@slipway/engine/manifest/deployment";
 import type { CloudConfig, Manifest, UpdatePolicy } from "@slipway/engine/manifest/model";
-import { problemsError } from "@slipway/engine/manifest/problems";
 import { referenceProblems } from "@slipway/engine/manifest/references";
-import { unresolvedVariables } from "@slipway/engine/manifest/variables";
-import { parseYaml } from "@slipway/engine/manifest/yaml";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import type { PlanInput, PlanOptions, StateChange } from "@slipway/engine/plan/model";

@@ -1,11 +1,11 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import type { TaskType } from "@slipway/protocol/director/task";
+import type { OutputType, TaskType } from "@slipway/protocol/director/task";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { sql } from "kysely";
 import type { Db } from "../../store/schema.ts";
 import { findTask } from "../list.ts";
-import { type OutputType, readOutput } from "../output.ts";
+import { readOutput } from "../output.ts";
 import { enqueue } from "../queue.ts";
 import type { Works } from "../run.ts";
 import { type RunnerOptions, TaskRunner } from "../runner.ts";

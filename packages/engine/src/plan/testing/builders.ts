@@ -1,4 +1,5 @@
 import type { StemcellCid } from "@slipway/protocol/ids";
+import type { PlanProblem } from "../../documents/problems.ts";
 import { parseRange } from "../../manifest/ip.ts";
 import type {
   CloudConfig,
@@ -9,7 +10,6 @@ import type {
   ManualSubnet,
   UpdatePolicy,
 } from "../../manifest/model.ts";
-import type { PlanProblem } from "../../manifest/problems.ts";
 import type { GroupName, InstanceUuid } from "../../model/names.ts";
 import type { StemcellRecord } from "../../model/records.ts";
 import type { Plan, PlanInput, PlanOptions } from "../model.ts";

@@ -1,6 +1,6 @@
 import { defineError } from "@slipway/kernel/errors";
 
-/** What can be wrong with YAML, ops files and variables. Mistakes in a manifest's content are `PlanProblem`s. */
+/** What can be wrong with YAML, ops files and variables. Mistakes in a manifest's content are `PlanProblem`s, told together by `NotValid`. */
 
 export const BadYaml = defineError<{
   what: string;
@@ -49,4 +49,12 @@ export const VariablesMissing = defineError<{ names: readonly string[] }>({
   kind: "operator",
   message: (p) => `Expected to find variables: ${p.names.join(", ")}`,
   next: "Give them with -v, -l, --var-file, --vars-env or --vars-store.",
+});
+
+export const NotValid = defineError<{ text: string; number: number }>({
+  code: "DIM-007",
+  kind: "operator",
+  number: (p) => p.number,
+  message: (p) => p.text,
+  next: "Correct the places named and deploy again.",
 });

@@ -1,6 +1,6 @@
-import { jsonObject, text } from "@slipway/protocol/schema/json";
-import { doc, hidden, secret } from "@slipway/protocol/schema/marks";
 import * as v from "valibot";
+import { jsonObject, text } from "../schema/json.ts";
+import { doc, hidden, secret } from "../schema/marks.ts";
 
 const user = v.strictObject({
   name: doc(text("name"), "for `bosh log-in` and BOSH_CLIENT"),

@@ -1,19 +1,9 @@
+import { type Stemcell, stemcell } from "@slipway/protocol/director/stemcell";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 
-const stemcell = v.object({
-  name: v.string(),
-  version: v.string(),
-  operating_system: v.nullish(v.string()),
-  cid: v.nullish(v.string()),
-  cpi: v.nullish(v.string()),
-  deployments: v.nullish(v.array(v.unknown())),
-});
-
-export type ListedStemcell = v.InferOutput<typeof stemcell>;
-
 /** By name, the newest version first. */
-export async function listStemcells(api: DirectorApi): Promise<readonly ListedStemcell[]> {
+export async function listStemcells(api: DirectorApi): Promise<readonly Stemcell[]> {
   const all = await api.json({ method: "GET", path: "/stemcells" }, v.array(stemcell));
   return [...all].sort((a, b) =>
     a.name === b.name ? compare(b.version, a.version) : a.name < b.name ? -1 : 1,

@@ -1,20 +1,10 @@
+import { type Deployment, deployment } from "@slipway/protocol/director/deployment";
 import * as v from "valibot";
 import type { DirectorApi } from "./director-api.ts";
 
-const versioned = v.object({ name: v.string(), version: v.string() });
-
-const deploymentWire = v.object({
-  name: v.string(),
-  releases: v.nullish(v.array(versioned)),
-  stemcells: v.nullish(v.array(versioned)),
-  teams: v.nullish(v.array(v.string())),
-});
-
-export type Deployment = v.InferOutput<typeof deploymentWire>;
-
 export async function listDeployments(api: DirectorApi): Promise<readonly Deployment[]> {
   const query = { exclude_configs: "true" };
-  return await api.json({ method: "GET", path: "/deployments", query }, v.array(deploymentWire));
+  return await api.json({ method: "GET", path: "/deployments", query }, v.array(deployment));
 }
 
 /** The one named, or all. */

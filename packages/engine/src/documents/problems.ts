@@ -1,4 +1,5 @@
-import { DirectorError } from "../model/director-error.ts";
+import type { SlipwayError } from "@slipway/kernel/errors";
+import { NotValid } from "./errors.ts";
 
 /** A mistake in manifest or cloud config: where, what, and what to do. `code` is upstream's number. */
 export interface PlanProblem {
@@ -36,11 +37,14 @@ export function shown(name: unknown): string {
 const SHOWN = 20;
 
 /** All problems as one error, under the number of the first. */
-export function problemsError(what: string, problems: readonly PlanProblem[]): DirectorError {
+export const problemsError = (what: string, problems: readonly PlanProblem[]): SlipwayError =>
+  NotValid({ text: textOf(what, problems), number: problems[0]?.code ?? 100 });
+
+function textOf(what: string, problems: readonly PlanProblem[]): string {
   const lines = problems
     .slice(0, SHOWN)
     .map((p) => `- ${p.where === "" ? "" : `${p.where}: `}${p.problem}. ${p.fix}`);
   if (problems.length > SHOWN) lines.push(`- and ${problems.length - SHOWN} more`);
   const count = problems.length === 1 ? "1 problem" : `${problems.length} problems`;
-  return new DirectorError(problems[0]?.code ?? 100, `${what}: ${count}\n${lines.join("\n")}`);
+  return `${what}: ${count}\n${lines.join("\n")}`;
 }

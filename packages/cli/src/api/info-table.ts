@@ -1,22 +1,6 @@
-import * as v from "valibot";
+import type { Info } from "@slipway/protocol/director/info";
 import { type Field, fieldsTable } from "../ui/fields-table.ts";
 import type { Table } from "../ui/ui.ts";
-
-const text = v.nullish(v.string());
-
-export const infoWire = v.object({
-  name: v.string(),
-  uuid: v.string(),
-  version: v.string(),
-  user: text,
-  cpi: text,
-  stemcell_os: text,
-  stemcell_version: text,
-  user_authentication: v.nullish(v.object({ type: v.string() })),
-  features: v.nullish(v.record(v.string(), v.object({ status: v.boolean() }))),
-});
-
-export type Info = v.InferOutput<typeof infoWire>;
 
 /** As `env` and `alias-env` show it. */
 export function infoTable(info: Info): Table {

@@ -1,0 +1,37 @@
+import * as v from "valibot";
+import { jsonObject, open } from "../schema/json.ts";
+import { doc } from "../schema/marks.ts";
+
+/** Left out where there is nothing to say. */
+const text = v.optional(v.string());
+
+/** `GET /events/:id`: an entry of the audit log. */
+export const event = open({
+  id: v.string(),
+  parent_id: v.optional(doc(v.string(), "of the end of something: the event of its beginning")),
+  timestamp: v.nullish(doc(v.number(), "seconds since 1970")),
+  user: v.nullish(v.string()),
+  action: v.nullish(doc(v.string(), "`create`, `update`, `delete`...")),
+  object_type: v.nullish(doc(v.string(), "`deployment`, `instance`, `vm`, `disk`...")),
+  object_name: text,
+  error: text,
+  task: text,
+  deployment: text,
+  instance: text,
+  context: v.nullish(jsonObject()),
+});
+export type Event = v.InferOutput<typeof event>;
+
+/** `GET /events`: at most 200, the newest first. */
+export const eventsQuery = open({
+  before_id: text,
+  before_time: v.optional(doc(v.string(), "seconds since 1970, or a date as people write it")),
+  after_time: text,
+  deployment: text,
+  task: text,
+  instance: text,
+  user: text,
+  action: text,
+  object_type: text,
+  object_name: text,
+});
