@@ -131,6 +131,8 @@ export interface Step<S> extends StepWords {
   readonly loop: boolean;
   /** Whether its outcome changes the records. */
   readonly records: boolean;
+  /** Of the form its intents have in the journal; undefined: it has none there. */
+  readonly intentVersion: number | undefined;
   begin(subject: S, context: FlowContext): Begun | undefined;
   /** From what the journal has kept. */
   resume(version: number, intent: JsonObject): Begun;
@@ -245,6 +247,7 @@ function unjournaled<S, I, O>(
     ...wordsOf(step),
     ...base(step, begun),
     records: step.records,
+    intentVersion: undefined,
     resume: (version) => {
       throw IntentUnreadable({ step: step.name, why: `version ${version} of it is not journaled` });
     },
@@ -259,6 +262,7 @@ function journaled<S, I, O>(
     ...wordsOf(step),
     ...base(step, begun),
     records: true,
+    intentVersion: step.version,
     resume: (version, intent) => begun(read(step, version, intent)),
   };
 }
