@@ -1,27 +1,11 @@
-import { lstat, readdir, rename, rm } from "node:fs/promises";
+import { readdir, rename, rm } from "node:fs/promises";
 import { systemCode } from "@slipway/kernel/errors";
 import { mustRun } from "@slipway/kernel/exec";
+import { exists, ifThere } from "@slipway/kernel/files";
 import type { Cloud } from "./cloud.ts";
 import { asOwner } from "./namespaces.ts";
 
-export async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path);
-    return true;
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return false;
-    throw error;
-  }
-}
-
-export async function namesIn(path: string): Promise<string[]> {
-  try {
-    return await readdir(path);
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
-    throw error;
-  }
-}
+export const namesIn = async (path: string): Promise<string[]> => (await ifThere(readdir(path))) ?? [];
 
 /** Also what a sandbox of an ordinary user left with rights or owners of its own. */
 export async function removeTree(cloud: Cloud, path: string): Promise<void> {

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
-import { constants, createReadStream } from "node:fs";
-import { access, copyFile, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { copyFile, mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
-import { systemCode } from "@slipway/kernel/errors";
+import { exists } from "@slipway/kernel/files";
 import type { Random } from "@slipway/kernel/random";
 import type { Paths } from "../paths.ts";
 import type { Blobs } from "../services.ts";
@@ -69,12 +69,7 @@ function checkId(id: string): void {
 async function firstWith(directories: readonly string[], id: string): Promise<string | undefined> {
   for (const directory of directories) {
     const path = join(directory, id);
-    try {
-      await access(path, constants.R_OK);
-      return path;
-    } catch (error) {
-      if (systemCode(error) !== "ENOENT") throw error;
-    }
+    if (await exists(path)) return path;
   }
   return undefined;
 }

@@ -1,6 +1,6 @@
 import { chmod, lstat, mkdir, readdir, rename, rm, symlink } from "node:fs/promises";
 import { join } from "node:path";
-import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import type { Paths } from "../paths.ts";
 
 /** Upstream's directories below the base, with its modes; jobs, which run as vcap, must get into them. */
@@ -29,12 +29,9 @@ async function made(directory: string, mode: number): Promise<void> {
 /** `sys` lives on the ephemeral disk. A directory that is in the way is kept: logs may be in it. */
 async function linkSys(paths: Paths): Promise<void> {
   const link = join(paths.base, "sys");
-  try {
-    if ((await lstat(link)).isSymbolicLink()) return;
-    await rename(link, `${link}.before-link`);
-  } catch (error) {
-    if (systemCode(error) !== "ENOENT") throw error;
-  }
+  const found = await ifThere(lstat(link));
+  if (found?.isSymbolicLink()) return;
+  if (found !== undefined) await rename(link, `${link}.before-link`);
   await symlink(join(paths.data, "sys"), link);
 }
 

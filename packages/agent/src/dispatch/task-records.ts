@@ -1,7 +1,8 @@
 import { mkdir, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
-import { errorText, systemCode } from "@slipway/kernel/errors";
+import { errorText } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { check } from "@slipway/protocol/schema/check";
 import { mapOf, open } from "@slipway/protocol/schema/json";
@@ -96,13 +97,8 @@ const wire = (record: TaskRecord) => ({
 });
 
 async function readRecords(path: string): Promise<readonly TaskRecord[]> {
-  let text: string;
-  try {
-    text = await readFile(path, "utf8");
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return [];
-    throw error;
-  }
+  const text = await ifThere(readFile(path, "utf8"));
+  if (text === undefined) return [];
   const checked = check(recordsFile, parseStrictJson(text, path) ?? {}, "tasks");
   if (!checked.ok) throw new Error(checked.problems.join("; "));
   return Object.entries(checked.value).map(([id, record]) => ({

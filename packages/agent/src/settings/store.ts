@@ -1,6 +1,7 @@
-import { access, rm } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageTrail } from "@slipway/kernel/errors";
+import { exists } from "@slipway/kernel/files";
 import { BadJson, parseStrictJson } from "@slipway/kernel/strict-json";
 import { type Checked, check } from "@slipway/protocol/schema/check";
 import {
@@ -212,9 +213,3 @@ function parsed<T>(text: string, path: string, checked: (value: unknown) => Chec
   if (!result.ok) throw BadJson({ what: path, why: result.problems.join("; ") });
   return result.value;
 }
-
-const exists = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

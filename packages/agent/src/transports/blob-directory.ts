@@ -3,7 +3,7 @@ import { mkdir, open, readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { syncDirectory } from "@slipway/kernel/atomic-file";
-import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import type { Random } from "@slipway/kernel/random";
 import { BlobTooLarge } from "./errors.ts";
 
@@ -55,16 +55,12 @@ export function blobDirectory(
       await syncDirectory(directory);
     },
     get: async (id) => {
-      try {
-        const file = await open(join(directory, id));
-        const found = await file.stat();
-        if (found.isFile()) return { size: found.size, content: file.createReadStream() };
-        await file.close();
-        return undefined;
-      } catch (error) {
-        if (systemCode(error) === "ENOENT") return undefined;
-        throw error;
-      }
+      const file = await ifThere(open(join(directory, id)));
+      const found = await file?.stat();
+      if (file !== undefined && found?.isFile())
+        return { size: found.size, content: file.createReadStream() };
+      await file?.close();
+      return undefined;
     },
   };
 }

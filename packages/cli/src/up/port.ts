@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
-import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import { isTaken } from "@slipway/kernel/ports";
 import type { Home } from "../home/home.ts";
 import { BadPort, PortInUse } from "./errors.ts";
@@ -29,11 +29,8 @@ export async function choosePort(
 }
 
 async function rememberedPort(home: Home): Promise<number | undefined> {
-  const noted = await readFile(portFile(home), "utf8").catch((error: unknown) => {
-    if (systemCode(error) === "ENOENT") return "";
-    throw error;
-  });
-  const port = Number(noted.trim());
+  const noted = await ifThere(readFile(portFile(home), "utf8"));
+  const port = Number(noted?.trim());
   return Number.isInteger(port) && port > 0 && port < 65536 ? port : undefined;
 }
 

@@ -1,6 +1,7 @@
 import { readFile, unlink } from "node:fs/promises";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import { type Life, lifeOf, ownIdentity } from "@slipway/kernel/process-identity";
 import { matches } from "@slipway/protocol/schema/check";
 import { integer, open, text } from "@slipway/protocol/schema/json";
@@ -43,7 +44,5 @@ export function writeRunning(home: Home, since: number, reach?: Reach): Promise<
 }
 
 export async function forgetRunning(home: Home): Promise<void> {
-  await unlink(home.runFile).catch((error: unknown) => {
-    if (systemCode(error) !== "ENOENT") throw error;
-  });
+  await ifThere(unlink(home.runFile));
 }

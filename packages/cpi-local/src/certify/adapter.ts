@@ -1,7 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { CertifyAdapter, CloudPart, DirectorOfPart } from "@slipway/cpi-sdk/certify-adapter";
-import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 
 /** Sandboxes of this machine; a part is a directory. */
 export const adapter: CertifyAdapter = {
@@ -36,7 +36,7 @@ class LocalPart implements CloudPart {
 
   userData = (vm: string) => this.#read(vm, "user-data.json");
   settings = (vm: string) => this.#read(vm, "vcap/bosh/settings.json");
-  hints = (vm: string) => this.#read(vm, "vcap/bosh/persistent_disk_hints.json").catch(none);
+  hints = (vm: string) => ifThere(this.#read(vm, "vcap/bosh/persistent_disk_hints.json"));
   agentLog = (vm: string) => this.#read(vm, "agent.log");
   vms = () => this.#list("vms");
   disks = () => this.#list("disks");
@@ -47,10 +47,6 @@ class LocalPart implements CloudPart {
   }
 
   async #list(kind: string): Promise<readonly string[]> {
-    return (await readdir(join(this.#dir, kind)).catch(none)) ?? [];
+    return (await ifThere(readdir(join(this.#dir, kind)))) ?? [];
   }
-}
-
-function none(error: unknown): undefined {
-  if (systemCode(error) !== "ENOENT") throw error;
 }

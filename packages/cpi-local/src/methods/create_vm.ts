@@ -1,6 +1,6 @@
 import { join } from "node:path";
+import { exists } from "@slipway/kernel/files";
 import { openCloud, place } from "../cloud.ts";
-import { exists } from "../files.ts";
 import { forwardingTrouble } from "../networks/forwarding.ts";
 import { planNetworks } from "../networks/plan.ts";
 import { startSandbox } from "../sandbox/start.ts";

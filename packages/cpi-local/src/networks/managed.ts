@@ -2,9 +2,10 @@ import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { cloudError, networkNotFound, notSupported } from "@slipway/cpi-sdk/errors";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { exists } from "@slipway/kernel/files";
 import * as v from "valibot";
 import { type Cloud, locked, placeOf, roomOf } from "../cloud.ts";
-import { exists, namesIn } from "../files.ts";
+import { namesIn } from "../files.ts";
 
 const managedNetwork = v.object({ range: v.string(), gateway: v.string() });
 export type ManagedNetwork = v.InferOutput<typeof managedNetwork>;

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import { lifeOf, ownIdentity, type ProcessIdentity } from "@slipway/kernel/process-identity";
 import * as v from "valibot";
 import { ForeignSandbox } from "../errors.ts";
@@ -14,10 +14,7 @@ const recorded = v.object({
 
 /** The init of the sandbox in this directory, if it runs. A pid that another process has by now is not it. */
 export async function runningIn(vmDir: string): Promise<ProcessIdentity | undefined> {
-  const text = await readFile(join(vmDir, "process"), "utf8").catch((error: unknown) => {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
-  });
+  const text = await ifThere(readFile(join(vmDir, "process"), "utf8"));
   if (text === undefined) return undefined;
   const identity = v.parse(recorded, JSON.parse(text));
   const life = lifeOf(identity, ownIdentity());

@@ -1,9 +1,9 @@
 import { rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
+import { exists } from "@slipway/kernel/files";
 import type { Cloud } from "../cloud.ts";
 import { SandboxDoesNotEnd } from "../errors.ts";
-import { exists } from "../files.ts";
 import { runningIn } from "./identity.ts";
 
 const ENDS_WITHIN_MS = 60_000;

@@ -1,8 +1,9 @@
 import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { exists } from "@slipway/kernel/files";
 import { type Cloud, place } from "../cloud.ts";
-import { exists, wholeNames } from "../files.ts";
+import { wholeNames } from "../files.ts";
 import { allVms, vmDir } from "../vm-record.ts";
 import { finishRemovals } from "./vms.ts";
 

@@ -1,6 +1,7 @@
 import { readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "node:tls";
+import { systemRandom } from "@slipway/kernel/random";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { TEST_CERT } from "@slipway/testkit/tls-fixture";
 import { describe, expect, it } from "vitest";
@@ -44,7 +45,8 @@ describe("archives left by a crash", () => {
       await api.db.updateTable("tasks").set({ state: "error" }).where("id", "=", over).execute();
       await upload(3);
       await writeFile(join(api.uploadsDir, "something-else"), "kept");
-      expect([...(await sweepUploads(api.db, api.uploadsDir))].sort()).toEqual([
+      await writeFile(join(api.uploadsDir, `.${uploadName(4)}.half`), "came half");
+      expect([...(await sweepUploads(api.db, api.uploadsDir, systemRandom))].sort()).toEqual([
         uploadName(2),
         uploadName(3),
       ]);

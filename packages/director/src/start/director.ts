@@ -115,7 +115,7 @@ async function start(
     mkdir(uploadsDir, { recursive: true, mode: 0o700 }),
   ]);
 
-  await sweepUploads(store.db, uploadsDir);
+  await sweepUploads(store.db, uploadsDir, random);
 
   const uuid = (await directorUuid(store.db, random)) as DirectorUuid;
   const registry = new RegistryOfDirector({ stateDir, ...config.registry, clock, random, onError });

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
-import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import type { Random } from "@slipway/kernel/random";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { ApiUser } from "../api/services.ts";
@@ -25,14 +25,9 @@ export async function openUsers(
 }
 
 async function kept(path: string): Promise<string | undefined> {
-  try {
-    const password = (await readFile(path, "utf8")).trim();
-    if (password === "") throw PasswordUnreadable({ path });
-    return password;
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return undefined;
-    throw error;
-  }
+  const password = (await ifThere(readFile(path, "utf8")))?.trim();
+  if (password === "") throw PasswordUnreadable({ path });
+  return password;
 }
 
 async function made(path: string, random: Random): Promise<string> {

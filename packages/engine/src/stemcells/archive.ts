@@ -1,6 +1,7 @@
 import { lstat, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import { readStemcellManifest, type Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";
 import { parseYaml } from "../documents/yaml.ts";
 import { BadArchive, ImageMissing, NotEnoughDisk } from "./errors.ts";
@@ -53,10 +54,8 @@ async function unpack(file: string, directory: string, options: UnpackOptions): 
 }
 
 async function readManifest(path: string): Promise<Stemcell> {
-  const text = await readFile(path, "utf8").catch((cause: unknown) => {
-    if (systemCode(cause) !== "ENOENT") throw cause;
-    throw BadArchive({ why: "it holds no stemcell.MF" }, { cause });
-  });
+  const text = await ifThere(readFile(path, "utf8"));
+  if (text === undefined) throw BadArchive({ why: "it holds no stemcell.MF" });
   const parsed = readStemcellManifest(parseManifest(text));
   if (parsed.ok) return parsed.stemcell;
   throw BadArchive({ why: parsed.problems.join("; ") });
@@ -71,9 +70,6 @@ function parseManifest(text: string): unknown {
 }
 
 async function imageIn(path: string, { name, version }: Stemcell): Promise<void> {
-  const found = await lstat(path).catch((cause: unknown) => {
-    if (systemCode(cause) !== "ENOENT") throw cause;
-    return undefined;
-  });
+  const found = await ifThere(lstat(path));
   if (!found?.isFile()) throw ImageMissing({ name, version });
 }

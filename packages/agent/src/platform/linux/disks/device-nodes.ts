@@ -1,5 +1,5 @@
 import { stat } from "node:fs/promises";
-import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 
 /** `major:minor`, the only name of a device that the kernel itself uses. */
 export type DeviceNumber = string;
@@ -12,13 +12,8 @@ export interface DeviceNodes {
 
 export const systemNodes: DeviceNodes = {
   async numberOf(path) {
-    try {
-      const found = await stat(path, { bigint: true });
-      return found.isBlockDevice() ? deviceNumber(found.rdev) : undefined;
-    } catch (error) {
-      if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return undefined;
-      throw error;
-    }
+    const found = await ifThere(stat(path, { bigint: true }));
+    return found?.isBlockDevice() ? deviceNumber(found.rdev) : undefined;
   },
 };
 

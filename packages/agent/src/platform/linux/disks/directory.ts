@@ -1,5 +1,5 @@
 import { lstat } from "node:fs/promises";
-import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import type { DiskHint } from "@slipway/protocol/settings/disk-hint";
 import { DeviceNotFound } from "../../disk-errors.ts";
 import { type DiskContext, underRoot } from "./context.ts";
@@ -25,12 +25,7 @@ export function directoryIn(hint: DiskHint): DirectoryHint | undefined {
 
 /** A link could lead out of the disks' place, so the directory must be one itself. */
 export async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await lstat(path)).isDirectory();
-  } catch (error) {
-    if (["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "")) return false;
-    throw error;
-  }
+  return (await ifThere(lstat(path)))?.isDirectory() ?? false;
 }
 
 /** Waits for the directory; `orDevice` looks, once each time, whether the path leads to a block device instead. */

@@ -1,7 +1,7 @@
 import { mkdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
-import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import { ForeignContent, NoEphemeralDisk } from "../../disk-errors.ts";
 import { type BlockDevice, identityOf, sectorBytes } from "./block-device.ts";
 import type { DiskContext } from "./context.ts";
@@ -103,10 +103,6 @@ async function writeNote(context: DiskContext, disk: BlockDevice, prefix: string
 }
 
 async function noteSays(context: DiskContext, disk: BlockDevice, prefix: string, start: number) {
-  try {
-    return (await readFile(notePath(context), "utf8")) === (await noteOf(disk, prefix, start));
-  } catch (error) {
-    if (systemCode(error) === "ENOENT") return false;
-    throw error;
-  }
+  const noted = await ifThere(readFile(notePath(context), "utf8"));
+  return noted !== undefined && noted === (await noteOf(disk, prefix, start));
 }

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
-import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import type { Paths } from "../../../paths.ts";
 import { type BlockDevice, identityOf } from "./block-device.ts";
 
@@ -40,12 +40,8 @@ export class FormatMarker {
   }
 
   async covers(device: BlockDevice): Promise<boolean> {
-    try {
-      return (await readFile(this.#path, "utf8")) === (await this.#note(device));
-    } catch (error) {
-      if (systemCode(error) === "ENOENT") return false;
-      throw error;
-    }
+    const noted = await ifThere(readFile(this.#path, "utf8"));
+    return noted !== undefined && noted === (await this.#note(device));
   }
 
   async end(): Promise<void> {

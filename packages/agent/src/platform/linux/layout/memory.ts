@@ -1,7 +1,7 @@
-import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { mustRun } from "@slipway/kernel/exec";
+import { exists } from "@slipway/kernel/files";
 import type { MemoryRequest } from "../../platform.ts";
 import { BadTmpfsSize, SecondBoot } from "../../system-errors.ts";
 import type { DiskContext } from "../disks/context.ts";
@@ -50,9 +50,3 @@ async function bootOnce(context: DiskContext): Promise<void> {
   await writeFileAtomic(lost, "");
   await writeFileAtomic(kept, "");
 }
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

@@ -1,5 +1,6 @@
-import { access, readdir, readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { exists } from "@slipway/kernel/files";
 import type { Paths } from "../../../paths.ts";
 import type { MachineInterface } from "./plan.ts";
 
@@ -36,9 +37,3 @@ async function isUnmanaged(paths: Paths, directory: string): Promise<boolean> {
 }
 
 const read = async (path: string) => (await readFile(path, "utf8").catch(() => "")).trim();
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

@@ -1,9 +1,10 @@
-import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { type Exec, mustRun } from "@slipway/kernel/exec";
+import { exists } from "@slipway/kernel/files";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { Log } from "../../../log.ts";
 import type { Paths } from "../../../paths.ts";
@@ -169,9 +170,3 @@ async function deleteArpEntry(ip: string, exec: Exec, log: Log): Promise<void> {
     log.warn(`the ARP entry of ${ip} is not deleted: ${messageTrail(error)}`);
   }
 }
-
-const exists = (path: string) =>
-  access(path).then(
-    () => true,
-    () => false,
-  );

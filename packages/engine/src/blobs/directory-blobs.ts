@@ -1,0 +1,88 @@
+import { createHash } from "node:crypto";
+import { type FileHandle, link, open, readdir, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { syncDirectory } from "@slipway/kernel/atomic-file";
+import { systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
+import type { Random } from "@slipway/kernel/random";
+import { blobId, isBlobId } from "./blob-id.ts";
+import type { BlobId, Blobs } from "./blobs.ts";
+import { BlobExists } from "./errors.ts";
+
+/** Blobs that are files of this machine, for whoever needs one as a file. */
+export interface FileBlobs extends Blobs {
+  pathOf(id: BlobId): string;
+  /** Removes what uploads that were killed have left half. To be called while nobody else uses the directory. */
+  sweep(): Promise<void>;
+}
+
+const HALF = ".half";
+
+/** A directory, made by the caller and private to it; other things in it are left alone. */
+export function directoryBlobs(options: { readonly dir: string; readonly random: Random }): FileBlobs {
+  const { dir, random } = options;
+  const pathOf = (id: BlobId) => join(dir, blobId(id));
+  const halfOf = (id: BlobId) => join(dir, `.${blobId(id)}${HALF}`);
+
+  return {
+    pathOf,
+    put: async (content, { id = blobId(random.uuid()), before } = {}) => {
+      const half = halfOf(id);
+      const file = await open(half, "wx", 0o600).catch((cause: unknown) => {
+        throw systemCode(cause) === "EEXIST" ? BlobExists({ id }, { cause }) : cause;
+      });
+      try {
+        const written = await writeAll(file, content, before).finally(() => file.close());
+        // Unlike a rename it does not replace one that is there.
+        await link(half, pathOf(id)).catch((cause: unknown) => {
+          throw systemCode(cause) === "EEXIST" ? BlobExists({ id }, { cause }) : cause;
+        });
+        return { id, ...written };
+      } finally {
+        await rm(half, { force: true });
+        await syncDirectory(dir);
+      }
+    },
+    get: async (id) => {
+      const file = await ifThere(open(pathOf(id)));
+      if (file === undefined) return undefined;
+      const found = await file.stat();
+      if (found.isFile()) return { size: found.size, content: file.createReadStream() };
+      await file.close();
+      return undefined;
+    },
+    has: async (id) => (await listed()).includes(blobId(id)),
+    remove: async (id) => {
+      await rm(pathOf(id), { force: true });
+      await syncDirectory(dir);
+    },
+    list: () => listed(),
+    signedUrl: () => Promise.resolve(undefined),
+    sweep: async () => {
+      for (const name of await readdir(dir))
+        if (name.startsWith(".") && name.endsWith(HALF)) await rm(join(dir, name), { force: true });
+    },
+  };
+
+  async function listed(): Promise<readonly BlobId[]> {
+    const entries = await readdir(dir, { withFileTypes: true });
+    return entries.flatMap((entry) => (entry.isFile() && isBlobId(entry.name) ? [entry.name] : [])).sort();
+  }
+}
+
+async function writeAll(
+  file: FileHandle,
+  content: AsyncIterable<Uint8Array>,
+  before: ((size: number) => void) | undefined,
+): Promise<{ readonly size: number; readonly digest: string }> {
+  const hash = createHash("sha256");
+  let size = 0;
+  for await (const piece of content) {
+    size += piece.length;
+    before?.(size);
+    hash.update(piece);
+    await file.appendFile(piece);
+  }
+  await file.sync();
+  return { size, digest: `sha256:${hash.digest("hex")}` };
+}
