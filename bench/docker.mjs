@@ -8,6 +8,8 @@ import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
+import { cpiDocker } from "@slipway/cpi-docker/cpi-docker";
+import { embed } from "@slipway/cpi-sdk/embed";
 import { median, quick, report } from "./measure.mjs";
 
 const { host, cpi, rounds, ...given } = parseArgs({
@@ -62,11 +64,20 @@ const [key, certificate] = ["key", "cert"].map((name) => readFileSync(join(dir, 
 const volume = `slipway-bench-${process.pid}`;
 const config = join(dir, "cpi.json");
 const agent = { mbus: "https://mbus:bench@0.0.0.0:6868" };
-writeFileSync(config, JSON.stringify({ docker: { dir, host, volume }, agent }));
+const properties = { docker: { dir, host, volume }, agent };
+writeFileSync(config, JSON.stringify(properties));
 const context = { director_uuid: "bench", vm: { stemcell: { api_version: 3 } } };
 function ask(method, ...args) {
   const input = JSON.stringify({ method, arguments: args, context, api_version: 2 });
   const reply = JSON.parse(run(process.execPath, [cpi, "--configFile", config], { input }));
+  if (reply.error) throw new Error(`${method}: ${reply.error.message}`);
+  return reply.result;
+}
+
+/** As `slipway up --cpi docker` calls it: in its own process. */
+const embedded = embed(cpiDocker, { config: properties });
+async function askEmbedded(method, ...args) {
+  const reply = await embedded.request({ method, arguments: args, context, api_version: 2 });
   if (reply.error) throw new Error(`${method}: ${reply.error.message}`);
   return reply.result;
 }
@@ -122,6 +133,7 @@ const figures = {
   vm: [],
   bareVm: [],
   disk: [],
+  embeddedDisk: [],
   bareDisk: [],
   memory: [],
   bareMemory: [],
@@ -164,17 +176,18 @@ try {
     figures.memory.push(memoryOf(vm));
     figures.bareMemory.push(memoryOf(bare));
     const disk = ask("create_disk", 256, {}, vm);
-    const mounted = async () => {
-      const hint = ask("attach_disk", vm, disk);
+    const mounted = async (call) => {
+      const hint = await call("attach_disk", vm, disk);
       await value(ip, "add_persistent_disk", disk, hint);
       await value(ip, "mount_disk", disk);
       await value(ip, "unmount_disk", disk);
       await value(ip, "remove_persistent_disk", disk);
-      ask("detach_disk", vm, disk);
+      await call("detach_disk", vm, disk);
     };
     // The first time it is formatted.
-    await mounted();
-    figures.disk.push(await timed(mounted));
+    await mounted(askEmbedded);
+    figures.disk.push(await timed(() => mounted(ask)));
+    figures.embeddedDisk.push(await timed(() => mounted(askEmbedded)));
     run("truncate", ["-s", "256M", loopFile]);
     run("mkfs.ext4", ["-q", "-F", loopFile]);
     figures.bareDisk.push(
@@ -209,10 +222,14 @@ const row = (what, ours, bare, show) => ({
   baseline: show(median(bare)),
   ratio: median(ours) / median(bare),
 });
-const ok = report("Docker CPI (medians; calls of the CPI are processes of their own)", [
-  row("create_stemcell / docker import", figures.import, figures.bareImport, ms),
-  row("create_vm to agent ready / docker run to Node listening", figures.vm, figures.bareVm, ms),
-  row("attach, mount, unmount, detach / losetup, mount, umount", figures.disk, figures.bareDisk, ms),
-  row("memory of a VM / of a container with idle Node", figures.memory, figures.bareMemory, mib),
-]);
+const ok = report(
+  "Docker CPI (medians; calls of the CPI are processes of their own where nothing else is said)",
+  [
+    row("create_stemcell / docker import", figures.import, figures.bareImport, ms),
+    row("create_vm to agent ready / docker run to Node listening", figures.vm, figures.bareVm, ms),
+    row("attach, mount, unmount, detach / losetup, mount, umount", figures.disk, figures.bareDisk, ms),
+    row("  the same with the CPI in the process (slipway up)", figures.embeddedDisk, figures.bareDisk, ms),
+    row("memory of a VM / of a container with idle Node", figures.memory, figures.bareMemory, mib),
+  ],
+);
 process.exitCode = ok ? 0 : 1;

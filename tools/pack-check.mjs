@@ -62,14 +62,12 @@ function step(what, work) {
 }
 
 /** A build of a file that is gone would be packed as well. */
-function onlyWhatIsBuilt({ dir: home }) {
-  const stale = readdirSync(join("packages", home, "dist"), { recursive: true })
-    .filter((file) => /\.(d\.ts|js)$/.test(file))
-    .filter((file) => !existsSync(join("packages", home, "src", file.replace(/\.(d\.ts|js)$/, ".ts"))));
-  if (stale.length > 0)
-    throw new Error(
-      `packages/${home}/dist has ${stale[0]} (and ${stale.length - 1} more) without a source; delete dist and build`,
-    );
+function removeLeftovers({ dir: home }) {
+  const dist = join("packages", home, "dist");
+  for (const file of readdirSync(dist, { recursive: true })) {
+    const source = join("packages", home, "src", file.replace(/\.(d\.ts|js)$/, ".ts"));
+    if (/\.(d\.ts|js)$/.test(file) && !existsSync(source)) rmSync(join(dist, file));
+  }
 }
 
 const STRANGE = /\.test\.|(^|\/)testing\/|tsbuildinfo|^src\//;
@@ -232,7 +230,7 @@ function programs() {
     }
 }
 
-for (const one of packages) step(`${one.name} has a build without leftovers`, () => onlyWhatIsBuilt(one));
+for (const one of packages) removeLeftovers(one);
 step(`${packages.length} packages are packed`, pack);
 if (problems.length === 0) {
   step("a CPI's author begins", author);

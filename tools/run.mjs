@@ -66,7 +66,10 @@ const COMMANDS = {
   ],
   "bench:director": (rest) => [["node", "bench/director.mjs", ...rest]],
   "bench:local": (rest) => [["node", "bench/local.mjs", ...rest]],
-  "bench:docker": (rest) => [["node", "bench/docker.mjs", ...rest]],
+  "bench:docker": (rest) => [
+    [bin("tsc"), "-b"],
+    ["node", "bench/docker.mjs", ...rest],
+  ],
   "bench:agent": (rest) => [["node", "bench/agent.mjs", ...rest]],
   "conformance:agent": () => [["node", "tools/conformance-agent.mjs"]],
   "bench:cpi": (rest) => [

@@ -47,6 +47,8 @@ export type Ending = { readonly kind: "stopped" } | { readonly kind: "restart"; 
 
 /** Time for the last reply to leave; upstream's. */
 const GRACE_MS = 1000;
+/** Longer than most tasks, and nothing to a Director that polls every second. */
+const HOLD_MS = 100;
 
 /** The whole life of an agent: start, serve, end. Rejects when it cannot start or can no longer be reached. */
 export async function runAgent(parts: AgentParts): Promise<Ending> {
@@ -108,7 +110,15 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
   try {
     await runSteps(steps, { waiting, clock, random, log }, ending.signal);
     tasks = await Tasks.open({ path: paths.tasks, random, log });
-    gate.open(makeDispatcher({ actions: parts.actions, services, tasks, ending: ending.signal }));
+    gate.open(
+      makeDispatcher({
+        actions: parts.actions,
+        services,
+        tasks,
+        ending: ending.signal,
+        holdMs: HOLD_MS,
+      }),
+    );
     log.info(`ready: ${settings.origin()}`);
     beating = beat(services, ending.signal);
     throw await ended;

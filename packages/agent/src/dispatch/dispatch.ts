@@ -23,6 +23,11 @@ export interface DispatcherOptions {
    * the cause; those about tasks are answered all the same.
    */
   readonly waitingFor?: () => string | undefined;
+  /**
+   * How long an answer to get_task may wait for the end of the task: most end within milliseconds, and whoever was told
+   * that one is running would sleep before asking again. Not at all when left out.
+   */
+  readonly holdMs?: number;
 }
 
 /** From this protocol on, `by-protocol` messages are tasks. */
@@ -78,11 +83,17 @@ function makeAnswer({
   tasks,
   ending = new AbortController().signal,
   waitingFor,
+  holdMs = 0,
 }: DispatcherOptions): (request: Request) => Promise<AgentReply> {
   const lanes = new Lanes();
 
   const actionFor = (method: string): AnyAction | undefined => {
-    if (method === "get_task") return (args) => taskResult(tasks, String(args.taskId));
+    if (method === "get_task")
+      return async ({ taskId }) => {
+        const id = String(taskId);
+        if (holdMs > 0) await tasks.ended(id, holdMs, services.clock);
+        return taskResult(tasks, id);
+      };
     if (method === "cancel_task") return (args) => cancelled(tasks, String(args.taskId));
     const table = actions as Readonly<Record<string, unknown>>;
     return Object.hasOwn(table, method) ? (table[method] as AnyAction | undefined) : undefined;
@@ -154,7 +165,7 @@ const failure = (message: string): AgentReply => ({ exception: { message } });
 const failed = ({ message, scrub }: Job, error: unknown): AgentReply =>
   failure(`Action Failed ${message.name}: ${scrub(messageTrail(error))}`);
 
-async function taskResult(tasks: Tasks, id: string): Promise<unknown> {
+function taskResult(tasks: Tasks, id: string): unknown {
   const task = tasks.find(id);
   if (task === undefined) throw noSuchTask(id);
   if (task.state === "running") return { agent_task_id: id, state: "running" };

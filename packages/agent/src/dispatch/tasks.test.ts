@@ -1,5 +1,6 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { silentLog } from "../log.ts";
 import { Tasks } from "./tasks.ts";
@@ -19,6 +20,42 @@ describe("a task", () => {
     work.open("stopped");
     await tasks.idle();
     for (let i = 0; i < 12; i++) expect(await ask("get_task", ["task-1"])).toEqual({ value: "stopped" });
+  });
+
+  it("that ends while its result is asked for is answered then, not as running", async () => {
+    const work = gate<string>();
+    const clock = fakeClock();
+    const { ask } = await dispatching({
+      actions: { stop: async () => (await work.passed) as "stopped" },
+      holdMs: 100,
+      clock,
+    });
+    expect(await ask("stop")).toEqual(running("task-1"));
+    const told = ask("get_task", ["task-1"]);
+    await expect.poll(() => clock.waiting).toBe(1);
+    work.open("stopped");
+    expect(await told).toEqual({ value: "stopped" });
+    expect(clock.waiting).toBe(0);
+    expect(await ask("get_task", ["task-1"])).toEqual({ value: "stopped" });
+  });
+
+  it("that does not end is said to be running after a while, or at once when the agent is about to end", async () => {
+    const clock = fakeClock();
+    const { ask, tasks } = await dispatching({
+      actions: { stop: () => new Promise(() => undefined) },
+      holdMs: 100,
+      clock,
+    });
+    await ask("stop");
+    const told = ask("get_task", ["task-1"]);
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(100);
+    expect(await told).toEqual(running("task-1"));
+    const last = ask("get_task", ["task-1"]);
+    await expect.poll(() => clock.waiting).toBe(1);
+    tasks.suspend();
+    expect(await last).toEqual(running("task-1"));
+    expect(await ask("get_task", ["task-1"])).toEqual(running("task-1"));
   });
 
   it("that gives a number answers a number, and changing the object it gave changes nothing", async () => {

@@ -1,3 +1,4 @@
+import type { Clock } from "@slipway/kernel/clock";
 import { errorText } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
 import type { Log } from "../log.ts";
@@ -52,7 +53,16 @@ interface Task {
   readonly controller: AbortController;
   /** Its result as JSON text: small, and nobody can change it afterwards. */
   outcome: { readonly ok: boolean; readonly text: string } | undefined;
+  /** Whoever waits for its end. */
+  readonly waiting: Set<() => void>;
 }
+
+const newTask = (work: TaskWork): Task => ({
+  work,
+  controller: new AbortController(),
+  outcome: undefined,
+  waiting: new Set(),
+});
 
 /** The tasks of this process. One worker takes them strictly in the order they came. */
 export class Tasks {
@@ -88,7 +98,7 @@ export class Tasks {
     if (this.#suspended) throw AgentEnding({});
     if (this.#unfinished >= limit) throw TooManyWaiting({ what: "tasks", limit });
     const id = this.#random.uuid();
-    const task: Task = { work, controller: new AbortController(), outcome: undefined };
+    const task = newTask(work);
     this.#tasks.set(id, task);
     this.#unfinished++;
     const recorded =
@@ -120,6 +130,21 @@ export class Tasks {
     return task.outcome.ok ? { state: "done", value: told } : { state: "failed", error: String(told) };
   }
 
+  /** Waits for the end of a task, though no longer than that: nor for one that cannot end here any more. */
+  async ended(id: string, ms: number, clock: Clock): Promise<void> {
+    const task = this.#tasks.get(id);
+    if (task === undefined || task.outcome !== undefined || this.#suspended) return;
+    await new Promise<void>((resolve) => {
+      const done = () => {
+        cancel();
+        task.waiting.delete(done);
+        resolve();
+      };
+      const cancel = clock.after(ms, done);
+      task.waiting.add(done);
+    });
+  }
+
   /** Advisory and at once; a task that has ended needs none and one that has not begun yet begins aborted. */
   cancel(id: string): Cancelled {
     const task = this.#tasks.get(id);
@@ -136,6 +161,7 @@ export class Tasks {
    */
   suspend(): void {
     this.#suspended = true;
+    for (const task of this.#tasks.values()) for (const done of task.waiting) done();
   }
 
   /** Suspends and tells the work under way that the agent ends. */
@@ -168,6 +194,7 @@ export class Tasks {
 
   #end(id: string, task: Task, outcome: { readonly ok: boolean; readonly text: string }): void {
     task.outcome = outcome;
+    for (const done of task.waiting) done();
     this.#ended.push(id);
     this.#endedBytes += outcome.text.length;
     while (
@@ -192,7 +219,7 @@ export class Tasks {
         continue;
       }
       const work = { method, cancellable: false, record: undefined, run: () => Promise.resolve(null) };
-      const task: Task = { work, controller: new AbortController(), outcome: undefined };
+      const task = newTask(work);
       this.#tasks.set(id, task);
       this.#end(id, task, { ok: true, text: JSON.stringify(answers[method]) });
       this.#log.info(`task ${id} (${method}) of the process before this one has ended`);

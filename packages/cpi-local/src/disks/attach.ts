@@ -29,7 +29,8 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
   if ((await kindOfDisk(cloud, disk)) === "loop")
     await mustBeLetGo(cloud, disk, imageOf(cloud, disk), isThere);
   await noteDisk(cloud, vm, disk);
-  if (init === undefined || (await isThere())) return;
+  if (init === undefined) return;
+  // The script looks itself whether the disk is there already.
   const args: Command = ["sh", "-c", ATTACH, "sh", roomOf(cloud, "disks"), dir, place(disk)];
   try {
     await outside(cloud, init.pid, disk, "putting it into the sandbox", args);

@@ -33,6 +33,7 @@ export class QueryWatch {
   #since = 0;
   statements = 0;
   roundTrips = 0;
+  ownQuestions = 0;
   askedMs = 0;
 
   constructor(clock: Clock) {
@@ -41,7 +42,10 @@ export class QueryWatch {
     const ask = prototype.query as (...args: unknown[]) => unknown;
     const watch = this;
     prototype.query = function (this: pg.Client, ...args: unknown[]) {
-      if (textOf(args[0]) === OWN_QUESTION) return ask.apply(this, args);
+      if (textOf(args[0]) === OWN_QUESTION) {
+        watch.ownQuestions += 1;
+        return ask.apply(this, args);
+      }
       const callback = args.at(-1);
       const called = typeof callback === "function";
       watch.#begin(this);
@@ -86,12 +90,16 @@ export async function effortOf(
   given: { readonly clock: Clock; readonly watch: QueryWatch; readonly server: number },
 ): Promise<Effort> {
   const { clock, watch, server } = given;
-  const { statements, roundTrips, askedMs } = watch;
+  const { statements, roundTrips, ownQuestions, askedMs } = watch;
   const own = process.cpuUsage();
   const serverBefore = cpuOf(server);
   const begun = clock.monotonic();
   await work();
   const ms = clock.monotonic() - begun;
+  if (watch.ownQuestions === ownQuestions)
+    throw new Error(
+      "the benchmark's own statements are no longer told from the Director's: see OWN_QUESTION",
+    );
   const { user, system } = process.cpuUsage(own);
   return {
     ms,

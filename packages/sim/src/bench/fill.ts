@@ -1,12 +1,14 @@
+import { openSealer } from "@slipway/director/store/key-file";
 import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
 import pg from "pg";
 import { withStoreIn } from "./database.ts";
 
 /** A Director's life in rows: deployments of one or two instances with VMs, disks and addresses, and the tasks that made them. */
 const FILL = `
 with made as (
-  insert into deployments (name, canonical, manifest_text)
-  select 'deployment-' || n, 'deployment-' || n, 'name: deployment-' || n || repeat(E'\\n# ' || repeat('x', 76), 25)
+  insert into deployments (name, canonical, manifest_sealed)
+  select 'deployment-' || n, 'deployment-' || n, $2
   from generate_series(1, $1::int) n returning id),
 members as (
   insert into instances (deployment_id, uuid, group_name, index, az, state, bootstrap, update_completed, spec)
@@ -15,8 +17,8 @@ members as (
   from made, generate_series(0, (made.id % 2)::int) i returning id),
 machines as (
   insert into vms (instance_id, cid, agent_id, active, cpi, created_at, stemcell_name, stemcell_version,
-    stemcell_api_version, api_version, channel, env, cloud_properties, networks, disks, agent_url, ready)
-  select id, 'vm-' || id, 'agent-' || id, true, '', now(), 'sim', '1.1', 3, 2, 'user-data', '{}', '{"cpu": 1}',
+    stemcell_api_version, api_version, channel, env_sealed, cloud_properties, networks, disks, agent_url, ready)
+  select id, 'vm-' || id, 'agent-' || id, true, '', now(), 'sim', '1.1', 3, 2, 'user-data', $3, '{"cpu": 1}',
     '{"private": {"type": "manual"}}', '{}', 'https://10.0.0.1:6868', true from members),
 disks as (
   insert into persistent_disks (instance_id, cid, size, cloud_properties, cpi, active, attached_to, mounted)
@@ -25,20 +27,28 @@ addresses as (
   insert into ip_addresses (address, network_name, static, instance_id)
   select host('10.0.0.0'::inet + id), 'private', false, id from members),
 done as (
-  insert into tasks (type, description, state, username, deployment_name, params, result, started_at, finished_at)
+  insert into tasks (type, description, state, username, deployment_name, params_sealed, result, started_at, finished_at)
   select 'update_deployment', 'create deployment', 'done', 'admin', 'deployment-' || n,
-    jsonb_build_object('manifest', repeat('x', 2000)), '/deployments/deployment-' || n, now(), now()
+    $4, '/deployments/deployment-' || n, now(), now()
   from generate_series(1, $1::int) n, generate_series(1, 2) returning id)
 insert into task_output (task_id, type, start, data)
 select id, 'debug', 0, convert_to(repeat('a line of output' || E'\\n', 200), 'UTF8') from done`;
 
 /** Puts that many deployments into the store of a Director that is not running. */
-export function fill(stateDir: string, deployments: number, clock: Clock): Promise<void> {
-  return withStoreIn(stateDir, clock, async ({ database }) => {
+export function fill(
+  stateDir: string,
+  deployments: number,
+  given: { readonly clock: Clock; readonly random: Random },
+): Promise<void> {
+  return withStoreIn(stateDir, given.clock, async ({ database }) => {
+    const sealer = await openSealer({ dir: stateDir, random: given.random });
+    const seal = (value: unknown) => sealer.seal(JSON.stringify(value));
+    const manifest = seal(`name: deployment${`\n# ${"x".repeat(76)}`.repeat(25)}`);
+    const sealed = [manifest, seal({}), seal({ manifest: "x".repeat(2000) })];
     const client = new pg.Client(database.connection as pg.ClientConfig);
     await client.connect();
     try {
-      await client.query(FILL, [deployments]);
+      await client.query(FILL, [deployments, ...sealed]);
     } finally {
       await client.end();
     }

@@ -11,7 +11,8 @@ const MEASUREMENTS: Readonly<Record<string, (...args: readonly string[]) => Prom
   plan: (instances, rounds) => Promise.resolve(planReport(Number(instances), Number(rounds))),
   deploy: (instances) => deployBench(Number(instances), systemClock, systemRandom),
   database: (stateDir) => databaseBench(stateDir ?? "", systemClock),
-  fill: (stateDir, deployments) => fill(stateDir ?? "", Number(deployments), systemClock),
+  fill: (stateDir, deployments) =>
+    fill(stateDir ?? "", Number(deployments), { clock: systemClock, random: systemRandom }),
 };
 
 const planReport = (instances: number, rounds: number) => ({

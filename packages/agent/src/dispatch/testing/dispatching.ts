@@ -1,4 +1,5 @@
 import { join } from "node:path";
+import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
@@ -29,13 +30,14 @@ export interface Dispatching {
   outcome(method: string, args?: unknown, envelope?: object): Promise<AgentReply>;
 }
 
-export interface Setup extends Partial<Pick<DispatcherOptions, "waitingFor" | "ending">> {
+export interface Setup extends Partial<Pick<DispatcherOptions, "waitingFor" | "ending" | "holdMs">> {
   readonly actions: ActionTable;
   /** Takes up the tasks of another one, as a restarted process does. */
   readonly after?: Dispatching;
+  readonly clock?: Clock;
 }
 
-export async function dispatching({ actions, after, ...options }: Setup): Promise<Dispatching> {
+export async function dispatching({ actions, after, clock, ...options }: Setup): Promise<Dispatching> {
   const tasksFile = after?.tasksFile ?? join(await directory(), "bosh", "tasks.json");
   const lines: string[] = [];
   const log: Log = {
@@ -44,7 +46,7 @@ export async function dispatching({ actions, after, ...options }: Setup): Promis
     error: (line) => void lines.push(line),
   };
   const restarts: string[] = [];
-  const services = { log, restart: (why: string) => restarts.push(why) } as unknown as Services;
+  const services = { log, clock, restart: (why: string) => restarts.push(why) } as unknown as Services;
   const tasks = await Tasks.open({ path: tasksFile, random: countingRandom(), log });
   const handler = makeDispatcher({ ...options, actions, services, tasks });
   const ask: Dispatching["ask"] = async (method, args = [], envelope = {}) => {
