@@ -1,7 +1,7 @@
 import type { VmCid } from "@slipway/protocol/ids";
 import { activeVm } from "../model/records.ts";
+import { recordStep } from "./define.ts";
 import { newVm } from "./select.ts";
-import { recordStep } from "./step.ts";
 
 /** From here on the new VM is the instance's. */
 export const activateVm = recordStep<VmCid>({

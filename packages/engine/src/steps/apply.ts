@@ -3,8 +3,8 @@ import type { AgentAddress } from "../agents/agent.ts";
 import { activeVm } from "../model/records.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
+import { rerunStep } from "./define.ts";
 import { fullSpec } from "./spec.ts";
-import { rerunStep } from "./step.ts";
 import { nameOf } from "./words.ts";
 
 interface Apply {

@@ -4,8 +4,9 @@ import { CpiRefused, type DiskAttached, refusedAs } from "../clouds/cloud.ts";
 import { activeDisk, activeVm, type DiskRecord } from "../model/records.ts";
 import { callAbout, callFields, freshOptions, optionsOf } from "./calls.ts";
 import { cloudOf, type FlowContext } from "./context.ts";
+import { callStep } from "./define.ts";
 import { newDisk } from "./select.ts";
-import { callStep, type Step, type StepSubject, type StepWords } from "./step.ts";
+import type { Step, StepSubject, StepWords } from "./step.ts";
 import { diskOf, newDiskOf, toVm } from "./words.ts";
 
 const schema = v.object({ ...callFields, vm: vmCid, disk: diskCid });

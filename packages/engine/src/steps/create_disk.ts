@@ -5,8 +5,9 @@ import { instanceUuid, slug } from "../model/names.ts";
 import { activeDisk, activeVm } from "../model/records.ts";
 import { callFields, newRequestId, optionsOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
+import { createStep } from "./define.ts";
 import { diskFits, newDisk } from "./select.ts";
-import { createStep, type StepSubject } from "./step.ts";
+import type { StepSubject } from "./step.ts";
 
 const schema = v.object({
   ...callFields,

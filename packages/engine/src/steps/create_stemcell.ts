@@ -4,7 +4,7 @@ import type { Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";
 import * as v from "valibot";
 import { callFields, newRequestId, optionsOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
-import { createStep } from "./step.ts";
+import { createStep } from "./define.ts";
 
 /** A stemcell that was unpacked, on its way to one CPI. */
 export interface StemcellUpload {

@@ -9,9 +9,10 @@ import { activeVm } from "../model/records.ts";
 import { vmSuits } from "../model/vm-suits.ts";
 import { callFields, freshOptions, newRequestId, optionsOf } from "./calls.ts";
 import { cloudOf, type FlowContext } from "./context.ts";
+import { createStep } from "./define.ts";
 import { createVmEnv } from "./env.ts";
 import { newVm } from "./select.ts";
-import { createStep, type StepSubject } from "./step.ts";
+import type { StepSubject } from "./step.ts";
 import { nameOf } from "./words.ts";
 
 const schema = v.object({

@@ -1,4 +1,4 @@
-import { recordStep } from "./step.ts";
+import { recordStep } from "./define.ts";
 
 /** The record goes last, when it has neither VM nor disk. */
 export const deleteInstance = recordStep<true>({

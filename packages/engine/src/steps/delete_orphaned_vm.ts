@@ -2,7 +2,7 @@ import type { VmCid } from "@slipway/protocol/ids";
 import { refusedAs } from "../clouds/cloud.ts";
 import { newRequestId } from "./calls.ts";
 import { cloudOf } from "./context.ts";
-import { rerunStep } from "./step.ts";
+import { rerunStep } from "./define.ts";
 
 export interface OrphanedVm {
   readonly cid: VmCid;

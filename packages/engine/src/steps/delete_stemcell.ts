@@ -3,7 +3,7 @@ import type { StemcellCid } from "@slipway/protocol/ids";
 import { refusedAs } from "../clouds/cloud.ts";
 import { newRequestId } from "./calls.ts";
 import { cloudOf } from "./context.ts";
-import { rerunStep } from "./step.ts";
+import { rerunStep } from "./define.ts";
 
 export interface StemcellRemoval {
   readonly name: string;

@@ -5,8 +5,9 @@ import type { VmRecord } from "../model/records.ts";
 import { vmSuits } from "../model/vm-suits.ts";
 import { callAbout, callFields, optionsOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
+import { callStep } from "./define.ts";
 import { unusedVm } from "./select.ts";
-import { callStep, type Step, type StepSubject, type StepWords } from "./step.ts";
+import type { Step, StepSubject, StepWords } from "./step.ts";
 import { vmOf } from "./words.ts";
 
 const schema = v.object({ ...callFields, vm: vmCid });

@@ -4,8 +4,9 @@ import { refusedAs } from "../clouds/cloud.ts";
 import { activeVm, type DiskRecord } from "../model/records.ts";
 import { addressOf, agentAddress, callAbout, callFields, optionsOf, withoutDisk } from "./calls.ts";
 import { agentOf, cloudOf } from "./context.ts";
+import { callStep } from "./define.ts";
 import { answers, oldDisks, theActiveDisk } from "./select.ts";
-import { callStep, type Step, type StepSubject, type StepWords } from "./step.ts";
+import type { Step, StepSubject, StepWords } from "./step.ts";
 import { diskOf, oldDiskOf } from "./words.ts";
 
 const schema = v.object({

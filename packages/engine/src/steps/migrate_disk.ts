@@ -3,8 +3,8 @@ import * as v from "valibot";
 import { activeDisk, activeVm } from "../model/records.ts";
 import { addressOf, agentAddress } from "./calls.ts";
 import { agentOf } from "./context.ts";
+import { callStep } from "./define.ts";
 import { newDisk } from "./select.ts";
-import { callStep } from "./step.ts";
 import { diskOf, newDiskOf } from "./words.ts";
 
 const schema = v.object({ agent: agentAddress, from: diskCid, to: diskCid });

@@ -5,9 +5,10 @@ import type { AgentAddress } from "../agents/agent.ts";
 import { activeDisk, activeVm, type DiskRecord } from "../model/records.ts";
 import { addressOf, type CallIntent, callAbout, optionsOf } from "./calls.ts";
 import { agentOf, cloudOf } from "./context.ts";
+import { rerunStep } from "./define.ts";
 import { diskMetadata } from "./metadata.ts";
 import { newDisk } from "./select.ts";
-import { rerunStep, type Step, type StepSubject, type StepWords } from "./step.ts";
+import type { Step, StepSubject, StepWords } from "./step.ts";
 import { diskOf, newDiskOf } from "./words.ts";
 
 interface Mount extends CallIntent {

@@ -1,6 +1,6 @@
 import type { DiskCid } from "@slipway/protocol/ids";
+import { recordStep } from "./define.ts";
 import { oldDisks } from "./select.ts";
-import { recordStep } from "./step.ts";
 
 /** Out of the instance, into the orphan list. No disk is ever deleted here. */
 export const orphanDisk = recordStep<DiskCid>({

@@ -3,8 +3,8 @@ import * as v from "valibot";
 import { activeVm } from "../model/records.ts";
 import { addressOf, agentAddress } from "./calls.ts";
 import { agentOf } from "./context.ts";
+import { callStep } from "./define.ts";
 import { answers } from "./select.ts";
-import { callStep } from "./step.ts";
 
 const schema = v.object({
   vm: vmCid,

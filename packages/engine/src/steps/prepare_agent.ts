@@ -4,9 +4,9 @@ import type { Networks } from "@slipway/protocol/settings/networks";
 import type { AgentAddress } from "../agents/agent.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
+import { rerunStep } from "./define.ts";
 import { currentVm } from "./select.ts";
 import { firstSpec } from "./spec.ts";
-import { rerunStep } from "./step.ts";
 import { vmOf } from "./words.ts";
 
 interface Prepare {

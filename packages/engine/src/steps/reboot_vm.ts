@@ -3,7 +3,7 @@ import type { AgentAddress } from "../agents/agent.ts";
 import { activeVm } from "../model/records.ts";
 import { addressOf, type CallIntent, callAbout, optionsOf } from "./calls.ts";
 import { agentOf, cloudOf } from "./context.ts";
-import { rerunStep } from "./step.ts";
+import { rerunStep } from "./define.ts";
 
 interface Reboot extends CallIntent {
   readonly vm: VmCid;

@@ -3,7 +3,7 @@ import type { AgentAddress } from "../agents/agent.ts";
 import { activeVm } from "../model/records.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
-import { rerunStep } from "./step.ts";
+import { rerunStep } from "./define.ts";
 
 interface Renewal {
   readonly vm: VmCid;

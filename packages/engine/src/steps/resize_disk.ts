@@ -4,7 +4,7 @@ import { refusedAs } from "../clouds/cloud.ts";
 import { activeDisk } from "../model/records.ts";
 import { callFields, newRequestId, optionsOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
-import { callStep } from "./step.ts";
+import { callStep } from "./define.ts";
 
 const schema = v.object({ ...callFields, disk: diskCid, size: v.number() });
 

@@ -1,6 +1,6 @@
 import type { Writes } from "../journal/writes.ts";
+import { recordStep } from "./define.ts";
 import { appliedSpec } from "./spec.ts";
-import { recordStep } from "./step.ts";
 
 type Change = Parameters<Writes["updateInstance"]>[0];
 

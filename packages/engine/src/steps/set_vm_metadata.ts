@@ -3,8 +3,8 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import { activeVm } from "../model/records.ts";
 import { type CallIntent, callAbout, optionsOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
+import { rerunStep } from "./define.ts";
 import { vmMetadata } from "./metadata.ts";
-import { rerunStep } from "./step.ts";
 import { vmOf } from "./words.ts";
 
 interface SetVmMetadata extends CallIntent {

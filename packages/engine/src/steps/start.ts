@@ -3,8 +3,8 @@ import { display } from "../model/names.ts";
 import { activeVm } from "../model/records.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf, type FlowContext } from "./context.ts";
+import { rerunStep } from "./define.ts";
 import { InstanceNotRunning } from "./errors.ts";
-import { rerunStep } from "./step.ts";
 import { nameOf } from "./words.ts";
 
 interface Start {

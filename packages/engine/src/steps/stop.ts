@@ -2,8 +2,8 @@ import type { AgentAddress } from "../agents/agent.ts";
 import { activeVm } from "../model/records.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
+import { rerunStep } from "./define.ts";
 import { answers } from "./select.ts";
-import { rerunStep } from "./step.ts";
 import { nameOf } from "./words.ts";
 
 interface Stop {

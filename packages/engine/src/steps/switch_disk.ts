@@ -1,7 +1,7 @@
 import type { DiskCid } from "@slipway/protocol/ids";
 import { activeDisk } from "../model/records.ts";
+import { recordStep } from "./define.ts";
 import { newDisk } from "./select.ts";
-import { recordStep } from "./step.ts";
 
 /** The first disk of an instance: nothing to copy. */
 export const switchDisk = recordStep<DiskCid>({

@@ -3,8 +3,9 @@ import type { AgentAddress } from "../agents/agent.ts";
 import { activeVm, type DiskRecord } from "../model/records.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
+import { rerunStep } from "./define.ts";
 import { answers, oldDisks, theActiveDisk } from "./select.ts";
-import { rerunStep, type Step, type StepSubject, type StepWords } from "./step.ts";
+import type { Step, StepSubject, StepWords } from "./step.ts";
 import { diskOf, oldDiskOf } from "./words.ts";
 
 interface Unmount {

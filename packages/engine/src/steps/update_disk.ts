@@ -5,8 +5,8 @@ import { refusedAs } from "../clouds/cloud.ts";
 import { activeDisk } from "../model/records.ts";
 import { callFields, newRequestId, optionsOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
+import { callStep } from "./define.ts";
 import { diskFits } from "./select.ts";
-import { callStep } from "./step.ts";
 
 const schema = v.object({
   ...callFields,

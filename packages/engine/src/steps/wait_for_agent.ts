@@ -1,8 +1,8 @@
 import { type AgentAddress, AgentSilent } from "../agents/agent.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
+import { rerunStep } from "./define.ts";
 import { currentVm } from "./select.ts";
-import { rerunStep } from "./step.ts";
 import { vmOf } from "./words.ts";
 
 export const waitForAgent = rerunStep<AgentAddress>({

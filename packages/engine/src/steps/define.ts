@@ -1,0 +1,180 @@
+import { check } from "@slipway/protocol/schema/check";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { Stray, Writes } from "../journal/writes.ts";
+import { cloudOf, type FlowContext } from "./context.ts";
+import { IntentUnreadable } from "./errors.ts";
+import type {
+  Begun,
+  CallStep,
+  Common,
+  CreateStep,
+  Journaled,
+  Outcome,
+  RecordStep,
+  RerunStep,
+  Step,
+  StepEvent,
+  StepSubject,
+  StepWords,
+} from "./step.ts";
+
+/** Makes a step of its definition. The types of its intent and outcome are known here, and nowhere behind. */
+
+const wordsOf = ({ calls, drainCalls, status, line }: StepWords): StepWords => ({
+  calls,
+  drainCalls,
+  status,
+  line,
+});
+
+const eventOf = <S, I, O>(step: Common<S, I, O>, intent: I, outcome: O): StepEvent | undefined =>
+  step.event?.(intent, outcome);
+
+export function recordStep<I, S = StepSubject>(step: Omit<RecordStep<S, I>, "kind">): Step<S> {
+  const begun = (intent: I): Begun => ({
+    journaled: undefined,
+    invalidate: undefined,
+    run: () =>
+      Promise.resolve({
+        event: eventOf(step, intent, undefined),
+        record: (writes) => step.record(intent, writes),
+      }),
+    settle: never,
+    stray: () => undefined,
+  });
+  return unjournaled({ ...step, kind: "record", records: true }, begun);
+}
+
+export function rerunStep<I, O = void, S = StepSubject>(step: Omit<RerunStep<S, I, O>, "kind">): Step<S> {
+  const { invalidate } = step;
+  const begun = (intent: I): Begun => ({
+    journaled: undefined,
+    invalidate: invalidate && ((writes) => invalidate(intent, writes)),
+    run: async (context) => outcomeOf(step, intent, await step.run(intent, context)),
+    settle: never,
+    stray: () => undefined,
+  });
+  return unjournaled({ ...step, kind: "rerun", records: step.record !== undefined }, begun);
+}
+
+export function callStep<I extends object, O = void, S = StepSubject>(
+  step: Omit<CallStep<S, I, O>, "kind">,
+): Step<S> {
+  const { invalidate, settle } = step;
+  const begun = (intent: I): Begun => ({
+    journaled: kept(step, intent),
+    invalidate: invalidate && ((writes) => invalidate(intent, writes)),
+    run: async (context) => outcomeOf(step, intent, await step.run(intent, context)),
+    settle: async (context) => {
+      const work = settle === "run" ? step.run : settle;
+      return { how: "done", outcome: outcomeOf(step, intent, await work(intent, context)) };
+    },
+    stray: () => undefined,
+  });
+  return journaled({ ...step, kind: "call" }, begun);
+}
+
+export function createStep<
+  I extends { readonly cpi: string; readonly requestId: string },
+  O,
+  S = StepSubject,
+>(step: Omit<CreateStep<S, I, O>, "kind">): Step<S> {
+  const strayOf = (intent: I, context: FlowContext): Stray => ({
+    ...step.stray(intent, context),
+    cpi: intent.cpi,
+    requestId: intent.requestId,
+    why: `${step.name} was under way when the Director or the CPI ended; this CPI cannot be asked what became of it`,
+  });
+  const begun = (intent: I): Begun => ({
+    journaled: kept(step, intent),
+    invalidate: undefined,
+    run: async (context) => outcomeOf(step, intent, await step.run(intent, context)),
+    // A CPI that remembers requests is asked again; with another the thing may exist without our knowing its cid.
+    settle: async (context) => {
+      const { repeatable } = await cloudOf(context, intent.cpi).info({ signal: context.signal });
+      if (!repeatable) return { how: "stray", stray: strayOf(intent, context) };
+      return { how: "done", outcome: outcomeOf(step, intent, await step.run(intent, context)) };
+    },
+    stray: (context) => strayOf(intent, context),
+  });
+  return { ...journaled({ ...step, kind: "create" }, begun), retry: step.retry ?? (() => false) };
+}
+
+function outcomeOf<S, I, O>(
+  step: Common<S, I, O> & { record?(intent: I, outcome: O, writes: Writes): void },
+  intent: I,
+  outcome: O,
+): Outcome {
+  return {
+    event: eventOf(step, intent, outcome),
+    record: (writes) => step.record?.(intent, outcome, writes),
+  };
+}
+
+/** As it will be read after a crash: the same for whoever runs it now. */
+const kept = <I>(step: Journaled<I>, intent: I) => ({
+  version: step.version,
+  intent: JSON.parse(JSON.stringify(intent)) as JsonObject,
+});
+
+function unjournaled<S, I, O>(
+  step: Common<S, I, O> & { readonly kind: "record" | "rerun"; readonly records: boolean },
+  begun: (intent: I) => Begun,
+): Step<S> {
+  return {
+    ...wordsOf(step),
+    ...base(step, begun),
+    records: step.records,
+    intentVersion: undefined,
+    resume: (version) => {
+      throw IntentUnreadable({ step: step.name, why: `version ${version} of it is not journaled` });
+    },
+  };
+}
+
+function journaled<S, I, O>(
+  step: Common<S, I, O> & Journaled<I> & { readonly kind: "call" | "create" },
+  begun: (intent: I) => Begun,
+): Step<S> {
+  return {
+    ...wordsOf(step),
+    ...base(step, begun),
+    records: true,
+    intentVersion: step.version,
+    resume: (version, intent) => begun(read(step, version, intent)),
+  };
+}
+
+const base = <S, I, O>(
+  step: Common<S, I, O> & { readonly kind: Step<S>["kind"] },
+  begun: (intent: I) => Begun,
+) => ({
+  name: step.name,
+  kind: step.kind,
+  subject: step.subject,
+  loop: step.loop === true,
+  retry: () => false,
+  begin: (subject: S, context: FlowContext): Begun | undefined => {
+    const intent = step.intent(subject, context);
+    return intent === undefined ? undefined : begun(intent);
+  },
+});
+
+function read<I>(step: Journaled<I> & { readonly name: string }, version: number, stored: JsonObject): I {
+  let intent = stored;
+  for (let at = version; at < step.version; at++) {
+    const upgrade = step.upgrade?.[at];
+    if (upgrade === undefined)
+      throw IntentUnreadable({ step: step.name, why: `version ${version} of it is unknown` });
+    intent = upgrade(intent);
+  }
+  if (version > step.version)
+    throw IntentUnreadable({ step: step.name, why: `version ${version} of it is newer than this program` });
+  const checked = check(step.schema, intent, "intent");
+  if (!checked.ok) throw IntentUnreadable({ step: step.name, why: checked.problems.join("; ") });
+  return checked.value as I;
+}
+
+function never(): never {
+  throw new Error("bug: a step that is not journaled was to be settled");
+}
