@@ -4,16 +4,30 @@ import type { AuditEvent } from "@slipway/engine/model/audit-event";
 import type { DiskRecord, InstanceRecord, VmRecord } from "@slipway/engine/model/records";
 import { Sealed } from "./sealed.ts";
 
-/** An entry of the journal as `write_journal` takes it; the env of VMs goes apart, sealed. */
-export function entryOf({ close, instance, effects, open, events }: Entry): {
-  readonly document: object;
+export interface Payload {
+  readonly documents: readonly object[];
+  readonly intents: readonly Sealed[];
   readonly envs: readonly Sealed[];
-} {
-  const changes = instance && changesOf(instance.before, instance.after, effects);
+}
+
+/** Entries of the journal as `write_journal` takes them; intents and the env of VMs go apart, sealed. */
+export function payloadOf(entries: readonly Entry[]): Payload {
+  const intents: Sealed[] = [];
+  const envs: Sealed[] = [];
+  const documents = entries.map((entry) => documentOf(entry, intents, envs));
+  return { documents, intents, envs };
+}
+
+function documentOf(
+  { close, instance, effects, open, events }: Entry,
+  intents: Sealed[],
+  envs: Sealed[],
+): object {
+  const changes = instance && changesOf(instance.before, instance.after, effects, envs);
   const { addStemcells: added, removeStemcells: removed } = effects;
-  const document = {
+  return {
     ...(close !== undefined && { close: { task: close.taskId, number: close.number } }),
-    ...(changes !== undefined && { instance: changes.document }),
+    ...(changes !== undefined && { instance: changes }),
     ...(effects !== NO_EFFECTS && {
       ...(effects.strays.length > 0 && { strays: effects.strays.map(strayRow) }),
       ...(added.length + removed.length > 0 && {
@@ -32,6 +46,7 @@ export function entryOf({ close, instance, effects, open, events }: Entry): {
     ...(events.length > 0 && { events: events.map(eventRow) }),
     ...(open !== undefined && {
       open: {
+        nth: intents.push(new Sealed(open.intent)),
         number: open.number,
         scope: open.scope,
         instance: open.instance,
@@ -40,11 +55,17 @@ export function entryOf({ close, instance, effects, open, events }: Entry): {
       },
     }),
   };
-  return { document, envs: changes?.envs ?? [] };
 }
 
+const some = <K extends string, T>(key: K, list: readonly T[]) => (list.length > 0 ? { [key]: list } : {});
+
 /** The rows that differ. What the writes did not touch is the same object before and after. */
-function changesOf(before: InstanceRecord, after: InstanceRecord | null, effects: Entry["effects"]) {
+function changesOf(
+  before: InstanceRecord,
+  after: InstanceRecord | null,
+  effects: Entry["effects"],
+  envs: Sealed[],
+): object {
   const vms = (after?.vms ?? []).filter((vm) => !before.vms.includes(vm));
   const disks = (after?.disks ?? []).filter((disk) => !before.disks.includes(disk));
   const left = new Set((after?.ips ?? []).map(({ address }) => address));
@@ -54,32 +75,44 @@ function changesOf(before: InstanceRecord, after: InstanceRecord | null, effects
     left.has(address) || passedOn.has(address) ? [] : [address],
   );
   const set = after === null ? {} : columnsOf(before, after);
+  const rows = disks.map((disk, at) => diskRow(disk, before, at + 1));
   return {
-    envs: vms.map(({ env }) => new Sealed(env)),
-    document: {
-      uuid: before.uuid,
-      gone_vms: before.vms.flatMap(({ cid }) => (after?.vms.some((vm) => vm.cid === cid) ? [] : [cid])),
-      vms: vms.map((vm, at) => vmRow(vm, at + 1)),
-      gone_disks: before.disks.flatMap(({ id, cid }) =>
-        after?.disks.some((disk) => disk.id === id) ? [] : [cid],
-      ),
-      disks: disks.map((disk, at) => diskRow(disk, before, at + 1)),
-      orphan_disks: effects.orphanDisks.map(({ cid, size, cloudProperties, cpi }) => ({
+    uuid: before.uuid,
+    ...some(
+      "gone_vms",
+      before.vms.flatMap(({ cid }) => (after?.vms.some((vm) => vm.cid === cid) ? [] : [cid])),
+    ),
+    ...some(
+      "vms",
+      vms.map((vm) => vmRow(vm, envs.push(new Sealed(vm.env)))),
+    ),
+    ...some(
+      "gone_disks",
+      before.disks.flatMap(({ id, cid }) => (after?.disks.some((disk) => disk.id === id) ? [] : [cid])),
+    ),
+    ...some("disks", rows),
+    ...(rows.some(({ cid, was }) => cid !== was) && { renamed: true }),
+    ...some(
+      "orphan_disks",
+      effects.orphanDisks.map(({ cid, size, cloudProperties, cpi }) => ({
         cid,
         size,
         cloud_properties: cloudProperties,
         cpi,
       })),
-      orphaned_vms: effects.orphanedVms.map(({ vm, addresses }) => ({
+    ),
+    ...some(
+      "orphaned_vms",
+      effects.orphanedVms.map(({ vm, addresses }) => ({
         cid: vm.cid,
         cpi: vm.cpi,
         stemcell_api_version: vm.stemcell.apiVersion,
         addresses,
       })),
-      ...(Object.keys(set).length > 0 && { set }),
-      ...(after !== null && free.length > 0 && { free_ips: free }),
-      ...(after === null && { removed: true }),
-    },
+    ),
+    ...(Object.keys(set).length > 0 && { set }),
+    ...(after !== null && some("free_ips", free)),
+    ...(after === null && { removed: true }),
   };
 }
 

@@ -2,13 +2,13 @@ import { BadWrite } from "@slipway/engine/journal/errors";
 import type { Entry, IntentRecord, Journal } from "@slipway/engine/journal/journal";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import { type RawBuilder, sql } from "kysely";
-import { entryOf } from "./entry.ts";
+import { payloadOf } from "./entry.ts";
 import { refusal } from "./failures.ts";
 import type { Lease } from "./lease.ts";
 import { leaseLostAs } from "./lease.ts";
 import { readInstances } from "./records.ts";
 import type { Db } from "./schema.ts";
-import { Sealed } from "./sealed.ts";
+import { Together } from "./together.ts";
 
 /** Raised by the functions of migration 4. */
 const BAD_WRITE = "SW001";
@@ -20,22 +20,22 @@ const NUMBERS_OF_A_RUN = 2 ** 32;
 export function openJournal(db: Db, lease: Lease): Journal {
   const { taskId, owner, attempt } = lease;
   let last = attempt * NUMBERS_OF_A_RUN;
+  const commits = new Together(async (entries: readonly Entry[]) => {
+    const { documents, intents, envs } = payloadOf(entries);
+    try {
+      await sql`select write_journal(${taskId}, ${owner}, ${attempt}, ${JSON.stringify(documents)}::jsonb,
+        ${intents}::text[], ${envs}::text[])`.execute(db);
+    } catch (error) {
+      throw explained(error, taskId);
+    }
+  });
   return {
     taskId,
     newNumber: () => {
       last += 1;
       return last;
     },
-    commit: async (entry: Entry) => {
-      const { document, envs } = entryOf(entry);
-      const intent = entry.open === undefined ? null : new Sealed(entry.open.intent);
-      try {
-        await sql`select write_journal(${taskId}, ${owner}, ${attempt}, ${JSON.stringify(document)}::jsonb,
-          ${intent}::text, ${envs}::text[])`.execute(db);
-      } catch (error) {
-        throw explained(error, taskId);
-      }
-    },
+    commit: (entry) => commits.add(entry),
     openIntents: async (scope) => {
       const rows = await db
         .selectFrom("intents")

@@ -62,11 +62,11 @@ $$;
 create function write_vms(this_instance bigint, entry jsonb, envs text[]) returns void language plpgsql as $$
 declare written integer;
 begin
-  delete from vms where instance_id = this_instance and cid = any (texts(entry -> 'gone_vms'));
-  if jsonb_array_length(entry -> 'vms') = 0 then return; end if;
   -- The index that allows one active per instance looks at each row as it changes.
-  update vms set active = false where instance_id = this_instance and active and cid in (
-    select x.cid from jsonb_to_recordset(entry -> 'vms') as x(cid text, active boolean) where not x.active);
+  if jsonb_array_length(entry -> 'vms') > 1 then
+    update vms set active = false where instance_id = this_instance and active and cid in (
+      select x.cid from jsonb_to_recordset(entry -> 'vms') as x(cid text, active boolean) where not x.active);
+  end if;
   insert into vms (instance_id, cid, agent_id, active, cpi, created_at, stemcell_name, stemcell_version,
     stemcell_api_version, api_version, channel, env_sealed, cloud_properties, networks, disks, agent_url,
     certificate_until, ready)
@@ -92,13 +92,15 @@ $$;
 create function write_disks(this_instance bigint, entry jsonb) returns void language plpgsql as $$
 declare written integer;
 begin
-  delete from persistent_disks where instance_id = this_instance and cid = any (texts(entry -> 'gone_disks'));
-  if jsonb_array_length(entry -> 'disks') = 0 then return; end if;
-  update persistent_disks d set cid = x.cid
-    from jsonb_to_recordset(entry -> 'disks') as x(cid text, was text)
-    where d.instance_id = this_instance and d.cid = x.was and x.was <> x.cid;
-  update persistent_disks set active = false where instance_id = this_instance and active and cid in (
-    select x.cid from jsonb_to_recordset(entry -> 'disks') as x(cid text, active boolean) where not x.active);
+  if entry ? 'renamed' then
+    update persistent_disks d set cid = x.cid
+      from jsonb_to_recordset(entry -> 'disks') as x(cid text, was text)
+      where d.instance_id = this_instance and d.cid = x.was and x.was <> x.cid;
+  end if;
+  if jsonb_array_length(entry -> 'disks') > 1 then
+    update persistent_disks set active = false where instance_id = this_instance and active and cid in (
+      select x.cid from jsonb_to_recordset(entry -> 'disks') as x(cid text, active boolean) where not x.active);
+  end if;
   insert into persistent_disks (instance_id, cid, size, cloud_properties, cpi, active, attached_to, hint, mounted)
   select this_instance, x.cid, x.size, x.cloud_properties, x.cpi, x.active, x.attached_to, x.hint, x.mounted
   from jsonb_to_recordset(entry -> 'disks') as x(nth integer, cid text, size integer, cloud_properties jsonb,
@@ -129,12 +131,20 @@ begin
     raise exception using errcode = 'SW001', message = 'there is no instance ' || (entry ->> 'uuid');
   end if;
   this_instance := about.id;
-  perform write_vms(this_instance, entry, envs);
-  perform write_disks(this_instance, entry);
-  insert into orphan_disks (cid, size, cloud_properties, cpi, az, deployment_name, instance_name)
-  select x.cid, x.size, x.cloud_properties, x.cpi, about.az, about.deployment, about.name
-  from jsonb_to_recordset(entry -> 'orphan_disks') as x(cid text, size integer, cloud_properties jsonb, cpi text);
-  for one in select * from jsonb_to_recordset(entry -> 'orphaned_vms')
+  if entry ? 'gone_vms' then
+    delete from vms where instance_id = this_instance and cid = any (texts(entry -> 'gone_vms'));
+  end if;
+  if entry ? 'vms' then perform write_vms(this_instance, entry, envs); end if;
+  if entry ? 'gone_disks' then
+    delete from persistent_disks where instance_id = this_instance and cid = any (texts(entry -> 'gone_disks'));
+  end if;
+  if entry ? 'disks' then perform write_disks(this_instance, entry); end if;
+  if entry ? 'orphan_disks' then
+    insert into orphan_disks (cid, size, cloud_properties, cpi, az, deployment_name, instance_name)
+    select x.cid, x.size, x.cloud_properties, x.cpi, about.az, about.deployment, about.name
+    from jsonb_to_recordset(entry -> 'orphan_disks') as x(cid text, size integer, cloud_properties jsonb, cpi text);
+  end if;
+  for one in select * from jsonb_to_recordset(coalesce(entry -> 'orphaned_vms', '[]'))
     as x(cid text, cpi text, stemcell_api_version integer, addresses jsonb)
   loop
     insert into orphaned_vms (cid, cpi, az, stemcell_api_version, deployment_name, instance_name)
@@ -213,15 +223,14 @@ begin
 end
 $$;
 
--- False: what was to be closed is closed already, and nothing was written.
-create function write_journal(task bigint, holder text, run integer, entry jsonb, intent text, envs text[])
-returns boolean language plpgsql as $$
+create function write_entry(task bigint, entry jsonb, intents text[], envs text[])
+returns void language plpgsql as $$
 begin
-  perform hold(task, holder, run);
   if entry ? 'close' then
     delete from intents where task_id = (entry #>> '{close,task}')::bigint
       and number = (entry #>> '{close,number}')::bigint;
-    if not found then return false; end if;
+    -- It was closed before: nothing that goes with it is written again.
+    if not found then return; end if;
   end if;
   if entry ? 'strays' then perform write_strays(entry -> 'strays'); end if;
   if entry ? 'instance' then perform write_instance(entry -> 'instance', envs); end if;
@@ -241,10 +250,22 @@ begin
   end if;
   if entry ? 'open' then
     insert into intents (task_id, number, scope, instance_uuid, step, version, intent_sealed)
-    select task, x.number, x.scope, x.instance, x.step, x.version, intent
-    from jsonb_to_record(entry -> 'open') as x(number bigint, scope text, instance text, step text, version integer);
+    select task, x.number, x.scope, x.instance, x.step, x.version, intents[x.nth]
+    from jsonb_to_record(entry -> 'open')
+      as x(nth integer, number bigint, scope text, instance text, step text, version integer);
   end if;
-  return true;
+end
+$$;
+
+-- All of them or none, in one transaction.
+create function write_journal(task bigint, holder text, run integer, entries jsonb, intents text[], envs text[])
+returns void language plpgsql as $$
+declare one jsonb;
+begin
+  perform hold(task, holder, run);
+  for one in select value from jsonb_array_elements(entries) loop
+    perform write_entry(task, one, intents, envs);
+  end loop;
 end
 $$;
 `;
