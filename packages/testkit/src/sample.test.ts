@@ -1,5 +1,5 @@
 import { describe, expect, it, vi } from "vitest";
-import { fractionsOf, rounds, SCOPE_VARIABLE, SEED_VARIABLE, sampleOf } from "./sample.ts";
+import { chosen, fractionsOf, rounds, SCOPE_VARIABLE, SEED_VARIABLE, sampleOf } from "./sample.ts";
 
 const ALL = Array.from({ length: 50 }, (_, at) => at);
 
@@ -22,6 +22,13 @@ describe("a sample", () => {
     expect(inRun("1", "all", () => sampleOf("things", ALL, 10))).toEqual(ALL);
     expect(inRun("1", "all", () => rounds({ sample: 1, all: 20 }))).toBe(20);
     expect(inRun("1", "", () => rounds({ sample: 1, all: 20 }))).toBe(1);
+  });
+
+  it("of one test comes up as often as its share says, and always in a whole run", () => {
+    const took = (scope: string) => ALL.filter((seed) => inRun(`${seed}`, scope, () => chosen("one", 1 / 3)));
+    expect(took("").length).toBeGreaterThan(ALL.length / 6);
+    expect(took("").length).toBeLessThan(ALL.length / 2);
+    expect(took("all")).toEqual(ALL);
   });
 
   it("of seeds leaves nothing out for ever", () => {

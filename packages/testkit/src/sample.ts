@@ -21,6 +21,9 @@ export function sampleOf<T>(what: string, all: readonly T[], count: number): rea
   return all.filter((_, at) => chosen.has(at));
 }
 
+/** For a single long test: `it.runIf(chosen("name", 1 / 3))`. `npm test` runs it with one seed in three. */
+export const chosen = (what: string, share: number): boolean => whole() || fractionsOf(what)() < share;
+
 /** How often something random is tried. */
 export const rounds = (counts: { readonly sample: number; readonly all: number }): number =>
   whole() ? counts.all : counts.sample;

@@ -15,9 +15,9 @@ import { fillTree } from "./testing/tree.ts";
 
 const ROUNDS_AT_ONCE = 3;
 /** For each kind of disk. */
-const RANDOM_ROUNDS = rounds({ sample: 2, all: 6 });
+const RANDOM_ROUNDS = rounds({ sample: 1, all: 6 });
 /** Of some forty moments. */
-const SAMPLE = 8;
+const SAMPLE = 4;
 /** These take long on large disks; an agent that is killed leaves them running. */
 const LONG = /^(cp|mke2fs) /;
 

@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { bundled } from "@slipway/testkit/bundle";
+import { chosen } from "@slipway/testkit/sample";
 import { tempDir } from "@slipway/testkit/waiting";
 import { beforeAll, describe, expect, it } from "vitest";
 import { matrixCommand } from "./cli.ts";
@@ -85,14 +86,17 @@ describe("the matrix of the tiny CPI", () => {
 });
 
 describe("the matrix command", () => {
-  it("tells the row that a broken CPI gets wrong, and exits with 1", async () => {
-    const { code, out, err } = await command(["--cpi", deaf()], "/no/default");
-    expect({ code, err }).toEqual({ code: 1, err: "" });
-    expect(out).toContain("7 of 8 rows agree with the contract.");
-    expect(out.match(/WRONG/g)).toHaveLength(1);
-    expect(out).toMatch(/^v2\s+v2\s+v1\s.*WRONG$/m);
-    expect(out).toContain('Director v2, CPI v2, stemcell v1: user-data: "settings", should be "registry"');
-  });
+  it.runIf(chosen("matrix of a broken CPI", 1 / 3))(
+    "tells the row that a broken CPI gets wrong, and exits with 1",
+    async () => {
+      const { code, out, err } = await command(["--cpi", deaf()], "/no/default");
+      expect({ code, err }).toEqual({ code: 1, err: "" });
+      expect(out).toContain("7 of 8 rows agree with the contract.");
+      expect(out.match(/WRONG/g)).toHaveLength(1);
+      expect(out).toMatch(/^v2\s+v2\s+v1\s.*WRONG$/m);
+      expect(out).toContain('Director v2, CPI v2, stemcell v1: user-data: "settings", should be "registry"');
+    },
+  );
 
   it("exits with 2 when the CPI gives no usable answer", async () => {
     const path = join(await tempDir(), "cpi.cjs");

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
+import { chosen } from "@slipway/testkit/sample";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { EnvironmentMissing, ManifestWrong, StateBusy, StemcellMissing } from "./errors.ts";
 import { EnvLab, type ManifestChange } from "./testing/env-lab.ts";
@@ -59,40 +60,46 @@ describe("create-env with the local CPI in this process", () => {
     expect(await lab.delete(lab.manifest())).toContain("No deployment state file found.");
   });
 
-  it("copies the data to a disk of another size, of other properties, or just a new one, and deletes the old one", async () => {
-    const lab = await openLab();
-    await lab.create(lab.manifest());
-    await lab.write("note", "copied");
-    const changes: readonly [ManifestChange, object][] = [
-      [{ disk: 96 }, {}],
-      [{ disk: 96, diskProperties: { type: "other" } }, {}],
-      [{ disk: 96, diskProperties: { type: "other" } }, { recreateDisks: true }],
-    ];
-    for (const [change, flags] of changes) {
-      const [old] = await lab.disks();
-      const said = await lab.create(lab.manifest(change), flags);
-      expect(said).toMatch(new RegExp(`Migrating disk content from '${old}' to 'disk-`));
-      expect(said).toContain(`Deleting unused disk '${old}'... Finished`);
-      const { disks, current_disk_id: id } = await lab.document();
-      expect(disks).toMatchObject([{ id, size: 96, cloud_properties: change.diskProperties ?? {} }]);
-      expect(await lab.disks()).toEqual([disks?.[0]?.cid]);
-      expect(await lab.read("note")).toBe("copied");
-    }
-    await lab.delete(lab.manifest());
-  });
+  it.runIf(chosen("create-env copies", 1 / 3))(
+    "copies the data to a disk of another size, of other properties, or just a new one, and deletes the old one",
+    async () => {
+      const lab = await openLab();
+      await lab.create(lab.manifest());
+      await lab.write("note", "copied");
+      const changes: readonly [ManifestChange, object][] = [
+        [{ disk: 96 }, {}],
+        [{ disk: 96, diskProperties: { type: "other" } }, {}],
+        [{ disk: 96, diskProperties: { type: "other" } }, { recreateDisks: true }],
+      ];
+      for (const [change, flags] of changes) {
+        const [old] = await lab.disks();
+        const said = await lab.create(lab.manifest(change), flags);
+        expect(said).toMatch(new RegExp(`Migrating disk content from '${old}' to 'disk-`));
+        expect(said).toContain(`Deleting unused disk '${old}'... Finished`);
+        const { disks, current_disk_id: id } = await lab.document();
+        expect(disks).toMatchObject([{ id, size: 96, cloud_properties: change.diskProperties ?? {} }]);
+        expect(await lab.disks()).toEqual([disks?.[0]?.cid]);
+        expect(await lab.read("note")).toBe("copied");
+      }
+      await lab.delete(lab.manifest());
+    },
+  );
 
-  it("leaves a disk alone that the manifest no longer has", async () => {
-    const lab = await openLab();
-    await lab.create(lab.manifest());
-    await lab.write("note", "waiting");
-    const before = await lab.document();
-    await lab.create(lab.manifest({ disk: null }));
-    expect((await lab.document()).current_disk_id).toBe(before.current_disk_id);
-    await lab.create(lab.manifest());
-    expect(await lab.read("note")).toBe("waiting");
-    await lab.delete(lab.manifest());
-    expect(await lab.disks()).toEqual([]);
-  });
+  it.runIf(chosen("create-env leaves", 1 / 2))(
+    "leaves a disk alone that the manifest no longer has",
+    async () => {
+      const lab = await openLab();
+      await lab.create(lab.manifest());
+      await lab.write("note", "waiting");
+      const before = await lab.document();
+      await lab.create(lab.manifest({ disk: null }));
+      expect((await lab.document()).current_disk_id).toBe(before.current_disk_id);
+      await lab.create(lab.manifest());
+      expect(await lab.read("note")).toBe("waiting");
+      await lab.delete(lab.manifest());
+      expect(await lab.disks()).toEqual([]);
+    },
+  );
 
   it("takes over the state file of the Go CLI: its VM is stopped and replaced, its disk kept", async () => {
     const lab = await openLab();
@@ -114,21 +121,24 @@ describe("create-env with the local CPI in this process", () => {
     expect(await lab.processes()).toEqual([]);
   });
 
-  it("replaces a VM that is gone from the cloud, or whose agent is dead, without asking it", async () => {
-    const lab = await openLab();
-    await lab.create(lab.manifest());
-    await lab.write("note", "on the disk");
-    for (const pid of await lab.processes()) process.kill(pid, "SIGKILL");
-    expect(await lab.create(lab.manifest())).toMatch(
-      /Skipping deploy\.\n\nThe agent on sandbox '[^']+' does not answer\. --recreate makes/,
-    );
-    const said = await lab.create(lab.manifest(), { recreate: true });
-    expect(said).toMatch(/Waiting for the agent on sandbox '[^']+'... Failed/);
-    expect(said).not.toContain("Stopping jobs");
-    expect(await lab.read("note")).toBe("on the disk");
-    await lab.delete(lab.manifest());
-    expect(await lab.processes()).toEqual([]);
-  });
+  it.runIf(chosen("create-env replaces", 1 / 3))(
+    "replaces a VM that is gone from the cloud, or whose agent is dead, without asking it",
+    async () => {
+      const lab = await openLab();
+      await lab.create(lab.manifest());
+      await lab.write("note", "on the disk");
+      for (const pid of await lab.processes()) process.kill(pid, "SIGKILL");
+      expect(await lab.create(lab.manifest())).toMatch(
+        /Skipping deploy\.\n\nThe agent on sandbox '[^']+' does not answer\. --recreate makes/,
+      );
+      const said = await lab.create(lab.manifest(), { recreate: true });
+      expect(said).toMatch(/Waiting for the agent on sandbox '[^']+'... Failed/);
+      expect(said).not.toContain("Stopping jobs");
+      expect(await lab.read("note")).toBe("on the disk");
+      await lab.delete(lab.manifest());
+      expect(await lab.processes()).toEqual([]);
+    },
+  );
 });
 
 /** An agent that is reached as upstream's create-env does, with or without certificates of the manifest. */

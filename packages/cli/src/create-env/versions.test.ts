@@ -22,7 +22,7 @@ const BRANCHES: readonly Branch[] = [
 ];
 
 describe("the branches of CPI and stemcell versions, with the CPI's executable", () => {
-  it.each(sampleOf("create-env branches", BRANCHES, 2))(
+  it.each(sampleOf("create-env branches", BRANCHES, 1))(
     "CPI $cpi, stemcell $stemcell: registry $registry",
     async ({ cpi, stemcell, registry }) => {
       const lab = await EnvLab.open(programs());

@@ -38,6 +38,19 @@ const leaseOf = (id: number) =>
     .select(["state", "lease_owner", "lease_until", "attempts"])
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
+/** All that a run of a task may write, but for the times until which it is held. */
+const everythingOf = async (id: number) => ({
+  task: await db
+    .selectFrom("tasks")
+    .select(["state", "result", "lease_owner", "attempts"])
+    .where("id", "=", id)
+    .executeTakeFirstOrThrow(),
+  locks: await db.selectFrom("locks").select(["name", "task_id", "owner"]).orderBy("name").execute(),
+  events: await db.selectFrom("events").selectAll().orderBy("id").execute(),
+  outputs: await Promise.all(
+    (["event", "result", "debug", "cpi"] as const).map((kind) => textOf(db, id, kind)),
+  ),
+});
 const expireLease = (id: number) =>
   db
     .updateTable("tasks")
@@ -106,6 +119,40 @@ describe("a task whose Director is gone", () => {
       "started",
       "finished",
     ]);
+  });
+
+  it("and that wakes up without being told changes nothing: no record, no lock, no event, no output", async () => {
+    const { id, context, wakes } = await hanging();
+    const finishNow = gate();
+    const began = gate();
+    await expireLease(id);
+    runners.start({
+      update_deployment: (_, fresh) =>
+        fresh.withLock(SHOP, 0, async () => {
+          began.open();
+          await finishNow.opened;
+          return `attempt ${fresh.attempt}`;
+        }),
+    });
+    await began.opened;
+    const before = await everythingOf(id);
+    expect(before.locks).toEqual([expect.objectContaining({ name: SHOP, task_id: id })]);
+    expect(before.task).toMatchObject({ state: "processing", attempts: 2 });
+
+    // Its time stands still: it still believes that the task is its own.
+    expect(context.signal.aborted).toBe(false);
+    const other = deploymentLock("other");
+    const stale = { action: "create", objectType: "vm", objectName: "stale" } as const;
+    await expect(context.audit(stale)).rejects.toThrow();
+    await expect(context.withLock(other, 0, async () => "stale")).rejects.toThrow();
+    wakes.open();
+    await expect.poll(() => context.signal.aborted).toBe(true);
+    expect(await everythingOf(id)).toEqual(before);
+
+    finishNow.open();
+    await reaches(id, "done");
+    expect((await findTask(db, id))?.result).toBe("attempt 2");
+    expect(await db.selectFrom("locks").selectAll().execute()).toEqual([]);
   });
 
   it("is not taken by others while its lease holds", async () => {

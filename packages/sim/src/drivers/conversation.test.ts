@@ -1,6 +1,7 @@
 import { readOutput } from "@slipway/director/tasks/output";
 import { type ConversationLine, conversationLine } from "@slipway/protocol/director/conversation-line";
 import { check } from "@slipway/protocol/schema/check";
+import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SCENARIOS } from "../crash/scenarios.ts";
 import { nameOf } from "./outside.ts";
@@ -25,7 +26,7 @@ async function conversation(id: number): Promise<readonly ConversationLine[]> {
 }
 
 describe("the conversation of a task has every call that left the Director, and no other", () => {
-  it.each(SCENARIOS)("$name", async (scenario) => {
+  it.each(sampleOf("conversation", SCENARIOS, 3))("$name", async (scenario) => {
     await bench.prepare(scenario);
     const { id, calls } = await bench.run(scenario.task, { seed: `conversation ${scenario.name}` });
     const lines = await conversation(id);

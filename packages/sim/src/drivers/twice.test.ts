@@ -35,7 +35,7 @@ async function endOf(scenario: Scenario, interference?: Interference): Promise<o
 }
 
 describe(`every step of every flow is taken twice: as after a crash before its outcome was recorded (seed ${seedOfRun()})`, () => {
-  it.each(sampleOf("twice", SCENARIOS, 4))("$name", async (scenario) => {
+  it.each(sampleOf("twice", SCENARIOS, 3))("$name", async (scenario) => {
     await bench.prepare(scenario);
     const once = await endOf(scenario);
     const repeated = takeTwice();
@@ -67,7 +67,7 @@ function takeTwice(): () => number {
 }
 
 describe(`every call to CPI and agents arrives twice (seed ${seedOfRun()})`, () => {
-  it.each(sampleOf("calls twice", REMEMBERING, 4))("$name", async (scenario) => {
+  it.each(sampleOf("calls twice", REMEMBERING, 3))("$name", async (scenario) => {
     await bench.prepare(scenario);
     const once = await endOf(scenario);
     const twice: Interference = {
