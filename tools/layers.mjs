@@ -90,6 +90,15 @@ for (const { name, dir } of homes) {
     if (!(one in declared)) problems.push(`${dir}/package.json: ${one} is imported but not a dependency`);
 }
 
+// Programs of the repository run the builds, as others do.
+for (const dir of ["tools", "bench"])
+  for (const file of readdirSync(dir).filter((name) => name.endsWith(".mjs")))
+    for (const [, pkg, path] of readFileSync(join(dir, file), "utf8").matchAll(
+      / from "@slipway\/([^/"]+)\/([^"]+)"/g,
+    ))
+      if (!isExported(pkg, path))
+        problems.push(`${dir}/${file}: packages/${pkg}/package.json does not export ./${path}`);
+
 function inspect(file, home, allowed, used) {
   const text = readFileSync(file, "utf8");
   const test = /\.test\.ts$|\/testing\//.test(file);
