@@ -54,7 +54,11 @@ export function rerunStep<I, O = void, S = StepSubject>(step: Omit<RerunStep<S, 
     settle: never,
     stray: () => undefined,
   });
-  return unjournaled({ ...step, kind: "rerun", records: step.record !== undefined }, begun);
+  const records = step.record !== undefined;
+  return {
+    ...unjournaled({ ...step, kind: "rerun", records }, begun),
+    invalidates: invalidate !== undefined,
+  };
 }
 
 export function callStep<I extends object, O = void, S = StepSubject>(
@@ -71,7 +75,11 @@ export function callStep<I extends object, O = void, S = StepSubject>(
     },
     stray: () => undefined,
   });
-  return journaled({ ...step, kind: "call" }, begun);
+  return {
+    ...journaled({ ...step, kind: "call" }, begun),
+    settles: settle !== "run",
+    invalidates: invalidate !== undefined,
+  };
 }
 
 export function createStep<
@@ -125,6 +133,8 @@ function unjournaled<S, I, O>(
     ...wordsOf(step),
     ...base(step, begun),
     records: step.records,
+    settles: false,
+    invalidates: false,
     intentVersion: undefined,
     resume: (version) => {
       throw IntentUnreadable({ step: step.name, why: `version ${version} of it is not journaled` });
@@ -140,6 +150,8 @@ function journaled<S, I, O>(
     ...wordsOf(step),
     ...base(step, begun),
     records: true,
+    settles: true,
+    invalidates: false,
     intentVersion: step.version,
     resume: (version, intent) => begun(read(step, version, intent)),
   };

@@ -129,6 +129,10 @@ export interface Step<S> extends StepWords {
   readonly loop: boolean;
   /** Whether its outcome changes the records. */
   readonly records: boolean;
+  /** Whether it has a way of its own to find out what became of it, other than being done again. */
+  readonly settles: boolean;
+  /** Whether there is something that the records may no longer claim once it is begun. */
+  readonly invalidates: boolean;
   /** Of the form its intents have in the journal; undefined: it has none there. */
   readonly intentVersion: number | undefined;
   begin(subject: S, context: FlowContext): Begun | undefined;

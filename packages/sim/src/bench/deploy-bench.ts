@@ -5,7 +5,7 @@ import type { Store } from "@slipway/director/store/open";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
-import { deployTask } from "../crash/scenarios.ts";
+import { deployTask } from "../crash/scenarios/tasks.ts";
 import { directorInSim } from "../director/director-in-sim.ts";
 import { furnish } from "../director/furnish.ts";
 import { askSimAgent } from "../world/sim-agent.ts";

@@ -2,44 +2,41 @@ import { openStore } from "@slipway/director/store/open";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import type { ChildOrder, ChildReport } from "../crash/child-order.ts";
-import { installCrashPoints } from "../crash/points.ts";
+import { doJobs, endedTasks, laterClock } from "../crash/jobs.ts";
+import { switchOff, watchSteps } from "../crash/mutant.ts";
+import { installCrashPoints, readWritingFunctions } from "../crash/points.ts";
 import { directorInSim } from "../director/director-in-sim.ts";
 import { simSealer } from "../director/sim-sealer.ts";
 import { reachWorld } from "../remote/reach-world.ts";
 
+/** Nothing of this process happens after it, not even what follows in this function. */
+function die(): never {
+  process.kill(process.pid, "SIGKILL");
+  throw new Error("bug: alive after SIGKILL");
+}
+
 /** A Director that resumes what it finds, does what it is told, and dies where it is told. */
 async function main(order: ChildOrder): Promise<void> {
-  const points = installCrashPoints(order.dieAt, () => process.kill(process.pid, "SIGKILL"));
   const store = await openStore({ sealer: simSealer, connection: order.connection });
   const world = await reachWorld(order.world);
+  const points = installCrashPoints(order.dieAt, die, await readWritingFunctions(order.connection));
+  const withMutant = switchOff(order.mutant);
+  const steps = watchSteps(() => points.passed().length);
   const director = directorInSim({
     store,
     doors: points.doors(world),
-    clock: systemClock,
+    clock: points.clock(laterClock(systemClock, order.laterMs)),
     random: systemRandom,
     uploadsDir: order.uploadsDir,
-    enableCpiResizeDisk: order.enableCpiResizeDisk ?? false,
+    enableCpiResizeDisk: order.enableCpiResizeDisk,
+    enableCpiUpdateDisk: order.enableCpiUpdateDisk,
+    journal: withMutant,
     onError: (error) => process.stderr.write(`${String(error)}\n`),
   });
-  director.start();
-  const idle = async () => {
-    for (;;) {
-      const open = await store.db
-        .selectFrom("tasks")
-        .select("id")
-        .where("state", "in", ["queued", "processing", "cancelling"])
-        .execute();
-      if (open.length === 0) return;
-      await systemClock.sleep(10);
-    }
-  };
-  await idle();
-  for (const task of order.tasks) {
-    await director.enqueue(task);
-    await idle();
-  }
-  const tasks = await store.db.selectFrom("tasks").select(["id", "state", "result"]).orderBy("id").execute();
-  const report: ChildReport = { hits: points.hits(), names: points.names, tasks };
+  await doJobs(store, director, order);
+  // Before it is asked for anything else: what follows is not the Director's doing.
+  const [passed, transactions] = [points.passed(), points.transactions()];
+  const report: ChildReport = { points: passed, transactions, tasks: await endedTasks(store), steps };
   await new Promise<void>((resolve) => process.stdout.write(JSON.stringify(report), () => resolve()));
   process.exit(0);
 }

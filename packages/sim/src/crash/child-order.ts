@@ -1,4 +1,15 @@
 import type { NewTask } from "@slipway/director/tasks/task";
+import type { PointId } from "./points.ts";
+import type { IgnoreOrder } from "./scenario.ts";
+
+/** What a Director is to do: a task, or a request to its API. */
+export type Job = { readonly task: NewTask } | { readonly ignore: IgnoreOrder };
+
+/** A part of a step that is switched off: how it is settled, what it records, what it says or takes back before it begins. */
+export interface Mutant {
+  readonly step: string;
+  readonly part: "settle" | "record" | "intent" | "invalidate";
+}
 
 /** What a child Director is told, as JSON in its first argument. */
 export interface ChildOrder {
@@ -7,15 +18,36 @@ export interface ChildOrder {
   readonly world: string;
   readonly uploadsDir: string;
   /** The point to die at; undefined: none. */
-  readonly dieAt?: number | undefined;
-  /** Queued one after the other, each when the one before has ended. */
-  readonly tasks: readonly NewTask[];
-  readonly enableCpiResizeDisk?: boolean | undefined;
+  readonly dieAt?: PointId | undefined;
+  /** Done one after the other, each when the one before has ended. */
+  readonly jobs: readonly Job[];
+  /** What it finds unfinished is cancelled, not taken up again. */
+  readonly cancels?: boolean | undefined;
+  readonly mutant?: Mutant | undefined;
+  readonly enableCpiResizeDisk: boolean;
+  readonly enableCpiUpdateDisk: boolean;
+  /** How much later its clock is than the machine's. */
+  readonly laterMs: number;
+}
+
+export interface EndedTask {
+  readonly id: number;
+  readonly state: string;
+  readonly result: string | null;
 }
 
 /** What it prints when it lives to the end. */
 export interface ChildReport {
-  readonly hits: number;
-  readonly names: readonly string[];
-  readonly tasks: readonly { readonly id: number; readonly state: string; readonly result: string | null }[];
+  readonly points: readonly PointId[];
+  /** Transactions that may have changed something, as far as they were seen. */
+  readonly transactions: number;
+  readonly tasks: readonly EndedTask[];
+  /** The steps it has begun, and at which point. */
+  readonly steps: readonly BegunStep[];
+}
+
+/** A step that was begun, and how many points had been passed then. */
+export interface BegunStep {
+  readonly step: string;
+  readonly at: number;
 }

@@ -1,64 +1,103 @@
-import { openStore } from "@slipway/director/store/open";
-import { simSealer } from "../director/sim-sealer.ts";
 import { brokenInvariants } from "../world/invariants.ts";
-import type { ChildReport } from "./child-order.ts";
-import { readRemembered } from "./remembered.ts";
-import type { Scenario } from "./scenarios.ts";
-import { type Lab, Stage } from "./stage.ts";
+import type { BegunStep, ChildReport, EndedTask, Job, Mutant } from "./child-order.ts";
+import { outcomeDifferences, outcomeOf } from "./outcome.ts";
+import type { PointId } from "./points.ts";
+import type { CrashScenario, Move } from "./scenario.ts";
+import { type Lab, numberedTransactions, Stage } from "./stage.ts";
 
 export interface Broken {
   readonly scenario: string;
-  /** Its number and name, or the time of the kill. */
+  /** Its name and how often it was passed, or the time of the kill. */
   readonly point: string;
   readonly what: readonly string[];
 }
 
-/** A scenario brought to the moment before its task, and the points that task passes. */
+/** A scenario brought to the moment before its move, and the points that move passes. */
 export interface Prepared {
-  readonly scenario: Scenario;
+  readonly scenario: CrashScenario;
   readonly stage: Stage;
-  readonly points: readonly string[];
+  readonly points: readonly PointId[];
+  readonly steps: readonly BegunStep[];
+  /** How its tasks end without a crash, in order. */
+  readonly states: readonly string[];
+  readonly outcome: object;
   /** What the disks in use hold: no crash may change it. */
   readonly data: ReadonlySet<string>;
+  /** The disks it is to delete. */
+  readonly deletes: readonly string[];
 }
 
-export async function prepare(lab: Lab, scenario: Scenario, name: string): Promise<Prepared> {
+export type Death = { readonly dieAt: PointId } | { readonly afterMs: number };
+
+export const pointText = (death: Death): string =>
+  "dieAt" in death ? `${death.dieAt.name} (${death.dieAt.nth})` : `after ${death.afterMs} ms`;
+
+/** Fails when the scenario is not as it should be without any crash. */
+export async function prepare(lab: Lab, scenario: CrashScenario, name: string): Promise<Prepared> {
   const stage = await Stage.fresh(lab, scenario, name);
-  if (scenario.before.length > 0) mustSucceed(await stage.run({ tasks: scenario.before }), scenario.name);
-  const rehearsal = await stage.copy(`${name}_rehearsal`);
-  const report = await rehearsal.run({ tasks: [scenario.task] });
-  mustSucceed(report, scenario.name);
-  const broken = await inspect(rehearsal);
+  for (const move of scenario.before) await make(move, stage, scenario.name);
+  stage.passDays(scenario.daysLater ?? 0);
+  const view = await stage.view();
+  const deletes = scenario.deletes?.(view) ?? [];
+  const kept = [...stage.world.disks.values()].filter(({ cid }) => !deletes.includes(cid));
+  const data = new Set(kept.flatMap((disk) => disk.data ?? []));
+  const { report, rehearsal } = await rehearse(lab, scenario, stage, name);
+  const states = report.tasks.map(({ state }) => state);
+  const { points, steps } = report;
+  const prepared = { scenario, stage, points, steps, states, outcome: {}, data, deletes };
+  const ended = "task" in scenario.move ? (scenario.move.ends ?? "done") : undefined;
+  const last = report.tasks.at(-1);
+  const wrong = ended === undefined || last?.state === ended ? [] : [`task ${last?.id}: ${last?.result}`];
+  const broken = [...wrong, ...(await inspect(prepared, rehearsal)), ...lostData(prepared, rehearsal)];
   if (broken.length > 0) throw new Error(`${scenario.name} breaks without a crash: ${broken.join("; ")}`);
+  const end = await rehearsal.view();
+  const outcome = outcomeOf(scenario, scenario.goesBack === undefined ? end : view, data);
+  const unmet = scenario.expects?.(end) ?? [];
+  if (unmet.length > 0) throw new Error(`${scenario.name} breaks without a crash: ${unmet.join("; ")}`);
   await rehearsal.remove();
-  const data = new Set([...stage.world.disks.values()].flatMap((disk) => disk.data ?? []));
-  return { scenario, stage, points: report === "killed" ? [] : report.names, data };
+  return { ...prepared, outcome };
+}
+
+const REHEARSALS = 3;
+
+/**
+ * The move without a crash. The database numbers the transactions that change something: no more than those that were seen,
+ * or some of them have no points. Nothing else uses the server meanwhile, but it may tidy up: then it is tried again.
+ */
+async function rehearse(
+  lab: Lab,
+  scenario: CrashScenario,
+  stage: Stage,
+  name: string,
+): Promise<{ readonly report: ChildReport; readonly rehearsal: Stage }> {
+  for (let tries = 1; ; tries++) {
+    const rehearsal = await stage.copy(`${name}_rehearsal_${tries}`);
+    const job = await jobOf(scenario.move, rehearsal);
+    const before = await numberedTransactions(lab);
+    const report = await rehearsal.runChild({ jobs: [job] });
+    const numbered = (await numberedTransactions(lab)) - before;
+    if (report === "killed") throw new Error(`${scenario.name}: somebody killed the Director`);
+    if (numbered <= report.transactions) return { report, rehearsal };
+    await rehearsal.remove();
+    if (tries === REHEARSALS)
+      throw new Error(
+        `${scenario.name}: the database has seen ${numbered} transactions that change something, of which only ${report.transactions} have crash points`,
+      );
+  }
 }
 
 /** One life and death: killed at a point (or after a time), started again, looked at. Undefined: all held. */
 export async function survive(
   prepared: Prepared,
   name: string,
-  death: { readonly dieAt: number } | { readonly afterMs: number },
+  death: Death,
+  mutant?: Mutant,
 ): Promise<Broken | undefined> {
-  const { scenario, points } = prepared;
+  const { scenario } = prepared;
+  const point = pointText(death);
   const stage = await prepared.stage.copy(name);
-  const dieAt = "dieAt" in death ? death.dieAt : undefined;
-  const afterMs = "afterMs" in death ? death.afterMs : undefined;
-  const point = dieAt === undefined ? `after ${afterMs} ms` : `${dieAt} ${points[dieAt - 1] ?? ""}`;
   try {
-    const what: string[] = [];
-    const first = await stage.run({ tasks: [scenario.task], dieAt }, afterMs);
-    // Killed before its task was queued, it is asked once more.
-    const queued = first === "killed" ? await hasTask(stage, scenario) : true;
-    const resumed = await stage.run({ tasks: queued ? [] : [scenario.task] });
-    what.push(...failures(resumed), ...(await inspect(stage)), ...lostData(prepared, stage));
-    if (scenario.again !== undefined && what.length === 0) {
-      const before = JSON.stringify([...stage.world.vms.keys(), ...stage.world.disks.keys()]);
-      what.push(...failures(await stage.run({ tasks: [scenario.again] })), ...(await inspect(stage)));
-      const after = JSON.stringify([...stage.world.vms.keys(), ...stage.world.disks.keys()]);
-      if (before !== after) what.push("a deploy without changes made or removed something");
-    }
+    const what = await dieAndResume(prepared, stage, death, mutant);
     return what.length === 0 ? undefined : { scenario: scenario.name, point, what };
   } catch (error) {
     return { scenario: scenario.name, point, what: [error instanceof Error ? error.message : String(error)] };
@@ -67,39 +106,119 @@ export async function survive(
   }
 }
 
-/** Content is on a disk that is in use or in the orphan list: nothing is deleted here. */
-function lostData({ data }: Prepared, stage: Stage): readonly string[] {
+/** The move without a crash, by a Director with a part switched off. Empty: nobody would notice. */
+export async function goWrong(prepared: Prepared, name: string, mutant: Mutant): Promise<readonly string[]> {
+  const stage = await prepared.stage.copy(name);
+  try {
+    const run = (jobs: readonly Job[]) => resume(stage, { jobs }, mutant);
+    const what = await judge(prepared, stage, await run([await jobOf(prepared.scenario.move, stage)]));
+    const { again } = prepared.scenario;
+    return again === undefined || what.length > 0 ? what : await repeat(prepared, stage, again, run);
+  } catch (error) {
+    return [error instanceof Error ? error.message : String(error)];
+  } finally {
+    await stage.remove();
+  }
+}
+
+/** A move whose points come in another order now and then passes each of them sooner or later. */
+export const NOT_REACHED = "the point was not reached";
+
+async function dieAndResume(
+  prepared: Prepared,
+  stage: Stage,
+  death: Death,
+  mutant: Mutant | undefined,
+): Promise<readonly string[]> {
+  const { scenario } = prepared;
+  const tasksBefore = (await stage.tasks()).length;
+  const job = await jobOf(scenario.move, stage);
+  const dieAt = "dieAt" in death ? death.dieAt : undefined;
+  const killAfterMs = "afterMs" in death ? death.afterMs : undefined;
+  const first = await stage.runChild({ jobs: [job], dieAt, killAfterMs, mutant });
+  if (first !== "killed" && dieAt !== undefined) return [NOT_REACHED];
+  const run = (jobs: readonly Job[]) =>
+    resume(stage, { jobs, cancels: scenario.goesBack !== undefined }, mutant);
+  if (scenario.goesBack !== undefined) {
+    const went = (await run([{ task: scenario.goesBack }])).at(-1);
+    const what = await judge(prepared, stage, []);
+    if (went?.state !== "done") return [`the way back ended as ${went?.state}: ${went?.result}`, ...what];
+    return what.length > 0 ? what : await repeat(prepared, stage, scenario.goesBack, run);
+  }
+  // Killed before its task was queued, the move is asked for once more; so is a request that nobody has answered.
+  const asked = first !== "killed" || ("task" in job && (await stage.tasks()).length > tasksBefore);
+  const what = await judge(prepared, stage, await run(asked ? [] : [job]));
+  if (scenario.again === undefined || what.length > 0) return what;
+  return await repeat(prepared, stage, scenario.again, run);
+}
+
+/** All that must hold when the move has ended at last. */
+async function judge(
+  prepared: Prepared,
+  stage: Stage,
+  tasks: readonly EndedTask[],
+): Promise<readonly string[]> {
+  const { scenario, states, outcome, data } = prepared;
+  const ended = tasks.flatMap(({ id, state, result }, at) =>
+    state === states[at] ? [] : [`task ${id} ended as ${state}, not ${states[at]}: ${result}`],
+  );
+  const view = await stage.view();
+  return [
+    ...ended,
+    ...(await inspect(prepared, stage)),
+    ...lostData(prepared, stage),
+    ...outcomeDifferences(scenario, outcomeOf(scenario, view, data), outcome),
+    ...(scenario.expects?.(view) ?? []),
+  ];
+}
+
+async function repeat(
+  prepared: Prepared,
+  stage: Stage,
+  again: NonNullable<CrashScenario["again"]>,
+  run: (jobs: readonly Job[]) => Promise<readonly EndedTask[]>,
+): Promise<readonly string[]> {
+  const things = () => JSON.stringify([...stage.world.vms.keys(), ...stage.world.disks.keys()]);
+  const before = things();
+  const last = (await run([{ task: again }])).at(-1);
+  return [
+    ...(last?.state === "done" ? [] : [`the same again ended as ${last?.state}: ${last?.result}`]),
+    ...(await inspect(prepared, stage)),
+    ...(before === things() ? [] : ["a deploy without changes made or removed something"]),
+  ];
+}
+
+/** Another Director. One with a part switched off is a process of its own. */
+async function resume(
+  stage: Stage,
+  order: { readonly jobs: readonly Job[]; readonly cancels?: boolean },
+  mutant: Mutant | undefined,
+): Promise<readonly EndedTask[]> {
+  if (mutant === undefined) return await stage.runHere(order);
+  const report = await stage.runChild({ ...order, mutant });
+  if (report === "killed") throw new Error("the Director was killed where it should live");
+  return report.tasks;
+}
+
+async function make(move: Move, stage: Stage, name: string): Promise<void> {
+  if ("world" in move) return await move.world(await stage.view());
+  const last = (await stage.runHere({ jobs: [await jobOf(move, stage)] })).at(-1);
+  const wanted = "task" in move ? (move.ends ?? "done") : undefined;
+  if (wanted !== undefined && last?.state !== wanted)
+    throw new Error(`on the way to ${name}, task ${last?.id} ended as ${last?.state}: ${last?.result}`);
+}
+
+async function jobOf(move: CrashScenario["move"], stage: Stage): Promise<Job> {
+  if ("ignore" in move) return { ignore: move.ignore(await stage.view()) };
+  return { task: typeof move.task === "function" ? move.task(await stage.view()) : move.task };
+}
+
+/** Content is on a disk that is in use or in the orphan list: nothing is deleted but what was to be. */
+function lostData({ data }: Pick<Prepared, "data">, stage: Stage): readonly string[] {
   const now = new Set([...stage.world.disks.values()].map((disk) => disk.data));
   return [...data].filter((text) => !now.has(text)).map((text) => `data is gone: ${text}`);
 }
 
-function mustSucceed(report: ChildReport | "killed", name: string): void {
-  const failed = failures(report);
-  if (failed.length > 0) throw new Error(`${name} fails without a crash: ${failed.join("; ")}`);
-}
-
-function failures(report: ChildReport | "killed"): readonly string[] {
-  if (report === "killed") return ["it was killed where it should live"];
-  return report.tasks
-    .filter(({ state }) => state !== "done")
-    .map(({ id, state, result }) => `task ${id} ended as ${state}: ${result}`);
-}
-
-async function inspect(stage: Stage): Promise<readonly string[]> {
-  const store = await openStore({ sealer: simSealer, connection: stage.connection });
-  try {
-    return brokenInvariants(stage.world, await readRemembered(store.db));
-  } finally {
-    await store.close();
-  }
-}
-
-async function hasTask(stage: Stage, { task, before }: Scenario): Promise<boolean> {
-  const store = await openStore({ sealer: simSealer, connection: stage.connection });
-  try {
-    const rows = await store.db.selectFrom("tasks").select("type").where("type", "=", task.type).execute();
-    return rows.length > before.filter(({ type }) => type === task.type).length;
-  } finally {
-    await store.close();
-  }
+async function inspect({ deletes }: Pick<Prepared, "deletes">, stage: Stage): Promise<readonly string[]> {
+  return brokenInvariants(stage.world, (await stage.view()).remembered, deletes);
 }

@@ -2,6 +2,7 @@ import { listOrphanDisks } from "@slipway/director/store/disks";
 import { loadInstances } from "@slipway/director/store/instances";
 import { listOrphanedVms } from "@slipway/director/store/orphaned-vms";
 import type { Db } from "@slipway/director/store/schema";
+import { listStemcells } from "@slipway/director/store/stemcells";
 import { listStrays } from "@slipway/director/store/strays";
 import type { Remembered } from "../world/invariants.ts";
 
@@ -19,13 +20,21 @@ export async function readRemembered(db: Db): Promise<Remembered> {
     .select(["id", "state"])
     .where("state", "not in", OVER)
     .execute();
+  const left = await db
+    .selectFrom("locks")
+    .leftJoin("tasks", "tasks.id", "locks.task_id")
+    .select("locks.name")
+    .where((is) => is.or([is("tasks.state", "in", OVER), is("tasks.id", "is", null)]))
+    .execute();
   return {
     instances: instances.flat(),
+    stemcells: (await listStemcells(db)).map(({ name, version, cid }) => ({ name, version, cid })),
     orphanDisks: (await listOrphanDisks(db)).map(({ cid }) => cid),
     orphanedVms: (await listOrphanedVms(db)).map(({ cid }) => cid),
     openIntents: open.map(({ step }) => step),
     unsure: new Set(open.flatMap(({ intent_sealed: intent }) => [intent.vm, intent.disk].filter(isText))),
-    strays: (await listStrays(db)).map(({ about }) => about),
+    strays: (await listStrays(db)).map(({ kind, about }) => ({ kind, about })),
     unfinished: unfinished.map(({ id, state }) => `${id} (${state})`),
+    leftLocks: left.map(({ name }) => name),
   };
 }

@@ -1,6 +1,6 @@
 import type { NewTask } from "@slipway/director/tasks/task";
-import { type ManifestSketch, manifestOf } from "../director/manifests.ts";
 import type { SimCpiOptions } from "../world/sim-cpi.ts";
+import { db, deleteTask, deployTask, remembers, shop, small, web } from "./scenarios/tasks.ts";
 
 /** A way to get somewhere, and the task that is killed on its way. */
 export interface Scenario {
@@ -12,44 +12,7 @@ export interface Scenario {
   readonly again: NewTask | undefined;
 }
 
-const OPTIONS = {
-  recreate: false,
-  recreate_persistent_disks: false,
-  fix: false,
-  skip_drain: [],
-  dry_run: false,
-  force_latest_variables: false,
-};
-
-export const deployTask = (sketch: ManifestSketch, options: object = {}): NewTask => ({
-  type: "update_deployment",
-  description: "create deployment",
-  user: "sim",
-  deployment: sketch.name,
-  params: {
-    manifest: manifestOf(sketch),
-    cloud_config_ids: [1],
-    runtime_config_ids: [],
-    options: { ...OPTIONS, ...options },
-  },
-});
-
-const deleteTask = (name: string): NewTask => ({
-  type: "delete_deployment",
-  description: `delete deployment ${name}`,
-  user: "sim",
-  deployment: name,
-  params: { force: false },
-});
-
-const web = (instances: number) => ({ name: "web", instances });
-const db = (disk: string, vmType = "small") => ({ name: "db", instances: 1, disk, vmType });
-const shop = (...groups: ManifestSketch["groups"]): ManifestSketch => ({ name: "shop", groups });
-
-const small = shop(web(1), db("d1"));
-const remembers = { remembers: true };
-
-/** Every flow there is, each as small as it can be. */
+/** Every flow of a deploy, each as small as it can be. The drivers take them, and the crash run with many more. */
 export const SCENARIOS: readonly Scenario[] = [
   {
     name: "create",
@@ -111,7 +74,7 @@ export const SCENARIOS: readonly Scenario[] = [
     name: "delete deployment",
     cpi: remembers,
     before: [deployTask(small)],
-    task: deleteTask("shop"),
+    task: deleteTask(),
     again: undefined,
   },
 ];

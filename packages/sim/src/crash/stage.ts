@@ -2,17 +2,25 @@ import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { type CpiClient, embed } from "@slipway/cpi-sdk/embed";
-import { openStore } from "@slipway/director/store/open";
+import { openStore, type Store } from "@slipway/director/store/open";
+import { listProblems } from "@slipway/director/store/problems";
 import { systemClock } from "@slipway/kernel/clock";
+import { systemRandom } from "@slipway/kernel/random";
 import pg from "pg";
+import { directorInSim } from "../director/director-in-sim.ts";
 import { furnish } from "../director/furnish.ts";
 import { simSealer } from "../director/sim-sealer.ts";
 import { serveWorld } from "../remote/serve-world.ts";
+import { withFaults } from "../world/faults.ts";
+import { askSimAgent } from "../world/sim-agent.ts";
 import { type SimCpiOptions, simCpi } from "../world/sim-cpi.ts";
 import { copyWorld } from "../world/snapshot.ts";
 import { SimWorld } from "../world/world.ts";
-import type { ChildOrder, ChildReport } from "./child-order.ts";
-import type { Scenario } from "./scenarios.ts";
+import type { ChildOrder, ChildReport, EndedTask, Job, Mutant } from "./child-order.ts";
+import { doJobs, endedTasks, laterClock } from "./jobs.ts";
+import type { PointId } from "./points.ts";
+import { readRemembered } from "./remembered.ts";
+import type { CrashScenario, View } from "./scenario.ts";
 
 /** Where children run: a database server, a directory, the child's program. */
 export interface Lab {
@@ -21,15 +29,29 @@ export interface Lab {
   readonly child: string;
 }
 
+export interface ChildRun {
+  readonly jobs: readonly Job[];
+  readonly cancels?: boolean | undefined;
+  readonly dieAt?: PointId | undefined;
+  readonly killAfterMs?: number | undefined;
+  readonly mutant?: Mutant | undefined;
+}
+
+const DAY_MS = 86_400_000;
+/** Nothing here takes longer than seconds, not even on a busy machine. */
+const LONGEST_RUN_MS = 300_000;
+
 /** A world and a database as they were at one moment; runs begin from copies of both. */
 export class Stage {
   readonly #lab: Lab;
-  readonly #scenario: Scenario;
+  readonly #scenario: CrashScenario;
   readonly #database: string;
   readonly world: SimWorld;
   readonly #memory: string;
+  /** How much later it is here than on the machine. */
+  laterMs = 0;
 
-  private constructor(lab: Lab, scenario: Scenario, database: string, world: SimWorld, memory: string) {
+  private constructor(lab: Lab, scenario: CrashScenario, database: string, world: SimWorld, memory: string) {
     this.#lab = lab;
     this.#scenario = scenario;
     this.#database = database;
@@ -38,46 +60,105 @@ export class Stage {
   }
 
   /** An empty Director with a stemcell and a cloud config. */
-  static async fresh(lab: Lab, scenario: Scenario, name: string): Promise<Stage> {
+  static async fresh(lab: Lab, scenario: CrashScenario, name: string): Promise<Stage> {
     await admin(lab, `create database "${name}"`);
     const world = new SimWorld();
-    const store = await openStore({ sealer: simSealer, connection: { ...lab.connection, database: name } });
-    await furnish(world, store.db);
-    await store.close();
+    world.uniqueAddresses = true;
     const memory = await mkdtemp(join(lab.dir, "memory-"));
-    return new Stage(lab, scenario, name, world, memory);
+    const stage = new Stage(lab, scenario, name, world, memory);
+    await mkdir(stage.uploadsDir, { recursive: true });
+    await stage.withStore(({ db }) => furnish(world, db));
+    return stage;
   }
 
   async copy(name: string): Promise<Stage> {
     await admin(this.#lab, `create database "${name}" template "${this.#database}"`);
     const memory = await mkdtemp(join(this.#lab.dir, "memory-"));
     await cp(this.#memory, memory, { recursive: true });
-    return new Stage(this.#lab, this.#scenario, name, copyWorld(this.world), memory);
+    const copy = new Stage(this.#lab, this.#scenario, name, copyWorld(this.world), memory);
+    copy.laterMs = this.laterMs;
+    return copy;
   }
 
-  get connection(): pg.PoolConfig {
-    return { ...this.#lab.connection, database: this.#database };
+  get uploadsDir(): string {
+    return join(this.#memory, "uploads");
   }
 
-  /** Runs a Director to its end, or to its death. */
-  async run(
-    order: Pick<ChildOrder, "tasks" | "dieAt">,
-    killAfterMs?: number,
-  ): Promise<ChildReport | "killed"> {
+  passDays(days: number): void {
+    this.laterMs += days * DAY_MS;
+  }
+
+  async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
+    const store = await openStore({ sealer: simSealer, connection: this.#connection });
+    try {
+      return await work(store);
+    } finally {
+      await store.close();
+    }
+  }
+
+  view(): Promise<View> {
+    return this.withStore(async ({ db }) => {
+      const remembered = await readRemembered(db);
+      return {
+        world: this.world,
+        remembered,
+        problems: await listProblems(db, "shop"),
+        uploadsDir: this.uploadsDir,
+        instance: (group, index = 0) => {
+          const found = remembered.instances.find((one) => one.group === group && one.index === index);
+          if (found === undefined) throw new Error(`there is no instance ${group}/${index}`);
+          return found;
+        },
+      };
+    });
+  }
+
+  tasks(): Promise<readonly EndedTask[]> {
+    return this.withStore(endedTasks);
+  }
+
+  /** A Director of this process, to the end of what it finds and of the jobs. */
+  runHere(order: Pick<ChildRun, "jobs" | "cancels">): Promise<readonly EndedTask[]> {
+    return this.withStore(async (store) => {
+      const cpi = this.#cpi();
+      const director = directorInSim({
+        store,
+        doors: {
+          cpi: (request) => cpi.request(request),
+          ask: (agent, method, args) => Promise.resolve(askSimAgent(this.world, agent, method, args)),
+        },
+        clock: laterClock(systemClock, this.laterMs),
+        random: systemRandom,
+        uploadsDir: this.uploadsDir,
+        enableCpiResizeDisk: this.#scenario.cpi.resizes !== undefined,
+        enableCpiUpdateDisk: this.#scenario.cpi.updates !== undefined,
+        onError: (error) => process.stderr.write(`${String(error)}\n`),
+      });
+      try {
+        await doJobs(store, director, order);
+        return await endedTasks(store);
+      } finally {
+        await director.stop();
+      }
+    });
+  }
+
+  /** A Director of a process of its own, to its end or to its death. */
+  async runChild({ killAfterMs, ...order }: ChildRun): Promise<ChildReport | "killed"> {
     const socket = join(this.#memory, "world.sock");
-    const uploadsDir = join(this.#memory, "uploads");
-    await mkdir(uploadsDir, { recursive: true });
     const server = await serveWorld(this.world, this.#cpi(), socket);
     try {
-      const { resizes } = this.#scenario.cpi;
       const full: ChildOrder = {
         ...order,
-        connection: this.connection,
+        connection: this.#connection,
         world: socket,
-        uploadsDir,
-        enableCpiResizeDisk: resizes,
+        uploadsDir: this.uploadsDir,
+        enableCpiResizeDisk: this.#scenario.cpi.resizes !== undefined,
+        enableCpiUpdateDisk: this.#scenario.cpi.updates !== undefined,
+        laterMs: this.laterMs,
       };
-      return await runChild(this.#lab.child, full, killAfterMs);
+      return await runProgram(this.#lab.child, full, killAfterMs);
     } finally {
       await server.close();
       await rm(socket, { force: true });
@@ -89,27 +170,38 @@ export class Stage {
     await rm(this.#memory, { recursive: true, force: true });
   }
 
-  #cpi(): CpiClient {
-    const { remembers, resizes } = this.#scenario.cpi;
+  get #connection(): pg.PoolConfig {
+    return { ...this.#lab.connection, database: this.#database };
+  }
+
+  #cpi(): Pick<CpiClient, "request"> {
+    const { remembers, resizes, updates } = this.#scenario.cpi;
     const options: SimCpiOptions = {
       ...(remembers && { stateDir: join(this.#memory, "sdk") }),
       resizes: resizes ?? false,
+      updates: updates ?? false,
     };
-    return embed(simCpi(this.world, options));
+    return withFaults(this.world, embed(simCpi(this.world, options)));
   }
 }
 
-async function admin(lab: Lab, sql: string): Promise<void> {
+/** How many transactions the database server has numbered: those that changed or locked something, in all databases. */
+export async function numberedTransactions(lab: Lab): Promise<number> {
+  const [row] = await admin(lab, "select pg_snapshot_xmax(pg_current_snapshot())::text as next");
+  return Number(row?.next);
+}
+
+async function admin(lab: Lab, sql: string): Promise<readonly Readonly<Record<string, unknown>>[]> {
   const client = new pg.Client({ ...lab.connection, database: "postgres" } as pg.ClientConfig);
   await client.connect();
   try {
-    await client.query(sql);
+    return (await client.query<Record<string, unknown>>(sql)).rows;
   } finally {
     await client.end();
   }
 }
 
-function runChild(
+function runProgram(
   program: string,
   order: ChildOrder,
   killAfterMs: number | undefined,
@@ -126,11 +218,18 @@ function runChild(
     child.stderr.setEncoding("utf8").on("data", (text: string) => {
       err += text;
     });
+    let hangs = false;
     const kill =
       killAfterMs === undefined ? undefined : systemClock.after(killAfterMs, () => child.kill("SIGKILL"));
+    const giveUp = systemClock.after(LONGEST_RUN_MS, () => {
+      hangs = true;
+      child.kill("SIGKILL");
+    });
     child.on("error", reject);
     child.on("close", (code, signal) => {
       kill?.();
+      giveUp();
+      if (hangs) return reject(new Error(`the Director has not come to an end: ${err.slice(-2000)}`));
       if (signal === "SIGKILL") return resolve("killed");
       if (code === 0) return resolve(JSON.parse(out) as ChildReport);
       reject(new Error(`the Director ended with ${code ?? signal}: ${err.slice(-2000)}`));

@@ -22,6 +22,7 @@ export interface SimDirectorOptions {
   readonly random: Random;
   readonly uploadsDir: string;
   readonly enableCpiResizeDisk?: boolean;
+  readonly enableCpiUpdateDisk?: boolean;
   readonly workers?: number;
   readonly onError: (error: unknown) => void;
   /** Put around the journal: by drivers that watch or break it. */
@@ -39,7 +40,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       directorUuid: "sim-director" as DirectorUuid,
       random,
     }),
-    agents: simAgents(doors.ask),
+    agents: simAgents(doors.ask, clock),
     clock,
     random,
     settings: {
@@ -51,7 +52,10 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       keepUnreachableVms: false,
       stopTimeoutMs: 10_000,
     },
-    options: { enableCpiResizeDisk: options.enableCpiResizeDisk ?? false, enableCpiUpdateDisk: false },
+    options: {
+      enableCpiResizeDisk: options.enableCpiResizeDisk ?? false,
+      enableCpiUpdateDisk: options.enableCpiUpdateDisk ?? false,
+    },
     uploadsDir,
     ownIps: [],
     workers,

@@ -2,7 +2,7 @@ import { saveConfig } from "@slipway/director/store/configs";
 import type { NewTask } from "@slipway/director/tasks/task";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { deployTask } from "../crash/scenarios.ts";
+import { deployTask } from "../crash/scenarios/tasks.ts";
 import { CLOUD_CONFIG, manifestOf } from "../director/manifests.ts";
 import { Bench } from "./testing/bench.ts";
 
@@ -157,27 +157,39 @@ describe("what cannot be deployed is refused in words for the operator, and noth
 });
 
 describe("hostile documents", () => {
-  it("a manifest of 10 MB ends its task, and the next deploy converges", async () => {
+  // As few pieces as there can be: the parser's time goes by pieces, and every VM and disk is told all tags.
+  it("a manifest of 10 MB is deployed, and its tags reach the cloud whole", {
+    timeout: 600_000,
+  }, async () => {
     await bench.rewind();
-    const filler = `tags:\n${Array.from({ length: 100_000 }, (_, at) => `  tag-${at}: ${"x".repeat(90)}\n`).join("")}`;
-    const { state, message } = await bench.run(deployOf(`${GOOD}${filler}`), { seed: "huge" });
-    expect(`${state} ${message}`).toBe("done ");
-    expect(await bench.broken()).toEqual([]);
+    const value = "x".repeat(100 * 1024);
+    const tags = Array.from({ length: 100 }, (_, at) => `  tag-${at}: ${value}\n`).join("");
+    await converges(`${GOOD}tags:\n${tags}`);
+    for (const { metadata } of bench.world.vms.values())
+      expect(metadata).toMatchObject({ "tag-0": value, "tag-99": value });
     await converges();
   });
 
-  it.each(["__proto__", "constructor", "prototype", "toString"])(
-    "the key %s is a key like others",
-    async (key) => {
-      await bench.rewind();
-      const manifest = `${GOOD}tags: {"${key}": {polluted: "yes"}, plain: "1"}\n"${key}": {polluted: "yes"}\n`;
-      const { state, message } = await bench.run(deployOf(manifest), { seed: key });
-      expect(["done", "error"]).toContain(state);
-      expect(message).not.toMatch(/unexpected|\[object/);
-      expect(({} as { readonly polluted?: string }).polluted).toBeUndefined();
-      await converges();
-    },
-  );
+  const strange = (key: string) =>
+    `${GOOD}tags: {"${key}": {polluted: "yes"}, plain: "1"}\n"${key}": {polluted: "yes"}\n`;
+
+  it("the key __proto__ is refused, with its place", async () => {
+    await bench.rewind();
+    const { state, message, calls } = await bench.run(deployOf(strange("__proto__")), { seed: "proto" });
+    expect([state, calls]).toEqual(["error", []]);
+    expect(message).toMatch(/^the manifest, line 18, column 8: the key __proto__ is not accepted/);
+    expect(({} as { readonly polluted?: string }).polluted).toBeUndefined();
+    await converges();
+  });
+
+  it.each(["constructor", "prototype", "toString"])("the key %s is a key like others", async (key) => {
+    await bench.rewind();
+    await converges(strange(key));
+    for (const { metadata } of bench.world.vms.values())
+      expect(Object.entries(metadata)).toContainEqual([key, { polluted: "yes" }]);
+    expect(({} as { readonly polluted?: string }).polluted).toBeUndefined();
+    await converges();
+  });
 });
 
 describe("two deploys of one deployment at once", () => {

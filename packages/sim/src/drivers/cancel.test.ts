@@ -3,8 +3,8 @@ import { rounds, sampleOf, seed as seedOfRun } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SCENARIOS, type Scenario } from "../crash/scenarios.ts";
 import { seededOrder } from "../crash/seeded.ts";
+import { differences, endState } from "../world/end-state.ts";
 import { acrossBenches, nextTask } from "./drive.ts";
-import { differences, endState } from "./end-state.ts";
 import { type Interference, nameOf, type OutsideCall } from "./outside.ts";
 import { Bench, type Ended } from "./testing/bench.ts";
 

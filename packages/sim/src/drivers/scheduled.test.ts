@@ -1,6 +1,6 @@
 import type { NewTask } from "@slipway/director/tasks/task";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { deployTask } from "../crash/scenarios.ts";
+import { deployTask } from "../crash/scenarios/tasks.ts";
 import { cpiError } from "./faults.ts";
 import type { Interference, OutsideCall } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";

@@ -4,8 +4,8 @@ import { STEPS } from "@slipway/engine/steps/steps";
 import { sampleOf, seed as seedOfRun } from "@slipway/testkit/sample";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { SCENARIOS, type Scenario } from "../crash/scenarios.ts";
+import { differences, endState } from "../world/end-state.ts";
 import { nextTask } from "./drive.ts";
-import { differences, endState } from "./end-state.ts";
 import type { Interference } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
 

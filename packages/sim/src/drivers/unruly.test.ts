@@ -1,6 +1,6 @@
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { deployTask } from "../crash/scenarios.ts";
+import { deployTask } from "../crash/scenarios/tasks.ts";
 import type { SimAnswer } from "../world/sim-agent.ts";
 import { cpiError } from "./faults.ts";
 import type { Interference } from "./outside.ts";

@@ -10,7 +10,11 @@ export interface WorldServer {
 }
 
 /** The world for a Director in another process: it outlives every crash of that one. */
-export async function serveWorld(world: SimWorld, cpi: CpiClient, path: string): Promise<WorldServer> {
+export async function serveWorld(
+  world: SimWorld,
+  cpi: Pick<CpiClient, "request">,
+  path: string,
+): Promise<WorldServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -38,7 +42,11 @@ export async function serveWorld(world: SimWorld, cpi: CpiClient, path: string):
   };
 }
 
-async function answer(message: ToWorld, world: SimWorld, cpi: CpiClient): Promise<FromWorld> {
+async function answer(
+  message: ToWorld,
+  world: SimWorld,
+  cpi: Pick<CpiClient, "request">,
+): Promise<FromWorld> {
   const { id } = message;
   if ("cpi" in message) return { id, response: await cpi.request(message.cpi) };
   return { id, answer: askSimAgent(world, message.agent, message.method, message.args) };

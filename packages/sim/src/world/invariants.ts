@@ -1,53 +1,112 @@
 import type { InstanceRecord } from "@slipway/engine/model/records";
+import { addressesOf } from "./sim-cpi.ts";
 import type { SimWorld } from "./world.ts";
+
+export type StrayKind = "vm" | "disk" | "stemcell";
 
 /** What the Director remembers, gathered from its store. */
 export interface Remembered {
   readonly instances: readonly InstanceRecord[];
+  readonly stemcells: readonly { readonly name: string; readonly version: string; readonly cid: string }[];
   readonly orphanDisks: readonly string[];
   readonly orphanedVms: readonly string[];
   /** The steps of open intents. */
   readonly openIntents: readonly string[];
   /** Cids they name: what became of these is found out when the intents are settled. */
   readonly unsure: ReadonlySet<string>;
-  readonly strays: readonly string[];
+  readonly strays: readonly { readonly kind: StrayKind; readonly about: string }[];
   /** Tasks that have not ended. */
   readonly unfinished: readonly string[];
+  /** Locks whose task has ended. */
+  readonly leftLocks: readonly string[];
 }
 
-/** Everything that must hold once a Director is idle, whatever it went through. Empty: all is well. */
-export function brokenInvariants(world: SimWorld, remembered: Remembered): readonly string[] {
-  const broken = [...world.violations];
-  const vms = remembered.instances.flatMap((instance) => instance.vms);
-  const disks = remembered.instances.flatMap((instance) => instance.disks);
-  const known = new Set([...vms.map(({ cid }) => String(cid)), ...remembered.orphanedVms]);
-  const mayBeStray = remembered.openIntents.length + remembered.strays.length;
+/** A certificate is issued again for a create_vm that is repeated: what is recorded may be a little later. */
+const CERTIFICATE_SLACK_MS = 3_600_000;
 
-  const unknownVms = [...world.vms.keys()].filter((cid) => !known.has(cid));
-  if (unknownVms.length > mayBeStray)
-    broken.push(`VMs without a record, an open intent or a stray: ${unknownVms.join(", ")}`);
-  for (const cid of known)
-    if (!world.vms.has(cid) && !remembered.unsure.has(cid))
-      broken.push(`VM ${cid} is recorded and does not exist`);
+/**
+ * Everything that must hold once a Director is idle, whatever it went through. Empty: all is well. `mayDelete`: the disks
+ * that somebody has asked to delete.
+ */
+export function brokenInvariants(
+  world: SimWorld,
+  remembered: Remembered,
+  mayDelete: readonly string[] = [],
+): readonly string[] {
+  return [
+    ...world.violations,
+    ...existence(world, remembered),
+    ...attachments(world, remembered),
+    ...addresses(world),
+    ...certificates(world, remembered),
+    // Disks go to the orphan list, and from there only by a task that names them.
+    ...world.deleted.filter((cid) => !mayDelete.includes(cid)).map((cid) => `disk ${cid} was deleted`),
+    ...remembered.unfinished.map((task) => `task ${task} has not ended`),
+    ...remembered.leftLocks.map((lock) => `${lock} is held by a task that has ended`),
+  ];
+}
 
-  const kept = new Set([...disks.map(({ cid }) => String(cid)), ...remembered.orphanDisks]);
-  const unknownDisks = [...world.disks.keys()].filter((cid) => !kept.has(cid));
-  if (unknownDisks.length > mayBeStray)
-    broken.push(`disks without a record, an open intent or a stray: ${unknownDisks.join(", ")}`);
-  for (const cid of kept)
-    if (!world.disks.has(cid)) broken.push(`disk ${cid} is recorded and does not exist`);
+/** What exists is recorded, suspected or about to be settled; what is recorded exists. */
+function existence(world: SimWorld, remembered: Remembered): readonly string[] {
+  const broken: string[] = [];
+  const vms = remembered.instances.flatMap((instance) => instance.vms.map(({ cid }) => String(cid)));
+  const disks = remembered.instances.flatMap((instance) => instance.disks.map(({ cid }) => String(cid)));
+  const compare = (kind: StrayKind, real: Iterable<string>, recorded: readonly string[]) => {
+    const known = new Set(recorded);
+    const existing = new Set(real);
+    const unknown = [...existing].filter((cid) => !known.has(cid));
+    const mayBe =
+      remembered.strays.filter((stray) => stray.kind === kind).length +
+      remembered.openIntents.filter((step) => step === `create_${kind}`).length;
+    if (unknown.length > mayBe)
+      broken.push(`${kind} without a record, an open intent or a stray: ${unknown.join(", ")}`);
+    for (const cid of known)
+      if (!existing.has(cid) && !remembered.unsure.has(cid))
+        broken.push(`${kind} ${cid} is recorded and does not exist`);
+  };
+  compare("vm", world.vms.keys(), [...vms, ...remembered.orphanedVms]);
+  compare("disk", world.disks.keys(), [...disks, ...remembered.orphanDisks]);
+  compare(
+    "stemcell",
+    world.stemcells,
+    remembered.stemcells.map(({ cid }) => cid),
+  );
+  return broken;
+}
 
-  for (const disk of disks) {
+function attachments(world: SimWorld, { instances, unsure }: Remembered): readonly string[] {
+  const broken: string[] = [];
+  for (const disk of instances.flatMap((instance) => instance.disks)) {
     const real = world.disks.get(disk.cid);
-    const unsure = [disk.cid, disk.attachedTo].some((cid) => cid !== null && remembered.unsure.has(cid));
-    if (real === undefined || unsure) continue;
+    if (real === undefined || [disk.cid, disk.attachedTo].some((cid) => cid !== null && unsure.has(cid)))
+      continue;
     if (real.attachedTo !== disk.attachedTo)
       broken.push(`disk ${disk.cid} is recorded on ${disk.attachedTo} and is on ${real.attachedTo}`);
     if (real.size !== disk.size)
       broken.push(`disk ${disk.cid} is recorded as ${disk.size}, has ${real.size}`);
   }
-  // None of the flows deletes a disk: disks go to the orphan list, and from there only by a task of its own.
-  for (const cid of world.deleted) broken.push(`disk ${cid} was deleted`);
-  for (const task of remembered.unfinished) broken.push(`task ${task} has not ended`);
   return broken;
+}
+
+function addresses(world: SimWorld): readonly string[] {
+  if (!world.uniqueAddresses) return [];
+  const holders = new Map<string, string[]>();
+  for (const { cid, networks } of world.vms.values())
+    for (const address of addressesOf(networks)) holders.set(address, [...(holders.get(address) ?? []), cid]);
+  return [...holders].flatMap(([address, cids]) =>
+    cids.length > 1 ? [`address ${address} is used by ${cids.join(" and ")}`] : [],
+  );
+}
+
+/** Nobody may believe that a certificate lasts longer than it does: it would not be renewed in time. */
+function certificates(world: SimWorld, { instances }: Remembered): readonly string[] {
+  return instances
+    .flatMap((instance) => instance.vms)
+    .flatMap(({ cid, certificateUntil }) => {
+      const real = world.vms.get(cid)?.agent.certificateUntil;
+      if (real === undefined || certificateUntil === null) return [];
+      return certificateUntil > real + CERTIFICATE_SLACK_MS
+        ? [`the certificate of ${cid} is recorded as longer than it is`]
+        : [];
+    });
 }

@@ -16,6 +16,7 @@ export function askSimAgent(
 ): SimAnswer {
   const vm = world.vmOfAgent(agentId);
   if (vm === undefined) return { silent: `no VM runs agent ${agentId}` };
+  if (world.deaf.has(agentId)) return { silent: `agent ${agentId} hangs` };
   const answer = Object.hasOwn(MESSAGES, method) ? MESSAGES[method] : undefined;
   if (answer === undefined) return { exception: `unknown message ${method}` };
   try {
@@ -36,7 +37,6 @@ const MESSAGES: Readonly<Record<string, Message>> = {
   }),
   apply: (_, { agent }, [spec]) => {
     agent.spec = spec as JsonObject;
-    agent.running = true;
     return "applied";
   },
   prepare: () => "prepared",
@@ -50,7 +50,10 @@ const MESSAGES: Readonly<Record<string, Message>> = {
   },
   drain: () => 0,
   run_script: () => ({}),
-  update_settings: () => "updated",
+  update_settings: (_, { agent }, [settings]) => {
+    agent.certificateUntil = certificateIn(settings) ?? agent.certificateUntil;
+    return "updated";
+  },
   shutdown: (_, { agent }) => {
     agent.running = false;
     return "shutdown";
@@ -84,7 +87,7 @@ const MESSAGES: Readonly<Record<string, Message>> = {
     return { message: `Unmounted ${cid}` };
   },
   migrate_disk: (world, { agent }, [from, to]) => {
-    if (agent.store === to) return {};
+    // Ours would finish a change that is under way; others know nothing of the one before.
     if (agent.store !== from || agent.target !== to)
       throw new Error(`nothing to migrate: store is ${agent.store}, target is ${agent.target}`);
     const source = world.disks.get(String(from));
@@ -108,6 +111,13 @@ const MESSAGES: Readonly<Record<string, Message>> = {
     return { content };
   },
 };
+
+/** A certificate of the world is the time it ends: in the settings of a new VM, and in those that renew it. */
+export function certificateIn(settings: unknown): number | undefined {
+  const { mbus } = (settings ?? {}) as { readonly mbus?: { readonly cert?: { readonly until?: unknown } } };
+  const until = mbus?.cert?.until;
+  return typeof until === "number" ? until : undefined;
+}
 
 function storeOf(world: SimWorld, { agent }: SimVm): SimDisk {
   const disk = agent.store === null ? undefined : world.disks.get(agent.store);

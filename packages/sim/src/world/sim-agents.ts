@@ -5,6 +5,7 @@ import {
   type AgentState,
   type Agents,
 } from "@slipway/engine/agents/agent";
+import type { Clock } from "@slipway/kernel/clock";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
@@ -13,14 +14,24 @@ import type { SimAnswer } from "./sim-agent.ts";
 /** How a message reaches the world: directly, or from another process. */
 export type AskSim = (agentId: string, method: string, args: readonly unknown[]) => Promise<SimAnswer>;
 
-const FOREVER = 4_000_000_000_000;
+const YEAR_MS = 365 * 24 * 3_600_000;
 
 /** Agents of the world behind the Director's door for agents. */
-export function simAgents(ask: AskSim): Agents {
+export function simAgents(ask: AskSim, clock: Clock): Agents {
+  const certificate = () => {
+    const until = clock.now() + YEAR_MS;
+    return { until, settings: { mbus: { cert: { until } } } };
+  };
   return {
     agent: ({ agentId }) => simAgent(agentId, ask),
-    introduce: () => Promise.resolve({ envBosh: {}, certificateUntil: FOREVER }),
-    renewal: () => Promise.resolve({ settings: {}, certificateUntil: FOREVER }),
+    introduce: () => {
+      const { until, settings } = certificate();
+      return Promise.resolve({ envBosh: settings, certificateUntil: until });
+    },
+    renewal: () => {
+      const { until, settings } = certificate();
+      return Promise.resolve({ settings, certificateUntil: until });
+    },
     urlFor: () => "sim://agent",
   };
 }

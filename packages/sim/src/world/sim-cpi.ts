@@ -1,6 +1,16 @@
 import { type Cpi, defineCpi } from "@slipway/cpi-sdk/cpi";
-import { cloudError, diskNotAttached, diskNotFound, notSupported, vmNotFound } from "@slipway/cpi-sdk/errors";
+import {
+  cloudError,
+  diskNotAttached,
+  diskNotFound,
+  notSupported,
+  stemcellNotFound,
+  vmNotFound,
+} from "@slipway/cpi-sdk/errors";
+import type { DiskCid } from "@slipway/protocol/ids";
+import type { Networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
+import { certificateIn } from "./sim-agent.ts";
 import { newAgentState, type SimDisk, type SimVm, type SimWorld } from "./world.ts";
 
 export interface SimCpiOptions {
@@ -8,6 +18,8 @@ export interface SimCpiOptions {
   readonly stateDir?: string;
   readonly apiVersion?: 1 | 2 | 3;
   readonly resizes?: boolean;
+  /** Changes a disk by making another of it, with another cid. */
+  readonly updates?: boolean;
 }
 
 /** The world as a CPI: strict, so that a Director that does a thing twice is noticed. */
@@ -26,11 +38,14 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         return cid;
       },
       deleteStemcell: ({ stemcellCid }) => {
-        world.stemcells.delete(stemcellCid);
+        if (!world.stemcells.delete(stemcellCid)) throw stemcellNotFound(stemcellCid);
       },
-      createVm: ({ agentId, stemcellCid, networks }, { token, userData }) => {
+      createVm: ({ agentId, stemcellCid, networks, env }, { token, userData }) => {
         const cid = `vm-${token}`;
         if (world.vms.has(cid)) return { cid };
+        if (!world.stemcells.has(stemcellCid)) throw stemcellNotFound(stemcellCid);
+        const taken = world.uniqueAddresses ? whoHas(world, addressesOf(networks)) : undefined;
+        if (taken !== undefined) throw cloudError(`an address of the VM is in use by VM '${taken.cid}'`);
         userData({ networks });
         const vm: SimVm = {
           cid,
@@ -40,7 +55,9 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
           metadata: {},
           agent: newAgentState(),
         };
+        vm.agent.certificateUntil = certificateIn((env as { readonly bosh?: unknown }).bosh) ?? 0;
         world.vms.set(cid, vm);
+        if (world.deafFromBirth) world.deaf.add(agentId);
         return { cid };
       },
       deleteVm: ({ vmCid }) => {
@@ -50,7 +67,8 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
       },
       hasVm: ({ vmCid }) => world.vms.has(vmCid),
       rebootVm: ({ vmCid }) => {
-        const { agent } = theVm(world, vmCid);
+        const { agent, agentId } = theVm(world, vmCid);
+        world.deaf.delete(agentId);
         // An agent that starts mounts what it was told of and finds.
         const found = [...agent.hints.keys()].filter((cid) => world.disks.get(cid)?.attachedTo === vmCid);
         agent.store = found[0] ?? null;
@@ -109,9 +127,28 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
           throw cloudError(`disk '${diskCid}' is attached to '${disk.attachedTo}'`);
         disk.size = newSize;
       },
+      updateDisk: ({ diskCid, newSize }) => {
+        const made = `${diskCid}-of-${newSize}` as DiskCid;
+        // A repeat is harmless: the disk goes by its new name already.
+        if (world.disks.has(made)) return made;
+        const disk = theDisk(world, diskCid);
+        if (options.updates !== true) throw notSupported("this cloud does not update disks");
+        if (disk.attachedTo !== null)
+          throw cloudError(`disk '${diskCid}' is attached to '${disk.attachedTo}'`);
+        world.disks.delete(diskCid);
+        world.disks.set(made, { ...disk, cid: made, size: newSize });
+        return made;
+      },
     },
   });
 }
+
+/** Addresses that no two VMs may have at once. */
+export const addressesOf = (networks: Networks): readonly string[] =>
+  Object.values(networks).flatMap(({ ip, type }) => (ip === undefined || type === "vip" ? [] : [ip]));
+
+const whoHas = (world: SimWorld, addresses: readonly string[]): SimVm | undefined =>
+  [...world.vms.values()].find((vm) => addressesOf(vm.networks).some((one) => addresses.includes(one)));
 
 function theVm(world: SimWorld, cid: string): SimVm {
   const vm = world.vms.get(cid);

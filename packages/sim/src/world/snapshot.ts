@@ -11,5 +11,9 @@ export function copyWorld(world: SimWorld): SimWorld {
     copy.vms.set(vm.cid, { ...vm, agent: { ...newAgentState(), ...agent } });
   }
   copy.deleted.push(...world.deleted);
+  for (const [method, fault] of world.faults) copy.faults.set(method, fault);
+  copy.deafFromBirth = world.deafFromBirth;
+  copy.uniqueAddresses = world.uniqueAddresses;
+  for (const agentId of world.deaf) copy.deaf.add(agentId);
   return copy;
 }

@@ -11,6 +11,9 @@ export interface SimVm {
   readonly agent: SimAgentState;
 }
 
+/** How the CPI goes wrong, until that changes: it refuses, or does its work and answers what nobody can read. */
+export type CpiFault = "refuses" | "answers badly";
+
 export interface SimDisk {
   readonly cid: string;
   size: number;
@@ -29,6 +32,8 @@ export interface SimAgentState {
   target: string | null;
   spec: object;
   running: boolean;
+  /** When its certificate ends; ms since 1970. */
+  certificateUntil: number;
 }
 
 export class SimWorld {
@@ -39,6 +44,14 @@ export class SimWorld {
   readonly deleted: string[] = [];
   /** What must never happen, whatever the Director went through. */
   readonly violations: string[] = [];
+  /** Methods of the CPI that go wrong. */
+  readonly faults = new Map<string, CpiFault>();
+  /** Agents that answer nothing, until their VM is rebooted. */
+  readonly deaf = new Set<string>();
+  /** The agents of new VMs never answer. */
+  deafFromBirth = false;
+  /** An address is one VM's: as most clouds see it. The drivers that let calls fail do not ask for it yet. */
+  uniqueAddresses = false;
   #made = 0;
 
   /** `vm-7`; never the same twice in a world. */
@@ -63,4 +76,5 @@ export const newAgentState = (): SimAgentState => ({
   target: null,
   spec: {},
   running: false,
+  certificateUntil: 0,
 });

@@ -2,7 +2,7 @@ import { listProblems } from "@slipway/director/store/problems";
 import type { NewTask } from "@slipway/director/tasks/task";
 import type { ResolutionName } from "@slipway/engine/model/problems";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
-import { deployTask } from "../../crash/scenarios.ts";
+import { deployTask } from "../../crash/scenarios/tasks.ts";
 import type { Interference } from "../outside.ts";
 import { Bench } from "./bench.ts";
 

@@ -1,7 +1,7 @@
 import type { InstanceRecord, IpRecord } from "@slipway/engine/model/records";
 import type { Networks } from "@slipway/protocol/settings/networks";
-import type { Remembered } from "../world/invariants.ts";
-import type { SimWorld } from "../world/world.ts";
+import type { Remembered } from "./invariants.ts";
+import type { SimWorld } from "./world.ts";
 
 /** Where a run has ended, without the names and addresses that chance gave: two runs of one deploy can be compared. */
 export function endState(world: SimWorld, remembered: Remembered, kept: ReadonlySet<string>): object {

@@ -1,0 +1,20 @@
+import { describe, expect, it } from "vitest";
+import { allMutants } from "./mutant.ts";
+
+describe("the mutants of a table of steps", () => {
+  it("are what a step has: an intent counts where it is more than a mark to begin anew", () => {
+    const found = allMutants({
+      create_vm: { records: true, settles: true, invalidates: false },
+      delete_vm: { records: true, settles: false, invalidates: false },
+      unmount_disk: { records: false, settles: false, invalidates: true },
+      start: { records: false, settles: false, invalidates: false },
+    });
+    expect(found.map(({ step, part }) => `${step} ${part}`)).toEqual([
+      "create_vm settle",
+      "create_vm intent",
+      "create_vm record",
+      "delete_vm record",
+      "unmount_disk invalidate",
+    ]);
+  });
+});

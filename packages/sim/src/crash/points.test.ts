@@ -1,0 +1,166 @@
+import { openStore, type Store } from "@slipway/director/store/open";
+import { systemClock } from "@slipway/kernel/clock";
+import { freshDatabase } from "@slipway/testkit/database";
+import pg from "pg";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { simSealer } from "../director/sim-sealer.ts";
+import {
+  type CrashPoints,
+  installCrashPoints,
+  kindOf,
+  type PointId,
+  readWritingFunctions,
+} from "./points.ts";
+
+class Died extends Error {}
+
+let dieAt: PointId | undefined;
+let points: CrashPoints;
+let database: Awaited<ReturnType<typeof freshDatabase>>;
+let store: Store;
+let seen = 0;
+
+beforeAll(async () => {
+  database = await freshDatabase();
+  store = await openStore({ sealer: simSealer, connection: database.connection });
+  points = installCrashPoints(
+    {
+      get name() {
+        return dieAt?.name ?? "";
+      },
+      get nth() {
+        return dieAt?.nth ?? 0;
+      },
+    },
+    () => {
+      throw new Died();
+    },
+    await readWritingFunctions(database.connection),
+  );
+});
+afterAll(async () => {
+  await store.close();
+  await database.close();
+});
+beforeEach(async () => {
+  dieAt = undefined;
+  await store.db.deleteFrom("director_attributes").execute();
+  await store.db.insertInto("director_attributes").values({ name: "a", value: "0" }).execute();
+  seen = points.passed().length;
+});
+
+const passed = () =>
+  points
+    .passed()
+    .slice(seen)
+    .map(({ name }) => name);
+const value = async () => {
+  const row = await store.db
+    .selectFrom("director_attributes")
+    .select("value")
+    .where("name", "=", "a")
+    .executeTakeFirst();
+  return row?.value;
+};
+const set = (to: string) =>
+  store.db.updateTable("director_attributes").set({ value: to }).where("name", "=", "a");
+const WRITE = "write update director_attributes";
+describe("the points of a store", () => {
+  it("a statement of the query builder, which the driver gets as an object, is one before and one after", async () => {
+    await set("1").execute();
+    expect(passed()).toEqual([`before ${WRITE}`, `after ${WRITE}`]);
+  });
+
+  it("a transaction is one write, named after all it writes to", async () => {
+    await store.db.transaction().execute(async (tx) => {
+      await tx.updateTable("director_attributes").set({ value: "1" }).where("name", "=", "a").execute();
+      await tx.insertInto("director_attributes").values({ name: "b", value: "1" }).execute();
+    });
+    const both = "write insert director_attributes, update director_attributes";
+    expect(passed()).toEqual([`before ${both}`, `after ${both}`]);
+  });
+
+  it("so is one that is sent in one go, and one in a statement that begins with `with`", async () => {
+    const client = new pg.Client(database.connection as pg.ClientConfig);
+    await client.connect();
+    const change = { text: "update director_attributes set value = $1 where name = 'a'", values: ["1"] };
+    await Promise.all([client.query("begin"), client.query(change), client.query("commit")]);
+    await client.end();
+    await store.db
+      .with("made", (db) =>
+        db.insertInto("director_attributes").values({ name: "c", value: "1" }).returning("name"),
+      )
+      .selectFrom("made")
+      .selectAll()
+      .execute();
+    const insert = "write insert director_attributes";
+    expect(passed()).toEqual([`before ${WRITE}`, `after ${WRITE}`, `before ${insert}`, `after ${insert}`]);
+  });
+
+  it("reading, and writing that finds nothing to change or is undone, is none", async () => {
+    await value();
+    await store.db.transaction().execute(() => value());
+    await set("1").where("value", "=", "none").execute();
+    const undone = store.db.transaction().execute(async (tx) => {
+      await tx.updateTable("director_attributes").set({ value: "1" }).execute();
+      throw new Error("undone");
+    });
+    await expect(undone).rejects.toThrow("undone");
+    expect(passed()).toEqual([]);
+  });
+
+  it("what a timer writes is none, what follows a sleep is", async () => {
+    const clock = points.clock(systemClock);
+    await new Promise<void>((resolve, reject) => {
+      clock.after(
+        0,
+        () =>
+          void set("1")
+            .execute()
+            .then(() => resolve(), reject),
+      );
+    });
+    expect([await value(), passed()]).toEqual(["1", []]);
+    await clock.sleep(0);
+    await set("2").execute();
+    expect(passed()).toEqual([`before ${WRITE}`, `after ${WRITE}`]);
+  });
+
+  it("whoever dies before a write has not written, after it has", async () => {
+    const upload = { name: "sim", version: "1", cpi: "" };
+    const insert = () => store.db.insertInto("stemcell_uploads").values(upload).execute();
+    const uploads = () => store.db.selectFrom("stemcell_uploads").selectAll().execute();
+    dieAt = { name: "before write insert stemcell_uploads", nth: 1 };
+    await expect(insert()).rejects.toThrow(Died);
+    expect(await uploads()).toEqual([]);
+    dieAt = { name: "after write insert stemcell_uploads", nth: 1 };
+    await expect(insert()).rejects.toThrow(Died);
+    expect(await uploads()).toEqual([upload]);
+  });
+
+  it("transactions that may change something are counted, also those that are no points", async () => {
+    const before = points.transactions();
+    await value();
+    await set("1").where("value", "=", "none").execute();
+    await store.db.selectFrom("director_attributes").selectAll().forShare().execute();
+    expect(points.transactions() - before).toBe(2);
+  });
+});
+
+describe("the points of a world", () => {
+  it("each call to the CPI and each message to an agent is one before and one after", async () => {
+    const doors = points.doors({
+      cpi: () => Promise.resolve({ result: null, error: null, log: "" }),
+      ask: () => Promise.resolve({ value: null }),
+    });
+    await doors.cpi({ method: "has_vm", arguments: [], context: {} } as never);
+    await doors.ask("agent", "ping", []);
+    expect(passed()).toEqual([
+      "before cpi has_vm",
+      "after cpi has_vm",
+      "before agent ping",
+      "after agent ping",
+    ]);
+    expect(points.passed().slice(seen).map(kindOf)).toEqual(["cpi", "cpi", "agent", "agent"]);
+  });
+});

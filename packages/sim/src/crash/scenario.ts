@@ -1,0 +1,54 @@
+import type { NewTask } from "@slipway/director/tasks/task";
+import type { ProblemRecord } from "@slipway/engine/model/problems";
+import type { InstanceRecord } from "@slipway/engine/model/records";
+import type { Remembered } from "../world/invariants.ts";
+import type { SimCpiOptions } from "../world/sim-cpi.ts";
+import type { SimWorld } from "../world/world.ts";
+
+/** What a scenario can look at before it says what comes next: ids are known only then. */
+export interface View {
+  readonly world: SimWorld;
+  readonly remembered: Remembered;
+  readonly problems: readonly ProblemRecord[];
+  readonly uploadsDir: string;
+  /** The instance at this place of a group; fails when there is none. */
+  instance(group: string, index?: number): InstanceRecord;
+}
+
+/** `PUT .../ignore`: a write of the API that is no task. */
+export interface IgnoreOrder {
+  readonly deployment: string;
+  readonly group: string;
+  readonly instance: string;
+  readonly ignore: boolean;
+}
+
+/** One thing that happens: a task, a request to the API, or something behind the Director's back. */
+export type Move =
+  | { readonly task: NewTask | ((view: View) => NewTask); readonly ends?: "error" }
+  | { readonly ignore: (view: View) => IgnoreOrder }
+  | { readonly world: (view: View) => void | Promise<void> };
+
+/** The move that is killed on its way. */
+export type KilledMove = Exclude<Move, { readonly world: unknown }>;
+
+/** A way to get somewhere, and the move that is killed there. */
+export interface CrashScenario {
+  readonly name: string;
+  readonly cpi: Pick<SimCpiOptions, "resizes" | "updates"> & { readonly remembers: boolean };
+  readonly before: readonly Move[];
+  readonly move: KilledMove;
+  /** Repeated after the resumed task, it must find nothing to do. */
+  readonly again?: NewTask | undefined;
+  /**
+   * The move is not taken up again: the operator cancels it, and does this to have what was before. It must end with what
+   * was before.
+   */
+  readonly goesBack?: NewTask | undefined;
+  /** Days that have passed when the move is made. */
+  readonly daysLater?: number;
+  /** Disks it is to delete, with what is on them. No other is ever deleted. */
+  readonly deletes?: (view: View) => readonly string[];
+  /** What must hold at the end beside the invariants and being as without a crash. */
+  readonly expects?: (view: View) => readonly string[];
+}

@@ -1,0 +1,94 @@
+import type { ResolutionName } from "@slipway/engine/model/problems";
+import type { CrashScenario, Move } from "../scenario.ts";
+import {
+  breakCpi,
+  db,
+  deployed,
+  deployTask,
+  hangAgent,
+  loseVm,
+  mendCpi,
+  ofDb,
+  remembers,
+  shop,
+  small,
+  taskOf,
+} from "./tasks.ts";
+
+const scan: Move = { task: taskOf("cck_scan", { deployment: "shop" }) };
+
+/** The disk of `db` is gone from the cloud. */
+const loseDisk: Move = {
+  world: (view) => {
+    const { vm, disk } = ofDb(view);
+    view.world.disks.delete(disk);
+    const real = view.world.vms.get(vm);
+    if (real !== undefined) real.agent.store = null;
+  },
+};
+/** The agent of `db` has unmounted its disk by itself. */
+const loseMount: Move = {
+  world: (view) => {
+    const real = view.world.vms.get(ofDb(view).vm);
+    if (real !== undefined) real.agent.store = null;
+  },
+};
+/** A new disk was made and could not be attached: it stays with the instance, inactive. */
+const failAttach = (disk: string): readonly Move[] => [
+  breakCpi("attach_disk", "refuses"),
+  { task: deployTask(shop(db(disk))), ends: "error" },
+  mendCpi,
+];
+
+/** What was wrong, and whether a deploy finds nothing to do once it is resolved. */
+const CAUSES: Readonly<
+  Record<ResolutionName, { readonly before: readonly Move[]; readonly whole: boolean }>
+> = {
+  ignore: { before: [deployed(), hangAgent], whole: false },
+  recreate_vm: { before: [deployed(), loseVm], whole: true },
+  recreate_vm_without_wait: { before: [deployed(), hangAgent], whole: true },
+  delete_vm_reference: { before: [deployed(), loseVm], whole: false },
+  reboot_vm: { before: [deployed(), hangAgent], whole: true },
+  delete_vm: { before: [deployed(), hangAgent], whole: false },
+  delete_disk_reference: { before: [deployed(), loseDisk], whole: false },
+  delete_disk: { before: [deployed(shop(db("d1"))), ...failAttach("d2")], whole: false },
+  activate_disk: { before: failAttach("d1"), whole: false },
+  reattach_disk: { before: [deployed(), loseMount], whole: true },
+  reattach_disk_and_reboot: { before: [deployed(), loseMount], whole: true },
+};
+
+/** Every resolution there is. */
+export const RESOLUTIONS: readonly CrashScenario[] = Object.entries(CAUSES).map(
+  ([name, { before, whole }]) => ({
+    name: `resolve by ${name}`,
+    cpi: remembers,
+    before: [...before, scan],
+    move: {
+      task: ({ problems }) => {
+        if (problems.length === 0) throw new Error(`the scan before ${name} has found nothing`);
+        return taskOf("cck_apply", {
+          deployment: "shop",
+          resolutions: Object.fromEntries(problems.map(({ id }) => [id, name])),
+        });
+      },
+    },
+    ...(whole && { again: deployTask(small) }),
+  }),
+);
+
+export const SCANS: readonly CrashScenario[] = [
+  { name: "scan", cpi: remembers, before: [deployed(), hangAgent], move: scan as CrashScenario["move"] },
+];
+
+export const SCANS_AND_FIXES: readonly CrashScenario[] = [
+  {
+    name: "scan and fix",
+    cpi: remembers,
+    before: [deployed(), loseVm],
+    move: {
+      task: (view) =>
+        taskOf("cck_scan_and_fix", { deployment: "shop", instances: [ofDb(view).instance.uuid] }),
+    },
+    again: deployTask(small),
+  },
+];

@@ -1,0 +1,88 @@
+import { toError } from "@slipway/kernel/errors";
+import type { Mutant } from "./child-order.ts";
+import { goWrong, NOT_REACHED, type Prepared, prepare, survive } from "./drive.ts";
+import { inParallel } from "./in-parallel.ts";
+import { allMutants } from "./mutant.ts";
+import type { PointId } from "./points.ts";
+import type { CrashScenario } from "./scenario.ts";
+import type { Lab } from "./stage.ts";
+
+export interface Tried {
+  readonly mutant: Mutant;
+  /** The first crash that showed it, and how; undefined: nothing did. */
+  readonly by: string | undefined;
+}
+
+export const mutantText = ({ step, part }: Mutant): string =>
+  part === "invalidate" ? `${step} that takes nothing back` : `${step} without its ${part}`;
+
+/** Switches off one part of one step at a time, and looks whether the crash run notices. */
+export async function tryMutants(
+  lab: Lab,
+  given: { readonly scenarios: readonly CrashScenario[]; readonly steps: string },
+  say: (line: string) => void,
+): Promise<readonly Tried[]> {
+  const mutants = allMutants().filter(({ step }) => step.includes(given.steps));
+  const prepared: Prepared[] = [];
+  for (const [at, scenario] of given.scenarios.entries()) {
+    try {
+      const one = await prepare(lab, scenario, `scenario_${at}`);
+      if (mutants.some(({ step }) => one.steps.some((begun) => begun.step === step))) prepared.push(one);
+      else await one.stage.remove();
+    } catch (error) {
+      say(`left out: ${toError(error).message}`);
+    }
+  }
+  const tried: Tried[] = [];
+  await inParallel(mutants, async (mutant, nth) => {
+    const by = await notice(mutant, prepared, `mutant_${nth}`);
+    tried.push({ mutant, by });
+    say(`${mutantText(mutant)}: ${by === undefined ? "NOT NOTICED" : `noticed by ${by}`}`);
+  });
+  return tried;
+}
+
+/** What is likely to show it comes first: without a crash, then near the step, in the scenarios with the fewest points. */
+async function notice(
+  mutant: Mutant,
+  prepared: readonly Prepared[],
+  name: string,
+): Promise<string | undefined> {
+  const through = prepared
+    .filter(({ steps }) => steps.some(({ step }) => step === mutant.step))
+    .sort((a, b) => a.points.length - b.points.length);
+  let copies = 0;
+  const copyName = () => `${name}_${copies++}`;
+  // Nobody settles anything, or misses an intent, unless there is a crash.
+  if (mutant.part === "record")
+    for (const one of through.filter(({ scenario }) => scenario.goesBack === undefined)) {
+      const [what] = await goWrong(one, copyName(), mutant);
+      if (what !== undefined) return `${one.scenario.name}, without a crash: ${what}`;
+    }
+  // What is left unrecorded of a step that the resumed task takes again shows when the task is given up.
+  const back = ({ scenario }: Prepared) => Number(scenario.goesBack !== undefined);
+  const order =
+    mutant.part === "record" || mutant.part === "invalidate"
+      ? through.toSorted((a, b) => back(b) - back(a))
+      : through;
+  for (const one of order)
+    for (const dieAt of nearby(one, mutant.step)) {
+      const found = await survive(one, copyName(), { dieAt }, mutant);
+      if (found === undefined || found.what[0] === NOT_REACHED) continue;
+      // It must be the mutant that is noticed, not what is wrong there anyway.
+      if ((await survive(one, copyName(), { dieAt })) !== undefined) continue;
+      return `${one.scenario.name}, ${found.point}: ${found.what[0]}`;
+    }
+  return undefined;
+}
+
+/** The points from the first time that a step is begun to a little after the step that follows it. */
+function nearby({ steps, points }: Prepared, step: string): readonly PointId[] {
+  const first = steps.findIndex((begun) => begun.step === step);
+  const from = steps[first]?.at ?? 0;
+  const next = steps.slice(first + 1).find((begun) => begun.step !== step);
+  const near = points.slice(from, (next?.at ?? points.length) + 3);
+  // Done, and nobody knows yet: most of what can go wrong does so there.
+  const likely = ({ name }: PointId) => /^after (cpi|agent)/.test(name);
+  return [...near.filter(likely), ...near.filter((point) => !likely(point))];
+}
