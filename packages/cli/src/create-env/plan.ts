@@ -75,7 +75,7 @@ export function planEnv({ recorded, desired, agent, attempt, skipDrain }: EnvPla
       : diskWork(kept, recorded, {
           resizeByCpi: false,
           updateByCpi: false,
-          renew: attempt.renewDisks && !renewed,
+          renewBefore: attempt.renewDisks && !renewed ? Number.POSITIVE_INFINITY : undefined,
         });
   const changes: Change[] = [];
   if (vmWork === "replace") changes.push({ kind: "recreate", reason: "every deploy replaces the VM" });

@@ -1,8 +1,13 @@
 import type { InstanceRun } from "@slipway/engine/flows/run-steps";
 import type { InstanceRecord } from "@slipway/engine/model/records";
+import type { DiskCid } from "@slipway/protocol/ids";
 
 /** What an operator does to the disk of one instance, outside of a deploy: no wish for a disk, no jobs to watch. */
-export const diskByHand = (instance: InstanceRecord, reason: string): InstanceRun => ({
+export const diskByHand = (
+  instance: InstanceRecord,
+  reason: string,
+  disksToGo?: readonly DiskCid[],
+): InstanceRun => ({
   uuid: instance.uuid,
   goal: {
     action: "update",
@@ -12,6 +17,7 @@ export const diskByHand = (instance: InstanceRecord, reason: string): InstanceRu
     unresponsive: false,
     skipDrain: false,
     diskMayBeReplaced: false,
+    ...(disksToGo !== undefined && { disksToGo }),
   },
   watchMs: [0, 0],
 });

@@ -6,7 +6,7 @@ import { scanAndFixParams } from "@slipway/protocol/director/task-params";
 import { loadInstances } from "../store/instances.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 import { recreate } from "./problems/recreate.ts";
-import { scanVms } from "./problems/scan.ts";
+import { missingVm, scanVms } from "./problems/scan.ts";
 
 /** What a health monitor asks for: new VMs for those of some instances that are gone or silent. */
 export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instances }, task, tools) =>
@@ -15,7 +15,13 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
     await settleOpenIntents(context);
     const all = await loadInstances(tools.db, deployment);
     const asked = all.filter(({ uuid }) => instances.includes(uuid));
-    const { problems } = await scanVms(asked, task, context);
+    const { problems: found } = await scanVms(asked, task, context);
+    // After a crash: a VM that was made and not brought to its plan may answer by now.
+    const begun = task.attempt > 1 ? asked.filter(({ updateCompleted }) => !updateCompleted) : [];
+    const problems = [
+      ...found,
+      ...begun.filter(({ uuid }) => !found.some(({ instance }) => instance === uuid)).map(missingVm),
+    ];
     if (problems.length === 0) return "scan and fix complete";
     const failures: string[] = [];
     const stage = task.stage("Applying problem resolutions", [], problems.length);

@@ -1,6 +1,7 @@
 import { runOther } from "@slipway/engine/flows/run-steps";
 import { DirectorError } from "@slipway/engine/model/director-error";
 import { deleteStemcellParams } from "@slipway/protocol/director/task-params";
+import { wasDone } from "../store/events.ts";
 import { listStemcells, mustBeUnused } from "../store/stemcells.ts";
 import { flowContext, operation } from "./operation.ts";
 
@@ -12,6 +13,9 @@ export const deleteStemcell = operation(
   async ({ name, version, force }, task, tools) => {
     return await task.withLock(`lock:stemcells:${name}:${version}`, LOCK_MS, async () => {
       const rows = await listStemcells(tools.db, { name, version });
+      const deleted = { action: "delete", objectType: "stemcell", objectName: `${name}/${version}` };
+      if (rows.length === 0 && (await wasDone(tools.db, task.id, deleted)))
+        return `/stemcells/${name}/${version}`;
       if (rows.length === 0)
         throw new DirectorError(NOT_FOUND, `no stemcell '${name}/${version}'`, { status: 404 });
       for (const row of rows) await mustBeUnused(tools.db, row.id);

@@ -4,6 +4,7 @@ import { DirectorError } from "@slipway/engine/model/director-error";
 import { orphanDiskParams } from "@slipway/protocol/director/task-params";
 import type { DiskCid } from "@slipway/protocol/ids";
 import { diskHolder } from "../store/disks.ts";
+import { wasDone } from "../store/events.ts";
 import { diskByHand } from "./by-hand.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 
@@ -11,6 +12,8 @@ import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./op
 export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }, task, tools) => {
   const cid = given as DiskCid;
   const holder = await diskHolder(tools.db, cid);
+  const orphaned = { action: "orphan", objectType: "disk", objectName: cid };
+  if (holder === undefined && (await wasDone(tools.db, task.id, orphaned))) return `disk ${cid} is orphaned`;
   if (holder === undefined) throw new DirectorError(520001, `no instance has disk '${cid}'`, { status: 404 });
   const { deployment } = holder;
   return await task.withLock(deploymentLock(deployment), DEPLOYMENT_LOCK_MS, async () => {
@@ -27,12 +30,12 @@ export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }
         `disk '${cid}' is in use by ${holder.instance} of deployment '${deployment}', which is started. Run bosh stop first.`,
       );
     await task.stage("Orphan disk", [], 1).step(cid, async () => {
-      // Without a wish for a disk every disk of the instance is one too many.
-      const run = diskByHand(instance, "orphaned by hand");
-      await runSteps(["unmount_old_disk", "detach_old_disk", "orphan_disk"], run, context);
+      // First: the next deploy looks at the instance again, whatever becomes of this.
       await changeInstance(instance.uuid, context, (writes) =>
         writes.updateInstance({ updateCompleted: false }),
       );
+      const run = diskByHand(instance, "orphaned by hand", [cid]);
+      await runSteps(["unmount_old_disk", "detach_old_disk", "orphan_disk"], run, context);
     });
     return `disk ${cid} is orphaned`;
   });

@@ -21,6 +21,8 @@ const LOCK_MS = 900_000;
 /** A stemcell from a file that was uploaded, or from an address, into every CPI that takes it. */
 export const updateStemcell = operation(updateStemcellParams, async (params, task, tools) => {
   const stage = task.stage("Update stemcell", [], 5);
+  // Not before: a task that is taken up again after a crash needs the file once more.
+  if ("path" in params) task.atEnd(() => rm(params.path, { force: true }));
   const dir = join(tools.uploadsDir, `unpacked-${task.id}`);
   await rm(dir, { recursive: true, force: true });
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -30,10 +32,7 @@ export const updateStemcell = operation(updateStemcellParams, async (params, tas
       unpackStemcell(file, dir, { signal: task.signal }),
     );
     await stage.step("Verifying stemcell manifest", () => Promise.resolve());
-    const result = await intoClouds({ stemcell, imagePath, fix: params.fix }, stage, task, tools);
-    // Only now: a task that is taken up again after a crash needs the file once more.
-    if ("path" in params) await rm(params.path, { force: true });
-    return result;
+    return await intoClouds({ stemcell, imagePath, fix: params.fix }, stage, task, tools);
   } finally {
     await rm(dir, { recursive: true, force: true });
   }

@@ -158,6 +158,7 @@ const diskRow = (disk: DiskRecord, before: InstanceRecord, nth: number) => ({
   attached_to: disk.attachedTo,
   hint: disk.hint,
   mounted: disk.mounted,
+  created_ms: disk.createdAt ?? null,
 });
 
 const strayRow = ({ kind, cpi, requestId, about, why, addresses }: Stray) => ({

@@ -58,6 +58,23 @@ export async function addEvent(
   return id;
 }
 
+/** Whether this task has done that already, in a run before this one. Events go with what they tell of, or not at all. */
+export async function wasDone(
+  db: Db,
+  taskId: number,
+  what: Pick<AuditEvent, "action" | "objectType" | "objectName">,
+): Promise<boolean> {
+  const row = await db
+    .selectFrom("events")
+    .select("id")
+    .where("task_id", "=", taskId)
+    .where("action", "=", what.action)
+    .where("object_type", "=", what.objectType)
+    .where("object_name", "=", what.objectName)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
 /** The newest 200 that match, newest first. */
 export async function listEvents(db: Db, filter: EventFilter = {}): Promise<EventRecord[]> {
   let query = db.selectFrom("events").selectAll().orderBy("id", "desc").limit(MOST);

@@ -46,6 +46,7 @@ interface DiskRow {
   readonly attached_to: VmCid | null;
   readonly hint: DiskHintWire | null;
   readonly mounted: boolean;
+  readonly created_ms: number | null;
 }
 
 interface InstanceRow {
@@ -82,7 +83,8 @@ export async function readInstances(db: Db, where: RawBuilder<unknown>): Promise
       array(select v.env_sealed from vms v where v.instance_id = i.id order by v.id) as envs_sealed,
       (select json_agg(json_build_object(
           'id', d.id, 'cid', d.cid, 'size', d.size, 'cloud_properties', d.cloud_properties, 'cpi', d.cpi,
-          'active', d.active, 'attached_to', d.attached_to, 'hint', d.hint, 'mounted', d.mounted) order by d.id)
+          'active', d.active, 'attached_to', d.attached_to, 'hint', d.hint, 'mounted', d.mounted,
+          'created_ms', (extract(epoch from d.created_at) * 1000)::float8) order by d.id)
         from persistent_disks d where d.instance_id = i.id) as disks,
       (select json_agg(json_build_object(
           'address', p.address, 'network', p.network_name, 'static', p.static) order by p.network_name, p.address)
@@ -142,4 +144,5 @@ const toDisk = (row: DiskRow): DiskRecord => ({
   attachedTo: row.attached_to,
   hint: row.hint,
   mounted: row.mounted,
+  ...(row.created_ms !== null && { createdAt: row.created_ms }),
 });

@@ -141,6 +141,7 @@ export interface Tables {
     attached_to: string | null;
     hint: MaybeJson<Exclude<DiskHintWire, null>>;
     mounted: Generated<boolean>;
+    created_at: MaybeTime;
   };
   orphan_disks: {
     id: Id;

@@ -47,6 +47,7 @@ export class TaskRun {
   readonly #giveUp = new AbortController();
   /** The task is to go on in another run. */
   #elsewhere = false;
+  readonly #atEnd: (() => Promise<unknown>)[] = [];
   #cancelBeat = () => {};
   #cancelDeadMan = () => {};
   #over = false;
@@ -196,6 +197,7 @@ export class TaskRun {
             taskId: lease.taskId,
           }),
         ),
+      atEnd: (work) => void this.#atEnd.push(work),
       write: (work) => writeFenced(this.#db, lease, work),
       journal: this.#options.journal(openJournal(this.#db, lease)),
       withLock: (name, waitMs, work) => locks.withLock(name, waitMs, work),
@@ -207,7 +209,8 @@ export class TaskRun {
     for (;;) {
       try {
         await output.flush(true);
-        await finish(this.#db, this.task.lease, ending);
+        if (!(await finish(this.#db, this.task.lease, ending))) return;
+        for (const work of this.#atEnd) await work().catch(this.#options.onError);
         return;
       } catch (error) {
         this.#options.onError(error);

@@ -40,6 +40,8 @@ export interface TaskContext {
   /** One JSON document per line of the result output. */
   result(document: unknown): void;
   audit(event: AuditEvent): Promise<number>;
+  /** Once the task has ended, however it ended, and that is written: never in a run that is gone on with elsewhere. */
+  atEnd(work: () => Promise<unknown>): void;
   /** Changes that belong to no step: all of them while this run of the task may write, or none. */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
   /** For steps; fenced in the same way. */

@@ -44,7 +44,7 @@ export interface Writes {
   removeVm(cid: VmCid): void;
   /** The VM is left to the clean-up, with its addresses. */
   orphanVm(cid: VmCid): void;
-  addDisk(disk: Pick<DiskRecord, "cid" | "size" | "cloudProperties" | "cpi" | "active">): void;
+  addDisk(disk: Pick<DiskRecord, "cid" | "size" | "cloudProperties" | "cpi" | "active" | "createdAt">): void;
   updateDisk(
     cid: DiskCid,
     change: Partial<{

@@ -79,6 +79,8 @@ export interface DiskRecord {
   readonly attachedTo: VmCid | null;
   readonly hint: DiskHintWire | null;
   readonly mounted: boolean;
+  /** Undefined: nobody has noted it. */
+  readonly createdAt?: number | undefined;
 }
 
 export interface InstanceRecord {

@@ -160,7 +160,7 @@ describe("what is found to have changed", () => {
     [
       "a new one for its own sake",
       { persistentDisk: { size: 100 } },
-      { recreatePersistentDisks: true },
+      { recreateDisksCreatedBefore: 1 },
       ["new persistent disks were asked for"],
     ],
   ])("of a disk: %s", (_, disk, options, reasons) => {

@@ -7,8 +7,8 @@ type WantedDisk = DesiredInstance["persistentDisk"];
 export interface DiskRules {
   readonly resizeByCpi: boolean;
   readonly updateByCpi: boolean;
-  /** A new disk even if the old one would do. */
-  readonly renew: boolean;
+  /** A new disk even if the old one would do, unless that was made since. Undefined: what would do is kept. */
+  readonly renewBefore: number | undefined;
 }
 
 /** What becomes of the disks of an instance. */
@@ -34,14 +34,15 @@ export function diskWork(
   if (wanted === null)
     return { wanted, how: active === undefined ? "none" : "remove", active, fresh: undefined, old: disks };
   const fits = active !== undefined && matches(active, wanted);
-  if (fits && !rules.renew) return { wanted, how: "keep", active, fresh: undefined, old: inactive };
+  const renew = active !== undefined && isOlder(active, rules.renewBefore);
+  if (fits && !renew) return { wanted, how: "keep", active, fresh: undefined, old: inactive };
   // Ids count up: an inactive disk from before the active one is its predecessor.
   const fresh = inactive.findLast(
     (disk) => matches(disk, wanted) && (active === undefined || disk.id > active.id),
   );
   const leftovers = inactive.filter((disk) => disk !== fresh);
   if (active === undefined) return { wanted, how: "first", active, fresh, old: leftovers };
-  const byCpi = fresh === undefined && !rules.renew;
+  const byCpi = fresh === undefined && !renew;
   const sameProperties = sameJson(active.cloudProperties, wanted.cloudProperties);
   if (byCpi && rules.resizeByCpi && sameProperties && wanted.size > active.size)
     return { wanted, how: "resize", active, fresh, old: leftovers };
@@ -53,6 +54,9 @@ export function diskWork(
 /** Whether a new disk may take over: by copy, or because the CPI cannot change the one there is. */
 export const mayBeReplaced = ({ how }: DiskWork): boolean =>
   how === "first" || how === "copy" || how === "resize" || how === "update";
+
+const isOlder = ({ createdAt = 0 }: DiskRecord, time: number | undefined): boolean =>
+  time !== undefined && createdAt < time;
 
 const matches = (disk: DiskRecord, wanted: NonNullable<WantedDisk>): boolean =>
   disk.size === wanted.size && sameJson(disk.cloudProperties, wanted.cloudProperties);

@@ -153,7 +153,7 @@ function converge(
   const disk = diskWork(desired.persistentDisk, recorded, {
     resizeByCpi: input.director.enableCpiResizeDisk && !unresponsive,
     updateByCpi: input.director.enableCpiUpdateDisk && !unresponsive,
-    renew: input.options.recreatePersistentDisks,
+    renewBefore: input.options.recreateDisksCreatedBefore,
   });
   const vmWork: VmWork =
     known === undefined

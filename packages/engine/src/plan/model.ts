@@ -38,7 +38,8 @@ export type AgentReport =
 
 export interface PlanOptions {
   readonly recreate: boolean;
-  readonly recreatePersistentDisks: boolean;
+  /** Disks older than this are made anew, ms since 1970; undefined: none is. */
+  readonly recreateDisksCreatedBefore: number | undefined;
   /** Only VMs older than this are recreated, ms since 1970. */
   readonly recreateVmsCreatedBefore: number | undefined;
   readonly fix: boolean;

@@ -20,7 +20,12 @@ function asked(world: World, one: Deploy, quiet = false): PlanInput {
     director: { name: "d", enableCpiResizeDisk: one.byCpi, enableCpiUpdateDisk: one.byCpi },
     options: quiet
       ? {}
-      : { fix: true, recreate: one.recreate, recreatePersistentDisks: one.renewDisks, state: one.state },
+      : {
+          fix: true,
+          recreate: one.recreate,
+          recreateDisksCreatedBefore: one.renewDisks ? 1 : undefined,
+          state: one.state,
+        },
   });
 }
 

@@ -129,7 +129,7 @@ const cases: Readonly<Record<string, Case>> = {
   },
   "new disks for old": {
     had: web(D1),
-    now: web(D1, { ...cpi(true, true), options: { recreatePersistentDisks: true } }),
+    now: web(D1, { ...cpi(true, true), options: { recreateDisksCreatedBefore: 1 } }),
     late: `stop ${COPY} apply start save_instance`,
   },
   "no disk any more": { had: web(D1), now: web(), late: `stop ${OLD_DISK} apply start save_instance` },

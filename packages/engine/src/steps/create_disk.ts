@@ -18,7 +18,12 @@ const schema = v.object({
   vm: v.nullable(vmCid),
 });
 
-export const createDisk = createStep<v.InferOutput<typeof schema>, DiskCid>({
+interface Created {
+  readonly cid: DiskCid;
+  readonly createdAt: number;
+}
+
+export const createDisk = createStep<v.InferOutput<typeof schema>, Created>({
   name: "create_disk",
   subject: "disk",
   calls: ["cpi create_disk"],
@@ -43,13 +48,15 @@ export const createDisk = createStep<v.InferOutput<typeof schema>, DiskCid>({
       vm: vm?.cid ?? null,
     };
   },
-  run: (intent, context) => {
+  run: async (intent, context) => {
     const { size, cloudProperties, vm } = intent;
-    return cloudOf(context, intent.cpi).createDisk(size, cloudProperties, vm, optionsOf(intent, context));
+    const cloud = cloudOf(context, intent.cpi);
+    const cid = await cloud.createDisk(size, cloudProperties, vm, optionsOf(intent, context));
+    return { cid, createdAt: context.clock.now() };
   },
-  record: ({ size, cloudProperties, cpi }, cid, writes) =>
-    writes.addDisk({ cid, size, cloudProperties, cpi, active: false }),
-  event: (_, cid) => ({ action: "create", objectType: "disk", objectName: cid }),
+  record: ({ size, cloudProperties, cpi }, { cid, createdAt }, writes) =>
+    writes.addDisk({ cid, size, cloudProperties, cpi, active: false, createdAt }),
+  event: (_, { cid }) => ({ action: "create", objectType: "disk", objectName: cid }),
   stray: ({ size, about }, { deployment }) => ({
     kind: "disk",
     about: `${size} MiB for ${about} in deployment ${deployment}`,

@@ -81,7 +81,7 @@ function inputOf(instances: number): PlanInput {
     ],
     options: {
       recreate: false,
-      recreatePersistentDisks: false,
+      recreateDisksCreatedBefore: undefined,
       recreateVmsCreatedBefore: undefined,
       fix: false,
       canaries: undefined,

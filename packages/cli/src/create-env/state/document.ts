@@ -60,6 +60,7 @@ const diskRecord = open({
   attachedTo: v.nullable(vmCid),
   hint: v.nullable(diskHintWire),
   mounted: v.boolean(),
+  createdAt: v.optional(v.number()),
 });
 
 const instanceRecord = open({

@@ -109,7 +109,7 @@ function planOptions({ options, state, askedAt }: Request): PlanOptions {
   const recreates = options.recreate || state?.to === "recreate";
   return {
     recreate: options.recreate || given !== undefined,
-    recreatePersistentDisks: options.recreate_persistent_disks,
+    recreateDisksCreatedBefore: options.recreate_persistent_disks ? askedAt : undefined,
     recreateVmsCreatedBefore: given ?? (recreates ? askedAt : undefined),
     fix: options.fix,
     canaries: amountOf(options.canaries),

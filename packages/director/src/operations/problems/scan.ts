@@ -107,5 +107,7 @@ const found = (
   mountedOn,
 });
 
+export const missingVm = (instance: InstanceRecord): FoundProblem => found("missing_vm", instance);
+
 const byPlace = (a: FoundProblem, b: FoundProblem): number =>
   a.group < b.group ? -1 : a.group > b.group ? 1 : a.index - b.index;

@@ -101,10 +101,12 @@ begin
     update persistent_disks set active = false where instance_id = this_instance and active and cid in (
       select x.cid from jsonb_to_recordset(entry -> 'disks') as x(cid text, active boolean) where not x.active);
   end if;
-  insert into persistent_disks (instance_id, cid, size, cloud_properties, cpi, active, attached_to, hint, mounted)
-  select this_instance, x.cid, x.size, x.cloud_properties, x.cpi, x.active, x.attached_to, x.hint, x.mounted
+  insert into persistent_disks (instance_id, cid, size, cloud_properties, cpi, active, attached_to, hint, mounted,
+    created_at)
+  select this_instance, x.cid, x.size, x.cloud_properties, x.cpi, x.active, x.attached_to, x.hint, x.mounted,
+    to_timestamp(x.created_ms / 1000)
   from jsonb_to_recordset(entry -> 'disks') as x(nth integer, cid text, size integer, cloud_properties jsonb,
-    cpi text, active boolean, attached_to text, hint jsonb, mounted boolean)
+    cpi text, active boolean, attached_to text, hint jsonb, mounted boolean, created_ms float8)
   where not exists (select 1 from orphan_disks o where o.cid = x.cid)
   order by x.nth
   on conflict (cid) do update set size = excluded.size, cloud_properties = excluded.cloud_properties,
@@ -195,6 +197,7 @@ end
 $$;
 
 alter table stemcells add column task_id bigint;
+alter table persistent_disks add column created_at timestamptz;
 
 create function write_stemcells(task bigint, entry jsonb) returns void language plpgsql as $$
 begin

@@ -138,7 +138,7 @@ export const stemcell = (
 
 export const options = (given: Partial<PlanOptions> = {}): PlanOptions => ({
   recreate: false,
-  recreatePersistentDisks: false,
+  recreateDisksCreatedBefore: undefined,
   recreateVmsCreatedBefore: undefined,
   fix: false,
   canaries: undefined,
