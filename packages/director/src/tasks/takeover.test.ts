@@ -143,8 +143,11 @@ describe("a task whose Director is gone", () => {
     expect(context.signal.aborted).toBe(false);
     const other = deploymentLock("other");
     const stale = { action: "create", objectType: "vm", objectName: "stale" } as const;
-    await expect(context.audit(stale)).rejects.toThrow();
-    await expect(context.withLock(other, 0, async () => "stale")).rejects.toThrow();
+    await expect(context.audit(stale)).rejects.toMatchObject({ code: "DIT-001" });
+    await expect(context.write(async (tx) => tx.deleteFrom("locks").execute())).rejects.toMatchObject({
+      code: "DIT-001",
+    });
+    await expect(context.withLock(other, 0, async () => "stale")).rejects.toMatchObject({ code: "DIT-001" });
     wakes.open();
     await expect.poll(() => context.signal.aborted).toBe(true);
     expect(await everythingOf(id)).toEqual(before);

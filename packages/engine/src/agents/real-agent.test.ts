@@ -5,6 +5,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { post } from "@slipway/testkit/https-client";
 import { describe, expect, it } from "vitest";
 import { AgentRefused, AgentSilent, WrongAgent } from "./agent.ts";
@@ -66,7 +67,9 @@ describe("a real agent over HTTPS", () => {
   });
 
   it("is told from another agent at the same address", async () => {
-    const { agents, agentId, agent, url, start } = await introduced(bundle());
+    // The Director's time passes only between its attempts, however long they take.
+    const clock = fakeClock({ start: systemClock.now(), hurry: true });
+    const { agents, agentId, agent, url, start } = await introduced(bundle(), { clock });
     await start();
     await agent.ping();
     const other = agents.agent({ agentId: "somebody-else" as AgentId, agentUrl: url });

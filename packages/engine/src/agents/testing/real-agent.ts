@@ -1,4 +1,4 @@
-import { systemClock } from "@slipway/kernel/clock";
+import { type Clock, systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
 import type { Networks } from "@slipway/protocol/settings/networks";
@@ -36,7 +36,7 @@ export interface Introduced {
 /** A machine whose settings came from `introduce`, with our agent's program, not yet started. */
 export async function introduced(
   bundle: string,
-  more: { readonly authority?: Authority } = {},
+  more: { readonly authority?: Authority; readonly clock?: Clock } = {},
 ): Promise<Introduced> {
   const machine = await Machine.open({ bundle });
   onTestFinished(() => machine.close());
@@ -46,7 +46,7 @@ export async function introduced(
     authority,
     secret: agentSecret("5e".repeat(32)),
     port: machine.port,
-    clock: systemClock,
+    clock: more.clock ?? systemClock,
     random: systemRandom,
     directorUuid: systemRandom.uuid(),
     warn: (line) => warnings.push(line),
