@@ -188,13 +188,13 @@ describe("our own listings", () => {
         kind: "vm",
         cpi: "local",
         request_id: "r",
-        about: { name: "db/1" },
+        about: "VM of db/1",
         why: "killed",
         noted_at: "2025-11-15 19:00:00 UTC",
       },
     ]);
     expect((await run("strays")).out).toBe(
-      "1\tvm\tlocal\tr\tname: db/1\tkilled\tSat Nov 15 19:00:00 UTC 2025\t\n",
+      "1\tvm\tlocal\tr\tVM of db/1\tkilled\tSat Nov 15 19:00:00 UTC 2025\t\n",
     );
   });
 

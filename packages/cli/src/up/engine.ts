@@ -39,11 +39,10 @@ export async function openEngine(where: Where, clock: Clock, withinMs = 10_000):
 /** As the CPI takes it. Keys are only ever in memory. */
 export async function reachOf({ host, certificates }: Where): Promise<Pick<DockerConfig, "host" | "tls">> {
   if (certificates === undefined) return { host };
-  const [ca, certificate, private_key] = await Promise.all([
-    pemOf(join(certificates, "ca.pem")),
-    pemOf(join(certificates, "cert.pem")),
-    pemOf(join(certificates, "key.pem")),
-  ]);
+  // One after the other: the first that is missing is named, always the same one.
+  const ca = await pemOf(join(certificates, "ca.pem"));
+  const certificate = await pemOf(join(certificates, "cert.pem"));
+  const private_key = await pemOf(join(certificates, "key.pem"));
   return { host, tls: { ca, certificate, private_key } };
 }
 

@@ -135,6 +135,9 @@ describe("a task whose Director is gone", () => {
         }),
     });
     await began.opened;
+    // What the new run has said of itself is written by now; it says nothing more until it may finish.
+    await expect.poll(async () => (await eventsOf(db, id)).length).toBe(2);
+    await expect.poll(() => textOf(db, id, "debug")).toContain("attempt 2");
     const before = await everythingOf(id);
     expect(before.locks).toEqual([expect.objectContaining({ name: SHOP, task_id: id })]);
     expect(before.task).toMatchObject({ state: "processing", attempts: 2 });
