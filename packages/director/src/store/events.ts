@@ -1,5 +1,7 @@
 import type { AuditEvent } from "@slipway/engine/model/audit-event";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { sql } from "kysely";
+import { type Lease, leaseLostAs, mine } from "./lease.ts";
 import type { Db } from "./schema.ts";
 
 export interface EventRecord {
@@ -33,6 +35,23 @@ export interface EventFilter {
 }
 
 const MOST = 200;
+
+/** Of a running task, fenced by its lease. Returns its id, for the event that ends what this one began. */
+export async function addTaskEvent(db: Db, lease: Lease, user: string, event: AuditEvent): Promise<number> {
+  try {
+    const { rows } = await sql<{ id: number }>`
+      ${mine(lease)}
+      insert into events (parent_id, username, action, object_type, object_name, error, task_id, deployment, instance,
+        context)
+      select ${event.parentId ?? null}::bigint, ${user}, ${event.action}, ${event.objectType}, ${event.objectName},
+        ${event.error ?? null}, ${lease.taskId}::bigint, ${event.deployment ?? null}, ${event.instance ?? null},
+        ${JSON.stringify(event.context ?? {})}::jsonb
+      from mine where mine.held returning id`.execute(db);
+    return rows[0]?.id ?? 0;
+  } catch (error) {
+    throw leaseLostAs(error, lease.taskId);
+  }
+}
 
 /** Returns its id, for the event that ends what this one began. */
 export async function addEvent(

@@ -30,6 +30,9 @@ export const leaseLostAs = (error: unknown, task: number): unknown =>
 
 export const hold = ({ taskId, owner, attempt }: Lease) => sql`hold(${taskId}, ${owner}, ${attempt})`;
 
+/** Put before a single statement of a running task, which takes `from mine where mine.held`. */
+export const mine = (lease: Lease) => sql`with mine as materialized (select ${hold(lease)} as held)`;
+
 /** Writes of a running task: all of them while the lease is known to hold, or none. */
 export async function writeFenced<T>(db: Db, lease: Lease, work: (tx: Db) => Promise<T>): Promise<T> {
   try {

@@ -3,7 +3,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { lock } from "@slipway/protocol/director/lock";
 import type { Told } from "@slipway/protocol/schema/told";
 import { type QueryResult, type RawBuilder, sql } from "kysely";
-import { hold, type Lease, leaseLostAs } from "../store/lease.ts";
+import { type Lease, leaseLostAs, mine } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
 import type { Bell } from "./bell.ts";
 import { LockLost, LockTaken } from "./errors.ts";
@@ -66,7 +66,7 @@ export class TaskLocks {
     const before = [...this.#held];
     if (before.length === 0) return;
     const { rows } = await this.#fenced<{ name: string }>(
-      (mine) => sql`${mine} update locks set expires_at = ${this.#expiry()} from mine
+      (held) => sql`${held} update locks set expires_at = ${this.#expiry()} from mine
         where mine.held and owner = ${this.#owner} returning name`,
     );
     const still = new Set(rows.map((row) => row.name));
@@ -90,7 +90,7 @@ export class TaskLocks {
 
   async #tryTake(name: string): Promise<boolean> {
     const { rows } = await this.#fenced<{ name: string }>(
-      (mine) => sql`${mine}
+      (held) => sql`${held}
       insert into locks as held (name, task_id, owner, acquired_at, expires_at)
       select ${name}, ${this.#lease.taskId}::bigint, ${this.#owner}, clock_timestamp(), ${this.#expiry()}
       from mine where mine.held
@@ -104,10 +104,9 @@ export class TaskLocks {
   }
 
   /** Of a run that was taken over, no lock is taken, kept or let go: they are the next run's. */
-  async #fenced<T>(statement: (mine: RawBuilder<unknown>) => RawBuilder<T>): Promise<QueryResult<T>> {
+  async #fenced<T>(statement: (held: RawBuilder<unknown>) => RawBuilder<T>): Promise<QueryResult<T>> {
     try {
-      const mine = sql`with mine as materialized (select ${hold(this.#lease)} as held)`;
-      return await statement(mine).execute(this.#db);
+      return await statement(mine(this.#lease)).execute(this.#db);
     } catch (error) {
       throw leaseLostAs(error, this.#lease.taskId);
     }
@@ -125,7 +124,7 @@ export class TaskLocks {
     if (!this.#held.delete(name) || this.#options.keep()) return;
     try {
       await this.#fenced(
-        (mine) => sql`${mine} delete from locks using mine
+        (held) => sql`${held} delete from locks using mine
           where mine.held and name = ${name} and owner = ${this.#owner}`,
       );
     } catch (error) {

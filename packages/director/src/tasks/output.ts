@@ -1,7 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { OutputType } from "@slipway/protocol/director/task";
 import { sql } from "kysely";
-import { hold, type Lease, LeaseLost, leaseLostAs } from "../store/lease.ts";
+import { type Lease, LeaseLost, leaseLostAs, mine } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
 
 /** What grows while the task runs. `result` is written with its end. */
@@ -157,7 +157,7 @@ async function put(db: Db, lease: Lease, pieces: readonly Piece[]): Promise<bool
   );
   try {
     await sql`
-      with mine as materialized (select ${hold(lease)} as held)
+      ${mine(lease)}
       insert into task_output (task_id, type, start, data)
       select ${lease.taskId}, piece.type, piece.start, piece.data
       from mine, (values ${sql.join(rows)}) as piece (type, start, data)

@@ -2,7 +2,7 @@ import type { Journal } from "@slipway/engine/journal/journal";
 import { type Clock, isoTime } from "@slipway/kernel/clock";
 import type { TaskType } from "@slipway/protocol/director/task";
 import { scrubUrls } from "@slipway/protocol/schema/scrub";
-import { addEvent } from "../store/events.ts";
+import { addTaskEvent } from "../store/events.ts";
 import { openJournal } from "../store/journal.ts";
 import { LeaseLost, writeFenced } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
@@ -188,15 +188,11 @@ export class TaskRun {
       conversation: (line) => output.append("conversation", `${scrubUrls(JSON.stringify(line))}\n`),
       result: (document) => void results.push(`${JSON.stringify(document ?? null)}\n`),
       audit: ({ error, ...event }) =>
-        writeFenced(this.#db, lease, (tx) =>
-          addEvent(tx, {
-            deployment,
-            ...event,
-            ...(error !== undefined && { error: oneLine(error) }),
-            user,
-            taskId: lease.taskId,
-          }),
-        ),
+        addTaskEvent(this.#db, lease, user, {
+          deployment,
+          ...event,
+          ...(error !== undefined && { error: oneLine(error) }),
+        }),
       atEnd: (work) => void this.#atEnd.push(work),
       write: (work) => writeFenced(this.#db, lease, work),
       journal: this.#options.journal(openJournal(this.#db, lease)),
