@@ -63,7 +63,6 @@ export class Stage {
   static async fresh(lab: Lab, scenario: CrashScenario, name: string): Promise<Stage> {
     await admin(lab, `create database "${name}"`);
     const world = new SimWorld();
-    world.uniqueAddresses = true;
     const memory = await mkdtemp(join(lab.dir, "memory-"));
     const stage = new Stage(lab, scenario, name, world, memory);
     await mkdir(stage.uploadsDir, { recursive: true });

@@ -89,7 +89,6 @@ function attachments(world: SimWorld, { instances, unsure }: Remembered): readon
 }
 
 function addresses(world: SimWorld): readonly string[] {
-  if (!world.uniqueAddresses) return [];
   const holders = new Map<string, string[]>();
   for (const { cid, networks } of world.vms.values())
     for (const address of addressesOf(networks)) holders.set(address, [...(holders.get(address) ?? []), cid]);

@@ -44,7 +44,7 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         const cid = `vm-${token}`;
         if (world.vms.has(cid)) return { cid };
         if (!world.stemcells.has(stemcellCid)) throw stemcellNotFound(stemcellCid);
-        const taken = world.uniqueAddresses ? whoHas(world, addressesOf(networks)) : undefined;
+        const taken = whoHas(world, addressesOf(networks));
         if (taken !== undefined) throw cloudError(`an address of the VM is in use by VM '${taken.cid}'`);
         userData({ networks });
         const vm: SimVm = {
@@ -143,9 +143,17 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
   });
 }
 
+/** Of a thousand VMs each is asked a thousand times. */
+const known = new WeakMap<Networks, readonly string[]>();
+
 /** Addresses that no two VMs may have at once. */
-export const addressesOf = (networks: Networks): readonly string[] =>
-  Object.values(networks).flatMap(({ ip, type }) => (ip === undefined || type === "vip" ? [] : [ip]));
+export function addressesOf(networks: Networks): readonly string[] {
+  const found =
+    known.get(networks) ??
+    Object.values(networks).flatMap(({ ip, type }) => (ip === undefined || type === "vip" ? [] : [ip]));
+  known.set(networks, found);
+  return found;
+}
 
 const whoHas = (world: SimWorld, addresses: readonly string[]): SimVm | undefined =>
   [...world.vms.values()].find((vm) => addressesOf(vm.networks).some((one) => addresses.includes(one)));

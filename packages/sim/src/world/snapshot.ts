@@ -13,7 +13,6 @@ export function copyWorld(world: SimWorld): SimWorld {
   copy.deleted.push(...world.deleted);
   for (const [method, fault] of world.faults) copy.faults.set(method, fault);
   copy.deafFromBirth = world.deafFromBirth;
-  copy.uniqueAddresses = world.uniqueAddresses;
   for (const agentId of world.deaf) copy.deaf.add(agentId);
   return copy;
 }

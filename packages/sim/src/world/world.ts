@@ -50,8 +50,6 @@ export class SimWorld {
   readonly deaf = new Set<string>();
   /** The agents of new VMs never answer. */
   deafFromBirth = false;
-  /** An address is one VM's: as most clouds see it. The drivers that let calls fail do not ask for it yet. */
-  uniqueAddresses = false;
   #made = 0;
 
   /** `vm-7`; never the same twice in a world. */
