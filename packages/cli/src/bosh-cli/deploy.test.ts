@@ -95,7 +95,7 @@ describe.runIf(await canPlay())("a deployment, from first to last, with the real
     });
     expect(recent.at(-1)).toMatchObject({ description: "create stemcell", result: "/stemcells/story/1.0" });
     const task = async (kind: string) => (await bosh.run("task", firstDeploy, kind)).blocks;
-    expect(await task("--debug")).toMatch(/create_vm of [0-9a-f-]{36}/);
+    expect(await task("--debug")).toMatch(/create_vm of db\/[0-9a-f-]{36} \(0\)/);
     const cpi = await task("--cpi");
     expect(cpi).toMatch(/request: \{"method":"create_vm"/);
     expect(cpi).toMatch(/response: \{"result":/);
