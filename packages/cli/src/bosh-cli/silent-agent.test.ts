@@ -42,7 +42,9 @@ describe.runIf(await canPlay())("an agent that has died, with the real CLI", () 
     const { zero, one } = await both();
     await killAgent(one.vm_cid);
     const refusal = await world().bosh.refused("-d", "shop", "delete-deployment");
-    expect(refusal).toMatch(/does not answer.*Next: with --force its VM is deleted without being stopped/);
+    expect(refusal).toMatch(
+      /does not answer.*Next: With `.*--force` its VM is deleted without being stopped/,
+    );
     await world().bosh.run("-d", "shop", "delete-deployment", "--force");
     expect(await world().bosh.rows("deployments")).toEqual([]);
     const orphans = (await world().bosh.rows("disks", "--orphaned")).map(({ disk_cid }) => disk_cid);

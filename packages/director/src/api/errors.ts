@@ -1,4 +1,3 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { defineError, SlipwayError } from "@slipway/kernel/errors";
 import { type Reply, refusal } from "./reply.ts";
 
@@ -34,7 +33,6 @@ export const BadCertificate = defineError<Record<never, never>>({
 
 /** Error 100 with HTTP 500 says nothing more: what is behind it may hold secrets, and stands in the log. */
 export function errorReply(error: unknown): Reply {
-  if (error instanceof DirectorError) return problem(error.status, error.code, error.message);
   if (error instanceof SlipwayError && error.number !== undefined)
     return problem(error.status ?? 400, error.number, `${error.message}. ${error.next}`);
   if (error instanceof SlipwayError && error.kind !== "bug") {
@@ -45,7 +43,6 @@ export function errorReply(error: unknown): Reply {
 
 /** Whether an error is ours to look at, not the caller's. */
 export function isOurs(error: unknown): boolean {
-  if (error instanceof DirectorError) return error.status >= 500;
   if (!(error instanceof SlipwayError)) return true;
   return error.number === undefined ? error.kind !== "operator" : (error.status ?? 400) >= 500;
 }

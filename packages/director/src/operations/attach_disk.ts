@@ -1,8 +1,7 @@
 import { refusedAs } from "@slipway/engine/clouds/cloud";
 import { runSteps } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import { DirectorError } from "@slipway/engine/model/director-error";
-import { display } from "@slipway/engine/model/names";
+import { display, slug } from "@slipway/engine/model/names";
 import { activeDisk, activeVm, type InstanceRecord } from "@slipway/engine/model/records";
 import { newRequestId } from "@slipway/engine/steps/calls";
 import type { FlowContext } from "@slipway/engine/steps/context";
@@ -11,10 +10,8 @@ import type { DiskCid } from "@slipway/protocol/ids";
 import { findOrphanDisk, giveDisk } from "../store/disks.ts";
 import { findInstance } from "../store/instances.ts";
 import { diskByHand } from "./by-hand.ts";
+import { DiskNotInCloud, InstanceGone, InstanceIgnored, InstanceStarted } from "./errors.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
-
-const NO_DISK = 520001;
-const WRONG_STATE = 520003;
 
 /** `bosh attach-disk`: a disk of the orphan list, or one nobody knew, becomes the instance's. The old one is orphaned. */
 export const attachDisk = operation(attachDiskParams, async (params, task, tools) => {
@@ -24,18 +21,13 @@ export const attachDisk = operation(attachDiskParams, async (params, task, tools
     const context = flowContext(tools, task, deployment);
     await settleOpenIntents(context);
     const instance = await findInstance(tools.db, deployment, group, id);
-    if (instance === undefined)
-      throw new DirectorError(70001, `no instance '${group}/${id}'`, { status: 404 });
-    refuseUnfit(instance);
+    if (instance === undefined) throw InstanceGone({ deployment, instance: `${group}/${id}` });
+    refuseUnfit(instance, deployment);
     const before = activeDisk(instance);
     const known = before?.cid === cid ? before : await findOrphanDisk(tools.db, cid);
     const cpi = known?.cpi ?? before?.cpi ?? activeVm(instance)?.cpi ?? "";
     // Before anything is taken from the instance: a mistyped cid must not cost it its disk.
-    if (!(await isThere(cid, cpi, context)))
-      throw new DirectorError(
-        NO_DISK,
-        `the cloud has no disk '${cid}': ${display(instance)} keeps what it has`,
-      );
+    if (!(await isThere(cid, cpi, context))) throw DiskNotInCloud({ cid, instance: display(instance) });
     await task.stage("Attaching disk", [], 1).step(`${cid} to ${display(instance)}`, async () => {
       const run = diskByHand(instance, "another disk was attached by hand");
       if (before?.cid !== cid) {
@@ -72,12 +64,7 @@ async function isThere(cid: DiskCid, cpi: string, context: FlowContext): Promise
   }
 }
 
-function refuseUnfit(instance: InstanceRecord): void {
-  if (instance.ignore)
-    throw new DirectorError(190020, `${display(instance)} is ignored: run bosh unignore first`);
-  if (instance.state === "started")
-    throw new DirectorError(
-      WRONG_STATE,
-      `${display(instance)} is started: a disk can be attached only to a stopped instance. Run bosh stop first.`,
-    );
+function refuseUnfit(instance: InstanceRecord, deployment: string): void {
+  if (instance.ignore) throw InstanceIgnored({ deployment, instance: slug(instance) });
+  if (instance.state === "started") throw InstanceStarted({ deployment, instance: slug(instance) });
 }

@@ -1,5 +1,4 @@
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import {
   describeProblem,
   OFFERS,
@@ -8,10 +7,11 @@ import {
   type ResolutionName,
 } from "@slipway/engine/model/problems";
 import { aboutInstance, type FlowContext } from "@slipway/engine/steps/context";
-import { messageTrail } from "@slipway/kernel/errors";
 import { applyParams } from "@slipway/protocol/director/task-params";
 import { listProblems, resolveProblem } from "../store/problems.ts";
+import { adviceOf } from "../tasks/failure.ts";
 import type { TaskContext } from "../tasks/task.ts";
+import { BadResolution, Unresolved } from "./errors.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 import {
   activateDisk,
@@ -23,9 +23,6 @@ import {
 import { recreate } from "./problems/recreate.ts";
 import type { Resolution, SingleResolution } from "./problems/scene.ts";
 import { deleteVm, deleteVmReference, rebootVm } from "./problems/vm-resolutions.ts";
-
-const BAD_RESOLUTION = 410003;
-const UNRESOLVED = 100;
 
 const SINGLE: Readonly<Record<SingleResolution, Resolution>> = {
   reboot_vm: rebootVm,
@@ -64,7 +61,7 @@ export const cckApply = operation(applyParams, (params, task, tools) =>
         await task.write((db) => resolveProblem(db, id));
       } catch (error) {
         context.signal.throwIfAborted();
-        failures.push(`Error resolving problem '${id}': ${messageTrail(error)}`);
+        failures.push(`Error resolving problem '${id}': ${adviceOf(error)}`);
       }
     };
 
@@ -82,9 +79,9 @@ export const cckApply = operation(applyParams, (params, task, tools) =>
         await recreate(anew, params.max_in_flight_overrides ?? {}, carry, task, tools, context);
     } catch (error) {
       context.signal.throwIfAborted();
-      failures.push(messageTrail(error));
+      failures.push(adviceOf(error));
     }
-    if (failures.length > 0) throw new DirectorError(UNRESOLVED, failures.join("\n"));
+    if (failures.length > 0) throw Unresolved({ failures });
     return `${choices.length} resolved`;
   }),
 );
@@ -117,11 +114,7 @@ function chosen(
     const { resolutions: offered, byDefault } = OFFERS[problem.type];
     const given = resolutions[problem.id] ?? byDefault;
     const name = offered.find((one) => one === given);
-    if (name === undefined)
-      throw new DirectorError(
-        BAD_RESOLUTION,
-        `problem ${problem.id} (${problem.type}) cannot be resolved by '${given}', only by one of ${offered.join(", ")}; nothing was done`,
-      );
+    if (name === undefined) throw BadResolution({ problem: problem.id, type: problem.type, given, offered });
     return [{ problem, name }];
   });
 }

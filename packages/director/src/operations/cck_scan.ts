@@ -1,9 +1,9 @@
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { scanParams } from "@slipway/protocol/director/task-params";
 import { findDeployment } from "../store/deployments.ts";
 import { loadInstances } from "../store/instances.ts";
 import { saveScan } from "../store/problems.ts";
+import { DeploymentGone } from "./errors.ts";
 import { deploymentLock, flowContext, operation } from "./operation.ts";
 import { scanDisks, scanVms } from "./problems/scan.ts";
 
@@ -12,7 +12,7 @@ export const cckScan = operation(scanParams, ({ deployment: name }, task, tools)
   // As upstream: while somebody changes it, there is nothing to be said about it.
   task.withLock(deploymentLock(name), 0, async () => {
     const deployment = await findDeployment(tools.db, name);
-    if (deployment === undefined) throw new DirectorError(70000, `there is no deployment called '${name}'`);
+    if (deployment === undefined) throw DeploymentGone({ deployment: name });
     const context = flowContext(tools, task, name);
     await settleOpenIntents(context);
     const instances = await loadInstances(tools.db, name);

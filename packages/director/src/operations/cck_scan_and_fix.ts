@@ -1,9 +1,9 @@
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { describeProblem } from "@slipway/engine/model/problems";
-import { messageTrail } from "@slipway/kernel/errors";
 import { scanAndFixParams } from "@slipway/protocol/director/task-params";
 import { loadInstances } from "../store/instances.ts";
+import { adviceOf } from "../tasks/failure.ts";
+import { Unresolved } from "./errors.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 import { recreate } from "./problems/recreate.ts";
 import { missingVm, scanVms } from "./problems/scan.ts";
@@ -34,14 +34,14 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
           await stage.step(describeProblem(problem), work);
         } catch (error) {
           context.signal.throwIfAborted();
-          failures.push(messageTrail(error));
+          failures.push(adviceOf(error));
         }
       },
       task,
       tools,
       context,
     );
-    if (failures.length > 0) throw new DirectorError(100, failures.join("\n"));
+    if (failures.length > 0) throw Unresolved({ failures });
     return "scan and fix complete";
   }),
 );

@@ -1,6 +1,5 @@
 import { runInstance } from "@slipway/engine/flows/run-instance";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { display } from "@slipway/engine/model/names";
 import type { InstanceRecord } from "@slipway/engine/model/records";
 import { planDeletion } from "@slipway/engine/plan/deletion";
@@ -9,12 +8,12 @@ import { deleteDeploymentParams } from "@slipway/protocol/director/task-params";
 import { deleteDeployment as deleteRecord, findDeployment } from "../store/deployments.ts";
 import { loadInstances } from "../store/instances.ts";
 import { askAgents } from "./ask-agents.ts";
+import { CannotStop, HasIgnored } from "./errors.ts";
 import { inFlight } from "./in-flight.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 
 const AT_ONCE = 32;
 const NO_WATCH: readonly [number, number] = [0, 0];
-const IGNORED = 190021;
 /** With --force the VMs go whatever their agents say. */
 const FORCE_ANSWER_MS = 5_000;
 /** Without it nothing is deleted if one is silent, and it can be run again: no need to wait as long as a deploy. */
@@ -37,7 +36,7 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
     await inFlight(instances, AT_ONCE, (instance) =>
       stage.step(display(instance), async () => {
         const agent = reports.get(instance.uuid);
-        refuseSilent(instance, agent, force);
+        if (!force) refuseSilent(instance, agent, name);
         const plan = planDeletion(instance, {
           agent,
           orphanVm: false,
@@ -56,19 +55,12 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
 
 function refuseIgnored(instances: readonly InstanceRecord[], name: string): void {
   const ignored = instances.filter(({ ignore }) => ignore).map(display);
-  if (ignored.length > 0)
-    throw new DirectorError(
-      IGNORED,
-      `deployment '${name}' has ignored instances: ${ignored.join(", ")}. Run bosh unignore first.`,
-    );
+  if (ignored.length > 0) throw HasIgnored({ deployment: name, instances: ignored });
 }
 
-function refuseSilent(instance: InstanceRecord, agent: AgentReport | undefined, force: boolean): void {
-  if (force || agent === undefined || agent.responsive) return;
+function refuseSilent(instance: InstanceRecord, agent: AgentReport | undefined, deployment: string): void {
+  if (agent === undefined || agent.responsive) return;
   // What it advises is for VMs that are to live on.
-  const [what] = agent.why.split("; next: ");
-  throw new DirectorError(
-    450002,
-    `the agent of ${display(instance)} does not answer: ${what}. Next: with --force its VM is deleted without being stopped`,
-  );
+  const [what = ""] = agent.why.split("; next: ");
+  throw CannotStop({ deployment, instance: display(instance), why: what });
 }

@@ -1,12 +1,11 @@
 import { runOther } from "@slipway/engine/flows/run-steps";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { deleteStemcellParams } from "@slipway/protocol/director/task-params";
 import { wasDone } from "../store/events.ts";
 import { listStemcells, mustBeUnused } from "../store/stemcells.ts";
+import { NoSuchStemcell } from "./errors.ts";
 import { flowContext, operation } from "./operation.ts";
 
 const LOCK_MS = 10_000;
-const NOT_FOUND = 50003;
 
 export const deleteStemcell = operation(
   deleteStemcellParams,
@@ -16,8 +15,7 @@ export const deleteStemcell = operation(
       const deleted = { action: "delete", objectType: "stemcell", objectName: `${name}/${version}` };
       if (rows.length === 0 && (await wasDone(tools.db, task.id, deleted)))
         return `/stemcells/${name}/${version}`;
-      if (rows.length === 0)
-        throw new DirectorError(NOT_FOUND, `no stemcell '${name}/${version}'`, { status: 404 });
+      if (rows.length === 0) throw NoSuchStemcell({ name, version });
       for (const row of rows) await mustBeUnused(tools.db, row.id);
       const stage = task.stage("Deleting stemcell from cloud", [], rows.length);
       for (const row of rows) {

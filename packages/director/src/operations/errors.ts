@@ -1,5 +1,7 @@
 import { defineError } from "@slipway/kernel/errors";
 
+/** Every failure of operations, with upstream's numbers. DIO-00x tasks, 01x deploys, 02x disks and stemcells, 03x cloud-check. */
+
 export const ParamsUnreadable = defineError<{ task: number; problems: string }>({
   code: "DIO-001",
   kind: "bug",
@@ -12,4 +14,191 @@ export const JobsNotSupported = defineError<{ groups: string }>({
   kind: "operator",
   message: (p) => `the manifest has jobs in ${p.groups}, and this Director does not run releases yet`,
   next: "Deploy groups with `jobs: []`: VMs, networks and disks are managed; releases come later.",
+});
+
+export const NoDeploymentNamed = defineError<{ task: number }>({
+  code: "DIO-003",
+  kind: "bug",
+  number: 70000,
+  message: (p) => `task ${p.task} was queued without the name of its deployment`,
+  next: "Run the command again, and report this if it happens again.",
+});
+
+export const DeploymentGone = defineError<{ deployment: string }>({
+  code: "DIO-004",
+  kind: "operator",
+  number: 70000,
+  message: (p) => `there is no deployment '${p.deployment}'`,
+  next: "`bosh deployments` lists them.",
+});
+
+export const InstanceGone = defineError<{ deployment: string; instance: string }>({
+  code: "DIO-005",
+  kind: "operator",
+  number: 70001,
+  status: 404,
+  message: (p) => `deployment '${p.deployment}' has no instance '${p.instance}'`,
+  next: "`bosh -d {deployment} instances` lists them.",
+});
+
+export const OtherDeployment = defineError<{ named: string; deployment: string }>({
+  code: "DIO-010",
+  kind: "operator",
+  number: 440001,
+  message: (p) => `the manifest is of deployment '${p.named}', not '${p.deployment}'`,
+  next: "Run `bosh -d {named} deploy`, or correct the manifest's `name`.",
+});
+
+export const ConfigsGone = defineError<{ ids: readonly number[] }>({
+  code: "DIO-011",
+  kind: "operator",
+  number: 190025,
+  message: (p) =>
+    `the deploy was asked for with configs that are not there: no config with id ${p.ids.join(", ")}`,
+  next: "Run `bosh deploy` again. `bosh configs` lists those that are there.",
+});
+
+export const NoCloudConfig = defineError<Record<never, never>>({
+  code: "DIO-012",
+  kind: "operator",
+  number: 440001,
+  message: () => "there is no cloud config",
+  next: "Run `bosh update-cloud-config` first.",
+});
+
+export const NothingDeployed = defineError<{ deployment: string }>({
+  code: "DIO-013",
+  kind: "operator",
+  number: 70000,
+  message: (p) =>
+    `deployment '${p.deployment}' has never been deployed to its end: there is no manifest to go by`,
+  next: "Run `bosh -d {deployment} deploy`; with --fix it replaces VMs that are gone or silent.",
+});
+
+export const HasIgnored = defineError<{ deployment: string; instances: readonly string[] }>({
+  code: "DIO-014",
+  kind: "operator",
+  number: 190021,
+  message: (p) => `deployment '${p.deployment}' has ignored instances: ${p.instances.join(", ")}`,
+  next: "Run `bosh -d {deployment} unignore` for each of them first.",
+});
+
+export const CannotStop = defineError<{ deployment: string; instance: string; why: string }>({
+  code: "DIO-015",
+  kind: "outside",
+  number: 450002,
+  message: (p) => `the agent of ${p.instance} does not answer: ${p.why}`,
+  next: "With `bosh -d {deployment} delete-deployment --force` its VM is deleted without being stopped.",
+});
+
+export const DiskNotInCloud = defineError<{ cid: string; instance: string }>({
+  code: "DIO-020",
+  kind: "operator",
+  number: 520001,
+  message: (p) => `the cloud has no disk '${p.cid}': ${p.instance} keeps what it has`,
+  next: "Run `bosh attach-disk` again with the cid of a disk that the cloud has.",
+});
+
+interface ForDisk {
+  readonly deployment: string;
+  /** `group/id`, as commands take it. */
+  readonly instance: string;
+}
+
+export const InstanceIgnored = defineError<ForDisk>({
+  code: "DIO-021",
+  kind: "operator",
+  number: 190020,
+  message: (p) => `${p.instance} is ignored`,
+  next: "Run `bosh -d {deployment} unignore {instance}` first.",
+});
+
+export const InstanceStarted = defineError<ForDisk>({
+  code: "DIO-022",
+  kind: "operator",
+  number: 520003,
+  message: (p) => `${p.instance} is started: a disk can be attached only to a stopped instance`,
+  next: "Run `bosh -d {deployment} stop {instance}` first.",
+});
+
+export const NobodyHasDisk = defineError<{ cid: string }>({
+  code: "DIO-023",
+  kind: "operator",
+  number: 520001,
+  status: 404,
+  message: (p) => `no instance has disk '${p.cid}'`,
+  next: "`bosh instances --details` lists the disks of instances, `bosh disks --orphaned` the others.",
+});
+
+export const DiskOfStarted = defineError<ForDisk & { cid: string }>({
+  code: "DIO-024",
+  kind: "operator",
+  number: 520002,
+  message: (p) =>
+    `disk '${p.cid}' is in use by ${p.instance} of deployment '${p.deployment}', which is started`,
+  next: "Run `bosh -d {deployment} stop {instance}` first.",
+});
+
+export const NoSuchStemcell = defineError<{ name: string; version: string }>({
+  code: "DIO-025",
+  kind: "operator",
+  number: 50003,
+  status: 404,
+  message: (p) => `there is no stemcell '${p.name}/${p.version}'`,
+  next: "`bosh stemcells` lists them.",
+});
+
+export const BadResolution = defineError<{
+  problem: number;
+  type: string;
+  given: string;
+  offered: readonly string[];
+}>({
+  code: "DIO-030",
+  kind: "operator",
+  number: 410003,
+  message: (p) =>
+    `problem ${p.problem} (${p.type}) cannot be resolved by '${p.given}', only by one of ${p.offered.join(", ")}; nothing was done`,
+  next: "Run `bosh cloud-check` again and choose one of these.",
+});
+
+export const Unresolved = defineError<{ failures: readonly string[] }>({
+  code: "DIO-031",
+  kind: "outside",
+  number: 100,
+  message: (p) => p.failures.join("\n"),
+  next: "Run `bosh cloud-check` again for what is left.",
+});
+
+export const VmHoldsDisk = defineError<{ vm: string; disk: string; instance: string }>({
+  code: "DIO-032",
+  kind: "operator",
+  number: 390003,
+  message: (p) => `the cloud still has VM '${p.vm}', and disk '${p.disk}' of ${p.instance} is attached to it`,
+  next: "Choose delete_vm or recreate_vm, which set the disk free.",
+});
+
+export const OtherDiskActive = defineError<{ instance: string; active: string; disk: string }>({
+  code: "DIO-033",
+  kind: "operator",
+  number: 390003,
+  message: (p) =>
+    `${p.instance} has the active disk '${p.active}' already: disk '${p.disk}' can only be moved to the orphaned disks`,
+  next: "Choose delete_disk, which moves it there.",
+});
+
+export const SilentWithDisk = defineError<{ instance: string; why: string }>({
+  code: "DIO-034",
+  kind: "outside",
+  number: 390003,
+  message: (p) => `the agent of ${p.instance} does not answer: ${p.why}`,
+  next: "Reboot or recreate its VM first: `bosh cloud-check` offers both.",
+});
+
+export const NotWanted = defineError<{ instance: string }>({
+  code: "DIO-035",
+  kind: "operator",
+  number: 70001,
+  message: (p) => `the manifest does not want ${p.instance} any more`,
+  next: "The next `bosh deploy` deletes it.",
 });

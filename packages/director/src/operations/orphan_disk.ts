@@ -1,11 +1,11 @@
 import { changeInstance, runSteps } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { orphanDiskParams } from "@slipway/protocol/director/task-params";
 import type { DiskCid } from "@slipway/protocol/ids";
 import { diskHolder } from "../store/disks.ts";
 import { wasDone } from "../store/events.ts";
 import { diskByHand } from "./by-hand.ts";
+import { DiskOfStarted, NobodyHasDisk } from "./errors.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 
 /** `bosh orphan-disk`: taken from its instance, kept in the orphan list. */
@@ -14,7 +14,7 @@ export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }
   const holder = await diskHolder(tools.db, cid);
   const orphaned = { action: "orphan", objectType: "disk", objectName: cid };
   if (holder === undefined && (await wasDone(tools.db, task.id, orphaned))) return `disk ${cid} is orphaned`;
-  if (holder === undefined) throw new DirectorError(520001, `no instance has disk '${cid}'`, { status: 404 });
+  if (holder === undefined) throw NobodyHasDisk({ cid });
   const { deployment } = holder;
   return await task.withLock(deploymentLock(deployment), DEPLOYMENT_LOCK_MS, async () => {
     const context = flowContext(tools, task, deployment);
@@ -25,10 +25,7 @@ export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }
       instance.state === "started" &&
       instance.disks.some((disk) => disk.cid === cid && disk.attachedTo !== null)
     )
-      throw new DirectorError(
-        520002,
-        `disk '${cid}' is in use by ${holder.instance} of deployment '${deployment}', which is started. Run bosh stop first.`,
-      );
+      throw DiskOfStarted({ cid, instance: holder.instance, deployment });
     await task.stage("Orphan disk", [], 1).step(cid, async () => {
       // First: the next deploy looks at the instance again, whatever becomes of this.
       await changeInstance(instance.uuid, context, (writes) =>

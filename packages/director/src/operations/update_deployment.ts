@@ -1,6 +1,5 @@
 import { problemsError } from "@slipway/engine/documents/problems";
 import { KnownInstances } from "@slipway/engine/flows/run-instance";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import type { DesiredInstance } from "@slipway/engine/model/goal";
 import type { InstanceRecord } from "@slipway/engine/model/records";
 import { describePlan, planAsJson } from "@slipway/engine/plan/dry-run";
@@ -21,6 +20,7 @@ import { createInstances } from "../store/instances.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import { executePlan, narrowed } from "./deploy/execute.ts";
 import { gather, type Request } from "./deploy/gather.ts";
+import { NothingDeployed } from "./errors.ts";
 import {
   DEPLOYMENT_LOCK_MS,
   deploymentLock,
@@ -103,11 +103,7 @@ async function requestOf(
     const configIds = [...params.cloud_config_ids, ...params.runtime_config_ids];
     return { ...given, manifestText: params.manifest, configIds, state: undefined };
   }
-  if (manifestText === null)
-    throw new DirectorError(
-      70000,
-      `deployment '${name}' has never been deployed: there is nothing to change`,
-    );
+  if (manifestText === null) throw NothingDeployed({ deployment: name });
   const [summary] = await listDeployments(tools.db, [name]);
   const { group, instance, to } = params.state;
   return {

@@ -1,12 +1,12 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { updateInstanceParams } from "@slipway/protocol/director/task-params";
+import { NoDeploymentNamed } from "./errors.ts";
 import { operation } from "./operation.ts";
 import { changeState } from "./update_deployment.ts";
 
 /** `--no-converge`: one instance, and nothing of the others is looked at. */
 export const updateInstance = operation(updateInstanceParams, async (params, task, tools) => {
   const { group, instance, action, hard, skip_drain: skipDrain, ignore_unresponsive_agent: fix } = params;
-  if (task.deployment === undefined) throw new DirectorError(70000, "no deployment was named");
+  if (task.deployment === undefined) throw NoDeploymentNamed({ task: task.id });
   const to = {
     start: "started",
     stop: hard ? "detached" : "stopped",

@@ -1,7 +1,7 @@
 import { BadWrite } from "@slipway/engine/journal/errors";
 import { canonical } from "@slipway/engine/manifest/canonical";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { sql } from "kysely";
+import { NameTaken } from "./errors.ts";
 import { refusal } from "./failures.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
@@ -37,10 +37,7 @@ export async function ensureDeployment(db: Db, name: string): Promise<Deployment
     .select("name")
     .where("canonical", "=", form)
     .executeTakeFirst();
-  throw new DirectorError(
-    190009,
-    `Invalid deployment name '${name}': the canonical name '${form}' is taken by the deployment '${other?.name ?? "?"}'`,
-  );
+  throw NameTaken({ name, canonical: form, holder: other?.name ?? "?" });
 }
 
 export async function findDeployment(db: Db, name: string): Promise<DeploymentRecord | undefined> {

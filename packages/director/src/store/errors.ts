@@ -145,3 +145,20 @@ export const DiskInUse = defineError<{ cid: string; instance: string; deployment
   message: (p) => `the disk ${p.cid} belongs to the instance ${p.instance} of the deployment ${p.deployment}`,
   next: "Orphan it there first (bosh orphan-disk), then attach it here.",
 });
+
+export const NameTaken = defineError<{ name: string; canonical: string; holder: string }>({
+  code: "DIS-042",
+  kind: "operator",
+  number: 190009,
+  message: (p) =>
+    `Invalid deployment name '${p.name}': the canonical name '${p.canonical}' is taken by the deployment '${p.holder}'`,
+  next: "Give the deployment a name that differs in more than case, underscores and dots.",
+});
+
+export const StemcellInUse = defineError<{ name: string; version: string; deployments: readonly string[] }>({
+  code: "DIS-043",
+  kind: "operator",
+  number: 50004,
+  message: (p) => `Stemcell '${p.name}/${p.version}' is still in use by: ${p.deployments.join(", ")}`,
+  next: "Deploy these with another stemcell, or delete them, and run `bosh delete-stemcell {name}/{version}` again.",
+});

@@ -1,7 +1,7 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import type { StemcellRecord } from "@slipway/engine/model/records";
 import type { StemcellCid } from "@slipway/protocol/ids";
 import { sql } from "kysely";
+import { StemcellInUse } from "./errors.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 
@@ -116,6 +116,6 @@ export async function mustBeUnused(db: Db, id: number): Promise<void> {
     .execute();
   const [first] = rows;
   if (first === undefined) return;
-  const users = rows.map((row) => row.deployment).join(", ");
-  throw new DirectorError(50004, `Stemcell '${first.name}/${first.version}' is still in use by: ${users}`);
+  const { name, version } = first;
+  throw StemcellInUse({ name, version, deployments: rows.map((row) => row.deployment) });
 }

@@ -12,6 +12,7 @@ export const DirectorStopping = defineError<{ task: number }>({
 export const LockTaken = defineError<{ what: string; holder: string; since: string }>({
   code: "DIT-010",
   kind: "operator",
+  number: 100,
   message: (p) => `${p.what} is locked by ${p.holder} since ${p.since}`,
   next: "Wait until that task has ended, or cancel it with `bosh cancel-task`, and try again.",
 });
@@ -33,6 +34,7 @@ export const UnknownWork = defineError<{ task: number; type: string }>({
 export const BadTaskQuery = defineError<{ field: string; given: string; expected: string }>({
   code: "DIT-021",
   kind: "operator",
+  number: 40005,
   message: (p) => `'${p.field}' of the task query must be ${p.expected}, not '${p.given}'`,
   next: "Correct the query.",
 });

@@ -1,4 +1,3 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { defineError } from "@slipway/kernel/errors";
 import { scrubUrls } from "@slipway/protocol/schema/scrub";
 import { EVEN_GROWTH, growth } from "@slipway/testkit/growth";
@@ -11,6 +10,13 @@ const DiskFull = defineError<Record<never, never>>({
   kind: "outside",
   message: () => "the disk is full",
   next: "Make room.",
+});
+const NoRoom = defineError<Record<never, never>>({
+  code: "TST-003",
+  kind: "outside",
+  number: 500001,
+  message: () => "no room",
+  next: "Look.",
 });
 const Mistake = defineError<Record<never, never>>({
   code: "TST-002",
@@ -25,19 +31,19 @@ describe("the failure of a task", () => {
     ["nothing", undefined, 100, "unknown error"],
     ["an error without a word", new Error(""), 100, "unknown error"],
     ["an error of several lines", new Error("a\n  b\u0000c"), 100, "a b c"],
-    ["upstream's error", new DirectorError(70000, "no such deployment"), 70000, "no such deployment"],
+    ["one with upstream's number", NoRoom({}), 500001, "no room (TST-003). Next: Look."],
     [
       "one inside another",
-      new Error("deploy", { cause: new DirectorError(190014, "x") }),
-      190014,
-      "deploy: x",
+      new Error("deploy", { cause: NoRoom({}) }),
+      500001,
+      "deploy: no room (TST-003). Next: Look.",
     ],
     ["one of the catalogue", DiskFull({}), 100, "the disk is full (TST-001). Next: Make room."],
     [
-      "one of the catalogue inside upstream's",
-      new DirectorError(500001, "no room", { cause: DiskFull({}) }),
+      "one with a number inside one without",
+      DiskFull({}, { cause: NoRoom({}) }),
       500001,
-      "no room: the disk is full (TST-001). Next: Make room.",
+      "the disk is full: no room (TST-001). Next: Make room.",
     ],
     [
       "a mistake of ours",

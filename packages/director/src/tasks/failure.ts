@@ -1,4 +1,3 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { errorText, messageTrail, SlipwayError, toError } from "@slipway/kernel/errors";
 import { scrubUrls } from "@slipway/protocol/schema/scrub";
 
@@ -6,6 +5,7 @@ import { scrubUrls } from "@slipway/protocol/schema/scrub";
 export const GENERIC_CODE = 100;
 export const CANCELLED_CODE = 10001;
 
+const UNKNOWN = "unknown error";
 const LONGEST_RESULT = 128;
 const LONGEST_MESSAGE = 4000;
 const LONGEST_CHAIN = 8;
@@ -20,20 +20,24 @@ export interface Failure {
 
 export function failureOf(error: unknown, taskId: number): Failure {
   const chain = causes(error);
-  const base = oneLine(messageTrail(error)) || "unknown error";
-  const known = chain.find((one) => one instanceof SlipwayError);
-  const next = known === undefined || known.kind === "bug" ? "" : hint(known, base);
   const unexpected = chain.some(isBug) ? ` (unexpected; see \`bosh task ${taskId} --debug\`)` : "";
   return {
     code: chain.map(numberOf).find((number) => number !== undefined) ?? GENERIC_CODE,
-    message: `${base}${next}${unexpected}`,
-    result: shortResult(base),
+    message: `${adviceOf(error)}${unexpected}`,
+    result: shortResult(messageTrail(error) || UNKNOWN),
   };
+}
+
+/** What happened, in one line, and what the operator does next. */
+export function adviceOf(error: unknown): string {
+  const base = oneLine(messageTrail(error)) || UNKNOWN;
+  const known = causes(error).find((one) => one instanceof SlipwayError);
+  return known === undefined || known.kind === "bug" ? base : `${base}${hint(known, base)}`;
 }
 
 /** The one users of the CLI know. */
 const numberOf = (error: Error): number | undefined =>
-  error instanceof DirectorError ? error.code : error instanceof SlipwayError ? error.number : undefined;
+  error instanceof SlipwayError ? error.number : undefined;
 
 /** Some messages say what to do themselves. */
 const hint = ({ code, next }: SlipwayError, message: string): string =>

@@ -1,4 +1,3 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import type { Clock } from "@slipway/kernel/clock";
 import type { TaskState, TaskType, task, tasksQuery } from "@slipway/protocol/director/task";
 import type { Told } from "@slipway/protocol/schema/told";
@@ -38,14 +37,11 @@ const SHOWN: readonly string[] = [
   "update_stemcell",
   "export_release",
 ];
-const INVALID_VALUE = 40005;
 
 export function taskFilter(query: TaskQuery): TaskFilter {
   const { state, verbose = "1", limit } = query;
-  if (limit !== undefined && !/^-?\d{1,9}$/.test(limit)) {
-    const cause = BadTaskQuery({ field: "limit", given: limit.slice(0, 40), expected: "a whole number" });
-    throw new DirectorError(INVALID_VALUE, cause.message, { cause });
-  }
+  if (limit !== undefined && !/^-?\d{1,9}$/.test(limit))
+    throw BadTaskQuery({ field: "limit", given: limit.slice(0, 40), expected: "a whole number" });
   return {
     states: state
       ?.split(",")

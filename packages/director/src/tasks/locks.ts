@@ -1,4 +1,3 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import type { Clock } from "@slipway/kernel/clock";
 import type { lock } from "@slipway/protocol/director/lock";
 import type { Told } from "@slipway/protocol/schema/told";
@@ -7,7 +6,6 @@ import { type Lease, leaseLostAs, mine } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
 import type { Bell } from "./bell.ts";
 import { LockLost, LockTaken } from "./errors.ts";
-import { GENERIC_CODE } from "./failure.ts";
 
 export const deploymentLock = (deployment: string): string => `lock:deployment:${deployment}`;
 export const instanceLock = (uuid: string): string => `lock:instance:${uuid}`;
@@ -116,8 +114,7 @@ export class TaskLocks {
     const { rows } = await sql<Holder>`
       select locks.task_id, tasks.description, tasks.username, acquired_at, clock_timestamp() as now
       from locks left join tasks on tasks.id = locks.task_id where name = ${name}`.execute(this.#db);
-    const cause = LockTaken({ what: whatOf(name), ...holderOf(rows[0]) });
-    return new DirectorError(GENERIC_CODE, cause.message, { cause });
+    return LockTaken({ what: whatOf(name), ...holderOf(rows[0]) });
   }
 
   async #release(name: string): Promise<void> {

@@ -1,7 +1,7 @@
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { freshDatabase } from "@slipway/testkit/database";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { NameTaken } from "../store/errors.ts";
 import type { Db } from "../store/schema.ts";
 import { findTask } from "./list.ts";
 import { deploymentLock } from "./locks.ts";
@@ -93,9 +93,14 @@ describe("a task that runs", () => {
   });
 
   it.each([
-    ["upstream's", () => new DirectorError(70000, "no such deployment"), 70000, "no such deployment"],
     [
-      "ours",
+      "the catalogue",
+      () => NameTaken({ name: "a", canonical: "a", holder: "A" }),
+      190009,
+      expect.stringMatching(/^Invalid deployment name 'a': .* 'A' \(DIS-042\)\. Next: Give /),
+    ],
+    [
+      "our own making",
       () => new TypeError("x is undefined"),
       100,
       "x is undefined (unexpected; see `bosh task 1 --debug`)",

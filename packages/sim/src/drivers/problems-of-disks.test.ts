@@ -67,7 +67,7 @@ describe("a disk", () => {
     const { state, message } = await apply("activate_disk");
     expect({ state, message }).toMatchObject({
       state: "error",
-      message: expect.stringMatching(/active disk/),
+      message: expect.stringMatching(/active disk.*Next: Choose delete_disk/),
     });
     const { disk } = await db();
     await stage.bench.db.deleteFrom("persistent_disks").where("cid", "=", disk.cid).execute();

@@ -192,7 +192,7 @@ describe("a VM whose agent is silent", () => {
     const { state, message } = await apply("delete_vm_reference", silent);
     expect({ state, message }).toMatchObject({
       state: "error",
-      message: expect.stringMatching(/is attached/),
+      message: expect.stringMatching(/is attached.*Next: Choose delete_vm or recreate_vm/),
     });
     expect((await db()).vm.cid).toBe(vm.cid);
     expect(await stage.bench.broken()).toEqual([]);

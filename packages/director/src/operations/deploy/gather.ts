@@ -6,7 +6,6 @@ import { parseCloudConfig } from "@slipway/engine/manifest/cloud-config";
 import { parseManifest } from "@slipway/engine/manifest/deployment";
 import type { CloudConfig, Manifest, UpdatePolicy } from "@slipway/engine/manifest/model";
 import { referenceProblems } from "@slipway/engine/manifest/references";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import type { PlanInput, PlanOptions, StateChange } from "@slipway/engine/plan/model";
 import type { FlowContext } from "@slipway/engine/steps/context";
@@ -16,11 +15,9 @@ import { loadInstances } from "../../store/instances.ts";
 import { takenIps } from "../../store/ips.ts";
 import { listStemcells } from "../../store/stemcells.ts";
 import { askAgents } from "../ask-agents.ts";
-import { JobsNotSupported } from "../errors.ts";
+import { ConfigsGone, JobsNotSupported, NoCloudConfig, OtherDeployment } from "../errors.ts";
 import type { OperationContext } from "../operation.ts";
 
-const NO_CLOUD_CONFIG = 440001;
-const UNKNOWN_CONFIG = 190025;
 /** With --fix silent agents are expected: they are not waited for as long as one that is only busy. */
 const FIX_ANSWER_MS = 15_000;
 
@@ -74,24 +71,18 @@ function readManifest({ manifestText, deployment }: Request): Manifest {
   if (open.length > 0) throw problemsError("the manifest has variables without a value", open);
   const parsed = parseManifest(document);
   if (!parsed.ok) throw problemsError("the manifest is not valid", parsed.problems);
-  if (parsed.manifest.name !== deployment)
-    throw new DirectorError(
-      440001,
-      `the manifest is of deployment '${parsed.manifest.name}', not '${deployment}'`,
-    );
+  if (parsed.manifest.name !== deployment) throw OtherDeployment({ named: parsed.manifest.name, deployment });
   return parsed.manifest;
 }
 
 async function readCloudConfig({ configIds }: Request, tools: OperationContext): Promise<CloudConfig> {
   const configs = await findConfigs(tools.db, configIds);
   const missing = configIds.filter((id) => !configs.some((config) => config.id === id));
-  if (missing.length > 0)
-    throw new DirectorError(UNKNOWN_CONFIG, `no config with id ${missing.join(", ")}: run the deploy again`);
+  if (missing.length > 0) throw ConfigsGone({ ids: missing });
   const documents = configs
     .filter(({ type }) => type === "cloud")
     .map((config) => parseYaml(config.content, `cloud config '${config.name}'`));
-  if (documents.length === 0)
-    throw new DirectorError(NO_CLOUD_CONFIG, "there is no cloud config: run bosh update-cloud-config first");
+  if (documents.length === 0) throw NoCloudConfig({});
   const parsed = parseCloudConfig(documents);
   if (!parsed.ok) throw problemsError("the cloud config is not valid", parsed.problems);
   return parsed.cloudConfig;

@@ -1,15 +1,13 @@
 import { AgentRefused, AgentSilent } from "@slipway/engine/agents/agent";
 import { causeOf } from "@slipway/engine/flows/errors";
 import { changeInstance, runSteps } from "@slipway/engine/flows/run-steps";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { display, slug } from "@slipway/engine/model/names";
 import { activeDisk, activeVm, type DiskRecord } from "@slipway/engine/model/records";
 import type { StepName } from "@slipway/engine/steps/steps";
 import { forgetDisk } from "../../store/disks.ts";
+import { OtherDiskActive, SilentWithDisk } from "../errors.ts";
 import { hasDisk, mountsOf } from "./look.ts";
 import { type Resolution, runByHand, type Scene } from "./scene.ts";
-
-const CANNOT = 390003;
 
 const troubled = ({ problem, instance }: Scene): DiskRecord | undefined =>
   instance.disks.find(({ cid }) => cid === problem.disk);
@@ -51,7 +49,8 @@ export const deleteDisk: Resolution = async (scene) => {
   const { context, instance } = scene;
   const disk = troubled(scene);
   if (disk === undefined || disk.active) return;
-  if (disk.attachedTo !== null && !(await answers(scene))) throw silent(scene, "its disk may be in use");
+  if (disk.attachedTo !== null && !(await answers(scene)))
+    throw SilentWithDisk({ instance: display(instance), why: "its disk may be in use" });
   const steps: readonly StepName[] = ["unmount_old_disk", "detach_old_disk", "orphan_disk"];
   await runSteps(steps, runByHand({ instance }, "inactive", { disksToGo: [disk.cid] }), context);
 };
@@ -62,10 +61,7 @@ export const activateDisk: Resolution = async (scene) => {
   if (disk === undefined || disk.active) return;
   const active = activeDisk(instance);
   if (active !== undefined)
-    throw new DirectorError(
-      CANNOT,
-      `${display(instance)} has the active disk '${active.cid}' already: disk '${disk.cid}' can only be moved to the orphaned disks`,
-    );
+    throw OtherDiskActive({ instance: display(instance), active: active.cid, disk: disk.cid });
   await changeInstance(instance.uuid, context, (writes) => {
     writes.switchDisk(disk.cid);
     // The next deploy attaches and mounts it.
@@ -85,7 +81,8 @@ async function bringBack(scene: Scene, steps: readonly StepName[]): Promise<void
   const vm = activeVm(instance);
   if (disk === undefined || !disk.active || vm === undefined) return;
   const mounted = await mountsOf(vm, context);
-  if (mounted === "silent") throw silent(scene, "nothing can be mounted there");
+  if (mounted === "silent")
+    throw SilentWithDisk({ instance: display(instance), why: "nothing can be mounted there" });
   if (mounted?.includes(disk.cid) && disk.mounted)
     return context.debug(`disk ${disk.cid} is mounted: nothing is done`);
   await runSteps(steps, runByHand(scene, "its disk is not mounted where it should be"), context);
@@ -95,9 +92,3 @@ async function answers({ instance, context }: Scene): Promise<boolean> {
   const vm = activeVm(instance);
   return vm !== undefined && (await mountsOf(vm, context)) !== "silent";
 }
-
-const silent = ({ instance }: Scene, why: string): DirectorError =>
-  new DirectorError(
-    CANNOT,
-    `the agent of ${display(instance)} does not answer: ${why}. Reboot or recreate its VM first.`,
-  );

@@ -1,5 +1,4 @@
 import type { KnownInstances } from "@slipway/engine/flows/run-instance";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import type { FoundProblem } from "@slipway/engine/model/problems";
 import type { GroupPlan, InstancePlan, Plan } from "@slipway/engine/plan/model";
 import type { FlowContext } from "@slipway/engine/steps/context";
@@ -7,6 +6,7 @@ import { findDeployment, listDeployments } from "../../store/deployments.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import { carryOut, narrowed } from "../deploy/execute.ts";
 import { gather } from "../deploy/gather.ts";
+import { NothingDeployed, NotWanted } from "../errors.ts";
 import { inFlight } from "../in-flight.ts";
 import type { OperationContext } from "../operation.ts";
 import { AS_DEPLOYED, planned, reserve } from "../update_deployment.ts";
@@ -44,10 +44,7 @@ export async function recreate<R extends Recreation>(
     await inFlight(its, atOnce, (one) =>
       carry(one, async (progress) => {
         if (!plan.desired.some(({ uuid }) => uuid === one.problem.instance))
-          throw new DirectorError(
-            70001,
-            "the manifest does not want it any more: the next deploy deletes it",
-          );
+          throw NotWanted({ instance: `${name}/${one.problem.instance}` });
         for (const { step, watchMs } of plansOf(one, group, plan))
           await carryOut(step, one.wait ? watchMs : null, progress, context, known);
       }),
@@ -68,10 +65,7 @@ async function planFor(
   const deployment = await findDeployment(tools.db, context.deployment);
   const manifestText = deployment?.manifestText ?? null;
   if (deployment === undefined || manifestText === null)
-    throw new DirectorError(
-      70000,
-      `deployment '${context.deployment}' has never been deployed to its end: run bosh deploy --fix in place of this`,
-    );
+    throw NothingDeployed({ deployment: context.deployment });
   const [summary] = await listDeployments(tools.db, [deployment.name]);
   const request = {
     deployment: deployment.name,

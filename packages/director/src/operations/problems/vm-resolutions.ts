@@ -1,12 +1,10 @@
 import { changeInstance, runSteps } from "@slipway/engine/flows/run-steps";
 import type { Writes } from "@slipway/engine/journal/writes";
-import { DirectorError } from "@slipway/engine/model/director-error";
 import { display, slug } from "@slipway/engine/model/names";
 import { activeVm, type VmRecord } from "@slipway/engine/model/records";
+import { VmHoldsDisk } from "../errors.ts";
 import { isThere, lookAtVm } from "./look.ts";
 import { type Resolution, runByHand, type Scene } from "./scene.ts";
-
-const DISK_HELD = 390003;
 
 /** The VM the problem is about, if it is still the instance's and still in that state. */
 async function troubled(scene: Scene): Promise<VmRecord | undefined> {
@@ -42,10 +40,7 @@ export const deleteVmReference: Resolution = async (scene) => {
   const there = await isThere(vm, context);
   const held = instance.disks.find(({ attachedTo }) => attachedTo === vm.cid);
   if (there && held !== undefined)
-    throw new DirectorError(
-      DISK_HELD,
-      `the cloud still has VM '${vm.cid}', and disk '${held.cid}' of ${display(instance)} is attached to it: choose delete_vm or recreate_vm, which set the disk free`,
-    );
+    throw VmHoldsDisk({ vm: vm.cid, disk: held.cid, instance: display(instance) });
   const change = (writes: Writes) => {
     writes.removeVm(vm.cid);
     if (there)
