@@ -127,7 +127,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
 
     it("create_stemcell: the repeat makes exactly one", async () => {
       const image = join(cloud.dir, "small.tar");
-      await writeFile(image, tarOf([{ name: "etc/small", content: "x".repeat(1 << 20), mode: 0o644 }]));
+      await writeFile(image, await tarOf([{ name: "etc/small", content: "x".repeat(1 << 20), mode: 0o644 }]));
       await everywhere(async (at, moment) => {
         const { wasKilled, reply } = await killed("create_stemcell", [image, {}], at, moment);
         expect(reply.error).toBeNull();

@@ -61,7 +61,7 @@ describe.runIf(trouble === undefined)("an engine without a stemcell", () => {
     Object.assign(cloud.config, { keeper_image: "not-here:1" });
     expect(await cloud.refusal("create_disk", [8, {}, null])).toMatch(/DOC-013.*not-here/);
     const file = join(cloud.dir, "small.tar");
-    await writeFile(file, tarOf([{ name: "etc/small", content: "small", mode: 0o644 }]));
+    await writeFile(file, await tarOf([{ name: "etc/small", content: "small", mode: 0o644 }]));
     const stemcell = await cloud.newStemcell(file);
     Object.assign(cloud.config, { keeper_image: stemcell.replace("stemcell-", "slipway-stemcell:") });
     expect(await cloud.refusal("create_disk", [8, {}, null])).toMatch(/DOC-013.*it has no sh/);

@@ -13,13 +13,14 @@ const trouble = await engineTrouble();
 describe.runIf(needs("docker", trouble === undefined, trouble))("a stemcell of the Docker CPI", () => {
   let cloud: DockerCloud;
   const image = (cid: string) => `slipway-stemcell:${cid.replace("stemcell-", "")}`;
-  const small = tarOf([{ name: "etc/small", content: "small", mode: 0o644 }]);
+  let small: Buffer;
   let file: string;
   let empty: string;
 
   beforeAll(async () => {
     cloud = await DockerCloud.open();
     [file, empty] = [join(cloud.dir, "small.tar"), join(cloud.dir, "empty")];
+    small = await tarOf([{ name: "etc/small", content: "small", mode: 0o644 }]);
     await writeFile(file, small);
     await writeFile(empty, "");
   });

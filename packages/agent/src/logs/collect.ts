@@ -52,7 +52,10 @@ export async function packLogs(
   return archive;
 }
 
-/** tar's 1 says that a file changed while it was read, which logs do. */
+/**
+ * By the VM's own tar: it copes with files that grow, shrink or go away under it, and our writer would refuse them. Its
+ * 1 says that a file changed while it was read, which logs do.
+ */
 async function tolerant(
   services: Services,
   archive: string,

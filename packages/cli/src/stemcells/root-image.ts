@@ -3,6 +3,7 @@ import { dirname, join } from "node:path";
 import { fileDigest } from "@slipway/engine/stemcells/digest";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { type Exec, mustRun } from "@slipway/kernel/exec";
+import { archiveKind } from "@slipway/kernel/tar/file";
 import { NoRoot } from "./errors.ts";
 
 export interface ImageFile {
@@ -25,6 +26,7 @@ export async function rootImage(root: string, beside: string, exec: Exec): Promi
   return { path: root, sha1: await fileDigest(root, "sha1"), done: async () => undefined };
 }
 
+/** By the system's tar: owners, devices, hard links and attributes of a live directory are what it is good at. */
 async function packed(root: string, beside: string, exec: Exec): Promise<ImageFile> {
   const dir = await mkdtemp(join(dirname(beside), ".slipway-root-"));
   const done = () => rm(dir, { recursive: true, force: true });
@@ -41,13 +43,11 @@ async function packed(root: string, beside: string, exec: Exec): Promise<ImageFi
   }
 }
 
-/** Gzipped, or with the mark that every tar of this century has. */
 async function isTar(path: string): Promise<boolean> {
   const file = await open(path, "r");
   try {
-    const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0);
-    const gzip = buffer[0] === 0x1f && buffer[1] === 0x8b;
-    return bytesRead >= 2 && (gzip || buffer.subarray(257, 262).toString("latin1") === "ustar");
+    const { buffer } = await file.read(Buffer.alloc(512), 0, 512, 0);
+    return archiveKind(buffer) !== undefined;
   } finally {
     await file.close();
   }

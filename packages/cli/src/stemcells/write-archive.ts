@@ -7,7 +7,7 @@ import { fileDigest } from "@slipway/engine/stemcells/digest";
 import { syncDirectory } from "@slipway/kernel/atomic-file";
 import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
-import { packTar, type TarSource } from "modern-tar/fs";
+import { type TarInput, tarBytes } from "@slipway/kernel/tar/write";
 import { StemcellNotWritten } from "./errors.ts";
 
 export interface WrittenArchive {
@@ -33,7 +33,7 @@ export async function writeArchive(
   const partial = join(dirname(to), `.${basename(to)}.${systemRandom.hex(6)}.partial`);
   try {
     const flags = { flags: "wx", mode: 0o644 };
-    await pipeline(packTar(files.map(source)), createGzip({ level }), createWriteStream(partial, flags));
+    await pipeline(tarBytes(files.map(input), 0), createGzip({ level }), createWriteStream(partial, flags));
     await sync(partial);
     const written = { size: (await stat(partial)).size, sha1: await fileDigest(partial, "sha1") };
     await rename(partial, to);
@@ -46,13 +46,8 @@ export async function writeArchive(
   }
 }
 
-const SAME = { mode: 0o644, uid: 0, gid: 0, uname: "root", gname: "root", mtime: new Date(0) } as const;
-
-function source(file: ArchiveFile): TarSource {
-  return "text" in file
-    ? { ...SAME, type: "content", target: file.name, content: file.text }
-    : { ...SAME, type: "file", target: file.name, source: file.path };
-}
+const input = (file: ArchiveFile): TarInput =>
+  "text" in file ? { ...file, type: "text", mode: 0o644 } : { ...file, type: "file", mode: 0o644 };
 
 async function sync(path: string): Promise<void> {
   const file = await open(path, "r");

@@ -1,10 +1,8 @@
-import { createReadStream } from "node:fs";
-import { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
-import { createGunzip } from "node:zlib";
 import { parseYaml } from "@slipway/engine/documents/yaml";
 import { damageOf } from "@slipway/engine/stemcells/extract";
-import { createTarDecoder, type ParsedTarEntry } from "modern-tar";
+import { archiveBytes } from "@slipway/kernel/tar/file";
+import { readTar } from "@slipway/kernel/tar/read";
 import * as v from "valibot";
 import { StemcellUnreadable } from "../stemcells/errors.ts";
 
@@ -27,20 +25,8 @@ export async function stemcellName(
 }
 
 async function manifestOf(file: string): Promise<string | undefined> {
-  const source = createReadStream(file);
-  const unzipped = createGunzip();
-  source.on("error", (error) => unzipped.destroy(error));
-  const decoder = createTarDecoder({ strict: true });
-  const entries = Readable.toWeb(source.pipe(unzipped)).pipeThrough(decoder);
-  try {
-    for await (const { header, body } of entries as AsyncIterable<ParsedTarEntry>) {
-      if (header.name.replace(/^\.\//, "") === "stemcell.MF" && header.size <= LARGEST)
-        return await text(body);
-      await body.cancel();
-    }
-    return undefined;
-  } finally {
-    source.destroy();
-    unzipped.destroy();
-  }
+  const refuse = (why: string) => StemcellUnreadable({ file, why });
+  for await (const { entry, body } of readTar(archiveBytes(file, { gzip: true }), { refuse, end: "needed" }))
+    if (entry.name.replace(/^\.\//, "") === "stemcell.MF" && entry.size <= LARGEST) return await text(body);
+  return undefined;
 }

@@ -1,5 +1,6 @@
+import { buffer } from "node:stream/consumers";
+import { type TarInput, tarBytes } from "@slipway/kernel/tar/write";
 import type { Engine } from "./engine.ts";
-import { padding, TAR_END, tarHeader } from "./tar.ts";
 
 export interface ArchiveFile {
   /** Without a leading slash. */
@@ -20,24 +21,19 @@ export async function putFiles(
     method: "PUT",
     path: `/containers/${encodeURIComponent(container)}/archive`,
     query: { path: "/", noOverwriteDirNonDir: "true" },
-    body: tarOf(files),
+    body: await tarOf(files),
   });
 }
 
 /** A tar of files that belong to root, with the directories they are in. */
-export function tarOf(files: readonly ArchiveFile[]): Buffer {
-  const directories = directoriesOf(files).map((name) =>
-    tarHeader({ type: "directory", name, mode: 0o755 }, 0, 0),
+export async function tarOf(files: readonly ArchiveFile[]): Promise<Buffer> {
+  const directories = directoriesOf(files).map(
+    (name): TarInput => ({ type: "directory", name, mode: 0o755 }),
   );
-  const blocks = files.flatMap(({ name, content, mode }) => {
-    const bytes = Buffer.from(content, "utf8");
-    return [
-      tarHeader({ type: "text", name, mode, text: content }, bytes.length, 0),
-      bytes,
-      padding(bytes.length),
-    ];
-  });
-  return Buffer.concat([...directories, ...blocks, TAR_END]);
+  const texts = files.map(
+    ({ name, content, mode }): TarInput => ({ type: "text", name, mode, text: content }),
+  );
+  return await buffer(tarBytes([...directories, ...texts], 0));
 }
 
 /** Outermost first. */

@@ -175,9 +175,9 @@ describe("an upload", () => {
 });
 
 describe("an archive", () => {
-  it("has what tar reads out of it, with the rights it was given", () => {
+  it("has what tar reads out of it, with the rights it was given", async () => {
     const content = `ü${"x".repeat(700)}`;
-    const tar = tarOf([
+    const tar = await tarOf([
       { name: "a/b/settings.json", content, mode: 0o600 },
       { name: "a/empty", content: "", mode: 0o644 },
     ]);

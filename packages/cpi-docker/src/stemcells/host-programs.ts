@@ -35,7 +35,6 @@ export interface HostFile {
   readonly name: string;
   readonly path: string;
   readonly mode: number;
-  readonly size: number;
 }
 
 export interface HostPrograms {
@@ -87,8 +86,7 @@ async function firstOf(places: readonly string[], name: string): Promise<string 
 }
 
 async function file(name: string, at: string, mode: number): Promise<HostFile> {
-  const path = await realpath(at);
-  return { name, path, mode, size: (await stat(path)).size };
+  return { name, path: await realpath(at), mode };
 }
 
 /** Scripts and static programs have none; `ldd` says so, and that is no failure. */

@@ -6,7 +6,7 @@ import { pipeline } from "node:stream/promises";
 import { syncDirectory } from "@slipway/kernel/atomic-file";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
-import { type TarEntry, tarBytes } from "../engine/tar.ts";
+import { type TarInput, tarBytes } from "@slipway/kernel/tar/write";
 import { EPOCH, GROUPS, insideFiles } from "../inside.ts";
 import { type HostPrograms, hostPrograms } from "./host-programs.ts";
 
@@ -60,10 +60,10 @@ export async function hostRootId(order: HostRootOrder): Promise<string> {
 
 async function planned({ agent, node = process.execPath, exec = systemExec, places }: HostRootOrder) {
   const found = await hostPrograms(exec, [node], places);
-  const inside = insideFiles({ agent, node }).map(async (file): Promise<TarEntry> => {
+  const inside = insideFiles({ agent, node }).map(async (file): Promise<TarInput> => {
     const { name, mode } = file;
     if ("text" in file) return { type: "text", name, mode, text: file.text };
-    return { type: "file", name, mode, path: file.path, size: (await stat(file.path)).size };
+    return { type: "file", name, mode, path: file.path };
   });
   return { entries: entriesOf(found, await Promise.all(inside)), missing: found.missing };
 }
@@ -112,19 +112,19 @@ const TEXTS: Readonly<Record<string, readonly [mode: number, text: string]>> = {
 };
 
 /** In the order of their names, each directory before what is in it. A second name of a program is a link. Pure. */
-function entriesOf({ files }: HostPrograms, inside: readonly TarEntry[]): readonly TarEntry[] {
-  const all = new Map<string, TarEntry>();
-  const put = (entry: TarEntry) => all.set(entry.name, entry);
+function entriesOf({ files }: HostPrograms, inside: readonly TarInput[]): readonly TarInput[] {
+  const all = new Map<string, TarInput>();
+  const put = (entry: TarInput) => all.set(entry.name, entry);
   for (const [name, mode] of Object.entries(DIRECTORIES)) put({ type: "directory", name, mode });
-  for (const [name, to] of Object.entries(LINKS)) put({ type: "link", name, mode: 0o777, to });
+  for (const [name, to] of Object.entries(LINKS)) put({ type: "symlink", name, mode: 0o777, to });
   for (const [name, [mode, text]] of Object.entries(TEXTS)) put({ type: "text", name, mode, text });
   const first = new Map<string, string>();
-  for (const { name, path, mode, size } of files) {
+  for (const { name, path, mode } of files) {
     const same = first.get(path);
     first.set(path, same ?? name);
     if (same !== undefined && dirname(same) === dirname(name))
-      put({ type: "link", name, mode: 0o777, to: basename(same) });
-    else put({ type: "file", name, mode, path, size });
+      put({ type: "symlink", name, mode: 0o777, to: basename(same) });
+    else put({ type: "file", name, mode, path });
   }
   for (const entry of inside) put(entry);
   for (const name of [...all.keys()].flatMap(parentsOf))
@@ -137,7 +137,7 @@ const parentsOf = (name: string): readonly string[] => {
   return parts.map((_, at) => parts.slice(0, at + 1).join("/"));
 };
 
-async function idOf(entries: readonly TarEntry[]): Promise<string> {
+async function idOf(entries: readonly TarInput[]): Promise<string> {
   const sum = createHash("sha256");
   for (const entry of entries) {
     const { type, name, mode } = entry;
@@ -146,7 +146,7 @@ async function idOf(entries: readonly TarEntry[]): Promise<string> {
         ? await digestOf(entry.path)
         : type === "text"
           ? entry.text
-          : type === "link"
+          : type === "symlink"
             ? entry.to
             : "";
     sum.update(JSON.stringify([type, name, mode, content]));

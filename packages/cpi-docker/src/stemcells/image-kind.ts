@@ -1,9 +1,9 @@
 import { open } from "node:fs/promises";
+import { archiveKind } from "@slipway/kernel/tar/file";
 import { BadImage } from "../errors.ts";
 
 export type ImageKind = "none" | "tar" | "tar.gz";
 
-const GZIP = "1f8b08";
 /** bzip2, xz, zstd: engines unpack these too, and we could not see what comes out. */
 const OTHERS = ["425a68", "fd377a585a00", "28b52ffd"];
 
@@ -18,8 +18,8 @@ export async function imageKind(path: string): Promise<ImageKind> {
     const start = buffer.subarray(0, bytesRead);
     const begins = (magic: string) => start.toString("hex").startsWith(magic);
     if (bytesRead === 0) return "none";
-    if (begins(GZIP)) return "tar.gz";
-    if (!OTHERS.some(begins) && start.subarray(257, 262).toString("latin1") === "ustar") return "tar";
+    const kind = OTHERS.some(begins) ? undefined : archiveKind(start);
+    if (kind !== undefined) return kind;
   } finally {
     await file.close();
   }

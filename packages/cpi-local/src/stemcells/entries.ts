@@ -1,11 +1,14 @@
 import { posix } from "node:path";
+import { plainName, shownName, type TarEntry } from "@slipway/kernel/tar/read";
 import { BadImage } from "../errors.ts";
-import type { TarEntry } from "./tar-reader.ts";
 
 const MOST_ENTRIES = 2_000_000;
 const DEEPEST = 100;
+const NODES: readonly TarEntry["type"][] = ["character-device", "block-device", "fifo"];
 /** What the sandbox mounts on, or writes to before it is alone: no link may stand there. */
 const OURS = ["dev", "etc", "proc", "run", "sys", "tmp", "var", "var/vcap"];
+
+export const refuse = (why: string): Error => BadImage({ why });
 
 type Judged =
   | {
@@ -28,11 +31,13 @@ export class Entries {
 
   judge(entry: TarEntry): Judged {
     if (++this.#count > MOST_ENTRIES) throw BadImage({ why: `it has more than ${MOST_ENTRIES} entries` });
-    const name = plainName(entry.name);
-    if (entry.type === "device" || entry.type === "fifo")
+    const name = nameOf(entry.name);
+    if (entry.type === "unknown")
+      throw BadImage({ why: `${shownName(name)} is of an unknown kind (${JSON.stringify(entry.flag)})` });
+    if (NODES.includes(entry.type))
       return {
         kind: "skipped",
-        why: `${shown(name)} is a ${entry.type}, and sandboxes have the host's devices`,
+        why: `${shownName(name)} is a ${entry.type}, and sandboxes have the host's devices`,
       };
     if (name === "") {
       if (entry.type !== "directory") throw BadImage({ why: "its root is no directory" });
@@ -40,7 +45,7 @@ export class Entries {
     }
     const before = this.#seen.get(name);
     const again = before === "directory" && entry.type === "directory";
-    if (before !== undefined && !again) throw BadImage({ why: `${shown(name)} stands in it twice` });
+    if (before !== undefined && !again) throw BadImage({ why: `${shownName(name)} stands in it twice` });
     if (entry.type === "symlink") mustStayInside(name, entry.linkName);
     if (entry.type !== "directory" && OURS.includes(name))
       throw BadImage({ why: `/${name} is a ${entry.type}, and must be a directory` });
@@ -58,9 +63,11 @@ export class Entries {
   }
 
   #linked(name: string, entry: TarEntry): string {
-    const target = plainName(entry.linkName);
+    const target = nameOf(entry.linkName);
     if (this.#seen.get(target) !== "file" && this.#seen.get(target) !== "link")
-      throw BadImage({ why: `${shown(name)} is a link to ${shown(target)}, which is no file before it` });
+      throw BadImage({
+        why: `${shownName(name)} is a link to ${shownName(target)}, which is no file before it`,
+      });
     return target;
   }
 
@@ -71,30 +78,24 @@ export class Entries {
       const above = this.#seen.get(at);
       if (above === "directory") break;
       if (above !== undefined)
-        throw BadImage({ why: `${shown(name)} would go through ${shown(at)}, a ${above}` });
+        throw BadImage({ why: `${shownName(name)} would go through ${shownName(at)}, a ${above}` });
       missing.unshift(at);
     }
     return missing;
   }
 }
 
-function plainName(name: string): string {
-  const parts = name.split("/");
-  if (name.startsWith("/")) throw BadImage({ why: `${shown(name)} is an absolute path` });
-  if (parts.includes("..")) throw BadImage({ why: `${shown(name)} leads out of it` });
-  if (name.includes("\0")) throw BadImage({ why: "the name of an entry has a zero byte" });
-  const plain = parts.filter((part) => part !== "" && part !== ".");
-  if (plain.length > DEEPEST) throw BadImage({ why: `${shown(name)} is too deep` });
-  return plain.join("/");
+function nameOf(name: string): string {
+  const plain = plainName(name, refuse);
+  if (plain.split("/").length > DEEPEST) throw BadImage({ why: `${shownName(name)} is too deep` });
+  return plain;
 }
 
 /** Absolute targets are the sandbox's own; a relative one must not climb above its root. */
 function mustStayInside(name: string, target: string): void {
-  if (target === "") throw BadImage({ why: `${shown(name)} is a link to nothing` });
+  if (target === "") throw BadImage({ why: `${shownName(name)} is a link to nothing` });
   if (target.startsWith("/")) return;
   const reached = posix.normalize(posix.join(posix.dirname(name), target));
   if (reached === ".." || reached.startsWith("../"))
-    throw BadImage({ why: `the link ${shown(name)} leads out of it, to ${shown(target)}` });
+    throw BadImage({ why: `the link ${shownName(name)} leads out of the archive, to ${shownName(target)}` });
 }
-
-const shown = (name: string) => JSON.stringify(name.length > 100 ? `${name.slice(0, 100)}...` : name);

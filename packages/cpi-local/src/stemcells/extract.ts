@@ -1,12 +1,12 @@
-import { constants, createReadStream } from "node:fs";
+import { constants } from "node:fs";
 import { chmod, lchown, link, lutimes, mkdir, open, statfs, symlink } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { createGunzip } from "node:zlib";
 import { noDiskSpace } from "@slipway/cpi-sdk/errors";
 import { SlipwayError, systemCode } from "@slipway/kernel/errors";
+import { archiveBytes } from "@slipway/kernel/tar/file";
+import { readTar, type TarEntry } from "@slipway/kernel/tar/read";
 import { BadImage } from "../errors.ts";
-import { Entries } from "./entries.ts";
-import { readTar, type TarEntry } from "./tar-reader.ts";
+import { Entries, refuse } from "./entries.ts";
 
 export interface RootOrder {
   readonly imagePath: string;
@@ -17,7 +17,6 @@ export interface RootOrder {
   readonly warn: (line: string) => void;
 }
 
-const CHUNK = 1 << 18;
 const isRoot = (): boolean => process.getuid?.() === 0;
 
 /**
@@ -32,8 +31,8 @@ export async function extractRoot(order: RootOrder): Promise<void> {
   const ready: { path: string; entry: TarEntry }[] = [];
   let written = 0;
   try {
-    for await (const { entry, body } of readTar(bytesOf(order))) {
-      signal.throwIfAborted();
+    const bytes = archiveBytes(order.imagePath, { gzip: order.packed, signal });
+    for await (const { entry, body } of readTar(bytes, { refuse, end: "needed" })) {
       const found = entries.judge(entry);
       if (found.kind === "skipped") {
         order.warn(`left out of the root file system: ${found.why}`);
@@ -87,17 +86,10 @@ async function write(
 
 /** Owners are kept by root only; an ordinary user's sandbox sees them all as its own. */
 async function own(path: string, entry: TarEntry): Promise<void> {
-  if (isRoot()) await lchown(path, entry.uid, entry.gid);
-  if (entry.type !== "symlink") await chmod(path, entry.mode);
-  await lutimes(path, entry.mtime, entry.mtime);
-}
-
-function bytesOf({ imagePath, packed }: RootOrder): AsyncIterable<Uint8Array> {
-  const file = createReadStream(imagePath, { highWaterMark: CHUNK });
-  if (!packed) return file;
-  const gunzip = createGunzip({ chunkSize: CHUNK });
-  file.on("error", (error) => gunzip.destroy(error));
-  return file.pipe(gunzip);
+  const { uid, gid, mode, mtime } = entry.attributes();
+  if (isRoot()) await lchown(path, uid, gid);
+  if (entry.type !== "symlink") await chmod(path, mode);
+  await lutimes(path, mtime, mtime);
 }
 
 async function roomAt(path: string): Promise<number> {

@@ -1,4 +1,5 @@
 import { open } from "node:fs/promises";
+import { archiveKind } from "@slipway/kernel/tar/file";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { BadImage } from "../errors.ts";
 
@@ -19,8 +20,8 @@ export async function imageKind(path: string, cloudProperties: JsonObject): Prom
     const { buffer, bytesRead } = await file.read(Buffer.alloc(LONGEST_NOTE), 0, LONGEST_NOTE, 0);
     const start = buffer.subarray(0, bytesRead);
     if (bytesRead === 0) return "host";
-    if (start[0] === 0x1f && start[1] === 0x8b) return "tar.gz";
-    if (start.subarray(257, 262).toString("latin1") === "ustar") return "tar";
+    const kind = archiveKind(start);
+    if (kind !== undefined) return kind;
     if (bytesRead < LONGEST_NOTE && isText(start)) return "host";
   } finally {
     await file.close();

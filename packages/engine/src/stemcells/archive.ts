@@ -44,7 +44,8 @@ async function unpack(file: string, directory: string, options: UnpackOptions): 
   const free = await (options.freeSpace ?? freeSpace)(directory);
   const tooBig = () => NotEnoughDisk({ what: "unpacking the stemcell", free });
   try {
-    await extract(file, directory, { mostBytes: free, tooBig }, options.signal);
+    const refused = (why: string) => BadArchive({ why });
+    await extract(file, directory, { mostBytes: free, tooBig, refused }, options.signal);
   } catch (error) {
     options.signal?.throwIfAborted();
     if (error instanceof SlipwayError && error.number !== undefined) throw error;

@@ -1,36 +1,42 @@
-import { createReadStream } from "node:fs";
-import { pipeline } from "node:stream/promises";
-import { createGunzip } from "node:zlib";
+import { constants } from "node:fs";
+import { mkdir, open } from "node:fs/promises";
+import { dirname, join } from "node:path";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
-import type { TarHeader } from "modern-tar";
-import { unpackTar } from "modern-tar/fs";
+import { archiveBytes } from "@slipway/kernel/tar/file";
+import { readTar } from "@slipway/kernel/tar/read";
 import { type EntryRules, entryRules } from "./entry-rules.ts";
 import { bounded } from "./free-space.ts";
 
-const CHUNK = 1 << 18;
+const NEW_FILE = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | constants.O_NOFOLLOW;
 
 /** Unpacks the files of a stemcell that its rules keep into a directory; their names, in the order of the archive. */
 export async function extract(
   file: string,
   directory: string,
-  given: EntryRules,
+  rules: EntryRules,
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
-  const rules = entryRules(given);
+  const keptAs = entryRules(rules);
   const names: string[] = [];
-  const map = (header: TarHeader) => {
-    const plain = rules.map(header);
-    names.push(plain.name);
-    return plain;
-  };
-  await pipeline(
-    createReadStream(file, { highWaterMark: CHUNK }),
-    createGunzip({ chunkSize: CHUNK }),
-    bounded(given.mostBytes, given.tooBig),
-    unpackTar(directory, { filter: rules.filter, map, strict: true, fmode: 0o600, dmode: 0o700 }),
-    { signal },
-  );
+  const bytes = archiveBytes(file, { gzip: true, through: [bounded(rules.mostBytes, rules.tooBig)], signal });
+  for await (const { entry, body } of readTar(bytes, { refuse: rules.refused, end: "needed" })) {
+    const name = keptAs(entry);
+    if (name === undefined) continue;
+    await write(join(directory, name), body);
+    names.push(name);
+  }
   return names;
+}
+
+/** Only files are kept, never links: the directories above are the ones made here. */
+async function write(path: string, body: AsyncIterable<Uint8Array>): Promise<void> {
+  await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+  const file = await open(path, NEW_FILE, 0o600);
+  try {
+    for await (const piece of body) await file.writeFile(piece);
+  } finally {
+    await file.close();
+  }
 }
 
 /** Why something is not read to its end, in words. */

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { createGzip } from "node:zlib";
 import { EPOCH, type InsideFile } from "@slipway/cpi-docker/inside";
 import { CommandMissing, type Exec, mustRun } from "@slipway/kernel/exec";
-import { packTar, type TarSource } from "modern-tar/fs";
+import { type TarInput, tarBytes } from "@slipway/kernel/tar/write";
 import { NoBootstrap, RootNotBuilt } from "../errors.ts";
 import { overDebian } from "./inside.ts";
 import { machineApt } from "./machine-apt.ts";
@@ -88,15 +88,11 @@ const temporary = ({ root, env }: DebianOrder, room: string): Readonly<Record<st
   root ? { TMPDIR: room } : env.TMPDIR === undefined ? {} : { TMPDIR: env.TMPDIR };
 
 async function writeInside(files: readonly InsideFile[], to: string): Promise<void> {
-  await pipeline(packTar(files.map(source)), createWriteStream(to, { flags: "wx" }));
+  await pipeline(tarBytes(files.map(input), EPOCH), createWriteStream(to, { flags: "wx" }));
 }
 
-function source(file: InsideFile): TarSource {
-  const same = { uid: 0, gid: 0, mode: file.mode, mtime: new Date(EPOCH * 1000), target: file.name };
-  return "text" in file
-    ? { ...same, type: "content", content: file.text }
-    : { ...same, type: "file", source: file.path };
-}
+const input = (file: InsideFile): TarInput =>
+  "text" in file ? { ...file, type: "text" } : { ...file, type: "file" };
 
 const MOST = 2000;
 

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
+import { buffer } from "node:stream/consumers";
 import { gzipSync } from "node:zlib";
-import { packTar } from "modern-tar";
+import { tarBytes } from "@slipway/kernel/tar/write";
 
 const IMAGE = "the bits of a stemcell";
 
@@ -16,9 +17,6 @@ export async function stemcellFile(name: string, version: string): Promise<Buffe
     "cloud_properties: {}",
     "",
   ].join("\n");
-  const file = (path: string, body: string) => ({
-    header: { name: path, size: Buffer.byteLength(body), type: "file" as const },
-    body,
-  });
-  return gzipSync(await packTar([file("stemcell.MF", manifest), file("image", IMAGE)]));
+  const file = (name: string, text: string) => ({ type: "text" as const, name, mode: 0o644, text });
+  return gzipSync(await buffer(tarBytes([file("stemcell.MF", manifest), file("image", IMAGE)], 0)));
 }
