@@ -75,7 +75,7 @@ export class CpiSession {
     args: readonly unknown[] | ((terms: Terms) => readonly unknown[]),
     options: CallOptions,
   ): Promise<{ readonly result: unknown; readonly apiVersion: ApiVersion }> {
-    const { requestId, signal, log, heard, stemcellApiVersion, disks } = options;
+    const { requestId, signal, log, record, stemcellApiVersion, disks } = options;
     const agreed = await this.agree(stemcellApiVersion, options);
     const { apiVersion, introduced } = agreed;
     const result = await callCpi(this.#caller, {
@@ -88,7 +88,7 @@ export class CpiSession {
       more: await this.#registryFor(method, agreed, stemcellApiVersion),
       signal,
       log,
-      heard,
+      record,
     });
     return { result, apiVersion };
   }
