@@ -21,12 +21,12 @@ import { cloudProperties } from "@slipway/protocol/settings/networks";
 import { mapStrings } from "../call-log/tidy.ts";
 import { hiddenIn, secretsOf } from "./call-secrets.ts";
 import { type CallOptions, CpiRefused } from "./cloud.ts";
-import { type CpiDoor, deadlineFor } from "./door.ts";
+import { type CpiPort, deadlineFor } from "./cpi-port.ts";
 import { inMethod } from "./reply.ts";
 
 /** Who calls: the same for every call of one CPI. */
 export interface Caller {
-  readonly door: CpiDoor;
+  readonly port: CpiPort;
   readonly directorUuid: DirectorUuid;
   /** Merged flat into the context, as upstream does. */
   readonly properties: JsonObject;
@@ -79,7 +79,7 @@ async function exchange(
   const secrets = secretsOf(request);
   const write = call.log ?? (() => undefined);
   const label = `[external-cpi] [${call.requestId}]`;
-  write(`${label} request: ${JSON.stringify(shown)} with command: ${caller.door.command}\n`);
+  write(`${label} request: ${JSON.stringify(shown)} with command: ${caller.port.command}\n`);
   const logged = new LogStart();
   const lines = new ScrubbedLines(secrets, (text) => {
     logged.add(text);
@@ -87,7 +87,7 @@ async function exchange(
   });
   let reply: CpiResponse;
   try {
-    reply = await caller.door.call(request, {
+    reply = await caller.port.call(request, {
       deadlineMs: deadlineFor(call.method, caller.longestMs),
       signal: call.signal,
       log: (text) => lines.add(text),

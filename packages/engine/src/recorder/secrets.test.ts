@@ -4,7 +4,7 @@ import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } fro
 import { describe, expect, it } from "vitest";
 import { type Agent, AgentRefused, type Agents } from "../agents/agent.ts";
 import type { Cloud } from "../clouds/cloud.ts";
-import { cloudOf, createArgs, DISK, info, no, ok, VM } from "../clouds/testing/door-of-answers.ts";
+import { cloudOf, createArgs, DISK, info, no, ok, VM } from "../clouds/testing/scripted-cpi.ts";
 import { recordCalls } from "./recorder.ts";
 
 const CANARY_PEM = "-----BEGIN PRIVATE KEY-----\nCANARY-of-a-key-of-one-line\n-----END PRIVATE KEY-----\n";

@@ -56,7 +56,7 @@ async function startIn(
   const cpi = embed(simCpi(world));
   const director = directorInSim({
     store,
-    doors: {
+    clients: {
       cpi: (request) => cpi.request(request),
       ask: (...message) => Promise.resolve(askSimAgent(world, ...message)),
     },

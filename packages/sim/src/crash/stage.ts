@@ -124,7 +124,7 @@ export class Stage {
       const cpi = this.#cpi();
       const director = directorInSim({
         store,
-        doors: {
+        clients: {
           cpi: (request) => cpi.request(request),
           ask: (agent, method, args) => Promise.resolve(askSimAgent(this.world, agent, method, args)),
         },

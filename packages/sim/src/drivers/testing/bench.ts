@@ -19,7 +19,7 @@ import { simCpi } from "../../world/sim-cpi.ts";
 import { copyWorld } from "../../world/snapshot.ts";
 import { SimWorld } from "../../world/world.ts";
 import { hurriedClock } from "../hurried-clock.ts";
-import { type Interference, type OutsideCall, watchDoors } from "../outside.ts";
+import { type Interference, type OutsideCall, watchClients } from "../outside.ts";
 import { seededRandom } from "../seeded-random.ts";
 
 export interface Ended {
@@ -107,7 +107,7 @@ export class Bench {
         resizes: resizes ?? false,
       }),
     );
-    const watched = watchDoors(
+    const watched = watchClients(
       {
         cpi: (request) => cpi.request(request),
         ask: (agent, method, args) => Promise.resolve(askSimAgent(world, agent, method, args)),
@@ -117,7 +117,7 @@ export class Bench {
     const errors: unknown[] = [];
     const director = directorInSim({
       store: this.#database.store,
-      doors: watched.doors,
+      clients: watched.clients,
       clock: hurriedClock(),
       random: seededRandom(options.seed),
       uploadsDir: join(this.#memory, "uploads"),
