@@ -1,9 +1,9 @@
-// Checks what the folders promise: who may import whom, rooms without circles, no ambient time or chance outside kernel, no barrels, short files.
+// Checks what the folders promise: who may import whom, modules without import cycles, no ambient time or chance outside kernel, no barrels, short files.
 import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { roomCycles } from "./rooms.mjs";
+import { moduleCycles } from "./modules.mjs";
 
-/** The one-way rule. A name with a path allows that door of the package only. */
+/** The one-way rule. A name with a path allows that export of the package only. */
 const MAY_IMPORT = {
   protocol: [],
   kernel: ["protocol"],
@@ -37,10 +37,10 @@ const AMBIENT = [
 ];
 
 /** create-env is a host of the engine, as the Director is. All other commands need no more of it than this. */
-const CLI_DOORS = [
+const CLI_EXPORTS = [
   ...["documents/ops", "documents/tree", "documents/variables", "documents/yaml", "pki/sign"],
   ...["stemcells/digest", "stemcells/extract", "stemcells/free-space"],
-].map((door) => `engine/${door}`);
+].map((entry) => `engine/${entry}`);
 
 /** Worlds for tests, in packages of their own: they look inside. */
 const LOOK_INSIDE = ["testkit", "sim"];
@@ -58,7 +58,7 @@ function isExported(pkg, path) {
   return names.has(`./${path}`) || names.has("./*");
 }
 
-const usedDoors = new Set();
+const usedExports = new Set();
 
 const LONGEST = 300;
 const LONGEST_TEST = 450;
@@ -81,9 +81,9 @@ for (const { name, dir } of homes) {
   for (const file of filesIn(join(dir, "src"))) inspect(file, name, allowed, used);
   // Its runner and generators are the repository's own tools, as they are for every test.
   if (name === "testkit") continue;
-  for (const { rooms, imports } of roomCycles(join(dir, "src")))
+  for (const { modules, imports } of moduleCycles(join(dir, "src")))
     problems.push(
-      `${dir}/src: the rooms ${rooms.join(", ")} import each other in a circle:`,
+      `${dir}/src: the modules ${modules.join(", ")} import each other in a circle:`,
       ...imports.map((line) => `    ${line}`),
     );
   for (const one of used)
@@ -104,7 +104,7 @@ function inspect(file, home, allowed, used) {
   const test = /\.test\.ts$|\/testing\//.test(file);
   const lines = text.split("\n");
   if (lines.length > (test ? LONGEST_TEST : LONGEST))
-    problems.push(`${file}: ${lines.length} lines; is it still one room?`);
+    problems.push(`${file}: ${lines.length} lines; split it by what it does`);
   if (/^export \* from/m.test(text))
     problems.push(`${file}: a barrel; import from the file that has the thing`);
   if (test) return;
@@ -119,11 +119,11 @@ function inspect(file, home, allowed, used) {
       continue;
     }
     used.add(`${scope}/${pkg}`);
-    const door = [pkg, ...path].join("/");
-    if (!allowed.some((one) => one === pkg || one === door))
+    const entry = [pkg, ...path].join("/");
+    if (!allowed.some((one) => one === pkg || one === entry))
       problems.push(`${file}: ${home} must not import ${specifier}`);
-    if (!LOOK_INSIDE.includes(home)) usedDoors.add(door);
-    if (home === "cli" && pkg === "engine" && !file.includes("/create-env/") && !CLI_DOORS.includes(door))
+    if (!LOOK_INSIDE.includes(home)) usedExports.add(entry);
+    if (home === "cli" && pkg === "engine" && !file.includes("/create-env/") && !CLI_EXPORTS.includes(entry))
       problems.push(`${file}: only create-env may import ${specifier}`);
     if (!LOOK_INSIDE.includes(home) && !isExported(pkg, path.join("/")))
       problems.push(`${file}: packages/${pkg}/package.json does not export ./${path.join("/")}`);
@@ -145,12 +145,12 @@ function* filesIn(dir) {
   }
 }
 
-// A door that nobody uses is closed again.
+// An export that no other package uses is removed.
 for (const pkg of ["engine", "director"]) {
   const { exports } = JSON.parse(readFileSync(join("packages", pkg, "package.json"), "utf8"));
-  for (const [door, { default: built }] of Object.entries(exports))
-    if (built !== undefined && !usedDoors.has(`${pkg}${door.slice(1)}`))
-      problems.push(`packages/${pkg}/package.json: no other package imports ${door}`);
+  for (const [entry, { default: built }] of Object.entries(exports))
+    if (built !== undefined && !usedExports.has(`${pkg}${entry.slice(1)}`))
+      problems.push(`packages/${pkg}/package.json: no other package imports ${entry}`);
 }
 
 if (problems.length > 0) {

@@ -1,4 +1,4 @@
-// The one door of every npm script: makes sure that what the command needs is installed and built, then runs it.
+// The entry point of every npm script: makes sure that what the command needs is installed and built, then runs it.
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 
 const BOOT_MS = 600_000;
 const AGENT_MS = 300_000;
-export const KEEPER = "slipway-keeper-slipway-disks";
+export const DISK_HELPER = "slipway-keeper-slipway-disks";
 const STORE = "/var/vcap/store";
 
 export class Steps {
@@ -81,7 +81,7 @@ export class Steps {
     const file = `/slipway/snapshots/${cid}/${cid}.img`;
     const at = "/tmp/snapshot";
     await this.#cloud.in(
-      KEEPER,
+      DISK_HELPER,
       `set -eu; e2fsck -fn ${file} >/dev/null; mkdir -p ${at}; mount -o ro,loop ${file} ${at}
        trap 'umount ${at}' EXIT; read sum name <${at}/sum; echo "$sum  ${at}/data" | sha256sum -c`,
     );

@@ -1,7 +1,7 @@
 // What VMs and disks live through in the machine, each step checked.
 import { setTimeout as sleep } from "node:timers/promises";
 import { interruptible } from "./losses.mjs";
-import { KEEPER, Steps } from "./steps.mjs";
+import { DISK_HELPER, Steps } from "./steps.mjs";
 
 const DOWN_MS = 300_000;
 
@@ -124,12 +124,12 @@ export async function story({ check, machine, cloud, stemcell: image, losses, ra
     });
   }
 
-  /** The keeper, its volume and its image stay, as the docs say, and go the way they say. */
+  /** The disk helper, its volume and its image stay, as the docs say, and go the way they say. */
   async function mustBeClean() {
     const loops = await machine.run("losetup --list --noheadings --output NAME,BACK-FILE");
     if (loops !== "") throw new Error(`loop devices left: ${loops}`);
-    await expect(["ps", "--all", "--format", "{{.Names}}"], [KEEPER]);
-    await cloud.docker("rm", "--force", KEEPER);
+    await expect(["ps", "--all", "--format", "{{.Names}}"], [DISK_HELPER]);
+    await cloud.docker("rm", "--force", DISK_HELPER);
     await expect(["volume", "ls", "--quiet"], ["slipway-disks"]);
     await cloud.docker("volume", "rm", "slipway-disks");
     await cloud.docker("network", "prune", "--force", "--filter", "label=slipway.kind=network");

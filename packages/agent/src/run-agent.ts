@@ -6,9 +6,9 @@ import type { AgentConfig } from "@slipway/protocol/agent/agent-config";
 import type { ActionTable } from "./actions/action.ts";
 import { linkDisks } from "./actions/associate_disks.ts";
 import { localBlobs } from "./blobs/local-blobs.ts";
+import { ActiveTransport, type Address } from "./bootstrap/active-transport.ts";
 import { Attention } from "./bootstrap/attention.ts";
 import { bootstrapSteps } from "./bootstrap/bootstrap.ts";
-import { type Address, Door } from "./bootstrap/door.ts";
 import { Gate } from "./bootstrap/gate.ts";
 import { beat } from "./bootstrap/heartbeat.ts";
 import { runSteps } from "./bootstrap/steps.ts";
@@ -66,7 +66,7 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
   const finder = makeFinder(parts, waiting);
   const settings = makeStore(parts, finder);
   const gate = new Gate({ waiting, attention, clock, origin: () => settings.origin() });
-  const door = new Door({
+  const transport = new ActiveTransport({
     makeTransport: parts.makeTransport,
     handler: gate.handler,
     log,
@@ -83,7 +83,7 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
       settings: () => blobstoreSettings(settings.current(), settings.updates()),
     }),
     supervisor: noJobsSupervisor(paths.stoppedMarker, () => attention.problem()),
-    publish: (topic, payload) => door.publish(topic, payload),
+    publish: (topic, payload) => transport.publish(topic, payload),
     restart: (why) => {
       log.info(`restarting: ${why}`);
       clock.after(GRACE_MS, () => ending.abort(new Ended({ kind: "restart", why })));
@@ -101,7 +101,7 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
     attention,
     agentState: fileAgentState(paths.agentState, parts),
     linux: parts.config.Platform?.Linux ?? {},
-    openDoor: () => door.open(addressOf(settings)),
+    openTransport: () => transport.open(addressOf(settings)),
     linkDisks: (signal) => linkDisks(settings.updates().disk_associations ?? [], services, signal),
   });
 
@@ -129,7 +129,7 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
     onStop();
     parts.stop.removeEventListener("abort", onStop);
     tasks?.close();
-    await door.close();
+    await transport.close();
     await beating;
   }
 }

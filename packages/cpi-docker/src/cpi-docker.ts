@@ -25,7 +25,7 @@ import { updateDisk } from "./methods/update_disk.ts";
 
 /**
  * VMs as containers of a Docker Engine, with persistent disks that are real block devices and move between running
- * containers. Everything is done by the engine's API; nothing is needed on its host. The index of the room.
+ * containers. Everything is done by the engine's API; nothing is needed on its host. The table of methods.
  */
 export const cpiDocker: Cpi = defineCpi({
   name: "docker",

@@ -1,7 +1,7 @@
 import { DockerCloud, engineTrouble, Vm } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keeperName } from "./disks/keeper.ts";
+import { diskHelperName } from "./disks/disk-helper.ts";
 import { execIn } from "./engine/exec.ts";
 import { removeContainer } from "./vms/containers.ts";
 
@@ -17,9 +17,9 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk that gro
   });
   afterAll(() => cloud.close());
 
-  const inKeeper = async (script: string) => {
+  const inDiskHelper = async (script: string) => {
     const opened = await cloud.cloud();
-    return await execIn(opened.engine, keeperName(opened), ["sh", "-c", script], "a test");
+    return await execIn(opened.engine, diskHelperName(opened), ["sh", "-c", script], "a test");
   };
   /** MiB of the file system, and of the device below it. */
   const size = async (at = "/var/vcap/store") =>
@@ -31,9 +31,9 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk that gro
       "cd /var/vcap/store && dd if=/dev/urandom of=data bs=64k count=100 2>/dev/null && sync && md5sum data",
     );
   const sum = () => vm.must("cd /var/vcap/store && md5sum data");
-  const keeperHas = async (capability: string) => {
-    const keeper = new Vm(cloud, keeperName(await cloud.cloud()), "");
-    return ((await keeper.look()) as { HostConfig: { CapAdd: string[] } }).HostConfig.CapAdd.includes(
+  const diskHelperHas = async (capability: string) => {
+    const diskHelper = new Vm(cloud, diskHelperName(await cloud.cloud()), "");
+    return ((await diskHelper.look()) as { HostConfig: { CapAdd: string[] } }).HostConfig.CapAdd.includes(
       capability,
     );
   };
@@ -75,7 +75,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk that gro
     await cloud.result("attach_disk", [vm.cid, disk]);
     for (const [at, repeat] of again.entries()) {
       const mib = 64 + at;
-      await inKeeper(`truncate -s ${mib}M /slipway/disks/${disk}/${disk}.img`);
+      await inDiskHelper(`truncate -s ${mib}M /slipway/disks/${disk}/${disk}.img`);
       expect(await deviceSize(disk)).toBeLessThan(mib);
       await repeat();
       expect(await deviceSize(disk)).toBe(mib);
@@ -84,9 +84,9 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk that gro
     await cloud.result("delete_disk", [disk]);
   });
 
-  it("needs one keeper, which several calls at once make if there is none", async () => {
+  it("needs one disk helper, which several calls at once make if there is none", async () => {
     const opened = await cloud.cloud();
-    await removeContainer(opened, keeperName(opened));
+    await removeContainer(opened, diskHelperName(opened));
     const disks = await Promise.all(Array.from({ length: 4 }, () => cloud.newDisk(8)));
     for (const disk of disks) await cloud.result("delete_disk", [disk]);
   });
@@ -108,18 +108,18 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk that gro
     await vm.must("kill -9 $(cat /tmp/writer)");
     expect(replies.map(({ error }) => error)).toEqual([null, null, null]);
     expect(await deviceSize(disk)).toBe(128);
-    const online = await keeperHas("SYS_RESOURCE");
+    const online = await diskHelperHas("SYS_RESOURCE");
     const warned = /grows when it is mounted the next time/;
     for (const { log } of replies) online ? expect(log).not.toMatch(warned) : expect(log).toMatch(warned);
     expect((await size()) > before * 3).toBe(online);
-    expect((await inKeeper("grep -c /slipway/.grow /proc/mounts")).stdout.trim()).toBe("0");
+    expect((await inDiskHelper("grep -c /slipway/.grow /proc/mounts")).stdout.trim()).toBe("0");
     expect(await sum()).toBe(written);
     await cloud.unmounted(vm, disk);
     await cloud.mounted(vm, disk);
     expect(await size()).toBeGreaterThan(before * 3);
     expect(await sum()).toBe(written);
     await cloud.unmounted(vm, disk);
-    expect((await inKeeper(`e2fsck -fn /slipway/disks/${disk}/${disk}.img`)).code).toBe(0);
+    expect((await inDiskHelper(`e2fsck -fn /slipway/disks/${disk}/${disk}.img`)).code).toBe(0);
     await cloud.result("delete_disk", [disk]);
   });
 
@@ -128,7 +128,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk that gro
     await cloud.result("attach_disk", [vm.cid, disk]);
     const made = await vm.run(`mkfs.xfs -q /dev/slipway-${disk} && mkdir -p /mnt/x &&
       mount /dev/slipway-${disk} /mnt/x && echo data >/mnt/x/data`);
-    const able = made.code === 0 && (await inKeeper("command -v xfs_growfs")).code === 0;
+    const able = made.code === 0 && (await inDiskHelper("command -v xfs_growfs")).code === 0;
     if (able) {
       const before = await size("/mnt/x");
       const { error, log } = await cloud.ask("resize_disk", [disk, 640]);

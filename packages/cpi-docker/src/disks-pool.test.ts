@@ -5,7 +5,7 @@ import { systemRandom } from "@slipway/kernel/random";
 import { DockerCloud, engineTrouble, Vm } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keeperName } from "./disks/keeper.ts";
+import { diskHelperName } from "./disks/disk-helper.ts";
 import { execIn } from "./engine/exec.ts";
 
 const trouble = process.getuid?.() === 0 ? await engineTrouble() : "only root can make devices";
@@ -28,27 +28,27 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
   afterAll(async () => {
     for (const vm of [one, other]) await cloud.ask("delete_vm", [vm.cid]);
     // By their files: numbers that were given up may be somebody else's by now.
-    await inKeeper(
+    await inDiskHelper(
       "for file in /slipway/slipway-pool-*; do losetup --noheadings --output NAME --associated $file; done | xargs -r losetup --detach",
     );
     for (const node of nodes) await systemExec("rm", ["-f", node]);
     await cloud.close();
   });
 
-  const inKeeper = async (script: string): Promise<string> => {
+  const inDiskHelper = async (script: string): Promise<string> => {
     const opened = await cloud.cloud();
-    const ran = await execIn(opened.engine, keeperName(opened), ["sh", "-c", script], "a test");
+    const ran = await execIn(opened.engine, diskHelperName(opened), ["sh", "-c", script], "a test");
     if (ran.code !== 0) throw new Error(`${script}: ${ran.code} ${ran.stderr}`);
     return ran.stdout.trim();
   };
   /** A device of so many MiB, with a name that stays. */
   const device = async (mib: number): Promise<string> => {
     const name = `slipway-pool-${systemRandom.hex(4)}`;
-    const loop = await inKeeper(
+    const loop = await inDiskHelper(
       `truncate -s ${mib}M /slipway/${name} && losetup --find --show /slipway/${name}`,
     );
     // It may have been write-protected by whoever had it before.
-    await inKeeper(`blockdev --setrw ${loop}`);
+    await inDiskHelper(`blockdev --setrw ${loop}`);
     await systemExec("ln", ["-s", loop, `/dev/${name}`]);
     nodes.push(`/dev/${name}`);
     return `/dev/${name}`;
@@ -56,8 +56,8 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
   const loopOf = async (at: string) => (await systemExec("readlink", [at])).stdout.trim();
   const pool = (...devices: string[]) => Object.assign(cloud.config, { devices });
   const newDisk = (size: number) => cloud.result<string>("create_disk", [size, { type: "device" }, null]);
-  const deviceOf = (disk: string) => inKeeper(`cat /slipway/disks/${disk}/device`);
-  const content = (path: string) => inKeeper(`md5sum <${path}`);
+  const deviceOf = (disk: string) => inDiskHelper(`cat /slipway/disks/${disk}/device`);
+  const content = (path: string) => inDiskHelper(`md5sum <${path}`);
   const write = (vm: Vm) =>
     vm.must(
       "cd /var/vcap/store && dd if=/dev/urandom of=data bs=64k count=100 2>/dev/null && sync && md5sum data",
@@ -125,18 +125,18 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
   ])("is never made where there is %s, and nothing of it changes", async (_, fill, said) => {
     const at = await device(48);
     pool(at);
-    await inKeeper(`(${fill(at)}) >/dev/null 2>&1; sync`);
+    await inDiskHelper(`(${fill(at)}) >/dev/null 2>&1; sync`);
     const before = await content(at);
     expect(await cloud.refusal("create_disk", [8, { type: "device" }, null])).toMatch(said);
     expect(await content(at)).toBe(before);
-    expect(await inKeeper("ls -A /slipway/disks")).toBe("");
+    expect(await inDiskHelper("ls -A /slipway/disks")).toBe("");
     // Else the next one to get this loop device could only read it.
-    await inKeeper(`blockdev --setrw ${at}`);
+    await inDiskHelper(`blockdev --setrw ${at}`);
   });
 
   it("is never made on what the host uses, or what is no device", async () => {
     const used = await device(48);
-    await inKeeper(`mke2fs -q ${used}`);
+    await inDiskHelper(`mke2fs -q ${used}`);
     pool(used, "/dev/slipway-pool-none", "/dev/null");
     await one.must(`mknod /dev/used b 7 ${(await loopOf(used)).slice("/dev/loop".length)} &&
       mkdir -p /mnt/used && mount /dev/used /mnt/used`);
@@ -157,20 +157,20 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
     pool(making, deleting);
     const blank = await content(deleting);
     const left = (name: string, kind: string, at: string) =>
-      inKeeper(`dir=/slipway/disks/.${name}.${kind} && mkdir $dir && printf %s ${at} >$dir/device &&
+      inDiskHelper(`dir=/slipway/disks/.${name}.${kind} && mkdir $dir && printf %s ${at} >$dir/device &&
         mknod $dir/${name}.img b $(stat -L -c '0x%t 0x%T' ${at}) &&
         printf 'slipway ${name}' | dd of=${at} bs=512 conv=sync,notrunc`);
     await left("disk-halfmade", "new", making);
     await left("disk-halfgone", "deleted", deleting);
-    await inKeeper(`dd if=/dev/urandom of=${deleting} bs=1M seek=1 count=39 conv=notrunc,fsync`);
+    await inDiskHelper(`dd if=/dev/urandom of=${deleting} bs=1M seek=1 count=39 conv=notrunc,fsync`);
     expect(await cloud.refusal("create_disk", [36, { type: "device" }, null])).toMatch(/is being wiped/);
     const { engine, ...rest } = await cloud.cloud();
-    const name = keeperName({ engine, ...rest });
+    const name = diskHelperName({ engine, ...rest });
     await engine.run({ doing: "killing", method: "POST", path: `/containers/${name}/kill` });
     expect(await cloud.result("has_disk", ["disk-halfgone"])).toBe(false);
     await expect.poll(() => content(deleting)).toBe(blank);
     for (const disk of [await newDisk(16), await newDisk(16)]) await cloud.result("delete_disk", [disk]);
-    expect(await inKeeper("ls -A /slipway/disks")).toBe("");
+    expect(await inDiskHelper("ls -A /slipway/disks")).toBe("");
   });
 
   it("grows up to its device, and not beyond; a larger device takes its file system with it", async () => {
@@ -184,7 +184,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
     expect(await cloud.refusal("resize_disk", [disk, 62])).toMatch(/NotSupported.*has 63 MiB/);
     expect(await cloud.refusal("resize_disk", [disk, 64])).toMatch(/NotSupported.*device of 63 MiB/);
     expect(await cloud.refusal("update_disk", [disk, 63, { type: "file" }])).toContain("NotSupported");
-    await inKeeper(`truncate -s 129M /slipway/${at.slice(5)} && losetup --set-capacity ${loop}`);
+    await inDiskHelper(`truncate -s 129M /slipway/${at.slice(5)} && losetup --set-capacity ${loop}`);
     await cloud.result("resize_disk", [disk, 128]);
     expect(await one.must(`blockdev --getsize64 /dev/slipway-${disk}`)).toBe(String(2 ** 27));
     await cloud.unmounted(one, disk);
@@ -204,9 +204,9 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
       if (!mounted) await cloud.unmounted(one, disk);
       const snapshot = await cloud.result<string>("snapshot_disk", [disk, {}]);
       const copy = `/slipway/snapshots/${snapshot}/${snapshot}.img`;
-      await inKeeper(`e2fsck -fn ${copy}`);
+      await inDiskHelper(`e2fsck -fn ${copy}`);
       expect(
-        await inKeeper(
+        await inDiskHelper(
           `mkdir -p /tmp/m && mount -o loop,ro,noload ${copy} /tmp/m && md5sum </tmp/m/data; umount /tmp/m`,
         ),
       ).toBe(written);
@@ -229,7 +229,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
     await systemExec("rm", [at]);
     expect(await cloud.refusal("attach_disk", [one.cid, disk])).toMatch(/DOC-019.*there is no/);
     expect(await content(foreign)).toBe(before);
-    const moved = await inKeeper(
+    const moved = await inDiskHelper(
       `losetup --detach ${was} && losetup --detach ${next} &&
         losetup --find --show /slipway/${foreign.slice(5)} >/dev/null && losetup --find --show /slipway/${at.slice(5)}`,
     );
@@ -245,12 +245,12 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
     pool(at);
     const [blank, disk] = [await content(at), await newDisk(8)];
     const image = `/slipway/disks/${disk}/${disk}.img`;
-    await inKeeper(`dd if=/dev/urandom of=${foreign} bs=1M count=32 conv=notrunc,fsync && rm ${image} &&
+    await inDiskHelper(`dd if=/dev/urandom of=${foreign} bs=1M count=32 conv=notrunc,fsync && rm ${image} &&
       mknod ${image} b $(stat -L -c '0x%t 0x%T' ${foreign}) && mkdir ${image}.new`);
     const before = await content(foreign);
     expect(await cloud.refusal("delete_disk", [disk])).toMatch(/DOC-016/);
     expect(await cloud.result("has_disk", [disk])).toBe(true);
-    await inKeeper(`rmdir ${image}.new`);
+    await inDiskHelper(`rmdir ${image}.new`);
     await cloud.result("delete_disk", [disk]);
     await expect.poll(() => content(at)).toBe(blank);
     expect(await content(foreign)).toBe(before);
@@ -275,7 +275,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
     }
   });
 
-  it("is made with a keeper that may open devices of its kind", async () => {
+  it("is made with a disk helper that may open devices of its kind", async () => {
     const node = `/dev/slipway-pool-${systemRandom.hex(4)}`;
     nodes.push(node);
     // Of a kind that no driver has: it can never be opened.
@@ -284,8 +284,8 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
     pool(node, free);
     const disk = await newDisk(8);
     expect(await deviceOf(disk)).toBe(free);
-    const keeper = new Vm(cloud, keeperName(await cloud.cloud()), "");
-    expect(await keeper.look()).toMatchObject({
+    const diskHelper = new Vm(cloud, diskHelperName(await cloud.cloud()), "");
+    expect(await diskHelper.look()).toMatchObject({
       HostConfig: { Privileged: false, DeviceCgroupRules: expect.arrayContaining(["b 240:* rwm"]) },
     });
     await cloud.result("delete_disk", [disk]);

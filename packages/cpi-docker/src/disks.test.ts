@@ -1,7 +1,7 @@
 import { DockerCloud, engineTrouble, type Vm } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { keeperName } from "./disks/keeper.ts";
+import { diskHelperName } from "./disks/disk-helper.ts";
 import { execIn } from "./engine/exec.ts";
 import { removeContainer } from "./vms/containers.ts";
 
@@ -21,9 +21,9 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
   });
   afterAll(() => cloud.close());
 
-  const inKeeper = async (script: string): Promise<string> => {
+  const inDiskHelper = async (script: string): Promise<string> => {
     const { engine, ...rest } = await cloud.cloud();
-    const ran = await execIn(engine, keeperName({ engine, ...rest }), ["sh", "-c", script], "a test");
+    const ran = await execIn(engine, diskHelperName({ engine, ...rest }), ["sh", "-c", script], "a test");
     if (ran.code !== 0) throw new Error(`${script}: ${ran.code} ${ran.stderr}`);
     return ran.stdout.trim();
   };
@@ -153,7 +153,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     });
     await cloud.result("delete_vm", [vm.cid]);
     expect(await cloud.loops()).toEqual([]);
-    await inKeeper(`e2fsck -fp /slipway/disks/${disk}/${disk}.img`);
+    await inDiskHelper(`e2fsck -fp /slipway/disks/${disk}/${disk}.img`);
     await cloud.result("delete_disk", [disk]);
   });
 
@@ -187,9 +187,9 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     const snapshot = await cloud.result<string>("snapshot_disk", [disk, { deployment: "shop", index: 0 }]);
     await one.must("kill -9 $(cat /tmp/writer); echo still >/var/vcap/store/alive");
     const copy = `/slipway/snapshots/${snapshot}/${snapshot}.img`;
-    await inKeeper(`e2fsck -fn ${copy}`);
+    await inDiskHelper(`e2fsck -fn ${copy}`);
     expect(
-      await inKeeper(
+      await inDiskHelper(
         `mkdir -p /tmp/m && mount -o loop,ro,noload ${copy} /tmp/m && md5sum </tmp/m/data; umount /tmp/m`,
       ),
     ).toBe(written.replace("data", "-"));
@@ -197,16 +197,16 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     await cloud.unmounted(one, disk);
     const detached = await cloud.result<string>("snapshot_disk", [disk, {}]);
     await cloud.result("delete_snapshot", [detached]);
-    expect(await inKeeper("ls -A /slipway/snapshots")).toBe("");
+    expect(await inDiskHelper("ls -A /slipway/snapshots")).toBe("");
     await cloud.result("delete_disk", [disk]);
   });
 
-  it("goes on after a keeper that was killed while the disk stood still", async () => {
+  it("goes on after a disk helper that was killed while the disk stood still", async () => {
     const disk = await cloud.newDisk();
     await cloud.mounted(one, disk);
-    const name = keeperName(await cloud.cloud());
-    const loop = await inKeeper(`losetup -n -O NAME -j /slipway/disks/${disk}/${disk}.img`);
-    await inKeeper(`mkdir -p /tmp/f && mount ${loop} /tmp/f && fsfreeze -f /tmp/f`);
+    const name = diskHelperName(await cloud.cloud());
+    const loop = await inDiskHelper(`losetup -n -O NAME -j /slipway/disks/${disk}/${disk}.img`);
+    await inDiskHelper(`mkdir -p /tmp/f && mount ${loop} /tmp/f && fsfreeze -f /tmp/f`);
     const { engine } = await cloud.cloud();
     await engine.run({ doing: "killing", method: "POST", path: `/containers/${name}/kill` });
     // Docker does not restart what was killed through it; the next call does.
@@ -220,11 +220,11 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     const disk = await cloud.newDisk();
     await cloud.result("set_disk_metadata", [disk, { a: "1" }]);
     await cloud.result("set_disk_metadata", [disk, { deployment: "shop", odd: `ü"'$(touch /x)` }]);
-    expect(JSON.parse(await inKeeper(`cat /slipway/disks/${disk}/metadata.json`))).toEqual({
+    expect(JSON.parse(await inDiskHelper(`cat /slipway/disks/${disk}/metadata.json`))).toEqual({
       deployment: "shop",
       odd: `ü"'$(touch /x)`,
     });
-    expect(JSON.parse(await inKeeper(`cat /slipway/disks/${disk}/record.json`))).toMatchObject({
+    expect(JSON.parse(await inDiskHelper(`cat /slipway/disks/${disk}/record.json`))).toMatchObject({
       "slipway.director": cloud.director,
       "slipway.cid": disk,
     });
@@ -240,6 +240,6 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     expect((await cloud.loops()).sort()).toEqual([...ten].sort());
     await Promise.all(ten.map((disk) => cloud.result("detach_disk", [one.cid, disk])));
     for (const disk of [first, ...ten]) await cloud.result("delete_disk", [disk]);
-    expect(await inKeeper("ls -A /slipway/disks")).toBe("");
+    expect(await inDiskHelper("ls -A /slipway/disks")).toBe("");
   });
 });

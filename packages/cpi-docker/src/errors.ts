@@ -85,7 +85,7 @@ export const DidNotStart = defineError<{ cid: string; said: string }>({
   next: "Look at what the engine says: the stemcell's command is missing, or this host refuses a capability. Nothing was left behind.",
 });
 
-export const NoKeeperImage = defineError<{ why: string }>({
+export const NoDiskHelperImage = defineError<{ why: string }>({
   code: "DOC-013",
   kind: "operator",
   message: (p) => `there is no image in which disks can be worked on: ${p.why}`,

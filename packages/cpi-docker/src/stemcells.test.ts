@@ -102,7 +102,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a stemcell of t
     await cloud.result("delete_stemcell", [cid]);
   });
 
-  it("can be deleted while disks it was the keeper's image for are still there", async () => {
+  it("can be deleted while disks it was the disk helper's image for are still there", async () => {
     const cid = await cloud.newStemcell();
     const disk = await cloud.newDisk(8);
     await cloud.result("delete_stemcell", [cid]);

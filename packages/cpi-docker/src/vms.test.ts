@@ -282,7 +282,7 @@ describe.runIf(trouble === undefined)("the Docker CPI", () => {
     expect(unknown).toEqual(["current_vm_id"]);
   });
 
-  it("answers a wish for resources with a VM type, and an impossible one with an error", async () => {
+  it("answers a request for resources with a VM type, and an impossible one with an error", async () => {
     const desired = { cpu: 1, ram: 1024, ephemeral_disk_size: 4096 };
     expect(await cloud.result("calculate_vm_cloud_properties", [desired])).toEqual(desired);
     expect(await cloud.refusal("calculate_vm_cloud_properties", [{ ...desired, cpu: 9999 }])).toContain(

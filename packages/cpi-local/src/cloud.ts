@@ -50,10 +50,11 @@ const withoutLinks = (path: string): Promise<string> => realpath(path).catch(() 
 export const place = (cid: string): string =>
   /^[\w-]{1,120}$/.test(cid) ? cid : `other-${createHash("sha256").update(cid).digest("hex")}`;
 
-type Room = "vms" | "disks" | "snapshots" | "stemcells" | "networks";
+type ResourceKind = "vms" | "disks" | "snapshots" | "stemcells" | "networks";
 
-export const roomOf = (cloud: Cloud, room: Room): string => join(cloud.dir, room);
-export const placeOf = (cloud: Cloud, room: Room, cid: string): string => join(cloud.dir, room, place(cid));
+export const directoryOf = (cloud: Cloud, kind: ResourceKind): string => join(cloud.dir, kind);
+export const placeOf = (cloud: Cloud, kind: ResourceKind, cid: string): string =>
+  join(cloud.dir, kind, place(cid));
 
 const PATIENCE_MS = 10 * 60_000;
 

@@ -89,7 +89,7 @@ describe("the local CPI", () => {
     expect(await cloud.refusal("delete_vm", [".."])).toContain("VMNotFound");
   });
 
-  it("answers a wish for resources with a VM type", async () => {
+  it("answers a request for resources with a VM type", async () => {
     const desired = { cpu: 2, ram: 1024, ephemeral_disk_size: 4096 };
     expect(await cloud.result("calculate_vm_cloud_properties", [desired])).toEqual(desired);
   });

@@ -25,8 +25,8 @@ import { updateDisk } from "./methods/update_disk.ts";
 
 /**
  * VMs as sandboxes of this host: processes in mount, pid and user namespaces of their own, which outlive whoever made
- * them. Nothing to install and no root; with root, disks that can be full and networks of their own. The index of the
- * room.
+ * them. Nothing to install and no root; with root, disks that can be full and networks of their own. The table of its
+ * methods.
  */
 export const cpiLocal: Cpi = defineCpi({
   name: "local",

@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import * as v from "valibot";
-import { type Cloud, placeOf, roomOf } from "./cloud.ts";
+import { type Cloud, directoryOf, placeOf } from "./cloud.ts";
 import { wholeNames } from "./files.ts";
 
 /** What a sandbox is, as decided when it was made. */
@@ -21,4 +21,4 @@ export async function readRecord(vmDir: string): Promise<VmRecord> {
 }
 
 export const vmDir = (cloud: Cloud, cid: string): string => placeOf(cloud, "vms", cid);
-export const allVms = (cloud: Cloud): Promise<string[]> => wholeNames(roomOf(cloud, "vms"));
+export const allVms = (cloud: Cloud): Promise<string[]> => wholeNames(directoryOf(cloud, "vms"));

@@ -27,7 +27,7 @@ export interface Parts {
   readonly journal?: RunnerOptions["journal"];
 }
 
-/** The Director without its doors: what takes tasks and does them. The simulator puts other parts in. */
+/** The Director without its API server: the part that queues and runs tasks. The simulator puts other parts in. */
 export function assemble(parts: Parts): TaskRunner {
   const { db, clock, random, alone, onError, workers, keepTasks, journal } = parts;
   const works = operations(parts);

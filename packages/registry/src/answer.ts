@@ -22,7 +22,7 @@ export interface Entries {
   delete(id: string): Promise<void>;
 }
 
-export interface Desk {
+export interface RequestContext {
   readonly entries: Entries;
   readonly credentials: (header: string | undefined) => Verdict;
   readonly addressCheck: AddressCheck;
@@ -35,33 +35,38 @@ export interface Answer {
   readonly reply: Reply | undefined;
 }
 
-export async function answer(question: Question, desk: Desk): Promise<Answer> {
+export async function answer(question: Question, context: RequestContext): Promise<Answer> {
   const way = route(question.method, question.target);
   if (way.kind === "nowhere") return { id: undefined, reply: replies.NOT_FOUND };
   try {
-    return { id: way.id, reply: await replyTo(way, question, desk) };
+    return { id: way.id, reply: await replyTo(way, question, context) };
   } catch (error) {
-    desk.onError(error);
+    context.onError(error);
     return { id: way.id, reply: replies.FAILED };
   }
 }
 
 type Way = Exclude<Route, { kind: "nowhere" }>;
 
-async function replyTo(way: Way, question: Question, desk: Desk): Promise<Reply | undefined> {
-  const verdict = desk.credentials(question.authorization);
-  if (way.kind === "read") return await read(way.id, verdict, question.peer, desk);
+async function replyTo(way: Way, question: Question, context: RequestContext): Promise<Reply | undefined> {
+  const verdict = context.credentials(question.authorization);
+  if (way.kind === "read") return await read(way.id, verdict, question.peer, context);
   if (verdict !== "valid") return replies.DENIED;
-  if (way.kind === "write") return await write(way.id, await question.body(), desk.entries);
-  await desk.entries.delete(way.id);
+  if (way.kind === "write") return await write(way.id, await question.body(), context.entries);
+  await context.entries.delete(way.id);
   return replies.OK;
 }
 
-async function read(id: string, verdict: Verdict, peer: string | undefined, desk: Desk): Promise<Reply> {
+async function read(
+  id: string,
+  verdict: Verdict,
+  peer: string | undefined,
+  context: RequestContext,
+): Promise<Reply> {
   if (verdict === "wrong") return replies.DENIED;
   // Checked before the entry is looked up: a stranger does not learn which ids exist.
-  if (verdict === "missing" && !(await mayRead(id, peer, desk.addressCheck))) return replies.FAILED;
-  const settings = desk.entries.get(id);
+  if (verdict === "missing" && !(await mayRead(id, peer, context.addressCheck))) return replies.FAILED;
+  const settings = context.entries.get(id);
   return settings === undefined ? replies.NOT_FOUND : replies.settingsReply(settings);
 }
 

@@ -20,12 +20,12 @@ const ATTEMPT_TIMEOUT_MS = 15_000;
 /** A document of 16 MiB can grow sixfold when it is written as a JSON string. */
 const REPLY_LIMIT = 128 << 20;
 
-interface Heard {
+interface Response {
   readonly status: number;
   readonly text: string;
 }
 
-interface Errand {
+interface Request {
   readonly method: "GET" | "PUT" | "DELETE";
   readonly id: string;
   readonly body?: string;
@@ -55,9 +55,9 @@ export async function get(
 ): Promise<string | undefined> {
   const what = whatText("read", id, target);
   const accepted = (status: number) => status === 200 || status === 404;
-  const heard = await ask(target, options, { method: "GET", id, what, accepted });
-  if (heard.status === 404) return undefined;
-  const reply = check(registrySettingsReply, parsed(heard.text));
+  const response = await ask(target, options, { method: "GET", id, what, accepted });
+  if (response.status === 404) return undefined;
+  const reply = check(registrySettingsReply, parsed(response.text));
   if (!reply.ok) throw RegistryReplyInvalid({ what, why: "the answer is not that of a registry" });
   return reply.value.settings;
 }
@@ -74,18 +74,18 @@ const whatText = (verb: string, id: string, target: Target) =>
 /** A lone surrogate has no UTF-8 form; it would silently become another character. */
 const wellFormed = (text: string) => !/\p{Surrogate}/u.test(text);
 
-async function ask(target: Target, options: RegistryClientOptions, errand: Errand): Promise<Heard> {
-  const { what, id } = errand;
+async function ask(target: Target, options: RegistryClientOptions, request: Request): Promise<Response> {
+  const { what, id } = request;
   if (id === "" || !wellFormed(id)) throw CannotSend({ what, why: "the id is empty or not Unicode text" });
   const clock = options.clock ?? systemClock;
-  const attempt = async (): Promise<Heard> => {
-    const heard = await exchange(target, options, errand).catch((cause: unknown) => {
+  const attempt = async (): Promise<Response> => {
+    const response = await exchange(target, options, request).catch((cause: unknown) => {
       if (!(cause instanceof HttpTrouble)) throw cause;
       if (cause.kind === "too-large") throw RegistryReplyInvalid({ what, why: "the answer is too large" });
       throw RegistryUnreachable({ what }, { cause });
     });
-    if (!errand.accepted(heard.status)) throw failure(what, heard.status);
-    return heard;
+    if (!request.accepted(response.status)) throw failure(what, response.status);
+    return response;
   };
   return await retry(attempt, worthAnother, options.backoff ?? BACKOFF, {
     clock,
@@ -103,8 +103,8 @@ function failure(what: string, status: number): SlipwayError {
     : RegistryRefused({ what, status });
 }
 
-async function exchange(target: Target, options: RegistryClientOptions, errand: Errand): Promise<Heard> {
-  const { method, id, body } = errand;
+async function exchange(target: Target, options: RegistryClientOptions, request: Request): Promise<Response> {
+  const { method, id, body } = request;
   const { clock = systemClock, ca, signal } = options;
   const reply = await requestOnce(
     { origin: target.origin, clock, tls: { ca } },

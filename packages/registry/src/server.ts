@@ -5,7 +5,7 @@ import { type Clock, systemClock } from "@slipway/kernel/clock";
 import { closeServer, listen } from "@slipway/kernel/http-server";
 import { REGISTRY_PORT, REGISTRY_REALM } from "@slipway/protocol/registry/documents";
 import { type AddressCheck, loopbackOnly } from "./address-check.ts";
-import { answer, type Desk } from "./answer.ts";
+import { answer, type RequestContext } from "./answer.ts";
 import { readBody } from "./body.ts";
 import { credentialCheck, type User } from "./credentials.ts";
 import { BadCertificate, CannotListen, RequestFailed } from "./errors.ts";
@@ -68,13 +68,13 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
   const patience = { ...PATIENCE, ...options.patience };
   const server = makeServer(options.tls, patience);
   const store = await RegistryStore.open({ dir: options.dir, clock });
-  const desk: Desk = {
+  const context: RequestContext = {
     entries: store,
     credentials,
     addressCheck: options.addressCheck ?? loopbackOnly,
     onError: eachOnce(options.onError ?? (() => {})),
   };
-  serve(server, desk, options.bodyLimit ?? BODY_LIMIT, options.onRequest ?? (() => {}));
+  serve(server, context, options.bodyLimit ?? BODY_LIMIT, options.onRequest ?? (() => {}));
   const { host = DEFAULT_HOST, port = REGISTRY_PORT } = options;
   try {
     await listen(server, host, port);
@@ -121,7 +121,7 @@ function makeTlsServer(tls: { cert: string; key: string }, limits: object, hands
 
 function serve(
   server: Server,
-  desk: Desk,
+  context: RequestContext,
   bodyLimit: number,
   onRequest: (event: RegistryEvent) => void,
 ): void {
@@ -140,7 +140,7 @@ function serve(
           return readBody(request, bodyLimit);
         },
       },
-      desk,
+      context,
     );
     if (reply === undefined) return;
     // A client whose body we never asked for may send it or not: what follows on that connection has no meaning.
@@ -156,7 +156,7 @@ function serve(
   };
   const start = (waits: boolean) => (request: IncomingMessage, response: ServerResponse) => {
     handle(request, response, waits).catch((cause: unknown) => {
-      desk.onError(RequestFailed({ method: request.method ?? "" }, { cause }));
+      context.onError(RequestFailed({ method: request.method ?? "" }, { cause }));
       response.destroy();
     });
   };

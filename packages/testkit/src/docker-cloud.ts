@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Cloud, openCloud } from "@slipway/cpi-docker/cloud";
 import { cpiDocker } from "@slipway/cpi-docker/cpi-docker";
-import { keeperName } from "@slipway/cpi-docker/disks/keeper";
+import { diskHelperName } from "@slipway/cpi-docker/disks/disk-helper";
 import { addressOf } from "@slipway/cpi-docker/engine/address";
 import { Engine } from "@slipway/cpi-docker/engine/engine";
 import { execIn, type Ran } from "@slipway/cpi-docker/engine/exec";
@@ -63,7 +63,7 @@ export class DockerCloud extends CpiUnderTest {
     for (const { cid } of await listContainers(cloud, { [LABEL.director]: this.director })) {
       await this.ask("delete_vm", [cid]);
     }
-    await removeContainer(cloud, keeperName(cloud));
+    await removeContainer(cloud, diskHelperName(cloud));
     const gone = async (path: string) =>
       void (await cloud.engine.attempt({ doing: "cleaning", method: "DELETE", path }));
     await gone(`/volumes/${this.config.volume}`);
@@ -156,7 +156,7 @@ export class DockerCloud extends CpiUnderTest {
     const script = "losetup --noheadings --output BACK-FILE; ls /slipway/disks";
     const { stdout } = await execIn(
       cloud.engine,
-      keeperName(cloud),
+      diskHelperName(cloud),
       ["sh", "-c", script],
       "looking for loops",
     );

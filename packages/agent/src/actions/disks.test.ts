@@ -1,8 +1,8 @@
 import { rm } from "node:fs/promises";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { Killed } from "../testing/paper-disks.ts";
-import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";
+import { Killed } from "../testing/fake-disks.ts";
+import { type FakeWorld, fakeWorld } from "../testing/fake-services.ts";
 import type { ActionCall } from "./action.ts";
 import { addPersistentDisk } from "./add_persistent_disk.ts";
 import { listDisk } from "./list_disk.ts";
@@ -11,12 +11,12 @@ import { mountDisk } from "./mount_disk.ts";
 import { removePersistentDisk } from "./remove_persistent_disk.ts";
 import { unmountDisk } from "./unmount_disk.ts";
 
-let world: PaperWorld;
+let world: FakeWorld;
 let call: ActionCall;
 const cid = (name: string) => name as never;
 
 beforeEach(async () => {
-  world = await paperWorld();
+  world = await fakeWorld();
   call = { services: world.services, protocol: 3, signal: new AbortController().signal };
 });
 afterEach(() => rm(world.services.paths.base, { recursive: true, force: true }));
@@ -126,7 +126,7 @@ describe("migrate_disk", () => {
     expect(steps).toBeGreaterThan(5);
     for (let at = 1; at <= steps; at++) {
       await rm(world.services.paths.base, { recursive: true, force: true });
-      world = await paperWorld();
+      world = await fakeWorld();
       call = { ...call, services: world.services };
       await ready();
       world.disks.killAfter = world.disks.steps.length + at;

@@ -1,7 +1,7 @@
 import { readdir, readlink, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";
+import { type FakeWorld, fakeWorld } from "../testing/fake-services.ts";
 import type { ActionCall } from "./action.ts";
 import { addDynamicDisk } from "./add_dynamic_disk.ts";
 import { addPersistentDisk } from "./add_persistent_disk.ts";
@@ -9,12 +9,12 @@ import { associateDisks } from "./associate_disks.ts";
 import { removeDynamicDisk } from "./remove_dynamic_disk.ts";
 import { updateSettings } from "./update_settings.ts";
 
-let world: PaperWorld;
+let world: FakeWorld;
 let call: ActionCall;
 const cid = (name: string) => name as never;
 
 beforeEach(async () => {
-  world = await paperWorld();
+  world = await fakeWorld();
   call = { services: world.services, protocol: 3, signal: new AbortController().signal };
 });
 afterEach(() => rm(world.services.paths.base, { recursive: true, force: true }));

@@ -7,7 +7,7 @@ import { dirname, join } from "node:path";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
 import { globToRegExp } from "../logs/glob.ts";
-import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";
+import { type FakeWorld, fakeWorld } from "../testing/fake-services.ts";
 import type { ActionCall } from "./action.ts";
 import { bundleLogs } from "./bundle_logs.ts";
 import { fetchLogs } from "./fetch_logs.ts";
@@ -16,11 +16,11 @@ import { removeFile } from "./remove_file.ts";
 import { isCurrent, takeOver } from "./sync_dns.ts";
 import { syncDnsWithSignedUrl } from "./sync_dns_with_signed_url.ts";
 
-let world: PaperWorld;
+let world: FakeWorld;
 let call: ActionCall;
 
 beforeEach(async () => {
-  world = await paperWorld();
+  world = await fakeWorld();
   call = { services: world.services, protocol: 3, signal: new AbortController().signal };
 });
 afterEach(() => rm(world.services.paths.base, { recursive: true, force: true }));

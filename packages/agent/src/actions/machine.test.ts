@@ -1,6 +1,6 @@
 import { rm } from "node:fs/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
-import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";
+import { type FakeWorld, fakeWorld } from "../testing/fake-services.ts";
 import type { ActionCall } from "./action.ts";
 import { deleteArpEntries } from "./delete_arp_entries.ts";
 import { shutdown } from "./shutdown.ts";
@@ -8,11 +8,11 @@ import { start } from "./start.ts";
 import { stop } from "./stop.ts";
 import { uploadBlob } from "./upload_blob.ts";
 
-let world: PaperWorld;
+let world: FakeWorld;
 let call: ActionCall;
 
 beforeEach(async () => {
-  world = await paperWorld();
+  world = await fakeWorld();
   call = { services: world.services, protocol: 3, signal: new AbortController().signal };
 });
 afterEach(() => rm(world.services.paths.base, { recursive: true, force: true }));

@@ -2,7 +2,7 @@ import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
-import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";
+import { type FakeWorld, fakeWorld } from "../testing/fake-services.ts";
 import type { ActionCall } from "./action.ts";
 import { apply } from "./apply.ts";
 import { drain } from "./drain.ts";
@@ -12,11 +12,11 @@ import { runScript } from "./run_script.ts";
 import { ssh } from "./ssh.ts";
 import { updateSettings } from "./update_settings.ts";
 
-let world: PaperWorld;
+let world: FakeWorld;
 let call: ActionCall;
 
 beforeEach(async () => {
-  world = await paperWorld();
+  world = await fakeWorld();
   call = { services: world.services, protocol: 3, signal: new AbortController().signal };
 });
 afterEach(() => rm(world.services.paths.base, { recursive: true, force: true }));
@@ -79,7 +79,7 @@ describe("apply", () => {
 
   test("fills in what a dynamic network got, and leaves its other keys", async () => {
     await rm(world.services.paths.base, { recursive: true });
-    world = await paperWorld({ agent_id: "agent-1", networks: { dyn: { type: "dynamic" } } } as never);
+    world = await fakeWorld({ agent_id: "agent-1", networks: { dyn: { type: "dynamic" } } } as never);
     await apply(
       { spec: { networks: { dyn: { type: "dynamic", keep: 1 } } } as never },
       { ...call, services: world.services },

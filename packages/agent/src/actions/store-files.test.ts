@@ -6,7 +6,7 @@ import { AGENT_MESSAGES } from "@slipway/protocol/agent/messages";
 import { LARGEST_STORE_FILE } from "@slipway/protocol/agent/store-file";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { readArguments } from "../dispatch/arguments.ts";
-import { type PaperWorld, paperWorld } from "../testing/paper-services.ts";
+import { type FakeWorld, fakeWorld } from "../testing/fake-services.ts";
 import type { ActionCall } from "./action.ts";
 import { addPersistentDisk } from "./add_persistent_disk.ts";
 import { mountDisk } from "./mount_disk.ts";
@@ -14,12 +14,12 @@ import { readStoreFile } from "./read_store_file.ts";
 import { unmountDisk } from "./unmount_disk.ts";
 import { writeStoreFile } from "./write_store_file.ts";
 
-let world: PaperWorld;
+let world: FakeWorld;
 let call: ActionCall;
 const cid = "vol-1" as never;
 
 beforeEach(async () => {
-  world = await paperWorld();
+  world = await fakeWorld();
   call = { services: world.services, protocol: 3, signal: new AbortController().signal };
   world.disks.plug("vol-1");
   await addPersistentDisk({ diskCid: cid, hint: "/dev/vol-1" as never }, call);

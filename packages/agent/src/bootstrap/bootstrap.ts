@@ -24,7 +24,7 @@ export interface BootstrapParts extends Omit<PersistentParts, "disks" | "setting
   readonly agentState: AgentState;
   readonly linux: LinuxConfig;
   /** Lets callers in, with the bus that the settings name now. Not again when it is the same. */
-  readonly openDoor: () => Promise<void>;
+  readonly openTransport: () => Promise<void>;
   /** Links the disks that a Director named. */
   readonly linkDisks: (signal: AbortSignal) => Promise<void>;
 }
@@ -37,13 +37,13 @@ export function bootstrapSteps(parts: BootstrapParts): readonly Step[] {
   const { system, networks, disks, layout } = platform;
   const current = () => settings.current();
   // It may listen on an address that the networks will bring.
-  const tryDoor = () =>
-    parts.openDoor().catch((error) => log.warn(`not reachable yet: ${messageTrail(error)}`));
+  const tryOpen = () =>
+    parts.openTransport().catch((error) => log.warn(`not reachable yet: ${messageTrail(error)}`));
   return [
     {
       name: "stored settings",
       run: async () => {
-        if (await settings.loadStored()) await tryDoor();
+        if (await settings.loadStored()) await tryOpen();
       },
     },
     {
@@ -51,7 +51,7 @@ export function bootstrapSteps(parts: BootstrapParts): readonly Step[] {
       once: true,
       run: async (signal) => {
         await settings.load(signal);
-        await tryDoor();
+        await tryOpen();
       },
     },
     {
@@ -83,7 +83,7 @@ export function bootstrapSteps(parts: BootstrapParts): readonly Step[] {
         await networks.configure(current().networks ?? {}, signal);
       },
     },
-    { name: "message bus", once: true, run: () => parts.openDoor() },
+    { name: "message bus", once: true, run: () => parts.openTransport() },
     {
       name: "ephemeral disk",
       run: async (signal) => {

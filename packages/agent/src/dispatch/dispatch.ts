@@ -44,7 +44,7 @@ const ABOUT_TASKS = new Set(["get_task", "cancel_task"]);
 /** Actions take their own arguments; that they are the right ones is what the schemas have checked. */
 type AnyAction = (args: Readonly<Record<string, unknown>>, call: ActionCall) => Promise<unknown>;
 
-interface Job {
+interface Invocation {
   readonly message: Message;
   readonly action: AnyAction;
   readonly request: Request;
@@ -99,8 +99,8 @@ function makeAnswer({
     return Object.hasOwn(table, method) ? (table[method] as AnyAction | undefined) : undefined;
   };
 
-  const run = (job: Job, signal: AbortSignal): Promise<unknown> => {
-    const { message, action, request } = job;
+  const run = (invocation: Invocation, signal: AbortSignal): Promise<unknown> => {
+    const { message, action, request } = invocation;
     const restart = (why: string) => {
       // A task that lives on in the next process must not end in this one.
       if (message.persistent) tasks.suspend();
@@ -113,8 +113,8 @@ function makeAnswer({
     });
   };
 
-  const asTask = async (job: Job): Promise<AgentReply> => {
-    const { message, request, scrub } = job;
+  const asTask = async (invocation: Invocation): Promise<AgentReply> => {
+    const { message, request, scrub } = invocation;
     try {
       const id = await tasks.submit({
         method: message.name,
@@ -122,7 +122,7 @@ function makeAnswer({
         record: message.persistent ? request.body : undefined,
         run: async (signal) => {
           try {
-            return await run(job, signal);
+            return await run(invocation, signal);
           } catch (error) {
             services.log.warn(`${message.name} failed: ${oneLine(scrub(errorText(error)))}`);
             throw new Error(scrub(messageTrail(error)));
@@ -131,17 +131,17 @@ function makeAnswer({
       });
       return { value: { agent_task_id: id, state: "running" } };
     } catch (error) {
-      return failed(job, error);
+      return failed(invocation, error);
     }
   };
 
-  const atOnce = async (job: Job): Promise<AgentReply> => {
-    const { name } = job.message;
-    const work = async () => (await run(job, ending)) ?? null;
+  const atOnce = async (invocation: Invocation): Promise<AgentReply> => {
+    const { name } = invocation.message;
+    const work = async () => (await run(invocation, ending)) ?? null;
     try {
       return { value: READS.has(name) ? await work() : await lanes.run(name, work) };
     } catch (error) {
-      return failed(job, error);
+      return failed(invocation, error);
     }
   };
 
@@ -153,16 +153,21 @@ function makeAnswer({
     const waits = ABOUT_TASKS.has(method) ? undefined : waitingFor?.();
     // A Director asks again after these first words and gives up after any others.
     if (waits !== undefined) return failure(`restarting agent: ${waits}`);
-    const job: Job = { message, action, request, scrub: scrubberOf(message, request.arguments) };
+    const invocation: Invocation = {
+      message,
+      action,
+      request,
+      scrub: scrubberOf(message, request.arguments),
+    };
     const isTask =
       message.mode === "task" || (message.mode === "by-protocol" && protocol >= TASKS_FROM_PROTOCOL);
-    return isTask ? await asTask(job) : await atOnce(job);
+    return isTask ? await asTask(invocation) : await atOnce(invocation);
   };
 }
 
 const failure = (message: string): AgentReply => ({ exception: { message } });
 
-const failed = ({ message, scrub }: Job, error: unknown): AgentReply =>
+const failed = ({ message, scrub }: Invocation, error: unknown): AgentReply =>
   failure(`Action Failed ${message.name}: ${scrub(messageTrail(error))}`);
 
 function taskResult(tasks: Tasks, id: string): unknown {

@@ -2,7 +2,7 @@ import type { Vitals } from "@slipway/protocol/agent/heartbeat";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { DiskPlatform } from "./disks.ts";
 
-/** Networks of the machine, behind one door. */
+/** Networks of the machine, behind one interface. */
 export interface NetworkPlatform {
   /** Writes and applies the configuration; unchanged configuration changes nothing. */
   configure(networks: Networks, signal: AbortSignal): Promise<void>;

@@ -8,7 +8,7 @@ import type { Random } from "@slipway/kernel/random";
 import { BlobTooLarge } from "./errors.ts";
 
 /** Blobs that callers put and get over HTTPS. Both ways are streams: a blob may be larger than the agent's memory. */
-export interface BlobDoor {
+export interface BlobDirectory {
   /** The whole blob is there when it resolves; nothing of it when it rejects. Replaces an older one. */
   put(id: string, content: AsyncIterable<Uint8Array>): Promise<void>;
   get(id: string): Promise<{ readonly size: number; readonly content: Readable } | undefined>;
@@ -34,7 +34,7 @@ export function blobDirectory(
   directory: string,
   random: Random,
   options: { readonly largest?: number } = {},
-): BlobDoor {
+): BlobDirectory {
   const largest = options.largest ?? LARGEST_BLOB;
   let ready: Promise<void> | undefined;
   return {

@@ -1,7 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { Log } from "../log.ts";
-import type { BlobDoor } from "./blob-directory.ts";
+import type { BlobDirectory } from "./blob-directory.ts";
 import { BusSchemeUnknown, BusUrlInvalid } from "./errors.ts";
 import type { Credentials, Transport } from "./transport.ts";
 
@@ -12,7 +12,7 @@ export interface BusOptions {
   /** For HTTPS: callers need a certificate of this CA as well. */
   readonly clientCa?: string;
   readonly agentId: string;
-  readonly blobs: BlobDoor;
+  readonly blobs: BlobDirectory;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;

@@ -2,15 +2,15 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { pipeline } from "node:stream/promises";
 import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
-import type { BlobDoor } from "./blob-directory.ts";
+import type { BlobDirectory } from "./blob-directory.ts";
 import { isBlobId } from "./blob-directory.ts";
 import { BlobTooLarge } from "./errors.ts";
 import type { Handler } from "./transport.ts";
 
-export interface Desk {
+export interface RequestContext {
   readonly authorized: (header: string | undefined) => boolean;
   readonly handler: Handler;
-  readonly blobs: BlobDoor;
+  readonly blobs: BlobDirectory;
   readonly clock: Clock;
   /** Largest request envelope in bytes. */
   readonly largestRequest: number;
@@ -22,27 +22,35 @@ export interface Desk {
 const MOST_DISCARDED = 16 << 20;
 
 /** Answers one HTTP request by upstream's table of routes. */
-export async function answer(request: IncomingMessage, response: ServerResponse, desk: Desk): Promise<void> {
+export async function answer(
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: RequestContext,
+): Promise<void> {
   const path = (request.url ?? "").split("?", 1)[0] ?? "";
   const blobs = path.startsWith("/blobs/");
-  if (!blobs && path !== "/agent") return await refuse(request, response, desk, 404);
-  if (!desk.authorized(request.headers.authorization)) {
+  if (!blobs && path !== "/agent") return await refuse(request, response, context, 404);
+  if (!context.authorized(request.headers.authorization)) {
     response.setHeader("WWW-Authenticate", 'Basic realm=""');
-    return await refuse(request, response, desk, 401);
+    return await refuse(request, response, context, 401);
   }
-  if (!blobs && request.method === "POST") return await answerEnvelope(request, response, desk);
-  if (blobs && request.method === "PUT") return await putBlob(path, request, response, desk);
-  if (blobs && request.method === "GET") return await getBlob(path, request, response, desk);
-  await refuse(request, response, desk, 404);
+  if (!blobs && request.method === "POST") return await answerEnvelope(request, response, context);
+  if (blobs && request.method === "PUT") return await putBlob(path, request, response, context);
+  if (blobs && request.method === "GET") return await getBlob(path, request, response, context);
+  await refuse(request, response, context, 404);
 }
 
-async function answerEnvelope(request: IncomingMessage, response: ServerResponse, desk: Desk): Promise<void> {
+async function answerEnvelope(
+  request: IncomingMessage,
+  response: ServerResponse,
+  context: RequestContext,
+): Promise<void> {
   const chunks: Uint8Array[] = [];
   let size = 0;
   try {
-    for await (const chunk of patiently(request, desk)) {
+    for await (const chunk of patiently(request, context)) {
       size += chunk.length;
-      if (size > desk.largestRequest) return await refuse(request, response, desk, 413);
+      if (size > context.largestRequest) return await refuse(request, response, context, 413);
       chunks.push(chunk);
     }
   } catch {
@@ -50,7 +58,7 @@ async function answerEnvelope(request: IncomingMessage, response: ServerResponse
     return end(response, 400);
   }
   const body = Buffer.concat(chunks).toString("utf8");
-  const handled = await desk.handler(body, request.socket.remoteAddress ?? "a client that is gone");
+  const handled = await context.handler(body, request.socket.remoteAddress ?? "a client that is gone");
   if (handled.kind === "unreadable") return end(response, 500);
   end(response, 200, JSON.stringify(handled.reply), "application/json");
 }
@@ -59,16 +67,16 @@ async function putBlob(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
-  desk: Desk,
+  context: RequestContext,
 ): Promise<void> {
   const id = blobId(path);
-  if (id === undefined) return await refuse(request, response, desk, 400, "this is not a blob id");
+  if (id === undefined) return await refuse(request, response, context, 400, "this is not a blob id");
   try {
-    await desk.blobs.put(id, patiently(request, desk));
+    await context.blobs.put(id, patiently(request, context));
   } catch (error) {
     if (response.destroyed) return;
     const status = BlobTooLarge.is(error) ? 413 : 500;
-    return await refuse(request, response, desk, status, messageTrail(error));
+    return await refuse(request, response, context, status, messageTrail(error));
   }
   end(response, 201);
 }
@@ -77,14 +85,14 @@ async function getBlob(
   path: string,
   request: IncomingMessage,
   response: ServerResponse,
-  desk: Desk,
+  context: RequestContext,
 ): Promise<void> {
   const id = blobId(path);
-  const found = id === undefined ? undefined : await desk.blobs.get(id);
-  if (found === undefined) return await refuse(request, response, desk, 404);
+  const found = id === undefined ? undefined : await context.blobs.get(id);
+  if (found === undefined) return await refuse(request, response, context, 404);
   response.writeHead(200, { "Content-Type": "application/octet-stream", "Content-Length": found.size });
   // The socket's own timer, for this answer only: elsewhere silence is an action that takes its time.
-  request.socket.setTimeout(desk.idleMs, () => request.socket.destroy());
+  request.socket.setTimeout(context.idleMs, () => request.socket.destroy());
   await pipeline(found.content, response).catch(() => response.destroy());
   request.socket.setTimeout(0);
 }
@@ -100,9 +108,9 @@ function blobId(path: string): string | undefined {
 }
 
 /** The body as it comes, until its sender falls silent for too long. */
-async function* patiently(request: IncomingMessage, desk: Desk): AsyncGenerator<Uint8Array> {
+async function* patiently(request: IncomingMessage, context: RequestContext): AsyncGenerator<Uint8Array> {
   const watch = () =>
-    desk.clock.after(desk.idleMs, () => request.destroy(new Error("the client fell silent")));
+    context.clock.after(context.idleMs, () => request.destroy(new Error("the client fell silent")));
   let cancel = watch();
   try {
     // Leaving early must not cut the connection: the client is still to be told why.
@@ -123,7 +131,7 @@ async function* patiently(request: IncomingMessage, desk: Desk): AsyncGenerator<
 async function refuse(
   request: IncomingMessage,
   response: ServerResponse,
-  desk: Desk,
+  context: RequestContext,
   status: number,
   text = "",
 ): Promise<void> {
@@ -133,7 +141,7 @@ async function refuse(
   else response.write(text);
   let discarded = 0;
   try {
-    for await (const chunk of patiently(request, desk)) {
+    for await (const chunk of patiently(request, context)) {
       discarded += chunk.length;
       if (discarded > MOST_DISCARDED) break;
     }

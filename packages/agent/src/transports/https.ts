@@ -4,7 +4,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import { errorText } from "@slipway/kernel/errors";
 import { closeServer, listen } from "@slipway/kernel/http-server";
 import type { Log } from "../log.ts";
-import type { BlobDoor } from "./blob-directory.ts";
+import type { BlobDirectory } from "./blob-directory.ts";
 import { basicAuth, checkPair, percentDecoded } from "./credentials.ts";
 import { BusUrlInvalid, CannotListen, RequestFailed } from "./errors.ts";
 import { answer } from "./https-answer.ts";
@@ -16,7 +16,7 @@ export interface HttpsOptions {
   readonly credentials: Credentials;
   /** PEM. When it is given, callers need a certificate of it as well. */
   readonly clientCa?: string;
-  readonly blobs: BlobDoor;
+  readonly blobs: BlobDirectory;
   readonly log: Log;
   readonly clock: Clock;
   readonly limits?: Partial<HttpsLimits>;
@@ -58,11 +58,11 @@ export function httpsTransport(options: HttpsOptions): HttpsTransport {
   const server = makeServer(options.credentials, clientCa, limits);
 
   const serve = (handler: Handler) => {
-    const desk = { authorized, handler, blobs: options.blobs, clock, ...limits };
+    const context = { authorized, handler, blobs: options.blobs, clock, ...limits };
     server.on("request", (request, response) => {
       // While closing, a connection that is kept alive would keep the server from ending.
       if (!server.listening) response.setHeader("Connection", "close");
-      answer(request, response, desk).catch((cause: unknown) => {
+      answer(request, response, context).catch((cause: unknown) => {
         log.error(errorText(RequestFailed({ what: "a request over HTTPS" }, { cause })));
         if (response.headersSent) response.destroy();
         else response.writeHead(500).end();

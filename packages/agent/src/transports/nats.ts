@@ -87,7 +87,7 @@ class Nats implements NatsTransport {
   #handler: Handler | undefined;
   #current: Link | undefined;
   #closing = false;
-  #keeper: Promise<void> = Promise.resolve();
+  #reconnectLoop: Promise<void> = Promise.resolve();
 
   constructor(options: NatsOptions) {
     if (options.urls.length === 0) throw BusUrlInvalid({ why: "there is none" });
@@ -107,7 +107,7 @@ class Nats implements NatsTransport {
   start(handler: Handler): Promise<void> {
     this.#handler = handler;
     return new Promise((resolve) => {
-      this.#keeper = this.#keepConnected(resolve).finally(resolve);
+      this.#reconnectLoop = this.#keepConnected(resolve).finally(resolve);
     });
   }
 
@@ -126,7 +126,7 @@ class Nats implements NatsTransport {
     this.#closing = true;
     this.#changed();
     // A connection that is just being made closes itself when it is there.
-    const finished = () => Promise.allSettled([this.#keeper, ...this.#underWay]);
+    const finished = () => Promise.allSettled([this.#reconnectLoop, ...this.#underWay]);
     await withDeadline("answers under way", CLOSE_MS, clock, undefined, finished).catch(() => undefined);
     this.#ended.abort(TransportClosed({ what: "not sent" }));
     await this.#current?.connection.close();
@@ -263,7 +263,7 @@ class Nats implements NatsTransport {
         if (link !== this.#current || link.gone.aborted || link.connection.isClosed()) continue;
         // What the server cannot take, it cannot take later.
         if (!DeadlineExceeded.is(error)) break;
-        // Stale; the keeper makes another one.
+        // Stale; the reconnect loop makes another one.
         await link.connection.close().catch(() => undefined);
       }
     }

@@ -36,7 +36,7 @@ export const VM_CHECKS: readonly CpiCheck[] = [
   },
   {
     number: 24,
-    name: "disks in create_vm are a wish for a place: none is attached",
+    name: "disks in create_vm only say where to place the VM: none is attached",
     run: async (cloud) => {
       const disk = await cloud.newDisk();
       for (const disks of [null, [disk]]) {
@@ -100,12 +100,12 @@ export const VM_CHECKS: readonly CpiCheck[] = [
   },
   {
     number: 62,
-    name: "a wish for resources becomes properties that create_vm takes, or is refused; an incomplete one is refused",
+    name: "a request for resources becomes properties that create_vm takes, or is refused; an incomplete one is refused",
     run: async (cloud) => {
       const method = "calculate_vm_cloud_properties";
-      const wish = { cpu: 1, ram: 256, ephemeral_disk_size: 1024 };
-      await cloud.result(method, [wish]);
-      for (const one of [wish, { ...wish, cpu: 100_000, ram: 1_000_000_000 }]) {
+      const wanted = { cpu: 1, ram: 256, ephemeral_disk_size: 1024 };
+      await cloud.result(method, [wanted]);
+      for (const one of [wanted, { ...wanted, cpu: 100_000, ram: 1_000_000_000 }]) {
         const { error, result } = await cloud.ask(method, [one]);
         if (error !== null) continue;
         const args = await cloud.vmArguments();

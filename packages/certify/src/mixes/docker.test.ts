@@ -43,7 +43,7 @@ async function thingsOnEngine(): Promise<readonly unknown[]> {
   const images = await list("/images/json");
   const { Volumes } = await list<{ Volumes: Listed[] | null }>("/volumes");
   const all = [
-    // A suite beside this one may have made its keeper of the newest image there was; labels of images are inherited.
+    // A suite beside this one may have made its disk helper of the newest image there was; labels of images are inherited.
     ...containers.map(({ Names, Labels }) => [Names, Labels?.[LABEL.deployment]]),
     ...images.filter(({ Id }) => containers.every(({ ImageID }) => ImageID !== Id)),
     ...(Volumes ?? []),

@@ -33,7 +33,7 @@ describe.runIf(await canPlay())("cloud-check, with the real CLI", () => {
   }
 
   it("finds nothing in a deployment that is as it should be", async () => {
-    await world().furnish();
+    await world().seed();
     await world().deploy("shop", [{ name: "db", disk: "small" }]);
     const { code, rows, blocks } = await check("--report");
     expect({ code, rows }).toEqual({ code: 0, rows: [] });

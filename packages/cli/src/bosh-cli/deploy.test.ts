@@ -12,7 +12,7 @@ describe.runIf(await canPlay())("a deployment, from first to last, with the real
   let firstDeploy = "";
 
   it("a dry run says what would be done and why, and does nothing", async () => {
-    await world().furnish();
+    await world().seed();
     const before = await world().gate.calls();
     const { blocks } = await world().deploy("shop", [{ name: "db", disk: "small" }], "--dry-run");
     expect(blocks).toMatch(/Planned, not done: +db\/[0-9a-f-]{36} \(0\): create/);

@@ -16,7 +16,7 @@ describe.runIf(await canPlay())("an agent that has died, with the real CLI", () 
   };
 
   it("is shown, is not gone on without, and gets a new VM with --fix", async () => {
-    await world().furnish();
+    await world().seed();
     await world().deploy("shop", db);
     const { zero, one } = await both();
     const disk = zero.disk_cids ?? "";

@@ -16,7 +16,7 @@ describe.runIf(await canPlay())(
     };
 
     it("stops one instance and keeps its VM", async () => {
-      await world().furnish();
+      await world().seed();
       await world().deploy("shop", db);
       const before = await both();
       const { blocks } = await shop("stop", "db/0");

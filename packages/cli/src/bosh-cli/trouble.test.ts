@@ -27,7 +27,7 @@ describe.runIf(await canPlay())(
     const vmsOfCloud = () => readdir(world().cloud("vms"));
 
     it("shows the lock and the task of a deploy that waits, and whom a second one waits for", async () => {
-      await world().furnish();
+      await world().seed();
       const { bosh, gate } = world();
       const { end, task, manifest } = await heldDeploy("shop");
       expect(await bosh.rows("locks")).toEqual([

@@ -29,7 +29,7 @@ describe.runIf(await canPlay())("slipway up, with the CPI in its process", () =>
 
   it("deploys a VM with a disk, shows it and takes it down", async () => {
     const { bosh } = world();
-    await world().furnish();
+    await world().seed();
     await world().deploy("shop", [{ name: "db", disk: "small" }]);
     const [vm] = await bosh.rows("-d", "shop", "vms");
     expect(vm).toMatchObject({

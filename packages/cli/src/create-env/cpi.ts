@@ -1,7 +1,7 @@
 import type { Clouds } from "@slipway/engine/clouds/cloud";
 import { type CpiEntry, makeClouds } from "@slipway/engine/clouds/clouds";
-import { embeddedDoor } from "@slipway/engine/clouds/embedded-cpi";
-import { execDoor } from "@slipway/engine/clouds/exec-cpi";
+import { embeddedCpiPort } from "@slipway/engine/clouds/embedded-cpi";
+import { execCpiPort } from "@slipway/engine/clouds/exec-cpi";
 import type { DirectorRegistry } from "@slipway/engine/clouds/registry-of-director";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
@@ -23,7 +23,8 @@ export async function openClouds(options: CloudsOptions): Promise<Clouds> {
   const { provider, clock, random, registry } = options;
   const entry: CpiEntry = {
     name: "",
-    door: provider.cpi.kind === "exec" ? execDoor({ ...provider.cpi, clock }) : await localDoor(options),
+    port:
+      provider.cpi.kind === "exec" ? execCpiPort({ ...provider.cpi, clock }) : await localCpiPort(options),
     properties: provider.properties,
   };
   return makeClouds({
@@ -34,11 +35,11 @@ export async function openClouds(options: CloudsOptions): Promise<Clouds> {
   });
 }
 
-async function localDoor({ clock, local }: CloudsOptions) {
+async function localCpiPort({ clock, local }: CloudsOptions) {
   const [{ cpiLocal }, { embed }] = await Promise.all([
     import("@slipway/cpi-local/cpi-local"),
     import("@slipway/cpi-sdk/embed"),
   ]);
   const config = { cloud: { properties: { local: { ...local } } } };
-  return embeddedDoor({ name: "local", clock, open: (around) => embed(cpiLocal, { ...around, config }) });
+  return embeddedCpiPort({ name: "local", clock, open: (around) => embed(cpiLocal, { ...around, config }) });
 }

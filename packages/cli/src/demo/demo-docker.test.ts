@@ -116,6 +116,6 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("slipway demo --
     expect(stopped).not.toContain("container");
     expect(machine.processes()).toEqual([]);
     await engine.clear();
-    expect(await engine.all()).toEqual({ vms: [], keepers: [], networks: [], images: [], volume: [] });
+    expect(await engine.all()).toEqual({ vms: [], diskHelpers: [], networks: [], images: [], volume: [] });
   });
 });

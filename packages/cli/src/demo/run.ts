@@ -6,13 +6,13 @@ import type { Tools } from "../tools.ts";
 import { secondsText } from "../ui/time-text.ts";
 import { type Backend, backendOf } from "../up/backend.ts";
 import { calledAs } from "../up/called-as.ts";
+import type { Asked, CpiSelection } from "../up/cpi-selection.ts";
 import { leftRunning } from "../up/left-running.ts";
 import { obtainCloud } from "../up/obtain.ts";
-import { type Prepared, prepareEngine, readWish } from "../up/prepare.ts";
+import { type Prepared, prepareEngine, readSelection } from "../up/prepare.ts";
 import type { Reach } from "../up/running.ts";
 import { namespaces } from "../up/sandboxes.ts";
 import { stopped } from "../up/stopped.ts";
-import type { Asked, Wish } from "../up/wish.ts";
 import { WORDS } from "../up/words.ts";
 import { connect } from "./connect.ts";
 import { DemoRuns, NoNamespaces } from "./errors.ts";
@@ -36,11 +36,11 @@ const INTERRUPTED = 130;
 export async function runDemo(options: DemoOptions, asked: Asked, tools: Tools): Promise<number> {
   const { ui, home, clock, stop } = tools;
   const begun = clock.monotonic();
-  const wish = await readWish(asked, tools);
-  const range = options.range === undefined ? undefined : rangeOf(options.range, wish.cpi);
+  const selection = await readSelection(asked, tools);
+  const range = options.range === undefined ? undefined : rangeOf(options.range, selection.cpi);
   const stemcell = options.stemcell === undefined ? undefined : await givenStemcell(options.stemcell);
-  const prepared = await mustBePossible(wish, tools);
-  const { one } = WORDS[wish.cpi];
+  const prepared = await mustBePossible(selection, tools);
+  const { one } = WORDS[selection.cpi];
   ui.line(`A Director, a ${one} with a disk, and what becomes of the disk when the ${one} is replaced.`);
   ui.line("");
   const obtained = await step(tools, "Starting the Director and its database", async () => {
@@ -70,11 +70,11 @@ export async function runDemo(options: DemoOptions, asked: Asked, tools: Tools):
 }
 
 /** Unlike `up`, the demo is of no use without VMs. */
-async function mustBePossible(wish: Wish, tools: Tools): Promise<Prepared> {
-  if (wish.cpi === "docker") return await prepareEngine(wish, tools.home, tools);
+async function mustBePossible(selection: CpiSelection, tools: Tools): Promise<Prepared> {
+  if (selection.cpi === "docker") return await prepareEngine(selection, tools.home, tools);
   const allowed = await namespaces();
   if (!allowed.ok) throw NoNamespaces(allowed);
-  return wish;
+  return selection;
 }
 
 const reachOf = (obtained: Awaited<ReturnType<typeof obtainCloud>>): Reach =>

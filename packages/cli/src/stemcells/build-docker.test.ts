@@ -29,14 +29,14 @@ function bootstrap(calls: Call[] = [], outcome = { code: 0, stderr: "" }): Exec 
   return async (program, args, options = {}) => {
     if (program === "tar") return await systemExec(program, args, options);
     calls.push({ program, args, input: options.input });
-    const room = options.cwd;
-    if (room === undefined || outcome.code !== 0) return { program, args, stdout: "", ...outcome };
-    const root = join(room, "root");
+    const workDir = options.cwd;
+    if (workDir === undefined || outcome.code !== 0) return { program, args, stdout: "", ...outcome };
+    const root = join(workDir, "root");
     await mkdir(join(root, "var/lib/dpkg"), { recursive: true });
     await writeFile(join(root, "var/lib/dpkg/status"), BASH);
-    await systemExec("tar", ["-xf", join(room, "files.tar"), "-C", root]);
+    await systemExec("tar", ["-xf", join(workDir, "files.tar"), "-C", root]);
     const same = ["--sort=name", "--mtime=@0", "--numeric-owner"];
-    await systemExec("tar", ["-c", ...same, "-f", join(room, "root.tar"), "-C", root, "."]);
+    await systemExec("tar", ["-c", ...same, "-f", join(workDir, "root.tar"), "-C", root, "."]);
     return { program, args, code: 0, stdout: "", stderr: "" };
   };
 }

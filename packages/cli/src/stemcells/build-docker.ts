@@ -6,7 +6,7 @@ import type { BuiltStemcell } from "./build-local.ts";
 import { type DebianOrder, type DebianRoot, debianRoot } from "./debian/root.ts";
 import { type About, dockerManifest } from "./docker-manifest.ts";
 import { BadStemcellOption } from "./errors.ts";
-import { withRoom } from "./room.ts";
+import { withWorkDir } from "./work-dir.ts";
 import { writeArchive } from "./write-archive.ts";
 
 export const DOCKER_STEMCELL = { suite: "bookworm", version: "1.0", apiVersion: 3 } as const;
@@ -43,8 +43,8 @@ export async function buildDockerStemcell(order: DockerStemcellOrder): Promise<B
   check(order, suite);
   // Said before the work is done.
   dockerManifest(about, "0".repeat(40));
-  return await withRoom(to, async (room) => {
-    const made = await debianRoot({ ...order, suite, exec, root }, room);
+  return await withWorkDir(to, async (workDir) => {
+    const made = await debianRoot({ ...order, suite, exec, root }, workDir);
     const written = await (order.rootOnly ? keepImage(to, made) : keepStemcell(to, made, about));
     return {
       ...{ ...about, ...written, file: to },

@@ -5,7 +5,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { Exec } from "@slipway/kernel/exec";
 import type { BuiltStemcell } from "./build-local.ts";
 import { dockerManifest } from "./docker-manifest.ts";
-import { withRoom } from "./room.ts";
+import { withWorkDir } from "./work-dir.ts";
 import { writeArchive } from "./write-archive.ts";
 
 /** What it is called unless told otherwise; a manifest asks for it by `os`. */
@@ -45,8 +45,8 @@ export async function buildHostStemcell(order: HostStemcellOrder): Promise<Built
   const about = { name, os: HOST_STEMCELL.os, apiVersion };
   // Said before the work is done.
   dockerManifest({ ...about, version: version ?? "1" }, "0".repeat(40));
-  return await withRoom(to, async (room) => {
-    const root = await hostRoot({ ...order, to: join(room, "image") });
+  return await withWorkDir(to, async (workDir) => {
+    const root = await hostRoot({ ...order, to: join(workDir, "image") });
     const named = { ...about, version: version ?? versionOf(root.id) };
     const files = [
       { name: "stemcell.MF", text: dockerManifest(named, await fileDigest(root.path, "sha1")) },

@@ -3,7 +3,7 @@ import type { ReadStream } from "node:tty";
 import { describe, expect, it } from "vitest";
 import { askHidden, askLine } from "./prompt.ts";
 
-function desk() {
+function streams() {
   const told: string[] = [];
   const keyboard = new PassThrough();
   const input = Object.assign(keyboard, {
@@ -15,13 +15,13 @@ function desk() {
     told,
     keyboard,
     stop,
-    desk: { input, stop: stop.signal, write: (text: string) => void told.push(text) },
+    streams: { input, stop: stop.signal, write: (text: string) => void told.push(text) },
   };
 }
 
 describe("a hidden answer", () => {
   it("is never shown: the terminal is told before the question is asked", async () => {
-    const { told, keyboard, desk: at } = desk();
+    const { told, keyboard, streams: at } = streams();
     const answer = askHidden("Password: ", at);
     keyboard.write("secrét\r");
     expect(await answer).toBe("secrét");
@@ -33,14 +33,14 @@ describe("a hidden answer", () => {
     ["abc\u0015xyz\n", "xyz"],
     ["a\u0001b\r", "ab"],
   ])("%j can be corrected as it is typed", async (typed, wanted) => {
-    const { keyboard, desk: at } = desk();
+    const { keyboard, streams: at } = streams();
     const answer = askHidden("Password: ", at);
     for (const key of typed) keyboard.write(key);
     expect(await answer).toBe(wanted);
   });
 
   it.each(["\u0003", "\u0004"])("ends with %j, and the terminal shows what is typed again", async (key) => {
-    const { told, keyboard, desk: at } = desk();
+    const { told, keyboard, streams: at } = streams();
     const answer = askHidden("Password: ", at);
     keyboard.write(key);
     await expect(answer).rejects.toMatchObject({ name: "Interrupted" });
@@ -53,19 +53,19 @@ describe.each([
   ["hidden", askHidden],
 ])("a question (%s)", (_, ask) => {
   it("ends when the program is told to, and when nobody can answer any more", async () => {
-    const told = desk();
-    const stopped = ask("Name: ", told.desk);
+    const told = streams();
+    const stopped = ask("Name: ", told.streams);
     told.stop.abort();
     await expect(stopped).rejects.toMatchObject({ name: "Interrupted" });
-    await expect(ask("Name: ", told.desk)).rejects.toMatchObject({ name: "Interrupted" });
-    const gone = desk();
-    const ended = ask("Name: ", gone.desk);
+    await expect(ask("Name: ", told.streams)).rejects.toMatchObject({ name: "Interrupted" });
+    const gone = streams();
+    const ended = ask("Name: ", gone.streams);
     gone.keyboard.end();
     await expect(ended).rejects.toMatchObject({ name: "Interrupted" });
   });
 
   it("is answered by one line", async () => {
-    const { keyboard, desk: at } = desk();
+    const { keyboard, streams: at } = streams();
     const answer = ask("Name: ", at);
     keyboard.write("me\n");
     expect(await answer).toBe("me");

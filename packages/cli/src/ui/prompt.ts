@@ -2,14 +2,14 @@ import { createInterface } from "node:readline";
 import type { ReadStream } from "node:tty";
 import { Interrupted } from "./errors.ts";
 
-export interface Desk {
+export interface PromptStreams {
   readonly input: ReadStream;
   write(text: string): void;
   readonly stop: AbortSignal;
 }
 
 /** One line typed at a terminal. */
-export async function askLine(question: string, { input, write, stop }: Desk): Promise<string> {
+export async function askLine(question: string, { input, write, stop }: PromptStreams): Promise<string> {
   const lines = createInterface({ input, terminal: false });
   write(question);
   try {
@@ -26,7 +26,7 @@ export async function askLine(question: string, { input, write, stop }: Desk): P
 }
 
 /** One line that the terminal does not show. */
-export async function askHidden(question: string, { input, write, stop }: Desk): Promise<string> {
+export async function askHidden(question: string, { input, write, stop }: PromptStreams): Promise<string> {
   // Before the question: who types ahead is not shown either.
   input.setRawMode(true);
   write(question);

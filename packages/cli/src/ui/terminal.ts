@@ -139,7 +139,7 @@ export class Terminal implements Ui {
     const input = this.#input();
     if (input === undefined) throw CannotAsk({ question });
     const { askLine } = await import("./prompt.ts");
-    const answer = await askLine(`${question} [yN]: `, this.#desk(input));
+    const answer = await askLine(`${question} [yN]: `, this.#streams(input));
     return /^(y|yes)$/i.test(answer.trim());
   }
 
@@ -147,8 +147,8 @@ export class Terminal implements Ui {
     const input = this.#options.nonInteractive ? undefined : this.#input();
     if (input === undefined) throw CannotAskFor({ what: question });
     const { askHidden, askLine } = await import("./prompt.ts");
-    const desk = this.#desk(input);
-    return hidden ? await askHidden(`${question}: `, desk) : await askLine(`${question}: `, desk);
+    const streams = this.#streams(input);
+    return hidden ? await askHidden(`${question}: `, streams) : await askLine(`${question}: `, streams);
   }
 
   progress(text: string): Progress {
@@ -184,7 +184,7 @@ export class Terminal implements Ui {
     return input?.isTTY === true && !this.json ? input : undefined;
   }
 
-  #desk(input: ReadStream) {
+  #streams(input: ReadStream) {
     if (this.#gap) this.#options.out.write("\n");
     this.#gap = true;
     const write = (text: string) => void this.#options.err.write(text);

@@ -26,14 +26,14 @@ async function containersOf(engine: Engine, director: string): Promise<readonly 
   }));
 }
 
-/** The keeper knows. Undefined when it does not run: looking starts nothing. */
+/** The disk helper knows. Undefined when it does not run: looking starts nothing. */
 async function disksIn(engine: Engine, volume: string): Promise<number | undefined> {
-  const [keeper] = await list(engine, { [LABEL.kind]: "keeper", [LABEL.disks]: volume });
-  if (keeper === undefined) return (await hasVolume(engine, volume)) ? undefined : 0;
-  if (keeper.State !== "running") return undefined;
+  const [diskHelper] = await list(engine, { [LABEL.kind]: "keeper", [LABEL.disks]: volume });
+  if (diskHelper === undefined) return (await hasVolume(engine, volume)) ? undefined : 0;
+  if (diskHelper.State !== "running") return undefined;
   // Names that begin with a dot are of disks in the making.
   const script = "cd /slipway/disks 2>/dev/null && ls || exit 0";
-  const { stdout } = await execIn(engine, keeper.Id, ["sh", "-c", script], "counting disks");
+  const { stdout } = await execIn(engine, diskHelper.Id, ["sh", "-c", script], "counting disks");
   return stdout.split("\n").filter((line) => line !== "").length;
 }
 

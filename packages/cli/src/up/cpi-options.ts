@@ -1,5 +1,5 @@
 import type { Given, Option } from "../command.ts";
-import type { Asked } from "./wish.ts";
+import type { Asked } from "./cpi-selection.ts";
 
 /** What `up` and `demo` take to choose what VMs are. */
 export const cpiOptions: readonly Option[] = [

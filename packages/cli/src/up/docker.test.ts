@@ -62,7 +62,7 @@ describe("what an engine has of a home", () => {
     expect(leftRunning(backend(), seen)).toEqual([`1 container runs on, at ${engine.host}.`]);
   });
 
-  it("no volume is no disk; a volume without its keeper may have disks", async () => {
+  it("no volume is no disk; a volume without its disk helper may have disks", async () => {
     expect(await backend().look()).toEqual({ vms: [], disks: 0 });
     engine.answers = { ...engine.answers, [`/volumes/${VOLUME}`]: { Name: VOLUME } };
     expect(await backend().look()).toEqual({ vms: [], disks: undefined });

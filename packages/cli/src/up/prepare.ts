@@ -6,30 +6,33 @@ import * as v from "valibot";
 import { type Choice, type DockerChoice, isBound, readChoice, writeChoice } from "../home/choice.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
+import { type Asked, type CpiSelection, selectCpi } from "./cpi-selection.ts";
 import { openEngine } from "./engine.ts";
 import { OtherCpi, OtherEngine } from "./errors.ts";
 import { warnWithoutNamespaces } from "./sandboxes.ts";
-import { type Asked, type Wish, wishOf } from "./wish.ts";
 import { WORDS } from "./words.ts";
 
-/** A wish that can be fulfilled. */
+/** A selected CPI that can run here. */
 export type Prepared = { readonly cpi: "local" } | Omit<DockerChoice, "volume" | "director">;
 
-export const readWish = async (asked: Asked, { home, env }: Pick<Tools, "home" | "env">): Promise<Wish> =>
-  wishOf(asked, env, { dir: home.dir, remembered: await readChoice(home), bound: isBound(home) });
+export const readSelection = async (
+  asked: Asked,
+  { home, env }: Pick<Tools, "home" | "env">,
+): Promise<CpiSelection> =>
+  selectCpi(asked, env, { dir: home.dir, remembered: await readChoice(home), bound: isBound(home) });
 
 /** Asked before anything is made: are VMs to be had? Sandboxes are only missed: a Director is of use without them. */
 export async function prepare(
-  wish: Wish,
+  selection: CpiSelection,
   { home, ui, clock }: Pick<Tools, "home" | "ui" | "clock">,
 ): Promise<Prepared> {
-  if (wish.cpi === "docker") return await prepareEngine(wish, home, { clock });
+  if (selection.cpi === "docker") return await prepareEngine(selection, home, { clock });
   await warnWithoutNamespaces(ui);
-  return wish;
+  return selection;
 }
 
 export async function prepareEngine(
-  { host, certificates }: Extract<Wish, { cpi: "docker" }>,
+  { host, certificates }: Extract<CpiSelection, { cpi: "docker" }>,
   home: Home,
   { clock }: Pick<Tools, "clock">,
 ): Promise<Prepared> {

@@ -4,22 +4,22 @@ import type { Tools } from "../tools.ts";
 import { localTimeText, secondsText } from "../ui/time-text.ts";
 import { calledAs } from "./called-as.ts";
 import type { CloudOptions } from "./config.ts";
+import type { Asked, CpiSelection } from "./cpi-selection.ts";
 import { detach } from "./detach.ts";
 import { type Found, findCloud } from "./found.ts";
 import { leftRunning } from "./left-running.ts";
 import { obtainCloud } from "./obtain.ts";
-import { prepare, readWish } from "./prepare.ts";
+import { prepare, readSelection } from "./prepare.ts";
 import type { Reach } from "./running.ts";
 import { stopped } from "./stopped.ts";
-import type { Asked, Wish } from "./wish.ts";
 
 /** In the background: resolves when the Director answers. */
 export async function upDetached(options: CloudOptions, asked: Asked, tools: Tools): Promise<number> {
   const { ui, home, clock } = tools;
-  const wish = await readWish(asked, tools);
+  const selection = await readSelection(asked, tools);
   const before = await findCloud(tools, options.port);
-  if (before !== undefined) return await alreadyThere(before, wish, asked, tools);
-  const prepared = await prepare(wish, tools);
+  if (before !== undefined) return await alreadyThere(before, selection, asked, tools);
+  const prepared = await prepare(selection, tools);
   const begun = clock.monotonic();
   const { reach, pid } = await detach(options, prepared, tools);
   const took = secondsText(clock.monotonic() - begun);
@@ -33,10 +33,10 @@ export async function upDetached(options: CloudOptions, asked: Asked, tools: Too
 /** In this process, until Ctrl-C. */
 export async function upHere(options: CloudOptions, asked: Asked, tools: Tools): Promise<number> {
   const { ui, home } = tools;
-  const wish = await readWish(asked, tools);
+  const selection = await readSelection(asked, tools);
   const before = await findCloud(tools, options.port);
-  if (before !== undefined) return await alreadyThere(before, wish, asked, tools);
-  const obtained = await obtainCloud(options, await prepare(wish, tools), tools);
+  if (before !== undefined) return await alreadyThere(before, selection, asked, tools);
+  const obtained = await obtainCloud(options, await prepare(selection, tools), tools);
   if (obtained.found !== undefined) return runsAlready(obtained.found, tools);
   const { cloud } = obtained;
   try {
@@ -55,8 +55,13 @@ export async function upHere(options: CloudOptions, asked: Asked, tools: Tools):
 }
 
 /** Another engine than it has is not silently ignored. */
-async function alreadyThere(found: Found, wish: Wish, asked: Asked, tools: Tools): Promise<number> {
-  if (asked.dockerHost !== undefined) await prepare(wish, tools);
+async function alreadyThere(
+  found: Found,
+  selection: CpiSelection,
+  asked: Asked,
+  tools: Tools,
+): Promise<number> {
+  if (asked.dockerHost !== undefined) await prepare(selection, tools);
   return runsAlready(found, tools);
 }
 

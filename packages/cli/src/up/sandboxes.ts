@@ -53,9 +53,12 @@ async function sandboxesOf(home: Home): Promise<readonly VmState[]> {
     import("@slipway/cpi-local/files"),
     import("@slipway/cpi-local/sandbox/identity"),
   ]);
-  const room = join(home.cloud, "vms");
-  const look = async (cid: string) => ({ cid, running: (await runningIn(join(room, cid))) !== undefined });
-  return await Promise.all((await wholeNames(room)).map(look));
+  const directory = join(home.cloud, "vms");
+  const look = async (cid: string) => ({
+    cid,
+    running: (await runningIn(join(directory, cid))) !== undefined,
+  });
+  return await Promise.all((await wholeNames(directory)).map(look));
 }
 
 async function disksOf(home: Home): Promise<number> {

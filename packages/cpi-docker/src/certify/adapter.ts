@@ -24,7 +24,7 @@ export const adapter: CertifyAdapter = {
 };
 
 const TAG = "latest";
-const KEEPER = /^slipway-keeper:/;
+const DISK_HELPER = /^slipway-keeper:/;
 const IN_USE = 409;
 
 /**
@@ -76,16 +76,18 @@ async function importImage(
 }
 
 /**
- * By all its names: stemcells that were not deleted, and keepers, have their own. Somebody else's keeper may be of it
- * too: then the last name, which is a keeper's, stays with theirs.
+ * By all its names: stemcells that were not deleted, and disk helpers, have their own. Somebody else's disk helper may be of it
+ * too: then the last name, which is a disk helper's, stays with theirs.
  */
 async function removeImage(docker: Docker, id: string): Promise<void> {
   const names = (await findImage(docker, id))?.RepoTags ?? [];
-  const keepersLast = [...names].sort((one, other) => Number(KEEPER.test(one)) - Number(KEEPER.test(other)));
-  for (const name of keepersLast) {
+  const diskHelpersLast = [...names].sort(
+    (one, other) => Number(DISK_HELPER.test(one)) - Number(DISK_HELPER.test(other)),
+  );
+  for (const name of diskHelpersLast) {
     const call = { doing: `deleting the image ${name}`, method: "DELETE", path: `/images/${name}` } as const;
     const reply = await docker.engine.attempt(call);
-    if (refused(reply) && reply.status === IN_USE && KEEPER.test(name)) continue;
+    if (refused(reply) && reply.status === IN_USE && DISK_HELPER.test(name)) continue;
     must(reply, call).discard();
   }
 }

@@ -70,12 +70,12 @@ export class DockerPart implements CloudPart {
     return (await listContainers(this.#docker, labels)).map(({ cid }) => cid);
   }
 
-  /** All that the keeper has; without one there was never a disk. A call that was killed may have left it unstarted. */
+  /** All that the disk helper has; without one there was never a disk. A call that was killed may have left it unstarted. */
   async disks(): Promise<readonly string[]> {
-    const [keeper] = await listContainers(this.#docker, this.#keeper);
-    if (keeper === undefined) return [];
-    await startContainer(this.#docker, keeper.id, "starting the keeper of the disks");
-    const names = await this.#run(keeper.id, "[ ! -d /slipway/disks ] || ls -A /slipway/disks");
+    const [diskHelper] = await listContainers(this.#docker, this.#diskHelper);
+    if (diskHelper === undefined) return [];
+    await startContainer(this.#docker, diskHelper.id, "starting the disk helper");
+    const names = await this.#run(diskHelper.id, "[ ! -d /slipway/disks ] || ls -A /slipway/disks");
     return names.split("\n").filter((name) => name !== "");
   }
 
@@ -83,13 +83,13 @@ export class DockerPart implements CloudPart {
     const { volume } = this.#docker.config;
     // Also what the engine finished making when whoever asked for it was gone.
     for (const vm of await this.vms()) await removeContainer(this.#docker, vm);
-    for (const { id } of await listContainers(this.#docker, this.#keeper))
+    for (const { id } of await listContainers(this.#docker, this.#diskHelper))
       await removeContainer(this.#docker, id);
     await this.#remove(`/volumes/${volume}`);
     await this.#remove(`/networks/${volume}`);
   }
 
-  get #keeper(): Labels {
+  get #diskHelper(): Labels {
     return { [LABEL.kind]: "keeper", [LABEL.disks]: this.#docker.config.volume };
   }
 

@@ -3,8 +3,8 @@ import type { Cloud } from "../cloud.ts";
 import { execIn, type Ran } from "../engine/exec.ts";
 import { DiskCommandFailed, DiskInUse, EngineRefused } from "../errors.ts";
 import { findVm, mustFindVm } from "../vms/containers.ts";
+import { DiskHelper } from "./disk-helper.ts";
 import { onDisk, settle, tryOnDisk } from "./disks.ts";
-import { Keeper } from "./keeper.ts";
 import { ATTACH, DETACH, HELD, RELEASE } from "./scripts/attach.ts";
 import { ENDED } from "./scripts/common.ts";
 
@@ -68,8 +68,8 @@ const detach = (cloud: Cloud, vm: string, disk: string): Promise<string> =>
 
 /** After the VM is gone. Its disks stay, and are free. */
 export async function releaseDisks(cloud: Cloud, vm: string): Promise<void> {
-  const keeper = await Keeper.openIfUsed(cloud);
-  const ran = await keeper?.run(RELEASE, [vm], "releasing its disks");
+  const diskHelper = await DiskHelper.openIfUsed(cloud);
+  const ran = await diskHelper?.run(RELEASE, [vm], "releasing its disks");
   if (ran === undefined || ran.code === 0) return;
   if (ran.code === ENDED.busy)
     throw DiskInUse({
@@ -81,8 +81,8 @@ export async function releaseDisks(cloud: Cloud, vm: string): Promise<void> {
 }
 
 export async function disksOf(cloud: Cloud, vm: string): Promise<string[]> {
-  const keeper = await Keeper.openIfUsed(cloud);
-  const ran = await keeper?.run(HELD, [vm], "looking for the disks of a VM");
+  const diskHelper = await DiskHelper.openIfUsed(cloud);
+  const ran = await diskHelper?.run(HELD, [vm], "looking for the disks of a VM");
   if (ran === undefined) return [];
   if (ran.code !== 0)
     throw cloudError(`the disks of VM '${vm}' are not known: ${ran.stderr.trim().slice(-300)}`);

@@ -4,7 +4,7 @@ import { type Cloud, isPlain } from "../cloud.ts";
 import { putFiles } from "../engine/archive.ts";
 import type { Ran } from "../engine/exec.ts";
 import { DeviceLost, DiskCommandFailed, DiskInUse, NoFreeDevice } from "../errors.ts";
-import { Keeper } from "./keeper.ts";
+import { DiskHelper } from "./disk-helper.ts";
 import type { DiskType } from "./properties.ts";
 import { ENDED } from "./scripts/common.ts";
 import { CREATE, DELETE, DESCRIBE, HAS, KIND } from "./scripts/disks.ts";
@@ -23,22 +23,22 @@ export async function createDisk(cloud: Cloud, { cid, sizeMib, type, record }: N
   const { devices = [] } = cloud.config;
   if (type === "device" && devices.length === 0)
     throw NoFreeDevice({ sizeMib, reasons: ["docker.devices names none"] });
-  const keeper = await Keeper.open(cloud);
+  const diskHelper = await DiskHelper.open(cloud);
   const doing = "making the disk";
   const args = [cid, String(sizeMib), JSON.stringify(record)];
   const ran =
     type === "device"
-      ? await keeper.run(CREATE_ON_DEVICE, [...args, ...devices], doing)
-      : await keeper.run(CREATE, args, doing);
+      ? await diskHelper.run(CREATE_ON_DEVICE, [...args, ...devices], doing)
+      : await diskHelper.run(CREATE, args, doing);
   settle(ran, { disk: cid, doing, sizeMib });
   return cid;
 }
 
 export async function hasDisk(cloud: Cloud, cid: string): Promise<boolean> {
-  const keeper = isPlain(cid) ? await Keeper.openIfUsed(cloud) : undefined;
-  if (keeper === undefined) return false;
+  const diskHelper = isPlain(cid) ? await DiskHelper.openIfUsed(cloud) : undefined;
+  if (diskHelper === undefined) return false;
   const doing = "looking for the disk";
-  const ran = await keeper.run(HAS, [cid], doing);
+  const ran = await diskHelper.run(HAS, [cid], doing);
   if (ran.code === ENDED.notFound) return false;
   settle(ran, { disk: cid, doing });
   return true;
@@ -57,11 +57,11 @@ export const typeOfDisk = async (cloud: Cloud, cid: string): Promise<DiskType> =
   (await onDisk(cloud, cid, KIND, [], "looking at it")) === "device" ? "device" : "file";
 
 export async function describeDisk(cloud: Cloud, cid: string, metadata: JsonObject): Promise<void> {
-  const keeper = await keeperFor(cloud, cid);
+  const diskHelper = await diskHelperFor(cloud, cid);
   const doing = "describing it";
   const file = { name: `slipway/.described-${cid}`, content: JSON.stringify(metadata), mode: 0o600 };
-  await putFiles(cloud.engine, keeper.name, [file], doing);
-  settle(await keeper.run(DESCRIBE, [cid], doing), { disk: cid, doing });
+  await putFiles(cloud.engine, diskHelper.name, [file], doing);
+  settle(await diskHelper.run(DESCRIBE, [cid], doing), { disk: cid, doing });
 }
 
 interface Context {
@@ -91,13 +91,13 @@ export async function tryOnDisk(
   args: readonly string[],
   doing: string,
 ): Promise<Ran> {
-  return await (await keeperFor(cloud, disk)).run(script, [disk, ...args], doing);
+  return await (await diskHelperFor(cloud, disk)).run(script, [disk, ...args], doing);
 }
 
-async function keeperFor(cloud: Cloud, disk: string): Promise<Keeper> {
-  const keeper = isPlain(disk) ? await Keeper.openIfUsed(cloud) : undefined;
-  if (keeper === undefined) throw diskNotFound(disk);
-  return keeper;
+async function diskHelperFor(cloud: Cloud, disk: string): Promise<DiskHelper> {
+  const diskHelper = isPlain(disk) ? await DiskHelper.openIfUsed(cloud) : undefined;
+  if (diskHelper === undefined) throw diskNotFound(disk);
+  return diskHelper;
 }
 
 /** What a script said, or its end as an error of the contract. */
@@ -134,7 +134,7 @@ export function settle({ code, stdout, stderr }: Ran, { disk, doing, vm, sizeMib
       throw DiskCommandFailed({
         disk,
         doing,
-        said: `the engine does not let the keeper open device ${said}`,
+        said: `the engine does not let the disk helper open device ${said}`,
       });
     default:
       throw DiskCommandFailed({

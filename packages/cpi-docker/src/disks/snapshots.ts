@@ -1,8 +1,8 @@
 import { cloudError } from "@slipway/cpi-sdk/errors";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Cloud, isPlain } from "../cloud.ts";
+import { DiskHelper } from "./disk-helper.ts";
 import { onDisk } from "./disks.ts";
-import { Keeper } from "./keeper.ts";
 import { DELETE_SNAPSHOT, SNAPSHOT } from "./scripts/snapshots.ts";
 
 /** A copy, which shares its blocks with the disk where the volume's file system can do that. */
@@ -18,8 +18,8 @@ export async function createSnapshot(
 
 /** Removing one that is not there is success. */
 export async function removeSnapshot(cloud: Cloud, cid: string): Promise<void> {
-  const keeper = isPlain(cid) ? await Keeper.openIfUsed(cloud) : undefined;
-  const ran = await keeper?.run(DELETE_SNAPSHOT, [cid], "deleting a snapshot");
+  const diskHelper = isPlain(cid) ? await DiskHelper.openIfUsed(cloud) : undefined;
+  const ran = await diskHelper?.run(DELETE_SNAPSHOT, [cid], "deleting a snapshot");
   if (ran !== undefined && ran.code !== 0)
     throw cloudError(`snapshot '${cid}' cannot be deleted: ${ran.stderr.trim().slice(-300)}`);
 }

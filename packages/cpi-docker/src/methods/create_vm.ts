@@ -19,7 +19,7 @@ export const createVm: DockerMethods["createVm"] = async (args, call) => {
   call.cleanup(async () => {
     const undoing = unstoppable(cloud);
     await removeContainer(undoing, cid);
-    await removeUnused(undoing, madeFor(plan.wishes));
+    await removeUnused(undoing, madeFor(plan.requests));
   });
   await create(cloud, {
     cid,

@@ -6,7 +6,7 @@ import { refused } from "../engine/engine.ts";
 import { textOf } from "../engine/http.ts";
 import { AddressRefused, EngineRefused, NetworkRefused } from "../errors.ts";
 import { LABEL, type Labels } from "../labels.ts";
-import { isIn, type Wish } from "./plan.ts";
+import { isIn, type NetworkRequest } from "./plan.ts";
 
 const network = open({
   Name: v.string(),
@@ -41,27 +41,27 @@ const allNetworks = ({ engine }: Cloud): Promise<readonly DockerNetwork[]> =>
 const subnetsOf = ({ IPAM }: DockerNetwork): readonly string[] =>
   (IPAM?.Config ?? []).flatMap(({ Subnet }) => (Subnet === undefined ? [] : [Subnet]));
 
-/** The name of the Docker network for a wish; made where a range has none yet. */
-export async function networkFor(cloud: Cloud, wish: Wish, labels: Labels): Promise<string> {
-  const { ip, named } = wish;
-  if (named !== undefined) return await namedNetwork(cloud, wish, named);
-  if (ip === undefined) return await namedNetwork(cloud, wish, cloud.config.network);
+/** The name of the Docker network for a requested network; made where a range has none yet. */
+export async function networkFor(cloud: Cloud, request: NetworkRequest, labels: Labels): Promise<string> {
+  const { ip, named } = request;
+  if (named !== undefined) return await namedNetwork(cloud, request, named);
+  if (ip === undefined) return await namedNetwork(cloud, request, cloud.config.network);
   const since = cloud.clock.monotonic();
   for (;;) {
     const found = await networkOf(cloud, ip);
     if (found !== undefined) return found;
-    if (wish.range === undefined)
+    if (request.range === undefined)
       throw NetworkRefused({
-        network: wish.network,
+        network: request.network,
         why: `no Docker network has ${ip} in a subnet, and none can be made without a netmask`,
       });
     try {
-      return await makeNetwork(cloud, nameFor(wish.range), wish, { ...labels, [LABEL.made]: FOR_A_VM });
+      return await makeNetwork(cloud, nameFor(request.range), request, { ...labels, [LABEL.made]: FOR_A_VM });
     } catch (error) {
       if (!EngineRefused.is(error)) throw error;
       // Another call may be making or removing it in this moment: the engine refuses a range that it does not show.
       if (cloud.clock.monotonic() - since > SETTLES_WITHIN_MS)
-        throw NetworkRefused({ network: wish.network, why: error.message }, { cause: error });
+        throw NetworkRefused({ network: request.network, why: error.message }, { cause: error });
       await cloud.clock.sleep(100);
     }
   }
@@ -72,29 +72,29 @@ const SETTLES_WITHIN_MS = 5000;
 const nameFor = (range: string): string => `slipway-${range.replace("/", "-")}`;
 
 /** Names of the networks that may have been made for these. */
-export const madeFor = (wishes: readonly Wish[]): readonly string[] =>
-  wishes.flatMap(({ range }) => (range === undefined ? [] : [nameFor(range)]));
+export const madeFor = (requests: readonly NetworkRequest[]): readonly string[] =>
+  requests.flatMap(({ range }) => (range === undefined ? [] : [nameFor(range)]));
 
 async function networkOf(cloud: Cloud, ip: string): Promise<string | undefined> {
   const usable = (await allNetworks(cloud)).filter(({ Name }) => !BUILT_IN.includes(Name));
   return usable.find((one) => subnetsOf(one).some((subnet) => isIn(subnet, ip)))?.Name;
 }
 
-async function namedNetwork(cloud: Cloud, wish: Wish, name: string): Promise<string> {
+async function namedNetwork(cloud: Cloud, request: NetworkRequest, name: string): Promise<string> {
   const found = await findNetwork(cloud, name);
   if (found === undefined)
-    throw NetworkRefused({ network: wish.network, why: `the engine has no network named ${name}` });
-  if (wish.ip === undefined) return found.Name;
+    throw NetworkRefused({ network: request.network, why: `the engine has no network named ${name}` });
+  if (request.ip === undefined) return found.Name;
   const subnets = subnetsOf(found);
   if (BUILT_IN.includes(found.Name) || subnets.length === 0)
     throw NetworkRefused({
-      network: wish.network,
-      why: `the Docker network ${name} has no fixed addresses, and ${wish.ip} is asked for`,
+      network: request.network,
+      why: `the Docker network ${name} has no fixed addresses, and ${request.ip} is asked for`,
     });
-  const { ip } = wish;
+  const { ip } = request;
   if (!subnets.some((subnet) => isIn(subnet, ip)))
     throw AddressRefused({
-      network: wish.network,
+      network: request.network,
       ip,
       why: `the Docker network ${name} has ${subnets.join(", ")}`,
     });

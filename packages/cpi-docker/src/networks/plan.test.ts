@@ -39,7 +39,7 @@ describe("the plan of a VM's networks", () => {
       { b, a },
     ]) {
       const plan = planNetworks(networks);
-      expect(plan.wishes.map((wish) => wish.network)).toEqual(["b", "a"]);
+      expect(plan.requests.map((request) => request.network)).toEqual(["b", "a"]);
       expect(plan.gateway).toBe("10.1.0.1");
     }
     expect(planNetworks({ b }).gateway).toBeUndefined();
@@ -48,7 +48,7 @@ describe("the plan of a VM's networks", () => {
   it("leaves a vip alone, and tells the agent that the rest is configured", () => {
     const vip = { type: "vip", ip: "203.0.113.7" } as const;
     const plan = planNetworks({ a: network("10.0.0.5"), vip });
-    expect(plan.wishes.map((wish) => wish.network)).toEqual(["a"]);
+    expect(plan.requests.map((request) => request.network)).toEqual(["a"]);
     expect(plan.networks).toEqual({ a: { ...network("10.0.0.5"), preconfigured: true }, vip });
   });
 
@@ -60,7 +60,7 @@ describe("the plan of a VM's networks", () => {
   });
 
   it("asks for no address in a dynamic network, and refuses a manual one without", () => {
-    expect(planNetworks({ d: { type: "dynamic", ip: "1.2.3.4" } }).wishes[0]?.ip).toBeUndefined();
+    expect(planNetworks({ d: { type: "dynamic", ip: "1.2.3.4" } }).requests[0]?.ip).toBeUndefined();
     expect(() => planNetworks({ m: { type: "manual" } })).toThrow(/needs an address/);
     expect(() => planNetworks({ m: network("10.0.0.5", { gateway: "x; reboot" }) })).toThrow(
       /gateway is no address/,

@@ -17,7 +17,7 @@ const networkProperties = open({
 });
 
 /** What a VM wants of one network. */
-export interface Wish {
+export interface NetworkRequest {
   /** As the manifest calls it. */
   readonly network: string;
   /** The Docker network, where one is named. */
@@ -29,7 +29,7 @@ export interface Wish {
 
 export interface NetworkPlan {
   /** The one with the way out first. */
-  readonly wishes: readonly Wish[];
+  readonly requests: readonly NetworkRequest[];
   /** As the agent shall see them. */
   readonly networks: Networks;
   readonly dns: readonly string[];
@@ -41,21 +41,21 @@ export interface NetworkPlan {
 export function planNetworks(networks: Networks): NetworkPlan {
   const real = Object.entries(networks).filter(([, network]) => network.type !== "vip");
   const isDefault = (name: string, what: string) => networks[name]?.default?.includes(what) === true;
-  const wishes = real.map(([name, network]) => wishOf(name, network));
-  const first = wishes.find(({ network }) => isDefault(network, "gateway")) ?? wishes[0];
+  const requests = real.map(([name, network]) => requestOf(name, network));
+  const first = requests.find(({ network }) => isDefault(network, "gateway")) ?? requests[0];
   const forDns = real.filter(([name]) => isDefault(name, "dns"));
   return {
-    wishes: first === undefined ? [] : [first, ...wishes.filter((wish) => wish !== first)],
+    requests: first === undefined ? [] : [first, ...requests.filter((request) => request !== first)],
     networks: {
       ...networks,
       ...Object.fromEntries(real.map(([name, network]) => [name, { ...network, preconfigured: true }])),
     },
     dns: [...new Set((forDns.length > 0 ? forDns : real).flatMap(([, network]) => network.dns ?? []))],
-    gateway: wishes.length > 1 ? first?.gateway : undefined,
+    gateway: requests.length > 1 ? first?.gateway : undefined,
   };
 }
 
-function wishOf(network: string, given: Network): Wish {
+function requestOf(network: string, given: Network): NetworkRequest {
   const checked = check(networkProperties, given.cloud_properties ?? {}, "cloud_properties");
   if (!checked.ok) throw BadProperties({ what: `network '${network}'`, problems: checked.problems });
   const ip = given.type === "dynamic" ? undefined : given.ip || undefined;

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { CommandMissing, type Exec } from "@slipway/kernel/exec";
 import { NoHostRoot } from "../errors.ts";
 
-/** What our agent, its init and the keeper of the disks run, by the Debian package that has it. */
+/** What our agent, its init and the disk helper run, by the Debian package that has it. */
 const NEEDED: Readonly<Record<string, string>> = {
   coreutils:
     "basename cat chmod chown cp cut date dd df dirname env head id ln ls mkdir mknod mv readlink rm rmdir sleep sort " +

@@ -3,7 +3,7 @@ import { putFiles } from "../engine/archive.ts";
 import { AddressRefused, DidNotStart, EngineRefused, NetworkRefused } from "../errors.ts";
 import type { Labels } from "../labels.ts";
 import { networkFor } from "../networks/networks.ts";
-import type { NetworkPlan, Wish } from "../networks/plan.ts";
+import type { NetworkPlan, NetworkRequest } from "../networks/plan.ts";
 import { securityOf } from "../security.ts";
 import { findVm, removeContainer, startContainer } from "./containers.ts";
 import type { VmProperties } from "./properties.ts";
@@ -61,7 +61,7 @@ async function make(cloud: Cloud, vm: NewVm): Promise<void> {
     query: { name: vm.cid },
     body: spec,
   });
-  for (const { name, wish } of others) await connect(cloud, vm.cid, name, endpointOf(wish));
+  for (const { name, request } of others) await connect(cloud, vm.cid, name, endpointOf(request));
   const files = SETTINGS.map((name) => ({ name, content: vm.userData, mode: 0o600 }));
   await putFiles(cloud.engine, vm.cid, files, `putting settings into '${vm.cid}'`);
   await startContainer(cloud, vm.cid, `starting '${vm.cid}'`);
@@ -76,17 +76,20 @@ async function madeBefore(cloud: Cloud, cid: string): Promise<boolean> {
   return false;
 }
 
-async function inOrder(cloud: Cloud, vm: NewVm): Promise<{ readonly name: string; readonly wish: Wish }[]> {
-  const chosen: { name: string; wish: Wish }[] = [];
-  for (const wish of vm.plan.wishes) {
-    const name = await networkFor(cloud, wish, vm.networkLabels);
+async function inOrder(
+  cloud: Cloud,
+  vm: NewVm,
+): Promise<{ readonly name: string; readonly request: NetworkRequest }[]> {
+  const chosen: { name: string; request: NetworkRequest }[] = [];
+  for (const request of vm.plan.requests) {
+    const name = await networkFor(cloud, request, vm.networkLabels);
     const other = chosen.find((one) => one.name === name);
     if (other !== undefined)
       throw NetworkRefused({
-        network: wish.network,
-        why: `it is the same Docker network (${name}) as '${other.wish.network}', and a container is in one once`,
+        network: request.network,
+        why: `it is the same Docker network (${name}) as '${other.request.network}', and a container is in one once`,
       });
-    chosen.push({ name, wish });
+    chosen.push({ name, request });
   }
   return chosen;
 }
@@ -106,8 +109,8 @@ const IN_USE = /address already in use|ip address \S+ is already allocated/i;
 function reasonOf(error: unknown, { cid, plan }: NewVm): unknown {
   if (!EngineRefused.is(error)) return error;
   const said = error.message;
-  const wish = plan.wishes.find(({ ip }) => ip !== undefined && said.includes(ip)) ?? plan.wishes[0];
-  const address = { network: wish?.network ?? "", ip: wish?.ip ?? "(dynamic)" };
+  const request = plan.requests.find(({ ip }) => ip !== undefined && said.includes(ip)) ?? plan.requests[0];
+  const address = { network: request?.network ?? "", ip: request?.ip ?? "(dynamic)" };
   if (IN_USE.test(said) && !/bind|listen|port/i.test(said))
     return AddressRefused({ ...address, why: "another container has it" }, { cause: error });
   if (/does not belong to any of this network|no configured subnet/i.test(said))

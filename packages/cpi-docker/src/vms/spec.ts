@@ -1,5 +1,5 @@
 import type { Labels } from "../labels.ts";
-import type { Wish } from "../networks/plan.ts";
+import type { NetworkRequest } from "../networks/plan.ts";
 import type { VmProperties } from "./properties.ts";
 
 export interface VmOrder {
@@ -10,7 +10,7 @@ export interface VmOrder {
   readonly dns: readonly string[];
   readonly security: readonly string[];
   /** The first network; the others are connected afterwards, which every engine can. */
-  readonly network: { readonly name: string; readonly wish: Wish } | undefined;
+  readonly network: { readonly name: string; readonly request: NetworkRequest } | undefined;
   /** What the image runs, and the way out of a VM with several networks. */
   readonly command: readonly string[];
   readonly gateway: string | undefined;
@@ -69,14 +69,14 @@ export function containerSpec(order: VmOrder): object {
       LogConfig: { Type: "json-file", Config: { "max-size": "10m", "max-file": "2" } },
     },
     // Podman knows `bridge` as a mode, not as a name.
-    ...(network?.wish.ip !== undefined && {
-      NetworkingConfig: { EndpointsConfig: { [network.name]: endpointOf(network.wish) } },
+    ...(network?.request.ip !== undefined && {
+      NetworkingConfig: { EndpointsConfig: { [network.name]: endpointOf(network.request) } },
     }),
   };
 }
 
 /** How a VM is in one network. */
-export function endpointOf({ ip }: Wish): object {
+export function endpointOf({ ip }: NetworkRequest): object {
   const family = ip?.includes(":") ? "IPv6Address" : "IPv4Address";
   return ip === undefined ? {} : { IPAMConfig: { [family]: ip } };
 }

@@ -2,7 +2,7 @@ import { rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { cloudError, diskNotAttached } from "@slipway/cpi-sdk/errors";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
-import { type Cloud, place, roomOf } from "../cloud.ts";
+import { type Cloud, directoryOf, place } from "../cloud.ts";
 import { DiskCommandFailed, DiskInUse } from "../errors.ts";
 import { type Command, inOuterMounts } from "../namespaces.ts";
 import { runningIn } from "../sandbox/identity.ts";
@@ -31,7 +31,7 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
   await noteDisk(cloud, vm, disk);
   if (init === undefined) return;
   // The script looks itself whether the disk is there already.
-  const args: Command = ["sh", "-c", ATTACH, "sh", roomOf(cloud, "disks"), dir, place(disk)];
+  const args: Command = ["sh", "-c", ATTACH, "sh", directoryOf(cloud, "disks"), dir, place(disk)];
   try {
     await outside(cloud, init.pid, disk, "putting it into the sandbox", args);
   } catch (error) {

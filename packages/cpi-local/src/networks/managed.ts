@@ -4,7 +4,7 @@ import { cloudError, networkNotFound, notSupported } from "@slipway/cpi-sdk/erro
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { exists } from "@slipway/kernel/files";
 import * as v from "valibot";
-import { type Cloud, locked, placeOf, roomOf } from "../cloud.ts";
+import { type Cloud, directoryOf, locked, placeOf } from "../cloud.ts";
 import { namesIn } from "../files.ts";
 
 const managedNetwork = v.object({ range: v.string(), gateway: v.string() });
@@ -24,7 +24,7 @@ export async function createNetwork(cloud: Cloud, cid: string, order: NetworkOrd
     const file = placeOf(cloud, "networks", cid);
     if (await exists(file)) return await read(file);
     const network = order.range === undefined ? await freeRange(cloud) : given(order.range, order.gateway);
-    await mkdir(roomOf(cloud, "networks"), { recursive: true, mode: 0o700 });
+    await mkdir(directoryOf(cloud, "networks"), { recursive: true, mode: 0o700 });
     await writeFileAtomic(file, JSON.stringify(network));
     return network;
   });
@@ -46,8 +46,8 @@ function given(range: string, gateway: string | undefined): ManagedNetwork {
 
 async function freeRange(cloud: Cloud): Promise<ManagedNetwork> {
   const taken = new Set<string>();
-  const room = roomOf(cloud, "networks");
-  for (const name of await namesIn(room)) taken.add((await read(join(room, name))).range);
+  const directory = directoryOf(cloud, "networks");
+  for (const name of await namesIn(directory)) taken.add((await read(join(directory, name))).range);
   for (let octet = SMALLEST_OCTET; octet <= LARGEST_OCTET; octet++) {
     const range = `127.${octet}.0.0/24`;
     if (!taken.has(range)) return { range, gateway: `127.${octet}.0.1` };

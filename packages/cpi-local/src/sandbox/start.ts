@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CommandMissing } from "@slipway/kernel/exec";
 import { exists } from "@slipway/kernel/files";
 import { ownIdentity, type ProcessIdentity } from "@slipway/kernel/process-identity";
-import { type Cloud, locked, roomOf } from "../cloud.ts";
+import { type Cloud, directoryOf, locked } from "../cloud.ts";
 import { NamespacesRefused, SandboxDidNotStart } from "../errors.ts";
 import { userFlags } from "../namespaces.ts";
 import { probeNamespaces } from "../probe.ts";
@@ -56,7 +56,7 @@ async function launch(cloud: Cloud, vmDir: string, record: VmRecord): Promise<Pr
   const net = record.ownNetwork ? "--net" : "";
   const command = [
     ...[OUTER, "sh", INIT, "sandbox", vmDir, cloud.random.hex(8), self.boot, self.namespace],
-    ...[roomOf(cloud, "disks"), net],
+    ...[directoryOf(cloud, "disks"), net],
     ...[ROOT, "sandbox", vmDir, cloud.dir, record.stemcell ?? "", cloud.agent, process.execPath, LOOP],
     ...[user.length === 0 ? "" : "user", ...cloud.hidden],
   ];

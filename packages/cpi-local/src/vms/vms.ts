@@ -5,7 +5,7 @@ import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { mustRun } from "@slipway/kernel/exec";
 import { exists } from "@slipway/kernel/files";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { type Cloud, locked, place, roomOf } from "../cloud.ts";
+import { type Cloud, directoryOf, locked, place } from "../cloud.ts";
 import { DOOMED, discard, namesIn, PARTIAL, removeTree } from "../files.ts";
 import { asOwner } from "../namespaces.ts";
 import type { NetworkPlan } from "../networks/plan.ts";
@@ -92,7 +92,7 @@ export async function removeVm(cloud: Cloud, cid: string): Promise<void> {
 
 /** Removals that a crash has interrupted: their processes may still hold disks and addresses. */
 export async function finishRemovals(cloud: Cloud): Promise<void> {
-  for (const name of await namesIn(roomOf(cloud, "vms"))) {
+  for (const name of await namesIn(directoryOf(cloud, "vms"))) {
     if (!name.endsWith(DOOMED)) continue;
     const cid = name.slice(0, -DOOMED.length);
     await withVm(cloud, cid, async () => {

@@ -1,9 +1,9 @@
 import type { Server } from "node:https";
 import type { AddressInfo } from "node:net";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
-import { openDesk } from "./desk.ts";
 import { BadCertificate, CannotListen } from "./errors.ts";
 import { plain, type Reply } from "./reply.ts";
+import { requestHandler } from "./request-handler.ts";
 import type { Route } from "./route.ts";
 import { routes } from "./routes.ts";
 import type { Services } from "./services.ts";
@@ -33,7 +33,7 @@ const LONGEST_PARAMETER = 4096;
 /** BOSH's HTTPS API, not yet listening. */
 export function createApi(services: Services, tls: ApiOptions["tls"]): FastifyInstance<Server> {
   const app = makeServer(tls);
-  const desk = openDesk(services);
+  const handler = requestHandler(services);
   // Bodies are read by the endpoints: their routes know what may come and how much.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
@@ -42,12 +42,12 @@ export function createApi(services: Services, tls: ApiOptions["tls"]): FastifyIn
     app.route({
       method,
       url: path,
-      handler: async (request, reply) => send(reply, await desk.answer(variants, request)),
+      handler: async (request, reply) => send(reply, await handler.answer(variants, request)),
     });
   }
   app.setNotFoundHandler((_request, reply) => send(reply, plain(404, "not found\n")));
-  app.setErrorHandler((error: FastifyError, request, reply) => send(reply, desk.refused(error, request)));
-  app.addHook("onSend", async (request) => desk.settle(request.raw));
+  app.setErrorHandler((error: FastifyError, request, reply) => send(reply, handler.refused(error, request)));
+  app.addHook("onSend", async (request) => handler.settle(request.raw));
   return app;
 }
 

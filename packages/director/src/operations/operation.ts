@@ -1,4 +1,4 @@
-import { type HeardDoors, overhear, timed } from "@slipway/engine/recorder/recorder";
+import { type RecordingClients, recordCalls, timed } from "@slipway/engine/recorder/recorder";
 import type { FlowContext, Outside } from "@slipway/engine/steps/context";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
@@ -18,8 +18,8 @@ export interface OperationContext extends Outside {
   };
   /** Addresses no VM may get: the Director's own. */
   readonly ownIps: readonly string[];
-  /** In the hands of a task: the doors for calls about one instance. */
-  readonly about?: HeardDoors["about"];
+  /** In the hands of a task: the clients for calls about one instance. */
+  readonly about?: RecordingClients["about"];
 }
 
 /** One type of task: what it is told, and what it does. */
@@ -31,8 +31,8 @@ export function operation<const S extends v.GenericSchema>(
     const checked = check(params, given, "params");
     if (!checked.ok) throw ParamsUnreadable({ task: task.id, problems: checked.problems.join("; ") });
     const write: TaskContext["conversation"] = (line) => task.conversation(line);
-    const heard = { ...tools, ...overhear(tools, tools.clock, write) };
-    return await timed(task.type, tools.clock, write, () => work(checked.value, task, heard));
+    const recording = { ...tools, ...recordCalls(tools, tools.clock, write) };
+    return await timed(task.type, tools.clock, write, () => work(checked.value, task, recording));
   };
 }
 

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { makeAgents } from "@slipway/engine/agents/agents";
 import { openAgentSecret } from "@slipway/engine/agents/credentials";
 import { cpiOfConfig, makeClouds } from "@slipway/engine/clouds/clouds";
-import { type EmbeddedCpi, embeddedDoor } from "@slipway/engine/clouds/embedded-cpi";
+import { type EmbeddedCpi, embeddedCpiPort } from "@slipway/engine/clouds/embedded-cpi";
 import { RegistryOfDirector } from "@slipway/engine/clouds/registry-of-director";
 import { openAuthority, readyToSign } from "@slipway/engine/pki/authority";
 import { type DirectorCertificate, directorCertificate } from "@slipway/engine/pki/director-certificate";
@@ -126,7 +126,7 @@ async function start(
     clock,
     embedded: () => {
       if (embeddedCpi === undefined) throw NoCpi({});
-      return embeddedDoor({ ...embeddedCpi, clock });
+      return embeddedCpiPort({ ...embeddedCpi, clock });
     },
   });
   const limits = config.director ?? {};

@@ -2,20 +2,20 @@ import { type ConversationLine, conversationLine } from "@slipway/protocol/direc
 import { check } from "@slipway/protocol/schema/check";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
-import { listener } from "../call-log/call-log.ts";
+import { callRecorder } from "../call-log/call-log.ts";
 import { timed } from "../recorder/recorder.ts";
 
-function room() {
+function fixture() {
   const clock = fakeClock({ hurry: true });
   const lines: ConversationLine[] = [];
-  return { clock, lines, hear: listener(clock, (line) => lines.push(line)) };
+  return { clock, lines, recorder: callRecorder(clock, (line) => lines.push(line)) };
 }
 
 describe("a line of the conversation", () => {
   it("says when, how long, to whom, for whom, what, in which version, and what came of it", async () => {
-    const { clock, lines, hear } = room();
+    const { clock, lines, recorder } = fixture();
     const at = clock.now();
-    const heard = hear({
+    const record = recorder({
       to: "cpi:",
       instance: "db/1",
       message: "attach_disk",
@@ -25,7 +25,7 @@ describe("a line of the conversation", () => {
       request: ["vm-1", "disk-1"],
     });
     await clock.sleep(412);
-    heard.answered({ path: "/dev/sdc" });
+    record.answered({ path: "/dev/sdc" });
     expect(lines).toEqual([
       {
         ...{ at, ms: 412, to: "cpi:", instance: "db/1", message: "attach_disk", registry: true },
@@ -37,11 +37,11 @@ describe("a line of the conversation", () => {
   });
 
   it("is one for all the polls of a call, with their number", () => {
-    const { lines, hear } = room();
-    const heard = hear({ to: "agent:a", message: "mount_disk", request: ["disk-1"] });
-    for (let poll = 0; poll < 300; poll++) heard.polled();
-    heard.note("the agent does not know this message");
-    heard.failed("no room");
+    const { lines, recorder } = fixture();
+    const record = recorder({ to: "agent:a", message: "mount_disk", request: ["disk-1"] });
+    for (let poll = 0; poll < 300; poll++) record.polled();
+    record.note("the agent does not know this message");
+    record.failed("no room");
     expect(lines).toMatchObject([{ polls: 300, error: "no room", note: expect.any(String) }]);
     expect(lines[0]).not.toHaveProperty("answer");
   });
@@ -51,21 +51,21 @@ describe("a line of the conversation", () => {
     ["a long text", ["x".repeat(5000)], [`${"x".repeat(1000)}... (5000 characters)`]],
     ["too much", Array.from({ length: 5000 }, () => "abcd"), "(35001 characters, left out)"],
   ])("names %s, and does not quote it", (_, request, shown) => {
-    const { lines, hear } = room();
-    hear({ to: "agent:a", message: "apply", request }).answered();
+    const { lines, recorder } = fixture();
+    recorder({ to: "agent:a", message: "apply", request }).answered();
     expect(lines[0]?.request).toEqual(shown);
   });
 
   it("is read whole however deep what came is nested", () => {
-    const { lines, hear } = room();
+    const { lines, recorder } = fixture();
     let deep: unknown = "x";
     for (let level = 0; level < 5000; level++) deep = [deep];
-    hear({ to: "agent:a", message: "apply", request: deep }).answered();
+    recorder({ to: "agent:a", message: "apply", request: deep }).answered();
     expect(JSON.stringify(lines[0])).toContain("nested deeper");
   });
 
   it("ends the run of a task, also of one that fails", async () => {
-    const { clock, lines } = room();
+    const { clock, lines } = fixture();
     const work = async () => {
       await clock.sleep(50);
       throw new Error("no");

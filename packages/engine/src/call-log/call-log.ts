@@ -2,8 +2,8 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 import { tidy } from "./tidy.ts";
 
-/** The beginning of a call. Whoever tells of it has taken the secrets out. */
-export interface Said {
+/** The start of a call. The caller has taken the secrets out. */
+export interface CallStart {
   readonly to: string;
   readonly instance?: string | undefined;
   readonly message: string;
@@ -13,20 +13,20 @@ export interface Said {
   readonly request: unknown;
 }
 
-/** What becomes of the call; it ends once. */
-export interface Heard {
+/** The rest of the call: it ends once, answered or failed. */
+export interface CallRecord {
   polled(): void;
   note(text: string): void;
   answered(answer?: unknown): void;
   failed(why: string): void;
 }
 
-export type Hear = (said: Said) => Heard;
+export type CallRecorder = (call: CallStart) => CallRecord;
 
 const LONGEST_ERROR = 2_000;
 
-/** Writes a line for every call, when it has ended. */
-export function listener(clock: Clock, write: (line: ConversationLine) => void): Hear {
+/** Writes a line for every call when the call has ended. */
+export function callRecorder(clock: Clock, write: (line: ConversationLine) => void): CallRecorder {
   return ({ to, instance, message, apiVersion, stemcellApiVersion, registry, request }) => {
     const at = clock.now();
     const began = clock.monotonic();

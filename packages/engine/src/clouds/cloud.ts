@@ -6,7 +6,7 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Networks } from "@slipway/protocol/settings/networks";
-import type { Heard, Said } from "../call-log/call-log.ts";
+import type { CallRecord, CallStart } from "../call-log/call-log.ts";
 import type { CpiName } from "../model/names.ts";
 
 /** What every call carries beside its arguments. */
@@ -20,8 +20,8 @@ export interface CallOptions {
   readonly signal?: AbortSignal | undefined;
   /** Where the CPI's stderr and log go: the task's `cpi` output. */
   readonly log?: ((text: string) => void) | undefined;
-  /** Told of the call itself, without its secrets: the task's `conversation` output. */
-  readonly heard?: ((said: Omit<Said, "to">) => Heard) | undefined;
+  /** Records the call itself, without its secrets, in the task's `conversation` output. */
+  readonly record?: ((call: Omit<CallStart, "to">) => CallRecord) | undefined;
 }
 
 export interface CreateVmArguments {
@@ -59,7 +59,7 @@ export interface CloudInfo {
 /** One CPI, as the Director calls it. Failures are `CpiRefused` (it answered) or `CpiLost` (nobody knows). */
 export interface Cloud {
   readonly name: CpiName;
-  info(options?: Pick<CallOptions, "signal" | "log" | "heard">): Promise<CloudInfo>;
+  info(options?: Pick<CallOptions, "signal" | "log" | "record">): Promise<CloudInfo>;
   /** Whether a VM of this stemcell gets its settings without the registry. Starts our registry when it does not. */
   channelFor(stemcellApiVersion: number): Promise<"user-data" | "registry">;
   createStemcell(

@@ -2,15 +2,15 @@ import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { describe, expect, it } from "vitest";
 import { cpiOfConfig, makeClouds } from "./clouds.ts";
-import type { CpiDoor } from "./door.ts";
+import type { CpiPort } from "./cpi-port.ts";
 import { UnknownCpi } from "./errors.ts";
 import { DIRECTOR } from "./testing/cpi-files.ts";
-import { info } from "./testing/door-of-answers.ts";
+import { info } from "./testing/scripted-cpi.ts";
 
-const door = (version: number): CpiDoor => ({ command: `v${version}`, call: async () => info(version) });
+const port = (version: number): CpiPort => ({ command: `v${version}`, call: async () => info(version) });
 const clouds = (...names: readonly string[]) =>
   makeClouds({
-    cpis: names.map((name, at) => ({ name, door: door(at + 1) })),
+    cpis: names.map((name, at) => ({ name, port: port(at + 1) })),
     directorUuid: DIRECTOR,
     random: systemRandom,
   });
@@ -30,17 +30,17 @@ describe("the CPIs of a Director", () => {
 });
 
 describe("a configuration", () => {
-  const given = { clock: systemClock, embedded: () => door(3) };
+  const given = { clock: systemClock, embedded: () => port(3) };
 
   it("without an executable has the CPI of this process", () => {
-    expect(cpiOfConfig({}, given)).toMatchObject({ name: "", door: { command: "v3" }, longestMs: undefined });
+    expect(cpiOfConfig({}, given)).toMatchObject({ name: "", port: { command: "v3" }, longestMs: undefined });
   });
 
   it("with one has that", () => {
     const cpi = { exec_path: "/the/cpi", properties: { a: 1 }, deadline_s: 60 };
     expect(cpiOfConfig({ cpi }, given)).toMatchObject({
       name: "",
-      door: { command: "/the/cpi" },
+      port: { command: "/the/cpi" },
       properties: { a: 1 },
       longestMs: 60_000,
     });

@@ -6,15 +6,15 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { CpiName } from "../model/names.ts";
 import type { Clouds } from "./cloud.ts";
 import { cpiCloud } from "./cpi-cloud.ts";
-import type { CpiDoor } from "./door.ts";
+import type { CpiPort } from "./cpi-port.ts";
 import { UnknownCpi } from "./errors.ts";
-import { execDoor } from "./exec-cpi.ts";
+import { execCpiPort } from "./exec-cpi.ts";
 import type { DirectorRegistry } from "./registry-of-director.ts";
 
 /** One CPI of a Director. `''` is the name of the only one; a CPI config names several. */
 export interface CpiEntry {
   readonly name: CpiName;
-  readonly door: CpiDoor;
+  readonly port: CpiPort;
   readonly properties?: JsonObject | undefined;
   /** Longest time of one call; default: by method. */
   readonly longestMs?: number | undefined;
@@ -57,12 +57,12 @@ export interface CpiConfig {
 /** The one CPI of a configuration without CPI config: its executable, or the one in this process. */
 export function cpiOfConfig(
   config: CpiConfig,
-  given: { readonly clock: Clock; readonly embedded: () => CpiDoor },
+  given: { readonly clock: Clock; readonly embedded: () => CpiPort },
 ): CpiEntry {
   const { exec_path: path, config_file: configFile, properties, deadline_s } = config.cpi ?? {};
   return {
     name: "",
-    door: path === undefined ? given.embedded() : execDoor({ path, configFile, clock: given.clock }),
+    port: path === undefined ? given.embedded() : execCpiPort({ path, configFile, clock: given.clock }),
     properties,
     longestMs: deadline_s === undefined ? undefined : deadline_s * 1000,
   };

@@ -21,12 +21,12 @@ import { cloudProperties } from "@slipway/protocol/settings/networks";
 import { mapStrings } from "../call-log/tidy.ts";
 import { hiddenIn, secretsOf } from "./call-secrets.ts";
 import { type CallOptions, CpiRefused } from "./cloud.ts";
-import { type CpiDoor, deadlineFor } from "./door.ts";
+import { type CpiPort, deadlineFor } from "./cpi-port.ts";
 import { inMethod } from "./reply.ts";
 
 /** Who calls: the same for every call of one CPI. */
 export interface Caller {
-  readonly door: CpiDoor;
+  readonly port: CpiPort;
   readonly directorUuid: DirectorUuid;
   /** Merged flat into the context, as upstream does. */
   readonly properties: JsonObject;
@@ -45,14 +45,14 @@ export interface CpiCall {
   readonly more?: JsonObject | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly log?: ((text: string) => void) | undefined;
-  readonly heard?: CallOptions["heard"];
+  readonly record?: CallOptions["record"];
 }
 
 /** One call, logged without its secrets. Its result as it came, or `CpiRefused` or `CpiLost`. */
 export async function callCpi(caller: Caller, call: CpiCall): Promise<unknown> {
   const request = requestOf(caller, call);
   const shown = redactRequest(request);
-  const heard = call.heard?.({
+  const record = call.record?.({
     message: call.method,
     apiVersion: call.apiVersion,
     stemcellApiVersion: call.vm?.stemcell?.api_version ?? undefined,
@@ -61,15 +61,15 @@ export async function callCpi(caller: Caller, call: CpiCall): Promise<unknown> {
   });
   try {
     const { result, answer } = await exchange(caller, call, request, shown);
-    heard?.answered(answer());
+    record?.answered(answer());
     return result;
   } catch (error) {
-    heard?.failed(messageTrail(error));
+    record?.failed(messageTrail(error));
     throw error;
   }
 }
 
-/** `answer`: the result without its secrets, for whoever listens. */
+/** `answer`: the result without its secrets, for the call log. */
 async function exchange(
   caller: Caller,
   call: CpiCall,
@@ -79,15 +79,15 @@ async function exchange(
   const secrets = secretsOf(request);
   const write = call.log ?? (() => undefined);
   const label = `[external-cpi] [${call.requestId}]`;
-  write(`${label} request: ${JSON.stringify(shown)} with command: ${caller.door.command}\n`);
-  const said = new Overheard();
+  write(`${label} request: ${JSON.stringify(shown)} with command: ${caller.port.command}\n`);
+  const logged = new LogStart();
   const lines = new ScrubbedLines(secrets, (text) => {
-    said.add(text);
+    logged.add(text);
     write(text);
   });
   let reply: CpiResponse;
   try {
-    reply = await caller.door.call(request, {
+    reply = await caller.port.call(request, {
       deadlineMs: deadlineFor(call.method, caller.longestMs),
       signal: call.signal,
       log: (text) => lines.add(text),
@@ -100,7 +100,7 @@ async function exchange(
   const scrub = scrubber([...secrets, ...secretsIn(schema, reply.result)]);
   // CPIs of our SDK say the same on stderr and in the reply.
   const log = scrub(reply.log);
-  if (log !== "" && !said.includes(log)) write(log.endsWith("\n") ? log : `${log}\n`);
+  if (log !== "" && !logged.includes(log)) write(log.endsWith("\n") ? log : `${log}\n`);
   const seen = shownReply(schema, reply);
   write(`${label} response: ${brief(scrub(JSON.stringify(seen)))}\n`);
   if (reply.error !== null) throw refusal(request, reply.error, scrub);
@@ -172,8 +172,8 @@ const brief = (text: string): string =>
 
 const KEPT_CHARS = 512 * 1024;
 
-/** The beginning of what was said while the CPI worked. */
-class Overheard {
+/** The beginning of what the CPI logged during the call. */
+class LogStart {
   #text = "";
 
   add(text: string): void {

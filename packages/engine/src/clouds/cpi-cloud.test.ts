@@ -4,17 +4,7 @@ import { describe, expect, it } from "vitest";
 import { type Cloud, CpiLost, CpiRefused } from "./cloud.ts";
 import { BadCpiProperties } from "./errors.ts";
 import { DIRECTOR } from "./testing/cpi-files.ts";
-import {
-  cloudOf,
-  createArgs,
-  DISK,
-  info,
-  NETWORKS,
-  no,
-  ok,
-  STEMCELL,
-  VM,
-} from "./testing/door-of-answers.ts";
+import { cloudOf, createArgs, DISK, info, NETWORKS, no, ok, STEMCELL, VM } from "./testing/scripted-cpi.ts";
 
 const failure = async (work: Promise<unknown>): Promise<unknown> =>
   await work.then(
@@ -160,7 +150,7 @@ describe("versions", () => {
 
   it("one who stops waiting for info does not stop the others; the last one does", async () => {
     let answer = () => {};
-    const { cloud, doors } = cloudOf({
+    const { cloud, callOptions } = cloudOf({
       info: () => new Promise((resolve) => (answer = () => resolve(info(2)))),
     });
     const first = new AbortController();
@@ -168,12 +158,12 @@ describe("versions", () => {
     const waiting = [cloud.info({ signal: first.signal }), cloud.info({ signal: second.signal })];
     first.abort(new Error("first left"));
     expect(await failure(waiting[0] as Promise<unknown>)).toMatchObject({ message: "first left" });
-    expect(doors[0]?.signal?.aborted).toBe(false);
+    expect(callOptions[0]?.signal?.aborted).toBe(false);
     second.abort(new Error("second left"));
     await failure(waiting[1] as Promise<unknown>);
-    expect(doors[0]?.signal?.aborted).toBe(true);
+    expect(callOptions[0]?.signal?.aborted).toBe(true);
     const again = cloud.info();
-    await expect.poll(() => doors.length).toBe(2);
+    await expect.poll(() => callOptions.length).toBe(2);
     answer();
     expect((await again).apiVersion).toBe(2);
   });
@@ -188,11 +178,11 @@ describe("deadlines", () => {
     [60_000, { info: 60_000, has_vm: 60_000, create_stemcell: 60_000, snapshot_disk: 60_000 }],
   ])("with a longest time of %s ms are %j", async (longestMs, expected) => {
     const answers = { info: info(2), has_vm: ok(true), create_stemcell: ok("i"), snapshot_disk: ok("s") };
-    const { cloud, call, sent, doors } = cloudOf(answers, { longestMs });
+    const { cloud, call, sent, callOptions } = cloudOf(answers, { longestMs });
     await cloud.hasVm(VM, call());
     await cloud.createStemcell("/image", {}, {}, call());
     await cloud.snapshotDisk(DISK, {}, call());
-    expect(Object.fromEntries(sent.map(({ method }, at) => [method, doors[at]?.deadlineMs]))).toEqual(
+    expect(Object.fromEntries(sent.map(({ method }, at) => [method, callOptions[at]?.deadlineMs]))).toEqual(
       expected,
     );
   });

@@ -15,7 +15,7 @@ export interface Introduced {
 export interface Waiter {
   readonly signal?: AbortSignal | undefined;
   readonly log?: ((text: string) => void) | undefined;
-  readonly heard?: CallOptions["heard"];
+  readonly record?: CallOptions["record"];
 }
 
 /** A CPI of before `info`, as Directors took it until version 1 was given up. */
@@ -84,9 +84,9 @@ export class InfoOnce {
     asking.stop.abort(reason);
   }
 
-  #start({ log, heard }: Waiter): Asking {
+  #start({ log, record }: Waiter): Asking {
     const stop = new AbortController();
-    const answer = this.#ask({ signal: stop.signal, log, heard })
+    const answer = this.#ask({ signal: stop.signal, log, record })
       .catch((error: unknown) => {
         if (refusedAs(error, "NotImplemented")) return OLD;
         throw error;

@@ -11,14 +11,14 @@ import type { CpiName } from "../model/names.ts";
 import { type CallOptions, CpiLost } from "./cloud.ts";
 import { type Caller, callCpi } from "./cpi-call.ts";
 import { InfoOnce, type Introduced, readInfo, type Waiter } from "./cpi-info.ts";
-import type { CpiDoor } from "./door.ts";
+import type { CpiPort } from "./cpi-port.ts";
 import type { Terms } from "./draft-arguments.ts";
 import { BadCpiProperties, CpiAnswerUnusable, VersionsUnusable } from "./errors.ts";
 import type { DirectorRegistry } from "./registry-of-director.ts";
 
 export interface CpiSessionOptions {
   readonly name: CpiName;
-  readonly door: CpiDoor;
+  readonly port: CpiPort;
   readonly directorUuid: DirectorUuid;
   readonly random: Random;
   /** Merged into the context of every call. A `registry` among them takes the place of ours. */
@@ -46,9 +46,9 @@ export class CpiSession {
     const taken = CONTEXT_KEYS.filter((key) => Object.hasOwn(properties, key));
     // Upstream lets them win. A request id that never changes would make every create a repeat of the first.
     if (taken.length > 0) throw BadCpiProperties({ name: options.name, keys: taken });
-    const { door, directorUuid, longestMs } = options;
+    const { port, directorUuid, longestMs } = options;
     this.#options = options;
-    this.#caller = { door, directorUuid, properties, longestMs };
+    this.#caller = { port, directorUuid, properties, longestMs };
     this.#info = new InfoOnce((waiter) => this.#introduce(waiter));
   }
 
@@ -75,7 +75,7 @@ export class CpiSession {
     args: readonly unknown[] | ((terms: Terms) => readonly unknown[]),
     options: CallOptions,
   ): Promise<{ readonly result: unknown; readonly apiVersion: ApiVersion }> {
-    const { requestId, signal, log, heard, stemcellApiVersion, disks } = options;
+    const { requestId, signal, log, record, stemcellApiVersion, disks } = options;
     const agreed = await this.agree(stemcellApiVersion, options);
     const { apiVersion, introduced } = agreed;
     const result = await callCpi(this.#caller, {
@@ -88,7 +88,7 @@ export class CpiSession {
       more: await this.#registryFor(method, agreed, stemcellApiVersion),
       signal,
       log,
-      heard,
+      record,
     });
     return { result, apiVersion };
   }
@@ -108,7 +108,7 @@ export class CpiSession {
 
   /** The CPI answered, but not with what was asked for: it may have done the work. */
   wrong(method: CpiMethodName, options: CallOptions, problem: string): CpiLost {
-    const cpi = this.#options.door.command;
+    const cpi = this.#options.port.command;
     return new CpiLost(
       method,
       `The CPI broke its contract in '${method}' CPI method (CPI request ID: '${options.requestId}'): ${problem}`,
@@ -119,7 +119,7 @@ export class CpiSession {
   async #introduce(waiter: Waiter): Promise<Introduced> {
     const requestId = `cpi-${this.#options.random.hex(8)}` as RequestId;
     const call = { method: "info", arguments: [], apiVersion: undefined, requestId, ...waiter } as const;
-    return readInfo(await callCpi(this.#caller, call), this.#options.door.command);
+    return readInfo(await callCpi(this.#caller, call), this.#options.port.command);
   }
 
   async #registryFor(

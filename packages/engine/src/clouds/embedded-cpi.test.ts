@@ -5,19 +5,19 @@ import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
 import { latch } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { CpiLost } from "./cloud.ts";
-import { type EmbeddedCpi, embeddedDoor } from "./embedded-cpi.ts";
+import { type EmbeddedCpi, embeddedCpiPort } from "./embedded-cpi.ts";
 import { CpiAnswerUnusable, CpiStopped } from "./errors.ts";
 import { logBook, OK, request } from "./testing/cpi-files.ts";
 
 const REBOOT = request("reboot_vm", ["vm-1"]);
 
-function doorOf(open: EmbeddedCpi["open"]) {
+function portOf(open: EmbeddedCpi["open"]) {
   const clock = fakeClock();
-  const door = embeddedDoor({ name: "memory", clock, open, graceMs: 5000 });
+  const port = embeddedCpiPort({ name: "memory", clock, open, graceMs: 5000 });
   const book = logBook();
   const call = (sent: CpiRequest, signal?: AbortSignal) =>
-    door.call(sent, { deadlineMs: 60_000, signal, log: book.log, hide: (text) => text });
-  return { clock, call, book, door };
+    port.call(sent, { deadlineMs: 60_000, signal, log: book.log, hide: (text) => text });
+  return { clock, call, book, port };
 }
 
 const failure = async (work: Promise<unknown>): Promise<unknown> =>
@@ -39,8 +39,8 @@ describe("a CPI in this process", () => {
         },
       },
     });
-    const { call, book, door } = doorOf((around) => embed(cpi, around));
-    expect(door.command).toBe("memory (in this process)");
+    const { call, book, port } = portOf((around) => embed(cpi, around));
+    expect(port.command).toBe("memory (in this process)");
     const called = call(REBOOT);
     await working.opened;
     expect(book.text).toMatch(/INFO \[cpi-1\] reboot_vm: restarting\n$/);
@@ -53,7 +53,7 @@ describe("a CPI in this process", () => {
     const mine = JSON.parse(OK) as { result: unknown };
     mine.result = { held: true };
     let seen: unknown;
-    const { call } = doorOf(() => ({
+    const { call } = portOf(() => ({
       request: async (given) => {
         seen = given;
         return mine as never;
@@ -75,7 +75,7 @@ describe("a CPI in this process", () => {
       return new Promise<string>(() => {});
     };
     const cpi = cloudCpi(new MemoryCloud(), { methods: { createDisk }, graceMs: 1000 });
-    const { call, clock } = doorOf((around) => embed(cpi, around));
+    const { call, clock } = portOf((around) => embed(cpi, around));
     const called = failure(call(CREATE));
     await working.opened;
     await clock.advance(60_000);
@@ -87,7 +87,7 @@ describe("a CPI in this process", () => {
   });
 
   it("that does not even stop is not waited for longer than its grace", async () => {
-    const { call, clock } = doorOf(() => ({ request: () => new Promise(() => {}) }));
+    const { call, clock } = portOf(() => ({ request: () => new Promise(() => {}) }));
     const called = failure(call(CREATE));
     await clock.advance(60_000);
     await clock.advance(5000);
@@ -97,7 +97,7 @@ describe("a CPI in this process", () => {
 
   it("is stopped when the task is cancelled, and not begun after that", async () => {
     let calls = 0;
-    const { call, clock } = doorOf(() => ({
+    const { call, clock } = portOf(() => ({
       request: () => {
         calls += 1;
         return new Promise(() => {});
@@ -117,7 +117,7 @@ describe("a CPI in this process", () => {
   });
 
   it("that is told to stop and has its result all the same has its result", async () => {
-    const { call } = doorOf(({ signal }) => ({
+    const { call } = portOf(({ signal }) => ({
       request: () =>
         new Promise((resolve) => signal?.addEventListener("abort", () => resolve(JSON.parse(OK) as never))),
     }));
@@ -132,7 +132,7 @@ describe("a CPI in this process", () => {
     ["answers what no CPI answers", async () => ({ result: 1 }), /SchemaValidationError: /],
     ["answers with a circle", async () => Object.assign([], { 0: 1n }), /The CPI failed: /],
   ])("that %s is lost", async (_, answer, words) => {
-    const { call } = doorOf(() => ({ request: answer as never }));
+    const { call } = portOf(() => ({ request: answer as never }));
     const error = await failure(call(CREATE));
     expect(error).toBeInstanceOf(CpiLost);
     expect((error as Error).message).toMatch(words);

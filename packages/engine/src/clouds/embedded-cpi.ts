@@ -4,7 +4,7 @@ import { DeadlineExceeded } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { CpiRequest } from "@slipway/protocol/cpi/envelope";
 import { CpiLost } from "./cloud.ts";
-import type { CpiDoor } from "./door.ts";
+import type { CpiPort } from "./cpi-port.ts";
 import { CpiAnswerUnusable } from "./errors.ts";
 import { stoppedError } from "./exec-cpi.ts";
 import { checkReply, inMethod } from "./reply.ts";
@@ -24,8 +24,8 @@ export interface EmbeddedCpi {
 /** More than the half minute the SDK gives a method that was told to stop. */
 const GRACE_MS = 40_000;
 
-/** A CPI in this process, behind the same door: it gets and gives plain JSON, and is not waited for for ever. */
-export function embeddedDoor(cpi: EmbeddedCpi): CpiDoor {
+/** A CPI in this process, behind the same port: it gets and gives plain JSON, and is not waited for for ever. */
+export function embeddedCpiPort(cpi: EmbeddedCpi): CpiPort {
   const command = `${cpi.name} (in this process)`;
   return {
     command,

@@ -6,7 +6,7 @@ import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { CpiLost, CpiRefused } from "./cloud.ts";
 import { CpiAnswerUnusable, CpiNotRun, CpiStopped } from "./errors.ts";
-import { execDoor } from "./exec-cpi.ts";
+import { execCpiPort } from "./exec-cpi.ts";
 import { callPath, callText, cpiFile, isAlive, logBook, OK, request, tempDir } from "./testing/cpi-files.ts";
 
 const sh = (body: string) => `#!/bin/sh\n${body}\n`;
@@ -64,7 +64,7 @@ describe("stderr is passed on", () => {
     );
     const book = logBook();
     const options = { deadlineMs: 50_000, log: book.log, hide: (text: string) => text };
-    const called = execDoor({ path, clock: systemClock }).call(request(), options);
+    const called = execCpiPort({ path, clock: systemClock }).call(request(), options);
     await expect.poll(() => book.text).toBe("begun\n");
     await writeFile(`${path}.go`, "");
     expect((await called).result).toBe(true);

@@ -4,8 +4,8 @@ import type { Clock } from "@slipway/kernel/clock";
 import { systemCode, toError } from "@slipway/kernel/errors";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { CpiLost, CpiRefused } from "./cloud.ts";
+import type { CpiPort, CpiPortOptions } from "./cpi-port.ts";
 import { type Ended, runCpiProcess } from "./cpi-process.ts";
-import type { CpiDoor, DoorOptions } from "./door.ts";
 import { CpiNotRun, CpiStopped } from "./errors.ts";
 import { inMethod, readReply } from "./reply.ts";
 
@@ -30,9 +30,9 @@ const MAX_STDERR = 4 * 1024 * 1024;
 const GRACE_MS = 40_000;
 
 /** A CPI executable: one process per call, as upstream's Director runs it. */
-export function execDoor(cpi: ExecCpi): CpiDoor {
+export function execCpiPort(cpi: ExecCpi): CpiPort {
   const maxStdoutBytes = cpi.maxStdoutBytes ?? MAX_STDOUT;
-  const run = (request: CpiRequest, options: DoorOptions): Promise<Ended> => {
+  const run = (request: CpiRequest, options: CpiPortOptions): Promise<Ended> => {
     const { program, args } = commandOf(cpi);
     return runCpiProcess({
       program,

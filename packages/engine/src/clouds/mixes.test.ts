@@ -11,21 +11,21 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { tinyCpi } from "../../../../examples/tiny-cpi/src/tiny-cpi.ts";
 import type { CallOptions } from "./cloud.ts";
 import { makeClouds } from "./clouds.ts";
-import type { CpiDoor } from "./door.ts";
-import { embeddedDoor } from "./embedded-cpi.ts";
-import { execDoor } from "./exec-cpi.ts";
+import type { CpiPort } from "./cpi-port.ts";
+import { embeddedCpiPort } from "./embedded-cpi.ts";
+import { execCpiPort } from "./exec-cpi.ts";
 import { RegistryOfDirector } from "./registry-of-director.ts";
 import { DIRECTOR, logBook, tempDir } from "./testing/cpi-files.ts";
-import { createArgs, NETWORKS } from "./testing/door-of-answers.ts";
+import { createArgs, NETWORKS } from "./testing/scripted-cpi.ts";
 
 const tiny = bundled("../../../../examples/tiny-cpi/src/main.ts", import.meta.url);
 
-const DOORS: readonly (readonly [string, () => CpiDoor])[] = [
-  ["an executable", () => execDoor({ path: tiny(), clock: systemClock })],
+const PORTS: readonly (readonly [string, () => CpiPort])[] = [
+  ["an executable", () => execCpiPort({ path: tiny(), clock: systemClock })],
   [
     "in this process",
     () =>
-      embeddedDoor({
+      embeddedCpiPort({
         name: "tiny",
         clock: systemClock,
         open: (around) => embed(tinyCpi, { ...around, config: {} }),
@@ -33,14 +33,14 @@ const DOORS: readonly (readonly [string, () => CpiDoor])[] = [
   ],
 ];
 
-const embedded = () => (DOORS[1] as (typeof DOORS)[number])[1]();
+const embedded = () => (PORTS[1] as (typeof PORTS)[number])[1]();
 
 const VERSIONS = [1, 2] as const;
 const MIXES = VERSIONS.flatMap((director) =>
   VERSIONS.flatMap((cpi) => VERSIONS.map((stemcell) => ({ director, cpi, stemcell }))),
 );
 
-async function stage(door: CpiDoor, director: 1 | 2 | 3, cpi: 1 | 2 | 3) {
+async function stage(port: CpiPort, director: 1 | 2 | 3, cpi: 1 | 2 | 3) {
   const dir = await tempDir();
   const place = join(dir, "cloud");
   const image = join(dir, "image");
@@ -54,7 +54,7 @@ async function stage(door: CpiDoor, director: 1 | 2 | 3, cpi: 1 | 2 | 3) {
   onTestFinished(() => registry.close());
   const properties = { tiny: { dir: place }, debug: { cpi: { api_version: cpi } } };
   const clouds = makeClouds({
-    cpis: [{ name: "", door, properties }],
+    cpis: [{ name: "", port, properties }],
     directorUuid: DIRECTOR,
     random: systemRandom,
     maxApiVersion: director,
@@ -74,11 +74,11 @@ async function stage(door: CpiDoor, director: 1 | 2 | 3, cpi: 1 | 2 | 3) {
   return { cloud: clouds.cloud(""), registry, call, image, book, userData };
 }
 
-describe.each(DOORS)("the tiny CPI as %s", (_, door) => {
+describe.each(PORTS)("the tiny CPI as %s", (_, port) => {
   it.each(MIXES)(
     "with Director $director, CPI $cpi and stemcell $stemcell",
     async ({ director, cpi, stemcell }) => {
-      const { cloud, registry, call, image, book, userData } = await stage(door(), director, cpi);
+      const { cloud, registry, call, image, book, userData } = await stage(port(), director, cpi);
       const apiVersion = Math.min(director, cpi);
       const registryless = apiVersion === 2 && stemcell === 2;
       expect(await cloud.info()).toMatchObject({ apiVersion, repeatable: true });
@@ -144,7 +144,7 @@ describe("a create that is repeated", () => {
 
 describe("the Director's registry", () => {
   it("is not started for a CPI that has another one", async () => {
-    const door = embedded();
+    const port = embedded();
     const seen: unknown[] = [];
     const registry = new RegistryOfDirector({
       stateDir: await tempDir(),
@@ -153,15 +153,15 @@ describe("the Director's registry", () => {
       random: systemRandom,
     });
     const properties = { registry: { endpoint: "http://10.0.0.1:25777" }, tiny: { dir: await tempDir() } };
-    const recording: CpiDoor = {
-      ...door,
+    const recording: CpiPort = {
+      ...port,
       call: (request, options) => {
         seen.push(request.context.registry);
-        return door.call(request, options);
+        return port.call(request, options);
       },
     };
     const clouds = makeClouds({
-      cpis: [{ name: "", door: recording, properties }],
+      cpis: [{ name: "", port: recording, properties }],
       directorUuid: DIRECTOR,
       random: systemRandom,
       maxApiVersion: 1,
@@ -173,13 +173,13 @@ describe("the Director's registry", () => {
   });
 
   it("is told only to the methods that use it", async () => {
-    const door = embedded();
+    const port = embedded();
     const told: Record<string, boolean> = {};
-    const recording: CpiDoor = {
-      ...door,
+    const recording: CpiPort = {
+      ...port,
       call: (request, options) => {
         told[request.method] = request.context.registry !== undefined;
-        return door.call(request, options);
+        return port.call(request, options);
       },
     };
     const { cloud, call, image } = await stage(recording, 1, 1);

@@ -6,9 +6,9 @@ import { ScrubbedLines } from "@slipway/protocol/schema/scrub";
 import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } from "@slipway/testkit/canaries";
 import { describe, expect, it } from "vitest";
 import { cpiCloud } from "./cpi-cloud.ts";
-import { execDoor } from "./exec-cpi.ts";
+import { execCpiPort } from "./exec-cpi.ts";
 import { cpiFile, DIRECTOR, logBook } from "./testing/cpi-files.ts";
-import { createArgs, DISK, VM } from "./testing/door-of-answers.ts";
+import { createArgs, DISK, VM } from "./testing/scripted-cpi.ts";
 
 const HINT = {
   iscsi_settings: { initiator_name: "i", username: "u", target: "t", password: "CANARY-iscsi" },
@@ -44,7 +44,7 @@ async function playWith(how: string) {
   const book = logBook();
   const cloud = cpiCloud({
     name: "",
-    door: execDoor({ path, clock: systemClock }),
+    port: execCpiPort({ path, clock: systemClock }),
     directorUuid: DIRECTOR,
     random: systemRandom,
     properties: { ...PLANTED_CONTEXT, ...PLANTED_PROPERTIES },
@@ -112,10 +112,10 @@ describe("no credential of a call shows in a log line or an error", () => {
       console.log(JSON.stringify({ result: true, error: null, log: "one line of log\\n" }));`;
     const { path } = await cpiFile(text, { name: "cpi.cjs" });
     const book = logBook();
-    const door = execDoor({ path, clock: systemClock });
+    const port = execCpiPort({ path, clock: systemClock });
     const cloud = cpiCloud({
       name: "",
-      door,
+      port,
       directorUuid: DIRECTOR,
       random: systemRandom,
       maxApiVersion: 1,

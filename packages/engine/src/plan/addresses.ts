@@ -4,12 +4,12 @@ import type { Change } from "../model/goal.ts";
 import type { InstanceRecord, IpRecord, VmRecord } from "../model/records.ts";
 import { sameBody } from "../model/vm-suits.ts";
 import { bodyChanges, type Known, networkChanges } from "./changes.ts";
-import type { Outfit } from "./desired.ts";
+import type { InstanceTemplate } from "./desired.ts";
 import type { Holder, Ledger } from "./ips.ts";
+import type { PoolsByNetwork } from "./network-pools.ts";
 import { addressesOf } from "./networks.ts";
 import type { Placed } from "./placement.ts";
 import { keepReservations, reportUnusable, reserveRest, type Settled, settle } from "./reservations.ts";
-import type { Rooms } from "./rooms.ts";
 
 export interface Addressed extends Settled {
   /** Reasons to replace the VM. */
@@ -21,25 +21,33 @@ export interface Addressed extends Settled {
 /** The addresses of an instance, and whether its VM must go. The two hang together: a VM made beside another needs others. */
 export function addressInstance(
   placed: Placed,
-  outfit: Outfit,
+  instanceTemplate: InstanceTemplate,
   known: Known | undefined,
-  { rooms, ledger, report }: { readonly rooms: Rooms; readonly ledger: Ledger; readonly report: Report },
+  {
+    poolsByNetwork,
+    ledger,
+    report,
+  }: { readonly poolsByNetwork: PoolsByNetwork; readonly ledger: Ledger; readonly report: Report },
   holder: Holder,
   maySwap: boolean,
 ): Addressed {
   const { recorded } = placed;
-  const spares = (recorded?.vms ?? []).filter((vm) => !vm.active && sameBody(vm, outfit));
+  const spares = (recorded?.vms ?? []).filter((vm) => !vm.active && sameBody(vm, instanceTemplate));
   const finish = (held: readonly IpRecord[]): Settled => {
-    const kept = keepReservations(placed, rooms, held);
-    const settled = settle(placed, rooms, reserveRest(placed, rooms, kept, holder, ledger, report));
-    if (!settled.complete) reportUnusable(placed, settled, rooms, report);
+    const kept = keepReservations(placed, poolsByNetwork, held);
+    const settled = settle(
+      placed,
+      poolsByNetwork,
+      reserveRest(placed, poolsByNetwork, kept, holder, ledger, report),
+    );
+    if (!settled.complete) reportUnusable(placed, settled, poolsByNetwork, report);
     return settled;
   };
   if (known === undefined) return addressed(finish(preferring(recorded, spares)), [], false);
 
-  const body = bodyChanges(known, outfit);
+  const body = bodyChanges(known, instanceTemplate);
   const held = preferring(recorded, [known.vm]);
-  const provisional = settle(placed, rooms, keepReservations(placed, rooms, held));
+  const provisional = settle(placed, poolsByNetwork, keepReservations(placed, poolsByNetwork, held));
   const settings = networkChanges(known, withAnother(placed, provisional.networks, known.vm.networks));
   if (maySwap && (body.length > 0 || settings.length > 0)) {
     const used = new Set(addressesOf(known.vm.networks));

@@ -3,7 +3,7 @@ import { differences, sameJson } from "../model/equal.ts";
 import type { Change, DesiredInstance } from "../model/goal.ts";
 import { networkDifferences } from "../model/network-differences.ts";
 import type { InstanceRecord, VmRecord } from "../model/records.ts";
-import type { Outfit } from "./desired.ts";
+import type { InstanceTemplate } from "./desired.ts";
 import { type DiskWork, isAttached } from "./disks.ts";
 import type { AgentReport, PlanOptions } from "./model.ts";
 import type { Request } from "./states.ts";
@@ -20,7 +20,7 @@ export interface Known {
 }
 
 /** Reasons to replace the VM that do not lie in its networks. */
-export function bodyChanges(known: Known, wanted: Outfit): readonly Change[] {
+export function bodyChanges(known: Known, wanted: InstanceTemplate): readonly Change[] {
   const { recorded, vm, agent, request, options } = known;
   const found: Change[] = [];
   const asked = options.recreate || request.recreate;
@@ -61,7 +61,7 @@ export function networkChanges({ recorded, vm }: Known, wanted: Networks): reado
 /** What can be done with the VM in place. */
 export function inPlaceChanges(
   known: Known,
-  wanted: Outfit,
+  wanted: InstanceTemplate,
   group: string,
   disk: DiskWork,
 ): readonly Change[] {

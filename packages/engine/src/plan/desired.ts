@@ -8,7 +8,7 @@ import type { StemcellRecord } from "../model/records.ts";
 import { rowFor } from "./stemcells.ts";
 
 /** What all instances of a group in one zone have in common. One object each: 10,000 instances share a few. */
-export interface Outfit {
+export interface InstanceTemplate {
   readonly cpi: CpiName;
   readonly stemcell: StemcellRecord;
   readonly cloudProperties: JsonObject;
@@ -19,30 +19,30 @@ export interface Outfit {
   readonly persistentDisk: DesiredInstance["persistentDisk"];
 }
 
-/** Outfits by group and zone, each made once. Undefined: something it names does not exist; the report says what. */
-export function outfitter(
+/** Instance templates by group and zone, each made once. Undefined: something it names does not exist; the report says what. */
+export function instanceTemplates(
   manifest: Manifest,
   cloudConfig: CloudConfig,
   sets: ReadonlyMap<string, ResolvedStemcell>,
   report: Report,
-): (group: InstanceGroup, az: string | null) => Outfit | undefined {
-  const made = new Map<InstanceGroup, Map<string | null, Outfit | undefined>>();
+): (group: InstanceGroup, az: string | null) => InstanceTemplate | undefined {
+  const made = new Map<InstanceGroup, Map<string | null, InstanceTemplate | undefined>>();
   return (group, az) => {
-    const zones = made.get(group) ?? new Map<string | null, Outfit | undefined>();
+    const zones = made.get(group) ?? new Map<string | null, InstanceTemplate | undefined>();
     made.set(group, zones);
-    if (!zones.has(az)) zones.set(az, makeOutfit(manifest, cloudConfig, sets, group, az, report));
+    if (!zones.has(az)) zones.set(az, makeInstanceTemplate(manifest, cloudConfig, sets, group, az, report));
     return zones.get(az);
   };
 }
 
-function makeOutfit(
+function makeInstanceTemplate(
   manifest: Manifest,
   cloudConfig: CloudConfig,
   sets: ReadonlyMap<string, ResolvedStemcell>,
   group: InstanceGroup,
   az: string | null,
   report: Report,
-): Outfit | undefined {
+): InstanceTemplate | undefined {
   const where = `instance_groups/${group.name}`;
   const find = <T extends { readonly name: string }>(
     list: readonly T[],

@@ -72,12 +72,12 @@ function bestCounts(
   return best && new Map(zones.map((az, at) => [az, best?.[at] ?? 0]));
 }
 
-/** Hall's condition: no set of zones has more addresses that can go nowhere else than it has room for. */
+/** Hall's condition: no set of zones has more addresses that can go nowhere else than they can take. */
 function possible(list: readonly Choice[], zones: readonly Zone[], counts: readonly number[]): boolean {
   for (let set = 1; set < 2 ** zones.length; set += 1) {
     const inside = new Set(zones.filter((_, at) => (set >> at) & 1));
-    const room = counts.reduce((sum, count, at) => sum + ((set >> at) & 1 ? count : 0), 0);
-    if (list.filter(({ azs }) => azs.every((az) => inside.has(az))).length > room) return false;
+    const capacity = counts.reduce((sum, count, at) => sum + ((set >> at) & 1 ? count : 0), 0);
+    if (list.filter(({ azs }) => azs.every((az) => inside.has(az))).length > capacity) return false;
   }
   return true;
 }

@@ -4,20 +4,20 @@ import { display } from "../model/names.ts";
 import { activeVm, type VmRecord } from "../model/records.ts";
 import { type Addressed, addressInstance } from "./addresses.ts";
 import { diskChanges, inPlaceChanges, type Known, quietChanges } from "./changes.ts";
-import type { Outfit } from "./desired.ts";
+import type { InstanceTemplate } from "./desired.ts";
 import { diskWork, isAttached, mayBeReplaced } from "./disks.ts";
 import type { Holder, Ledger } from "./ips.ts";
 import type { AgentReport, InstancePlan, PlanInput } from "./model.ts";
+import type { PoolsByNetwork } from "./network-pools.ts";
 import type { Placed } from "./placement.ts";
-import type { Rooms } from "./rooms.ts";
 import { type Request, requestFor } from "./states.ts";
-import { isStatic } from "./static-seats.ts";
+import { isStatic } from "./static-placement.ts";
 import { detachBeforeDelete, newStepList, type Situation, stepsFor, type VmWork } from "./steps.ts";
 import { spareVm } from "./vms.ts";
 
 export interface Planning {
   readonly input: PlanInput;
-  readonly rooms: Rooms;
+  readonly poolsByNetwork: PoolsByNetwork;
   readonly ledger: Ledger;
   readonly holder: (placed: Placed) => Holder;
   readonly report: Report;
@@ -30,11 +30,15 @@ export interface PlannedInstance {
   readonly late: InstancePlan | undefined;
 }
 
-export function planInstance(placed: Placed, outfit: Outfit, planning: Planning): PlannedInstance {
+export function planInstance(
+  placed: Placed,
+  instanceTemplate: InstanceTemplate,
+  planning: Planning,
+): PlannedInstance {
   const { input, report } = planning;
   const { recorded } = placed;
   const request = requestFor(placed, input.options.state);
-  const parked = parkedAs(placed, outfit, request);
+  const parked = parkedAs(placed, instanceTemplate, request);
   if (parked !== undefined) return { desired: parked, early: undefined, late: undefined };
 
   const vm = recorded && activeVm(recorded);
@@ -43,16 +47,27 @@ export function planInstance(placed: Placed, outfit: Outfit, planning: Planning)
   const known: Known | undefined =
     recorded && vm ? { recorded, vm, agent, request, options: input.options } : undefined;
   const unresponsive = agent?.responsive === false;
-  const maySwap = !unresponsive && request.state !== "detached" && swaps(placed, vm, planning.rooms);
-  const addressed = addressInstance(placed, outfit, known, planning, planning.holder(placed), maySwap);
-  const desired = desiredOf(placed, outfit, request, addressed);
+  const maySwap = !unresponsive && request.state !== "detached" && swaps(placed, vm, planning.poolsByNetwork);
+  const addressed = addressInstance(
+    placed,
+    instanceTemplate,
+    known,
+    planning,
+    planning.holder(placed),
+    maySwap,
+  );
+  const desired = desiredOf(placed, instanceTemplate, request, addressed);
   if (request.state === "detached")
     return { desired, early: undefined, late: detach(placed, desired, known, planning) };
-  return converge(placed, outfit, desired, known, request, addressed, planning);
+  return converge(placed, instanceTemplate, desired, known, request, addressed, planning);
 }
 
 /** Nothing is changed about ignored and detached instances, and about errands that do not run: they are as they were. */
-function parkedAs(placed: Placed, outfit: Outfit, request: Request): DesiredInstance | undefined {
+function parkedAs(
+  placed: Placed,
+  instanceTemplate: InstanceTemplate,
+  request: Request,
+): DesiredInstance | undefined {
   const { recorded, group } = placed;
   if (recorded === undefined) return undefined;
   const vms = recorded.vms.length > 0;
@@ -60,12 +75,17 @@ function parkedAs(placed: Placed, outfit: Outfit, request: Request): DesiredInst
   const idle = group.lifecycle === "errand" && activeVm(recorded) === undefined;
   if (!recorded.ignore && !detached && !idle) return undefined;
   const networks = recorded.spec?.networks ?? activeVm(recorded)?.networks ?? {};
-  return desiredOf(placed, outfit, { ...request, state: recorded.state }, { networks, ips: recorded.ips });
+  return desiredOf(
+    placed,
+    instanceTemplate,
+    { ...request, state: recorded.state },
+    { networks, ips: recorded.ips },
+  );
 }
 
 const desiredOf = (
   { group, uuid, index, az, bootstrap }: Placed,
-  outfit: Outfit,
+  instanceTemplate: InstanceTemplate,
   { state }: Request,
   { networks, ips }: Pick<Addressed, "networks" | "ips">,
 ): DesiredInstance => ({
@@ -75,22 +95,26 @@ const desiredOf = (
   az,
   bootstrap,
   state,
-  cpi: outfit.cpi,
-  stemcell: outfit.stemcell,
-  cloudProperties: outfit.cloudProperties,
-  vmResources: outfit.vmResources,
-  vmType: outfit.vmType,
-  env: outfit.env,
-  tags: outfit.tags,
-  persistentDisk: outfit.persistentDisk,
+  cpi: instanceTemplate.cpi,
+  stemcell: instanceTemplate.stemcell,
+  cloudProperties: instanceTemplate.cloudProperties,
+  vmResources: instanceTemplate.vmResources,
+  vmType: instanceTemplate.vmType,
+  env: instanceTemplate.env,
+  tags: instanceTemplate.tags,
+  persistentDisk: instanceTemplate.persistentDisk,
   networks,
   ips,
 });
 
 /** A disk of an unfinished change must go with the VM it is attached to: that VM is not left behind. */
-const swaps = ({ group, recorded }: Placed, vm: VmRecord | undefined, rooms: Rooms): boolean =>
+const swaps = (
+  { group, recorded }: Placed,
+  vm: VmRecord | undefined,
+  poolsByNetwork: PoolsByNetwork,
+): boolean =>
   group.update.vmStrategy === "create-swap-delete" &&
-  !group.networks.some((one) => isStatic(one) || rooms.get(one.name)?.type === "vip") &&
+  !group.networks.some((one) => isStatic(one) || poolsByNetwork.get(one.name)?.type === "vip") &&
   recorded?.disks.some((disk) => !disk.active && isAttached(disk, vm)) !== true;
 
 export function refuseUnresponsive(
@@ -141,7 +165,7 @@ function detach(
 
 function converge(
   placed: Placed,
-  outfit: Outfit,
+  instanceTemplate: InstanceTemplate,
   desired: DesiredInstance,
   known: Known | undefined,
   request: Request,
@@ -166,7 +190,7 @@ function converge(
   const hard: readonly Change[] =
     known === undefined
       ? [missing(placed, request), ...(recorded ? diskChanges(disk, undefined) : [])]
-      : [...inPlaceChanges(known, outfit, placed.group.name, disk), ...addressed.replace];
+      : [...inPlaceChanges(known, instanceTemplate, placed.group.name, disk), ...addressed.replace];
   const spare = vmWork === "keep" ? undefined : spareVm(recorded, desired);
   const leftovers = (recorded?.vms ?? []).filter((vm) => !vm.active && vm !== spare);
   const changes = [...hard, ...quietChanges(recorded, desired, leftovers, disk)];

@@ -1,6 +1,6 @@
 import type { IpRange } from "../manifest/model.ts";
 import type { InstanceUuid } from "../model/names.ts";
-import type { Pool } from "./rooms.ts";
+import type { Pool } from "./network-pools.ts";
 
 /** Who has an address: an instance of this deployment, or somebody else. */
 export interface Holder {

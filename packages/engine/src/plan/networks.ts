@@ -1,29 +1,29 @@
 import type { Network, Networks } from "@slipway/protocol/settings/networks";
 import { formatIp } from "../manifest/ip.ts";
 import type { GroupNetwork } from "../manifest/model.ts";
-import { poolHolding, type Room, serves } from "./rooms.ts";
+import { type NetworkPools, poolHolding, serves } from "./network-pools.ts";
 
 /** One network of one instance, as CPI and agent are told. Undefined: no subnet of it serves the instance. */
 export function networkSettings(
-  room: Room,
+  networkPools: NetworkPools,
   asked: GroupNetwork,
   az: string | null,
   address: number | undefined,
 ): Network | undefined {
   const defaults = asked.default.length === 0 ? {} : { default: [...asked.default].sort() };
-  if (room.type === "dynamic") {
+  if (networkPools.type === "dynamic") {
     const subnet =
-      room.network.subnets.find((one) => serves(one, az)) ??
-      room.network.subnets.find((one) => one.azs === undefined);
+      networkPools.network.subnets.find((one) => serves(one, az)) ??
+      networkPools.network.subnets.find((one) => one.azs === undefined);
     if (subnet === undefined) return undefined;
     const { dns, cloudProperties } = subnet;
     return { type: "dynamic", prefix: "32", dns: [...dns], ...defaults, cloud_properties: cloudProperties };
   }
   if (address === undefined) return undefined;
   const ip = formatIp(address);
-  if (room.type === "vip")
-    return { type: "vip", ip, prefix: "32", cloud_properties: room.network.cloudProperties };
-  const pool = poolHolding(room.pools, address);
+  if (networkPools.type === "vip")
+    return { type: "vip", ip, prefix: "32", cloud_properties: networkPools.network.cloudProperties };
+  const pool = poolHolding(networkPools.pools, address);
   if (pool === undefined) return undefined;
   const { gateway, dns, cloudProperties } = pool.subnet;
   return {

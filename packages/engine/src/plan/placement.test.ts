@@ -49,7 +49,7 @@ const DISK = {
   mounted: false,
 };
 
-const seats = ({ desired }: Plan) => desired.map(({ uuid, az }) => `${uuid}@${az ?? "-"}`).join(" ");
+const placements = ({ desired }: Plan) => desired.map(({ uuid, az }) => `${uuid}@${az ?? "-"}`).join(" ");
 const surplus = ({ groups }: Plan) =>
   groups
     .flat()
@@ -100,14 +100,14 @@ describe("without static addresses", () => {
         manifest: manifest([group("web", count, { azs, networks })]),
       }),
     );
-    expect(seats(made)).toBe(expected);
+    expect(placements(made)).toBe(expected);
     expect(surplus(made)).toBe(gone);
   });
 
   it("takes zones by chance where that is asked for", () => {
     const random = manifest([group("web", 1, { azs: Z })], { features: { randomizeAzPlacement: true } });
     const made = planned(input({ cloudConfig: zoned(), manifest: random, fraction: () => 0.99 }));
-    expect(seats(made)).toBe("u000001@z3");
+    expect(placements(made)).toBe("u000001@z3");
   });
 
   it.each([
@@ -216,7 +216,7 @@ describe("who an instance is", () => {
     const made = planned(
       input({ ...given, manifest: manifest([group("web", 1, { azs: Z, migratedFrom })]) }),
     );
-    expect(seats(made)).toBe("old0@z2");
+    expect(placements(made)).toBe("old0@z2");
   });
 
   it("is deleted with its group, unless it is ignored", () => {

@@ -5,9 +5,9 @@ import type { InstanceUuid } from "../model/names.ts";
 import { activeVm, type InstanceRecord } from "../model/records.ts";
 import { type Candidate, type Candidates, compare } from "./candidates.ts";
 import type { PlanInput } from "./model.ts";
-import type { Rooms } from "./rooms.ts";
-import { isStatic, seatByAddress } from "./static-seats.ts";
-import { type Seat, type Seating, seatByZone } from "./zones.ts";
+import type { PoolsByNetwork } from "./network-pools.ts";
+import { isStatic, placeByAddress } from "./static-placement.ts";
+import { type GroupPlacement, type Placement, placeByZone } from "./zones.ts";
 
 /** An instance of the plan: who it is and where. */
 export interface Placed {
@@ -30,60 +30,62 @@ export interface PlacedGroup {
 export function placeGroups(
   input: Pick<PlanInput, "manifest" | "newUuid" | "fraction">,
   candidates: Candidates,
-  rooms: Rooms,
+  poolsByNetwork: PoolsByNetwork,
   report: Report,
 ): readonly PlacedGroup[] {
   const { manifest } = input;
   const fraction = manifest.features.randomizeAzPlacement ? input.fraction : undefined;
   return manifest.groups.map((group) => {
     const mine = candidates.byGroup.get(group.name) ?? [];
-    const seating = seat(group, mine, rooms, fraction, report);
-    const seats = withVips(group, seating.seats, rooms, report);
+    const placement = place(group, mine, poolsByNetwork, fraction, report);
+    const placements = withVips(group, placement.placements, poolsByNetwork, report);
     return {
       group,
-      placed: identify(group, seats, mine, input.newUuid),
-      surplus: seating.surplus.map(({ record }) => record),
+      placed: identify(group, placements, mine, input.newUuid),
+      surplus: placement.surplus.map(({ record }) => record),
     };
   });
 }
 
-function seat(
+function place(
   group: InstanceGroup,
   candidates: readonly Candidate[],
-  rooms: Rooms,
+  poolsByNetwork: PoolsByNetwork,
   fraction: (() => number) | undefined,
   report: Report,
-): Seating {
+): GroupPlacement {
   // An errand's VMs come when it runs: a deploy keeps those that are there, and makes none.
   if (group.lifecycle === "errand") {
     const there = candidates.filter((one) => one.record.ignore || activeVm(one.record) !== undefined);
     const idle = candidates.filter((one) => !there.includes(one));
-    const seating = seatByZone(group, Math.min(group.instances, there.length), there, fraction, report);
-    const room = Math.max(0, group.instances - seating.seats.length);
+    const placement = placeByZone(group, Math.min(group.instances, there.length), there, fraction, report);
+    const left = Math.max(0, group.instances - placement.placements.length);
     return {
-      seats: [
-        ...seating.seats,
-        ...idle.slice(0, room).map((one) => ({ az: one.az, candidate: one, statics: new Map() })),
+      placements: [
+        ...placement.placements,
+        ...idle.slice(0, left).map((one) => ({ az: one.az, candidate: one, statics: new Map() })),
       ],
-      surplus: [...seating.surplus, ...idle.slice(room)],
+      surplus: [...placement.surplus, ...idle.slice(left)],
     };
   }
-  const byAddress = group.networks.some((one) => isStatic(one) && rooms.get(one.name)?.type === "manual");
+  const byAddress = group.networks.some(
+    (one) => isStatic(one) && poolsByNetwork.get(one.name)?.type === "manual",
+  );
   return byAddress
-    ? seatByAddress(group, candidates, rooms, report)
-    : seatByZone(group, group.instances, candidates, fraction, report);
+    ? placeByAddress(group, candidates, poolsByNetwork, report)
+    : placeByZone(group, group.instances, candidates, fraction, report);
 }
 
 /** Floating addresses follow nobody's zone: who holds one keeps it, the rest are given out in order. */
 function withVips(
   group: InstanceGroup,
-  seats: readonly Seat[],
-  rooms: Rooms,
+  placements: readonly Placement[],
+  poolsByNetwork: PoolsByNetwork,
   report: Report,
-): readonly Seat[] {
-  let given = seats;
+): readonly Placement[] {
+  let given = placements;
   for (const network of group.networks) {
-    if (rooms.get(network.name)?.type !== "vip" || !isStatic(network)) continue;
+    if (poolsByNetwork.get(network.name)?.type !== "vip" || !isStatic(network)) continue;
     const free = new Set(network.staticIps);
     const kept = given.map((one) => {
       const held = one.candidate?.record.ips.find((ip) => free.has(ip.address));
@@ -98,11 +100,11 @@ function withVips(
         ? one
         : { ...one, statics: new Map([...one.statics, [network.name, address]]) };
     });
-    if (network.staticIps.length < seats.length)
+    if (network.staticIps.length < placements.length)
       report.add(
         150002,
         `instance_groups/${group.name}/networks/${network.name}/static_ips`,
-        `Instance group '${group.name}' with network '${network.name}' has ${seats.length} instances but was allocated ${network.staticIps.length} static IP(s)`,
+        `Instance group '${group.name}' with network '${network.name}' has ${placements.length} instances but was allocated ${network.staticIps.length} static IP(s)`,
         "List one static IP per instance.",
       );
   }
@@ -112,7 +114,7 @@ function withVips(
 /** Ids and indices last as long as the instance; a new one takes the lowest index nobody has or had a moment ago. */
 function identify(
   group: InstanceGroup,
-  seats: readonly Seat[],
+  placements: readonly Placement[],
   candidates: readonly Candidate[],
   newUuid: () => InstanceUuid,
 ): readonly Placed[] {
@@ -125,9 +127,9 @@ function identify(
     used.add(next);
     return next;
   };
-  const known = seats.filter(({ candidate }) => candidate !== undefined);
+  const known = placements.filter(({ candidate }) => candidate !== undefined);
   known.sort((a, b) => rank(a, group) - rank(b, group) || bySeniority(a, b));
-  const placed = [...known, ...seats.filter(({ candidate }) => candidate === undefined)].map((one) => {
+  const placed = [...known, ...placements.filter(({ candidate }) => candidate === undefined)].map((one) => {
     const record = one.candidate?.record;
     const index = record !== undefined && record.group === group.name ? record.index : newIndex();
     const uuid = record?.uuid ?? newUuid();
@@ -139,9 +141,9 @@ function identify(
   return placed.map((one) => ({ ...one, bootstrap: one === leader }));
 }
 
-const rank = (seat: Seat, group: InstanceGroup): number =>
-  seat.candidate?.record.group === group.name ? 0 : 1;
+const rank = (placement: Placement, group: InstanceGroup): number =>
+  placement.candidate?.record.group === group.name ? 0 : 1;
 
-const bySeniority = (a: Seat, b: Seat): number =>
+const bySeniority = (a: Placement, b: Placement): number =>
   (a.candidate?.record.index ?? 0) - (b.candidate?.record.index ?? 0) ||
   compare(a.candidate?.record.uuid ?? "", b.candidate?.record.uuid ?? "");

@@ -5,7 +5,7 @@ import { slug } from "../model/names.ts";
 import type { InstanceRecord, StemcellRecord } from "../model/records.ts";
 import { type Candidates, findCandidates } from "./candidates.ts";
 import { planDeletion } from "./deletion.ts";
-import { outfitter } from "./desired.ts";
+import { instanceTemplates } from "./desired.ts";
 import {
   type PlannedInstance,
   type Planning,
@@ -15,21 +15,21 @@ import {
 } from "./instance.ts";
 import { type Holder, type Ledger, newLedger } from "./ips.ts";
 import type { GroupPlan, InstancePlan, Plan, PlanInput, Planned } from "./model.ts";
+import { poolsOfNetworks } from "./network-pools.ts";
 import { atLeastOne, batchesOf, inOrder } from "./order.ts";
 import { type Placed, type PlacedGroup, placeGroups } from "./placement.ts";
 import { claimStatics } from "./reservations.ts";
-import { roomsOf } from "./rooms.ts";
 import { checkStateChange } from "./states.ts";
 import { stemcellsByAlias } from "./stemcells.ts";
 
 /** From what is wanted and what is recorded to what is to be done. Nothing is asked, nothing is changed. */
 export function plan(input: PlanInput): Planned {
   const report = newReport();
-  const rooms = roomsOf(input.cloudConfig);
+  const poolsByNetwork = poolsOfNetworks(input.cloudConfig);
   const sets = stemcellsByAlias(input.manifest, input.stemcells, report);
   const candidates = findCandidates(input.manifest, input.instances, report);
   refuseIgnoredDeletion(candidates, report);
-  const placed = placeGroups(input, candidates, rooms, report);
+  const placed = placeGroups(input, candidates, poolsByNetwork, report);
   checkStateChange(input.options.state, placed, report);
 
   const ledger = newLedger();
@@ -37,12 +37,12 @@ export function plan(input: PlanInput): Planned {
   for (const group of placed)
     for (const one of group.placed) claimStatics(one, input.manifest.name, holder(one), ledger, report);
 
-  const planning: Planning = { input, rooms, ledger, holder, report };
-  const outfit = outfitter(input.manifest, input.cloudConfig, sets, report);
+  const planning: Planning = { input, poolsByNetwork, ledger, holder, report };
+  const instanceTemplate = instanceTemplates(input.manifest, input.cloudConfig, sets, report);
   const planned = placed.map((group) => ({
     ...group,
     instances: group.placed.flatMap((one) => {
-      const common = outfit(one.group, one.az);
+      const common = instanceTemplate(one.group, one.az);
       return common === undefined ? [] : [planInstance(one, common, planning)];
     }),
   }));

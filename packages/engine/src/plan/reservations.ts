@@ -4,9 +4,9 @@ import { formatIp, parseIp } from "../manifest/ip.ts";
 import { display } from "../model/names.ts";
 import type { IpRecord } from "../model/records.ts";
 import type { Holder, Ledger } from "./ips.ts";
+import { mayKeep, type PoolsByNetwork, poolsFor } from "./network-pools.ts";
 import { networkSettings } from "./networks.ts";
 import type { Placed } from "./placement.ts";
-import { mayKeep, poolsFor, type Rooms } from "./rooms.ts";
 
 /** Addresses by network name. */
 export type Reserved = ReadonlyMap<string, number>;
@@ -15,7 +15,11 @@ export type Reserved = ReadonlyMap<string, number>;
  * Which of the addresses an instance holds it can go on using, the first fitting one per network. A network that was
  * renamed, or whose subnet another one took over, keeps its addresses.
  */
-export function keepReservations(placed: Placed, rooms: Rooms, held: readonly IpRecord[]): Reserved {
+export function keepReservations(
+  placed: Placed,
+  poolsByNetwork: PoolsByNetwork,
+  held: readonly IpRecord[],
+): Reserved {
   const kept = new Map(placed.statics);
   const left = held.flatMap((ip) => {
     const address = parseIp(ip.address);
@@ -23,13 +27,13 @@ export function keepReservations(placed: Placed, rooms: Rooms, held: readonly Ip
   });
   for (const same of [true, false])
     for (const { name } of placed.group.networks) {
-      const room = rooms.get(name);
-      if (room === undefined || room.type === "dynamic" || kept.has(name)) continue;
-      if (!same && room.type !== "manual") continue;
+      const networkPools = poolsByNetwork.get(name);
+      if (networkPools === undefined || networkPools.type === "dynamic" || kept.has(name)) continue;
+      if (!same && networkPools.type !== "manual") continue;
       const at = left.findIndex(
         (ip) =>
-          (same ? ip.network === name : (rooms.get(ip.network)?.type ?? "manual") === "manual") &&
-          mayKeep(room, ip.address, placed.az),
+          (same ? ip.network === name : (poolsByNetwork.get(ip.network)?.type ?? "manual") === "manual") &&
+          mayKeep(networkPools, ip.address, placed.az),
       );
       const [found] = at < 0 ? [] : left.splice(at, 1);
       if (found !== undefined) kept.set(name, found.address);
@@ -59,7 +63,7 @@ export function claimStatics(
 /** The lowest free address on every network that has none yet. */
 export function reserveRest(
   placed: Placed,
-  rooms: Rooms,
+  poolsByNetwork: PoolsByNetwork,
   kept: Reserved,
   holder: Holder,
   ledger: Ledger,
@@ -67,16 +71,16 @@ export function reserveRest(
 ): Reserved {
   const reserved = new Map(kept);
   for (const { name } of placed.group.networks) {
-    const room = rooms.get(name);
-    if (room === undefined || room.type === "dynamic" || reserved.has(name)) continue;
+    const networkPools = poolsByNetwork.get(name);
+    if (networkPools === undefined || networkPools.type === "dynamic" || reserved.has(name)) continue;
     let address: number | undefined;
-    for (const pool of poolsFor(room, placed.az)) address ??= ledger.takeLowest(pool, holder);
+    for (const pool of poolsFor(networkPools, placed.az)) address ??= ledger.takeLowest(pool, holder);
     if (address !== undefined) reserved.set(name, address);
     else
       report.add(
         130011,
         `instance_groups/${placed.group.name}/networks/${name}`,
-        `Failed to reserve IP for '${display({ ...placed, group: placed.group.name })}' for ${room.type} network '${name}': no more available`,
+        `Failed to reserve IP for '${display({ ...placed, group: placed.group.name })}' for ${networkPools.type} network '${name}': no more available`,
         `Enlarge a subnet${placed.az === null ? "" : ` of zone '${placed.az}'`} or its reserved and static ranges' rest, or ask for fewer instances. With create-swap-delete every replaced VM needs a second address for a while.`,
       );
   }
@@ -91,14 +95,14 @@ export interface Settled {
 }
 
 /** Settings and reservations of an instance with these addresses. */
-export function settle(placed: Placed, rooms: Rooms, reserved: Reserved): Settled {
+export function settle(placed: Placed, poolsByNetwork: PoolsByNetwork, reserved: Reserved): Settled {
   const networks: [string, Network][] = [];
   const ips: IpRecord[] = [];
   for (const asked of placed.group.networks) {
     const { name } = asked;
-    const room = rooms.get(name);
+    const networkPools = poolsByNetwork.get(name);
     const address = reserved.get(name);
-    const settings = room && networkSettings(room, asked, placed.az, address);
+    const settings = networkPools && networkSettings(networkPools, asked, placed.az, address);
     if (settings === undefined) continue;
     networks.push([name, settings]);
     if (address !== undefined)
@@ -111,18 +115,23 @@ export function settle(placed: Placed, rooms: Rooms, reserved: Reserved): Settle
   };
 }
 
-export function reportUnusable(placed: Placed, settled: Settled, rooms: Rooms, report: Report): void {
+export function reportUnusable(
+  placed: Placed,
+  settled: Settled,
+  poolsByNetwork: PoolsByNetwork,
+  report: Report,
+): void {
   for (const { name } of placed.group.networks) {
     if (Object.hasOwn(settled.networks, name)) continue;
     const where = `instance_groups/${placed.group.name}/networks/${name}`;
-    if (!rooms.has(name))
+    if (!poolsByNetwork.has(name))
       report.add(
         150001,
         where,
         `Instance group '${placed.group.name}' references an unknown network '${name}'`,
         "Add it to the cloud config, or name one that is there.",
       );
-    else if (rooms.get(name)?.type === "dynamic")
+    else if (poolsByNetwork.get(name)?.type === "dynamic")
       report.add(
         150006,
         where,

@@ -2,56 +2,56 @@ import type { Report } from "../documents/problems.ts";
 import type { InstanceGroup } from "../manifest/model.ts";
 import { type Candidate, compare } from "./candidates.ts";
 
-/** A place in a group: in which zone, and who has it. */
-export interface Seat {
+/** The placement of one instance of a group: its zone, and the existing instance that has it. */
+export interface Placement {
   readonly az: string | null;
   /** Undefined: a new instance. */
   readonly candidate: Candidate | undefined;
-  /** Addresses the manifest gives this seat, by network name. */
+  /** Addresses the manifest gives this placement, by network name. */
   readonly statics: ReadonlyMap<string, number>;
 }
 
-export interface Seating {
-  readonly seats: readonly Seat[];
-  /** Existing instances without a seat. */
+export interface GroupPlacement {
+  readonly placements: readonly Placement[];
+  /** Existing instances without a placement. */
   readonly surplus: readonly Candidate[];
 }
 
 const NO_STATICS: ReadonlyMap<string, number> = new Map();
 export const hasDisk = (candidate: Candidate): boolean => candidate.record.disks.length > 0;
 
-/** Seats for a group without static addresses: disks stay where they are, the rest is spread over the zones. */
-export function seatByZone(
+/** Placements for a group without static addresses: disks stay where they are, the rest is spread over the zones. */
+export function placeByZone(
   group: InstanceGroup,
   count: number,
   candidates: readonly Candidate[],
   fraction: (() => number) | undefined,
   report: Report,
-): Seating {
+): GroupPlacement {
   refuseIgnoredOutside(group, count, candidates, report);
   const zones = group.azs === undefined || group.azs.length === 0 ? undefined : [...new Set(group.azs)];
-  const seats: Seat[] = [];
-  const seated = new Set<Candidate>();
+  const placements: Placement[] = [];
+  const taken = new Set<Candidate>();
   const placed = new Map<string | null, number>((zones ?? [null]).map((az) => [az, 0]));
-  const seat = (az: string | null, candidate: Candidate | undefined) => {
-    seats.push({ az, candidate, statics: NO_STATICS });
-    if (candidate !== undefined) seated.add(candidate);
+  const place = (az: string | null, candidate: Candidate | undefined) => {
+    placements.push({ az, candidate, statics: NO_STATICS });
+    if (candidate !== undefined) taken.add(candidate);
     placed.set(az, (placed.get(az) ?? 0) + 1);
   };
   const zoneOf = (candidate: Candidate) => (zones === undefined ? null : candidate.az);
 
-  for (const one of candidates) if (one.record.ignore) seat(zoneOf(one), one);
+  for (const one of candidates) if (one.record.ignore) place(zoneOf(one), one);
   for (const one of candidates)
-    if (seats.length < count && !seated.has(one) && hasDisk(one) && placed.has(zoneOf(one)))
-      seat(zoneOf(one), one);
+    if (placements.length < count && !taken.has(one) && hasDisk(one) && placed.has(zoneOf(one)))
+      place(zoneOf(one), one);
 
   const waiting = new Map<string | null, Candidate[]>([...placed.keys()].map((az) => [az, []]));
-  for (const one of [...candidates].reverse()) if (!seated.has(one)) waiting.get(zoneOf(one))?.push(one);
-  while (seats.length < count) {
+  for (const one of [...candidates].reverse()) if (!taken.has(one)) waiting.get(zoneOf(one))?.push(one);
+  while (placements.length < count) {
     const az = nextZone(placed, waiting, fraction);
-    seat(az, waiting.get(az)?.pop());
+    place(az, waiting.get(az)?.pop());
   }
-  return { seats, surplus: candidates.filter((one) => !seated.has(one)) };
+  return { placements, surplus: candidates.filter((one) => !taken.has(one)) };
 }
 
 /** The emptiest zone; of several, the one with most existing instances to use; without any, the first by name. */

@@ -1,32 +1,36 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 import type { Agents } from "../agents/agent.ts";
-import { type Hear, listener, tenths } from "../call-log/call-log.ts";
+import { type CallRecorder, callRecorder, tenths } from "../call-log/call-log.ts";
 import type { Clouds } from "../clouds/cloud.ts";
-import { heardAgents } from "./recording-agents.ts";
-import { heardClouds } from "./recording-clouds.ts";
+import { recordingAgents } from "./recording-agents.ts";
+import { recordingClouds } from "./recording-clouds.ts";
 
-interface Doors {
+interface Clients {
   readonly clouds: Clouds;
   readonly agents: Agents;
 }
 
-/** The doors of one task. `about`: the same, when it is known for which instance is spoken. */
-export interface HeardDoors extends Doors {
-  readonly about: (instance: string) => Doors;
+/** The recording clients of one task. `about`: the same clients for calls about one instance. */
+export interface RecordingClients extends Clients {
+  readonly about: (instance: string) => Clients;
 }
 
-/** Doors through which everything that is said is written down. */
-export function overhear(doors: Doors, clock: Clock, write: (line: ConversationLine) => void): HeardDoors {
-  const hear = listener(clock, write);
-  const heard = (by: Hear): Doors => ({
-    clouds: heardClouds(doors.clouds, by),
-    agents: heardAgents(doors.agents, by),
+/** The same clients; each call through them is written down. */
+export function recordCalls(
+  clients: Clients,
+  clock: Clock,
+  write: (line: ConversationLine) => void,
+): RecordingClients {
+  const record = callRecorder(clock, write);
+  const recording = (by: CallRecorder): Clients => ({
+    clouds: recordingClouds(clients.clouds, by),
+    agents: recordingAgents(clients.agents, by),
   });
-  return { ...heard(hear), about: (instance) => heard((said) => hear({ ...said, instance })) };
+  return { ...recording(record), about: (instance) => recording((call) => record({ ...call, instance })) };
 }
 
-/** Does the work of a task, and says at its end how long it took in all. */
+/** Does the work of a task, and writes at its end how long the task took. */
 export async function timed<T>(
   message: string,
   clock: Clock,

@@ -3,17 +3,17 @@ import { AGENT_MESSAGES, type AgentMessageName } from "@slipway/protocol/agent/m
 import { REDACTED, redact, secretsIn } from "@slipway/protocol/schema/redact";
 import { hiddenFrom, scrubber } from "@slipway/protocol/schema/scrub";
 import type { Agent, Agents, AskOptions } from "../agents/agent.ts";
-import type { Hear } from "../call-log/call-log.ts";
+import type { CallRecorder } from "../call-log/call-log.ts";
 
-/** The same agents; everything they are asked is heard. */
-export const heardAgents = (agents: Agents, hear: Hear): Agents => ({
-  agent: (address) => heardAgent(agents.agent(address), `agent:${address.agentId}`, hear),
+/** The same agents; every message to them is recorded. */
+export const recordingAgents = (agents: Agents, recorder: CallRecorder): Agents => ({
+  agent: (address) => recordingAgent(agents.agent(address), `agent:${address.agentId}`, recorder),
   introduce: (vm) => agents.introduce(vm),
   urlFor: (networks) => agents.urlFor(networks),
   renewal: (vm) => agents.renewal(vm),
 });
 
-function heardAgent(agent: Agent, to: string, hear: Hear): Agent {
+function recordingAgent(agent: Agent, to: string, recorder: CallRecorder): Agent {
   /** `shown`: what of the answer is worth a line; most answers say only that it is done. */
   const tell = async <T, O extends AskOptions>(
     message: AgentMessageName,
@@ -23,16 +23,16 @@ function heardAgent(agent: Agent, to: string, hear: Hear): Agent {
     shown: (value: T) => unknown = () => undefined,
   ): Promise<T> => {
     const request = withoutSecrets(message, args);
-    const heard = hear({ to, message, request });
+    const record = recorder({ to, message, request });
     const noted: AskOptions["noted"] = (what) =>
-      what === "polled" ? heard.polled() : heard.note("the agent does not know this message");
+      what === "polled" ? record.polled() : record.note("the agent does not know this message");
     try {
       const value = await work({ ...asked, noted } as O);
-      heard.answered(shown(value));
+      record.answered(shown(value));
       return value;
     } catch (error) {
       const hidden = [...secretsOf(message, args), ...hiddenFrom(args, request)];
-      heard.failed(scrubber(hidden)(messageTrail(error)));
+      record.failed(scrubber(hidden)(messageTrail(error)));
       throw error;
     }
   };

@@ -4,8 +4,8 @@ import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } fro
 import { describe, expect, it } from "vitest";
 import { type Agent, AgentRefused, type Agents } from "../agents/agent.ts";
 import type { Cloud } from "../clouds/cloud.ts";
-import { cloudOf, createArgs, DISK, info, no, ok, VM } from "../clouds/testing/door-of-answers.ts";
-import { overhear } from "./recorder.ts";
+import { cloudOf, createArgs, DISK, info, no, ok, VM } from "../clouds/testing/scripted-cpi.ts";
+import { recordCalls } from "./recorder.ts";
 
 const CANARY_PEM = "-----BEGIN PRIVATE KEY-----\nCANARY-of-a-key-of-one-line\n-----END PRIVATE KEY-----\n";
 const HINT = {
@@ -18,13 +18,13 @@ const NETWORKS = { private: { type: "manual" as const, ip: "10.0.0.2", cloud_pro
 
 const noAgents = {} as Agents;
 
-function listening(doors: { readonly cloud?: Cloud; readonly agents?: Agents }) {
+function recordingOf(clients: { readonly cloud?: Cloud; readonly agents?: Agents }) {
   const lines: ConversationLine[] = [];
-  const clouds = { names: [""], cloud: () => doors.cloud as Cloud };
-  const heard = overhear({ clouds, agents: doors.agents ?? noAgents }, systemClock, (line) =>
+  const clouds = { names: [""], cloud: () => clients.cloud as Cloud };
+  const recording = recordCalls({ clouds, agents: clients.agents ?? noAgents }, systemClock, (line) =>
     lines.push(line),
   );
-  return { lines, heard };
+  return { lines, recording };
 }
 
 describe("no credential of a call shows in the conversation", () => {
@@ -46,8 +46,8 @@ describe("no credential of a call shows in the conversation", () => {
       },
       { properties: { ...PLANTED_CONTEXT, ...PLANTED_PROPERTIES } },
     );
-    const { lines, heard } = listening({ cloud });
-    const own = heard.about("db/1").clouds.cloud("");
+    const { lines, recording } = recordingOf({ cloud });
+    const own = recording.about("db/1").clouds.cloud("");
     const options = () => call({ stemcellApiVersion: 2, disks: DISKS });
     const calls = [
       own.createVm(createArgs({ env: PLANTED_ENV, cloudProperties: CLOUD, networks: NETWORKS }), options()),
@@ -96,8 +96,8 @@ describe("no credential of a call shows in the conversation", () => {
     };
     const agent = new Proxy({} as Agent, { get: () => answer });
     const agents = { ...noAgents, agent: () => agent } as Agents;
-    const { lines, heard } = listening({ agents });
-    const one = heard.about("db/1").agents.agent({ agentId: "a-1" as never, agentUrl: "https://x" });
+    const { lines, recording } = recordingOf({ agents });
+    const one = recording.about("db/1").agents.agent({ agentId: "a-1" as never, agentUrl: "https://x" });
     const spec = {
       deployment: "shop",
       networks: { a: { ip: "10.0.0.2", cloud_properties: { password: "CANARY-in-a-network" } } },

@@ -25,7 +25,7 @@ import { setVmMetadata } from "./methods/set_vm_metadata.ts";
 import { snapshotDisk } from "./methods/snapshot_disk.ts";
 import { updateDisk } from "./methods/update_disk.ts";
 
-/** Every method of the contract, v1 to v3. The index of the room. */
+/** Every method of the contract, v1 to v3. The table of methods. */
 export const CPI_METHODS = {
   info: info,
   ping: ping,

@@ -7,7 +7,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import { deployTask } from "../crash/scenarios/tasks.ts";
 import { directorInSim } from "../director/director-in-sim.ts";
-import { furnish } from "../director/furnish.ts";
+import { seed } from "../director/seed.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
 import { simCpi } from "../world/sim-cpi.ts";
 import { commitsPerSecond } from "./commits.ts";
@@ -52,11 +52,11 @@ async function startIn(
   given: { readonly clock: Clock; readonly random: Random },
 ): Promise<TaskRunner> {
   await mkdir(uploadsDir, { recursive: true });
-  await furnish(world, store.db);
+  await seed(world, store.db);
   const cpi = embed(simCpi(world));
   const director = directorInSim({
     store,
-    doors: {
+    clients: {
       cpi: (request) => cpi.request(request),
       ask: (...message) => Promise.resolve(askSimAgent(world, ...message)),
     },

@@ -24,7 +24,7 @@ async function main(order: ChildOrder): Promise<void> {
   const steps = watchSteps(() => points.passed().length);
   const director = directorInSim({
     store,
-    doors: points.doors(world),
+    clients: points.clients(world),
     clock: points.clock(laterClock(systemClock, order.laterMs)),
     random: systemRandom,
     uploadsDir: order.uploadsDir,

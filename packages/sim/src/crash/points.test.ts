@@ -149,12 +149,12 @@ describe("the points of a store", () => {
 
 describe("the points of a world", () => {
   it("each call to the CPI and each message to an agent is one before and one after", async () => {
-    const doors = points.doors({
+    const clients = points.clients({
       cpi: () => Promise.resolve({ result: null, error: null, log: "" }),
       ask: () => Promise.resolve({ value: null }),
     });
-    await doors.cpi({ method: "has_vm", arguments: [], context: {} } as never);
-    await doors.ask("agent", "ping", []);
+    await clients.cpi({ method: "has_vm", arguments: [], context: {} } as never);
+    await clients.ask("agent", "ping", []);
     expect(passed()).toEqual([
       "before cpi has_vm",
       "after cpi has_vm",

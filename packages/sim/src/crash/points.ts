@@ -1,7 +1,7 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "@slipway/kernel/clock";
 import pg from "pg";
-import type { Doors } from "../director/director-in-sim.ts";
+import type { SimClients } from "../director/director-in-sim.ts";
 import { statementsIn, writingFunctions } from "./sql.ts";
 
 /** A place where a process may die: the `nth` time that `name` is passed. `before cpi create_vm`, 1. */
@@ -23,7 +23,7 @@ export interface CrashPoints {
   readonly passed: () => readonly PointId[];
   /** Transactions seen that may have changed something, those of timers too. */
   readonly transactions: () => number;
-  readonly doors: (doors: Doors) => Doors;
+  readonly clients: (clients: SimClients) => SimClients;
   /** What its timers write is no point: it comes at times of its own, and could not be found a second time. */
   readonly clock: (clock: Clock) => Clock;
 }
@@ -83,9 +83,9 @@ export function installCrashPoints(
   return {
     passed: () => passed.filter(({ changed }) => changed).map(({ id }) => id),
     transactions: () => transactions,
-    doors: (doors) => ({
-      cpi: (request) => around(`cpi ${request.method}`, () => doors.cpi(request)),
-      ask: (agent, method, args) => around(`agent ${method}`, () => doors.ask(agent, method, args)),
+    clients: (clients) => ({
+      cpi: (request) => around(`cpi ${request.method}`, () => clients.cpi(request)),
+      ask: (agent, method, args) => around(`agent ${method}`, () => clients.ask(agent, method, args)),
     }),
     clock: (clock) => ({
       now: () => clock.now(),

@@ -8,7 +8,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import pg from "pg";
 import { directorInSim } from "../director/director-in-sim.ts";
-import { furnish } from "../director/furnish.ts";
+import { seed } from "../director/seed.ts";
 import { simSealer } from "../director/sim-sealer.ts";
 import { serveWorld } from "../remote/serve-world.ts";
 import { withFaults } from "../world/faults.ts";
@@ -66,7 +66,7 @@ export class Stage {
     const memory = await mkdtemp(join(lab.dir, "memory-"));
     const stage = new Stage(lab, scenario, name, world, memory);
     await mkdir(stage.uploadsDir, { recursive: true });
-    await stage.withStore(({ db }) => furnish(world, db));
+    await stage.withStore(({ db }) => seed(world, db));
     return stage;
   }
 
@@ -123,7 +123,7 @@ export class Stage {
       const cpi = this.#cpi();
       const director = directorInSim({
         store,
-        doors: {
+        clients: {
           cpi: (request) => cpi.request(request),
           ask: (agent, method, args) => Promise.resolve(askSimAgent(this.world, agent, method, args)),
         },

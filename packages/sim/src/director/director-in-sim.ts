@@ -9,15 +9,15 @@ import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { DirectorUuid } from "@slipway/protocol/ids";
 import { type AskSim, simAgents } from "../world/sim-agents.ts";
 
-/** The ways into a world: its CPI and its agents. */
-export interface Doors {
+/** Clients of a simulated world: its CPI and its agents. */
+export interface SimClients {
   readonly cpi: (request: CpiRequest) => Promise<CpiResponse>;
   readonly ask: AskSim;
 }
 
 export interface SimDirectorOptions {
   readonly store: Store;
-  readonly doors: Doors;
+  readonly clients: SimClients;
   readonly clock: Clock;
   readonly random: Random;
   readonly uploadsDir: string;
@@ -31,16 +31,16 @@ export interface SimDirectorOptions {
 
 /** The real Director's tasks, plans, flows and store, with a world for a cloud. */
 export function directorInSim(options: SimDirectorOptions): TaskRunner {
-  const { store, doors, clock, random, uploadsDir, onError, workers } = options;
+  const { store, clients, clock, random, uploadsDir, onError, workers } = options;
   return assemble({
     db: store.db,
     journal: options.journal,
     clouds: makeClouds({
-      cpis: [{ name: "", door: { command: "sim", call: (request) => doors.cpi(request) } }],
+      cpis: [{ name: "", port: { command: "sim", call: (request) => clients.cpi(request) } }],
       directorUuid: "sim-director" as DirectorUuid,
       random,
     }),
-    agents: simAgents(doors.ask, clock),
+    agents: simAgents(clients.ask, clock),
     clock,
     random,
     settings: {

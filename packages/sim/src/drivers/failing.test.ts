@@ -51,7 +51,7 @@ async function rehearse(bench: Bench, scenario: Scenario) {
 
 function casesOf(calls: readonly OutsideCall[], { name }: Scenario): readonly Case[] {
   return calls.flatMap((call) => {
-    const faults = FAULTS[call.door];
+    const faults = FAULTS[call.peer];
     const [first = 0] = seededOrder(`${seed} ${name} ${call.nth}`, faults.length);
     const chosen = all ? faults : faults.slice(first, first + 1);
     return chosen.flatMap((fault) => {

@@ -17,7 +17,7 @@ export type Fault =
   /** This agent never answers again. */
   | "dead";
 
-export const FAULTS: Readonly<Record<OutsideCall["door"], readonly Fault[]>> = {
+export const FAULTS: Readonly<Record<OutsideCall["peer"], readonly Fault[]>> = {
   cpi: ["refused", "lost before", "lost after"],
   agent: ["exception", "silent before", "silent after", "dead"],
 };
@@ -53,8 +53,8 @@ export function strike(nth: number, fault: Fault): Struck {
         return lost(call, fault === "lost after" ? carryOut : undefined);
       },
       ask: (call, carryOut) => {
-        if (call.door === "agent" && dead.has(call.agentId)) return Promise.resolve({ silent: CAUSE });
-        if (call.nth !== nth || call.door !== "agent") return undefined;
+        if (call.peer === "agent" && dead.has(call.agentId)) return Promise.resolve({ silent: CAUSE });
+        if (call.nth !== nth || call.peer !== "agent") return undefined;
         hit = call;
         if (fault === "exception") return Promise.resolve({ exception: CAUSE });
         if (fault === "dead") dead.add(call.agentId);
@@ -77,5 +77,5 @@ async function silent(work: (() => Promise<unknown>) | undefined): Promise<{ rea
 /** The world as the faults left it: the dead do not answer, all else works. */
 export const onlyDead = (dead: ReadonlySet<string>): Interference => ({
   ask: (call) =>
-    call.door === "agent" && dead.has(call.agentId) ? Promise.resolve({ silent: CAUSE }) : undefined,
+    call.peer === "agent" && dead.has(call.agentId) ? Promise.resolve({ silent: CAUSE }) : undefined,
 });

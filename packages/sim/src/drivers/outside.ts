@@ -1,11 +1,11 @@
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
-import type { Doors } from "../director/director-in-sim.ts";
+import type { SimClients } from "../director/director-in-sim.ts";
 import type { SimAnswer } from "../world/sim-agent.ts";
 
 /** One thing a Director asked of the world. */
 export type OutsideCall =
-  | { readonly nth: number; readonly door: "cpi"; readonly method: string; readonly request: CpiRequest }
-  | { readonly nth: number; readonly door: "agent"; readonly method: string; readonly agentId: string };
+  | { readonly nth: number; readonly peer: "cpi"; readonly method: string; readonly request: CpiRequest }
+  | { readonly nth: number; readonly peer: "agent"; readonly method: string; readonly agentId: string };
 
 /** What becomes of a call. `carryOut` does it in the world; undefined: it goes its usual way. */
 export interface Interference {
@@ -13,8 +13,8 @@ export interface Interference {
   ask?(call: OutsideCall, carryOut: () => Promise<SimAnswer>): Promise<SimAnswer> | undefined;
 }
 
-export interface WatchedDoors {
-  readonly doors: Doors;
+export interface WatchedClients {
+  readonly clients: SimClients;
   readonly calls: readonly OutsideCall[];
   /** Those that change something outside. */
   readonly changing: () => readonly string[];
@@ -22,21 +22,21 @@ export interface WatchedDoors {
 
 const QUESTIONS = new Set(["info", "has_vm", "has_disk", "get_disks", "ping", "get_state", "list_disk"]);
 
-/** Counts what passes the doors, and lets a driver get in between. */
-export function watchDoors(real: Doors, interference: Interference = {}): WatchedDoors {
+/** Counts the calls of the clients, and lets a driver interfere with each. */
+export function watchClients(real: SimClients, interference: Interference = {}): WatchedClients {
   const calls: OutsideCall[] = [];
   return {
     calls,
     changing: () => calls.map(nameOf).filter((_, at) => !QUESTIONS.has(calls[at]?.method ?? "")),
-    doors: {
+    clients: {
       cpi: (request) => {
-        const call = { nth: calls.length + 1, door: "cpi", method: request.method, request } as const;
+        const call = { nth: calls.length + 1, peer: "cpi", method: request.method, request } as const;
         calls.push(call);
         const carryOut = () => real.cpi(request);
         return interference.cpi?.(call, carryOut) ?? carryOut();
       },
       ask: (agentId, method, args) => {
-        const call = { nth: calls.length + 1, door: "agent", method, agentId } as const;
+        const call = { nth: calls.length + 1, peer: "agent", method, agentId } as const;
         calls.push(call);
         const carryOut = () => real.ask(agentId, method, args);
         return interference.ask?.(call, carryOut) ?? carryOut();
@@ -45,4 +45,4 @@ export function watchDoors(real: Doors, interference: Interference = {}): Watche
   };
 }
 
-export const nameOf = ({ door, method }: OutsideCall): string => `${door} ${method}`;
+export const nameOf = ({ peer, method }: OutsideCall): string => `${peer} ${method}`;

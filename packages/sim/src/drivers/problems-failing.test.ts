@@ -31,7 +31,7 @@ describe(`whatever call fails while problems are resolved, the same task complet
     const { calls } = await run(await prepare());
     const broken: string[] = [];
     for (const call of all ? calls : sampleOf(`problems ${name}`, calls, SAMPLE)) {
-      const faults = FAULTS[call.door];
+      const faults = FAULTS[call.peer];
       const [first = 0] = seededOrder(`${seed} ${name} ${call.nth}`, faults.length);
       for (const fault of all ? faults : faults.slice(first, first + 1)) {
         const chosen = await prepare();

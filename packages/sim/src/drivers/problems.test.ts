@@ -139,7 +139,7 @@ describe("a VM whose agent is silent", () => {
     const { vm } = await db();
     const dead: Interference = {
       ask: (call, carryOut) =>
-        call.door === "agent" && call.agentId === vm.agentId
+        call.peer === "agent" && call.agentId === vm.agentId
           ? Promise.resolve({ silent: "it hangs" })
           : carryOut(),
     };

@@ -22,8 +22,8 @@ beforeAll(async () => {
 });
 afterAll(() => bench.close());
 
-const changesOf = (calls: readonly OutsideCall[], door: OutsideCall["door"], method: string) =>
-  calls.filter((call) => call.door === door && call.method === method);
+const changesOf = (calls: readonly OutsideCall[], peer: OutsideCall["peer"], method: string) =>
+  calls.filter((call) => call.peer === peer && call.method === method);
 
 const deletedEvents = async (taskId: number) =>
   (
@@ -50,7 +50,7 @@ describe("the task that deletes what create-swap-delete has left", () => {
 
   const refuses = (cid: string | undefined, type: string): Interference => ({
     cpi: (call, carryOut) =>
-      call.door === "cpi" && call.method === "delete_vm" && call.request.arguments[0] === cid
+      call.peer === "cpi" && call.method === "delete_vm" && call.request.arguments[0] === cid
         ? Promise.resolve(cpiError(type, "no"))
         : carryOut(),
   });
@@ -144,7 +144,7 @@ describe("the task that renews certificates", () => {
   const asked = async (calls: readonly OutsideCall[]) => {
     const names = new Map((await vmsOf()).map(({ agentId, name }) => [String(agentId), name]));
     return changesOf(calls, "agent", "update_settings").map((call) =>
-      call.door === "agent" ? names.get(call.agentId) : "",
+      call.peer === "agent" ? names.get(call.agentId) : "",
     );
   };
 
@@ -167,7 +167,7 @@ describe("the task that renews certificates", () => {
       seed: "deaf",
       interference: {
         ask: (call, carryOut) =>
-          call.door === "agent" && call.agentId === deaf?.agentId
+          call.peer === "agent" && call.agentId === deaf?.agentId
             ? Promise.resolve({ silent: "it hangs" })
             : carryOut(),
       },

@@ -1,10 +1,10 @@
 import type { CpiClient } from "@slipway/cpi-sdk/embed";
 import type { SimWorld } from "./world.ts";
 
-type Door = Pick<CpiClient, "request">;
+type CpiRequests = Pick<CpiClient, "request">;
 
 /** The world's CPI with what goes wrong with it at the moment. */
-export const withFaults = (world: SimWorld, cpi: Door): Door => ({
+export const withFaults = (world: SimWorld, cpi: CpiRequests): CpiRequests => ({
   request: async (request) => {
     const fault = world.faults.get((request as { readonly method: string }).method);
     if (fault === "refuses")

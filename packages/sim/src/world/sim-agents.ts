@@ -16,7 +16,7 @@ export type AskSim = (agentId: string, method: string, args: readonly unknown[])
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** Agents of the world behind the Director's door for agents. */
+/** Agents of the world behind the Director's client for agents. */
 export function simAgents(ask: AskSim, clock: Clock): Agents {
   const certificate = () => {
     const until = clock.now() + YEAR_MS;
@@ -66,7 +66,7 @@ function simAgent(agentId: string, ask: AskSim): Agent {
     updateSettings: (settings) => told("update_settings", settings),
     writeStoreFile: (path, content) => told("write_store_file", { path, content }),
     readStoreFile: async (path) => ((await say("read_store_file", { path })) as { content: string }).content,
-    // As the real door: it may be off before it has answered.
+    // As the real client: it may be off before it has answered.
     shutdown: () => told("shutdown").catch(unlessSilent),
   };
 }
@@ -77,7 +77,7 @@ function unlessSilent(error: unknown): void {
 
 const state = v.looseObject({ job_state: v.string(), networks: v.record(v.string(), v.looseObject({})) });
 
-/** As the real door: what is no state is as good as no answer. */
+/** As the real client: what is no state is as good as no answer. */
 function stateOf(raw: unknown, agentId: string): AgentState {
   const checked = v.safeParse(state, raw);
   if (!checked.success)

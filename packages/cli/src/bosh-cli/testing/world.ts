@@ -134,7 +134,7 @@ export class World {
   }
 
   /** A stemcell and a cloud config: what every deploy needs. */
-  async furnish(): Promise<void> {
+  async seed(): Promise<void> {
     const { file } = await makeStemcell(this.dir, "1.0");
     await this.bosh.run("upload-stemcell", file);
     await this.bosh.run("update-cloud-config", await this.file("cloud.yml", cloudConfig(this.net)));

@@ -5,7 +5,7 @@ import { deleteEnv } from "../../commands/delete-env.ts";
 import { homeOf } from "../../home/home.ts";
 import { main } from "../../main.ts";
 
-/** `slipway` with the commands of this room alone: what is being written elsewhere cannot break it. */
+/** `slipway` with the commands of `create-env` alone: what is being written elsewhere cannot break it. */
 void main([createEnv, deleteEnv], {
   argv: process.argv.slice(2),
   env: process.env,

@@ -9,7 +9,7 @@ export interface Built {
   readonly agent: string;
   readonly registry: string;
   readonly cpi: string;
-  /** `slipway`, as far as this room goes. */
+  /** `slipway`, with the commands of `create-env` alone. */
   readonly slipway: string;
 }
 

@@ -1,7 +1,7 @@
 import { EPOCH } from "@slipway/cpi-docker/inside";
 import { FINISH } from "./inside.ts";
 
-/** What our agent and the Docker CPI's keeper run, and what Node.js needs. The rest is Debian's smallest system. */
+/** What our agent and the Docker CPI's disk helper run, and what Node.js needs. The rest is Debian's smallest system. */
 const PACKAGES = [
   "ca-certificates",
   "e2fsprogs",

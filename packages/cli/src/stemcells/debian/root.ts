@@ -39,7 +39,7 @@ export interface DebianRoot {
 }
 
 /** A root file system of Debian packages with the agent in it; the same packages give the same bytes. */
-export async function debianRoot(order: DebianOrder, room: string): Promise<DebianRoot> {
+export async function debianRoot(order: DebianOrder, workDir: string): Promise<DebianRoot> {
   const { suite, mirror, packages = [], exec, stop } = order;
   await mustHaveBootstrap(exec);
   const apt = await machineApt(exec, order.env);
@@ -50,7 +50,7 @@ export async function debianRoot(order: DebianOrder, room: string): Promise<Debi
       : own.length > 0
         ? own
         : officialLines(suite, apt.keyring);
-  await writeInside(overDebian(order), join(room, FILES_TAR));
+  await writeInside(overDebian(order), join(workDir, FILES_TAR));
   const { args, env, input } = planBootstrap({
     suite,
     lines,
@@ -58,13 +58,13 @@ export async function debianRoot(order: DebianOrder, room: string): Promise<Debi
     root: order.root,
     checkValidUntil: apt.checkValidUntil,
     mergedUsr: existsSync(MERGED_USR),
-    env: { ...apt.proxies, ...temporary(order, room) },
+    env: { ...apt.proxies, ...temporary(order, workDir) },
   });
   // What it mounts must not outlive it, nor be seen by the machine.
   const [program, first] = order.root ? ["unshare", ["--mount", "mmdebstrap"]] : ["mmdebstrap", []];
-  const made = await exec(program, [...first, ...args], { cwd: room, env, input, signal: stop });
+  const made = await exec(program, [...first, ...args], { cwd: workDir, env, input, signal: stop });
   if (made.code !== 0) throw RootNotBuilt({ suite, code: made.code, said: endOf(made.stderr) });
-  const tar = join(room, ROOT_TAR);
+  const tar = join(workDir, ROOT_TAR);
   const status = await mustRun(
     exec,
     "listing the packages of the root file system",
@@ -72,7 +72,7 @@ export async function debianRoot(order: DebianOrder, room: string): Promise<Debi
     ["-xOf", tar, "--occurrence=1", "./var/lib/dpkg/status"],
     { keep: 64 << 20 },
   );
-  const path = join(room, "image");
+  const path = join(workDir, "image");
   await pipeline(createReadStream(tar), createGzip({ level: 6 }), createWriteStream(path, { flags: "wx" }));
   return { path, size: (await stat(tar)).size, packages: packagesOf(status.stdout) };
 }
@@ -83,9 +83,9 @@ async function mustHaveBootstrap(exec: Exec): Promise<void> {
   });
 }
 
-/** In a user namespace the root belongs to other users, who may not reach the room. */
-const temporary = ({ root, env }: DebianOrder, room: string): Readonly<Record<string, string>> =>
-  root ? { TMPDIR: room } : env.TMPDIR === undefined ? {} : { TMPDIR: env.TMPDIR };
+/** In a user namespace the root belongs to other users, who may not reach the work directory. */
+const temporary = ({ root, env }: DebianOrder, workDir: string): Readonly<Record<string, string>> =>
+  root ? { TMPDIR: workDir } : env.TMPDIR === undefined ? {} : { TMPDIR: env.TMPDIR };
 
 async function writeInside(files: readonly InsideFile[], to: string): Promise<void> {
   await pipeline(tarBytes(files.map(input), EPOCH), createWriteStream(to, { flags: "wx" }));

@@ -31,9 +31,9 @@ export class OnEngine {
 
   /** Everything with its labels, by kind, and its volume. */
   async all(): Promise<Readonly<Record<string, readonly string[]>>> {
-    const [vms, keepers, networks, images, volume] = await Promise.all([
+    const [vms, diskHelpers, networks, images, volume] = await Promise.all([
       this.#list("containers/json", await this.#byDirector("vm")),
-      this.#list("containers/json", await this.#keeper()),
+      this.#list("containers/json", await this.#diskHelper()),
       this.#list("networks", await this.#byDirector("network")),
       this.#list("images/json", await this.#byDirector("stemcell")),
       this.#volume(),
@@ -41,7 +41,7 @@ export class OnEngine {
     const idsOf = (found: v.InferOutput<typeof things>) => found.map(({ Id }) => Id);
     return {
       vms: idsOf(vms),
-      keepers: idsOf(keepers),
+      diskHelpers: idsOf(diskHelpers),
       networks: idsOf(networks),
       images: idsOf(images),
       volume,
@@ -53,14 +53,14 @@ export class OnEngine {
     if ((await this.#choice()) === undefined) return;
     const gone = async (path: string) =>
       void (await this.#engine.attempt({ doing: "cleaning", method: "DELETE", path }));
-    const keepers = await this.#list("containers/json", await this.#keeper());
+    const diskHelpers = await this.#list("containers/json", await this.#diskHelper());
     const { vms = [], networks = [], images = [], volume = [] } = await this.all();
-    for (const id of [...vms, ...keepers.map(({ Id }) => Id)])
+    for (const id of [...vms, ...diskHelpers.map(({ Id }) => Id)])
       await gone(`/containers/${id}?force=true&v=true`);
     for (const name of volume) await gone(`/volumes/${name}`);
     for (const id of networks) await gone(`/networks/${id}`);
-    // The keeper's image has a name of its own. One that others use stays.
-    for (const id of [...images, ...keepers.map(({ ImageID }) => ImageID ?? "")])
+    // The disk helper's image has a name of its own. One that others use stays.
+    for (const id of [...images, ...diskHelpers.map(({ ImageID }) => ImageID ?? "")])
       await gone(`/images/slipway-keeper:${id.replace("sha256:", "").slice(0, 12)}`);
     for (const id of images) await gone(`/images/${id}?force=true`);
   }
@@ -83,7 +83,7 @@ export class OnEngine {
     return { [LABEL.kind]: kind, [LABEL.director]: (await this.#choice())?.director ?? "nobody" };
   }
 
-  async #keeper() {
+  async #diskHelper() {
     return { [LABEL.kind]: "keeper", [LABEL.disks]: (await this.#choice())?.volume ?? "none" };
   }
 

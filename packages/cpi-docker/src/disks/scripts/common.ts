@@ -1,5 +1,5 @@
 /**
- * What is done to disks on the engine's host, as scripts that run in the keeper: each is one whole change, under a lock
+ * What is done to disks on the engine's host, as scripts that run in the disk helper: each is one whole change, under a lock
  * that ends with it, and goes on to its end when whoever asked for it is gone. A disk is a directory with the file that
  * is its content, and the name of the VM that has it. Nothing of the loop devices is written down: the kernel knows.
  *
@@ -19,7 +19,7 @@ export const ENDED = {
   lost: 72,
   /** Of the pool: larger than its device. */
   beyond: 73,
-  /** The keeper may not open devices of this kind. Says the major number. */
+  /** The disk helper may not open devices of this kind. Says the major number. */
   notAllowed: 74,
 } as const;
 

@@ -35,7 +35,7 @@ mv -T "$dir" "$gone"
 sync "$disks"
 # A device that is gone cannot be wiped. Should it come back, it says whose it was, and no disk is made on it.
 [ -n "$pool" ] && [ "$code" = 0 ] || { rm -rf "$gone"; exit 0; }
-# This may take hours. Nobody waits for it that long; a keeper that is killed goes on when it starts.
+# This may take hours. Nobody waits for it that long; a disk helper that is killed goes on when it starts.
 (wipe "$gone") >/dev/null 2>&1 &
 turns=0
 while [ -d "$gone" ] && [ "$turns" -lt 200 ]; do turns=$((turns + 1)); sleep 0.05; done

@@ -7,7 +7,7 @@ import { COMMON, ENDED } from "./common.ts";
  */
 export const CREATE_ON_DEVICE = `${COMMON}
 for program in blkid cut head ls md5sum mke2fs mknod readlink sort tr; do
-  command -v "$program" >/dev/null || { echo "the keeper's image has no $program" >&2; exit 1; }
+  command -v "$program" >/dev/null || { echo "the disk helper's image has no $program" >&2; exit 1; }
 done
 mkdir -p "$disks" "$snapshots"
 exec 9<"$disks"
@@ -99,7 +99,7 @@ for path; do
 done
 taken=
 for path in $(printf %s "$fitting" | sort -n | cut -d ' ' -f 2); do
-  # Against a keeper of another volume, to the end of this script.
+  # Against a disk helper of another volume, to the end of this script.
   exec 8<"$path"
   flock --wait 10 8 || { echo "$path is locked by somebody"; continue; }
   why=$(why_not "$path")

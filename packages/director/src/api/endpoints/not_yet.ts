@@ -6,7 +6,7 @@ import { NoSuchResource, NotYet } from "../refusals.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-/** What is still to come. A list is empty; a wish gets an answer that says so. */
+/** What is still to come. A list is empty; any other request gets an answer that says so. */
 
 export const emptyList = endpoint({ reply: v.array(jsonObject()) }, async () => json([]));
 

@@ -6,7 +6,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { DirectorUuid, RequestId } from "@slipway/protocol/ids";
 import { onTestFinished } from "vitest";
-import { type ExecCpi, execDoor } from "../exec-cpi.ts";
+import { type ExecCpi, execCpiPort } from "../exec-cpi.ts";
 
 export const DIRECTOR = "5f0c1b9e-0d3a-4a52-8f58-2b0a8a5e1c11" as DirectorUuid;
 
@@ -59,13 +59,13 @@ export interface CallText extends Partial<Omit<ExecCpi, "path">> {
   readonly signal?: AbortSignal;
 }
 
-/** One call through the executable door. */
+/** One call through the executable port. */
 export async function callPath(path: string, options: CallText = {}, sent = request()): Promise<Called> {
   const { deadlineMs = 50_000, signal, name: _, mode: __, ...cpi } = options;
-  const door = execDoor({ clock: systemClock, ...cpi, path });
+  const port = execCpiPort({ clock: systemClock, ...cpi, path });
   const book = logBook();
   const hide = (text: string) => text.replaceAll("CANARY", "hidden");
-  return await door.call(sent, { deadlineMs, signal, log: book.log, hide }).then(
+  return await port.call(sent, { deadlineMs, signal, log: book.log, hide }).then(
     (reply) => ({ reply, error: undefined, log: book.text }),
     (error: unknown) => ({ reply: undefined, error, log: book.text }),
   );

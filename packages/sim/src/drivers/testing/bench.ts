@@ -12,14 +12,14 @@ import pg from "pg";
 import { readRemembered } from "../../crash/remembered.ts";
 import type { Scenario } from "../../crash/scenarios.ts";
 import { directorInSim } from "../../director/director-in-sim.ts";
-import { furnish, furnishWorld } from "../../director/furnish.ts";
+import { seed, seedWorld } from "../../director/seed.ts";
 import { brokenInvariants, type Remembered } from "../../world/invariants.ts";
 import { askSimAgent } from "../../world/sim-agent.ts";
 import { simCpi } from "../../world/sim-cpi.ts";
 import { copyWorld } from "../../world/snapshot.ts";
 import { SimWorld } from "../../world/world.ts";
 import { hurriedClock } from "../hurried-clock.ts";
-import { type Interference, type OutsideCall, watchDoors } from "../outside.ts";
+import { type Interference, type OutsideCall, watchClients } from "../outside.ts";
 import { seededRandom } from "../seeded-random.ts";
 
 export interface Ended {
@@ -67,7 +67,7 @@ export class Bench {
     const bench = new Bench(database, admin, await mkdtemp(join(tmpdir(), "slipway-bench-")));
     const { rows } = await admin.query<{ tablename: string }>(TABLES);
     bench.#tables = rows.map(({ tablename }) => tablename);
-    await furnish(bench.world, bench.db);
+    await seed(bench.world, bench.db);
     await admin.query("create schema empty; create schema moment");
     await bench.#keep("empty");
     return bench;
@@ -78,7 +78,7 @@ export class Bench {
     await this.#restore("empty");
     this.#scenario = scenario;
     this.world = new SimWorld();
-    furnishWorld(this.world);
+    seedWorld(this.world);
     for (const task of scenario.before) {
       const { state, message } = await this.run(task, { seed: "before" });
       if (state !== "done") throw new Error(`the way to the scenario fails: ${message}`);
@@ -107,7 +107,7 @@ export class Bench {
         resizes: resizes ?? false,
       }),
     );
-    const watched = watchDoors(
+    const watched = watchClients(
       {
         cpi: (request) => cpi.request(request),
         ask: (agent, method, args) => Promise.resolve(askSimAgent(world, agent, method, args)),
@@ -117,7 +117,7 @@ export class Bench {
     const errors: unknown[] = [];
     const director = directorInSim({
       store: this.#database.store,
-      doors: watched.doors,
+      clients: watched.clients,
       clock: hurriedClock(),
       random: seededRandom(options.seed),
       uploadsDir: join(this.#memory, "uploads"),

@@ -85,7 +85,7 @@ export function problemsStage() {
         return carryOut();
       },
       ask: (call, carryOut) =>
-        is && call.door === "agent" && call.agentId === agentId
+        is && call.peer === "agent" && call.agentId === agentId
           ? Promise.resolve({ silent: "it hangs" })
           : carryOut(),
     };

@@ -3,8 +3,8 @@ import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { AgentId, DiskCid, RequestId, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import type { CallOptions, CreateVmArguments } from "../cloud.ts";
 import { cpiCloud } from "../cpi-cloud.ts";
+import type { CpiPort, CpiPortOptions } from "../cpi-port.ts";
 import type { CpiSessionOptions } from "../cpi-session.ts";
-import type { CpiDoor, DoorOptions } from "../door.ts";
 import { DIRECTOR, logBook } from "./cpi-files.ts";
 
 export const VM = "vm-7" as VmCid;
@@ -40,29 +40,29 @@ export const no = (type: string, message = "no", okToRetry = false): CpiResponse
 
 type Answer =
   | CpiResponse
-  | ((request: CpiRequest, options: DoorOptions) => CpiResponse | Promise<CpiResponse>);
+  | ((request: CpiRequest, options: CpiPortOptions) => CpiResponse | Promise<CpiResponse>);
 
 /** A cloud whose CPI gives these answers; what it is sent is kept as it would travel. */
 export function cloudOf(answers: Readonly<Record<string, Answer>>, options: Partial<CpiSessionOptions> = {}) {
   const sent: CpiRequest[] = [];
-  const doors: DoorOptions[] = [];
-  const door: CpiDoor = {
+  const callOptions: CpiPortOptions[] = [];
+  const port: CpiPort = {
     command: "/the/cpi",
-    call: async (request, doorOptions) => {
+    call: async (request, portOptions) => {
       sent.push(JSON.parse(JSON.stringify(request)) as CpiRequest);
-      doors.push(doorOptions);
+      callOptions.push(portOptions);
       const answer = answers[request.method] ?? ok(null);
-      return typeof answer === "function" ? await answer(request, doorOptions) : answer;
+      return typeof answer === "function" ? await answer(request, portOptions) : answer;
     },
   };
   const book = logBook();
-  const cloud = cpiCloud({ name: "", door, directorUuid: DIRECTOR, random: systemRandom, ...options });
+  const cloud = cpiCloud({ name: "", port, directorUuid: DIRECTOR, random: systemRandom, ...options });
   const call = (more: Partial<CallOptions> = {}): CallOptions => ({
     requestId: "cpi-482913" as RequestId,
     log: book.log,
     ...more,
   });
-  return { cloud, sent, doors, book, call, last: () => sent.at(-1) as CpiRequest };
+  return { cloud, sent, callOptions, book, call, last: () => sent.at(-1) as CpiRequest };
 }
 
 export const info = (version: number | undefined, capabilities?: object) =>

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { DockerChoice } from "../home/choice.ts";
+import { type Known, selectCpi } from "./cpi-selection.ts";
 import { BadCpi, NotForLocal, OtherCpi } from "./errors.ts";
-import { type Known, wishOf } from "./wish.ts";
 
 const DOCKER: DockerChoice = {
   cpi: "docker",
@@ -13,44 +13,45 @@ const DOCKER: DockerChoice = {
 const NEW: Known = { dir: "/home", remembered: undefined, bound: false };
 const OF_DOCKER: Known = { dir: "/home", remembered: DOCKER, bound: true };
 const OF_LOCAL: Known = { dir: "/home", remembered: { cpi: "local" }, bound: true };
-const wish = (
+const selection = (
   known: Known,
   asked: { cpi?: string; dockerHost?: string } = {},
   env: Record<string, string> = {},
-) => wishOf({ cpi: undefined, dockerHost: undefined, ...asked }, env, known);
+) => selectCpi({ cpi: undefined, dockerHost: undefined, ...asked }, env, known);
 
 describe("which CPI", () => {
   it("a new home has sandboxes unless something else is asked for", () => {
-    expect(wish(NEW)).toEqual({ cpi: "local" });
-    expect(wish(NEW, { cpi: "docker" })).toMatchObject({ cpi: "docker" });
+    expect(selection(NEW)).toEqual({ cpi: "local" });
+    expect(selection(NEW, { cpi: "docker" })).toMatchObject({ cpi: "docker" });
   });
 
   it("DOCKER_HOST alone makes nobody's VMs containers", () => {
-    expect(wish(NEW, {}, { DOCKER_HOST: "unix:///x" })).toEqual({ cpi: "local" });
+    expect(selection(NEW, {}, { DOCKER_HOST: "unix:///x" })).toEqual({ cpi: "local" });
   });
 
   it("a home keeps what it has, whether it is said again or not", () => {
-    for (const cpi of [undefined, "local"]) expect(wish(OF_LOCAL, { ...(cpi && { cpi }) }).cpi).toBe("local");
+    for (const cpi of [undefined, "local"])
+      expect(selection(OF_LOCAL, { ...(cpi && { cpi }) }).cpi).toBe("local");
     for (const cpi of [undefined, "docker"])
-      expect(wish(OF_DOCKER, { ...(cpi && { cpi }) }).cpi).toBe("docker");
+      expect(selection(OF_DOCKER, { ...(cpi && { cpi }) }).cpi).toBe("docker");
   });
 
   it.each([
     [OF_LOCAL, "docker", /are sandboxes/],
     [OF_DOCKER, "local", /are containers/],
   ])("a home with VMs of one kind gets none of another", (known, cpi, said) => {
-    expect(() => wish(known, { cpi })).toThrow(expect.toSatisfy(OtherCpi.is));
-    expect(() => wish(known, { cpi })).toThrow(said);
+    expect(() => selection(known, { cpi })).toThrow(expect.toSatisfy(OtherCpi.is));
+    expect(() => selection(known, { cpi })).toThrow(said);
   });
 
   it("before there is a Director's state, one may think again", () => {
-    expect(wish({ ...OF_DOCKER, bound: false }, { cpi: "local" })).toEqual({ cpi: "local" });
+    expect(selection({ ...OF_DOCKER, bound: false }, { cpi: "local" })).toEqual({ cpi: "local" });
   });
 
   it("what cannot be meant is refused", () => {
-    expect(() => wish(NEW, { cpi: "Docker" })).toThrow(expect.toSatisfy(BadCpi.is));
-    expect(() => wish(NEW, { dockerHost: "unix:///x" })).toThrow(expect.toSatisfy(NotForLocal.is));
-    expect(() => wish(OF_LOCAL, { dockerHost: "unix:///x" })).toThrow(expect.toSatisfy(NotForLocal.is));
+    expect(() => selection(NEW, { cpi: "Docker" })).toThrow(expect.toSatisfy(BadCpi.is));
+    expect(() => selection(NEW, { dockerHost: "unix:///x" })).toThrow(expect.toSatisfy(NotForLocal.is));
+    expect(() => selection(OF_LOCAL, { dockerHost: "unix:///x" })).toThrow(expect.toSatisfy(NotForLocal.is));
   });
 });
 
@@ -65,7 +66,7 @@ describe("which engine", () => {
     ["what is remembered", OF_DOCKER, {}, {}, "tcp://engine:2376"],
     ["Docker's own", NEW, docker, {}, "unix:///var/run/docker.sock"],
   ])("%s", (_name, known, asked, env, host) => {
-    expect(wish(known, asked, env)).toMatchObject({ host });
+    expect(selection(known, asked, env)).toMatchObject({ host });
   });
 
   const tcp = { ...docker, dockerHost: "tcp://h:2376" };
@@ -76,6 +77,6 @@ describe("which engine", () => {
     ["the remembered ones for the remembered engine", OF_DOCKER, {}, {}, "/keys"],
     ["but not for another", OF_DOCKER, tcp, {}, undefined],
   ])("certificates: %s", (_name, known, asked, env, certificates) => {
-    expect(wish(known, asked, env)).toMatchObject({ certificates });
+    expect(selection(known, asked, env)).toMatchObject({ certificates });
   });
 });

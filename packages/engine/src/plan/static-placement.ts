@@ -3,9 +3,9 @@ import { formatIp, parseIp } from "../manifest/ip.ts";
 import type { GroupNetwork, InstanceGroup } from "../manifest/model.ts";
 import type { Candidate } from "./candidates.ts";
 import { type Choice, spreadEvenly, type Zone } from "./distribution.ts";
+import type { PoolsByNetwork } from "./network-pools.ts";
 import { holds } from "./ranges.ts";
-import type { Rooms } from "./rooms.ts";
-import { hasDisk, type Seat, type Seating } from "./zones.ts";
+import { type GroupPlacement, hasDisk, type Placement } from "./zones.ts";
 
 interface StaticIp extends Choice {
   readonly address: number;
@@ -22,34 +22,34 @@ interface StaticList {
 
 export const isStatic = (network: GroupNetwork): boolean => network.staticIps.length > 0;
 
-/** Seats for a group whose manual networks give addresses: who holds one keeps it, the zones follow the addresses. */
-export function seatByAddress(
+/** Placements for a group whose manual networks give addresses: who holds one keeps it, the zones follow the addresses. */
+export function placeByAddress(
   group: InstanceGroup,
   candidates: readonly Candidate[],
-  rooms: Rooms,
+  poolsByNetwork: PoolsByNetwork,
   report: Report,
-): Seating {
-  const lists = readLists(group, rooms, report);
-  if (lists === undefined) return { seats: [], surplus: [] };
+): GroupPlacement {
+  const lists = readLists(group, poolsByNetwork, report);
+  if (lists === undefined) return { placements: [], surplus: [] };
   refuseIgnoredChanges(group, candidates, report);
-  const seats: Seat[] = [];
-  const seated = new Set<Candidate>();
+  const placements: Placement[] = [];
+  const taken = new Set<Candidate>();
   const passed = new Set<Candidate>();
-  const seat = (az: string | null, candidate: Candidate | undefined, chosen: Map<string, StaticIp>) => {
+  const place = (az: string | null, candidate: Candidate | undefined, chosen: Map<string, StaticIp>) => {
     const statics = new Map<string, number>();
     for (const [network, ip] of chosen) {
       ip.claimed = true;
       ip.azs = [az];
       statics.set(network, ip.address);
     }
-    seats.push({ az, candidate, statics });
-    if (candidate !== undefined) seated.add(candidate);
+    placements.push({ az, candidate, statics });
+    if (candidate !== undefined) taken.add(candidate);
   };
 
   const zoneOf = (one: Candidate): string | null => (group.azs === undefined ? null : one.az);
   for (const one of candidates) {
     const held = heldBy(one, lists);
-    if (held.length === 0 || seats.length >= group.instances) continue;
+    if (held.length === 0 || placements.length >= group.instances) continue;
     const az = zoneOf(one);
     const chosen = new Map<string, StaticIp>();
     for (const { list, ip } of held)
@@ -65,27 +65,31 @@ export function seatByAddress(
       passed.add(one);
       continue;
     }
-    seat(az, one, chosen);
+    place(az, one, chosen);
   }
   for (const one of [...candidates.filter(hasDisk), ...candidates.filter((other) => !hasDisk(other))]) {
-    if (seated.has(one) || passed.has(one) || seats.length >= group.instances) continue;
+    if (taken.has(one) || passed.has(one) || placements.length >= group.instances) continue;
     const chosen = freeIn(lists, zoneOf(one), new Map());
-    if (chosen !== undefined) seat(zoneOf(one), one, chosen);
+    if (chosen !== undefined) place(zoneOf(one), one, chosen);
   }
-  const complete = seats.map((one) => completed(one, lists, group, report));
-  const left = group.instances - seats.length;
-  if (left > 0) complete.push(...newSeats(left, complete, lists, group, report));
-  const surplus = candidates.filter((one) => !seated.has(one));
+  const complete = placements.map((one) => completed(one, lists, group, report));
+  const left = group.instances - placements.length;
+  if (left > 0) complete.push(...newPlacements(left, complete, lists, group, report));
+  const surplus = candidates.filter((one) => !taken.has(one));
   if (surplus.some((one) => one.record.ignore)) reportIgnoredIp(group, report);
-  return { seats: complete, surplus };
+  return { placements: complete, surplus };
 }
 
-function readLists(group: InstanceGroup, rooms: Rooms, report: Report): readonly StaticList[] | undefined {
+function readLists(
+  group: InstanceGroup,
+  poolsByNetwork: PoolsByNetwork,
+  report: Report,
+): readonly StaticList[] | undefined {
   const lists: StaticList[] = [];
   const before = report.problems.length;
   for (const network of group.networks) {
-    const room = rooms.get(network.name);
-    if (!isStatic(network) || room?.type !== "manual") continue;
+    const networkPools = poolsByNetwork.get(network.name);
+    if (!isStatic(network) || networkPools?.type !== "manual") continue;
     const where = `instance_groups/${group.name}/networks/${network.name}/static_ips`;
     if (network.staticIps.length < group.instances)
       report.add(
@@ -97,7 +101,8 @@ function readLists(group: InstanceGroup, rooms: Rooms, report: Report): readonly
     const ips: StaticIp[] = [];
     for (const text of network.staticIps) {
       const address = parseIp(text);
-      const pool = address === undefined ? undefined : room.pools.find((one) => holds(one.static, address));
+      const pool =
+        address === undefined ? undefined : networkPools.pools.find((one) => holds(one.static, address));
       if (address === undefined || pool === undefined) {
         report.add(
           150002,
@@ -155,39 +160,44 @@ function freeIn(
   return found;
 }
 
-function completed(seat: Seat, lists: readonly StaticList[], group: InstanceGroup, report: Report): Seat {
-  if (lists.every((list) => seat.statics.has(list.network))) return seat;
-  const chosen = freeIn(lists, seat.az, seat.statics);
+function completed(
+  placement: Placement,
+  lists: readonly StaticList[],
+  group: InstanceGroup,
+  report: Report,
+): Placement {
+  if (lists.every((list) => placement.statics.has(list.network))) return placement;
+  const chosen = freeIn(lists, placement.az, placement.statics);
   if (chosen === undefined) {
     report.add(
       130010,
       `instance_groups/${group.name}/networks`,
       "Failed to distribute static IPs to satisfy existing instance reservations",
-      `Give zone '${seat.az ?? ""}' one more static IP on each of the group's networks.`,
+      `Give zone '${placement.az ?? ""}' one more static IP on each of the group's networks.`,
     );
-    return seat;
+    return placement;
   }
-  const statics = new Map(seat.statics);
+  const statics = new Map(placement.statics);
   for (const [network, ip] of chosen) {
     ip.claimed = true;
-    ip.azs = [seat.az];
+    ip.azs = [placement.az];
     statics.set(network, ip.address);
   }
-  return { ...seat, statics };
+  return { ...placement, statics };
 }
 
-function newSeats(
+function newPlacements(
   count: number,
-  seats: readonly Seat[],
+  placements: readonly Placement[],
   lists: readonly StaticList[],
   group: InstanceGroup,
   report: Report,
-): readonly Seat[] {
+): readonly Placement[] {
   const taken = new Map<Zone, number>();
-  for (const { az } of seats) taken.set(az, (taken.get(az) ?? 0) + 1);
+  for (const { az } of placements) taken.set(az, (taken.get(az) ?? 0) + 1);
   const free = lists.map((list) => list.ips.filter((ip) => !ip.claimed));
   const even = spreadEvenly(free, taken);
-  const found: Seat[] = [];
+  const found: Placement[] = [];
   for (const first of even ? (free[0] ?? []).slice(0, count) : []) {
     const az = first.azs[0] ?? null;
     const rest = freeIn(lists, az, new Map([[lists[0]?.network ?? "", first]]));

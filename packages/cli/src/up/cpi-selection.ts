@@ -11,7 +11,7 @@ export interface Asked {
 }
 
 /** Which CPI is to make the VMs, and where its engine is. */
-export type Wish =
+export type CpiSelection =
   | { readonly cpi: "local" }
   | { readonly cpi: "docker"; readonly host: string; readonly certificates: string | undefined };
 
@@ -25,11 +25,11 @@ export interface Known {
 export const DEFAULT_HOST = "unix:///var/run/docker.sock";
 
 /** What is asked for, as far as the home lets one choose; else what it has; else sandboxes. */
-export function wishOf(
+export function selectCpi(
   asked: Asked,
   env: Readonly<Record<string, string | undefined>>,
   { dir, remembered, bound }: Known,
-): Wish {
+): CpiSelection {
   const given = asked.cpi === undefined ? undefined : nameOf(asked.cpi);
   if (bound && remembered !== undefined && given !== undefined && given !== remembered.cpi)
     throw OtherCpi({ dir, has: remembered.cpi, vms: WORDS[remembered.cpi].many, asked: given });
@@ -49,7 +49,7 @@ function engineOf(
   asked: string | undefined,
   env: Readonly<Record<string, string | undefined>>,
   remembered: Choice | undefined,
-): Wish {
+): CpiSelection {
   const before = remembered?.cpi === "docker" ? remembered : undefined;
   const host = asked ?? (env.DOCKER_HOST || before?.host || DEFAULT_HOST);
   const named =

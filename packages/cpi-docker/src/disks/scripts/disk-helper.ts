@@ -14,8 +14,8 @@ losetup --detach "$loop"
 `;
 
 /**
- * What the keeper runs. After a restart of the host the loop devices of attached disks are gone, and come back here; the
- * agents wait for them. A file system that stood still for a snapshot when the keeper was killed goes on, and a device
+ * What the disk helper runs. After a restart of the host the loop devices of attached disks are gone, and come back here; the
+ * agents wait for them. A file system that stood still for a snapshot when the disk helper was killed goes on, and a device
  * that was being wiped is wiped.
  */
 export const BOOT = `${COMMON}

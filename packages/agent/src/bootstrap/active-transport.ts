@@ -11,7 +11,7 @@ export interface Address {
   readonly agentId: string;
 }
 
-export interface DoorOptions {
+export interface ActiveTransportOptions {
   readonly makeTransport: (address: Address) => Promise<Transport>;
   readonly handler: Handler;
   readonly log: Log;
@@ -20,12 +20,12 @@ export interface DoorOptions {
 }
 
 /** The one transport in use. Settings may name another while the agent starts; then it moves there. */
-export class Door {
-  readonly #options: DoorOptions;
+export class ActiveTransport {
+  readonly #options: ActiveTransportOptions;
   #transport: Transport | undefined;
   #address: string | undefined;
 
-  constructor(options: DoorOptions) {
+  constructor(options: ActiveTransportOptions) {
     this.#options = options;
   }
 

@@ -3,22 +3,22 @@ import { dirname, join } from "node:path";
 import { StemcellNotWritten } from "./errors.ts";
 
 /** A directory beside a file that is to be written, for as long as `use` takes. */
-export async function withRoom<T>(to: string, use: (room: string) => Promise<T>): Promise<T> {
-  const room = await mkdtemp(join(dirname(to), ".slipway-root-")).catch((cause: unknown) => {
+export async function withWorkDir<T>(to: string, use: (workDir: string) => Promise<T>): Promise<T> {
+  const workDir = await mkdtemp(join(dirname(to), ".slipway-root-")).catch((cause: unknown) => {
     throw StemcellNotWritten({ file: to, why: "nothing can be made in its directory" }, { cause });
   });
   try {
     // apt downloads as a user of its own.
-    await chmod(room, 0o711);
-    return await use(room);
+    await chmod(workDir, 0o711);
+    return await use(workDir);
   } finally {
     // Whatever is mounted in there belongs to the machine, and would be emptied.
-    if (!(await hasMounts(room))) await rm(room, { recursive: true, force: true });
+    if (!(await hasMounts(workDir))) await rm(workDir, { recursive: true, force: true });
   }
 }
 
-async function hasMounts(room: string): Promise<boolean> {
+async function hasMounts(workDir: string): Promise<boolean> {
   const mounts = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
-  const within = `${room.replaceAll(" ", "\\040")}/`;
+  const within = `${workDir.replaceAll(" ", "\\040")}/`;
   return mounts.split("\n").some((line) => line.split(" ")[4]?.startsWith(within));
 }

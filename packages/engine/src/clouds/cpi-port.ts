@@ -2,7 +2,7 @@ import { methodDeadlineMs } from "@slipway/protocol/cpi/deadline";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { CpiMethodName } from "@slipway/protocol/cpi/methods";
 
-export interface DoorOptions {
+export interface CpiPortOptions {
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
   /** What the CPI says while it works, in pieces of any size. */
@@ -15,10 +15,10 @@ export interface DoorOptions {
  * The way to one CPI. Fails with `CpiRefused` when the CPI certainly did not run, with the signal's reason when it was
  * aborted before that, and with `CpiLost` in all other cases.
  */
-export interface CpiDoor {
+export interface CpiPort {
   /** What logs call it: the path of an executable. */
   readonly command: string;
-  call(request: CpiRequest, options: DoorOptions): Promise<CpiResponse>;
+  call(request: CpiRequest, options: CpiPortOptions): Promise<CpiResponse>;
 }
 
 const INFO_MS = 5 * 60_000;

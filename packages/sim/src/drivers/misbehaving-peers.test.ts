@@ -77,7 +77,7 @@ describe("an agent that cannot be worked with: the deploy says whose and why, th
     const [old] = bench.world.vms.values();
     const silent: Interference = {
       ask: (call) =>
-        call.door === "agent" && call.agentId === old?.agentId
+        call.peer === "agent" && call.agentId === old?.agentId
           ? Promise.resolve({ silent: "no route" })
           : undefined,
     };
@@ -134,7 +134,7 @@ describe("a VM that the cloud could not make", () => {
     const requests: CpiRequest[] = [];
     const interference: Interference = {
       cpi: (call) => {
-        if (call.door !== "cpi" || call.method !== "create_vm") return undefined;
+        if (call.peer !== "cpi" || call.method !== "create_vm") return undefined;
         requests.push(call.request);
         if (requests.length > times) return undefined;
         return Promise.resolve(cpiError("Bosh::Clouds::VMCreationFailed", "no host has room", okToRetry));

@@ -2,23 +2,23 @@ import type { Cloud } from "../cloud.ts";
 import { must, refused } from "../engine/engine.ts";
 import { execIn, type Ran } from "../engine/exec.ts";
 import { textOf } from "../engine/http.ts";
-import { EngineRefused, NoKeeperImage, NoLoopDevices } from "../errors.ts";
+import { EngineRefused, NoDiskHelperImage, NoLoopDevices } from "../errors.ts";
 import { LABEL, type Labels } from "../labels.ts";
 import { securityOf } from "../security.ts";
 import { findImage, stemcellImages, tagImage, untagImage } from "../stemcells/images.ts";
 import { type Container, findContainer, removeContainer, startContainer } from "../vms/containers.ts";
 import { ENDED } from "./scripts/common.ts";
-import { BOOT, PROBE } from "./scripts/keeper.ts";
+import { BOOT, PROBE } from "./scripts/disk-helper.ts";
 import { createVolume, removeVolume, volumeExists } from "./volume.ts";
 
-/** Raised when the keeper must be made anew to work with this code. */
+/** Raised when the disk helper must be made anew to work with this code. */
 const VERSION = "2";
 
 /**
  * A container that has the volume of the disks and may make loop devices, and does nothing until it is told to. All work
  * on disks is done in there, so that this CPI needs no rights on the engine's host but those of the engine's API.
  */
-export class Keeper {
+export class DiskHelper {
   readonly #cloud: Cloud;
   readonly name: string;
   /** What an older one could open beside loop devices. */
@@ -26,28 +26,28 @@ export class Keeper {
 
   private constructor(cloud: Cloud) {
     this.#cloud = cloud;
-    this.name = keeperName(cloud);
+    this.name = diskHelperName(cloud);
   }
 
   /** Starts it, or makes it from the first image that will do. */
-  static async open(cloud: Cloud): Promise<Keeper> {
-    const keeper = new Keeper(cloud);
-    if (!(await keeper.#isThere())) await keeper.#makeOfAny();
-    return keeper;
+  static async open(cloud: Cloud): Promise<DiskHelper> {
+    const diskHelper = new DiskHelper(cloud);
+    if (!(await diskHelper.#isThere())) await diskHelper.#makeOfAny();
+    return diskHelper;
   }
 
   /** Undefined where there was never a disk. */
-  static async openIfUsed(cloud: Cloud): Promise<Keeper | undefined> {
-    const keeper = new Keeper(cloud);
-    if (await keeper.#isThere()) return keeper;
+  static async openIfUsed(cloud: Cloud): Promise<DiskHelper | undefined> {
+    const diskHelper = new DiskHelper(cloud);
+    if (await diskHelper.#isThere()) return diskHelper;
     if (!(await volumeExists(cloud))) return undefined;
-    await keeper.#makeOfAny();
-    return keeper;
+    await diskHelper.#makeOfAny();
+    return diskHelper;
   }
 
   /**
    * Runs one of the scripts. Words of the caller come as arguments, never as part of the script. Where it says that it
-   * may not open a device, it changed nothing: the keeper is made anew so that it may, and it is run again.
+   * may not open a device, it changed nothing: the disk helper is made anew so that it may, and it is run again.
    */
   async run(script: string, args: readonly string[], doing: string): Promise<Ran> {
     const allowed: string[] = [];
@@ -92,8 +92,7 @@ export class Keeper {
       await this.#remove(found);
       return false;
     }
-    if (!found.State.Running)
-      await startContainer(this.#cloud, this.name, "starting the keeper of the disks");
+    if (!found.State.Running) await startContainer(this.#cloud, this.name, "starting the disk helper");
     return true;
   }
 
@@ -101,7 +100,7 @@ export class Keeper {
     const cloud = this.#cloud;
     const images = await candidates(cloud);
     if (images.length === 0)
-      throw NoKeeperImage({ why: "no stemcell was uploaded, and docker.keeper_image is not set" });
+      throw NoDiskHelperImage({ why: "no stemcell was uploaded, and docker.keeper_image is not set" });
     const wasThere = await volumeExists(cloud);
     await createVolume(cloud);
     const failures: Failure[] = [];
@@ -119,12 +118,12 @@ export class Keeper {
     }
     const said = [...new Set(failures.map((failure) => failure.said))].join("; ");
     throw failures.every((failure) => failure.ofImage)
-      ? NoKeeperImage({ why: said })
+      ? NoDiskHelperImage({ why: said })
       : NoLoopDevices({ said });
   }
 
   async #make(image: string, majors: readonly string[]): Promise<Failure | undefined> {
-    // Its own name for the image: the stemcell can be deleted, the keeper stays.
+    // Its own name for the image: the stemcell can be deleted, the disk helper stays.
     const tag = { repo: "slipway-keeper", tag: image.replace(/^sha256:/, "").slice(0, 12) };
     await tagImage(this.#cloud, image, tag);
     let made = false;
@@ -147,11 +146,11 @@ export class Keeper {
   ): Promise<Failure | undefined> {
     const cloud = this.#cloud;
     const call = {
-      doing: "making the keeper of the disks",
+      doing: "making the disk helper",
       method: "POST",
       path: "/containers/create",
       query: { name: this.name },
-      body: await keeperSpec(cloud, { image, capabilities, majors }),
+      body: await diskHelperSpec(cloud, { image, capabilities, majors }),
     } as const;
     const since = cloud.clock.monotonic();
     let reply = await cloud.engine.attempt(call);
@@ -210,13 +209,14 @@ const NO_SHELL: Failure = { said: "it has no sh", ofImage: true };
 /** What engines say of a program that they could not run in a container. */
 const NO_PROGRAM: readonly number[] = [126, 127, 128];
 
-export const keeperName = ({ config }: Cloud): string => `slipway-keeper-${config.volume}`;
+export const diskHelperName = ({ config }: Cloud): string => `slipway-keeper-${config.volume}`;
 
 async function candidates(cloud: Cloud): Promise<readonly string[]> {
   const { keeper_image: named } = cloud.config;
   if (named === undefined) return await stemcellImages(cloud);
   const found = await findImage(cloud, named);
-  if (found === undefined) throw NoKeeperImage({ why: `the engine has no image ${JSON.stringify(named)}` });
+  if (found === undefined)
+    throw NoDiskHelperImage({ why: `the engine has no image ${JSON.stringify(named)}` });
   return [found.Id];
 }
 
@@ -234,10 +234,10 @@ interface Order {
   readonly majors: readonly string[];
 }
 
-async function keeperSpec(cloud: Cloud, { image, capabilities, majors }: Order): Promise<object> {
+async function diskHelperSpec(cloud: Cloud, { image, capabilities, majors }: Order): Promise<object> {
   const labels: Labels = {
     [LABEL.kind]: "keeper",
-    [LABEL.cid]: keeperName(cloud),
+    [LABEL.cid]: diskHelperName(cloud),
     [LABEL.disks]: cloud.config.volume,
     [LABEL.version]: VERSION,
     // Else it had those of its image, which may be another Director's.

@@ -8,8 +8,8 @@ import { CLOUD_CONFIG } from "./manifests.ts";
 const STEMCELL = "stemcell-1" as StemcellCid;
 
 /** What every deployment of the drivers and benchmarks needs, in a world and in a store: a stemcell, a cloud config. */
-export async function furnish(world: SimWorld, db: Db): Promise<void> {
-  furnishWorld(world);
+export async function seed(world: SimWorld, db: Db): Promise<void> {
+  seedWorld(world);
   await saveStemcell(db, {
     name: "sim",
     version: "1.1",
@@ -23,4 +23,4 @@ export async function furnish(world: SimWorld, db: Db): Promise<void> {
 }
 
 /** For a world beside a store that has them already. */
-export const furnishWorld = (world: SimWorld): void => void world.stemcells.add(STEMCELL);
+export const seedWorld = (world: SimWorld): void => void world.stemcells.add(STEMCELL);

@@ -1,6 +1,6 @@
 import type { DiskPlatform, DiskSettings, Mount } from "../platform/disks.ts";
 
-interface PaperDisk {
+interface FakeDisk {
   formatted: boolean;
   readonly files: Map<string, string>;
 }
@@ -17,11 +17,11 @@ async function gaveUp(signal: AbortSignal, why: string): Promise<never> {
 }
 
 /**
- * Disks on paper: devices with files, mounts, and a kill after any chosen step. Mounts survive the agent, as they do
+ * Fake disks: devices with files, mounts, and a kill after any chosen step. Mounts survive the agent, as they do
  * when only the process dies; `reboot` loses them.
  */
-export class PaperDisks implements DiskPlatform {
-  readonly devices = new Map<string, PaperDisk>();
+export class FakeDisks implements DiskPlatform {
+  readonly devices = new Map<string, FakeDisk>();
   mountTable: Mount[] = [];
   readonly steps: string[] = [];
   killAfter = Number.POSITIVE_INFINITY;
@@ -110,13 +110,13 @@ export class PaperDisks implements DiskPlatform {
   async setUpRawEphemeral(): Promise<void> {}
   async growRoot(): Promise<void> {}
 
-  #disk(device: string): PaperDisk {
+  #disk(device: string): FakeDisk {
     const disk = this.devices.get(device);
     if (disk === undefined) throw new Error(`no device ${device}`);
     return disk;
   }
 
-  #mounted(target: string): PaperDisk {
+  #mounted(target: string): FakeDisk {
     const mount = this.mountTable.findLast((one) => one.target === target);
     if (mount === undefined) throw new Error(`${target} is not mounted`);
     return this.#disk(mount.source);

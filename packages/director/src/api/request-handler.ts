@@ -13,7 +13,7 @@ const DRAIN_BYTES = 64 << 20;
 const DRAIN_MS = 20_000;
 
 /** Between HTTP and the endpoints: who asks, may they, for which route; and what they are told. */
-export function openDesk(services: Services) {
+export function requestHandler(services: Services) {
   const authenticate = authenticator(services.users, services.clock);
   const { uuid } = services.identity;
 

@@ -25,17 +25,17 @@ export interface ManualPool extends Pool {
 }
 
 /** A network of the cloud config with its pools. */
-export type Room =
+export type NetworkPools =
   | { readonly type: "manual"; readonly network: ManualNetwork; readonly pools: readonly ManualPool[] }
   | { readonly type: "dynamic"; readonly network: DynamicNetwork }
   | { readonly type: "vip"; readonly network: VipNetwork; readonly pools: readonly Pool[] };
 
-export type Rooms = ReadonlyMap<string, Room>;
+export type PoolsByNetwork = ReadonlyMap<string, NetworkPools>;
 
-export const roomsOf = (cloudConfig: CloudConfig): Rooms =>
-  new Map(cloudConfig.networks.map((network) => [network.name, roomOf(network)]));
+export const poolsOfNetworks = (cloudConfig: CloudConfig): PoolsByNetwork =>
+  new Map(cloudConfig.networks.map((network) => [network.name, poolsOf(network)]));
 
-function roomOf(network: CloudNetwork): Room {
+function poolsOf(network: CloudNetwork): NetworkPools {
   switch (network.type) {
     case "manual":
       return { type: "manual", network, pools: network.subnets.flatMap(manualPool) };
@@ -74,12 +74,12 @@ export const poolHolding = (pools: readonly ManualPool[], address: number): Manu
   pools.find((pool) => contains(pool.range, address));
 
 /** Whether an address might be given here to somebody who asks for any. */
-export const mayKeep = (room: Room, address: number, az: string | null): boolean =>
-  poolsFor(room, az).some((pool) => holds(pool.open, address));
+export const mayKeep = (networkPools: NetworkPools, address: number, az: string | null): boolean =>
+  poolsFor(networkPools, az).some((pool) => holds(pool.open, address));
 
 /** The pools an instance of this zone may take from. Floating addresses need not belong to a zone. */
-export function poolsFor(room: Room, az: string | null): readonly Pool[] {
-  if (room.type === "dynamic") return [];
-  if (room.type === "manual") return room.pools.filter((pool) => serves(pool, az));
-  return room.pools.filter((pool) => pool.azs === undefined || serves(pool, az));
+export function poolsFor(networkPools: NetworkPools, az: string | null): readonly Pool[] {
+  if (networkPools.type === "dynamic") return [];
+  if (networkPools.type === "manual") return networkPools.pools.filter((pool) => serves(pool, az));
+  return networkPools.pools.filter((pool) => pool.azs === undefined || serves(pool, az));
 }

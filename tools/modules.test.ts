@@ -4,10 +4,10 @@ import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { expect, it, onTestFinished } from "vitest";
 
 // A tool that Node runs as it is; its types are here.
-const { roomCycles } = (await import(new URL("./rooms.mjs", import.meta.url).href)) as {
-  roomCycles(
+const { moduleCycles } = (await import(new URL("./modules.mjs", import.meta.url).href)) as {
+  moduleCycles(
     src: string,
-  ): readonly { readonly rooms: readonly string[]; readonly imports: readonly string[] }[];
+  ): readonly { readonly modules: readonly string[]; readonly imports: readonly string[] }[];
 };
 
 async function source(files: Readonly<Record<string, readonly string[]>>): Promise<string> {
@@ -29,9 +29,9 @@ it("finds a planted circle, with the imports that make it and no others", async 
     "c.ts": ['import type { A } from "./a/a.ts";', 'import { fine } from "./fine.ts";'],
     "fine.ts": [],
   });
-  expect(roomCycles(src)).toEqual([
+  expect(moduleCycles(src)).toEqual([
     {
-      rooms: ["a", "b", "c.ts"],
+      modules: ["a", "b", "c.ts"],
       imports: ["a/a.ts imports b/deep/b.ts", "b/deep/b.ts imports c.ts", "c.ts imports a/a.ts"],
     },
   ]);
@@ -39,9 +39,9 @@ it("finds a planted circle, with the imports that make it and no others", async 
 
 it("lets a file stand above the folder of its name, but not the folder above the file", async () => {
   const table = { "steps.ts": ['import { one } from "./steps/one.ts";'] };
-  expect(roomCycles(await source({ ...table, "steps/one.ts": [] }))).toEqual([]);
+  expect(moduleCycles(await source({ ...table, "steps/one.ts": [] }))).toEqual([]);
   const back = await source({ ...table, "steps/one.ts": ['import { STEPS } from "../steps.ts";'] });
-  expect(roomCycles(back)).toHaveLength(1);
+  expect(moduleCycles(back)).toHaveLength(1);
 });
 
 it("lets tests and what they share import anything", async () => {
@@ -51,5 +51,5 @@ it("lets tests and what they share import anything", async () => {
     "b/b.test.ts": ['import { a } from "../a/a.ts";'],
     "b/testing/help.ts": ['import { a } from "../../a/a.ts";'],
   });
-  expect(roomCycles(src)).toEqual([]);
+  expect(moduleCycles(src)).toEqual([]);
 });

@@ -12,12 +12,12 @@ import { pathsUnder } from "../paths.ts";
 import type { DiskSettings } from "../platform/disks.ts";
 import type { Platform, SystemPlatform } from "../platform/platform.ts";
 import type { Services, SettingsService } from "../services.ts";
-import { PaperDisks } from "./paper-disks.ts";
+import { FakeDisks } from "./fake-disks.ts";
 
 /** Everything an action needs, kept in memory, with a record of what was asked of the system. */
-export interface PaperWorld {
+export interface FakeWorld {
   readonly services: Services;
-  readonly disks: PaperDisks;
+  readonly disks: FakeDisks;
   readonly told: { readonly what: string; readonly args: readonly unknown[] }[];
   readonly published: { readonly topic: string; readonly payload: unknown }[];
   readonly restarts: string[];
@@ -33,10 +33,10 @@ const SETTINGS = {
   },
 } as unknown as AgentSettings;
 
-export async function paperWorld(settings: AgentSettings = SETTINGS): Promise<PaperWorld> {
+export async function fakeWorld(settings: AgentSettings = SETTINGS): Promise<FakeWorld> {
   const base = await mkdtemp(join(tmpdir(), "slipway-agent-"));
-  const disks = new PaperDisks();
-  const told: PaperWorld["told"] = [];
+  const disks = new FakeDisks();
+  const told: FakeWorld["told"] = [];
   const world = {
     disks,
     told,
@@ -44,16 +44,16 @@ export async function paperWorld(settings: AgentSettings = SETTINGS): Promise<Pa
     restarts: [],
     managed: undefined,
     spec: undefined,
-  } as unknown as PaperWorld;
+  } as unknown as FakeWorld;
   const platform: Platform = {
-    name: "paper",
+    name: "fake",
     disks,
     networks: {
       configure: async () => {},
       live: async () => ({ ip: "10.9.9.9", netmask: "255.255.255.0", gateway: "10.9.9.1" }),
       deleteArpEntries: async (ips) => void told.push({ what: "deleteArpEntries", args: [ips] }),
     },
-    system: paperSystem(told),
+    system: fakeSystem(told),
     layout: {
       systemDirectories: async () => {},
       startLogging: async () => {},
@@ -64,7 +64,7 @@ export async function paperWorld(settings: AgentSettings = SETTINGS): Promise<Pa
   const services: Services = {
     paths: pathsUnder(base, base),
     platform,
-    settings: paperSettings(settings),
+    settings: fakeSettings(settings),
     spec: {
       load: async () => world.spec,
       save: async (spec) => {
@@ -101,7 +101,7 @@ export async function paperWorld(settings: AgentSettings = SETTINGS): Promise<Pa
   return Object.assign(world, { services });
 }
 
-function paperSettings(settings: AgentSettings): SettingsService {
+function fakeSettings(settings: AgentSettings): SettingsService {
   const hints = new Map<string, DiskHint>();
   let updates: UpdateSettings = {};
   const disk = (cid: string, hint: DiskHint): DiskSettings => ({
@@ -128,7 +128,7 @@ function paperSettings(settings: AgentSettings): SettingsService {
 }
 
 /** Says yes to everything and remembers what it was asked. */
-function paperSystem(told: PaperWorld["told"]): SystemPlatform {
+function fakeSystem(told: FakeWorld["told"]): SystemPlatform {
   const note =
     (what: string, answer?: unknown) =>
     async (...args: readonly unknown[]): Promise<never> => {

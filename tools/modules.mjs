@@ -1,12 +1,12 @@
-// Finds cycles between the rooms of a package: the folders and files right under its src. Tests may import anything.
+// Finds cycles between the modules of a package: the folders and files right under its src. Tests may import anything.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, sep } from "node:path";
 
 const IMPORT = /^(?:import|export)\b[^;"]*\bfrom "(\.[^"]+)"|\bimport(?:\(| )"(\.[^"]+)"/gm;
 const TEST = /\.test\.ts$|(?:^|\/)testing\//;
 
-/** Every cycle as the imports that make it: `a/x.ts imports b/y.ts`. One for each group of rooms that is tangled. */
-export function roomCycles(src) {
+/** Every cycle as the imports that make it: `a/x.ts imports b/y.ts`. One for each group of modules that is tangled. */
+export function moduleCycles(src) {
   const imports = new Map();
   for (const file of filesIn(src)) {
     const from = relative(src, file).split(sep).join("/");
@@ -15,8 +15,8 @@ export function roomCycles(src) {
       const to = relative(src, join(dirname(file), clause ?? bare))
         .split(sep)
         .join("/");
-      if (to.startsWith("..") || TEST.test(to) || roomOf(to) === roomOf(from)) continue;
-      const key = `${roomOf(from)} ${roomOf(to)}`;
+      if (to.startsWith("..") || TEST.test(to) || moduleOf(to) === moduleOf(from)) continue;
+      const key = `${moduleOf(from)} ${moduleOf(to)}`;
       imports.set(key, [...(imports.get(key) ?? []), `${from} imports ${to}`]);
     }
   }
@@ -25,35 +25,35 @@ export function roomCycles(src) {
     const [from, to] = key.split(" ");
     next.set(from, [...(next.get(from) ?? []), to]);
   }
-  return tangles(next).map((rooms) => ({
-    rooms,
+  return tangles(next).map((modules) => ({
+    modules,
     imports: [...imports]
-      .filter(([key]) => key.split(" ").every((room) => rooms.includes(room)))
+      .filter(([key]) => key.split(" ").every((module) => modules.includes(module)))
       .flatMap(([, lines]) => lines),
   }));
 }
 
-const roomOf = (path) => path.split("/")[0];
+const moduleOf = (path) => path.split("/")[0];
 
-/** Groups of rooms that lead to each other, by Tarjan's algorithm. */
+/** Groups of modules that lead to each other, by Tarjan's algorithm. */
 function tangles(next) {
   const found = [];
   const index = new Map();
   const low = new Map();
   const stack = [];
-  const visit = (room) => {
-    index.set(room, index.size);
-    low.set(room, index.get(room));
-    stack.push(room);
-    for (const to of next.get(room) ?? []) {
+  const visit = (module) => {
+    index.set(module, index.size);
+    low.set(module, index.get(module));
+    stack.push(module);
+    for (const to of next.get(module) ?? []) {
       if (!index.has(to)) visit(to);
-      if (stack.includes(to)) low.set(room, Math.min(low.get(room), low.get(to)));
+      if (stack.includes(to)) low.set(module, Math.min(low.get(module), low.get(to)));
     }
-    if (low.get(room) !== index.get(room)) return;
-    const group = stack.splice(stack.indexOf(room));
+    if (low.get(module) !== index.get(module)) return;
+    const group = stack.splice(stack.indexOf(module));
     if (group.length > 1) found.push(group.sort());
   };
-  for (const room of next.keys()) if (!index.has(room)) visit(room);
+  for (const module of next.keys()) if (!index.has(module)) visit(module);
   return found;
 }
 
