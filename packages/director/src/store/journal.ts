@@ -28,7 +28,7 @@ export function openJournal(db: Db, lease: Lease): Journal {
     } catch (error) {
       throw explained(error, taskId);
     }
-  });
+  }, BadWrite.is);
   return {
     taskId,
     newNumber: () => {

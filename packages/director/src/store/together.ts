@@ -9,15 +9,19 @@ const MOST = 64;
 
 /**
  * Writes what comes while a write is under way together with the next: instances that are changed at the same time share
- * their commits. One alone waits for nobody. When several fail together, each is tried by itself.
+ * their commits. One alone waits for nobody. When several are refused together, each is tried by itself, so that one
+ * that does not fit fails alone.
  */
 export class Together<T> {
   readonly #write: (items: readonly T[]) => Promise<void>;
+  readonly #wasRefused: (error: unknown) => boolean;
   #waiting: Waiting<T>[] = [];
   #busy = false;
 
-  constructor(write: (items: readonly T[]) => Promise<void>) {
+  /** `wasRefused`: nothing was written. After a lost connection nobody knows, and nothing is sent twice. */
+  constructor(write: (items: readonly T[]) => Promise<void>, wasRefused: (error: unknown) => boolean) {
     this.#write = write;
+    this.#wasRefused = wasRefused;
   }
 
   add(item: T): Promise<void> {
@@ -42,8 +46,8 @@ export class Together<T> {
       await this.#write(batch.map(({ item }) => item));
       for (const { done } of batch) done();
     } catch (error) {
-      if (batch.length === 1) batch[0]?.failed(error);
-      else for (const one of batch) await this.#writeBatch([one]);
+      if (batch.length > 1 && this.#wasRefused(error)) for (const one of batch) await this.#writeBatch([one]);
+      else for (const { failed } of batch) failed(error);
     }
   }
 }
