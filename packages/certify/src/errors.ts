@@ -11,7 +11,7 @@ export const CpiRefused = defineError<{ method: string; type: string; message: s
   code: "CER-002",
   kind: "outside",
   message: (p) => `the CPI answered ${p.method} with ${p.type}: ${p.message}`,
-  next: "The message is the CPI's own. Mend the CPI or its configuration and run again.",
+  next: "The message comes from the CPI. Correct the CPI or its configuration and run again.",
 });
 
 export const BadUsage = defineError<{ why: string }>({
@@ -24,7 +24,7 @@ export const BadUsage = defineError<{ why: string }>({
 export const ProgramMissing = defineError<{ path: string }>({
   code: "CER-004",
   kind: "operator",
-  message: (p) => `the mixes are played with the built programs, and ${p.path} is not there`,
+  message: (p) => `the mixes need the built programs, and ${p.path} does not exist`,
   next: "Run it as `npm run matrix`, which builds what it needs.",
 });
 
@@ -32,12 +32,12 @@ export const DirectorDidNotStart = defineError<{ why: string; said: string }>({
   code: "CER-005",
   kind: "outside",
   message: (p) => `the Director did not start: ${p.why}; it said: ${p.said || "nothing"}`,
-  next: "Its own words say what is missing. Run slipway-director by hand to see more.",
+  next: "The Director's output names what is missing. Run slipway-director by hand to see more.",
 });
 
 export const DirectorRefused = defineError<{ doing: string; why: string }>({
   code: "CER-006",
   kind: "outside",
   message: (p) => `the Director could not ${p.doing}: ${p.why}`,
-  next: "The reason is the Director's own. Mend it and run again.",
+  next: "The Director gives the reason. Correct the cause and run again.",
 });

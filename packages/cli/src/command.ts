@@ -15,7 +15,7 @@ export interface Option {
 }
 
 /** Where `slipway help` lists it. */
-export type Topic = "this machine" | "deployments" | "what they are made of" | "looking on" | "documents";
+export type Topic = "this machine" | "deployments" | "configuration" | "inspect" | "documents";
 
 /** One command. The table of all is `commands.ts`; help and shell completion are made from it. */
 export interface Command {

@@ -32,14 +32,15 @@ export const BadHost = defineError<{ host: string }>({
 export const BadReply = defineError<{ doing: string; problems: readonly string[] }>({
   code: "DOC-005",
   kind: "outside",
-  message: (p) => `${p.doing}: the engine's answer is not one of the Docker API's: ${p.problems.join("; ")}`,
+  message: (p) => `${p.doing}: invalid response of the Docker Engine: ${p.problems.join("; ")}`,
   next: "See that docker.host leads to a Docker Engine, and not to a proxy or something else.",
 });
 
 export const ImageMissing = defineError<{ reference: string; why: string }>({
   code: "DOC-006",
   kind: "operator",
-  message: (p) => `the image ${JSON.stringify(p.reference)} of the stemcell cannot be had: ${p.why}`,
+  message: (p) =>
+    `the image ${JSON.stringify(p.reference)} of the stemcell cannot be pulled or found: ${p.why}`,
   next: "Pull or load it on the engine's host, see that its registry can be reached from there, or correct image_reference in stemcell.MF.",
 });
 
@@ -88,7 +89,7 @@ export const DidNotStart = defineError<{ cid: string; said: string }>({
 export const NoDiskHelperImage = defineError<{ why: string }>({
   code: "DOC-013",
   kind: "operator",
-  message: (p) => `there is no image in which disks can be worked on: ${p.why}`,
+  message: (p) => `there is no usable image for the disk helper: ${p.why}`,
   next: "Upload a stemcell first, or name an image with sh, util-linux and coreutils as docker.keeper_image.",
 });
 
@@ -116,7 +117,8 @@ export const DiskCommandFailed = defineError<{ disk: string; doing: string; said
 export const Unprotected = defineError<{ host: string }>({
   code: "DOC-017",
   kind: "operator",
-  message: (p) => `docker.host ${p.host} is another host, and nothing protects the way there`,
+  message: (p) =>
+    `docker.host ${p.host} is another host, and docker.tls is not set: the connection would not be encrypted`,
   next: "Give docker.tls with ca, certificate and private_key. Whoever can speak to an engine is root on its host, and the settings of agents have keys in them.",
 });
 
@@ -130,7 +132,7 @@ export const NoFreeDevice = defineError<{ sizeMib: number; reasons: readonly str
 export const DeviceLost = defineError<{ disk: string; said: string }>({
   code: "DOC-019",
   kind: "operator",
-  message: (p) => `the device of disk '${p.disk}' is not to be found: ${p.said}`,
+  message: (p) => `the device of disk '${p.disk}' was not found: ${p.said}`,
   next: "Connect the device again, so that it has the path it had when the disk was made (use paths of /dev/disk/by-id). Nothing was changed.",
 });
 

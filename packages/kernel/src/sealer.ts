@@ -12,7 +12,7 @@ export const SealBroken = defineError<Record<never, never>>({
   code: "KER-006",
   kind: "outside",
   message: () =>
-    "something that was kept encrypted cannot be opened: it was changed, or written with another key",
+    "an encrypted value cannot be decrypted: the value was changed, or encrypted with another key",
   next: "Restore the key of the state directory from a backup; it belongs to the database beside it.",
 });
 

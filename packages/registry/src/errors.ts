@@ -76,7 +76,7 @@ export const RequestFailed = defineError<{ method: string }>({
 export const AddressCheckFailed = defineError<{ address: string }>({
   code: "REG-014",
   kind: "outside",
-  message: (p) => `whether ${p.address} may read without credentials could not be found out; it was refused`,
+  message: (p) => `the address check of ${p.address} failed, so its read without credentials was refused`,
   next: "Look at the cause. Clients that send credentials are not affected.",
 });
 

@@ -31,7 +31,7 @@ export interface BootstrapParts extends Omit<PersistentParts, "disks" | "setting
 
 const DEVICE_MS = 60_000;
 
-/** The start of the agent in upstream's order, but that callers are let in as soon as it is known where they knock. */
+/** The start of the agent in upstream's order, except that the agent listens once the mbus URL is known. */
 export function bootstrapSteps(parts: BootstrapParts): readonly Step[] {
   const { platform, settings, paths, waiting, log } = parts;
   const { system, networks, disks, layout } = platform;

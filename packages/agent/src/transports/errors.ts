@@ -41,7 +41,7 @@ export const WrongServerName = defineError<{ server: string }>({
   code: "AGT-011",
   kind: "operator",
   message: (p) =>
-    `the certificate of the NATS server ${p.server} is not one: its common name must end in .nats.bosh-internal`,
+    `the certificate of the NATS server ${p.server} is not accepted: its common name must end in .nats.bosh-internal`,
   next: "Give the server a certificate with the CN default.nats.bosh-internal, or correct the address in mbus.",
 });
 

@@ -59,7 +59,7 @@ export async function mixesCommand(
       io.out(helpOf(adapter));
       return 0;
     }
-    if (adapter === undefined) throw BadUsage({ why: "--cpi says which CPI the mixes are played with" });
+    if (adapter === undefined) throw BadUsage({ why: "--cpi must name the CPI to run the mixes with" });
     if (!json) io.out(intro(adapter.vm));
     const rows = await run({ adapter, options }, (row) => {
       if (!json) io.err(`${nameOf(row)}: ${row.agrees ? "agrees" : "does not agree"} (${row.seconds} s)\n`);

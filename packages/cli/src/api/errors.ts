@@ -47,7 +47,7 @@ export const DirectorRefused = defineError<{
 export const OddAnswer = defineError<{ what: string; why: string }>({
   code: "CLI-025",
   kind: "outside",
-  message: (p) => `the answer to ${p.what} is not one of a Director: ${p.why}`,
+  message: (p) => `invalid response of the Director to ${p.what}: ${p.why}`,
   next: "Check that the address is a BOSH Director's, and not of something before or beside it.",
 });
 

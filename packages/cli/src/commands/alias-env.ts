@@ -6,7 +6,7 @@ import { globalsOf } from "../parse/globals.ts";
 export const aliasEnv: Command = {
   name: "alias-env",
   summary: "remember a Director's URL and authority under a name",
-  topic: "looking on",
+  topic: "inspect",
   arguments: [{ name: "<alias>", about: "to be used as -e ALIAS" }],
   async run(given, tools) {
     const alias = given.argument(0) ?? "";

@@ -6,7 +6,7 @@ import { instanceSlug } from "../states/slug.ts";
 export const attachDisk: Command = {
   name: "attach-disk",
   summary: "make a disk the persistent disk of a stopped instance",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [
     { name: "<instance>", about: "group/id or group/index" },
     { name: "<cid>", about: "of the disk" },

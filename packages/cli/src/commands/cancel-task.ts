@@ -5,7 +5,7 @@ export const cancelTask: Command = {
   name: "cancel-task",
   aliases: ["ct"],
   summary: "cancel a task at its next step",
-  topic: "looking on",
+  topic: "inspect",
   arguments: [{ name: "<id>", about: "of the task" }],
   async run(given, { director }) {
     const api = await director();

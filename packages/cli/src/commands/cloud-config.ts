@@ -7,7 +7,7 @@ export const cloudConfig: Command = {
   name: "cloud-config",
   aliases: ["cc"],
   summary: "print the cloud config",
-  topic: "what they are made of",
+  topic: "configuration",
   options: [{ flags: "--name <name>", about: "of the config (default)" }],
   async run(given, { ui, director }) {
     const api = await director();

@@ -4,7 +4,7 @@ import { BadArgument } from "../parse/errors.ts";
 /** Of the table it stands in itself. */
 export const completion = (commands: () => readonly Command[]): Command => ({
   name: "completion",
-  summary: "print the script that teaches a shell to complete slipway's commands",
+  summary: "print the completion script of slipway for a shell",
   topic: "documents",
   arguments: [{ name: "<shell>", about: "bash, zsh or fish" }],
   async run(given, { ui }) {

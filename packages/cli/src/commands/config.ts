@@ -12,7 +12,7 @@ export const config: Command = {
   name: "config",
   aliases: ["c"],
   summary: "show a config",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [{ name: "[id]", about: "of the config; or --type and --name" }],
   options: configOptions,
   async run(given, { ui, director }) {

@@ -8,7 +8,7 @@ export const configs: Command = {
   name: "configs",
   aliases: ["cs"],
   summary: "list configs",
-  topic: "what they are made of",
+  topic: "configuration",
   options: [...configOptions, { flags: "-r, --recent <number>", about: "how many versions of each (1)" }],
   async run(given, { ui, director }) {
     const recent = given.text("recent") ?? "1";

@@ -4,7 +4,7 @@ import { documentOptions } from "../interpolate/document.ts";
 
 export const createEnv: Command = {
   name: "create-env",
-  summary: "make or update one VM with its disk, without a Director",
+  summary: "create or update one VM with its disk, without a Director",
   topic: "this machine",
   arguments: [{ name: "<manifest>", about: "a manifest with cloud_provider" }],
   options: [

@@ -8,7 +8,7 @@ export const deleteConfig: Command = {
   name: "delete-config",
   aliases: ["dc"],
   summary: "delete a config",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [{ name: "[id]", about: "of the config; or --type and --name" }],
   options: configOptions,
   async run(given, { ui, director }) {

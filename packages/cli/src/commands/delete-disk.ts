@@ -8,7 +8,7 @@ import { confirmed } from "../ui/confirmed.ts";
 export const deleteDisk: Command = {
   name: "delete-disk",
   summary: "delete an orphaned disk and what is on it",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [{ name: "<cid>", about: "of the disk, as `disks --orphaned` shows it" }],
   async run(given, { ui, director }) {
     const api = await director();

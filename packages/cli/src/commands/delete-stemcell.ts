@@ -9,7 +9,7 @@ export const deleteStemcell: Command = {
   name: "delete-stemcell",
   aliases: ["dels"],
   summary: "delete a stemcell that no deployment uses",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [{ name: "<stemcell>", about: "name/version" }],
   options: [{ flags: "--force", about: "go on past errors" }],
   async run(given, { ui, director }) {

@@ -3,7 +3,7 @@ import { askedCpi, cpiOptions } from "../up/cpi-options.ts";
 
 export const demo: Command = {
   name: "demo",
-  summary: "see it work: a Director, a sandbox or container with a disk, and a disk that outlives it",
+  summary: "run the demo: a Director, a sandbox or container with a disk, and a disk that outlives its VM",
   topic: "this machine",
   options: [
     { flags: "--port <number>", about: "where the Director listens; remembered, at first 25555" },

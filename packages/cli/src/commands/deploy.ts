@@ -4,7 +4,7 @@ import { documentOptions } from "../interpolate/document.ts";
 export const deploy: Command = {
   name: "deploy",
   aliases: ["d"],
-  summary: "make a deployment what its manifest says",
+  summary: "create or update a deployment from its manifest",
   topic: "deployments",
   // Not `<manifest>`: see what --skip-drain takes.
   arguments: [{ name: "[manifest]", about: "path of the manifest; - reads standard input" }],

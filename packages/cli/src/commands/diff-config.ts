@@ -3,7 +3,7 @@ import type { Command } from "../command.ts";
 export const diffConfig: Command = {
   name: "diff-config",
   summary: "compare two configs, by id or content",
-  topic: "what they are made of",
+  topic: "configuration",
   options: [
     { flags: "--from-id <id>", about: "id of the first config" },
     { flags: "--to-id <id>", about: "id of the second config" },

@@ -34,7 +34,7 @@ const cellsOf = (one: OrphanDisk | DeploymentDisk, deployment: string): string[]
 export const disks: Command = {
   name: "disks",
   summary: "list the persistent disks of deployments, or orphaned ones",
-  topic: "what they are made of",
+  topic: "configuration",
   options: [{ flags: "-o, --orphaned", about: "disks that belong to no instance any more" }],
   async run(given, { ui, director, deployment }) {
     const api = await director();

@@ -7,7 +7,7 @@ export const env: Command = {
   name: "environment",
   aliases: ["env"],
   summary: "show the Director",
-  topic: "looking on",
+  topic: "inspect",
   options: [{ flags: "--details", about: "also when its certificates expire" }],
   async run(given, { ui, director }) {
     const api = await director();

@@ -5,7 +5,7 @@ export const environments: Command = {
   name: "environments",
   aliases: ["envs"],
   summary: "list remembered Directors",
-  topic: "looking on",
+  topic: "inspect",
   async run(_given, { ui, home }) {
     const logins = await readLogins(home.loginFile);
     ui.table({

@@ -7,7 +7,7 @@ import { dateText } from "../ui/time-text.ts";
 export const event: Command = {
   name: "event",
   summary: "show one event",
-  topic: "looking on",
+  topic: "inspect",
   arguments: [{ name: "<id>", about: "as `events` shows it" }],
   async run(given, { ui, director }) {
     const api = await director();

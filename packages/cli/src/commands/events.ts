@@ -5,8 +5,8 @@ import { dateText } from "../ui/time-text.ts";
 
 export const events: Command = {
   name: "events",
-  summary: "list what was done, by whom, the newest first",
-  topic: "looking on",
+  summary: "list events: what was done and by whom, the newest first",
+  topic: "inspect",
   options: [
     { flags: "--before-id <id>", about: "older than this one" },
     { flags: "--before <time>", about: "before a time: 2026-01-31 12:00:00 UTC" },

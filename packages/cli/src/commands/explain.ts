@@ -15,7 +15,7 @@ const LOOKED_AT = 30;
 export const explain: Command = {
   name: "explain",
   summary: "show what the Director, the CPI and the agents said to each other",
-  topic: "looking on",
+  topic: "inspect",
   options: [
     { flags: "--task <id>", about: "of this task" },
     { flags: "--last <number>", about: "of so many of the newest tasks that changed something (default 1)" },

@@ -3,7 +3,7 @@ import { setIgnored } from "../states/set-ignored.ts";
 
 export const ignore: Command = {
   name: "ignore",
-  summary: "leave an instance alone in deploys, until `unignore`",
+  summary: "exclude an instance from deploys, until `unignore`",
   topic: "deployments",
   arguments: [{ name: "<instance>", about: "group/id or group/index" }],
   run: (given, tools) => setIgnored(true, given, tools),

@@ -5,8 +5,8 @@ import { dateText } from "../ui/time-text.ts";
 
 export const locks: Command = {
   name: "locks",
-  summary: "list what running tasks hold",
-  topic: "looking on",
+  summary: "list the locks that running tasks hold",
+  topic: "inspect",
   async run(_given, { ui, director }) {
     const api = await director();
     const held = await api.json({ method: "GET", path: "/locks" }, v.array(lock));

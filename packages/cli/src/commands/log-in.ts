@@ -5,7 +5,7 @@ export const logIn: Command = {
   name: "log-in",
   aliases: ["l", "login"],
   summary: "remember name and password of a Director",
-  topic: "looking on",
+  topic: "inspect",
   async run(given, tools) {
     const [{ authenticate }, { findSession }, { readLogins, withLogin, writeLogins }] = await Promise.all([
       import("../session/authenticate.ts"),

@@ -5,7 +5,7 @@ export const logOut: Command = {
   name: "log-out",
   aliases: ["logout"],
   summary: "forget name and password of a Director",
-  topic: "looking on",
+  topic: "inspect",
   async run(given, { ui, home, env }) {
     const [{ findSession }, { readLogins, withoutLogin, writeLogins }] = await Promise.all([
       import("../session/session.ts"),

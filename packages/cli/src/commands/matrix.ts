@@ -10,8 +10,8 @@ import { wrapped } from "../ui/wrap.ts";
 
 export const matrix: Command = {
   name: "matrix",
-  summary: "show the eight mixes of old and new parts, and which one each VM runs in",
-  topic: "looking on",
+  summary: "show the eight mixes of Director, CPI and stemcell versions, and the mix of each VM",
+  topic: "inspect",
   async run(_, { ui, director, deployment }) {
     const api = await director();
     const { slipway } = await api.json({ method: "GET", path: "/info" }, info);

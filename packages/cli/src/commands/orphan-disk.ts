@@ -6,7 +6,7 @@ import { confirmed } from "../ui/confirmed.ts";
 export const orphanDisk: Command = {
   name: "orphan-disk",
   summary: "take a disk from its instance and keep it as an orphan",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [{ name: "<cid>", about: "of the disk" }],
   async run(given, { ui, director }) {
     const api = await director();

@@ -11,7 +11,7 @@ const NUMBER = /^[1-9]\d{0,2}$/;
 export const stemcellBuild: Command = {
   name: "stemcell build",
   summary: "make a stemcell: of this host's own files for the local cloud, of Debian packages for Docker",
-  topic: "what they are made of",
+  topic: "configuration",
   options: [
     { flags: "--for <cloud>", about: "which cloud it is for: local or docker (local)" },
     {

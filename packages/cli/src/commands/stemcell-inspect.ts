@@ -7,7 +7,7 @@ export const stemcellInspect: Command = {
   name: "stemcell inspect",
   aliases: ["inspect-local-stemcell"],
   summary: "show what a stemcell file is, and check its image against its digest",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [{ name: "<path-to-stemcell>", about: "the .tgz" }],
   async run(given, { ui }) {
     const { inspectStemcell } = await import("../stemcells/inspect-archive.ts");

@@ -7,7 +7,7 @@ export const stemcellRepack: Command = {
   name: "stemcell repack",
   aliases: ["repack-stemcell"],
   summary: "make a stemcell from another, with a different name, version, format or cloud properties",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [
     { name: "<path-to-stemcell>", about: "the .tgz to start from" },
     { name: "<path-to-result>", about: "the .tgz to write" },

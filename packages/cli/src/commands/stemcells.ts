@@ -5,7 +5,7 @@ export const stemcells: Command = {
   name: "stemcells",
   aliases: ["ss"],
   summary: "list stemcells",
-  topic: "what they are made of",
+  topic: "configuration",
   async run(_given, { ui, director }) {
     const all = await listStemcells(await director());
     ui.table({

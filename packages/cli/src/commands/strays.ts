@@ -8,8 +8,8 @@ import { Missing } from "./errors.ts";
 /** Ours: upstream's Director forgets them. */
 export const strays: Command = {
   name: "strays",
-  summary: "list what may exist in a cloud without a record, after a call nobody knows the end of",
-  topic: "looking on",
+  summary: "list strays: unrecorded resources that an interrupted call may have left in a cloud",
+  topic: "inspect",
   async run(_given, { ui, director }) {
     const api = await director();
     const found = await api

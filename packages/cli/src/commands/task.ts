@@ -13,7 +13,7 @@ export const task: Command = {
   name: "task",
   aliases: ["t"],
   summary: "follow a task, or show one of its logs",
-  topic: "looking on",
+  topic: "inspect",
   arguments: [{ name: "[id]", about: "of the task; without it the newest that runs" }],
   options: [
     { flags: "--event", about: "its events as they are stored" },

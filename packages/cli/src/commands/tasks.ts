@@ -9,7 +9,7 @@ export const tasks: Command = {
   name: "tasks",
   aliases: ["ts"],
   summary: "list tasks that run, or recent ones",
-  topic: "looking on",
+  topic: "inspect",
   options: [
     { flags: "-r, --recent [number]", about: `the newest ones (${RECENT})` },
     { flags: "-a, --all", about: "also listings and the like" },

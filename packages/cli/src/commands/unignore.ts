@@ -3,7 +3,7 @@ import { setIgnored } from "../states/set-ignored.ts";
 
 export const unignore: Command = {
   name: "unignore",
-  summary: "take an ignored instance back",
+  summary: "include an ignored instance in deploys again",
   topic: "deployments",
   arguments: [{ name: "<instance>", about: "group/id or group/index" }],
   run: (given, tools) => setIgnored(false, given, tools),

@@ -5,7 +5,7 @@ export const updateCloudConfig: Command = {
   name: "update-cloud-config",
   aliases: ["ucc"],
   summary: "save a cloud config: networks, AZs, VM and disk types",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
   options: [...documentOptions, { flags: "--name <name>", about: "of the config (default)" }],
   async run(given, tools) {

@@ -5,7 +5,7 @@ export const updateConfig: Command = {
   name: "update-config",
   aliases: ["uc"],
   summary: "save a config of any type",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
   options: [
     { flags: "--type <type>", about: "cloud, runtime, cpi, deploy, resurrection or another" },

@@ -4,7 +4,7 @@ import { documentOptions } from "../interpolate/document.ts";
 export const updateCpiConfig: Command = {
   name: "update-cpi-config",
   summary: "save a CPI config: the clouds the Director works with",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
   options: [...documentOptions, { flags: "--no-redact", about: "show secrets in the difference" }],
   async run(given, tools) {

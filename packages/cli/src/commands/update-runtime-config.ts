@@ -5,7 +5,7 @@ export const updateRuntimeConfig: Command = {
   name: "update-runtime-config",
   aliases: ["urc"],
   summary: "save a runtime config: addons and what all deployments have",
-  topic: "what they are made of",
+  topic: "configuration",
   arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
   options: [
     ...documentOptions,

@@ -9,8 +9,8 @@ import { NoSuchFile } from "../uploads/errors.ts";
 export const uploadStemcell: Command = {
   name: "upload-stemcell",
   aliases: ["us"],
-  summary: "give the Director a stemcell",
-  topic: "what they are made of",
+  summary: "upload a stemcell to the Director",
+  topic: "configuration",
   arguments: [{ name: "<path-or-url>", about: "a .tgz, or a URL that the Director fetches itself" }],
   options: [
     { flags: "--fix", about: "replace it where it is there already" },

@@ -11,7 +11,8 @@ export const NoNamespaces = defineError<{ why: string; allow: string }>({
 export const NotTheDemos = defineError<{ what: string; home: string }>({
   code: "CLU-021",
   kind: "operator",
-  message: (p) => `there is ${p.what} in ${p.home} that the demo has not made, and it leaves that alone`,
+  message: (p) =>
+    `there is ${p.what} in ${p.home} that the demo did not create; the demo changes nothing there`,
   next: "Give the demo a directory of its own: put SLIPWAY_HOME=DIR before the command, and --port N behind it.",
 });
 
@@ -32,14 +33,14 @@ export const BadRange = defineError<{ given: string; takes: string; example: str
 export const NoVm = defineError<{ what: string }>({
   code: "CLU-024",
   kind: "operator",
-  message: (p) => `the demo is deployed and its instance has not got ${p.what}`,
+  message: (p) => `the demo is deployed, but its instance lacks ${p.what}`,
   next: "Look at `bosh -d demo instances --details`. If somebody has stopped it, `bosh -d demo start` brings it back.",
 });
 
 export const PromiseBroken = defineError<{ what: string }>({
   code: "CLU-025",
   kind: "bug",
-  message: (p) => `the demo found something else than it should: ${p.what}`,
+  message: (p) => `the demo failed its own check: ${p.what}`,
   next: "Report it with the output of `slipway explain -d demo`.",
 });
 
@@ -54,6 +55,6 @@ export const RangeInUse = defineError<{ range: string; holder: string }>({
 export const DemoRuns = defineError<{ home: string; holder: string }>({
   code: "CLU-027",
   kind: "operator",
-  message: (p) => `another demo is being played in ${p.home}: ${p.holder}`,
+  message: (p) => `another demo runs in ${p.home}: ${p.holder}`,
   next: "Wait for its end, or give this one a directory of its own: put SLIPWAY_HOME=DIR before the command, and --port N behind it.",
 });

@@ -14,7 +14,7 @@ export const DeploymentNotNamed = defineError<{ path: string; name: string }>({
   kind: "operator",
   message: (p) =>
     `Expected non-empty deployment name: the manifest is that of '${p.name}', so it would be slipway -d ${p.name} deploy ${p.path}`,
-  next: "Name the deployment with -d or BOSH_DEPLOYMENT. It is asked for so that no other than the one you mean is changed.",
+  next: "Name the deployment with -d or BOSH_DEPLOYMENT. The name protects other deployments from being changed by mistake.",
 });
 
 export const OtherDeployment = defineError<{ wanted: string; found: string }>({

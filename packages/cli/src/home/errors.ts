@@ -3,6 +3,6 @@ import { defineError } from "@slipway/kernel/errors";
 export const ChoiceUnreadable = defineError<{ path: string; why: string }>({
   code: "CLU-037",
   kind: "operator",
-  message: (p) => `${p.path}, where it stands what this directory's VMs are, cannot be used: ${p.why}`,
+  message: (p) => `the record ${p.path} of this directory's CPI cannot be used: ${p.why}`,
   next: "Restore it from a backup. If a newer slipway wrote it, use that. Nothing was changed.",
 });

@@ -23,7 +23,7 @@ const commands: readonly Command[] = [
     run,
   },
   { name: "up", summary: "begin", topic: "this machine", run },
-  { name: "logs", summary: "words", topic: "looking on", arguments: [{ name: "[slug...]", about: "" }], run },
+  { name: "logs", summary: "words", topic: "inspect", arguments: [{ name: "[slug...]", about: "" }], run },
   { name: "stemcell build", summary: "build it", topic: "documents", aliases: ["bake"], run },
   { name: "stemcell inspect", summary: "look", topic: "documents", run },
 ];
@@ -144,14 +144,9 @@ describe("help", () => {
   it("lists the commands by topic, this machine first", () => {
     const { found: result, written } = parsed(["--help"]);
     expect(result).toEqual({ kind: "said", code: 0 });
-    const at = [
-      "This machine:",
-      "up",
-      "Deployments:",
-      "deploy, d <manifest>",
-      "Looking on:",
-      "Documents:",
-    ].map((text) => written.indexOf(text));
+    const at = ["This machine:", "up", "Deployments:", "deploy, d <manifest>", "Inspect:", "Documents:"].map(
+      (text) => written.indexOf(text),
+    );
     expect(at).toEqual([...at].sort((a, b) => a - b));
     expect(at).not.toContain(-1);
   });

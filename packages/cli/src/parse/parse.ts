@@ -18,13 +18,7 @@ export type Parsed =
   /** Help or version, which have been written. */
   | { readonly kind: "said"; readonly code: number };
 
-const TOPICS: readonly Topic[] = [
-  "this machine",
-  "deployments",
-  "what they are made of",
-  "looking on",
-  "documents",
-];
+const TOPICS: readonly Topic[] = ["this machine", "deployments", "configuration", "inspect", "documents"];
 
 /** What the user wants. A mistake is `BadUsage`, `NoSuchCommand` or `NotYet`. */
 export function parse(

@@ -3,7 +3,7 @@ import { defineError } from "@slipway/kernel/errors";
 export const NoEnvironment = defineError<Record<never, never>>({
   code: "CLI-010",
   kind: "operator",
-  message: () => "which Director is meant is not known: none was named, and none runs here",
+  message: () => "no Director was named, and none runs on this machine",
   next: "`slipway up` starts one on this machine. Another one is named with -e URL or BOSH_ENVIRONMENT.",
 });
 

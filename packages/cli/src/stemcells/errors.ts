@@ -60,7 +60,7 @@ export const RootNotBuilt = defineError<{ suite: string; code: number; said: str
   kind: "outside",
   message: (p) =>
     `the root file system of Debian ${p.suite} could not be made: mmdebstrap ended with ${p.code} and said:\n${p.said}`,
-  next: "Its last lines say what it missed. It needs Debian's keys (package debian-archive-keyring), a mirror it can reach (`--mirror` names another), room beside the file, and to be run as root or by a user with subordinate ids (package uidmap).",
+  next: "The last lines of mmdebstrap name what is missing. mmdebstrap needs Debian's keys (package debian-archive-keyring), a reachable mirror (`--mirror` names another), free space beside the file, and to be run as root or by a user with subordinate ids (package uidmap).",
 });
 
 export const NoDigest = defineError<{ reference: string; why: string }>({

@@ -17,7 +17,7 @@ export const CannotAskFor = defineError<{ what: string }>({
 export const Stopped = defineError<Record<never, never>>({
   code: "CLI-032",
   kind: "operator",
-  message: () => "stopped: it was not confirmed, and nothing was done",
+  message: () => "stopped: the command was not confirmed; nothing was changed",
   next: "Run it again and answer y, or run it with -n.",
 });
 

@@ -29,7 +29,10 @@ export async function openEngine(where: Where, clock: Clock, withinMs = 10_000):
     const { host } = where;
     if (errors.BadHost.is(cause)) throw BadDockerHost({ host, why: "that is no address of an engine" });
     if (errors.Unprotected.is(cause))
-      throw BadDockerHost({ host, why: "it is another host, and nothing protects the way there" });
+      throw BadDockerHost({
+        host,
+        why: "it is another host, and the connection to it would not be encrypted (no TLS)",
+      });
     throw cause;
   } finally {
     cancel();

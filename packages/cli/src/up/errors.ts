@@ -39,7 +39,7 @@ export const DetachFailed = defineError<{ how: string; log: string; said: string
   kind: "outside",
   message: (p) =>
     `the Director in the background did not start: it ${p.how}. The end of ${p.log}:\n${p.said}`,
-  next: "Do what its last words say, then `slipway up --detach` again.",
+  next: "Correct what the log names, then run `slipway up --detach` again.",
 });
 
 export const BadPort = defineError<{ given: string }>({
@@ -124,7 +124,7 @@ export const BadDockerHost = defineError<{ host: string; why: string }>({
 export const CertificatesUnreadable = defineError<{ path: string; why: string }>({
   code: "CLU-035",
   kind: "operator",
-  message: (p) => `${p.path}, which the Docker Engine wants to be spoken to with, cannot be read: ${p.why}`,
+  message: (p) => `the certificate or key ${p.path} for the Docker Engine cannot be read: ${p.why}`,
   next: "Set DOCKER_CERT_PATH to the directory with ca.pem, cert.pem and key.pem.",
 });
 

@@ -25,13 +25,9 @@ export function readInfo(value: unknown, cpi: string): Introduced {
   const given: unknown = typeof value === "object" && value !== null ? withDefaults(value) : value;
   const checked = check(infoResult, given, "info result");
   if (!checked.ok) {
-    throw new CpiLost(
-      "info",
-      `the CPI ${cpi} says of itself what no CPI says: ${checked.problems.join("; ")}`,
-      {
-        cause: CpiAnswerUnusable({ cpi, method: "info" }),
-      },
-    );
+    throw new CpiLost("info", `invalid info response of the CPI ${cpi}: ${checked.problems.join("; ")}`, {
+      cause: CpiAnswerUnusable({ cpi, method: "info" }),
+    });
   }
   const { api_version, capabilities } = checked.value;
   const formats = (value as { readonly stemcell_formats?: readonly string[] | null }).stemcell_formats;

@@ -40,7 +40,7 @@ export const OperationFailed = defineError<{ file: string; index: number; why: s
 export const BadVariableValue = defineError<{ name: string; where: string; why: string }>({
   code: "DIM-005",
   kind: "operator",
-  message: (p) => `the variable ${p.name}, used at ${p.where}, cannot be put in: ${p.why}`,
+  message: (p) => `the variable ${p.name}, used at ${p.where}, cannot be interpolated: ${p.why}`,
   next: "Give a value that fits the place: inside longer text only strings and whole numbers, anything where it stands alone.",
 });
 

@@ -3,7 +3,7 @@ import { defineError } from "@slipway/kernel/errors";
 export const BadWrite = defineError<{ what: string }>({
   code: "DIS-030",
   kind: "bug",
-  message: (p) => `a change does not fit what is recorded, and was not made: ${p.what}`,
+  message: (p) => `a change contradicts the recorded state and was not written: ${p.what}`,
   next: "Report it with the task's debug output.",
 });
 
