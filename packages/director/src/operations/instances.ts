@@ -1,6 +1,8 @@
 import { slug } from "@slipway/engine/model/names";
 import { activeVm, type InstanceRecord, type VmRecord } from "@slipway/engine/model/records";
+import type { InstanceState, instanceState } from "@slipway/protocol/director/instance";
 import { listVmsParams } from "@slipway/protocol/director/task-params";
+import type { Told } from "@slipway/protocol/schema/told";
 import { agreedWire } from "../api/vm-wire.ts";
 import { loadInstances } from "../store/instances.ts";
 import type { TaskContext } from "../tasks/task.ts";
@@ -10,6 +12,10 @@ import { type OperationContext, operation } from "./operation.ts";
 const AT_ONCE = 32;
 /** As upstream: a listing does not wait for agents that are gone. */
 const ANSWER_MS = 5_000;
+
+/** Passed on as the agent says it: what it leaves out is not made up. */
+type Reported = Pick<InstanceState, "job_state" | "vitals" | "processes">;
+type Line = Omit<Told<typeof instanceState>, keyof Reported | "resource_pool"> & Reported;
 
 /** `bosh instances`: one line per instance. */
 export const instances = operation(listVmsParams, async ({ deployment }, task, tools) => {
@@ -35,7 +41,7 @@ async function line(
   vm: VmRecord | undefined,
   task: TaskContext,
   tools: OperationContext,
-): Promise<object> {
+): Promise<Line> {
   const cids = instance.disks.filter(({ active }) => active).map(({ cid }) => cid);
   const ips = Object.values(vm?.networks ?? {}).flatMap(({ ip }) => (ip === undefined ? [] : [ip]));
   return {
@@ -68,12 +74,13 @@ async function reported(
   vm: VmRecord | undefined,
   task: TaskContext,
   tools: OperationContext,
-): Promise<object> {
+): Promise<Reported> {
   if (vm === undefined) return { job_state: null, vitals: {}, processes: [] };
   try {
     const agent = tools.agents.agent(vm);
     const { jobState, raw } = await agent.getState(true, { signal: task.signal, timeoutMs: ANSWER_MS });
-    return { job_state: jobState, vitals: raw.vitals ?? {}, processes: raw.processes ?? [] };
+    const { vitals, processes } = raw as Reported;
+    return { job_state: jobState, vitals: vitals ?? {}, processes: processes ?? [] };
   } catch (error) {
     task.signal.throwIfAborted();
     task.debug(`agent ${vm.agentId}: ${String(error)}`);
