@@ -105,18 +105,6 @@ test("plain HTTP beyond this machine is warned about, HTTPS is not", async () =>
   expect(secure).toMatchObject({ code: 0, err: "", out: expect.stringContaining("https://0.0.0.0:") });
 });
 
-test("an incomplete last record is told at the start", async () => {
-  const dir = await tempDir();
-  const file = await writeConfig(dir);
-  await runHere("--config", file);
-  await writeFile(join(dir, "state", "registry.log"), "slipway-registry-log 1\n0123 half");
-  const { code, err } = await runHere("--config", file);
-  expect(code).toBe(0);
-  expect(err).toMatch(
-    /^warning: the last record was incomplete and never acknowledged; it was moved to .*torn-\S+\n$/,
-  );
-});
-
 test("the program says where it listens, serves, and ends cleanly on SIGTERM", async () => {
   const dir = await tempDir();
   const file = await writeConfig(dir, { additional_users: [{ username: "second", password: "canary" }] });

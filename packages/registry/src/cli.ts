@@ -84,11 +84,6 @@ async function serve(options: RegistryOptions, io: Io): Promise<void> {
       "warning: plain HTTP beyond this machine; settings and passwords can be read on the way. Set http.tls.\n",
     );
   }
-  if (registry.tornTail !== undefined) {
-    io.err.write(
-      `warning: the last record was incomplete and never acknowledged; it was moved to ${registry.tornTail}\n`,
-    );
-  }
   const entries = registry.entriesAtStart === 1 ? "1 entry" : `${registry.entriesAtStart} entries`;
   io.out.write(`registry listening on ${registry.url} (state in ${options.dir}, ${entries})\n`);
   await stopped(io.stop);

@@ -9,11 +9,10 @@ export const DirectoryInUse = defineError<{ dir: string }>({
   next: "Stop the other registry or give this one its own directory. If it ran in a container that is gone, remove registry.lock.",
 });
 
-export const LogCorrupt = defineError<{ path: string; line: number; offset: number; why: string }>({
+export const DamagedState = defineError<{ where: string; why: string }>({
   code: "REG-002",
   kind: "outside",
-  message: (p) =>
-    `line ${p.line} of ${p.path} (byte ${p.offset}) cannot be read: ${p.why}; more records follow it`,
+  message: (p) => `${p.where} cannot be read: ${p.why}`,
   next: "Check the disk. Restore the file from a backup. Nothing was changed and the registry did not start.",
 });
 
@@ -34,7 +33,7 @@ export const StateUnusable = defineError<{ dir: string }>({
 export const WriteFailed = defineError<{ path: string }>({
   code: "REG-005",
   kind: "outside",
-  message: (p) => `a change could not be written to ${p.path}; it was refused and the entries are as before`,
+  message: (p) => `a change could not be written in ${p.path}; it was refused and the entries are as before`,
   next: "Free disk space or repair the disk. The registry writes again by itself as soon as it can.",
 });
 

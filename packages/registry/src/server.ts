@@ -52,8 +52,6 @@ export interface Registry {
   readonly port: number;
   /** How many entries it found when it started. */
   readonly entriesAtStart: number;
-  /** Where an incomplete last record was put aside at the start, if there was one. */
-  readonly tornTail: string | undefined;
   /** Lets requests under way finish, then frees port and directory. */
   close(): Promise<void>;
 }
@@ -89,7 +87,6 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
     url,
     port: bound,
     entriesAtStart: store.size,
-    tornTail: store.tornTail,
     close: () => {
       closing ??= closeServer(server, clock, patience.closeMs).then(() => store.close());
       return closing;

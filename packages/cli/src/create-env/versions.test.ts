@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { sampleOf } from "@slipway/testkit/sample";
 import { describe, expect, it } from "vitest";
@@ -66,9 +66,11 @@ describe("the registry of an environment", () => {
     const [again] = await lab.registries();
     expect(again).not.toBe(pid);
     expect(await readFile(join(lab.workspace, "registry", "config.json"), "utf8")).toBe(config);
-    const entries = await readFile(join(lab.workspace, "registry", "entries", "registry.log"), "utf8");
+    const kept = join(lab.workspace, "registry", "entries");
+    const files = (await readdir(kept)).filter((name) => name.endsWith(".entry"));
+    const entries = await Promise.all(files.map((name) => readFile(join(kept, name), "utf8")));
     const { current_vm_cid: vm } = await lab.document();
-    expect(entries).toContain(vm);
+    expect(entries).toEqual([expect.stringContaining(String(vm))]);
 
     await lab.create(lab.manifest({ provider: await lab.executable(), stemcell: "new.tgz" }));
     expect(await lab.registries()).toEqual([]);

@@ -1,86 +1,49 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, rm } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, unlink } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
-import { syncDirectory } from "@slipway/kernel/atomic-file";
-import { type Clock, isoTime } from "@slipway/kernel/clock";
+import { syncDirectory, writeFileAtomic } from "@slipway/kernel/atomic-file";
+import type { Clock } from "@slipway/kernel/clock";
 import { SlipwayError, systemCode } from "@slipway/kernel/errors";
+import { ifThere } from "@slipway/kernel/files";
 import { acquireLock, type Lock, LockTimeout } from "@slipway/kernel/lock-file";
-import { DirectoryInUse, RegistryStopping, StateUnusable, WriteFailed } from "../errors.ts";
-import { LogFile } from "./log-file.ts";
-import { type Change, commitLine } from "./record.ts";
+import { DamagedState, DirectoryInUse, RegistryStopping, StateUnusable, WriteFailed } from "../errors.ts";
+import { ENTRY_FILE, entryText, fileOf, LEFTOVER, readEntry } from "./entry-file.ts";
+import { readOldLog } from "./old-log.ts";
 
-const LOG = "registry.log";
+const OLD_LOG = "registry.log";
 const LOCK_WAIT_MS = 500;
-/** More than this in one commit would make a line that is clumsy to read back; a single larger change stays whole. */
-const COMMIT_BYTES = 8 << 20;
-/** Below this much garbage a rewrite is not worth its time. */
-const GARBAGE_BYTES = 4 << 20;
 
 export interface StoreOptions {
   readonly dir: string;
   readonly clock: Clock;
 }
 
-interface Entry {
-  readonly settings: string;
-  /** What it takes in the log. */
-  readonly bytes: number;
-}
-
-interface Pending {
-  readonly change: Change;
-  readonly json: string;
-  readonly done: () => void;
-  readonly failed: (error: Error) => void;
-}
-
 /**
- * The entries in memory and, before that, on disk: a change is applied and acknowledged once its line is synced.
- * Changes that arrive while a sync is under way share the next one.
+ * The entries in memory and, before that, on disk, each in a file of its own: a change is seen and acknowledged once it
+ * is synced.
  */
 export class RegistryStore {
   readonly #dir: string;
   readonly #lock: Lock;
-  readonly #log: LogFile;
-  readonly #entries: Map<string, Entry>;
-  /** Where the incomplete last record was put, if there was one. */
-  readonly tornTail: string | undefined;
-  #liveBytes = 0;
-  #rewriteAbove = 0;
-  #queue: Pending[] = [];
-  #committing: Promise<void> | undefined;
+  readonly #entries: Map<string, string>;
+  /** The last change of each id that is being changed: one comes after the other. */
+  readonly #turns = new Map<string, Promise<void>>();
+  /** Ids whose change failed. Their files may have it all the same. */
+  readonly #doubtful = new Set<string>();
   #closed = false;
 
-  private constructor(
-    dir: string,
-    lock: Lock,
-    log: LogFile,
-    entries: Map<string, Entry>,
-    torn: string | undefined,
-  ) {
+  private constructor(dir: string, lock: Lock, entries: Map<string, string>) {
     this.#dir = dir;
     this.#lock = lock;
-    this.#log = log;
     this.#entries = entries;
-    this.tornTail = torn;
-    for (const entry of entries.values()) this.#liveBytes += entry.bytes;
   }
 
   static async open(options: StoreOptions): Promise<RegistryStore> {
     const dir = resolve(options.dir);
     const lock = await lockDirectory(dir, options.clock);
     try {
-      await removeLeftovers(dir);
-      const entries = new Map<string, Entry>();
-      let torn: string | undefined;
-      const aside = () => {
-        torn = join(dir, `${LOG}.torn-${isoTime(options.clock).replace(/[-:]/g, "")}`);
-        return torn;
-      };
-      const log = await LogFile.open(join(dir, LOG), aside, (change) =>
-        apply(entries, change, jsonOf(change)),
-      );
-      return new RegistryStore(dir, lock, log, entries, torn);
+      await takeOverLog(dir);
+      return new RegistryStore(dir, lock, await readEntries(dir));
     } catch (error) {
       await lock.release();
       throw error instanceof SlipwayError ? error : StateUnusable({ dir }, { cause: error });
@@ -92,96 +55,95 @@ export class RegistryStore {
   }
 
   get(id: string): string | undefined {
-    return this.#entries.get(id)?.settings;
+    return this.#entries.get(id);
   }
 
   put(id: string, settings: string): Promise<void> {
-    return this.#enqueue({ op: "put", id, settings });
+    return this.#change(id, settings);
   }
 
   delete(id: string): Promise<void> {
-    return this.#enqueue({ op: "delete", id });
+    return this.#change(id, undefined);
   }
 
   /** Finishes what was accepted, then lets go of the directory. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await this.#committing;
-    try {
-      await this.#log.close();
-    } finally {
-      await this.#lock.release();
-    }
+    this.#mend();
+    while (this.#turns.size > 0) await Promise.allSettled(this.#turns.values());
+    await this.#lock.release();
   }
 
-  #enqueue(change: Change): Promise<void> {
+  #change(id: string, settings: string | undefined): Promise<void> {
     if (this.#closed) return Promise.reject(RegistryStopping({ dir: this.#dir }));
-    return new Promise((done, failed) => {
-      this.#queue.push({ change, json: jsonOf(change), done, failed });
-      this.#committing ??= this.#commitAll();
+    return this.#inTurn(id, async () => {
+      try {
+        await write(this.#dir, id, settings);
+      } catch (cause) {
+        this.#doubtful.add(id);
+        throw WriteFailed({ path: this.#dir }, { cause });
+      }
+      if (settings === undefined) this.#entries.delete(id);
+      else this.#entries.set(id, settings);
+      this.#doubtful.delete(id);
+      this.#mend();
     });
   }
 
-  async #commitAll(): Promise<void> {
-    while (this.#queue.length > 0) await this.#commit(this.#takeBatch());
-    this.#committing = undefined;
+  /** The disk writes again: files whose change was refused get what was acknowledged. */
+  #mend(): void {
+    for (const id of this.#doubtful)
+      this.#inTurn(id, async () => {
+        if (!this.#doubtful.has(id)) return;
+        await write(this.#dir, id, this.#entries.get(id));
+        this.#doubtful.delete(id);
+      }).catch(() => undefined);
   }
 
-  #takeBatch(): readonly Pending[] {
-    let count = 0;
-    for (let size = 0; count < this.#queue.length; count++) {
-      size += this.#queue[count]?.json.length ?? 0;
-      if (count > 0 && size > COMMIT_BYTES) break;
-    }
-    return this.#queue.splice(0, count);
-  }
-
-  async #commit(batch: readonly Pending[]): Promise<void> {
-    try {
-      if (this.#log.damaged) await this.#log.replace(this.#snapshot());
-      await this.#log.append(commitLine(batch.map((pending) => pending.json)));
-    } catch (cause) {
-      const error = WriteFailed({ path: this.#log.path }, { cause });
-      for (const pending of batch) pending.failed(error);
-      return;
-    }
-    for (const pending of batch) {
-      this.#liveBytes += apply(this.#entries, pending.change, pending.json);
-      pending.done();
-    }
-    await this.#rewriteIfWorth();
-  }
-
-  async #rewriteIfWorth(): Promise<void> {
-    const garbage = this.#log.length - this.#liveBytes;
-    if (garbage <= Math.max(GARBAGE_BYTES, this.#liveBytes) || this.#log.length <= this.#rewriteAbove) return;
-    try {
-      await this.#log.replace(this.#snapshot());
-      this.#rewriteAbove = 0;
-    } catch {
-      // The long log is as good as the short one. Not again before it has grown by half.
-      this.#rewriteAbove = this.#log.length * 1.5;
-    }
-  }
-
-  #snapshot(): readonly Buffer[] {
-    return [...this.#entries].map(([id, { settings }]) => commitLine([jsonOf({ op: "put", id, settings })]));
+  #inTurn(id: string, work: () => Promise<void>): Promise<void> {
+    const turn = (this.#turns.get(id) ?? Promise.resolve()).catch(() => undefined).then(work);
+    this.#turns.set(id, turn);
+    const over = () => {
+      if (this.#turns.get(id) === turn) this.#turns.delete(id);
+    };
+    turn.then(over, over);
+    return turn;
   }
 }
 
-const jsonOf = (change: Change): string => JSON.stringify(change);
+async function write(dir: string, id: string, settings: string | undefined): Promise<void> {
+  const path = join(dir, fileOf(id));
+  if (settings !== undefined) return await writeFileAtomic(path, entryText({ id, settings }));
+  await ifThere(unlink(path));
+  await syncDirectory(dir);
+}
 
-/** Returns by how many bytes the live part of the log grew. */
-function apply(entries: Map<string, Entry>, change: Change, json: string): number {
-  const before = entries.get(change.id)?.bytes ?? 0;
-  if (change.op === "delete") {
-    entries.delete(change.id);
-    return -before;
+async function readEntries(dir: string): Promise<Map<string, string>> {
+  const entries = new Map<string, string>();
+  for (const name of await readdir(dir)) {
+    const path = join(dir, name);
+    // Full of settings.
+    if (LEFTOVER.test(name)) await rm(path, { force: true });
+    if (!ENTRY_FILE.test(name)) continue;
+    // A file put back from a backup may be readable by others; it holds passwords.
+    if (((await stat(path)).mode & 0o077) !== 0) await chmod(path, 0o600);
+    const entry = readEntry(name, await readFile(path));
+    if (typeof entry === "string") throw DamagedState({ where: path, why: entry });
+    entries.set(entry.id, entry.settings);
   }
-  const bytes = Buffer.byteLength(json);
-  entries.set(change.id, { settings: change.settings, bytes });
-  return bytes - before;
+  return entries;
+}
+
+/** Once: the log is there until every entry of it is on the disk. One with a torn end is put aside. */
+async function takeOverLog(dir: string): Promise<void> {
+  const path = join(dir, OLD_LOG);
+  const bytes = await ifThere(readFile(path));
+  if (bytes === undefined) return;
+  const { entries, torn } = readOldLog(path, bytes);
+  for (const [id, settings] of entries) await write(dir, id, settings);
+  await (torn ? rename(path, `${path}.torn`) : unlink(path));
+  await syncDirectory(dir);
 }
 
 async function lockDirectory(dir: string, clock: Clock): Promise<Lock> {
@@ -190,13 +152,6 @@ async function lockDirectory(dir: string, clock: Clock): Promise<Lock> {
     return await acquireLock(join(dir, "registry.lock"), { clock, waitMs: LOCK_WAIT_MS });
   } catch (cause) {
     throw LockTimeout.is(cause) ? DirectoryInUse({ dir }, { cause }) : StateUnusable({ dir }, { cause });
-  }
-}
-
-/** A rewrite cut short by a crash leaves its temporary file, full of settings. */
-async function removeLeftovers(dir: string): Promise<void> {
-  for (const name of await readdir(dir)) {
-    if (name.startsWith(`.${LOG}.`) && name.endsWith(".tmp")) await rm(join(dir, name), { force: true });
   }
 }
 
