@@ -17,7 +17,7 @@ import { updateDeployment } from "./update_deployment.ts";
 import { updateInstance } from "./update_instance.ts";
 import { updateStemcell } from "./update_stemcell.ts";
 
-/** What each type of task does. The index of the room. */
+/** What each type of task does: the table of operations. */
 export const operations = (tools: OperationContext): Readonly<Record<TaskType, TaskWork>> => ({
   update_deployment: updateDeployment(tools),
   delete_deployment: deleteDeployment(tools),

@@ -53,7 +53,7 @@ export interface TaskContext {
 /** The work of one type of task. Run again from the start after a crash. Returns the task's `result` text. */
 export type TaskWork = (params: JsonObject, context: TaskContext) => Promise<string>;
 
-/** The door the API uses. */
+/** What the API needs of the tasks. */
 export interface Tasks {
   enqueue(task: NewTask): Promise<number>;
   /** False when it is over already. */
