@@ -2,6 +2,7 @@ import { errorText } from "@slipway/kernel/errors";
 import { freshDatabase, testSealer } from "@slipway/testkit/database";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { findDeployment } from "./deployments.ts";
 import { withClient } from "./embedded/probe.ts";
 import { DatabaseNewer, MigrationFailed, StoreLost, StoreRefused } from "./errors.ts";
 import { MIGRATIONS, migrate } from "./migrations.ts";
@@ -42,6 +43,39 @@ describe("migrations", () => {
     const error = await failure(openStore({ sealer: testSealer, connection: base.connection }));
     expect(DatabaseNewer.is(error)).toBe(true);
     expect(errorText(error)).toContain("at version 999");
+  });
+
+  it("seals what earlier versions kept in plain text, and it is read as before", async () => {
+    await emptied();
+    const manifest = "name: shop\nproperties: {password: CANARY-manifest}\n";
+    await withClient(base.connection, async (client) => {
+      await migrate(client, MIGRATIONS.slice(0, 3));
+      await client.query(
+        "insert into deployments (name, canonical, manifest_text) values ('shop', 'shop', $1)",
+        [manifest],
+      );
+      await client.query(`insert into tasks (type, description, username, state, params) values
+        ('update_deployment', 'a', 'admin', 'processing', '{"manifest": "CANARY-waiting"}'),
+        ('update_deployment', 'b', 'admin', 'done', '{"manifest": "CANARY-over"}')`);
+      await client.query(`insert into intents (task_id, deployment, step, intent, state) values
+        (1, 'shop', 'create_vm', '{"env": "CANARY-open"}', 'open'),
+        (1, 'shop', 'create_vm', '{"env": "CANARY-closed"}', 'done')`);
+    });
+    const store = await openStore({ sealer: testSealer, connection: base.connection });
+    const kept = await withClient(base.connection, (client) =>
+      client.query(`select (select json_agg(t) from tasks t)::text || (select json_agg(i) from intents i)::text
+        || (select json_agg(d) from deployments d)::text as all`),
+    );
+    expect(JSON.stringify(kept.rows)).not.toContain("CANARY");
+    expect(await store.db.selectFrom("tasks").select("params_sealed").orderBy("id").execute()).toEqual([
+      { params_sealed: { manifest: "CANARY-waiting" } },
+      { params_sealed: {} },
+    ]);
+    expect(await store.db.selectFrom("intents").select(["step", "intent_sealed"]).execute()).toEqual([
+      { step: "create_vm", intent_sealed: { env: "CANARY-open" } },
+    ]);
+    expect((await findDeployment(store.db, "shop"))?.manifestText).toBe(manifest);
+    await store.close();
   });
 
   it("one that fails leaves the database as it was", async () => {

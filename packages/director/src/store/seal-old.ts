@@ -10,15 +10,20 @@ const PLACES = [
 
 /** What an earlier version wrote in plain text. To be called after the migration that made the columns. */
 export async function sealOld(client: pg.ClientBase, sealer: Sealer): Promise<void> {
+  let sealed = 0;
   for (const { table, column, key } of PLACES) {
     const { rows } = await client.query<{ key: string; value: string }>(
       `select ${key}::text as key, ${column} as value from ${table} where ${column} not like 'sealed:%'`,
     );
     for (const { key: which, value } of rows)
-      if (!isSealed(value))
+      if (!isSealed(value)) {
+        sealed += 1;
         await client.query(`update ${table} set ${column} = $1 where ${key}::text = $2`, [
           sealer.seal(value),
           which,
         ]);
+      }
   }
+  // Otherwise the plain rows would stay in the files for some time.
+  if (sealed > 0) await client.query(`vacuum full ${PLACES.map(({ table }) => table).join(", ")}`);
 }
