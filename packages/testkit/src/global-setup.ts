@@ -1,12 +1,12 @@
 import { spawn } from "node:child_process";
+import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { systemRandom } from "@slipway/kernel/random";
 import type { TestProject } from "vitest/node";
-import { RUN_VARIABLE } from "./run.ts";
-import { SEED_VARIABLE, whole } from "./sample.ts";
+// Vitest loads this file without the sources of other packages: it imports none of them.
+import { RUN_VARIABLE, SEED_VARIABLE, whole } from "./sample.ts";
 
 /**
  * Ends the database server that the workers of a run share and removes what they made, when the run is over, however
@@ -34,7 +34,7 @@ export function setup(project: TestProject): () => Promise<void> {
   const run = mkdtempSync(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-run-"));
   chmodSync(run, 0o711);
   process.env[RUN_VARIABLE] = run;
-  const seed = process.env[SEED_VARIABLE] ?? systemRandom.hex(4);
+  const seed = process.env[SEED_VARIABLE] ?? createHash("sha256").update(run).digest("hex").slice(0, 8);
   process.env[SEED_VARIABLE] = seed;
   project.vitest.logger.log(
     whole()

@@ -4,9 +4,9 @@ import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemCode } from "@slipway/kernel/errors";
 import { withLock } from "@slipway/kernel/lock-file";
+import { RUN_VARIABLE } from "./sample.ts";
 
 /** Names the directory that the workers of one test run share. `global-setup.ts` makes it and removes it. */
-export const RUN_VARIABLE = "SLIPWAY_TEST_RUN";
 
 /**
  * What takes time to make is made once per test run: by the worker that asks first, while the others wait for it.
