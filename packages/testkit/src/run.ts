@@ -6,8 +6,6 @@ import { systemCode } from "@slipway/kernel/errors";
 import { withLock } from "@slipway/kernel/lock-file";
 import { RUN_VARIABLE } from "./sample.ts";
 
-/** Names the directory that the workers of one test run share. `global-setup.ts` makes it and removes it. */
-
 /**
  * What takes time to make is made once per test run: by the worker that asks first, while the others wait for it.
  * `make` gets a path of its own and answers where the thing is. A worker that dies while it makes the thing leaves it

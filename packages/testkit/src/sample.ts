@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 export const SCOPE_VARIABLE = "SLIPWAY_TEST";
 /** Chosen by `global-setup.ts` when nobody has: the same seed takes the same sample and the same random numbers. */
 export const SEED_VARIABLE = "SLIPWAY_SEED";
-/** The directory of a run, which its workers share. */
+/** Names the directory that the workers of one test run share. `global-setup.ts` makes it and removes it. */
 export const RUN_VARIABLE = "SLIPWAY_TEST_RUN";
 
 /** Whether everything is to be run: `npm test` takes a sample of what is long. */

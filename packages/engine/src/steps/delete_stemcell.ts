@@ -14,7 +14,12 @@ export interface StemcellRemoval {
   readonly force: boolean;
 }
 
-export const deleteStemcell = rerunStep<StemcellRemoval, void, StemcellRemoval>({
+interface Deleted {
+  /** Why it may still be in the cloud. */
+  readonly left: string | undefined;
+}
+
+export const deleteStemcell = rerunStep<StemcellRemoval, Deleted, StemcellRemoval>({
   name: "delete_stemcell",
   subject: "stemcell",
   calls: ["cpi delete_stemcell"],
@@ -25,13 +30,24 @@ export const deleteStemcell = rerunStep<StemcellRemoval, void, StemcellRemoval>(
       await cloudOf(context, cpi).deleteStemcell(cid, { requestId: newRequestId(context), signal, log });
     } catch (error) {
       signal.throwIfAborted();
-      if (!force && !refusedAs(error, "StemcellNotFound")) throw error;
-      context.debug(
-        `deleting stemcell ${cid} from the cloud failed and was passed over: ${messageTrail(error)}`,
-      );
+      if (refusedAs(error, "StemcellNotFound")) return { left: undefined };
+      if (!force) throw error;
+      return { left: messageTrail(error) };
     }
+    return { left: undefined };
   },
-  record: ({ cid, cpi }, _, writes) => writes.removeStemcell(cid, cpi),
+  record: ({ name, version, cid, cpi }, { left }, writes) => {
+    writes.removeStemcell(cid, cpi);
+    if (left === undefined) return;
+    writes.addStray({
+      kind: "stemcell",
+      cpi,
+      requestId: cid,
+      about: `stemcell ${name}/${version} with the cid ${cid}`,
+      why: `its record was deleted by force, and the CPI did not delete it: ${left}`,
+      addresses: [],
+    });
+  },
   event: ({ name, version }) => ({
     action: "delete",
     objectType: "stemcell",
