@@ -73,7 +73,7 @@ describe("the engine, before anything is made", () => {
     ["unix:///nowhere/docker.sock", EngineAbsent, /no such socket/],
     ["tcp://127.0.0.1:1", EngineAbsent, /nobody listens/],
     ["ssh://somebody@engine", BadDockerHost, /no address of an engine/],
-    ["tcp://192.0.2.1:2375", BadDockerHost, /nothing protects/],
+    ["tcp://192.0.2.1:2375", BadDockerHost, /would not be encrypted/],
   ])("%s is refused in words of `up`", async (host, kind, said) => {
     const refused = asked(host);
     await expect(refused).rejects.toSatisfy(kind.is);
