@@ -77,10 +77,11 @@ async function nextDatabase({ command }: Server): Promise<string> {
     await command(`create database ${name} template ${TEMPLATE} strategy file_copy`);
     return name;
   };
-  const name = await (spare ?? make());
+  // Taken before anybody waits: two that ask at the same time must not get the same one.
+  const mine = spare ?? make();
   spare = make();
   spare.catch(() => undefined);
-  return name;
+  return await mine;
 }
 
 /** The same for all: nothing in a test is a secret. */

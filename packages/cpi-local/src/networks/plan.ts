@@ -58,6 +58,10 @@ const HOST_END = "sw-";
 /** Whether an interface of the host is the other end of some sandbox's. */
 export const isHostEnd = (link: string): boolean => /^sw-[0-9a-f]{10}$/.test(link);
 
+/** The host's end of a sandbox's interface in that network. */
+export const hostEndOf = (cid: string, network: string): string =>
+  `${HOST_END}${createHash("sha256").update(`${cid}\0${network}`).digest("hex").slice(0, 10)}`;
+
 function routed(cid: string, known: readonly (readonly [string, Network & { ip: string }])[]) {
   const inside = ["link set lo up"];
   const outside: string[] = [];
@@ -70,7 +74,7 @@ function routed(cid: string, known: readonly (readonly [string, Network & { ip: 
     mustBeAddress(name, gateway);
     if (gateway === ip) throw AddressRefused({ network: name, ip, why: "it is the gateway's" });
     const eth = `eth${at}`;
-    const link = `${HOST_END}${createHash("sha256").update(`${cid}\0${name}`).digest("hex").slice(0, 10)}`;
+    const link = hostEndOf(cid, name);
     links.push(link);
     inside.push(
       `link add ${eth} type veth peer name ${link} netns /proc/self/fd/8`,

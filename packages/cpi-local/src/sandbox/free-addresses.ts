@@ -3,7 +3,7 @@ import { type Cloud, place } from "../cloud.ts";
 import { AddressRefused, NetworkSetupFailed } from "../errors.ts";
 import { contains } from "../networks/ipv4.ts";
 import { AGENT_PORT, listenersOn } from "../networks/listeners.ts";
-import { isHostEnd } from "../networks/plan.ts";
+import { hostEndOf, isHostEnd } from "../networks/plan.ts";
 import { allVms, readRecord, type VmRecord, vmDir } from "../vm-record.ts";
 import { runningIn } from "./identity.ts";
 
@@ -45,10 +45,25 @@ interface Shown {
   readonly ifname?: string;
 }
 
+const LOOK_AGAIN_MS = 50;
+const PATIENCE_MS = 30_000;
+
+/** The kernel takes the network of a sandbox that was stopped apart in its own time. */
+async function routesWithoutOwn(cloud: Cloud, cid: string, record: VmRecord): Promise<readonly Shown[]> {
+  const own = record.addresses.map(({ network }) => hostEndOf(cid, network));
+  const since = cloud.clock.monotonic();
+  for (;;) {
+    const routes = await shown(cloud, cid, ["-4", "route", "show", "table", "main"]);
+    const left = routes.some(({ dev = "" }) => own.includes(dev));
+    if (!left || cloud.clock.monotonic() - since > PATIENCE_MS) return routes;
+    await cloud.clock.sleep(LOOK_AGAIN_MS);
+  }
+}
+
 /** No address of the host's, and none that the host has another way to than its default. */
 async function mustBeUnknown(cloud: Cloud, cid: string, record: VmRecord): Promise<void> {
+  const routes = await routesWithoutOwn(cloud, cid, record);
   const links = await shown(cloud, cid, ["-4", "addr"]);
-  const routes = await shown(cloud, cid, ["-4", "route", "show", "table", "main"]);
   for (const { network, ip } of record.addresses) {
     const own = links.find((link) => link.addr_info?.some(({ local }) => local === ip));
     if (own !== undefined)
