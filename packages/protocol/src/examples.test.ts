@@ -36,7 +36,7 @@ const named = (examples: readonly MethodExample[]) =>
 describe("the frozen examples", () => {
   it("are all in folders that a test reads", () => {
     expect(exampleFolders()).toEqual(
-      ["drafts/2018-object", "drafts/a", "drafts/b", "errors", "hints", "invalid"].concat([
+      ["agent", "drafts/2018-object", "drafts/a", "drafts/b", "errors", "hints", "invalid"].concat([
         "registry",
         "settings",
         "stemcell",

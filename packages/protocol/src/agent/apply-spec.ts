@@ -1,6 +1,6 @@
 import * as v from "valibot";
 import { type JsonObject, json, jsonObject, mapOf, open, openWith } from "../schema/json.ts";
-import { hidden } from "../schema/marks.ts";
+import { hidden, secret } from "../schema/marks.ts";
 
 const archive = open({
   sha1: v.optional(v.nullable(v.string())),
@@ -17,6 +17,16 @@ const jobSpec = open({
   templates: v.optional(v.nullable(v.array(template))),
 });
 
+/** A compiled package. Where it is comes from a signed URL or from the blobstore. */
+const packageSource = open({
+  name: v.optional(v.nullable(v.string())),
+  version: v.optional(v.nullable(v.string())),
+  sha1: v.optional(v.nullable(v.string())),
+  blobstore_id: v.optional(v.nullable(v.string())),
+  signed_url: v.optional(v.nullable(secret(v.string()))),
+  blobstore_headers: v.optional(v.nullable(hidden(mapOf(json())))),
+});
+
 /** Opaque but for what belongs to the cloud. */
 const network = openWith(
   { cloud_properties: v.optional(hidden(json())) },
@@ -31,7 +41,7 @@ export const applySpec = open({
   id: v.optional(v.nullable(v.string())),
   az: v.optional(v.nullable(v.string())),
   job: v.optional(v.nullable(jobSpec)),
-  packages: v.optional(v.nullable(mapOf(jsonObject()))),
+  packages: v.optional(v.nullable(mapOf(packageSource))),
   networks: v.optional(v.nullable(mapOf(network))),
   resource_pool: v.optional(v.nullable(hidden(json()))),
   configuration_hash: v.optional(v.nullable(v.string())),

@@ -8,6 +8,35 @@ const user = v.strictObject({
   scopes: v.optional(doc(v.array(text("scope")), "default: `bosh.admin`")),
 });
 
+const https = (what: string) =>
+  v.pipe(
+    text(what),
+    v.check(
+      (url) => URL.canParse(url) && new URL(url).protocol === "https:",
+      `${what} must begin with https://`,
+    ),
+  );
+
+const httpUrl = (what: string) =>
+  v.pipe(
+    text(what),
+    v.check(
+      (url) => URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol),
+      `${what} must begin with https:// or http://`,
+    ),
+  );
+
+const percentage = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
+const natsUrl = v.pipe(
+  text("url"),
+  v.check(
+    (url) => URL.canParse(url) && new URL(url).protocol === "nats:" && new URL(url).hostname !== "",
+    "url must be of the form nats://host:port",
+  ),
+);
+
+const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65535));
+
 /** The Director's configuration file. Everything has a default; a key it does not know is a mistake. */
 export const directorConfig = v.strictObject({
   name: v.optional(doc(text("name"), "shown by `bosh env`; default: slipway")),
@@ -42,7 +71,60 @@ export const directorConfig = v.strictObject({
       port: v.optional(doc(v.pipe(v.number(), v.integer()), "where agents listen; default: 6868")),
       wait_timeout_s: v.optional(doc(v.number(), "how long a new agent may take; default: 600")),
       env: v.optional(doc(hidden(jsonObject()), "`bosh` part of every VM's env: blobstores, ntp")),
+      transport: v.optional(
+        doc(
+          v.picklist(["https", "nats"]),
+          "how agents of new VMs are reached; default: https. Others stay as they are until recreated",
+        ),
+      ),
     }),
+  ),
+  nats: v.optional(
+    doc(
+      v.strictObject({
+        server: v.optional(
+          doc(
+            v.strictObject({
+              program: v.optional(doc(text("program"), "default: nats-server, from the PATH")),
+              host: v.optional(doc(text("host"), "where it listens; default: 127.0.0.1")),
+              port: v.optional(doc(port, "default: 4222")),
+            }),
+            "a server that the Director starts and keeps running; default: `urls` names one that runs",
+          ),
+        ),
+        urls: v.optional(
+          doc(v.array(natsUrl), "by which the Director and agents reach it; default: where `server` listens"),
+        ),
+        ca: v.optional(
+          doc(
+            text("ca"),
+            "who signed the server's certificate: PEM, or the path of a file; default: the Director's authority",
+          ),
+        ),
+        client_ca: v.optional(
+          doc(
+            v.strictObject({
+              certificate: doc(text("certificate"), "PEM, or the path of a file"),
+              private_key: secret(doc(text("private_key"), "PEM, or the path of a file")),
+            }),
+            "who signs for the Director and agents; the server must trust it; default: the Director's authority",
+          ),
+        ),
+        blobs: v.optional(
+          doc(
+            v.strictObject({
+              host: v.optional(
+                doc(text("host"), "where it listens; default: that of `server`, or 127.0.0.1"),
+              ),
+              port: v.optional(doc(port, "default: 25250")),
+              url: v.optional(doc(https("url"), "by which agents reach it; default: where it listens")),
+            }),
+            "where agents on NATS get packages and put logs: the Director serves them",
+          ),
+        ),
+      }),
+      "agents that are clients of a NATS server; default: none",
+    ),
   ),
   director: v.optional(
     v.strictObject({
@@ -61,6 +143,12 @@ export const directorConfig = v.strictObject({
       enable_cpi_update_disk: v.optional(
         doc(v.boolean(), "disks change by the CPI's update_disk where it can; default: by copy"),
       ),
+      enable_snapshots: v.optional(
+        doc(
+          v.boolean(),
+          "`take-snapshot` takes snapshots of disks; default: it takes none, without an error",
+        ),
+      ),
       keep_unreachable_vms: v.optional(
         doc(
           v.boolean(),
@@ -74,6 +162,82 @@ export const directorConfig = v.strictObject({
       orphan_disk_days: v.optional(doc(v.number(), "age at which orphaned disks are deleted; default: 5")),
     }),
   ),
+  templates: v.optional(
+    v.strictObject({
+      ruby: v.optional(
+        doc(text("ruby"), "a Ruby of the system that renders job templates; default: the built-in one"),
+      ),
+    }),
+  ),
+  local_dns: v.optional(
+    doc(
+      v.strictObject({
+        enabled: v.optional(
+          doc(v.boolean(), "agents are told the names of all instances; default: they are not"),
+        ),
+        domain: v.optional(doc(text("domain"), "what all names end with; default: bosh")),
+        use_dns_addresses: v.optional(
+          doc(v.boolean(), "addresses are names for deployments that do not say; default: IPs"),
+        ),
+        include_index: v.optional(doc(v.boolean(), "instances have names by index too; default: by id only")),
+      }),
+      "names of instances, for `/etc/hosts` and the bosh-dns release",
+    ),
+  ),
+  health: v.optional(
+    doc(
+      v.strictObject({
+        enabled: v.optional(doc(v.boolean(), "agents are asked how they are; default: they are")),
+        interval_s: v.optional(
+          doc(v.pipe(v.number(), v.minValue(1)), "how often each agent is asked; default: 30"),
+        ),
+        unresponsive_after_s: v.optional(
+          doc(v.pipe(v.number(), v.minValue(1)), "silence after which an agent is unresponsive; default: 60"),
+        ),
+        at_once: v.optional(
+          doc(v.pipe(v.number(), v.integer(), v.minValue(1)), "agents asked at the same time; default: 64"),
+        ),
+        resurrection: v.optional(
+          v.strictObject({
+            enabled: v.optional(
+              doc(
+                v.boolean(),
+                "instances that are unresponsive or without a VM get a new one; default: they do",
+              ),
+            ),
+            minimum_down: v.optional(
+              doc(
+                v.pipe(v.number(), v.integer(), v.minValue(1)),
+                "so many instances of a deployment must be down before none of them is replaced; default: 5",
+              ),
+            ),
+            percent_down: v.optional(doc(percentage, "and so many percent of them; default: 20")),
+            window_s: v.optional(
+              doc(v.pipe(v.number(), v.minValue(0)), "how long one that was down counts; default: 600"),
+            ),
+            fleet_minimum_down: v.optional(
+              doc(
+                v.pipe(v.number(), v.integer(), v.minValue(1)),
+                "so many of all agents must be silent before nobody at all is replaced; default: 3",
+              ),
+            ),
+            fleet_percent_down: v.optional(doc(percentage, "and so many percent of them; default: 50")),
+          }),
+        ),
+        webhook: v.optional(
+          doc(
+            v.strictObject({
+              url: secret(doc(httpUrl("url"), "where alerts are posted as JSON")),
+              ca: v.optional(doc(text("ca"), "its CA: PEM, or the path of a file; default: the system's")),
+              authorization: v.optional(secret(doc(text("authorization"), "the header of that name"))),
+            }),
+            "who else is told of alerts; the Director's log always is",
+          ),
+        ),
+      }),
+      "watching instances, and replacing VMs that are gone or silent",
+    ),
+  ),
   registry: v.optional(
     v.strictObject({
       host: v.optional(
@@ -81,6 +245,21 @@ export const directorConfig = v.strictObject({
       ),
       port: v.optional(doc(v.pipe(v.number(), v.integer()), "default: 25777")),
     }),
+  ),
+  config_server: v.optional(
+    doc(
+      v.strictObject({
+        url: doc(https("url"), "CredHub, or another program with its `/v1/data`"),
+        ca: v.optional(doc(text("ca"), "its CA: PEM, or the path of a file; default: the system's")),
+        uaa: v.strictObject({
+          url: doc(https("url"), "who gives the tokens for it"),
+          client_id: text("client_id"),
+          client_secret: secret(text("client_secret")),
+          ca: v.optional(doc(text("ca"), "as above")),
+        }),
+      }),
+      "who has the values of `((variables))`; default: the Director itself",
+    ),
   ),
   database: v.optional(
     v.strictObject({

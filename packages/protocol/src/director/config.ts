@@ -26,8 +26,8 @@ export const configsQuery = open({
 
 /** `POST /configs`. */
 export const newConfig = open({
-  type: text("type"),
-  name: text("name"),
+  type: v.pipe(text("type"), v.maxLength(255)),
+  name: v.pipe(text("name"), v.maxLength(255)),
   content: hidden(v.string()),
   expected_latest_id: v.optional(
     v.nullable(doc(number, "refused with 412 if the latest has another id; 0: there is none yet")),

@@ -18,11 +18,22 @@ const ids = v.optional(v.nullable(v.array(integer(1))));
 /** The configs a deploy is made with: what the diff showed is what is deployed. */
 export const deployContext = open({ cloud_config_ids: ids, runtime_config_ids: ids });
 
+/** A mistake in manifest or configs. */
+export const deployProblem = open({
+  code: doc(v.number(), "upstream's number"),
+  where: v.string(),
+  problem: v.string(),
+  fix: v.string(),
+});
+
 /** `POST /deployments/:deployment/diff`. */
 export const deploymentDiff = open({
   context: v.optional(doc(deployContext, "to be sent back with the deploy")),
   diff: diffLines,
   error: v.optional(doc(v.string(), "why there is no diff; the deploy may go on without")),
+  problems: v.optional(
+    doc(v.array(deployProblem), "ours only: all that a deploy of this manifest will be refused for"),
+  ),
 });
 
 const redact = v.optional(doc(v.string(), "`false`: show properties as they are"));

@@ -21,12 +21,13 @@ export type OrphanDisk = v.InferOutput<typeof orphanDisk>;
 /** `GET /deployments/:deployment/disks`, ours: the persistent disks of a deployment. */
 export const deploymentDisk = open({
   ...common,
+  name: v.nullish(doc(v.string(), "of `persistent_disks`; empty: the disk that is mounted")),
   cpi: v.nullish(v.string()),
   index: v.nullish(doc(v.number(), "of the instance")),
   active: v.nullish(doc(v.boolean(), "it holds the data; another is new or about to be orphaned")),
   vm_cid: v.nullish(doc(v.string(), "the VM it is attached to")),
   hint: v.nullish(doc(json(), "what the agent was told of it, without secrets")),
-  mounted: v.nullish(v.boolean()),
+  mounted: v.nullish(doc(v.boolean(), "of a named disk: its agent has linked it")),
 });
 export type DeploymentDisk = v.InferOutput<typeof deploymentDisk>;
 

@@ -22,6 +22,19 @@ export const event = open({
 });
 export type Event = v.InferOutput<typeof event>;
 
+const given = v.optional(v.nullable(v.pipe(v.string(), v.maxLength(1_000))));
+
+/** `POST /events`: of health monitors. What happened is written down as of now. */
+export const newEvent = open({
+  action: v.pipe(v.string(), v.minLength(1), v.maxLength(100)),
+  object_type: v.pipe(v.string(), v.minLength(1), v.maxLength(100)),
+  object_name: given,
+  deployment: given,
+  instance: given,
+  error: given,
+  context: v.optional(v.nullable(jsonObject())),
+});
+
 /** `GET /events`: at most 200, the newest first. */
 export const eventsQuery = open({
   before_id: text,

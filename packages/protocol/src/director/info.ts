@@ -19,7 +19,12 @@ export const info = open({
   features: v.nullish(mapOf(open({ status: v.boolean(), extras: v.optional(jsonObject()) }))),
   slipway: v.nullish(
     doc(
-      open({ cpi_api_version: doc(v.number(), "the highest CPI API version the Director asks for") }),
+      open({
+        cpi_api_version: doc(v.number(), "the highest CPI API version the Director asks for"),
+        problems: v.optional(
+          doc(v.array(v.string()), "what keeps it from working at present: no space, no database"),
+        ),
+      }),
       "ours: other Directors have none",
     ),
   ),

@@ -64,6 +64,40 @@ export const deleteStemcellParams = v.object({
   force: v.boolean(),
 });
 
+/** As for stemcells. `rebase`: it gets the next version that is free. */
+export const updateReleaseParams = v.union([
+  v.object({ path: text("path"), fix: v.boolean(), rebase: v.boolean() }),
+  v.object({
+    location: text("location"),
+    sha1: v.optional(text("sha1")),
+    fix: v.boolean(),
+    rebase: v.boolean(),
+  }),
+]);
+/** Without a version: all of them. */
+export const deleteReleaseParams = v.object({
+  name: text("name"),
+  version: v.optional(text("version")),
+  force: v.boolean(),
+});
+
+export const exportReleaseParams = v.object({
+  deployment: text("deployment"),
+  release: text("release"),
+  version: text("version"),
+  stemcell_os: text("stemcell_os"),
+  stemcell_version: text("stemcell_version"),
+  /** The digest is a SHA-256; else a SHA-1. */
+  sha2: v.boolean(),
+  /** Empty: all. */
+  jobs: v.array(text("job")),
+});
+
+export const deleteArtifactsParams = v.object({
+  remove_all: v.boolean(),
+  keep_orphaned_disks: v.boolean(),
+});
+
 export const listVmsParams = v.object({ deployment: text("deployment") });
 
 export const attachDiskParams = v.object({
@@ -93,3 +127,39 @@ export const scanAndFixParams = v.object({
   instances: v.array(text("instance")),
 });
 export const deleteVmParams = v.object({ vm_cid: text("vm_cid") });
+
+export const fetchLogsParams = v.object({
+  deployment: text("deployment"),
+  /** Their ids. */
+  instances: v.array(text("instance")),
+  types: text("types"),
+  filters: v.array(text("filter")),
+});
+const sshTarget = {
+  deployment: text("deployment"),
+  group: v.optional(text("group")),
+  /** Ids or indexes; empty: all. */
+  instances: v.array(text("instance")),
+};
+export const sshParams = v.union([
+  v.object({ ...sshTarget, command: v.literal("setup"), user: text("user"), public_key: text("public_key") }),
+  v.object({ ...sshTarget, command: v.literal("cleanup"), user_regex: text("user_regex") }),
+]);
+
+export const runErrandParams = v.object({
+  deployment: text("deployment"),
+  errand: text("errand"),
+  keep_alive: v.boolean(),
+  when_changed: v.boolean(),
+  /** Empty: all. */
+  instances: v.array(v.object({ group: text("group"), id: v.optional(text("id")) })),
+});
+
+/** `POST .../snapshots`: of one instance, by its id, or of all. */
+export const createSnapshotParams = v.object({ deployment: text("deployment"), instance: text("instance") });
+export const snapshotDeploymentParams = v.object({ deployment: text("deployment") });
+export const deleteSnapshotParams = v.object({
+  deployment: text("deployment"),
+  snapshot_cid: text("snapshot_cid"),
+});
+export const deleteDeploymentSnapshotsParams = v.object({ deployment: text("deployment") });

@@ -12,6 +12,10 @@ export type TaskType =
   | "delete_deployment"
   | "update_stemcell"
   | "delete_stemcell"
+  | "update_release"
+  | "delete_release"
+  | "export_release"
+  | "delete_artifacts"
   | "update_instance"
   | "instances"
   | "vms"
@@ -23,7 +27,14 @@ export type TaskType =
   | "cck_scan"
   | "cck_apply"
   | "cck_scan_and_fix"
-  | "renew_certificates";
+  | "renew_certificates"
+  | "fetch_logs"
+  | "ssh"
+  | "run_errand"
+  | "create_snapshot"
+  | "snapshot_deployment"
+  | "delete_snapshot"
+  | "delete_deployment_snapshots";
 
 /** `GET /tasks/:id`. Times are whole seconds: the CLI takes nothing else. */
 export const task = open({

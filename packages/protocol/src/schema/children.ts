@@ -42,7 +42,18 @@ function effective(schema: Schema): Loose {
   return last === undefined || last === self ? self : effective(last as unknown as Schema);
 }
 
+/** Every message is walked, and schemas do not change. */
+const known = new WeakMap<Schema, Shape>();
+
 export function shapeOf(schema: Schema): Shape {
+  const before = known.get(schema);
+  if (before !== undefined) return before;
+  const shape = readShape(schema);
+  known.set(schema, shape);
+  return shape;
+}
+
+function readShape(schema: Schema): Shape {
   const s = effective(schema);
   switch (s.type) {
     case "object":

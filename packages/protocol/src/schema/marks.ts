@@ -24,13 +24,25 @@ interface PipeItem {
 const pipeOf = (schema: Schema): readonly PipeItem[] =>
   "pipe" in schema ? (schema.pipe as readonly PipeItem[]) : [];
 
+/** Asked for every part of every message. */
+const known = new WeakMap<Schema, Mark | "none">();
+
 export function markOf(schema: Schema): Mark | undefined {
+  let mark = known.get(schema);
+  if (mark === undefined) {
+    mark = readMark(schema) ?? "none";
+    known.set(schema, mark);
+  }
+  return mark === "none" ? undefined : mark;
+}
+
+function readMark(schema: Schema): Mark | undefined {
   for (const item of pipeOf(schema)) {
     const mark = item.kind === "metadata" ? item.metadata?.mark : undefined;
     if (mark === "secret" || mark === "hidden") return mark;
     // A pipe of pipes: the marks of the inner one count.
     if (item.kind === "schema" && (item as unknown) !== schema) {
-      const inner = "pipe" in item ? markOf(item as unknown as Schema) : undefined;
+      const inner = "pipe" in item ? readMark(item as unknown as Schema) : undefined;
       if (inner !== undefined) return inner;
     }
   }

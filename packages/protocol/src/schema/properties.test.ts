@@ -1,4 +1,5 @@
 import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { rounds } from "@slipway/testkit/sample";
 import { DOCUMENTS, fits, METHOD_VERSIONS } from "@slipway/testkit/wire-documents";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -26,6 +27,7 @@ function everySchema(): readonly (readonly [string, Schema])[] {
 }
 
 const SCHEMAS = everySchema();
+const RUNS = rounds({ sample: 20, all: 60 });
 
 describe.each(SCHEMAS)("%s", (_, schema) => {
   const values = arbitraryFor(schema);
@@ -39,7 +41,7 @@ describe.each(SCHEMAS)("%s", (_, schema) => {
         const checked = check(schema, travelled);
         expect(checked.ok && checked.value === travelled).toBe(true);
       }),
-      { numRuns: 60 },
+      { numRuns: RUNS },
     );
   });
 
@@ -52,7 +54,7 @@ describe.each(SCHEMAS)("%s", (_, schema) => {
         ).toBe(true);
         expect(JSON.stringify(redact(schema, JSON.parse(text)))).toBe(text);
       }),
-      { numRuns: 60 },
+      { numRuns: RUNS },
     );
   });
 

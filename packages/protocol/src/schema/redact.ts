@@ -76,7 +76,7 @@ function* stringsIn(value: unknown): Generator<string> {
 
 /** The password inside a URL is a secret on its own, as written and as meant. */
 function passwordsInUrl(text: string): readonly string[] {
-  const found = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s]*?:([^/@\s]+)@/i.exec(text)?.[1];
+  const found = /^[a-z][a-z0-9+.-]*:\/\/[^/@\s:]*:([^/@\s]+)@/i.exec(text)?.[1];
   return found === undefined ? [] : [found, safeDecode(found)];
 }
 

@@ -30,6 +30,9 @@ export const updateSettings = open({
   disk_associations: v.optional(v.nullable(v.array(open({ name: v.string(), cid: v.string() })))),
   blobstores: v.optional(v.nullable(v.array(blobstore))),
   mbus: v.optional(v.nullable(mbus)),
+  disks: v.optional(
+    doc(v.nullable(disks), "a draft's: all disks of the VM, with their hints; upstream agents ignore it"),
+  ),
 });
 export type UpdateSettings = v.InferOutput<typeof updateSettings>;
 

@@ -37,7 +37,12 @@ const envBosh = openWith(
       v.nullable(open({ tmpfs: v.optional(v.boolean()), tmpfs_size: v.optional(v.string()) })),
     ),
     run_dir: v.optional(v.nullable(open({ tmpfs_size: v.optional(v.string()) }))),
-    agent: v.optional(doc(v.nullable(jsonObject()), "`settings.tmpfs` keeps the settings off the disk")),
+    agent: v.optional(
+      doc(
+        v.nullable(jsonObject()),
+        "`settings.tmpfs` keeps the settings off the disk; `acts_as`: for tests, see docs",
+      ),
+    ),
     parallel: v.optional(doc(v.nullable(v.number()), "downloads at once")),
     group: v.optional(v.string()),
     groups: v.optional(v.nullable(v.array(v.string()))),

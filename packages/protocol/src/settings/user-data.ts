@@ -10,7 +10,11 @@ export const registryUserData = open({
   server: v.optional(
     v.nullable(open({ name: doc(v.string(), "registry key, for agents that use the server name") })),
   ),
-  registry: open({ endpoint: doc(secret(v.string()), "URL with credentials, or a file path") }),
+  registry: open({
+    endpoint: doc(secret(v.string()), "URL with credentials, or a file path"),
+    user: v.optional(doc(v.nullable(v.string()), "of the first design's sample; others ignore it")),
+    password: v.optional(doc(v.nullable(secret(v.string())), "beside `user`")),
+  }),
   dns: v.optional(v.nullable(open({ nameserver: v.optional(v.nullable(v.array(v.string()))) }))),
   networks: v.optional(v.nullable(networks)),
 });
@@ -46,13 +50,20 @@ export function readUserData(value: unknown): ParsedUserData {
 }
 
 /** Metadata services serve user-data as JSON, or as URL-safe base64 without padding, sometimes in quotes. */
-export function parseUserData(source: string): ParsedUserData {
-  const direct = tryJson(source);
-  if (direct !== undefined) return readUserData(direct);
-  const decoded = tryJson(decodeBase64Url(source.replaceAll('"', "").trim()));
-  if (decoded !== undefined) return readUserData(decoded);
-  return { ok: false, problems: ["user-data is neither JSON nor URL-safe base64 of JSON"] };
+export function userDataJson(source: string): string | undefined {
+  const texts = [source, decodeBase64Url(source.replaceAll('"', "").trim())];
+  return texts.find((text) => tryJson(text) !== undefined);
 }
+
+export function parseUserData(source: string): ParsedUserData {
+  const text = userDataJson(source);
+  return text === undefined ? NOT_JSON : readUserData(tryJson(text));
+}
+
+export const NOT_JSON = {
+  ok: false,
+  problems: ["user-data is neither JSON nor URL-safe base64 of JSON"],
+} as const satisfies ParsedUserData;
 
 export const encodeUserData = (value: UserData): string =>
   JSON.stringify(value.form === "settings" ? value.settings : value.userData);

@@ -8,5 +8,6 @@ export const apply = message({
   args: [messageArg("spec", applySpec, "see the apply spec")],
   mode: "task",
   result: v.literal("applied"),
+  cancellable: true,
   upstream: true,
 });

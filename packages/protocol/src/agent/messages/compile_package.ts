@@ -1,5 +1,6 @@
 import * as v from "valibot";
-import { jsonObject } from "../../schema/json.ts";
+import { open } from "../../schema/json.ts";
+import { compileDependencies } from "../compile-dependencies.ts";
 import { message, messageArg } from "../message.ts";
 
 export const compilePackage = message({
@@ -10,9 +11,10 @@ export const compilePackage = message({
     messageArg("digest", v.string(), "of the source"),
     messageArg("name", v.string(), ""),
     messageArg("version", v.string(), ""),
-    messageArg("dependencies", v.nullable(jsonObject()), ""),
+    messageArg("dependencies", v.nullable(compileDependencies), "compiled packages by name"),
   ],
   mode: "task",
-  result: jsonObject(),
+  cancellable: true,
+  result: open({ result: open({ blobstore_id: v.string(), sha1: v.string() }) }),
   upstream: true,
 });

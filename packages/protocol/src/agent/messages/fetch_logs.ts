@@ -11,5 +11,6 @@ export const fetchLogs = message({
   ],
   mode: "task",
   result: open({ blobstore_id: v.string(), sha1: v.string() }),
+  cancellable: true,
   upstream: true,
 });

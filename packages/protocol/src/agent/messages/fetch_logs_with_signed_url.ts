@@ -20,5 +20,6 @@ export const fetchLogsWithSignedUrl = message({
   ],
   mode: "task",
   result: open({ sha1: v.string() }),
+  cancellable: true,
   upstream: true,
 });

@@ -8,5 +8,6 @@ export const prepare = message({
   args: [messageArg("spec", applySpec, "see the apply spec")],
   mode: "task",
   result: v.literal("prepared"),
+  cancellable: true,
   upstream: true,
 });

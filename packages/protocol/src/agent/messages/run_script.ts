@@ -16,5 +16,6 @@ export const runScript = message({
   ],
   mode: "task",
   result: jsonObject(),
+  cancellable: true,
   upstream: true,
 });

@@ -7,5 +7,6 @@ export const stop = message({
   args: [],
   mode: "task",
   result: v.literal("stopped"),
+  cancellable: true,
   upstream: true,
 });

@@ -1,0 +1,51 @@
+import * as v from "valibot";
+import { open } from "../schema/json.ts";
+import { doc } from "../schema/marks.ts";
+
+const text = v.nullish(v.string());
+const number = v.nullish(v.number());
+
+/** An instance, and what is wrong with it. */
+export const instanceHealth = open({
+  deployment: v.string(),
+  instance_group: v.string(),
+  index: v.number(),
+  id: v.string(),
+  state: doc(v.string(), "desired: `started`, `stopped` or `detached`"),
+  health: doc(
+    v.string(),
+    "`healthy`, `unresponsive`, `no_vm`, `refused`, `disk_not_mounted`, `failing`, `unfinished`, `ignored`, `detached` or `unknown`",
+  ),
+  since: v.nullish(doc(v.string(), "`2026-01-31T12:00:00Z`; of one that is unresponsive: its last answer")),
+  problems: doc(v.array(v.string()), "what is wrong, the worst first"),
+  action: v.nullish(doc(v.string(), "what is being done, or why nothing is")),
+  task: v.nullish(doc(v.number(), "that replaces its VM")),
+  vm_cid: text,
+  agent_id: text,
+  agent_url: text,
+  last_contact: v.nullish(
+    doc(v.string(), "when its agent answered last; null: not since the Director started"),
+  ),
+  certificate_until: v.nullish(doc(v.string(), "when its agent's certificate ends")),
+  resurrection_paused: v.nullish(v.boolean()),
+});
+export type InstanceHealth = v.InferOutput<typeof instanceHealth>;
+
+/** `GET /health`, ours: the fleet, as the last round of the Director's health monitor has found it. */
+export const health = open({
+  enabled: doc(v.boolean(), "false: by configuration nobody is watched"),
+  at: v.nullish(doc(v.string(), "of the last round; null: there was none yet")),
+  interval_s: number,
+  unresponsive_after_s: number,
+  resurrection: open({
+    enabled: doc(
+      v.boolean(),
+      "VMs are replaced, as far as the Director's configuration and `update-resurrection` go",
+    ),
+    held: v.nullish(doc(v.string(), "why none is replaced at present")),
+  }),
+  instances: v.array(instanceHealth),
+});
+export type Health = v.InferOutput<typeof health>;
+
+export const healthQuery = open({ deployment: v.optional(doc(v.string(), "only its instances")) });
