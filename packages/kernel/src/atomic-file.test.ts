@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { bundleScript, Child } from "@slipway/testkit/child";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { syncDirectory, writeFileAtomic } from "./atomic-file.ts";
+import { replaceFile, syncDirectory, writeFileAtomic } from "./atomic-file.ts";
 import { systemCode } from "./errors.ts";
 
 let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
@@ -16,30 +16,33 @@ beforeEach(async () => {
 });
 afterEach(() => directory.remove());
 
-describe("an atomic write", () => {
+describe.each([
+  ["an atomic write", writeFileAtomic],
+  ["an atomic write that waits for no disk", replaceFile],
+])("%s", (_, write) => {
   it("makes a file with the content that only its owner may read, and nothing beside it", async () => {
-    await writeFileAtomic(file, '{"a":1}');
+    await write(file, '{"a":1}');
     expect(await readFile(file, "utf8")).toBe('{"a":1}');
     expect((await stat(file)).mode & 0o777).toBe(0o600);
     expect(await files()).toEqual(["hints.json"]);
   });
 
   it("takes bytes and another mode", async () => {
-    await writeFileAtomic(file, Uint8Array.from([0, 255, 10]), 0o400);
+    await write(file, Uint8Array.from([0, 255, 10]), 0o400);
     expect([...(await readFile(file))]).toEqual([0, 255, 10]);
     expect((await stat(file)).mode & 0o777).toBe(0o400);
   });
 
   it("tightens the mode of a file that was open to others", async () => {
     await writeFile(file, "old", { mode: 0o644 });
-    await writeFileAtomic(file, "new");
+    await write(file, "new");
     expect((await stat(file)).mode & 0o777).toBe(0o600);
   });
 
   it("shows readers the old content or the new, whole, whoever writes at the same time", async () => {
     const content = (n: number) => `${n}:`.repeat(20_000 + n * 1000);
     const valid = new Set(Array.from({ length: 40 }, (_, n) => content(n)));
-    await writeFileAtomic(file, content(0));
+    await write(file, content(0));
     let writing = true;
     let reads = 0;
     const reader = async () => {
@@ -49,7 +52,7 @@ describe("an atomic write", () => {
       }
     };
     const writer = async (from: number) => {
-      for (let n = from; n < from + 20; n++) await writeFileAtomic(file, content(n));
+      for (let n = from; n < from + 20; n++) await write(file, content(n));
     };
     const writers = Promise.all([writer(0), writer(20)]).finally(() => {
       writing = false;

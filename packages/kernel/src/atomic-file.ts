@@ -12,6 +12,20 @@ export async function writeFileAtomic(
   content: string | Uint8Array,
   mode = 0o600,
 ): Promise<void> {
+  await replace(path, content, mode, true);
+  await syncDirectory(dirname(path));
+}
+
+/** The same for what may be lost with the power: a reader sees the old content or the new, and nobody waits for the disk. */
+export const replaceFile = (path: string, content: string | Uint8Array, mode = 0o600): Promise<void> =>
+  replace(path, content, mode, false);
+
+async function replace(
+  path: string,
+  content: string | Uint8Array,
+  mode: number,
+  durable: boolean,
+): Promise<void> {
   const temporary = join(dirname(path), `.${basename(path)}.${systemRandom.hex(6)}.tmp`);
   try {
     await withFile(
@@ -20,7 +34,7 @@ export async function writeFileAtomic(
       mode,
       async (file) => {
         await file.writeFile(content);
-        await file.sync();
+        if (durable) await file.sync();
       },
     );
     await rename(temporary, path);
@@ -28,7 +42,6 @@ export async function writeFileAtomic(
     await unlink(temporary).catch(() => undefined);
     throw error;
   }
-  await syncDirectory(dirname(path));
 }
 
 /** A rename or unlink is durable only once its directory is. */

@@ -9,8 +9,10 @@ export interface ErrorDefinition<P> {
   readonly kind: ErrorKind;
   /** What happened, while doing what, to which thing. Never a secret. */
   readonly message: (params: P) => string;
-  /** What the operator does next. `{id}` becomes the parameter of that name. */
+  /** What the operator does next. `{id}` becomes the parameter of that name. Empty where the message says it all. */
   readonly next: string;
+  /** What was typed is wrong: a program that prints it ends with 2. */
+  readonly typed?: true;
   /** Upstream's number for it, which users of the `bosh` CLI know. */
   readonly number?: number | ((params: P) => number);
   /** Of the HTTP reply it becomes, where 400 does not say it. */
@@ -24,7 +26,7 @@ export interface ErrorFactory<P> extends ErrorDefinition<P> {
   readonly paramsOf: (error: unknown) => P | undefined;
 }
 
-interface MadeError extends Pick<ErrorDefinition<never>, "code" | "kind" | "next"> {
+interface MadeError extends Pick<ErrorDefinition<never>, "code" | "kind" | "next" | "typed"> {
   readonly message: string;
   readonly number: number | undefined;
   readonly status: number | undefined;
@@ -36,6 +38,7 @@ export class SlipwayError extends Error {
   readonly code: string;
   readonly kind: ErrorKind;
   readonly next: string;
+  readonly typed: boolean;
   readonly number: number | undefined;
   readonly status: number | undefined;
 
@@ -44,6 +47,7 @@ export class SlipwayError extends Error {
     this.code = made.code;
     this.kind = made.kind;
     this.next = made.next;
+    this.typed = made.typed === true;
     this.number = made.number;
     this.status = made.status;
   }
@@ -54,11 +58,14 @@ export function defineError<P>(definition: ErrorDefinition<P>): ErrorFactory<P> 
   const make = (params: P, options?: { readonly cause?: unknown }) => {
     const of = (value: number | ((given: P) => number) | undefined) =>
       typeof value === "function" ? value(params) : value;
-    const { code, kind } = definition;
+    const { code, kind, typed } = definition;
     const next = filled(definition.next, params);
     const message = definition.message(params);
     const [number, status] = [of(definition.number), of(definition.status)];
-    const error = new SlipwayError({ code, kind, next, message, number, status }, options?.cause);
+    const error = new SlipwayError(
+      { code, kind, next, message, number, status, ...(typed && { typed }) },
+      options?.cause,
+    );
     made.set(error, params);
     return error;
   };
@@ -107,7 +114,7 @@ export function errorText(error: unknown): string {
   if (!(error instanceof SlipwayError)) return messageTrail(error) || "unknown error";
   const lines = [`${error.code} ${error.message}`];
   if (error.cause !== undefined) lines.push(`  caused by: ${messageTrail(error.cause)}`);
-  lines.push(`  next: ${error.next}`);
+  if (error.next !== "") lines.push(`  next: ${error.next}`);
   return lines.join("\n");
 }
 

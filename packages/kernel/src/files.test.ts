@@ -1,8 +1,10 @@
-import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rmdir, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { needs } from "@slipway/testkit/needs";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { expect, it, onTestFinished } from "vitest";
-import { exists, ifThere } from "./files.ts";
+import { mustRun, systemExec } from "./exec.ts";
+import { exists, ifThere, makeDirectories } from "./files.ts";
 
 async function place(): Promise<string> {
   const { path, remove } = await temporaryDirectory();
@@ -28,3 +30,30 @@ it("what is there is handed on, other trouble is not taken for absence", async (
   expect(await ifThere(readFile(join(dir, "none"), "utf8"))).toBeUndefined();
   await expect(ifThere(readFile(join(dir, "folder"), "utf8"))).rejects.toThrow(/EISDIR/);
 });
+
+it("directories are made with all above them, once, also by several at a time", async () => {
+  const dir = await place();
+  const path = join(dir, "a", "b", "c");
+  await Promise.all([makeDirectories(path), makeDirectories(path), makeDirectories(join(dir, "a", "d"))]);
+  await makeDirectories(path);
+  expect(await exists(path)).toBe(true);
+  await writeFile(join(dir, "file"), "");
+  await expect(makeDirectories(join(dir, "file"))).rejects.toThrow("EEXIST");
+  await expect(makeDirectories(join(dir, "file", "below"))).rejects.toThrow("ENOTDIR");
+});
+
+it.runIf(needs("root-mounts", process.getuid?.() === 0, "it takes root to mount"))(
+  "no directory is made in one that is mounted and was deleted",
+  async () => {
+    const dir = await place();
+    const [source, target] = [join(dir, "source"), join(dir, "target")];
+    await mkdir(source);
+    await mkdir(target);
+    await mustRun(systemExec, "preparing", "mount", ["--bind", source, target]);
+    onTestFinished(async () => {
+      await mustRun(systemExec, "cleaning up", "umount", [target]);
+    });
+    await rmdir(source);
+    await expect(makeDirectories(join(target, "inside", "deeper"))).rejects.toThrow("ENOENT");
+  },
+);

@@ -1,4 +1,5 @@
-import { lstat } from "node:fs/promises";
+import { lstat, mkdir, stat } from "node:fs/promises";
+import { dirname } from "node:path";
 import { systemCode } from "./errors.ts";
 
 /** What the work of a file system comes to; undefined when the thing is not there. */
@@ -15,3 +16,22 @@ export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
 export const exists = async (path: string): Promise<boolean> => (await ifThere(lstat(path))) !== undefined;
 
 const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "");
+
+/**
+ * A directory, with all above it. Node's own way never ends where a directory above is mounted and was deleted: it is
+ * there, and nothing can be made in it.
+ */
+export async function makeDirectories(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === "EEXIST" && (await stat(path)).isDirectory()) return;
+    if (code !== "ENOENT" || dirname(path) === path) throw error;
+    await makeDirectories(dirname(path));
+    // Somebody else may have made it in this moment.
+    await mkdir(path).catch((second: unknown) => {
+      if (systemCode(second) !== "EEXIST") throw second;
+    });
+  }
+}

@@ -36,10 +36,13 @@ function stat(pid: number): { state: string; started: string } | undefined {
   return text === "" ? undefined : { state: fields[0] ?? "", started: fields[19] ?? "" };
 }
 
-export function ownIdentity(): ProcessIdentity {
+export const ownIdentity = (): ProcessIdentity => identityOf(process.pid);
+
+/** Of a process in this pid namespace. */
+export function identityOf(pid: number): ProcessIdentity {
   return {
-    pid: process.pid,
-    started: stat(process.pid)?.started ?? "",
+    pid,
+    started: stat(pid)?.started ?? "",
     boot: read("/proc/sys/kernel/random/boot_id"),
     namespace: link("/proc/self/ns/pid"),
   };

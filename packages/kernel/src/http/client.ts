@@ -2,7 +2,6 @@ import type { Clock } from "../clock.ts";
 import { messageTrail, systemCode, toError } from "../errors.ts";
 import { nodeWire } from "./node-wire.ts";
 import {
-  type Heard,
   type HttpBody,
   type HttpTls,
   type MakeWire,
@@ -10,6 +9,7 @@ import {
   type Trace,
   UnusableOptions,
   type Wire,
+  type WireReply,
 } from "./wire.ts";
 
 export interface HttpClientOptions {
@@ -51,6 +51,7 @@ export interface HttpRequest {
 export interface HttpReply {
   readonly status: number;
   header(name: string): string | undefined;
+  readonly headerNames: readonly string[];
   /** As it comes in, once. The deadlines go on until it is read or discarded. */
   readonly body: AsyncIterable<Uint8Array>;
   bytes(): Promise<Buffer>;
@@ -103,17 +104,17 @@ export class HttpClient {
   /** Resolves when status and headers are there, whatever they say; rejects with `HttpTrouble` or the signal's reason. */
   async request(asked: HttpRequest): Promise<HttpReply> {
     const { method, path, body, fresh = false } = asked;
-    const doing = asked.doing ?? `${method} ${this.#url.origin}${path.replace(/\?.*$/s, "")}`;
+    const doing = asked.doing ?? `${method} ${this.#url.origin}${path.split("?", 1)[0]}`;
     const trace: Trace = { phase: "connecting", reused: false };
     const watch = watchOver(asked, doing, trace, this.#clock);
     const wrong = (error: unknown) => watch.reason() ?? troubleOf(error, doing, trace);
     const headers = { host: this.#url.host, ...lengthOf(body), ...asked.headers };
     try {
       const sent = { method, path, headers, body: watch.pulled(body), fresh };
-      const heard = await watch.race(this.#wire.send(sent, watch.signal, trace));
-      watch.heard();
-      return replyOf(heard, asked.largest ?? Number.POSITIVE_INFINITY, {
-        piece: watch.heard,
+      const reply = await watch.race(this.#wire.send(sent, watch.signal, trace));
+      watch.progress();
+      return replyOf(reply, asked.largest ?? Number.POSITIVE_INFINITY, {
+        piece: watch.progress,
         over: watch.stop,
         tooLarge: (most) =>
           new HttpTrouble("too-large", doing, `the answer is larger than ${sizeText(most)}`, trace),
@@ -175,13 +176,13 @@ function watchOver(asked: HttpRequest, doing: string, trace: Trace, clock: Clock
   const onOuter = () => controller.abort(outer?.reason);
   outer?.addEventListener("abort", onOuter, { once: true });
   if (outer?.aborted) onOuter();
-  const heard = () => {
+  const progress = () => {
     idle();
     idle = startIdle();
   };
   return {
     signal,
-    heard,
+    progress,
     /** Whether or not the wire listens to the signal at once. */
     race: <T>(work: Promise<T>): Promise<T> =>
       new Promise((resolve, reject) => {
@@ -196,7 +197,7 @@ function watchOver(asked: HttpRequest, doing: string, trace: Trace, clock: Clock
     pulled: (body: HttpBody | undefined): HttpBody | undefined =>
       body === undefined || typeof body === "string" || body instanceof Uint8Array
         ? body
-        : each(body, heard, (error) => {
+        : each(body, progress, (error) => {
             unread = error;
           }),
     stop: () => {
@@ -229,7 +230,7 @@ interface ReplyEvents {
   readonly wrong: (error: unknown) => Error;
 }
 
-function replyOf({ status, headers, body }: Heard, largest: number, events: ReplyEvents): HttpReply {
+function replyOf({ status, headers, body }: WireReply, largest: number, events: ReplyEvents): HttpReply {
   // Nobody may be reading when a deadline ends it.
   body.on("error", () => undefined);
   body.once("close", events.over);
@@ -255,6 +256,7 @@ function replyOf({ status, headers, body }: Heard, largest: number, events: Repl
   };
   return {
     status,
+    headerNames: Object.keys(headers),
     header: (name) => {
       const value = headers[name.toLowerCase()];
       return Array.isArray(value) ? value.join(", ") : value;

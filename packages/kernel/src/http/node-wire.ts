@@ -1,7 +1,6 @@
 import type { Agent, ClientRequest, RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
 import {
-  type Heard,
   type HttpBody,
   hostOf,
   type MakeWire,
@@ -11,6 +10,7 @@ import {
   tlsOptions,
   usable,
   type Wire,
+  type WireReply,
   type WireTarget,
 } from "./wire.ts";
 
@@ -28,7 +28,7 @@ class NodeWire implements Wire {
     this.#target = target;
   }
 
-  async send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<Heard> {
+  async send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<WireReply> {
     const { url, socketPath, tls } = this.#target;
     const secure = url.protocol === "https:";
     // Loaded only where it is used: most engines are behind a socket, and every call of a CPI is a process.

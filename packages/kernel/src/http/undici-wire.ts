@@ -3,7 +3,6 @@ import { Readable } from "node:stream";
 import { connect as connectTls } from "node:tls";
 import type { buildConnector, Client } from "undici";
 import {
-  type Heard,
   type HttpBody,
   hostOf,
   type MakeWire,
@@ -13,6 +12,7 @@ import {
   tlsOptions,
   usable,
   type Wire,
+  type WireReply,
   type WireTarget,
 } from "./wire.ts";
 
@@ -38,7 +38,7 @@ class UndiciWire implements Wire {
     this.#target = target;
   }
 
-  async send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<Heard> {
+  async send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<WireReply> {
     const kept = sent.fresh ? undefined : this.#free.pop();
     const line = kept ?? (await this.#newLine(trace));
     signal.throwIfAborted();
@@ -56,7 +56,7 @@ class UndiciWire implements Wire {
       const { method, path, headers, body } = sent;
       const {
         statusCode,
-        headers: heard,
+        headers: received,
         body: incoming,
       } = await line.client.request({
         method,
@@ -66,7 +66,7 @@ class UndiciWire implements Wire {
       });
       trace.phase = "answering";
       incoming.once("close", over);
-      return { status: statusCode, headers: heard, body: incoming };
+      return { status: statusCode, headers: received, body: incoming };
     } catch (error) {
       over();
       throw error;

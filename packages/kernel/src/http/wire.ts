@@ -4,7 +4,7 @@ import type { PeerCertificate } from "node:tls";
 /** What carries requests to one place: Node's own client, or undici's. */
 export interface Wire {
   /** Resolves when status and headers are there. `trace` says how far it came, also when the signal ends it. */
-  send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<Heard>;
+  send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<WireReply>;
   /** Ends all connections. */
   close(): void;
 }
@@ -47,7 +47,7 @@ export interface Sent {
   readonly fresh: boolean;
 }
 
-export interface Heard {
+export interface WireReply {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;

@@ -1,4 +1,5 @@
 import { createReadStream } from "node:fs";
+import { open } from "node:fs/promises";
 import { addAbortSignal, pipeline, type Readable, type Transform } from "node:stream";
 import { createGunzip } from "node:zlib";
 
@@ -26,4 +27,15 @@ export function archiveBytes(path: string, { gzip, through = [], signal }: Archi
 export function archiveKind(start: Buffer): "tar" | "tar.gz" | undefined {
   if (start[0] === 0x1f && start[1] === 0x8b) return "tar.gz";
   return start.toString("latin1", 257, 262) === "ustar" ? "tar" : undefined;
+}
+
+/** The same of a file. */
+export async function fileArchiveKind(path: string): Promise<"tar" | "tar.gz" | undefined> {
+  const file = await open(path);
+  try {
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(512), 0, 512, 0);
+    return archiveKind(buffer.subarray(0, bytesRead));
+  } finally {
+    await file.close();
+  }
 }

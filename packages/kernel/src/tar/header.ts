@@ -95,9 +95,9 @@ export class TarHeader {
         throw this.#refuse(DAMAGED_NUMBER);
       return Number(bits);
     }
-    const digits = /^[ \0]*([0-7]*)[ \0]*$/.exec(field.toString("latin1"))?.[1];
-    if (digits === undefined) throw this.#refuse(DAMAGED_NUMBER);
-    return digits === "" ? 0 : Number.parseInt(digits, 8);
+    const found = /^[ \0]*(?:([0-7]+)[ \0]*)?$/.exec(field.toString("latin1"));
+    if (found === null) throw this.#refuse(DAMAGED_NUMBER);
+    return found[1] === undefined ? 0 : Number.parseInt(found[1], 8);
   }
 }
 

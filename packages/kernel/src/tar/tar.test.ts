@@ -23,6 +23,7 @@ const INPUTS: readonly TarInput[] = [
   { type: "text", name: "empty", mode: 0o4755, text: "" },
   { type: "text", name: long, mode: 0o644, text: "long" },
   { type: "symlink", name: "link", mode: 0o777, to: `../${long}` },
+  { type: "link", name: "again", mode: 0o644, to: long },
 ];
 
 async function entriesOf(bytes: AsyncIterable<Uint8Array>, rules: Partial<TarRules> = {}) {
@@ -46,7 +47,7 @@ describe("a tar we write", () => {
       INPUTS.map((input) => ({
         name: input.type === "directory" ? `${input.name}/` : input.name,
         type: input.type === "text" ? "file" : input.type,
-        linkName: input.type === "symlink" ? input.to : "",
+        linkName: "to" in input ? input.to : "",
         text: input.type === "text" ? input.text : "",
         ...{ mode: input.mode, uid: 0, gid: 0, mtime: 7 },
       })),

@@ -6,12 +6,14 @@ import { BLOCK, padding } from "./header.ts";
 export type TarInput = { readonly name: string; readonly mode: number } & (
   | { readonly type: "directory" }
   | { readonly type: "symlink"; readonly to: string }
-  | { readonly type: "text"; readonly text: string }
+  /** Another name of a file that came before, as it is named there. */
+  | { readonly type: "link"; readonly to: string }
+  | { readonly type: "text"; readonly text: string | Uint8Array }
   /** Of the size it has when its turn comes. */
   | { readonly type: "file"; readonly path: string }
 );
 
-const FLAG = { directory: "5", symlink: "2", text: "0", file: "0" } as const;
+const FLAG = { directory: "5", symlink: "2", link: "1", text: "0", file: "0" } as const;
 const MOST_OCTAL = 0o77777777777;
 
 /**
@@ -20,7 +22,7 @@ const MOST_OCTAL = 0o77777777777;
  */
 export async function* tarBytes(entries: Iterable<TarInput>, time: number): AsyncGenerator<Uint8Array> {
   for (const entry of entries) {
-    const text = Buffer.from(entry.type === "text" ? entry.text : "", "utf8");
+    const text = Buffer.from(entry.type === "text" ? entry.text : "");
     const size = entry.type === "file" ? (await stat(entry.path)).size : text.length;
     yield headersOf(entry, size, time);
     if (entry.type === "file") yield* contentOf(entry.path, size);
@@ -42,7 +44,7 @@ async function* contentOf(path: string, size: number): AsyncGenerator<Uint8Array
 
 function headersOf(entry: TarInput, size: number, time: number): Buffer {
   const name = entry.type === "directory" ? `${entry.name}/` : entry.name;
-  const link = entry.type === "symlink" ? entry.to : "";
+  const link = entry.type === "symlink" || entry.type === "link" ? entry.to : "";
   const { type, mode } = entry;
   const block = blockOf({ name, link, mode, size: Math.min(size, MOST_OCTAL), time, flag: FLAG[type] });
   const records = Buffer.from(
