@@ -28,7 +28,7 @@ describe("slipway-agent", () => {
     expect((await called("--version")).out).toBe(`slipway-agent ${version}\n`);
   });
 
-  it.each([["--frobnicate"], ["-P", "windows"], ["stray"], ["--config"]])(
+  it.each([["--frobnicate"], ["-P", "windows"], ["-M", "upstart"], ["stray"], ["--config"]])(
     "exits 2 when called as %s %s",
     async (...argv) => {
       const { code, err } = await called(...argv.filter((word) => word !== undefined));
@@ -65,10 +65,10 @@ describe("slipway-agent", () => {
     };
     await mkdir(paths.boshDir, { recursive: true });
     await writeFile(join(paths.boshDir, "agent.json"), JSON.stringify(config));
-    const { code, out, err } = await called("-P", "ubuntu", "-M", "monit", "-b", paths.base);
+    const { code, out, err } = await called("-P", "ubuntu", "-M", "builtin", "-b", paths.base);
     expect({ code, err }).toEqual({ code: 1, err: "" });
     expect(out).toContain(`on linux, base ${paths.base}`);
-    expect(out).toContain('-M "monit" is ignored');
+    expect(out).toContain("jobs are run by the agent itself");
     expect(out).toContain("ended by a signal");
   });
 });

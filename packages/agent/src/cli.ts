@@ -10,6 +10,7 @@ import { type Log, lineLog } from "./log.ts";
 import { pathsUnder } from "./paths.ts";
 import { type Ending, runAgent } from "./run-agent.ts";
 import { BadUsage } from "./settings/errors.ts";
+import { chooseSupervisor } from "./supervisor/choose.ts";
 
 export interface Io {
   readonly out: { write(text: string): unknown };
@@ -30,7 +31,8 @@ const HELP = `slipway-agent: runs in every VM, does what a BOSH Director or crea
   -C, --config FILE      agent.json; <base>/bosh/agent.json when left out
   -b, --base-dir DIR     where everything is kept; /var/vcap
   -P, --platform NAME    linux (also: ubuntu, centos, rhel, opensuse) or namespace; linux
-  -M NAME                accepted for the sake of upstream's start scripts, and ignored
+  -M, --supervisor NAME  who runs the jobs: builtin, or monit through its HTTP interface; monit where the stemcell
+                         has <base>/bosh/etc/monitrc, builtin elsewhere
 
 FILE is JSON with the keys of upstream's agent.json:
 
@@ -97,11 +99,14 @@ function flagsOf(argv: readonly string[]): Flags {
 async function serve(flags: Flags, io: Io): Promise<number> {
   const name = platformNamed(flags.platform ?? "linux");
   const paths = pathsUnder(flags["base-dir"] ?? "/var/vcap");
+  const supervisor = await chooseSupervisor(flags.supervisor, paths);
   const config = await readConfig(flags.config ?? join(paths.boshDir, "agent.json"));
   const log = lineLog(systemClock, (line) => io.out.write(line));
   const tools = { paths, exec: systemExec, clock: systemClock, random: systemRandom, log };
   log.info(`slipway-agent ${VERSION} (process ${process.pid}) on ${name}, base ${paths.base}`);
-  if (flags.supervisor !== undefined) log.info(`-M ${JSON.stringify(flags.supervisor)} is ignored`);
+  log.info(
+    `jobs are run by ${supervisor.kind === "monit" ? `monit (${supervisor.control})` : "the agent itself"}`,
+  );
 
   const off = new AbortController();
   const powerOff = async () => off.abort();
@@ -114,6 +119,7 @@ async function serve(flags: Flags, io: Io): Promise<number> {
     config,
     platform,
     actions: ACTIONS,
+    supervisor,
     makeTransport: ({ clientCa, ...address }) =>
       transportForUrl({
         ...tools,

@@ -1,4 +1,5 @@
 import { type Clock, isoTime } from "@slipway/kernel/clock";
+import { collapseRepeats } from "@slipway/kernel/collapse";
 
 /** One line per event, for the operator of the VM. Callers pass nothing secret. */
 export interface Log {
@@ -7,8 +8,10 @@ export interface Log {
   error(message: string): void;
 }
 
+/** Anybody can connect and make the agent say something: what is said again and again is counted. */
 export function lineLog(clock: Clock, write: (line: string) => void): Log {
-  const at = (level: string) => (message: string) => write(`${isoTime(clock)} ${level} ${message}\n`);
+  const say = collapseRepeats(clock, (line) => write(`${isoTime(clock)} ${line}\n`));
+  const at = (level: string) => (message: string) => say(`${level} ${message}`);
   return { info: at("INFO"), warn: at("WARN"), error: at("ERROR") };
 }
 

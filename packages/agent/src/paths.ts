@@ -10,6 +10,8 @@ export interface Paths {
   readonly persistentDiskHints: string;
   readonly managedDisk: string;
   readonly spec: string;
+  /** The spec of an apply that has begun to switch links; gone when it has ended. */
+  readonly applying: string;
   readonly agentState: string;
   readonly tasks: string;
   readonly boshDir: string;
@@ -25,8 +27,19 @@ export interface Paths {
   readonly store: string;
   readonly migrationTarget: string;
   readonly jobs: string;
+  readonly packages: string;
+  /** Where the links in `jobs` and `packages` lead: every version of them that is unpacked. */
+  readonly dataJobs: string;
+  readonly dataPackages: string;
+  readonly compile: string;
+  readonly sysRun: string;
   readonly sysLog: string;
   readonly stoppedMarker: string;
+  /** The monit files of the jobs, as `start` writes them. */
+  readonly monitJobs: string;
+  readonly supervisorState: string;
+  /** User and password of monit's HTTP interface. */
+  readonly monitUser: string;
   /** A file of the system, such as `system("etc", "hosts")`. */
   system(...parts: string[]): string;
 }
@@ -44,6 +57,7 @@ export function pathsUnder(base: string, root = "/", settingsDir = join(base, "b
     persistentDiskHints: join(settingsDir, "persistent_disk_hints.json"),
     managedDisk: join(bosh, "managed_disk_settings.json"),
     spec: join(bosh, "spec.json"),
+    applying: join(bosh, "applying.json"),
     agentState: join(bosh, "agent_state.json"),
     tasks: join(bosh, "tasks.json"),
     boshDir: bosh,
@@ -59,8 +73,16 @@ export function pathsUnder(base: string, root = "/", settingsDir = join(base, "b
     store: join(base, "store"),
     migrationTarget: join(base, "store_migration_target"),
     jobs: join(base, "jobs"),
+    packages: join(base, "packages"),
+    dataJobs: join(data, "jobs"),
+    dataPackages: join(data, "packages"),
+    compile: join(data, "compile"),
+    sysRun: join(base, "sys", "run"),
     sysLog: join(base, "sys", "log"),
     stoppedMarker: join(base, "monit", "stopped"),
+    monitJobs: join(base, "monit", "job"),
+    supervisorState: join(base, "monit", "supervisor.json"),
+    monitUser: join(base, "monit", "monit.user"),
     system: (...parts) => join(root, ...parts),
   };
 }

@@ -5,6 +5,7 @@ import type { Random } from "@slipway/kernel/random";
 import type { AgentConfig } from "@slipway/protocol/agent/agent-config";
 import type { ActionTable } from "./actions/action.ts";
 import { linkDisks } from "./actions/associate_disks.ts";
+import { actionsOf } from "./actions/generation.ts";
 import { localBlobs } from "./blobs/local-blobs.ts";
 import { ActiveTransport, type Address } from "./bootstrap/active-transport.ts";
 import { Attention } from "./bootstrap/attention.ts";
@@ -15,18 +16,23 @@ import { runSteps } from "./bootstrap/steps.ts";
 import { Waiting } from "./bootstrap/waiting.ts";
 import { makeDispatcher } from "./dispatch/dispatch.ts";
 import { Tasks } from "./dispatch/tasks.ts";
+import { restoreJobs } from "./jobs/switch.ts";
 import type { Log } from "./log.ts";
+import { rotateLogs } from "./logs/rotate.ts";
 import type { Paths } from "./paths.ts";
 import type { Platform } from "./platform/platform.ts";
+import { leftoverTools } from "./scripts/job-script.ts";
+import { tellLeftovers } from "./scripts/leftovers.ts";
 import type { ManagedDiskStore, Services } from "./services.ts";
-import { blobstoreSettings, mbusClientCa, mbusCredentials, mbusUrls } from "./settings/effective.ts";
+import { actsAs, blobstoreSettings, mbusClientCa, mbusCredentials, mbusUrls } from "./settings/effective.ts";
 import { SettingsFinder } from "./settings/find.ts";
 import { makeSource } from "./settings/sources/make.ts";
 import { SettingsStore } from "./settings/store.ts";
 import { fileAgentState } from "./state/agent-state.ts";
 import { fileManagedDisk } from "./state/managed-disk.ts";
-import { noJobsSupervisor } from "./state/no-jobs-supervisor.ts";
 import { fileSpecStore } from "./state/spec-store.ts";
+import { makeSupervisor, type SupervisorChoice } from "./supervisor/choose.ts";
+import { reportingHealth } from "./supervisor/health.ts";
 import type { Transport } from "./transports/transport.ts";
 
 export interface AgentParts {
@@ -34,6 +40,8 @@ export interface AgentParts {
   readonly paths: Paths;
   readonly platform: Platform;
   readonly actions: ActionTable;
+  /** Who runs the jobs; our own supervisor unless told otherwise. */
+  readonly supervisor?: SupervisorChoice;
   readonly makeTransport: (address: Address) => Promise<Transport>;
   readonly exec: Exec;
   readonly clock: Clock;
@@ -47,8 +55,11 @@ export type Ending = { readonly kind: "stopped" } | { readonly kind: "restart"; 
 
 /** Time for the last reply to leave; upstream's. */
 const GRACE_MS = 1000;
-/** Longer than most tasks, and nothing to a Director that polls every second. */
-const HOLD_MS = 100;
+/**
+ * How long an answer that would say "running" waits for the end of the task. Longer than most tasks take, and nothing to
+ * a Director, which sleeps a whole second after such an answer.
+ */
+const HOLD_MS = 200;
 
 /** The whole life of an agent: start, serve, end. Rejects when it cannot start or can no longer be reached. */
 export async function runAgent(parts: AgentParts): Promise<Ending> {
@@ -70,7 +81,15 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
     makeTransport: parts.makeTransport,
     handler: gate.handler,
     log,
+    clock,
     onFailure: (error) => ending.abort(error),
+  });
+  const publish: Services["publish"] = (topic, payload) => transport.publish(topic, payload);
+  const supervisor = await makeSupervisor(parts.supervisor ?? { kind: "builtin" }, {
+    ...parts,
+    publish,
+    ips: () => ipsOf(settings),
+    problem: () => attention.problem(),
   });
   const services: Services = {
     paths,
@@ -82,8 +101,9 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
       ...parts,
       settings: () => blobstoreSettings(settings.current(), settings.updates()),
     }),
-    supervisor: noJobsSupervisor(paths.stoppedMarker, () => attention.problem()),
-    publish: (topic, payload) => transport.publish(topic, payload),
+    supervisor: reportingHealth(supervisor, parts),
+    publish,
+    reconnect: () => transport.rotate(addressOf(settings)),
     restart: (why) => {
       log.info(`restarting: ${why}`);
       clock.after(GRACE_MS, () => ending.abort(new Ended({ kind: "restart", why })));
@@ -102,17 +122,22 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
     agentState: fileAgentState(paths.agentState, parts),
     linux: parts.config.Platform?.Linux ?? {},
     openTransport: () => transport.open(addressOf(settings)),
+    restoreJobs: async () => {
+      await restoreJobs(services);
+      await tellLeftovers(leftoverTools(services));
+    },
     linkDisks: (signal) => linkDisks(settings.updates().disk_associations ?? [], services, signal),
   });
 
   let tasks: Tasks | undefined;
-  let beating: Promise<void> | undefined;
+  let beating: Promise<unknown> | undefined;
   try {
     await runSteps(steps, { waiting, clock, random, log }, ending.signal);
+    await supervisor.open(ending.signal);
     tasks = await Tasks.open({ path: paths.tasks, random, log });
     gate.open(
       makeDispatcher({
-        actions: parts.actions,
+        actions: actionsOf(parts.actions, actsAs(settings.current())),
         services,
         tasks,
         ending: ending.signal,
@@ -120,7 +145,7 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
       }),
     );
     log.info(`ready: ${settings.origin()}`);
-    beating = beat(services, ending.signal);
+    beating = Promise.all([beat(services, ending.signal), rotateLogs(services, ending.signal)]);
     throw await ended;
   } catch (error) {
     if (error instanceof Ended) return error.ending;
@@ -131,6 +156,8 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
     tasks?.close();
     await transport.close();
     await beating;
+    // Jobs go on: the next process of the agent finds them.
+    await supervisor.close();
   }
 }
 
@@ -153,15 +180,27 @@ function addressOf(settings: SettingsStore): Address {
   };
 }
 
+/** The addresses the VM was given. */
+const ipsOf = (settings: SettingsStore): readonly string[] =>
+  Object.values(settings.current().networks ?? {}).flatMap(({ ip }) =>
+    typeof ip === "string" && ip !== "" ? [ip] : [],
+  );
+
 function makeFinder(parts: AgentParts, waiting: Waiting): SettingsFinder {
   const { Sources, UseRegistry, UseServerName } = parts.config.Infrastructure.Settings;
   const tools = { ...parts, ensureNetwork: networkOnce(parts) };
+  let said: string | undefined;
   return new SettingsFinder(
     {
       sources: Sources.map((entry) => makeSource(entry, tools)),
       useRegistry: UseRegistry,
       useServerName: UseServerName ?? false,
-      onWait: (cause) => waiting.on(cause),
+      onWait: (round, cause) => {
+        waiting.on(`settings (${round}): ${cause}`);
+        // Once per cause: a machine may wait for its network for minutes.
+        if (cause !== said) parts.log.warn(`no settings yet: ${cause}; asking again`);
+        said = cause;
+      },
     },
     parts,
   );

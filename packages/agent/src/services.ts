@@ -4,6 +4,7 @@ import type { Random } from "@slipway/kernel/random";
 import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
 import type { AgentSettings, UpdateSettings } from "@slipway/protocol/settings/agent-settings";
 import type { DiskHint } from "@slipway/protocol/settings/disk-hint";
+import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Log } from "./log.ts";
 import type { Paths } from "./paths.ts";
 import type { DiskSettings } from "./platform/disks.ts";
@@ -18,7 +19,9 @@ export interface SettingsService {
   reload(signal: AbortSignal): Promise<AgentSettings>;
   /** Stores the settings a Director pushed. Resolves to whether bus or blobstores changed. */
   saveUpdates(updates: UpdateSettings): Promise<{ readonly restart: boolean }>;
-  /** Settings overlaid by the stored hints. */
+  /** A draft's: all persistent disks with their hints, in place of those a Director pushed before. */
+  saveDisks(disks: Disks): Promise<void>;
+  /** Settings overlaid by the disks and hints that a Director pushed. */
   persistentDisks(): Promise<ReadonlyMap<string, DiskSettings>>;
   addHint(cid: string, hint: DiskHint): Promise<void>;
   removeHint(cid: string): Promise<void>;
@@ -39,7 +42,19 @@ export interface ManagedDiskStore {
   clear(): Promise<void>;
 }
 
+/** Where a blob comes from: a signed URL when there is one, else the blobstore. */
+export interface BlobSource {
+  readonly blobId: string;
+  readonly digest: string;
+  readonly signedUrl?: string | undefined;
+  readonly headers?: Readonly<Record<string, unknown>> | undefined;
+}
+
 export interface Blobs {
+  /** Lends a verified copy to `work`. One that was fetched for it is gone afterwards. */
+  use<T>(source: BlobSource, signal: AbortSignal, work: (path: string) => Promise<T>): Promise<T>;
+  /** Forgets a blob that was uploaded to this VM. The blobstore is the Director's. */
+  remove(blobId: string): Promise<void>;
   /** Path of a local copy, verified against the digest; the caller removes nothing. */
   fetch(blobId: string, digest: string, signal: AbortSignal): Promise<string>;
   /** Stores a file and resolves to its blob id and sha1 digest. */
@@ -49,16 +64,44 @@ export interface Blobs {
   read(blobId: string): Promise<Uint8Array | undefined>;
 }
 
+export type JobStateName = "running" | "stopped" | "starting" | "failing" | "unknown";
+
+/** One watched process, as get_state shows it. */
+export interface ProcessState {
+  readonly name: string;
+  readonly state: JobStateName;
+  readonly uptime?: { readonly secs: number };
+  readonly mem?: { readonly kb: number; readonly percent: number };
+  readonly cpu?: { readonly total: number };
+  /** What keeps it from running, with its job and the last lines of its log; only where that was asked for. */
+  readonly problem?: string;
+}
+
 export interface JobState {
-  readonly state: "running" | "stopped" | "starting" | "failing" | "unknown";
-  readonly processes: readonly unknown[];
+  readonly state: JobStateName;
+  readonly processes: readonly ProcessState[];
+  /** What the monit files of the jobs ask for and the supervisor does not do, each with its file and line. */
+  readonly warnings?: readonly string[];
+}
+
+/** A monit file of a job of the applied spec. */
+export interface MonitFile {
+  readonly job: string;
+  readonly path: string;
 }
 
 /** Jobs of the VM. Without jobs, a fresh VM is `running`. */
 export interface Supervisor {
-  status(): Promise<JobState>;
-  start(): Promise<void>;
-  stop(): Promise<void>;
+  /** `problems`: what is wrong with each process that does not run as well. */
+  status(how?: { readonly problems: boolean }): Promise<JobState>;
+  /** From now on these files say what is watched, and no others. Starts and stops nothing. */
+  watch(files: readonly MonitFile[], signal: AbortSignal): Promise<void>;
+  /** Starts all that is watched, in the order of its dependencies, and takes the stopped marker away. */
+  start(signal: AbortSignal): Promise<void>;
+  /** Stops all that is watched and sets the stopped marker. `wait`: until nothing runs any more (protocol 3). */
+  stop(how: { readonly wait: boolean }, signal: AbortSignal): Promise<void>;
+  /** Nothing is started again from now on, whatever ends: drain and stop scripts come next. */
+  unmonitor(signal: AbortSignal): Promise<void>;
 }
 
 /** Everything an action may use. Passed in, so that a test or the simulator owns all of it. */
@@ -71,6 +114,11 @@ export interface Services {
   readonly blobs: Blobs;
   readonly supervisor: Supervisor;
   readonly publish: (topic: Topic, payload: unknown) => Promise<void>;
+  /**
+   * Goes on under the credentials of the bus that the settings have now, without being away for a moment. False when
+   * the bus is another one, which takes a restart.
+   */
+  readonly reconnect: () => Promise<boolean>;
   /** Ends the process after the reply has left; the init system starts it again. */
   readonly restart: (why: string) => void;
   readonly exec: Exec;

@@ -1,27 +1,24 @@
-import { mkdir } from "node:fs/promises";
-import { join } from "node:path";
-import { writeFileAtomic } from "@slipway/kernel/atomic-file";
-import { type ApplySpec, hasJobs } from "@slipway/protocol/agent/apply-spec";
+import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { usesDhcp } from "@slipway/protocol/settings/networks";
+import { applyJobs, writeInstanceFiles } from "../jobs/switch.ts";
 import type { Services } from "../services.ts";
 import type { Action } from "./action.ts";
-import { JobsNotSupported, NetworkUnknown } from "./errors.ts";
+import { NetworkUnknown } from "./errors.ts";
 
-/** Takes over a specification: its networks resolved, stored, and told to the programs on the VM. */
-export const apply: Action<"apply"> = async ({ spec }, { services }) => {
-  refuseJobs(spec);
-  const networks = await resolvedNetworks(spec, services);
-  const resolved: ApplySpec = { ...spec, networks };
-  await services.spec.save(resolved);
-  await writeInstanceFiles(resolved, services);
+/**
+ * Takes over a specification: its networks resolved, its jobs and packages in place of those before, stored, and told to
+ * the programs on the VM. Without a configuration hash it is the first, partial one, which changes no jobs.
+ */
+export const apply: Action<"apply"> = async ({ spec }, { services, signal }) => {
+  const resolved: ApplySpec = { ...spec, networks: await resolvedNetworks(spec, services) };
+  if (resolved.configuration_hash) await applyJobs(resolved, services, signal);
+  else {
+    await writeInstanceFiles(resolved, services);
+    await services.spec.save(resolved);
+  }
   return "applied";
 };
-
-export function refuseJobs(spec: ApplySpec): void {
-  if (!hasJobs(spec)) return;
-  throw JobsNotSupported({ jobs: (spec.job?.templates ?? []).map((job) => job.name).join(", ") });
-}
 
 /** Every network must be one the VM was created with. Only dynamic ones are filled in; the rest stays as it came. */
 async function resolvedNetworks(spec: ApplySpec, services: Services): Promise<Record<string, JsonObject>> {
@@ -39,12 +36,4 @@ async function resolvedNetworks(spec: ApplySpec, services: Services): Promise<Re
 async function live(services: Services): Promise<JsonObject> {
   const found = await services.platform.networks.live();
   return found === undefined ? {} : { ip: found.ip, netmask: found.netmask, gateway: found.gateway };
-}
-
-async function writeInstanceFiles(spec: ApplySpec, services: Services): Promise<void> {
-  const dir = services.paths.instanceDir;
-  await mkdir(dir, { recursive: true, mode: 0o755 });
-  for (const key of ["id", "az", "name", "deployment"] as const) {
-    await writeFileAtomic(join(dir, key), spec[key] ?? "", 0o644);
-  }
 }

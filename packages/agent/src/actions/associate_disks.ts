@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { arrivedDevice, isFileName, knownDisk } from "../disks/persistent.ts";
 import { BadRequest } from "../errors.ts";
@@ -15,6 +16,17 @@ export const associateDisks: Action<"associate_disks"> = async ({ associations }
   await linkDisks(associations.disk_associations ?? [], services, signal);
   return "associated";
 };
+
+/** Those that an earlier message named, and this one does not. Upstream leaves them, leading nowhere. */
+export async function unlinkDisks(
+  before: readonly Association[],
+  now: readonly Association[],
+  { paths }: Pick<Services, "paths">,
+): Promise<void> {
+  for (const { name } of before)
+    if (isFileName(name) && !now.some((one) => one.name === name))
+      await rm(join(paths.diskAssociations, name), { force: true });
+}
 
 export async function linkDisks(
   associations: readonly Association[],

@@ -10,6 +10,7 @@ import { migrateDisk } from "./migrate_disk.ts";
 import { mountDisk } from "./mount_disk.ts";
 import { removePersistentDisk } from "./remove_persistent_disk.ts";
 import { unmountDisk } from "./unmount_disk.ts";
+import { updateSettings } from "./update_settings.ts";
 
 let world: FakeWorld;
 let call: ActionCall;
@@ -49,6 +50,15 @@ describe("mount_disk", () => {
   test("takes a draft's hint along with the message", async () => {
     world.disks.plug("old");
     await mountDisk({ diskCid: cid("old"), hint: "/dev/old" }, call);
+    expect(await listDisk({}, call)).toEqual(["old"]);
+  });
+
+  test("finds a disk that update_settings has named before, as in a draft", async () => {
+    world.disks.plug("old");
+    const disks = { system: "/dev/sda", persistent: { old: "/dev/old" } };
+    const disk_associations = [{ name: "data", cid: "old" }];
+    await updateSettings({ settings: { disks, disk_associations } }, call);
+    await mountDisk({ diskCid: cid("old") }, call);
     expect(await listDisk({}, call)).toEqual(["old"]);
   });
 
@@ -137,6 +147,40 @@ describe("migrate_disk", () => {
       expect(world.managed).toBe("new");
       expect(Object.fromEntries(world.disks.devices.get("/dev/old")?.files ?? [])).toEqual(files);
     }
+  });
+});
+
+describe("migrate_disk with disks that are not where it expects them", () => {
+  test("turns no finished change back when the old disk is on the target", async () => {
+    await attach("old", { a: "1" });
+    await attach("new");
+    await mountDisk({ diskCid: cid("old") }, call);
+    await mountDisk({ diskCid: cid("new") }, call);
+    await migrateDisk({ oldCid: "old", newCid: "new" }, call);
+    world.disks.devices.get("/dev/new")?.files.set("a", "2");
+    await mountDisk({ diskCid: cid("old") }, call);
+    expect(await migrateDisk({ oldCid: "old", newCid: "new" }, call)).toEqual({});
+    expect(world.disks.mountTable).toEqual([{ source: "/dev/new", target: store(), readOnly: false }]);
+    expect(world.disks.filesAt(store())).toEqual({ a: "2" });
+    expect(Object.fromEntries(world.disks.devices.get("/dev/old")?.files ?? [])).toEqual({ a: "1" });
+  });
+
+  test("copies to no other disk than the one it names, and says so", async () => {
+    await attach("old", { a: "1" });
+    await attach("other");
+    await mountDisk({ diskCid: cid("old") }, call);
+    await mountDisk({ diskCid: cid("other") }, call);
+    await expect(migrateDisk({ oldCid: "old", newCid: "new" }, call)).rejects.toThrow("migrating needs");
+    expect(world.managed).toBe("old");
+    expect(Object.fromEntries(world.disks.devices.get("/dev/other")?.files ?? [])).toEqual({});
+  });
+
+  test("is no success when nothing is mounted and the old disk belongs on the store, which it gets back", async () => {
+    await attach("old", { a: "1" });
+    await mountDisk({ diskCid: cid("old") }, call);
+    world.disks.reboot();
+    await expect(migrateDisk({ oldCid: "old", newCid: "new" }, call)).rejects.toThrow("migrating needs");
+    expect(world.disks.filesAt(store())).toEqual({ a: "1" });
   });
 });
 

@@ -22,31 +22,11 @@ export const NetworkUnknown = defineError<{ name: string }>({
   next: "Recreate the VM: it was created without this network.",
 });
 
-export const JobsNotSupported = defineError<{ jobs: string }>({
-  code: "AGA-005",
-  kind: "operator",
-  message: (p) => `this agent does not run jobs yet: ${p.jobs}`,
-  next: "Deploy instance groups without jobs.",
-});
-
 export const NoDefaultIp = defineError<Record<string, never>>({
   code: "AGA-007",
   kind: "outside",
   message: () => "No default ip could be found",
   next: "Give the VM a network, or look why DHCP gave no address.",
-});
-
-export const ScriptsFailed = defineError<{
-  script: string;
-  failed: readonly string[];
-  passed: readonly string[];
-}>({
-  code: "AGA-008",
-  kind: "outside",
-  message: (p) =>
-    `${p.failed.length} of ${p.failed.length + p.passed.length} ${p.script} scripts failed. Failed Jobs: ${p.failed.join(", ")}.` +
-    (p.passed.length > 0 ? ` Successful Jobs: ${p.passed.join(", ")}.` : ""),
-  next: "Look at the script's log in /var/vcap/sys/log.",
 });
 
 export const NoStore = defineError<{ store: string }>({

@@ -7,7 +7,7 @@ export const fetchLogsWithSignedUrl: Action<"fetch_logs_with_signed_url"> = asyn
   { request },
   { services, signal },
 ) => {
-  const archive = await packLogs(request.log_type, request.filters, services, signal);
+  const archive = await packLogs("fetched", request.log_type, request.filters, services, signal);
   try {
     const tools = { clock: services.clock, signal };
     return { sha1: await upload(archive, request.signed_url, request.blobstore_headers ?? {}, tools) };

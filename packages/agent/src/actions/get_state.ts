@@ -3,9 +3,9 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Action } from "./action.ts";
 
 /** What the agent was told to be, flattened as upstream flattens it, and how it is. */
-export const getState: Action<"get_state"> = async ({ filter }, { services }) => {
+export const getState: Action<"get_state"> = async ({ filter, more }, { services }) => {
   const spec = (await services.spec.load()) ?? {};
-  const { state, processes } = await services.supervisor.status();
+  const { state, processes } = await services.supervisor.status({ problems: more === "problems" });
   const settings = services.settings.current();
   const { store, data } = services.paths;
   return {
@@ -13,7 +13,7 @@ export const getState: Action<"get_state"> = async ({ filter }, { services }) =>
     agent_id: settings.agent_id,
     job_state: state,
     vm: { name: settings.vm?.name ?? "" },
-    ...(processes.length > 0 && { processes }),
+    ...(processes.length > 0 && { processes: processes.map((one) => ({ ...one })) }),
     ...(filter === "full" && {
       vitals: await services.platform.system.vitals({ ephemeral: data, persistent: store }),
     }),

@@ -68,6 +68,21 @@ describe("disk associations", () => {
       expect(await readlink(join(world.services.paths.diskAssociations, name))).toBe("/dev/vol-1");
   });
 
+  test("that update_settings no longer names are gone, and their disks untouched", async () => {
+    const say = (...names: string[]) =>
+      updateSettings(
+        { settings: { disk_associations: names.map((name) => association(name)) } as never },
+        call,
+      );
+    await say("data", "wal");
+    await say("wal");
+    expect(await readdir(world.services.paths.diskAssociations)).toEqual(["wal"]);
+    await say();
+    expect(await readdir(world.services.paths.diskAssociations)).toEqual([]);
+    expect(world.disks.steps).toEqual([]);
+    expect(world.disks.devices.has("/dev/vol-1")).toBe(true);
+  });
+
   test("of a disk nobody attached fail, and nothing is kept", async () => {
     const settings = { disk_associations: [association("data", "vol-9")], trusted_certs: "PEM" };
     await expect(updateSettings({ settings: settings as never }, call)).rejects.toThrow("could not be found");

@@ -1,6 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import { access, mkdir, readFile, rm, writeFile } from "node:fs/promises";
+import { writeFileSync } from "node:fs";
+import { access, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
@@ -31,7 +32,7 @@ async function log(path: string, text = "line\n"): Promise<void> {
 }
 
 const entries = (archive: string) =>
-  execFileSync("tar", ["-tzf", archive], { encoding: "utf8" })
+  execFileSync("tar", ["-tzf", archive], { encoding: "utf8", maxBuffer: 64 << 20 })
     .split("\n")
     .filter((line) => line !== "")
     .sort();
@@ -61,6 +62,40 @@ describe("bundle_logs", () => {
       call,
     );
     expect(entries(archive)).toEqual([]);
+  });
+
+  test("takes more files than a command line has room for, links with what they lead to, and nobody else reads it", async () => {
+    const { sysLog, base } = world.services.paths;
+    // 1200 names of 2000 characters; Linux has room for 2 MiB.
+    const deep = join("many", ...Array.from({ length: 9 }, () => "d".repeat(200)));
+    await mkdir(join(sysLog, deep), { recursive: true });
+    for (let at = 0; at < 1200; at++) writeFileSync(join(sysLog, deep, `${"x".repeat(200)}-${at}.log`), "");
+    await log(join(sysLog, "web", "2026-11.log"));
+    await symlink("2026-11.log", join(sysLog, "web", "current.log"));
+    await log(join(base, "secret"));
+    await symlink(join(base, "secret"), join(sysLog, "web", "outside.log"));
+    const request = { log_type: "job", filters: ["many/**/x*.log", "web/current.log", "web/outside.log"] };
+    const { logs_tar_path: archive } = await bundleLogs({ request }, call);
+    const packed = entries(archive);
+    expect(packed.slice(1200)).toEqual(["./web/2026-11.log", "./web/current.log", "./web/outside.log"]);
+    const listed = execFileSync("tar", ["-tvzf", archive], {
+      encoding: "utf8",
+      maxBuffer: 64 << 20,
+    }).split("\n");
+    expect(listed.find((line) => line.includes("outside.log"))).toMatch(/^l/);
+    expect((await stat(archive)).mode & 0o777).toBe(0o600);
+  });
+
+  test("that fails leaves nothing behind", async () => {
+    const chown = () => Promise.reject(new Error("no such user"));
+    const platform = {
+      ...world.services.platform,
+      system: { ...world.services.platform.system, chown },
+    };
+    const request = { log_type: "job", owning_user: "bosh_nobody" };
+    const own = { ...call, services: { ...world.services, platform } };
+    await expect(bundleLogs({ request }, own)).rejects.toThrow("no such user");
+    expect(await readdir(world.services.paths.dataTmp)).toEqual([]);
   });
 
   test("refuses a kind of logs there is not", async () => {
@@ -135,12 +170,20 @@ describe("fetch_logs", () => {
     answer(403);
     const request = { signed_url: `${url}/logs?sig=canary`, log_type: "job" };
     const failed = fetchLogsWithSignedUrl({ request }, call);
-    await expect(failed).rejects.toThrow("HTTP 403");
+    await expect(failed).rejects.toThrow("response was 403");
     await expect(failed).rejects.toThrow(/^(?!.*canary)/);
   });
 });
 
 describe("remove_file", () => {
+  test("removes a blob that was fetched, and once", async () => {
+    const path = join(world.services.paths.blobs, "b-1");
+    await log(path);
+    expect(await removeFile({ path }, call)).toBe(path);
+    await expect(access(path)).rejects.toThrow("ENOENT");
+    expect(await removeFile({ path }, call)).toBe(path);
+  });
+
   test("removes what bundle_logs left, and missing is fine", async () => {
     const { logs_tar_path: archive } = await bundleLogs({ request: { log_type: "job" } }, call);
     expect(await removeFile({ path: archive }, call)).toBe(archive);
@@ -149,17 +192,45 @@ describe("remove_file", () => {
   });
 
   test("removes nothing else, whatever it is told", async () => {
-    const precious = join(world.services.paths.store, "data");
+    const { dataTmp, data, base, store } = world.services.paths;
+    const precious = join(store, "logs-0a.tgz");
     await log(precious, "precious");
-    await mkdir(world.services.paths.dataTmp, { recursive: true });
+    await log(join(dataTmp, "other"), "other");
+    await mkdir(join(dataTmp, "logs-0b.tgz"));
+    await symlink(store, join(dataTmp, "link"));
     for (const path of [
       precious,
-      world.services.paths.base,
-      join(world.services.paths.dataTmp, "..", "..", "store", "data"),
+      base,
+      dataTmp,
+      `${dataTmp}/`,
+      `${dataTmp}/.`,
+      `${dataTmp}/..`,
+      `${dataTmp}/../`,
+      `${dataTmp}//logs-0a.tgz`,
+      `${dataTmp}/../../store/logs-0a.tgz`,
+      `${dataTmp}/link/logs-0a.tgz`,
+      `${dataTmp}/link/../logs-0a.tgz`,
+      `${dataTmp}/logs-0b.tgz`,
+      `${dataTmp}/other`,
+      `${dataTmp}/logs-0a.tgz\0`,
+      "logs-0a.tgz",
+      "..",
     ]) {
-      await expect(removeFile({ path }, call)).rejects.toThrow("only files under");
+      await expect(removeFile({ path }, call), path).rejects.toThrow("is not removed");
     }
     expect(await readFile(precious, "utf8")).toBe("precious");
+    expect((await readdir(data)).sort()).toEqual(["tmp"]);
+    expect((await readdir(dataTmp)).sort()).toEqual(["link", "logs-0b.tgz", "other"]);
+  });
+
+  test("removes a link, not what it leads to", async () => {
+    const { dataTmp, store } = world.services.paths;
+    await log(join(store, "data"), "precious");
+    await mkdir(dataTmp, { recursive: true });
+    await symlink(join(store, "data"), join(dataTmp, "logs-0c.tgz"));
+    await removeFile({ path: join(dataTmp, "logs-0c.tgz") }, call);
+    expect(await readFile(join(store, "data"), "utf8")).toBe("precious");
+    expect(await readdir(dataTmp)).toEqual([]);
   });
 });
 

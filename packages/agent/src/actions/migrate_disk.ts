@@ -12,18 +12,21 @@ export const migrateDisk: Action<"migrate_disk"> = async ({ newCid }, { services
   const { paths, managedDisk } = services;
   const to = await mountedAt(services, paths.migrationTarget);
   const cid = to === undefined ? undefined : await cidOfSource(services, to, signal);
-  if (cid !== undefined && (await managedDisk.load()) !== cid) {
+  // A target that is not the disk which was named is not copied to: a finished change would be turned back.
+  const named = cid !== undefined && cid === (newCid ?? cid);
+  if (named && (await managedDisk.load()) !== cid) {
     const from = (await mountedAt(services, paths.store)) ?? (await remountManaged(services, signal));
     await copyOrGoBack(services, from, signal);
     await managedDisk.save(cid);
   }
   const belongs = await managedDisk.load();
   // Without a target, only a change that was under way can be meant; anything else would be success for no work.
-  const underWay =
-    cid !== undefined || belongs === newCid || (await mountedAt(services, paths.store)) === undefined;
+  const underWay = named || belongs === newCid || (await mountedAt(services, paths.store)) === undefined;
   if (belongs === undefined || !underWay)
     throw NothingToMigrate({ store: paths.store, target: paths.migrationTarget });
   await putOnStore(services, belongs, signal);
+  if (newCid !== undefined && belongs !== newCid)
+    throw NothingToMigrate({ store: paths.store, target: paths.migrationTarget });
   return {};
 };
 

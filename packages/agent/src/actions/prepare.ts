@@ -1,8 +1,7 @@
+import { prepareJobs } from "../jobs/switch.ts";
 import type { Action } from "./action.ts";
-import { refuseJobs } from "./apply.ts";
 
-/** Without jobs there is nothing to fetch. */
-export const prepare: Action<"prepare"> = async ({ spec }) => {
-  refuseJobs(spec);
+export const prepare: Action<"prepare"> = async ({ spec }, { services, signal }) => {
+  await prepareJobs(spec, services, signal);
   return "prepared";
 };

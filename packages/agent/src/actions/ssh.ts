@@ -4,6 +4,8 @@ import type { Services } from "../services.ts";
 import type { Action } from "./action.ts";
 import { NoDefaultIp } from "./errors.ts";
 
+const SSH_PORT = 22;
+
 export const ssh: Action<"ssh"> = async ({ command, params }, { services }) => {
   if (command === "setup") return await setUp(params, services);
   if (command === "cleanup") return await cleanUp(params, services);
@@ -21,8 +23,10 @@ async function setUp({ user, public_key: key }: Params, services: Services): Pro
   const { system } = services.platform;
   const hostKey = await system.hostPublicKey();
   const ip = await defaultIp(services);
-  await system.createSshUser(user, key);
-  return { command: "setup", status: "success", ip, host_public_key: hostKey };
+  const port = await system.createSshUser(user, key, ip);
+  // Upstream's has none: its VMs have addresses of their own, and ssh's own port with them.
+  const elsewhere = port === undefined || port === SSH_PORT ? {} : { port };
+  return { command: "setup", status: "success", ip, host_public_key: hostKey, ...elsewhere };
 }
 
 async function cleanUp({ user_regex: pattern }: Params, services: Services): Promise<JsonObject> {

@@ -1,13 +1,13 @@
 import { readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { AGENT } from "@slipway/testkit/certificates";
 import { afterEach, beforeEach, describe, expect, test } from "vitest";
 import { type FakeWorld, fakeWorld } from "../testing/fake-services.ts";
 import type { ActionCall } from "./action.ts";
 import { apply } from "./apply.ts";
 import { drain } from "./drain.ts";
 import { getState } from "./get_state.ts";
-import { prepare } from "./prepare.ts";
 import { runScript } from "./run_script.ts";
 import { ssh } from "./ssh.ts";
 import { updateSettings } from "./update_settings.ts";
@@ -95,16 +95,6 @@ describe("apply", () => {
     };
     expect(await apply({ spec: first as never }, call)).toBe("applied");
   });
-
-  test("says that it does not run jobs instead of pretending", async () => {
-    const jobs = {
-      ...spec,
-      job: { name: "api", templates: [{ name: "web", version: "1" }] },
-      rendered_templates_archive: { blobstore_id: "b", sha1: "s" },
-    };
-    await expect(apply({ spec: jobs as never }, call)).rejects.toThrow("web");
-    await expect(prepare({ spec: jobs as never }, call)).rejects.toThrow("web");
-  });
 });
 
 describe("drain", () => {
@@ -135,7 +125,10 @@ describe("ssh", () => {
       ip: "10.0.0.5",
       host_public_key: "ssh-rsa AAAA host",
     });
-    expect(world.told).toContainEqual({ what: "createSshUser", args: ["bosh_a", "ssh-rsa AAAA"] });
+    expect(world.told).toContainEqual({
+      what: "createSshUser",
+      args: ["bosh_a", "ssh-rsa AAAA", "10.0.0.5"],
+    });
   });
 
   test("refuses other commands and patterns that are none", async () => {
@@ -158,11 +151,26 @@ describe("update_settings", () => {
     expect(given).toEqual([[pem("A"), pem("B")], []]);
   });
 
-  test("restarts the agent for a new bus, and not for the same one", async () => {
-    const mbus = { cert: { ca: "c", certificate: "x", private_key: "k" } };
-    await updateSettings({ settings: { mbus } as never }, call);
-    await updateSettings({ settings: { mbus } as never }, call);
+  const cert = { ca: AGENT.ca, certificate: AGENT.certificate, private_key: AGENT.privateKey };
+
+  test("takes up new credentials of the bus while it runs, and does nothing for the same ones", async () => {
+    let reconnects = 0;
+    const reconnect = async () => ++reconnects > 0;
+    const own = { ...call, services: { ...world.services, reconnect } };
+    for (let time = 0; time < 2; time++) await updateSettings({ settings: { mbus: { cert } } as never }, own);
+    expect(reconnects).toBe(1);
+    expect(world.restarts).toEqual([]);
+  });
+
+  test("restarts the agent for another bus", async () => {
+    await updateSettings({ settings: { mbus: { cert, urls: ["nats://elsewhere"] } } as never }, call);
     expect(world.restarts).toHaveLength(1);
+  });
+
+  test("does not store credentials that are of no use", async () => {
+    const settings = { mbus: { cert: { ...cert, private_key: "k" } } };
+    await expect(updateSettings({ settings } as never, call)).rejects.toThrow("cannot be used");
+    expect(world.services.settings.updates()).toEqual({});
   });
 
   test("fails for a disk association nobody attached", async () => {

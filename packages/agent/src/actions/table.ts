@@ -4,6 +4,8 @@ import { addPersistentDisk } from "./add_persistent_disk.ts";
 import { apply } from "./apply.ts";
 import { associateDisks } from "./associate_disks.ts";
 import { bundleLogs } from "./bundle_logs.ts";
+import { compilePackage } from "./compile_package.ts";
+import { compilePackageWithSignedUrl } from "./compile_package_with_signed_url.ts";
 import { deleteArpEntries } from "./delete_arp_entries.ts";
 import { drain } from "./drain.ts";
 import { fetchLogs } from "./fetch_logs.ts";
@@ -19,6 +21,7 @@ import { readStoreFile } from "./read_store_file.ts";
 import { removeDynamicDisk } from "./remove_dynamic_disk.ts";
 import { removeFile } from "./remove_file.ts";
 import { removePersistentDisk } from "./remove_persistent_disk.ts";
+import { runErrand } from "./run_errand.ts";
 import { runScript } from "./run_script.ts";
 import { shutdown } from "./shutdown.ts";
 import { ssh } from "./ssh.ts";
@@ -32,8 +35,7 @@ import { uploadBlob } from "./upload_blob.ts";
 import { writeStoreFile } from "./write_store_file.ts";
 
 /**
- * What this agent answers. A message that is not here gets upstream's "unknown message", which callers know how to take:
- * run_errand and compile_package among them, which belong to jobs.
+ * What this agent answers. A message that is not here gets upstream's "unknown message", which callers know how to take.
  */
 export const ACTIONS: ActionTable = {
   add_dynamic_disk: addDynamicDisk,
@@ -41,6 +43,8 @@ export const ACTIONS: ActionTable = {
   apply: apply,
   associate_disks: associateDisks,
   bundle_logs: bundleLogs,
+  compile_package: compilePackage,
+  compile_package_with_signed_url: compilePackageWithSignedUrl,
   delete_arp_entries: deleteArpEntries,
   drain: drain,
   fetch_logs: fetchLogs,
@@ -56,6 +60,7 @@ export const ACTIONS: ActionTable = {
   remove_dynamic_disk: removeDynamicDisk,
   remove_file: removeFile,
   remove_persistent_disk: removePersistentDisk,
+  run_errand: runErrand,
   run_script: runScript,
   shutdown: shutdown,
   ssh: ssh,

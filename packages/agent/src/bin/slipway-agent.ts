@@ -1,9 +1,13 @@
 #!/usr/bin/env node
+import { logLimitOf, steadyOutput } from "@slipway/kernel/steady-output";
 import { run } from "../cli.ts";
 
 const stop = new AbortController();
 // Not once: a signal to the whole group may come twice. Ending is bounded in any case.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
-void run(process.argv.slice(2), { out: process.stdout, err: process.stderr, stop: stop.signal }).then(
-  (code) => process.exit(code),
-);
+// The VM needs its agent also when nobody reads its log, and when the log has no space.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+const limit = logLimitOf(process.env);
+const out = steadyOutput(process.stdout, { limit });
+const err = steadyOutput(process.stderr, { limit });
+void run(process.argv.slice(2), { out, err, stop: stop.signal }).then((code) => process.exit(code));

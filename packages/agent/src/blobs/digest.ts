@@ -1,4 +1,5 @@
 import { createHash } from "node:crypto";
+import { createReadStream } from "node:fs";
 import { BadDigest } from "./errors.ts";
 
 /** Weakest first. */
@@ -13,11 +14,14 @@ export interface Digest {
   readonly hex: string;
 }
 
+/** The one digest of `part;part` that counts: that of the strongest algorithm. */
+export const strongestDigest = (text: string): Digest => parseDigests(text).strongest;
+
 /**
- * The one digest of `part;part` that counts: that of the strongest algorithm. A bare part is sha1. Algorithms of a
- * later day are passed over as long as one of ours is there.
+ * The parts of `part;part`. A bare part is sha1. Algorithms of a later day are passed over as long as one of ours is
+ * there. `shown` is all of it as upstream prints it.
  */
-export function strongestDigest(text: string): Digest {
+export function parseDigests(text: string): { readonly strongest: Digest; readonly shown: string } {
   const found = new Map<string, string>();
   for (const part of text.split(";").map((one) => one.trim())) {
     if (part === "") continue;
@@ -31,7 +35,8 @@ export function strongestDigest(text: string): Digest {
     if (hex === undefined) continue;
     if (hex.length !== HEX_LENGTH[algorithm] || !/^[0-9a-f]+$/.test(hex))
       throw BadDigest({ why: `a ${algorithm} digest has ${HEX_LENGTH[algorithm]} hex digits` });
-    return { algorithm, hex };
+    const shown = [...found].map(([name, value]) => (name === "sha1" ? value : `${name}:${value}`));
+    return { strongest: { algorithm, hex }, shown: shown.join(";") };
   }
   throw BadDigest({ why: found.size === 0 ? "it is empty" : "its algorithms are not known here" });
 }
@@ -49,4 +54,11 @@ export function checkDigest(content: Uint8Array, text: string): boolean {
     if (BadDigest.is(error)) return false;
     throw error;
   }
+}
+
+export async function hashFile(path: string, algorithm: Algorithm): Promise<string> {
+  const hash = createHash(algorithm);
+  for await (const chunk of createReadStream(path, { highWaterMark: 1 << 18 }) as AsyncIterable<Buffer>)
+    hash.update(chunk);
+  return hash.digest("hex");
 }

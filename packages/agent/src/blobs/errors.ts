@@ -42,3 +42,10 @@ export const DownloadFailed = defineError<{ what: string; why: string }>({
   message: (p) => `${p.what} could not be fetched: ${p.why}`,
   next: "Check that this VM reaches the blobstore; signed URLs expire.",
 });
+
+export const UploadFailed = defineError<{ what: string; why: string }>({
+  code: "AGS-035",
+  kind: "outside",
+  message: (p) => `${p.what} failed: ${p.why}`,
+  next: "Check that this VM reaches the blobstore; signed URLs expire.",
+});

@@ -1,9 +1,9 @@
-import { access } from "node:fs/promises";
 import { join } from "node:path";
 import { retry } from "@slipway/kernel/backoff";
 import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { Exec } from "@slipway/kernel/exec";
+import { exists } from "@slipway/kernel/files";
 import type { Random } from "@slipway/kernel/random";
 import type { Paths } from "../paths.ts";
 import type { BlobstoreSettings } from "../settings/effective.ts";
@@ -65,8 +65,16 @@ async function call(
 async function programOf(provider: string, paths: Paths): Promise<string> {
   const name = `bosh-blobstore-${provider}`;
   const beside = join(paths.boshDir, "bin", name);
-  return await access(beside).then(
-    () => beside,
-    () => name,
-  );
+  return (await exists(beside)) ? beside : name;
+}
+
+/** Whether the stemcell brings the program of this provider. */
+export async function hasProgram(provider: string, paths: Paths): Promise<boolean> {
+  const name = `bosh-blobstore-${provider}`;
+  const places = [
+    join(paths.boshDir, "bin"),
+    ...["usr/local/bin", "usr/bin", "bin"].map((dir) => paths.system(dir)),
+  ];
+  for (const place of places) if (await exists(join(place, name))) return true;
+  return false;
 }

@@ -70,7 +70,7 @@ describe("a blobstore that a program talks to", () => {
     let left = failures;
     await mkdir(dir, { recursive: true });
     return programs({
-      "bosh-blobstore-dav": async ([, config = "", verb, from = "", to = ""]) => {
+      "bosh-blobstore-gcs": async ([, config = "", verb, from = "", to = ""]) => {
         expect(JSON.parse(await readFile(config, "utf8"))).toEqual({ password: "canary" });
         expect((await stat(config)).mode & 0o777).toBe(0o600);
         if (left-- > 0) return { code: 1, stderr: "canary" };
@@ -80,11 +80,11 @@ describe("a blobstore that a program talks to", () => {
       },
     });
   };
-  const dav = { provider: "dav", options: { password: "canary" } };
+  const gcs = { provider: "gcs", options: { password: "canary" } };
 
   it("gets and puts through it, again after a failure, with its options in a file and not in the arguments", async () => {
     const { dir } = await tools();
-    const { t, blobs, calls } = await blobsHere(dav, await remote(join(dir, "remote"), 2));
+    const { t, blobs, calls } = await blobsHere(gcs, await remote(join(dir, "remote"), 2));
     await writeFile(join(t.dir, "file"), "content");
     const { blobId, digest } = await blobs.store(join(t.dir, "file"), NEVER);
     expect(await readFile(await blobs.fetch(blobId, digest, NEVER), "utf8")).toBe("content");
@@ -94,7 +94,7 @@ describe("a blobstore that a program talks to", () => {
 
   it("fails after three attempts, without repeating what the program printed", async () => {
     const { dir } = await tools();
-    const { blobs, calls, t } = await blobsHere(dav, await remote(join(dir, "remote"), 9));
+    const { blobs, calls, t } = await blobsHere(gcs, await remote(join(dir, "remote"), 9));
     const failure = await blobs.fetch("b-1", sha1("x"), NEVER).catch((error: unknown) => error);
     expect(BlobstoreFailed.is(failure)).toBe(true);
     expect(String(failure)).not.toContain("canary");

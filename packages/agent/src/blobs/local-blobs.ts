@@ -1,26 +1,20 @@
-import { createHash } from "node:crypto";
-import { createReadStream } from "node:fs";
-import { copyFile, mkdir, readFile, rename, rm } from "node:fs/promises";
+import { mkdir, readFile, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { exists } from "@slipway/kernel/files";
-import type { Random } from "@slipway/kernel/random";
-import type { Paths } from "../paths.ts";
-import type { Blobs } from "../services.ts";
+import type { BlobSource, Blobs } from "../services.ts";
 import type { BlobstoreSettings } from "../settings/effective.ts";
-import { type Algorithm, formatDigest, strongestDigest } from "./digest.ts";
+import { formatDigest, hashFile, strongestDigest } from "./digest.ts";
 import { BadBlobId, BlobDamaged, BlobMissing } from "./errors.ts";
-import { type ExternalTools, externalGet, externalPut } from "./external.ts";
+import type { ExternalTools } from "./external.ts";
+import { providerFor } from "./provider.ts";
+import { signedTransfer } from "./signed-url.ts";
+import { download } from "./transfer.ts";
 
 export interface BlobTools extends ExternalTools {
-  readonly paths: Paths;
-  readonly random: Random;
   /** The blobstore in use now. */
   readonly settings: () => BlobstoreSettings | undefined;
 }
-
-/** What create-env's manifests say; the directory moved long ago. */
-const OLD_CACHE = "/var/vcap/micro_bosh/data/cache";
 
 /** Blobs of this VM: those uploaded to it, then those of its blobstore. */
 export function localBlobs(tools: BlobTools): Blobs {
@@ -28,22 +22,29 @@ export function localBlobs(tools: BlobTools): Blobs {
   const uploaded = [paths.sensitiveBlobs, paths.blobs];
   return {
     fetch: async (id, digest, signal) => {
-      checkId(id);
-      const wanted = strongestDigest(digest);
-      const path = (await firstWith(uploaded, id)) ?? (await fromStore(id, tools, signal));
-      const actual = await hashFile(path, wanted.algorithm);
-      if (actual !== wanted.hex) {
-        const got = formatDigest({ algorithm: wanted.algorithm, hex: actual });
-        throw BlobDamaged({ id, expected: formatDigest(wanted), actual: got });
+      const found = await fromHere(id, digest, tools);
+      if (found !== undefined) return found;
+      // One file per blob, removed at the next start of the agent.
+      const target = join(paths.dataTmp, `fetched-${id}`);
+      const part = await fetched({ blobId: id, digest }, tools, signal);
+      await rename(part, target);
+      return target;
+    },
+    use: async (source, signal, work) => {
+      const { signedUrl, blobId, digest } = source;
+      const found = signedUrl ? undefined : await fromHere(blobId, digest, tools);
+      if (found !== undefined) return await work(found);
+      const path = await fetched(source, tools, signal);
+      try {
+        return await work(path);
+      } finally {
+        await rm(path, { force: true });
       }
-      return path;
     },
     store: async (path, signal) => {
       const blobId = tools.random.uuid();
       const digest = await hashFile(path, "sha1");
-      const place = localPlace(tools);
-      if (place !== undefined) await copyInto(place, blobId, path, tools.random);
-      else await externalPut(externalSettings(tools), path, blobId, tools, signal);
+      await (await providerFor(tools.settings(), tools)).put(path, blobId, signal);
       return { blobId, digest };
     },
     write: async (kind, id, content) => {
@@ -54,8 +55,13 @@ export function localBlobs(tools: BlobTools): Blobs {
     },
     read: async (id) => {
       checkId(id);
-      const path = await firstWith(uploaded, id);
-      return path === undefined ? undefined : await readFile(path);
+      for (const directory of uploaded)
+        if (await exists(join(directory, id))) return await readFile(join(directory, id));
+      return undefined;
+    },
+    remove: async (id) => {
+      checkId(id);
+      for (const directory of uploaded) await rm(join(directory, id), { force: true });
     },
   };
 }
@@ -66,61 +72,43 @@ function checkId(id: string): void {
   if (!fits) throw BadBlobId({});
 }
 
-async function firstWith(directories: readonly string[], id: string): Promise<string | undefined> {
-  for (const directory of directories) {
-    const path = join(directory, id);
-    if (await exists(path)) return path;
+/** The first that is what the digest says, in this VM. One that is damaged is passed over: another place may have it. */
+async function fromHere(id: string, digest: string, tools: BlobTools): Promise<string | undefined> {
+  checkId(id);
+  const { sensitiveBlobs, blobs } = tools.paths;
+  const wanted = strongestDigest(digest);
+  const { directory } = await providerFor(tools.settings(), tools);
+  const places = [...new Set([sensitiveBlobs, blobs, ...(directory === undefined ? [] : [directory])])];
+  let damaged: string | undefined;
+  for (const place of places) {
+    const path = join(place, id);
+    if (!(await exists(path))) continue;
+    const hex = await hashFile(path, wanted.algorithm);
+    if (hex === wanted.hex) return path;
+    damaged ??= formatDigest({ ...wanted, hex });
   }
+  if (damaged !== undefined && directory !== undefined)
+    throw BlobDamaged({ id, expected: formatDigest(wanted), actual: damaged });
+  if (directory !== undefined) throw BlobMissing({ id, where: places.join(", ") });
   return undefined;
 }
 
-/** Where the blobstore is a directory of this VM; undefined for one that a program talks to. */
-function localPlace(tools: BlobTools): string | undefined {
-  const settings = tools.settings();
-  if (settings === undefined || settings.provider === "dummy") return tools.paths.blobs;
-  if (settings.provider !== "local") return undefined;
-  const path = settings.options?.blobstore_path;
-  return typeof path !== "string" || path === "" || path === OLD_CACHE ? tools.paths.blobs : path;
-}
-
-function externalSettings(tools: BlobTools): BlobstoreSettings {
-  return tools.settings() ?? { provider: "local" };
-}
-
-async function fromStore(id: string, tools: BlobTools, signal: AbortSignal): Promise<string> {
-  const place = localPlace(tools);
-  if (place !== undefined) {
-    const path = await firstWith([place], id);
-    if (path !== undefined) return path;
-    const where = [tools.paths.sensitiveBlobs, tools.paths.blobs, place];
-    throw BlobMissing({ id, where: [...new Set(where)].join(", ") });
+/** A verified copy of its own, or none. */
+async function fetched(source: BlobSource, tools: BlobTools, signal: AbortSignal): Promise<string> {
+  const { paths, random, settings } = tools;
+  const { signedUrl, headers = {}, blobId, digest } = source;
+  await mkdir(paths.dataTmp, { recursive: true });
+  const to = join(paths.dataTmp, `fetched-${random.hex(8)}`);
+  if (signedUrl) {
+    await download(signedTransfer("a signed URL", signedUrl, headers), digest, to, tools, signal);
+    return to;
   }
-  // One file per blob, removed at the next start of the agent.
-  const target = join(tools.paths.dataTmp, `fetched-${id}`);
-  const part = `${target}.${tools.random.hex(6)}`;
-  await mkdir(tools.paths.dataTmp, { recursive: true });
+  checkId(blobId);
   try {
-    await externalGet(externalSettings(tools), id, part, tools, signal);
-    await rename(part, target);
-  } finally {
-    await rm(part, { force: true });
+    await (await providerFor(settings(), tools)).get(blobId, digest, to, signal);
+    return to;
+  } catch (error) {
+    await rm(to, { force: true });
+    throw error;
   }
-  return target;
-}
-
-async function copyInto(directory: string, id: string, from: string, random: Random): Promise<void> {
-  await mkdir(directory, { recursive: true, mode: 0o700 });
-  const part = join(directory, `.${id}.${random.hex(6)}.tmp`);
-  try {
-    await copyFile(from, part);
-    await rename(part, join(directory, id));
-  } finally {
-    await rm(part, { force: true });
-  }
-}
-
-async function hashFile(path: string, algorithm: Algorithm): Promise<string> {
-  const hash = createHash(algorithm);
-  for await (const chunk of createReadStream(path) as AsyncIterable<Buffer>) hash.update(chunk);
-  return hash.digest("hex");
 }

@@ -1,10 +1,9 @@
-import { createHash } from "node:crypto";
-import { readFile } from "node:fs/promises";
 import { type RetryTools, retry } from "@slipway/kernel/backoff";
-import { HttpTrouble } from "@slipway/kernel/http/client";
+import { basicAuth, HttpTrouble } from "@slipway/kernel/http/client";
 import { follow } from "@slipway/kernel/http/follow";
-import { checkDigest } from "./digest.ts";
+import { checkDigest, hashFile } from "./digest.ts";
 import { DownloadFailed } from "./errors.ts";
+import { upload as put, type Transfer } from "./transfer.ts";
 
 type Headers = Readonly<Record<string, unknown>>;
 
@@ -13,7 +12,13 @@ const texts = (headers: Headers): Record<string, string> =>
 
 const RETRIES = { tries: 3, firstDelayMs: 5_000, longestDelayMs: 5_000 };
 
-/** Content of a signed URL, compared with its digest. The URL is a credential and stands in no message. */
+/** What is asked for with a signed URL. The URL is a credential and stands in no message. */
+export function signedTransfer(what: string, url: string, headers: Headers): Transfer {
+  if (!URL.canParse(url)) throw DownloadFailed({ what, why: "the URL is none" });
+  return { what, url: new URL(url), headers: () => texts(headers) };
+}
+
+/** Small content of a signed URL, compared with its digest. */
 export async function download(
   url: string,
   digest: string,
@@ -22,7 +27,7 @@ export async function download(
 ): Promise<Uint8Array> {
   return await retry(
     async () => {
-      const content = await ask("a signed URL", url, { method: "GET", headers: texts(headers) }, tools);
+      const content = await ask(signedTransfer("a signed URL", url, headers), tools);
       if (!checkDigest(content, digest))
         throw DownloadFailed({ what: "a signed URL", why: "its digest is another" });
       return content;
@@ -33,28 +38,27 @@ export async function download(
   );
 }
 
-/** Puts a file to a signed URL; resolves to its digests as upstream writes them. */
+/** Puts a file to a signed URL, once; resolves to its digests as upstream writes them. */
 export async function upload(
   path: string,
   url: string,
   headers: Headers,
-  tools: Pick<RetryTools, "clock" | "signal">,
+  { clock, signal }: Pick<RetryTools, "clock" | "signal">,
 ): Promise<string> {
-  const body = await readFile(path);
-  const asked = { method: "PUT", body, headers: { ...texts(headers), accept: "*/*" } };
-  await ask("the upload to a signed URL", url, asked, tools);
-  const hex = (algorithm: string) => createHash(algorithm).update(body).digest("hex");
-  return `${hex("sha1")};sha512:${hex("sha512")}`;
+  const to = signedTransfer("the upload to a signed URL", url, headers);
+  const { username, password } = to.url;
+  const own = username === "" ? {} : { authorization: basicAuth(username, password) };
+  const all = () => ({ ...own, accept: "*/*", expect: "100-continue", ...to.headers() });
+  await put(path, { ...to, headers: all }, { clock }, signal);
+  return `${await hashFile(path, "sha1")};sha512:${await hashFile(path, "sha512")}`;
 }
 
 async function ask(
-  what: string,
-  url: string,
-  asked: Parameters<typeof follow>[1],
+  { what, url, headers }: Transfer,
   { clock, signal }: Pick<RetryTools, "clock" | "signal">,
 ): Promise<Buffer> {
   try {
-    const reply = await follow(new URL(url), { ...asked, signal, doing: what }, { clock });
+    const reply = await follow(url, { method: "GET", headers: headers(), signal, doing: what }, { clock });
     const content = await reply.bytes();
     if (reply.status >= 200 && reply.status < 300) return content;
     throw DownloadFailed({ what, why: `HTTP ${reply.status}` });

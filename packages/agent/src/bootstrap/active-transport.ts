@@ -1,3 +1,5 @@
+import type { Clock } from "@slipway/kernel/clock";
+import { withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { Log } from "../log.ts";
 import { NoMbus } from "../settings/errors.ts";
@@ -15,15 +17,22 @@ export interface ActiveTransportOptions {
   readonly makeTransport: (address: Address) => Promise<Transport>;
   readonly handler: Handler;
   readonly log: Log;
+  readonly clock: Clock;
   /** Told when a transport that was to come up by itself never will. */
   readonly onFailure: (error: unknown) => void;
 }
+
+/** A server may learn of new credentials some seconds after the agent; until then the old ones are in use. */
+const ROTATION_MS = 10_000;
+
+const isSame = (one: Address | undefined, other: Address): boolean =>
+  JSON.stringify(one) === JSON.stringify(other);
 
 /** The one transport in use. Settings may name another while the agent starts; then it moves there. */
 export class ActiveTransport {
   readonly #options: ActiveTransportOptions;
   #transport: Transport | undefined;
-  #address: string | undefined;
+  #address: Address | undefined;
 
   constructor(options: ActiveTransportOptions) {
     this.#options = options;
@@ -32,8 +41,7 @@ export class ActiveTransport {
   /** Nothing happens when it is open there already. */
   async open(address: Address): Promise<void> {
     if (address.urls.length === 0) throw NoMbus({});
-    const wanted = JSON.stringify(address);
-    if (this.#address === wanted) return;
+    if (isSame(this.#address, address)) return;
     await this.close();
     const transport = await this.#options.makeTransport(address);
     this.#transport = transport;
@@ -41,8 +49,27 @@ export class ActiveTransport {
     // A server listens at once or never; a client may have to wait for networks that are not up yet.
     if (address.urls[0]?.startsWith("https:")) await started;
     else started.catch((error: unknown) => this.#options.onFailure(error));
-    this.#address = wanted;
+    this.#address = address;
     this.#options.log.info(`reachable by ${transport.description}`);
+  }
+
+  /** Changes the credentials only; false when more than that is another. */
+  async rotate(address: Address): Promise<boolean> {
+    const { clock, log } = this.#options;
+    const [open, before] = [this.#transport, this.#address];
+    if (open === undefined || before === undefined) return false;
+    const { credentials, clientCa } = address;
+    if (!isSame({ ...before, credentials, clientCa }, address)) return false;
+    // Nor can a server that asks nobody for a certificate begin to do so while it runs.
+    if ((before.clientCa === undefined) !== (clientCa === undefined)) return false;
+    if (isSame(before, address)) return true;
+    const rotated = open.rotate(credentials, clientCa);
+    this.#address = address;
+    await withDeadline("new credentials", ROTATION_MS, clock, undefined, () => rotated).then(
+      () => log.info(`reachable by ${open.description} under new credentials`),
+      () => log.warn(`${open.description} does not take the new credentials yet; it is tried again`),
+    );
+    return true;
   }
 
   async publish(topic: Topic, payload: unknown): Promise<void> {

@@ -27,6 +27,8 @@ export interface BootstrapParts extends Omit<PersistentParts, "disks" | "setting
   readonly openTransport: () => Promise<void>;
   /** Links the disks that a Director named. */
   readonly linkDisks: (signal: AbortSignal) => Promise<void>;
+  /** Finishes an apply that was cut off, and makes the directories of jobs that a reboot has taken. */
+  readonly restoreJobs: () => Promise<void>;
 }
 
 const DEVICE_MS = 60_000;
@@ -116,6 +118,7 @@ export function bootstrapSteps(parts: BootstrapParts): readonly Step[] {
     { name: "directories in memory", run: () => layout.memory(memoryRequest(current())) },
     { name: "temporary directories", run: () => layout.temporary() },
     { name: "persistent disk", run: (signal) => remountPersistent({ ...parts, disks }, signal) },
+    { name: "jobs", run: () => parts.restoreJobs() },
     {
       name: "disk associations",
       run: async (signal) => {

@@ -10,12 +10,12 @@ export async function makeDirectories(
 ): Promise<void> {
   const shared = [join(paths.data, "sys"), join(paths.data, "sys", "log"), join(paths.data, "sys", "run")];
   const own = [paths.blobs, paths.sensitiveBlobs];
-  const rendered = join(paths.data, "jobs");
-  const open = [paths.boshLog, paths.dataTmp, paths.instanceDir, paths.jobs, rendered];
+  const bundles = [paths.dataJobs, paths.dataPackages, paths.jobs, paths.packages];
+  const open = [paths.boshLog, paths.dataTmp, paths.instanceDir, ...bundles];
   for (const directory of open) await made(directory, 0o755);
   for (const directory of shared) await made(directory, 0o750);
   for (const directory of own) await made(directory, 0o700);
-  for (const directory of [...shared, ...own, rendered]) await giveToJobs(directory);
+  for (const directory of [...shared, ...own, ...bundles]) await giveToJobs(directory);
   await linkSys(paths);
   await removeFetched(paths.dataTmp);
 }
@@ -35,9 +35,9 @@ async function linkSys(paths: Paths): Promise<void> {
   await symlink(join(paths.data, "sys"), link);
 }
 
-/** Copies of blobs that the process before this one fetched. */
+/** Copies of blobs that the process before this one fetched or packed. */
 async function removeFetched(directory: string): Promise<void> {
   for (const name of await readdir(directory)) {
-    if (name.startsWith("fetched-")) await rm(join(directory, name), { force: true });
+    if (/^(fetched|compiled)-/.test(name)) await rm(join(directory, name), { force: true });
   }
 }

@@ -12,7 +12,15 @@ import { beat, heartbeatOf } from "./heartbeat.ts";
 import { FakeVm, VITALS } from "./testing/fake-vm.ts";
 
 const running: Supervisor = {
-  status: async () => ({ state: "running", processes: [{}, {}] }),
+  status: async () => ({
+    state: "running",
+    processes: [
+      { name: "web", state: "running" },
+      { name: "worker", state: "running" },
+    ],
+  }),
+  watch: async () => {},
+  unmonitor: async () => {},
   start: async () => {},
   stop: async () => {},
 };

@@ -1,9 +1,8 @@
-import { join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
 import { HEARTBEAT_SECONDS, type Heartbeat } from "@slipway/protocol/agent/heartbeat";
 import type { Services } from "../services.ts";
-import { writeState } from "../state/state-file.ts";
+import { writeHealth } from "../supervisor/health.ts";
 
 type Parts = Pick<Services, "spec" | "supervisor" | "platform" | "paths" | "publish" | "clock" | "log">;
 
@@ -35,11 +34,7 @@ export async function beat(parts: Parts, signal: AbortSignal): Promise<void> {
   while (!signal.aborted) {
     try {
       const heartbeat = await heartbeatOf(parts);
-      await writeState(
-        join(parts.paths.instanceDir, "health.json"),
-        JSON.stringify({ state: heartbeat.job_state }),
-        0o644,
-      );
+      await writeHealth(parts.paths, heartbeat.job_state);
       await parts.publish("heartbeat", heartbeat);
       if (failing) parts.log.info("heartbeats are sent again");
       failing = false;

@@ -25,4 +25,4 @@ export function readArguments(message: Message, given: unknown): Readonly<Record
 
 const bad = (why: string) => new Error(`Extracting method arguments from payload: ${why}`);
 
-const camel = (name: string) => name.replace(/_+([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());
+const camel = (name: string) => name.replace(/_([a-z0-9])/g, (_, letter: string) => letter.toUpperCase());

@@ -24,8 +24,9 @@ export interface DispatcherOptions {
    */
   readonly waitingFor?: () => string | undefined;
   /**
-   * How long an answer to get_task may wait for the end of the task: most end within milliseconds, and whoever was told
-   * that one is running would sleep before asking again. Not at all when left out.
+   * How long an answer that would say "running" may wait for the end of the task: the first one, which says so in any
+   * case, and every one to get_task. Most tasks end within milliseconds, and whoever was told that one is running
+   * sleeps before asking again. Not at all when left out.
    */
   readonly holdMs?: number;
 }
@@ -129,6 +130,8 @@ function makeAnswer({
           }
         },
       });
+      // Never the result, even if there is one by now: create-env wants to see the task.
+      if (holdMs > 0) await tasks.ended(id, holdMs, services.clock);
       return { value: { agent_task_id: id, state: "running" } };
     } catch (error) {
       return failed(invocation, error);

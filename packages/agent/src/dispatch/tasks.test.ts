@@ -30,7 +30,10 @@ describe("a task", () => {
       holdMs: 100,
       clock,
     });
-    expect(await ask("stop")).toEqual(running("task-1"));
+    const first = ask("stop");
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(100);
+    expect(await first).toEqual(running("task-1"));
     const told = ask("get_task", ["task-1"]);
     await expect.poll(() => clock.waiting).toBe(1);
     work.open("stopped");
@@ -46,7 +49,10 @@ describe("a task", () => {
       holdMs: 100,
       clock,
     });
-    await ask("stop");
+    const first = ask("stop");
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(100);
+    await first;
     const told = ask("get_task", ["task-1"]);
     await expect.poll(() => clock.waiting).toBe(1);
     await clock.advance(100);

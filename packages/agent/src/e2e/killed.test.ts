@@ -17,7 +17,7 @@ const ROUNDS_AT_ONCE = 3;
 /** For each kind of disk. */
 const RANDOM_ROUNDS = rounds({ sample: 1, all: 6 });
 /** Of some forty moments. */
-const SAMPLE = 4;
+const SAMPLE = 2;
 /** These take long on large disks; an agent that is killed leaves them running. */
 const LONG = /^(cp|mke2fs) /;
 

@@ -8,10 +8,6 @@ import { taskIn } from "@slipway/testkit/agent-caller";
 import { certOf, Machine } from "@slipway/testkit/agent-machine";
 import { AGENT, AGENT_BOOTSTRAP } from "@slipway/testkit/certificates";
 import { eventually } from "@slipway/testkit/eventually";
-import { needs } from "@slipway/testkit/needs";
-import { canUseSandboxes } from "@slipway/testkit/sandbox";
-import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
-import { directorOn, healthMonitorOn } from "../transports/testing/nats-peers.ts";
 import {
   AGENT_ID,
   bootstrapAgent,
@@ -20,7 +16,11 @@ import {
   agent as lastingAgent,
   natsServerAvailable,
   TestNatsServer,
-} from "../transports/testing/nats-server.ts";
+} from "@slipway/testkit/nats-server";
+import { needs } from "@slipway/testkit/needs";
+import { canUseSandboxes } from "@slipway/testkit/sandbox";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { directorOn, healthMonitorOn } from "../transports/testing/nats-peers.ts";
 import { diskShop } from "./testing/test-disks.ts";
 
 const server = needs("nats-server", natsServerAvailable(), "the program nats-server is not installed");
@@ -116,22 +116,51 @@ describe.runIf(server)("a real agent process on a real NATS server", () => {
     expect(shutdown).toEqual([`hm.agent.shutdown.${AGENT_ID}`, "null"]);
   });
 
-  it("changes its bootstrap certificate for the lasting one, without losing the task that brought it", async () => {
+  it("changes its bootstrap certificate for the lasting one, and no message of a Director that polls gets lost", async () => {
     await nats.reload({ ...directorUser, ...healthMonitor, ...bootstrapAgent, ...lastingAgent });
     const env = { bosh: { mbus: { cert: certOf(AGENT_BOOTSTRAP) } } };
     await machine.offer(machine.settings({ mbus: nats.url, env }));
     const agent = await machine.started();
     const director = await directorOn(nats);
     await answering(director);
-    const mbus = { cert: certOf(AGENT), urls: [nats.url] };
-    const task = taskIn(await director.ask("update_settings", { args: [{ mbus }] }));
-    expect(await agent.end()).toBe(0);
+    const mbus = { cert: certOf(AGENT) };
+    // As the Ruby Director does it, which waits 45 seconds for an answer that does not come. This one asks all the time.
+    const asked: Promise<AgentReply>[] = [director.ask("update_settings", { args: [{ mbus }] })];
+    const task = taskIn((await asked[0]) as AgentReply);
+    await eventually("the end of the task", async () => {
+      for (const method of ["ping", "get_state"]) asked.push(director.ask(method));
+      asked.push(director.ask("get_task", { args: [task] }));
+      const reply = (await asked.at(-1)) as AgentReply;
+      return "value" in reply && reply.value === "ok" ? true : undefined;
+    });
     // From here on the bootstrap certificate opens nothing.
     await nats.reload({ ...directorUser, ...healthMonitor, ...lastingAgent });
+    asked.push(director.ask("ping"), director.ask("get_task", { args: [task] }));
+    const replies = await withDeadline("all answers", 40_000, systemClock, undefined, () =>
+      Promise.all(asked),
+    );
+    expect(replies.filter((reply) => "exception" in reply)).toEqual([]);
+    expect(agent.over).toBe(false);
+    expect(agent.output()).not.toContain("was lost");
+    // The certificate is the one that the next process begins with, too.
+    await agent.kill();
     await machine.started();
-    const next = await directorOn(nats);
-    await answering(next);
-    expect(await next.ask("get_task", { args: [task] })).toEqual({ value: "ok" });
+    await answering(await directorOn(nats));
+  });
+
+  it("answers under its old certificate while the server does not know the new one", async () => {
+    await nats.reload({ ...directorUser, ...healthMonitor, ...bootstrapAgent });
+    const env = { bosh: { mbus: { cert: certOf(AGENT_BOOTSTRAP) } } };
+    await machine.offer(machine.settings({ mbus: nats.url, env }));
+    const agent = await machine.started();
+    const director = await directorOn(nats);
+    await answering(director);
+    const task = taskIn(await director.ask("update_settings", { args: [{ mbus: { cert: certOf(AGENT) } }] }));
+    await agent.said("no connection to NATS");
+    expect(await director.ask("ping")).toEqual({ value: "pong" });
+    await nats.reload({ ...directorUser, ...healthMonitor, ...bootstrapAgent, ...lastingAgent });
+    await agent.said("under new credentials");
+    expect(await value(director, "get_task", task)).toBe("ok");
   });
 
   it.runIf(sandboxes)(

@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
-import { lstat, mkdir, readdir } from "node:fs/promises";
+import { lstat, mkdir, readdir, realpath, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { mustRun } from "@slipway/kernel/exec";
@@ -28,8 +28,12 @@ function homeOf(type: string, services: Services): LogHome {
   }
 }
 
+/** What bundle_logs leaves on the VM. */
+export const isLogArchive = (name: string): boolean => /^logs-[0-9a-f]+\.tgz$/.test(name);
+
 /** Packs the logs of these types into a gzipped tar under the agent's own temporary directory. */
 export async function packLogs(
+  kind: "bundled" | "fetched",
   types: string,
   filters: readonly string[] | null | undefined,
   services: Services,
@@ -38,18 +42,48 @@ export async function packLogs(
   const homes = types.split(",").map((type) => homeOf(type.trim(), services));
   const patterns = (filters?.length ? filters : ["**/*"]).map(globToRegExp);
   await mkdir(services.paths.dataTmp, { recursive: true, mode: 0o770 });
-  const archive = join(services.paths.dataTmp, `logs-${services.random.hex(8)}.tgz`);
-  const inputs: string[] = [];
-  for (const { dir, from, prefix } of homes) {
-    const names = (await filesUnder(dir, "")).filter((name) =>
-      patterns.some((pattern) => pattern.test(name)),
-    );
-    if (names.length > 0) inputs.push("--directory", from, ...names.map((name) => `./${prefix}${name}`));
+  const id = services.random.hex(8);
+  // The start of the agent takes away what is called so and was left by a crash.
+  const archive = join(services.paths.dataTmp, `fetched-logs-${id}.tgz`);
+  const lists = homes.map((_, at) => `${archive}.${at}`);
+  try {
+    // Logs of jobs are nobody else's business; whoever the archive is for becomes its owner.
+    await writeFile(archive, "", { mode: 0o600, flag: "wx" });
+    const inputs: string[] = [];
+    for (const [at, home] of homes.entries()) {
+      const names = await chosen(home, patterns);
+      if (names.length === 0) continue;
+      // By a file: a command line has room for some thousand names only.
+      await writeFile(lists[at] as string, names.map((name) => `./${home.prefix}${name}\0`).join(""));
+      inputs.push("--directory", home.from, "--files-from", lists[at] as string);
+    }
+    const args = ["--create", "--gzip", "--file", archive, "--ignore-failed-read", "--null", ...inputs];
+    if (inputs.length === 0) args.push("--files-from", "/dev/null");
+    await tolerant(services, archive, args, signal);
+    if (kind === "fetched") return archive;
+    const whole = join(services.paths.dataTmp, `logs-${id}.tgz`);
+    await rename(archive, whole);
+    return whole;
+  } catch (error) {
+    await rm(archive, { force: true });
+    throw error;
+  } finally {
+    for (const list of lists) await rm(list, { force: true });
   }
-  const args = ["--create", "--gzip", "--file", archive, "--ignore-failed-read", ...inputs];
-  if (inputs.length === 0) args.push("--files-from", "/dev/null");
-  await tolerant(services, archive, args, signal);
-  return archive;
+}
+
+/** The files that a pattern names. Where that is a link to another log, the other one comes along. */
+async function chosen({ dir }: LogHome, patterns: readonly RegExp[]): Promise<readonly string[]> {
+  const names = new Set<string>();
+  const real = await realpath(dir).catch(() => dir);
+  for (const { name, link } of await filesUnder(dir, "")) {
+    if (!patterns.some((pattern) => pattern.test(name))) continue;
+    names.add(name);
+    const target = link ? await realpath(join(dir, name)).catch(() => undefined) : undefined;
+    if (target?.startsWith(`${real}/`) && (await lstat(target)).isFile())
+      names.add(target.slice(real.length + 1));
+  }
+  return [...names];
 }
 
 /**
@@ -66,14 +100,18 @@ async function tolerant(
   if (result.code > 1) await mustRun(async () => result, `packing logs into ${archive}`, "tar", args);
 }
 
-async function filesUnder(dir: string, below: string): Promise<string[]> {
-  const found: string[] = [];
+interface Found {
+  readonly name: string;
+  readonly link: boolean;
+}
+
+async function filesUnder(dir: string, below: string): Promise<readonly Found[]> {
+  const found: Found[] = [];
   const entries = await readdir(join(dir, below), { withFileTypes: true }).catch(() => []);
   for (const entry of entries) {
     const name = below === "" ? entry.name : `${below}/${entry.name}`;
     if (entry.isDirectory()) found.push(...(await filesUnder(dir, name)));
-    else if (entry.isFile() || (entry.isSymbolicLink() && (await lstat(join(dir, name))).isSymbolicLink()))
-      found.push(name);
+    else if (entry.isFile() || entry.isSymbolicLink()) found.push({ name, link: entry.isSymbolicLink() });
   }
   return found;
 }

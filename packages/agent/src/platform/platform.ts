@@ -23,13 +23,16 @@ export interface SystemPlatform {
   writeHosts(records: readonly (readonly [ip: string, name: string])[], agentId: string): Promise<void>;
   setPassword(user: string, cryptHash: string): Promise<void>;
   setAuthorizedKeys(user: string, keys: readonly string[]): Promise<void>;
-  createSshUser(user: string, publicKey: string): Promise<void>;
+  /** Resolves to the port to reach it by, on this address of the VM, where that is not the usual one. */
+  createSshUser(user: string, publicKey: string, ip: string): Promise<number | undefined>;
   /** Deletes users that start with `bosh_` and match. */
   deleteSshUsers(pattern: RegExp): Promise<void>;
   hostPublicKey(): Promise<string>;
   setNtp(servers: readonly string[]): Promise<void>;
   setTrustedCertificates(pems: readonly string[]): Promise<void>;
   chown(path: string, user: string): Promise<void>;
+  /** Has the machine keep the logs of jobs below this size, as logrotate writes it. False when it has nothing for it. */
+  setLogRotation(size: string): Promise<boolean>;
   powerOff(): Promise<void>;
   vitals(mountPoints: { readonly ephemeral: string; readonly persistent: string }): Promise<Vitals>;
 }

@@ -53,8 +53,8 @@ export const InvalidUserPattern = defineError<{ why: string }>({
 export const HostKeyMissing = defineError<{ directory: string }>({
   code: "AGN-008",
   kind: "operator",
-  message: (p) => `there is no ssh host key in ${p.directory}`,
-  next: "Install and start an ssh server; ssh-keygen -A makes its keys.",
+  message: (p) => `there is no ssh server in this VM: ${p.directory} has no host key`,
+  next: "Use a stemcell with an ssh server in it that starts with the VM; ssh-keygen -A makes its keys.",
 });
 
 export const InvalidSecret = defineError<{ what: string }>({
@@ -86,11 +86,18 @@ export const UnsafePath = defineError<{ path: string; why: string }>({
   next: "Find out who put that there. The agent writes as root and follows no links of users.",
 });
 
-export const NotInSandbox = defineError<{ what: string }>({
+export const SshdMissing = defineError<Record<never, never>>({
   code: "AGN-013",
   kind: "operator",
-  message: (p) => `${p.what} is not available in a sandbox: this VM is a namespace of its host`,
-  next: "Enter the sandbox from the host, or deploy to a cloud whose VMs are machines.",
+  message: () => "there is no ssh server in this sandbox",
+  next: "Install openssh-server where the sandbox has its root from: on its host, or in the stemcell. The agent starts it.",
+});
+
+export const SshdDidNotStart = defineError<{ said: string }>({
+  code: "AGN-016",
+  kind: "outside",
+  message: (p) => `the ssh server of this sandbox did not start; it said: ${p.said}`,
+  next: "Look at /var/vcap/bosh/log/sshd.log in the sandbox.",
 });
 
 export const BadTmpfsSize = defineError<{ path: string; size: string }>({

@@ -79,6 +79,21 @@ export function keepsSettingsInMemory(settings: AgentSettings): boolean {
   return (agent as { settings?: { tmpfs?: unknown } | null } | null | undefined)?.settings?.tmpfs === true;
 }
 
+/** `env.bosh.parallel`: how many blobs are fetched at once. */
+export function parallelDownloads(settings: AgentSettings): number {
+  const wanted = (settings.env?.bosh as Record<string, unknown> | null | undefined)?.parallel;
+  return typeof wanted === "number" && wanted >= 1 ? Math.min(Math.floor(wanted), 64) : 5;
+}
+
+/**
+ * `env.bosh.agent.acts_as`, a key of ours for tests: the agent answers what agents of before add_persistent_disk did, as
+ * `cpi_api_test_max_version` makes an old Director and `debug.cpi.api_version` an old CPI.
+ */
+export function actsAs(settings: AgentSettings): "v1" | "first v2" | undefined {
+  const given = settings.env?.bosh?.agent?.acts_as;
+  return given === "v1" || given === "first v2" ? given : undefined;
+}
+
 /** What of this VM is kept in memory. */
 export function memoryRequest(settings: AgentSettings): MemoryRequest {
   const { job_dir: jobs, run_dir: run } = settings.env?.bosh ?? {};

@@ -41,12 +41,12 @@ describe("finding settings", () => {
     const t = await tools();
     const causes: string[] = [];
     const [a, b] = [saying("A", new Error("no disk")), saying("B", "<html>")];
-    const finder = search([a, b], t, { onWait: (cause) => causes.push(cause) });
+    const finder = search([a, b], t, { onWait: (...told) => causes.push(told.join(": ")) });
     const message = await failure(finder.find(NEVER, FIRST_SEARCH));
     expect(message).toContain("no disk");
     expect(message).toContain("B holds no usable settings: user-data is neither JSON nor URL-safe base64");
     expect([a.asked, b.asked]).toEqual([10, 10]);
-    expect(causes[0]).toContain("settings (round 1 of 10): no disk");
+    expect(causes[0]).toContain("round 1 of 10: no disk");
   });
 
   it.each([

@@ -17,8 +17,8 @@ export interface FinderOptions {
   /** Undefined: ask a registry where the user-data lead to one. */
   readonly useRegistry: boolean | undefined;
   readonly useServerName: boolean;
-  /** Told what is being waited for between two rounds. */
-  readonly onWait?: (cause: string) => void;
+  /** Told between two rounds what is being waited for: the round, and what each source said. */
+  readonly onWait?: (round: string, cause: string) => void;
 }
 
 /** Every source is asked once in a round; a source that is slow to appear does not keep the next one from being used. */
@@ -52,7 +52,7 @@ export class SettingsFinder {
           attempts.push(messageTrail(error));
         }
       }
-      this.#options.onWait?.(`settings (round ${round} of ${backoff.tries}): ${attempts.join("; ")}`);
+      this.#options.onWait?.(`round ${round} of ${backoff.tries}`, attempts.join("; "));
       if (round < backoff.tries)
         await this.#tools.clock.sleep(delayBefore(round, backoff, this.#tools.random), signal);
     }

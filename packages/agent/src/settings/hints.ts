@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from "node:util";
 import type { DiskCid } from "@slipway/protocol/ids";
-import type { AgentSettings } from "@slipway/protocol/settings/agent-settings";
+import type { AgentSettings, UpdateSettings } from "@slipway/protocol/settings/agent-settings";
 import { type DiskHint, formatDiskHint, parseDiskHint } from "@slipway/protocol/settings/disk-hint";
 import {
   hintFromStored,
@@ -40,13 +40,15 @@ function readStored(stored: StoredDiskHint): DiskHint | undefined {
   return parsed?.ok ? parsed.hint : hintFromStored(stored);
 }
 
-/** Every disk the agent knows of: those of the settings, overlaid by the stored hints. */
+/** Every disk the agent knows of: those of the settings, then those of update_settings, then the stored hints. */
 export function knownDisks(
   settings: AgentSettings,
+  updates: UpdateSettings,
   hints: PersistentDiskHints,
 ): ReadonlyMap<string, DiskSettings> {
   const known = new Map<string, DiskSettings>();
-  for (const [cid, wire] of Object.entries(settings.disks?.persistent ?? {})) {
+  const given = { ...settings.disks?.persistent, ...updates.disks?.persistent };
+  for (const [cid, wire] of Object.entries(given)) {
     const parsed = parseDiskHint(wire);
     if (parsed.ok) known.set(cid, { cid, hint: parsed.hint, ...mountFields(settings) });
   }

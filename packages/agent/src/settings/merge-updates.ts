@@ -8,7 +8,7 @@ export interface MergedUpdates {
   readonly restart: boolean;
 }
 
-/** Certificates and associations are replaced also by being left out; bus and blobstores only by being given. */
+/** Certificates and associations are replaced also by being left out; bus, blobstores and disks only by being given. */
 export function mergeUpdates(
   settings: AgentSettings,
   before: UpdateSettings,
@@ -20,6 +20,7 @@ export function mergeUpdates(
     disk_associations: pushed.disk_associations ?? [],
     ...(saysSomething(pushed.mbus) && { mbus: pushed.mbus }),
     ...((pushed.blobstores ?? []).length > 0 && { blobstores: pushed.blobstores }),
+    ...(pushed.disks != null && { disks: pushed.disks }),
   };
   const inUse = (of: UpdateSettings) => [
     mbusUrls(settings, of),

@@ -1,23 +1,31 @@
 import { BadJson, parseStrictJson } from "@slipway/kernel/strict-json";
+import { isObject } from "@slipway/protocol/schema/json";
 import { type AgentSettings, checkAgentSettings } from "@slipway/protocol/settings/agent-settings";
-import { parseUserData, readUserData, type UserData } from "@slipway/protocol/settings/user-data";
+import { NOT_JSON, readUserData, type UserData, userDataJson } from "@slipway/protocol/settings/user-data";
 import { SettingsInvalid } from "./errors.ts";
 
 /** What a source served: complete settings, or the way to a registry. Nothing of it is quoted in the error. */
 export function parseDocument(text: string, source: string): UserData {
   const plain = /^\s*[{[]/.test(text);
-  const parsed = plain ? readUserData(strict(text, source)) : parseUserData(text);
+  const json = plain ? text : userDataJson(text);
+  // Read again, strictly: the decoder lets a key stand twice.
+  const parsed = json === undefined ? NOT_JSON : readUserData(withSystemPath(strict(json, source)));
   if (!parsed.ok) throw SettingsInvalid({ source, problems: parsed.problems });
-  // Base64 was decoded by a parser that lets a key stand twice.
-  if (!plain) strict(Buffer.from(text.replaceAll('"', "").trim(), "base64url").toString("utf8"), source);
   return parsed.userData;
 }
 
 /** Settings that must be complete: those of a registry, and those on disk. */
 export function parseSettings(text: string, source: string): AgentSettings {
-  const checked = checkAgentSettings(strict(text, source));
+  const checked = checkAgentSettings(withSystemPath(strict(text, source)));
   if (!checked.ok) throw SettingsInvalid({ source, problems: checked.problems });
   return checked.value;
+}
+
+/** The first design's sample has `"system": {"path": "/dev/sda1"}` where everybody else has the path itself. */
+function withSystemPath(value: unknown): unknown {
+  if (!isObject(value) || !isObject(value.disks) || !isObject(value.disks.system)) return value;
+  const { path } = value.disks.system;
+  return typeof path === "string" ? { ...value, disks: { ...value.disks, system: path } } : value;
 }
 
 function strict(text: string, source: string): unknown {

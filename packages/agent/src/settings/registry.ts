@@ -41,6 +41,8 @@ export async function askRegistry(
   const nameservers = userData.dns?.nameserver ?? [];
   const client = registryClient({
     endpoint: await withAddress(endpoint, nameservers, registry),
+    username: userData.registry.user ?? undefined,
+    password: userData.registry.password ?? undefined,
     backoff: { tries: 1, firstDelayMs: 0, longestDelayMs: 0 },
     clock: tools.clock,
     random: tools.random,

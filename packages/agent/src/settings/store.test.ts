@@ -262,3 +262,41 @@ describe("pushed settings", () => {
     }
   });
 });
+
+describe("disks that update_settings names", () => {
+  const cids = async (one: SettingsStore) => [...(await one.persistentDisks()).keys()].sort();
+  const pathOf = async (one: SettingsStore, cid: string) => {
+    const disk = (await one.persistentDisks()).get(cid);
+    return disk && formatDiskHint(disk.hint);
+  };
+
+  it("are known at once, beside those of the settings, and after a restart", async () => {
+    const t = await tools();
+    const one = await started(t);
+    await one.saveDisks({ persistent: { "vol-2": "/dev/sdg" } });
+    for (const now of [one, await started(t)]) {
+      expect(await cids(now)).toEqual(["vol-1", "vol-2"]);
+      expect(await pathOf(now, "vol-2")).toEqual("/dev/sdg");
+    }
+  });
+
+  it("stay when another update says nothing of disks, and go as a whole when one does", async () => {
+    const one = await started(await tools());
+    await one.saveDisks({ persistent: { "vol-2": "/dev/sdg" } });
+    await one.saveUpdates({ trusted_certs: "" });
+    expect(await cids(one)).toEqual(["vol-1", "vol-2"]);
+    await one.saveDisks({ persistent: { "vol-3": "/dev/sdh" } });
+    expect(await cids(one)).toEqual(["vol-1", "vol-3"]);
+  });
+
+  it("and hints: the last word counts, and forgetting a disk forgets both", async () => {
+    const one = await started(await tools());
+    await one.addHint("vol-2", hint("/dev/sdx"));
+    await one.saveDisks({ persistent: { "vol-2": "/dev/sdg" } });
+    expect(await pathOf(one, "vol-2")).toEqual("/dev/sdg");
+    await one.addHint("vol-2", hint("/dev/sdy"));
+    expect(await pathOf(one, "vol-2")).toEqual("/dev/sdy");
+    await one.removeHint("vol-2");
+    expect(await cids(one)).toEqual(["vol-1"]);
+  });
+});

@@ -10,6 +10,7 @@ import {
   updateSettings,
 } from "@slipway/protocol/settings/agent-settings";
 import type { DiskHint } from "@slipway/protocol/settings/disk-hint";
+import type { Disks } from "@slipway/protocol/settings/disks";
 import {
   checkPersistentDiskHints,
   type PersistentDiskHints,
@@ -134,14 +135,18 @@ export class SettingsStore implements SettingsService {
   async saveUpdates(pushed: UpdateSettings): Promise<{ readonly restart: boolean }> {
     return await this.#oneAtATime(async () => {
       const { updates, restart } = mergeUpdates(this.current(), this.#updates, pushed);
-      await writeState(this.#files.updates, JSON.stringify(updatesDocument(updates)));
-      this.#updates = updates;
+      await this.#keepUpdates(updates);
       return { restart };
     });
   }
 
+  async #keepUpdates(updates: UpdateSettings): Promise<void> {
+    await writeState(this.#files.updates, JSON.stringify(updatesDocument(updates)));
+    this.#updates = updates;
+  }
+
   async persistentDisks(): Promise<ReadonlyMap<string, DiskSettings>> {
-    return knownDisks(this.current(), this.#hints);
+    return knownDisks(this.current(), this.#updates, this.#hints);
   }
 
   async addHint(cid: string, hint: DiskHint): Promise<void> {
@@ -149,9 +154,22 @@ export class SettingsStore implements SettingsService {
   }
 
   async removeHint(cid: string): Promise<void> {
-    await this.#changeHints((hints) =>
-      Object.fromEntries(Object.entries(hints).filter(([key]) => key !== cid)),
-    );
+    await this.#changeHints((hints) => without(hints, cid));
+    await this.#oneAtATime(async () => {
+      const { disks } = this.#updates;
+      if (disks?.persistent?.[cid] === undefined) return;
+      await this.#keepUpdates({
+        ...this.#updates,
+        disks: { ...disks, persistent: without(disks.persistent, cid) },
+      });
+    });
+  }
+
+  async saveDisks(disks: Disks): Promise<void> {
+    await this.#oneAtATime(() => this.#keepUpdates({ ...this.#updates, disks }));
+    // The newer word counts: a hint from before must not hide it.
+    const named = Object.keys(disks.persistent ?? {}).filter((cid) => Object.hasOwn(this.#hints, cid));
+    if (named.length > 0) await this.#changeHints((hints) => without(hints, ...named));
   }
 
   async #changeHints(change: (hints: PersistentDiskHints) => PersistentDiskHints): Promise<void> {
@@ -205,6 +223,9 @@ export class SettingsStore implements SettingsService {
     this.#hints = {};
   }
 }
+
+const without = <T>(all: Readonly<Record<string, T>>, ...cids: readonly string[]): Record<string, T> =>
+  Object.fromEntries(Object.entries(all).filter(([cid]) => !cids.includes(cid)));
 
 const checkUpdates = (value: unknown) => check(updateSettings, value, "update_settings.json");
 

@@ -1,11 +1,7 @@
-import { readFile, rm } from "node:fs/promises";
-import { dirname } from "node:path";
-import { syncDirectory } from "@slipway/kernel/atomic-file";
-import { systemCode } from "@slipway/kernel/errors";
+import { readFile } from "node:fs/promises";
 import { BadJson } from "@slipway/kernel/strict-json";
 import type { ManagedDiskStore } from "../services.ts";
-import { StateNotWritten } from "./errors.ts";
-import { readState, type StateTools, writeState } from "./state-file.ts";
+import { readState, removeState, type StateTools, writeState } from "./state-file.ts";
 
 /**
  * `managed_disk_settings.json`, which despite its name is the bare cid. Upstream never deletes it, so that its agent
@@ -18,14 +14,7 @@ export function fileManagedDisk(path: string, tools: StateTools): ManagedDiskSto
       // Every mount_disk says it again; writing it again would only wear the disk and keep the caller waiting.
       if ((await readFile(path, "utf8").catch(() => undefined)) !== cid) await writeState(path, cid);
     },
-    clear: async () => {
-      try {
-        await rm(path, { force: true });
-        await syncDirectory(dirname(path));
-      } catch (cause) {
-        if (systemCode(cause) !== "ENOENT") throw StateNotWritten({ path }, { cause });
-      }
-    },
+    clear: () => removeState(path),
   };
 }
 

@@ -1,7 +1,8 @@
-import { mkdir, readdir, readFile, rename, rm } from "node:fs/promises";
+import { readdir, readFile, rename, rm } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { syncDirectory, writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
+import { makeDirectories } from "@slipway/kernel/files";
 import type { Random } from "@slipway/kernel/random";
 import type { Log } from "../log.ts";
 import { StateNotWritten } from "./errors.ts";
@@ -43,10 +44,20 @@ export async function putAside(path: string, why: string, tools: StateTools): Pr
 /** Whole or not at all, readable by its owner only. */
 export async function writeState(path: string, content: string, mode = 0o600): Promise<void> {
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await makeDirectories(dirname(path));
     await writeFileAtomic(path, content, mode);
   } catch (cause) {
     throw StateNotWritten({ path }, { cause });
+  }
+}
+
+/** Gone for good when it resolves. */
+export async function removeState(path: string): Promise<void> {
+  try {
+    await rm(path, { force: true });
+    await syncDirectory(dirname(path));
+  } catch (cause) {
+    if (systemCode(cause) !== "ENOENT") throw StateNotWritten({ path }, { cause });
   }
 }
 

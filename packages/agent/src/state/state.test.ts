@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
 import { applySpec } from "@slipway/protocol/agent/apply-spec";
@@ -8,7 +8,6 @@ import { describe, expect, it } from "vitest";
 import { fromOutside, tools } from "../settings/testing/here.ts";
 import { fileAgentState } from "./agent-state.ts";
 import { fileManagedDisk } from "./managed-disk.ts";
-import { noJobsSupervisor } from "./no-jobs-supervisor.ts";
 import { fileSpecStore } from "./spec-store.ts";
 
 describe("the stored spec", () => {
@@ -89,28 +88,5 @@ describe("what is set up once", () => {
     const t = await tools();
     await writeFile(t.paths.agentState, text);
     expect(await fileAgentState(t.paths.agentState, t).hostsConfigured()).toBe(false);
-  });
-});
-
-describe("a VM without jobs", () => {
-  it("runs, is stopped by the marker that upstream uses, and fails while something is wrong", async () => {
-    const t = await tools();
-    let problem: string | undefined;
-    const supervisor = noJobsSupervisor(t.paths.stoppedMarker, () => problem);
-    expect(await supervisor.status()).toEqual({ state: "running", processes: [] });
-    await supervisor.stop();
-    expect((await supervisor.status()).state).toBe("stopped");
-    expect(await readFile(t.paths.stoppedMarker, "utf8")).toBe("");
-    await supervisor.start();
-    await supervisor.start();
-    problem = "no disk";
-    expect((await supervisor.status()).state).toBe("failing");
-  });
-
-  it("tells its state from a marker that another process left", async () => {
-    const t = await tools();
-    await mkdir(dirname(t.paths.stoppedMarker), { recursive: true });
-    await writeFile(t.paths.stoppedMarker, "");
-    expect((await noJobsSupervisor(t.paths.stoppedMarker, () => "x").status()).state).toBe("stopped");
   });
 });

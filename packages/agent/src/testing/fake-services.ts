@@ -6,7 +6,7 @@ import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
 import type { AgentSettings, UpdateSettings } from "@slipway/protocol/settings/agent-settings";
-import type { DiskHint } from "@slipway/protocol/settings/disk-hint";
+import { type DiskHint, parseDiskHint } from "@slipway/protocol/settings/disk-hint";
 import { silentLog } from "../log.ts";
 import { pathsUnder } from "../paths.ts";
 import type { DiskSettings } from "../platform/disks.ts";
@@ -82,16 +82,21 @@ export async function fakeWorld(settings: AgentSettings = SETTINGS): Promise<Fak
     },
     blobs: {
       fetch: async () => join(base, "blob"),
+      use: (_source, _signal, work) => work(join(base, "blob")),
+      remove: async (id) => void told.push({ what: "remove blob", args: [id] }),
       store: async () => ({ blobId: "blob-1", digest: "0".repeat(40) }),
       write: async (kind, id, content) => void told.push({ what: `write ${kind}`, args: [id, content] }),
       read: async () => undefined,
     } as Services["blobs"],
     supervisor: {
       status: async () => ({ state: "running", processes: [] }),
+      watch: async () => {},
       start: async () => {},
       stop: async () => {},
+      unmonitor: async () => {},
     },
     publish: async (topic, payload) => void world.published.push({ topic, payload }),
+    reconnect: async () => false,
     restart: (why) => void world.restarts.push(why),
     exec: systemExec,
     clock: systemClock,
@@ -120,6 +125,12 @@ function fakeSettings(settings: AgentSettings): SettingsService {
       updates = { ...updates, ...next };
       return { restart };
     },
+    saveDisks: async ({ persistent = {} }) => {
+      for (const [cid, wire] of Object.entries(persistent)) {
+        const parsed = parseDiskHint(wire);
+        if (parsed.ok) hints.set(cid, parsed.hint);
+      }
+    },
     persistentDisks: async () => new Map([...hints].map(([cid, hint]) => [cid, disk(cid, hint)])),
     addHint: async (cid, hint) => void hints.set(cid, hint),
     removeHint: async (cid) => void hints.delete(cid),
@@ -147,6 +158,7 @@ function fakeSystem(told: FakeWorld["told"]): SystemPlatform {
     setNtp: note("setNtp"),
     setTrustedCertificates: note("setTrustedCertificates"),
     chown: note("chown"),
+    setLogRotation: note("setLogRotation", false),
     powerOff: note("powerOff"),
     vitals: note("vitals", {
       cpu: { sys: "0.1", user: "0.2", wait: "0.0" },

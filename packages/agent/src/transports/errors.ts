@@ -30,21 +30,6 @@ export const CannotListen = defineError<{ host: string; port: number }>({
   next: "Choose an address of this VM and a free port in mbus, or stop what listens there.",
 });
 
-export const ConnectTimeout = defineError<{ server: string; ms: number }>({
-  code: "AGT-010",
-  kind: "outside",
-  message: (p) => `the NATS server ${p.server} did not finish the greeting within ${p.ms / 1000} s`,
-  next: "Look at the NATS server: it takes connections but does not talk. The agent keeps trying.",
-});
-
-export const WrongServerName = defineError<{ server: string }>({
-  code: "AGT-011",
-  kind: "operator",
-  message: (p) =>
-    `the certificate of the NATS server ${p.server} is not accepted: its common name must end in .nats.bosh-internal`,
-  next: "Give the server a certificate with the CN default.nats.bosh-internal, or correct the address in mbus.",
-});
-
 export const SubscriptionRefused = defineError<{ subject: string }>({
   code: "AGT-012",
   kind: "outside",

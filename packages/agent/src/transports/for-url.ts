@@ -18,10 +18,8 @@ export interface BusOptions {
   readonly log: Log;
 }
 
-export type Bus = Transport & { rotate(credentials: Credentials): void };
-
 /** The scheme of the bus URL says how the agent is reached. Each way is loaded only where it is used. */
-export async function transportForUrl(options: BusOptions): Promise<Bus> {
+export async function transportForUrl(options: BusOptions): Promise<Transport> {
   const { urls, clientCa, ...rest } = options;
   const [first] = urls;
   if (first === undefined) throw BusUrlInvalid({ why: "there is none" });

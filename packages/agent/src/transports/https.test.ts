@@ -291,7 +291,7 @@ describe("rotation", () => {
     const underWay = post(port, "{}");
     await began.passed;
     expect(await commonName(port)).toBe("agent-1.agent.bosh-internal");
-    transport.rotate(AGENT_SERVER_NEXT);
+    await transport.rotate(AGENT_SERVER_NEXT);
     expect(await commonName(port)).toBe("agent-1.next.bosh-internal");
     slow.open();
     expect(await underWay).toMatchObject({ status: 200 });
@@ -303,7 +303,7 @@ describe("rotation", () => {
     expect(() => transport.rotate(torn)).toThrow(/cannot be used: .*key values mismatch/);
     const director = { cert: DIRECTOR.certificate, key: DIRECTOR.privateKey };
     expect(await post(port, "1", director)).toMatchObject({ status: 200 });
-    transport.rotate(AGENT_SERVER_NEXT);
+    await transport.rotate(AGENT_SERVER_NEXT);
     await expect(post(port, "1")).rejects.toThrow();
     expect(await post(port, "1", director)).toMatchObject({ status: 200 });
   });

@@ -45,8 +45,6 @@ const LIMITS: HttpsLimits = {
 export interface HttpsTransport extends Transport {
   /** The port it listens on; 0 before it does. */
   readonly port: number;
-  /** New connections get the new certificate; those under way go on. The old one stays when the new is of no use. */
-  rotate(credentials: Credentials, clientCa?: string): void;
 }
 
 /** Callers come to the agent. Requests run side by side; heartbeats and alerts have nobody to go to. */
@@ -86,7 +84,9 @@ export function httpsTransport(options: HttpsOptions): HttpsTransport {
     rotate: (credentials, newClientCa) => {
       checkPair(credentials);
       clientCa = newClientCa ?? clientCa;
+      // For new connections; those under way go on.
       server.setSecureContext(tlsOptions(credentials, clientCa));
+      return Promise.resolve();
     },
     close: () => closeServer(server, clock, limits.closeMs),
   };

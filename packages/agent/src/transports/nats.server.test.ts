@@ -6,12 +6,12 @@ import {
   MISPLACED_SERVER,
   STRANGER,
 } from "@slipway/testkit/certificates";
+import * as nats from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it } from "vitest";
 import type { ActionTable } from "../actions/action.ts";
 import { dispatching, gate, taskId } from "../dispatch/testing/dispatching.ts";
 import { agentOn, directorOn, hastyClock, healthMonitorOn } from "./testing/nats-peers.ts";
-import * as nats from "./testing/nats-server.ts";
 
 const here = needs("nats-server", nats.natsServerAvailable(), "nats-server is not installed");
 const { TestNatsServer, AGENT_ID } = nats;
@@ -327,7 +327,7 @@ describe.runIf(here)("rotation of certificates", () => {
     const { ask } = await directorOn(server);
     const id = taskId(await ask("stop"));
     expect(() => transport.rotate({ ...AGENT, privateKey: "junk" })).toThrow("cannot be used");
-    transport.rotate(AGENT);
+    void transport.rotate(AGENT);
     await expect.poll(() => lines.filter((line) => line.startsWith("connected"))).toHaveLength(2);
     await server.reload({ ...others, ...nats.agent });
     expect(await ask("get_task", { args: [id] })).toEqual({ value: { agent_task_id: id, state: "running" } });
@@ -341,7 +341,7 @@ describe.runIf(here)("rotation of certificates", () => {
     const server = await TestNatsServer.start({ users });
     const { transport, lines } = await connected(server, {}, AGENT_BOOTSTRAP);
     const { ask } = await directorOn(server);
-    transport.rotate(AGENT);
+    void transport.rotate(AGENT);
     await expect.poll(() => lines.join()).toMatch(/Authorization Violation/);
     expect(await ask("ping")).toEqual(pong);
     await server.reload({ ...users, ...nats.agent });

@@ -1,12 +1,12 @@
 import { once } from "node:events";
 import { type AddressInfo, createServer, type Socket } from "node:net";
+import { readNatsUrl } from "@slipway/kernel/nats/dial";
 import { systemRandom } from "@slipway/kernel/random";
 import { AGENT } from "@slipway/testkit/certificates";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { silentLog } from "../log.ts";
 import { isReplySubject, type NatsOptions, natsTransport, reconnectDelay } from "./nats.ts";
-import { readNatsUrl } from "./nats-dial.ts";
 
 const options = (more: Partial<NatsOptions> = {}): NatsOptions => ({
   urls: ["nats://127.0.0.1:4222"],
@@ -60,7 +60,7 @@ describe("a NATS URL", () => {
       name: "[::1]:4333",
     });
     for (const url of ["https://x", "nats://", "nats://u:%zz@x", "x"])
-      expect(() => readNatsUrl(url), url).toThrow("the message bus URL is not usable");
+      expect(() => readNatsUrl(url), url).toThrow("the URL of the NATS server is not usable");
   });
 });
 

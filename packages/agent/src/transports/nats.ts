@@ -3,6 +3,8 @@ import type { NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "@slipway/kernel/clock";
 import { DeadlineExceeded, withDeadline } from "@slipway/kernel/deadline";
 import { errorText, messageTrail } from "@slipway/kernel/errors";
+import { dial, type NatsServer, readNatsUrl } from "@slipway/kernel/nats/dial";
+import { firstOf, type Link, linkOf } from "@slipway/kernel/nats/link";
 import type { Random } from "@slipway/kernel/random";
 import { fitForNats, LARGEST_NATS_REPLY } from "@slipway/protocol/agent/envelope";
 import {
@@ -15,8 +17,6 @@ import {
 import type { Log } from "../log.ts";
 import { checkPair } from "./credentials.ts";
 import { BusUrlInvalid, NotSent, RequestFailed, SubscriptionRefused, TransportClosed } from "./errors.ts";
-import { dial, type NatsServer, readNatsUrl } from "./nats-dial.ts";
-import { firstOf, type Link, linkOf } from "./nats-link.ts";
 import type { Credentials, Handler, Topic, Transport } from "./transport.ts";
 
 export interface NatsOptions {
@@ -27,11 +27,6 @@ export interface NatsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Log;
-}
-
-export interface NatsTransport extends Transport {
-  /** Connects anew with these; the old connection serves until the new one does. Throws when they are of no use. */
-  rotate(credentials: Credentials): void;
 }
 
 const SUBJECTS: Readonly<Record<Topic, (agentId: string) => string>> = {
@@ -67,13 +62,13 @@ export function isReplySubject(subject: string, agentId: string): boolean {
   );
 }
 
-export const natsTransport = (options: NatsOptions): NatsTransport => new Nats(options);
+export const natsTransport = (options: NatsOptions): Transport => new Nats(options);
 
 /**
  * The agent is a client of the bus. Messages are handed over in the order they come, each at once: which of them wait
  * for each other is the dispatcher's to say, so a slow one keeps neither `ping` nor `get_task` waiting.
  */
-class Nats implements NatsTransport {
+class Nats implements Transport {
   readonly description: string;
   readonly #options: NatsOptions;
   readonly #servers: readonly NatsServer[];
@@ -87,6 +82,8 @@ class Nats implements NatsTransport {
   #handler: Handler | undefined;
   #current: Link | undefined;
   #closing = false;
+  /** Whoever waits for the new credentials to be in use. */
+  readonly #rotated: (() => void)[] = [];
   #reconnectLoop: Promise<void> = Promise.resolve();
 
   constructor(options: NatsOptions) {
@@ -115,16 +112,21 @@ class Nats implements NatsTransport {
     await this.#send(SUBJECTS[topic](this.#options.agentId), JSON.stringify(payload ?? null));
   }
 
-  rotate(credentials: Credentials): void {
+  /** Connects anew; the old connection serves until the new one does. */
+  rotate(credentials: Credentials): Promise<void> {
     checkPair(credentials);
     this.#credentials = credentials;
-    this.#changed();
+    return new Promise((resolve) => {
+      this.#rotated.push(resolve);
+      this.#changed();
+    });
   }
 
   async close(): Promise<void> {
     const { clock } = this.#options;
     this.#closing = true;
     this.#changed();
+    for (const tell of this.#rotated.splice(0)) tell();
     // A connection that is just being made closes itself when it is there.
     const finished = () => Promise.allSettled([this.#reconnectLoop, ...this.#underWay]);
     await withDeadline("answers under way", CLOSE_MS, clock, undefined, finished).catch(() => undefined);
@@ -154,6 +156,7 @@ class Nats implements NatsTransport {
         this.#retire(this.#current);
         this.#current = link;
         connected();
+        if (!signal.aborted) for (const tell of this.#rotated.splice(0)) tell();
         await firstOf(link.gone, signal);
         if (signal.aborted) continue;
         log.warn(`the connection to NATS at ${server.name} was lost`);

@@ -23,6 +23,11 @@ export interface Transport {
   start(handler: Handler): Promise<void>;
   /** Dropped where nobody listens (HTTPS); rejects when it could not be sent. */
   publish(topic: Topic, payload: unknown): Promise<void>;
+  /**
+   * Goes on under these credentials without being away: what is under way is answered, and nothing that is sent
+   * meanwhile gets lost. Resolves when they are in use; throws, and changes nothing, when they are of no use.
+   */
+  rotate(credentials: Credentials, clientCa?: string): Promise<void>;
   /** Finishes answers under way. */
   close(): Promise<void>;
 }

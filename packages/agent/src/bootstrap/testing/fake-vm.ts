@@ -7,7 +7,7 @@ import type { DiskPlatform, Mount } from "../../platform/disks.ts";
 import type { Platform } from "../../platform/platform.ts";
 import { type AgentParts, type Ending, runAgent } from "../../run-agent.ts";
 import { lines, machine, programs, SETTINGS } from "../../settings/testing/here.ts";
-import type { Handler, Topic, Transport } from "../../transports/transport.ts";
+import type { Credentials, Handler, Topic, Transport } from "../../transports/transport.ts";
 
 export const VITALS: Vitals = {
   cpu: { sys: "0.1", user: "0.2", wait: "0.0" },
@@ -80,12 +80,13 @@ export class FakeVm {
       writeHosts: async () => this.#do("hosts"),
       setPassword: async (user) => this.#do(`password ${user}`),
       setAuthorizedKeys: async (user, keys) => this.#do(`keys ${user} ${keys.length}`),
-      createSshUser: async () => {},
+      createSshUser: async () => undefined,
       deleteSshUsers: async () => {},
       hostPublicKey: async () => "key",
       setNtp: async (servers) => this.#do(`ntp ${servers.length}`),
       setTrustedCertificates: async () => {},
       chown: async (path, owner) => void this.owners.set(path, owner),
+      setLogRotation: async () => false,
       powerOff: async () => {},
       vitals: async () => VITALS,
     },
@@ -104,12 +105,18 @@ export class FakeTransport implements Transport {
   readonly published: { topic: Topic; payload: unknown }[] = [];
   handler: Handler | undefined;
   closed = false;
+  /** Those it was given after its start. */
+  readonly certificates: string[] = [];
   async start(handler: Handler): Promise<void> {
     this.handler = handler;
   }
   async publish(topic: Topic, payload: unknown): Promise<void> {
     if (this.closed) throw new Error("closed");
     this.published.push({ topic, payload });
+  }
+  async rotate({ certificate }: Credentials): Promise<void> {
+    if (certificate === "") throw new Error("there is no certificate");
+    this.certificates.push(certificate);
   }
   async close(): Promise<void> {
     this.closed = true;

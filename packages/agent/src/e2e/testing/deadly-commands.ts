@@ -24,11 +24,11 @@ export class DeadlyCommands {
     this.#dir = dir;
   }
 
-  static async in(machine: Machine): Promise<DeadlyCommands> {
+  static async in(machine: Machine, names: readonly string[] = COMMANDS): Promise<DeadlyCommands> {
     const dir = join(machine.dir, "commands");
     const bin = join(dir, "bin");
     await mkdir(bin, { recursive: true });
-    for (const name of COMMANDS) {
+    for (const name of names) {
       await writeFile(join(bin, name), script(dir));
       await chmod(join(bin, name), 0o755);
     }

@@ -1,8 +1,9 @@
 import { readdir, writeFile } from "node:fs/promises";
+import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import type { DiskPlatform } from "../disks.ts";
 import { testMachine } from "../linux/system/testing/machine.ts";
-import { NotInSandbox } from "../system-errors.ts";
+import { SshdMissing } from "../system-errors.ts";
 import { namespacePlatform } from "./namespace-platform.ts";
 import { namespaceNetworks } from "./networks.ts";
 import type { SandboxPermits } from "./system.ts";
@@ -16,7 +17,7 @@ async function sandbox(permits: SandboxPermits = {}) {
   await machine.write("proc/sys/kernel/hostname", "host");
   let ended = 0;
   const powerOff = async () => void ended++;
-  const platform = namespacePlatform({ paths: machine.paths, log: machine.log, permits, powerOff, disks });
+  const platform = namespacePlatform({ ...machine, clock: fakeClock(), permits, powerOff, disks });
   return { machine, platform, ended: () => ended };
 }
 
@@ -52,12 +53,18 @@ describe("the system of a sandbox", () => {
     expect(await readdir(machine.paths.system("usr/local/share/ca-certificates"))).toHaveLength(1);
   });
 
-  it("answers ssh with a reason", async () => {
+  it("says that jobs are not kept in memory when they should be", async () => {
+    const { machine, platform } = await sandbox();
+    const nothing = { runSize: undefined, jobs: false, jobsSize: undefined, settings: false };
+    await platform.layout.memory(nothing);
+    expect(machine.log.warnings).toEqual([]);
+    await platform.layout.memory({ ...nothing, jobs: true });
+    expect(machine.log.warnings).toEqual([expect.stringContaining("job_dir.tmpfs has no effect")]);
+  });
+
+  it("answers ssh with what to install where there is no sshd", async () => {
     const { platform } = await sandbox();
-    await expect(platform.system.hostPublicKey()).rejects.toSatisfy(NotInSandbox.is);
-    await expect(platform.system.createSshUser("bosh_x", "ssh-rsa x")).rejects.toThrow(
-      "ssh is not available in a sandbox",
-    );
+    await expect(platform.system.hostPublicKey()).rejects.toSatisfy(SshdMissing.is);
   });
 
   it("keeps the owner of a file when it has no such user", async () => {

@@ -14,7 +14,10 @@ export function namespacePlatform(tools: NamespaceSystemTools & { readonly disks
     layout: {
       systemDirectories: async () => {},
       startLogging: async () => {},
-      memory: async () => {},
+      memory: async ({ jobs }) => {
+        if (jobs)
+          tools.log.warn("job_dir.tmpfs has no effect: a sandbox keeps jobs and sensitive blobs on its disk");
+      },
       temporary: async () => {},
     },
   };

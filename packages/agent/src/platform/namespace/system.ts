@@ -2,7 +2,6 @@ import { lchown, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { Log } from "../../log.ts";
-import type { Paths } from "../../paths.ts";
 import { ownerOf } from "../linux/system/accounts.ts";
 import { writeCertificates } from "../linux/system/certificates.ts";
 import { setKernelHostname } from "../linux/system/hostname.ts";
@@ -10,7 +9,7 @@ import { writeHosts } from "../linux/system/hosts.ts";
 import { writeNtpServers } from "../linux/system/time.ts";
 import { vitalsReader } from "../linux/system/vitals.ts";
 import type { SystemPlatform } from "../platform.ts";
-import { NotInSandbox } from "../system-errors.ts";
+import { type SshdTools, sandboxSshd } from "./sshd.ts";
 
 export interface SandboxPermits {
   /** The sandbox has a host name of its own (a UTS namespace), and may set it. */
@@ -19,8 +18,7 @@ export interface SandboxPermits {
   readonly etc?: boolean;
 }
 
-export interface NamespaceSystemTools {
-  readonly paths: Paths;
+export interface NamespaceSystemTools extends SshdTools {
   readonly log: Log;
   readonly permits?: SandboxPermits;
   /** Ends the sandbox's init. */
@@ -31,12 +29,9 @@ export interface NamespaceSystemTools {
  * A sandbox shares users, clock and mostly `/etc` with its host: what would reach out of it is left undone, and what
  * others read is written below its own base directory.
  */
-export function namespaceSystem({
-  paths,
-  log,
-  permits = {},
-  powerOff,
-}: NamespaceSystemTools): SystemPlatform {
+export function namespaceSystem(tools: NamespaceSystemTools): SystemPlatform {
+  const { paths, log, permits = {}, powerOff } = tools;
+  const sshd = sandboxSshd(tools);
   const hostsFile = permits.etc ? paths.system("etc", "hosts") : join(paths.boshDir, "etc", "hosts");
   const certificates = permits.etc
     ? paths.system("usr", "local", "share", "ca-certificates")
@@ -53,14 +48,9 @@ export function namespaceSystem({
       log.info(`the password of ${user} is not set: a sandbox has its host's users`),
     setAuthorizedKeys: async (user) =>
       log.info(`the ssh keys of ${user} are not set: a sandbox has its host's users`),
-    createSshUser: async () => {
-      throw NotInSandbox({ what: "ssh" });
-    },
-    // Asked for by cleanup: there never was one.
-    deleteSshUsers: async () => {},
-    hostPublicKey: async () => {
-      throw NotInSandbox({ what: "ssh" });
-    },
+    createSshUser: sshd.createUser,
+    deleteSshUsers: sshd.deleteUsers,
+    hostPublicKey: sshd.hostPublicKey,
     setNtp: async (servers) => {
       await writeNtpServers(paths, servers, log);
     },
@@ -76,6 +66,8 @@ export function namespaceSystem({
         log.warn(`${path} keeps its owner: ${messageTrail(error)}`);
       }
     },
+    // The rules of logrotate are the host's.
+    setLogRotation: async () => false,
     powerOff,
     vitals: vitalsReader(paths),
   };

@@ -1,4 +1,5 @@
 import type { Exec } from "@slipway/kernel/exec";
+import { sampleOf } from "@slipway/testkit/sample";
 
 export class Crash extends Error {}
 
@@ -22,14 +23,19 @@ export function crashing(exec: Exec, at: number, moment: "before" | "after"): Ex
   };
 }
 
-/** Runs `attempt` with an exec that crashes at each command in turn, until it runs through without a crash. */
+const MOMENTS = ["before", "after"] as const;
+
+/**
+ * Runs `attempt` with an exec that crashes at each command in turn, until it runs through without a crash: before and
+ * after it, or, in `npm test`, at the one of the two that the run's seed chooses.
+ */
 export async function crashEverywhere(
   exec: Exec,
   attempt: (exec: Exec, point: string, run: (work: () => Promise<void>) => Promise<boolean>) => Promise<void>,
 ): Promise<number> {
   for (let at = 0; ; at++) {
     let crashed = false;
-    for (const moment of ["before", "after"] as const) {
+    for (const moment of sampleOf(`crash at command ${at}`, MOMENTS, 1)) {
       await attempt(crashing(exec, at, moment), `${moment} command ${at}`, async (work) => {
         try {
           await work();

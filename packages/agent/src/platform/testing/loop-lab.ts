@@ -5,6 +5,7 @@ import { basename, join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import type { LinuxConfig } from "@slipway/protocol/agent/agent-config";
 import type { DiskHint } from "@slipway/protocol/settings/disk-hint";
+import { eventually } from "@slipway/testkit/eventually";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { holdMachine } from "@slipway/testkit/hold-machine";
 import { type Paths, pathsUnder } from "../../paths.ts";
@@ -113,7 +114,8 @@ export class LoopLab {
   async inside<T>(device: string, use: (directory: string) => Promise<T>): Promise<T> {
     const target = join(this.directory, "inside");
     await mkdir(target, { recursive: true });
-    await this.run("mount", device, target);
+    // Busy while a mount namespace that was just made has a read-only copy of the last mount.
+    await eventually(`mounting ${device}`, () => this.run("mount", device, target));
     try {
       return await use(target);
     } finally {

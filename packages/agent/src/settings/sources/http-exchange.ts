@@ -10,7 +10,7 @@ export interface Exchange {
   readonly timeoutMs: number;
 }
 
-export interface Heard {
+export interface HttpAnswer {
   readonly status: number;
   readonly body: string;
 }
@@ -21,7 +21,7 @@ export async function exchange(
   what: Exchange,
   clock: Clock,
   signal: AbortSignal,
-): Promise<Heard> {
+): Promise<HttpAnswer> {
   const { method, headers, timeoutMs: withinMs } = what;
   const url = new URL(what.url);
   const path = `${url.pathname}${url.search}`;

@@ -1,7 +1,7 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { SourceFailed } from "../errors.ts";
 import { shownUrl } from "../shown-url.ts";
-import { type Exchange, exchange, type Heard } from "./http-exchange.ts";
+import { type Exchange, exchange, type HttpAnswer } from "./http-exchange.ts";
 import type { Source, SourceTools } from "./source.ts";
 
 const ATTEMPT_TIMEOUT_MS = 10_000;
@@ -33,9 +33,9 @@ export function httpSource(options: HttpOptions, tools: SourceTools): Source {
     }),
     ...(keysPath !== undefined && {
       sshKey: async (signal: AbortSignal) => {
-        const heard = await get.any(keysPath, signal);
-        if (heard.status === 404) return undefined;
-        return (await get.checked(keysPath, heard)).trim() || undefined;
+        const answer = await get.any(keysPath, signal);
+        if (answer.status === 404) return undefined;
+        return (await get.checked(keysPath, answer)).trim() || undefined;
       },
     }),
   };
@@ -63,7 +63,7 @@ function getter(type: string, options: Common, tokenPath: string | undefined, to
     signal: AbortSignal,
   ) => exchange(nameOf(path), { method, url: options.URI + path, headers, timeoutMs }, tools.clock, signal);
 
-  const any = async (path: string, signal: AbortSignal): Promise<Heard> => {
+  const any = async (path: string, signal: AbortSignal): Promise<HttpAnswer> => {
     await tools.ensureNetwork?.(signal);
     const headers = { ...textValues(options.Headers) };
     if (tokenPath !== undefined) {
@@ -73,9 +73,9 @@ function getter(type: string, options: Common, tokenPath: string | undefined, to
     }
     return await ask("GET", path, headers, signal);
   };
-  const checked = async (path: string, heard: Heard): Promise<string> => {
-    if (heard.status >= 200 && heard.status < 300) return heard.body;
-    throw SourceFailed({ source: nameOf(path), why: `it answered HTTP ${heard.status}` });
+  const checked = async (path: string, answer: HttpAnswer): Promise<string> => {
+    if (answer.status >= 200 && answer.status < 300) return answer.body;
+    throw SourceFailed({ source: nameOf(path), why: `it answered HTTP ${answer.status}` });
   };
   return {
     any,

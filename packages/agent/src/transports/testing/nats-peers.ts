@@ -1,14 +1,14 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { systemClock } from "@slipway/kernel/clock";
+import { dial, readNatsUrl } from "@slipway/kernel/nats/dial";
 import { systemRandom } from "@slipway/kernel/random";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
 import { AGENT, DIRECTOR, HEALTH_MONITOR } from "@slipway/testkit/certificates";
+import { AGENT_ID, type TestNatsServer } from "@slipway/testkit/nats-server";
 import { onTestFinished } from "vitest";
 import type { Log } from "../../log.ts";
 import { natsTransport } from "../nats.ts";
-import { dial, readNatsUrl } from "../nats-dial.ts";
 import type { Credentials } from "../transport.ts";
-import { AGENT_ID, type TestNatsServer } from "./nats-server.ts";
 
 /** Pauses are short, deadlines are real. */
 export const quickClock: Clock = {

@@ -1,5 +1,8 @@
+import { type ChildProcess, spawn } from "node:child_process";
+import { once } from "node:events";
 import { readFile, statfs, truncate, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
@@ -55,6 +58,34 @@ describe.runIf(ready)("a disk whose size has changed", () => {
       expect(programs.filter((program) => !["blkid", "sfdisk"].includes(program))).toEqual([]);
     },
   );
+
+  it("waits for a mount namespace that has a copy of the mount, when the kernel does not grow it online", async () => {
+    const device = await lab.disk("a", 64);
+    await lab.platform(WHOLE).prepare(device, settings(device));
+    await marker(device);
+    await lab.resize(device, 256);
+    const checks: number[] = [];
+    let other: ChildProcess | undefined;
+    const exec: Exec = async (program, args, options) => {
+      if (program === "resize2fs" && other === undefined) {
+        other = spawn("unshare", ["-m", "--propagation", "private", "sh", "-c", "echo made; read _"], {
+          stdio: ["pipe", "pipe", "inherit"],
+        });
+        await once(other.stdout as Readable, "data");
+        return { program, args, code: 1, stdout: "", stderr: "Permission denied" };
+      }
+      const result = await systemExec(program, args, options);
+      if (program === "e2fsck") {
+        checks.push(result.code);
+        other?.stdin?.end();
+      }
+      return result;
+    };
+    await lab.platform(WHOLE, { exec }).prepare(device, settings(device));
+    expect([checks[0], checks.at(-1)]).toEqual([8, 0]);
+    expect(await size(device)).toBeGreaterThan(256 * 0.8);
+    expect(await data(device)).toBe("precious");
+  });
 
   it("finishes growing after a crash at any command, and loses no data", async () => {
     const disks = lab.platform(PARTITIONED);

@@ -1,6 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { CommandFailed, mustRun } from "@slipway/kernel/exec";
+import { CommandFailed, type ExecResult, mustRun } from "@slipway/kernel/exec";
 import type { Paths } from "../../../paths.ts";
 import { DeviceSmaller } from "../../disk-errors.ts";
 import type { BlockDevice } from "./block-device.ts";
@@ -8,6 +8,8 @@ import type { DiskContext } from "./context.ts";
 import { type MountEntry, mountTable } from "./mounts.ts";
 import { GROW_SLACK } from "./partition.ts";
 import type { Superblock } from "./superblock.ts";
+
+const FREE_WITHIN_MS = 30_000;
 
 /** Where a file system is mounted for the moments in which it grows. */
 export const growTarget = (paths: Paths): string => join(paths.boshDir, "disk_grow");
@@ -57,10 +59,21 @@ export async function growFileSystem(
 
 async function growOffline(context: DiskContext, device: BlockDevice, doing: string): Promise<void> {
   context.log.info(`${doing}: the kernel does not let us do it online, so it is done offline`);
-  const checked = await context.exec("e2fsck", ["-f", "-p", device.path]);
+  const checked = await checkedOnceFree(context, device);
   // 1: it repaired something and all is well now.
   if (checked.code > 1) throw CommandFailed({ ...checked, doing: `${doing}, checking it first` });
   await mustRun(context.exec, doing, "resize2fs", [device.path]);
+}
+
+/** A mount namespace that was made a moment ago has a mount of it, too, until it lets go of what it does not need. */
+async function checkedOnceFree({ exec, clock }: DiskContext, device: BlockDevice): Promise<ExecResult> {
+  const until = clock.monotonic() + FREE_WITHIN_MS;
+  for (let wait = 20; ; wait = Math.min(1_000, wait * 2)) {
+    const checked = await exec("e2fsck", ["-f", "-p", device.path]);
+    const inUse = checked.code === 8 && /is in use/.test(checked.stdout);
+    if (!inUse || clock.monotonic() >= until) return checked;
+    await clock.sleep(wait);
+  }
 }
 
 /** Undoes what an agent killed while growing left behind. Resolves to the mount table as it is then. */

@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { open, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
@@ -81,6 +83,33 @@ describe.runIf(ready)("mounting", () => {
     await lab.resize(device, 64);
     await disks.prepare(device, diskSettings("a", pathHint(device)));
     expect(await mounted()).toHaveLength(1);
+  });
+
+  it("waits for a device that is busy only in a mount namespace that was just made", async () => {
+    const device = await disk("a");
+    await disks.mount(device, store, []);
+    await disks.remountReadOnly(store);
+    const copy = spawn("unshare", ["--mount", "sh", "-c", "echo copied; exec cat"], {
+      stdio: ["pipe", "pipe", "inherit"],
+    });
+    const ended = once(copy, "exit");
+    try {
+      await once(copy.stdout, "data");
+      await disks.unmount(store, soon());
+      let tries = 0;
+      const exec: Exec = async (program, args, options) => {
+        if (program === "mount" && ++tries === 3) {
+          copy.stdin.end();
+          await ended;
+        }
+        return systemExec(program, args, options);
+      };
+      await lab.platform(WHOLE, { exec }).mount(device, store, []);
+      expect(tries).toBe(3);
+      expect(await mounted()).toEqual([{ source: device, target: store, readOnly: false }]);
+    } finally {
+      copy.kill();
+    }
   });
 
   it("unmounts, also what is mounted on top, and takes nothing mounted for success", async () => {

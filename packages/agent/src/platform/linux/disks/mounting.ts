@@ -8,6 +8,7 @@ import { mountAt, mountTable, visible } from "./mounts.ts";
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 1000;
+const FREE_WITHIN_MS = 30_000;
 
 /** Mounts a device and makes sure of what came of it. Mounted there already is success. */
 export async function mountDevice(
@@ -36,7 +37,7 @@ export async function mountDevice(
   }
   await mkdir(target, { recursive: true, mode: 0o700 });
   const flags = options.flatMap((option) => ["-o", option]);
-  await mustRun(context.exec, `mounting ${source} on ${target}`, "mount", [...flags, source, target]);
+  await mountOnceFree(context, source, target, flags);
   const now = mountAt(await mountTable(context.paths), target);
   if (now?.number !== device.number) {
     throw MountConflict({ source, target, found: `after mounting, ${now?.source ?? "nothing"} is there` });
@@ -44,6 +45,26 @@ export async function mountDevice(
   if (now.readOnly && !wantsReadOnly) {
     await mustRun(context.exec, `unmounting ${target} again`, "umount", [target]);
     throw DeviceReadOnly({ device: source, doing: `the kernel mounted it read-only on ${target}` });
+  }
+}
+
+/**
+ * A mount namespace that was made a moment ago has a mount of the device, too, until it lets go of what it does not need. If
+ * that one is read-only, the kernel calls the device busy.
+ */
+async function mountOnceFree(
+  context: DiskContext,
+  source: string,
+  target: string,
+  flags: readonly string[],
+): Promise<void> {
+  const until = context.clock.monotonic() + FREE_WITHIN_MS;
+  for (let wait = FIRST_WAIT_MS; ; wait = Math.min(LONGEST_WAIT_MS, wait * 2)) {
+    const result = await context.exec("mount", [...flags, source, target]);
+    if (result.code === 0) return;
+    if (!isBusy(result) || context.clock.monotonic() >= until)
+      throw failed(`mounting ${source} on ${target}`, result);
+    await context.clock.sleep(wait);
   }
 }
 

@@ -86,12 +86,12 @@ export function mountAt(table: readonly MountEntry[], target: string): MountEntr
  * Which directory follows from another mount of the same file system, and is believed only if it is the same inode.
  */
 export async function mountsWithSources(table: readonly MountEntry[]): Promise<readonly Mount[]> {
-  const mounts: Mount[] = [];
-  for (const entry of visible(table)) {
-    const source = entry.root === "/" ? entry.source : ((await bindSource(table, entry)) ?? entry.source);
-    mounts.push({ source, target: entry.target, readOnly: entry.readOnly });
-  }
-  return mounts;
+  return await Promise.all(
+    visible(table).map(async (entry) => {
+      const source = entry.root === "/" ? entry.source : ((await bindSource(table, entry)) ?? entry.source);
+      return { source, target: entry.target, readOnly: entry.readOnly };
+    }),
+  );
 }
 
 /**

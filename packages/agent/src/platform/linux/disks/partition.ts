@@ -61,7 +61,7 @@ export async function readTable(context: DiskContext, device: string): Promise<P
   if (table?.label === undefined) return undefined;
   const sector = table.sectorsize ?? 512;
   const partitions = (table.partitions ?? []).map((entry) => ({
-    number: Number(/(\d+)$/.exec(entry.node)?.[1] ?? Number.NaN),
+    number: Number(/\d{1,6}$/.exec(entry.node)?.[0] ?? Number.NaN),
     startBytes: entry.start * sector,
     bytes: entry.size * sector,
     name: entry.name ?? "",

@@ -47,7 +47,7 @@ const fromGroups = (groups: readonly number[], width: bigint) =>
   groups.reduce((value, group) => (value << width) | BigInt(group), 0n);
 
 function groupsOf(text: string): number[] {
-  const plain = text.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...parts: string[]) => {
+  const plain = text.replace(/(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/, (_, ...parts: string[]) => {
     const [a = 0, b = 0, c = 0, d = 0] = parts.slice(0, 4).map(Number);
     return `${((a << 8) | b).toString(16)}:${((c << 8) | d).toString(16)}`;
   });

@@ -9,6 +9,7 @@ import { setAuthorizedKeys } from "./authorized-keys.ts";
 import { updateCertificates, writeCertificates } from "./certificates.ts";
 import { setHostname } from "./hostname.ts";
 import { writeHosts } from "./hosts.ts";
+import { writeLogrotate } from "./logrotate.ts";
 import { setPassword } from "./passwords.ts";
 import { createSshUser, deleteSshUsers, hostPublicKey } from "./ssh-users.ts";
 import { syncTime, writeNtpServers } from "./time.ts";
@@ -28,7 +29,10 @@ export function linuxSystem(tools: SystemTools): SystemPlatform {
     writeHosts: (records, agentId) => writeHosts(paths.system("etc", "hosts"), records, agentId, log),
     setPassword: (user, cryptHash) => setPassword(exec, user, cryptHash),
     setAuthorizedKeys: (user, keys) => setAuthorizedKeys(paths, user, keys),
-    createSshUser: (user, publicKey) => createSshUser(user, publicKey, tools),
+    createSshUser: async (user, publicKey) => {
+      await createSshUser(user, publicKey, tools);
+      return undefined;
+    },
     deleteSshUsers: (pattern) => deleteSshUsers(pattern, tools),
     hostPublicKey: () => hostPublicKey(paths),
     setNtp: async (servers) => {
@@ -43,6 +47,7 @@ export function linuxSystem(tools: SystemTools): SystemPlatform {
       const owner = await ownerOf(paths, user);
       await lchown(path, owner.uid, owner.gid);
     },
+    setLogRotation: (size) => writeLogrotate(paths, size),
     powerOff: async () => {
       await mustRun(exec, "shutting down", "shutdown", ["-P", "0"]);
     },

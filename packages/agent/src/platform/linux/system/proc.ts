@@ -15,7 +15,7 @@ export interface Usage {
 /** `/proc/stat`: ticks since boot. Guest time is already in user time. */
 export function parseCpuTimes(stat: string): CpuTimes {
   const [user = 0, nice = 0, sys = 0, idle = 0, wait = 0, irq = 0, softIrq = 0, stolen = 0] =
-    /^cpu\s+(.*)$/m.exec(stat)?.[1]?.trim().split(/\s+/).map(Number) ?? [];
+    /^cpu [^\n]*/m.exec(stat)?.[0]?.slice(4).trim().split(/\s+/).map(Number) ?? [];
   return { user: user + nice, sys, wait, total: user + nice + sys + idle + wait + irq + softIrq + stolen };
 }
 

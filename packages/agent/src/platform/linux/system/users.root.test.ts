@@ -75,7 +75,7 @@ describe.runIf(ready)("the real programs", () => {
 
   it("create an ssh user with its groups and key, and delete it with its home", async () => {
     const { machine, os } = await users();
-    await os.createSshUser("bosh_0f3a-x", "ssh-ed25519 AAAA me");
+    await os.createSshUser("bosh_0f3a-x", "ssh-ed25519 AAAA me", "10.0.0.5");
     const home = join(machine.paths.base, "bosh_ssh", "bosh_0f3a-x");
     expect(await machine.read("etc/passwd")).toContain(`:${home}:/bin/bash`);
     expect((await machine.read("etc/group")).match(/:bosh_0f3a-x$/gm)).toHaveLength(4);

@@ -117,7 +117,7 @@ const withUseradd = (async () => {
 describe("ssh users", () => {
   it("are created with upstream's home, shell and groups, and their key", async () => {
     const { machine, system: os } = await withUseradd();
-    await os.createSshUser("bosh_ab-12", `${KEY}\n`);
+    await os.createSshUser("bosh_ab-12", `${KEY}\n`, "10.0.0.5");
     expect(machine.lines()).toEqual([
       `useradd -m -b ${machine.paths.base}/bosh_ssh -s /bin/bash bosh_ab-12`,
       "usermod -G vcap,admin,bosh_sudoers,bosh_sshers bosh_ab-12",
@@ -126,7 +126,7 @@ describe("ssh users", () => {
     expect(await modeOf(home)).toBe(0o700);
     expect(await machine.read("var/vcap/bosh_ssh/bosh_ab-12/.ssh/authorized_keys")).toBe(`${KEY}\n`);
 
-    await os.createSshUser("bosh_ab-12", "ssh-rsa renewed");
+    await os.createSshUser("bosh_ab-12", "ssh-rsa renewed", "10.0.0.5");
     expect(machine.lines().filter((line) => line.startsWith("useradd"))).toHaveLength(1);
     expect(await machine.read("var/vcap/bosh_ssh/bosh_ab-12/.ssh/authorized_keys")).toBe("ssh-rsa renewed\n");
   });
@@ -134,7 +134,7 @@ describe("ssh users", () => {
   it("get the groups that the machine has", async () => {
     const { machine, system: os } = await withUseradd();
     await machine.write("etc/group", "root:x:0:\nvcap:x:1000:\n");
-    await os.createSshUser("bosh_x", KEY);
+    await os.createSshUser("bosh_x", KEY, "10.0.0.5");
     expect(machine.lines().at(-1)).toBe("usermod -G vcap bosh_x");
     expect(machine.log.warnings.join()).toContain("admin, bosh_sudoers, bosh_sshers");
   });
@@ -151,13 +151,13 @@ describe("ssh users", () => {
     "xbosh_a",
   ])("are never named %j", async (user) => {
     const { machine, system: os } = await system();
-    await expect(os.createSshUser(user, KEY)).rejects.toSatisfy(InvalidUserName.is);
+    await expect(os.createSshUser(user, KEY, "10.0.0.5")).rejects.toSatisfy(InvalidUserName.is);
     expect(machine.calls).toEqual([]);
   });
 
   it.each(["", "ssh-rsa a\nssh-rsa b", "ssh-rsa a\u0000"])("have one key, not %j", async (key) => {
     const { machine, system: os } = await system();
-    await expect(os.createSshUser("bosh_x", key)).rejects.toSatisfy(InvalidSecret.is);
+    await expect(os.createSshUser("bosh_x", key, "10.0.0.5")).rejects.toSatisfy(InvalidSecret.is);
     expect(machine.calls).toEqual([]);
   });
 

@@ -1,0 +1,31 @@
+import { chmod, lchown, lstat, mkdir, rename, rm } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
+import { exists } from "@slipway/kernel/files";
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** How everything begins that gets its name when it is whole. No job or package has a name with a dot in front. */
+export const UNFINISHED = ".unfinished-";
+
+/**
+ * Whose the files below a directory become: whose the directory is. The start of the agent gives it to root:vcap where
+ * there are such users; in a sandbox of an ordinary user it stays with that one. Undefined: new files are that already.
+ */
+export async function ownerLike(directory: string): Promise<Owner | undefined> {
+  const { uid, gid } = await lstat(directory);
+  return uid === process.geteuid?.() && gid === process.getegid?.() ? undefined : { uid, gid };
+}
+
+/** Makes a directory that is missing; it has mode and owner from the moment that it has its name. */
+export async function makeOwned(path: string, mode: number, owner: Owner | undefined): Promise<void> {
+  if (await exists(path)) return;
+  const unfinished = join(dirname(path), `${UNFINISHED}${basename(path)}`);
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true });
+  if (owner !== undefined) await lchown(unfinished, owner.uid, owner.gid);
+  await chmod(unfinished, mode);
+  await rename(unfinished, path);
+}

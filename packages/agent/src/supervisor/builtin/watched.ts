@@ -1,0 +1,107 @@
+import type { JobStateName } from "../../services.ts";
+import type { Service } from "../monit-file/model.ts";
+import type { ProcessId } from "./procfs.ts";
+
+/** What is to become of a service: monit's monitored, stopped, unmonitored. */
+export type Desired = "run" | "stop" | "none";
+
+/** A start or stop program at work, and until when its outcome is waited for. */
+export interface Busy {
+  readonly doing: "starting" | "stopping";
+  /** Milliseconds since the machine was started, so that it holds for the next process of the agent. */
+  readonly since: number;
+  readonly until: number;
+  readonly program?: ProcessId;
+  /** It had its time twice, and was told to end. */
+  readonly ended?: boolean;
+}
+
+/** One service under watch. */
+export interface Watched {
+  service: Service;
+  desired: Desired;
+  /** It is stopped once before it is started again: what it depends on was started anew, or a rule wants it. */
+  bounce: boolean;
+  busy: Busy | undefined;
+  process: ProcessId | undefined;
+  /** It ran since it was told to; until then it is starting. */
+  confirmed: boolean;
+  /** Ends in a row that came soon after the start. */
+  failures: number;
+  notBefore: number;
+  stopFailed: boolean;
+  /** What is wrong with it, by rule. */
+  readonly problems: Map<string, string>;
+  /** The cycles in which it was restarted. */
+  restarts: number[];
+}
+
+export const watched = (service: Service, desired: Desired): Watched => ({
+  service,
+  desired,
+  bounce: false,
+  busy: undefined,
+  process: undefined,
+  confirmed: false,
+  failures: 0,
+  notBefore: 0,
+  stopFailed: false,
+  problems: new Map(),
+  restarts: [],
+});
+
+/** Only processes run or do not; anything else under watch is there by itself. */
+export const isUp = (one: Watched): boolean => one.service.kind !== "process" || one.process !== undefined;
+
+/** Upstream's words. */
+export function stateOf(one: Watched): JobStateName {
+  if (one.desired !== "run" && !(one.desired === "stop" && one.busy !== undefined)) return "unknown";
+  if (!one.confirmed && one.problems.size === 0) return "starting";
+  return isUp(one) && one.problems.size === 0 ? "running" : "failing";
+}
+
+/** What is to be done with a service now. Pure: everything it depends on is passed in. */
+export function nextStep(
+  one: Watched,
+  all: ReadonlyMap<string, Watched>,
+  now: number,
+): "start" | "stop" | "wait" {
+  if (one.busy !== undefined || one.service.kind !== "process") return "wait";
+  if (one.desired === "stop" || one.bounce) {
+    if (one.process === undefined || one.stopFailed) return "wait";
+    for (const other of all.values()) if (leavesFirst(other, one)) return "wait";
+    return "stop";
+  }
+  if (one.desired !== "run" || one.process !== undefined || one.service.start === undefined) return "wait";
+  if (now < one.notBefore) return "wait";
+  for (const other of all.values()) if (other.bounce && leavesFirst(other, one)) return "wait";
+  for (const { name } of one.service.dependsOn) {
+    const needed = all.get(name);
+    if (
+      needed !== undefined &&
+      needed.desired !== "none" &&
+      (!isUp(needed) || needed.bounce || needed.busy !== undefined)
+    )
+      return "wait";
+  }
+  return "start";
+}
+
+/** Whoever depends on a service is stopped before it. One that cannot be stopped holds nobody up. */
+const leavesFirst = (other: Watched, one: Watched): boolean =>
+  other !== one &&
+  other.service.kind === "process" &&
+  !other.stopFailed &&
+  (other.desired === "stop" || other.bounce) &&
+  (other.process !== undefined || other.busy !== undefined) &&
+  other.service.dependsOn.some(({ name }) => name === one.service.name);
+
+const QUICK_MS = 60_000;
+const LONGEST_DELAY_MS = 60_000;
+
+/** After an end or a failed start: at once the first time, then after a pause that doubles up to a minute. */
+export function backOff(one: Watched, now: number, ranMs: number): void {
+  one.failures = ranMs >= QUICK_MS ? 1 : one.failures + 1;
+  const delay = one.failures <= 1 ? 0 : Math.min(LONGEST_DELAY_MS, 1000 * 2 ** (one.failures - 2));
+  one.notBefore = now + delay;
+}

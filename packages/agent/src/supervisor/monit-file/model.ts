@@ -1,0 +1,155 @@
+/** What a monit file says, as far as a supervisor needs it. Everything knows the line it came from. */
+export interface MonitFileContent {
+  readonly services: readonly Service[];
+  readonly includes: readonly Include[];
+  /** What monit takes and this supervisor does not do. */
+  readonly warnings: readonly Remark[];
+}
+
+export interface Remark {
+  readonly file: string;
+  readonly line: number;
+  readonly text: string;
+}
+
+export type Warn = (line: number, remark: string) => void;
+
+export interface Include {
+  readonly pattern: string;
+  readonly line: number;
+}
+
+export const SERVICE_KINDS = [
+  "process",
+  "file",
+  "directory",
+  "filesystem",
+  "system",
+  "host",
+  "program",
+  "network",
+  "fifo",
+] as const;
+export type ServiceKind = (typeof SERVICE_KINDS)[number];
+
+export type Target =
+  | { readonly by: "pidfile"; readonly path: string }
+  | { readonly by: "matching"; readonly pattern: string }
+  | { readonly by: "path"; readonly path: string }
+  | { readonly by: "command"; readonly program: Program }
+  | { readonly by: "address"; readonly address: string }
+  | { readonly by: "nothing" };
+
+export interface Service {
+  readonly kind: ServiceKind;
+  readonly name: string;
+  readonly file: string;
+  readonly line: number;
+  readonly target: Target;
+  readonly start?: Program;
+  readonly stop?: Program;
+  readonly groups: readonly string[];
+  readonly dependsOn: readonly Dependency[];
+  readonly mode: "active" | "passive" | "manual";
+  /** What a reboot does: start what ran, start nothing, keep the state it had. */
+  readonly onReboot: "start" | "nostart" | "laststate";
+  readonly everyCycles: number;
+  readonly rules: readonly Rule[];
+}
+
+export interface Dependency {
+  readonly name: string;
+  readonly line: number;
+}
+
+export interface Program {
+  readonly argv: readonly string[];
+  readonly uid?: string;
+  readonly gid?: string;
+  readonly timeoutSeconds: number;
+}
+
+export interface Rule {
+  readonly line: number;
+  readonly test: Test;
+  /** The test must hold `count` times within `cycles` cycles. */
+  readonly rate: Rate;
+  readonly action: Action;
+  readonly recovery: Action;
+}
+
+export interface Rate {
+  readonly count: number;
+  readonly cycles: number;
+}
+
+export type Action =
+  | { readonly do: "alert" | "restart" | "start" | "stop" | "unmonitor" }
+  | { readonly do: "exec"; readonly program: Program };
+
+export type Operator = ">" | "<" | "=" | "!=";
+
+export type Resource =
+  | "cpu"
+  | "totalcpu"
+  | "mem"
+  | "totalmem"
+  | "children"
+  | "loadavg1"
+  | "loadavg5"
+  | "loadavg15"
+  | "swap"
+  | "cpuuser"
+  | "cpusystem"
+  | "cpuwait"
+  | "uptime"
+  | "threads";
+
+export type Test =
+  | { readonly on: "existence"; readonly exists: boolean }
+  | { readonly on: "resource"; readonly limits: readonly ResourceLimit[] }
+  | { readonly on: "connection"; readonly connection: Connection; readonly fails: boolean }
+  | { readonly on: "restarts"; readonly count: number; readonly cycles: number }
+  | { readonly on: "changed"; readonly what: Changing }
+  | { readonly on: "timestamp"; readonly operator: Operator; readonly seconds: number }
+  | { readonly on: "size"; readonly operator: Operator; readonly bytes: number }
+  | {
+      readonly on: "space" | "inode";
+      readonly free: boolean;
+      readonly operator: Operator;
+      readonly limit: Amount;
+    }
+  | { readonly on: "permission"; readonly mode: number }
+  | { readonly on: "uid" | "gid"; readonly id: string }
+  | { readonly on: "checksum"; readonly expected: string }
+  | { readonly on: "status"; readonly operator: Operator; readonly code: number }
+  | { readonly on: "match"; readonly pattern: string; readonly not: boolean }
+  /** Known to monit, not evaluated here; a warning says so. */
+  | { readonly on: "nothing" };
+
+export type Changing = "pid" | "ppid" | "timestamp" | "size" | "checksum" | "permission" | "status";
+
+export interface ResourceLimit {
+  readonly resource: Resource;
+  readonly operator: Operator;
+  readonly limit: Amount;
+}
+
+/** Kilobytes for memory, a plain number for counts, percent for both. */
+export interface Amount {
+  readonly value: number;
+  readonly unit: "percent" | "kb" | "number";
+}
+
+export interface Connection {
+  readonly host: string;
+  readonly port?: number;
+  readonly unixSocket?: string;
+  readonly type: "tcp" | "tcpssl" | "udp";
+  readonly protocol: "default" | "http";
+  readonly request: string;
+  readonly hostHeader?: string;
+  readonly status?: { readonly operator: Operator; readonly code: number };
+  readonly timeoutSeconds: number;
+  readonly exchange: readonly { readonly send?: string; readonly expect?: string }[];
+}
