@@ -88,6 +88,16 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     await cloud.result("delete_disk", [disk]);
   });
 
+  it("is detached when its mount goes a moment later, as one does of which somebody has a copy", async () => {
+    const disk = await cloud.newDisk();
+    await cloud.mounted(one, disk);
+    await one.must("(sleep 1; umount /var/vcap/store) >/dev/null 2>&1 &");
+    await cloud.result("detach_disk", [one.cid, disk]);
+    expect(await cloud.loops()).toEqual([]);
+    await one.value("remove_persistent_disk", disk);
+    await cloud.result("delete_disk", [disk]);
+  });
+
   it("is not detached while a program has its device open, and not lost when that ends", async () => {
     const disk = await cloud.newDisk();
     await cloud.result("attach_disk", [one.cid, disk]);

@@ -1,3 +1,4 @@
+import { readFileSync, readlinkSync } from "node:fs";
 import type { Tools } from "./cloud.ts";
 
 /** Run with the rights that a sandbox of this user has over its own files. */
@@ -26,6 +27,36 @@ export async function asOwner(tools: Tools, command: Command): Promise<Command> 
 
 /** A command in the outer mounts of a running sandbox: the host's, and the sandbox's disks, seen by nobody else. */
 export function inOuterMounts(pid: number, isRoot: boolean, command: Command): Command {
-  const user = isRoot ? [] : ["--preserve-credentials", `--user=/proc/${pid}/ns/user`];
-  return ["nsenter", ...user, `--mount=/proc/${pid}/fd/9`, "--", ...command];
+  const keeper = keeperOf(pid);
+  // The sandbox has another one of its own, which has no say in the outer mounts.
+  const user = isRoot ? [] : ["--preserve-credentials", `--user=/proc/${keeper?.pid ?? pid}/ns/user`];
+  // One that was started by an earlier version keeps them itself.
+  const mounts = keeper === undefined ? `/proc/${pid}/fd/9` : `/proc/${keeper.pid}/ns/mnt`;
+  return ["nsenter", ...user, `--mount=${mounts}`, "--", ...command];
+}
+
+export interface Keeper {
+  readonly pid: number;
+  readonly mounts: string;
+}
+
+/** The process that keeps the outer mounts of a sandbox: the parent of its init, unless somebody killed that one. */
+export function keeperOf(init: number): Keeper | undefined {
+  const stat = readOr(() => readFileSync(`/proc/${init}/stat`, "utf8"));
+  const pid = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] ?? 0);
+  const mounts = mountsOf(pid);
+  // Whoever adopts an orphan has the host's mounts.
+  return mounts === "" || mounts === mountsOf("self") ? undefined : { pid, mounts };
+}
+
+export const isThere = ({ pid, mounts }: Keeper): boolean => mountsOf(pid) === mounts;
+
+const mountsOf = (pid: number | "self"): string => readOr(() => readlinkSync(`/proc/${pid}/ns/mnt`));
+
+function readOr(read: () => string): string {
+  try {
+    return read();
+  } catch {
+    return "";
+  }
 }

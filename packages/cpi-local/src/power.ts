@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { messageTrail } from "@slipway/kernel/errors";
 import { type Cloud, openCloud } from "./cloud.ts";
 import type { GivenConfig } from "./config.ts";
+import { removeTree } from "./files.ts";
 import { runningIn } from "./sandbox/identity.ts";
 import { startSandbox } from "./sandbox/start.ts";
 import { endSandbox } from "./sandbox/stop.ts";
@@ -18,6 +19,13 @@ export async function stopAll(config: GivenConfig): Promise<readonly string[]> {
     ),
   );
   return stopped.flat();
+}
+
+/** Removes the directory of a cloud in which nothing runs: VMs, disks, stemcells. */
+export async function removeCloud(config: GivenConfig): Promise<void> {
+  await stopAll(config);
+  const cloud = await openCloud(config);
+  await removeTree(cloud, cloud.dir);
 }
 
 export interface StartedAll {

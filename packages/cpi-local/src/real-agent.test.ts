@@ -3,7 +3,7 @@ import { agentSecret } from "@slipway/engine/agents/credentials";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import type { AgentId } from "@slipway/protocol/ids";
+import type { AgentId, DiskCid } from "@slipway/protocol/ids";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
 import { LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
@@ -38,7 +38,7 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("the real agent 
     await keys.remove();
   });
 
-  it("answers over HTTPS, mounts the disk it is given, and finds it again after a reboot", async () => {
+  async function booted() {
     const agentId = systemRandom.uuid() as AgentId;
     const ip = nextAddress();
     const { envBosh } = await agents.introduce({ agentId, ips: [ip] });
@@ -53,6 +53,11 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("the real agent 
     ]);
     const agent = agents.agent({ agentId, agentUrl: agents.urlFor(given) ?? "" });
     await agent.waitUntilReady({ withinMs: 240_000 });
+    return { vm, agent };
+  }
+
+  it("answers over HTTPS, mounts the disk it is given, and finds it again after a reboot", async () => {
+    const { vm, agent } = await booted();
     const disk = await cloud.newDisk(64);
     const hint = await cloud.result<{ path: string; mounted: string }>("attach_disk", [vm, disk]);
     await agent.addPersistentDisk(disk, hint);
@@ -69,6 +74,40 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("the real agent 
     await cloud.result("detach_disk", [vm, disk]);
     await cloud.result("delete_vm", [vm]);
     await cloud.result("delete_disk", [disk]);
+    expect(await cloud.traces()).toEqual([]);
+  });
+
+  it("links disks by their names, leaves what is on them alone, and links them again after a reboot", async () => {
+    const { vm, agent } = await booted();
+    const link = (name: string) => `/var/vcap/instance/disks/${name}`;
+    const named = await Promise.all(
+      ["data", "wal"].map(async (name) => ({ name, cid: (await cloud.newDisk(64)) as DiskCid })),
+    );
+    for (const { cid } of named)
+      await agent.addPersistentDisk(cid, await cloud.result<{ path: string }>("attach_disk", [vm, cid]));
+    await agent.updateSettings({ trusted_certs: "", disk_associations: named });
+    expect(await agent.listDisk()).toEqual([]);
+    expect((await cloud.insideMust(vm, `ls ${link("")}`)).split("\n")).toEqual(["data", "wal", ""]);
+    const [data, wal] = await Promise.all(
+      named.map(({ name }) => cloud.insideMust(vm, `readlink ${link(name)}`)),
+    );
+    expect(data).not.toBe(wal);
+    expect(await cloud.insideMust(vm, "mount | grep -c /var/vcap/store || true")).toBe("0\n");
+    await cloud.result("reboot_vm", [vm]);
+    await agent.waitUntilReady({ withinMs: 240_000 });
+    for (const { name } of named) await cloud.insideMust(vm, `test -e ${link(name)}`);
+    // One goes: the other stays.
+    const [gone, kept] = named;
+    await agent.updateSettings({ trusted_certs: "", disk_associations: named.slice(1) });
+    expect(await cloud.insideMust(vm, `ls ${link("")}`)).toBe("wal\n");
+    await agent.removePersistentDisk(gone?.cid ?? "");
+    await cloud.result("detach_disk", [vm, gone?.cid]);
+    await cloud.insideMust(vm, `test -e ${link("wal")}`);
+    await agent.updateSettings({ trusted_certs: "", disk_associations: [] });
+    await agent.removePersistentDisk(kept?.cid ?? "");
+    await cloud.result("detach_disk", [vm, kept?.cid]);
+    await cloud.result("delete_vm", [vm]);
+    for (const { cid } of named) await cloud.result("delete_disk", [cid]);
     expect(await cloud.traces()).toEqual([]);
   });
 });

@@ -23,8 +23,9 @@ export function composeSettings(
   },
 ): SettingsDocument {
   return {
-    ...given.bootstrap,
+    // What the Director says of bus, time servers and blobstore counts, not what the CPI was configured with.
     ...withoutNulls(given.agent),
+    ...withoutNulls(given.bootstrap ?? {}),
     agent_id: given.agentId,
     vm: { name: vm.name ?? `vm-${given.agentId}` },
     networks: vm.networks,

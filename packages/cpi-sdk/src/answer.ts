@@ -5,6 +5,7 @@ import { type Random, systemRandom } from "@slipway/kernel/random";
 import { type ApiVersion, knownVersion, NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
 import { cpiContext, stemcellVersion } from "@slipway/protocol/cpi/context";
 import { methodDeadlineMs } from "@slipway/protocol/cpi/deadline";
+import { draftResult } from "@slipway/protocol/cpi/draft-results";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { CPI_ERRORS } from "@slipway/protocol/cpi/errors";
 import { argsIn, camel, existsIn, type Method, resultIn } from "@slipway/protocol/cpi/method";
@@ -189,19 +190,14 @@ function namedArguments(
 /** Results are checked like arguments: a CPI's mistake is reported as one, not passed on. */
 function checkedResult(running: Running, value: unknown): unknown {
   const { method, version, cpi } = running;
-  const expected = resultIn(method, version);
-  const drafts =
-    cpi.capabilities !== undefined &&
-    version >= 2 &&
-    ["create_vm", "attach_disk", "detach_disk"].includes(method.name);
-  if (drafts) return value;
-  const checked = check(expected.schema, value, `${method.name} result`);
+  const schema = draftResult(method.name, version, cpi.capabilities) ?? resultIn(method, version).schema;
+  const checked = check(schema, value, `${method.name} result`);
   if (!checked.ok) {
     throw cpiError(
       `the CPI broke its contract, it returned ${kindOf(value)}: ${checked.problems.join("; ")}`,
     );
   }
-  return expected.schema === nothing ? null : value;
+  return schema === nothing ? null : value;
 }
 
 function errorBody(thrown: unknown, scrub: (text: string) => string): NonNullable<CpiResponse["error"]> {

@@ -1,9 +1,14 @@
+import { readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { parseAttachDiskResult } from "@slipway/protocol/cpi/attach-disk-result";
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import { parseCreateVmResult } from "@slipway/protocol/cpi/create-vm-result";
+import { draftResult } from "@slipway/protocol/cpi/draft-results";
+import { matches } from "@slipway/protocol/schema/check";
 import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
 import { liveRegistry } from "@slipway/testkit/registry";
 import { type Asked, ask, errorOf, NETWORKS, resultOf, typeOf, vmArgs } from "@slipway/testkit/requests";
+import { tempDir } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 import { exampleRequest } from "./testing/examples.ts";
@@ -139,6 +144,50 @@ describe("detach_disk", () => {
   });
 });
 
+describe("results are checked whatever is announced", () => {
+  const request = ask("create_vm", vmArgs(), { requestId: "cpi-0123456789abcdef" });
+
+  it.each<[string, Capabilities | undefined]>([
+    ["nothing", undefined],
+    ["an empty announcement", {}],
+    ["what is no dialect", { repeats_by_request_id: true }],
+    ["networks and disks", { create_vm_result: "networks+disks" }],
+    ["disks", { create_vm_result: "disks" }],
+  ])("a remembered result that was damaged is not passed on: %s", async (_, capabilities) => {
+    const cloud = new MemoryCloud();
+    const dir = await tempDir();
+    const config = { cloud: { state_dir: dir } };
+    const client = embed(cloudCpi(cloud, capabilities === undefined ? {} : { capabilities }), { config });
+    resultOf(await client.request(request));
+    const records = join(dir, "requests");
+    for (const name of (await readdir(records)).filter((one) => one.endsWith(".json"))) {
+      const kept = JSON.parse(await readFile(join(records, name), "utf8")) as object;
+      const result = { cid: cloud.vm.cid, networks: "none", disks: ["none"] };
+      await writeFile(join(records, name), JSON.stringify({ ...kept, result }));
+    }
+    const error = errorOf(await client.request(request));
+    expect(error.type).toBe(typeOf("CpiError"));
+    expect(error.message).toContain("broke its contract");
+  });
+
+  it.each<[string, Capabilities, unknown, boolean]>([
+    ["create_vm", { create_vm_result: "disks" }, ["vm-1", { system: "/dev/sda" }], true],
+    ["create_vm", { create_vm_result: "disks" }, ["vm-1", { system: 7 }], false],
+    ["create_vm", { create_vm_result: "disks" }, ["vm-1", NETWORKS, {}], false],
+    ["create_vm", { create_vm_result: "networks+disks" }, ["vm-1", NETWORKS, {}], true],
+    ["create_vm", { create_vm_result: "networks+disks" }, ["vm-1", NETWORKS], false],
+    ["attach_disk", { attach_disk_result: "disks" }, { persistent: { "disk-1": HINT } }, true],
+    ["attach_disk", { attach_disk_result: "disks" }, { persistent: { "disk-1": 7 } }, false],
+    ["detach_disk", { detach_disk_returns_disks: true }, { persistent: {} }, true],
+    ["detach_disk", { detach_disk_returns_disks: true }, null, false],
+  ])("%s of %j: %j fits: %s", (method, capabilities, result, fits) => {
+    const schema = draftResult(method, 2, capabilities);
+    expect(schema === undefined ? "the shipped one" : matches(schema, result)).toBe(fits);
+    expect(draftResult(method, 1, capabilities)).toBeUndefined();
+    expect(draftResult(method, 2, {})).toBeUndefined();
+  });
+});
+
 describe("create_vm with bootstrap settings in third place", () => {
   it("gives the agent those settings, with networks, disks and env of this VM", async () => {
     const { cloud, request } = stage(ALL);
@@ -153,6 +202,16 @@ describe("create_vm with bootstrap settings in third place", () => {
       disks: { system: "/dev/sda", ephemeral: "/dev/sdb", persistent: {} },
       env: args[5],
     });
+  });
+
+  it("counts what the Director says, not what the CPI's agent section says", async () => {
+    const agent = { mbus: "nats://configured", ntp: ["configured"], blobstore: { provider: "configured" } };
+    const { cloud, request } = stage(ALL, { agent });
+    const { arguments: args } = exampleRequest("create_vm", "drafts/b");
+    cloud.vms.clear();
+    const said = { agent_id: "agent-1", mbus: "nats://director", ntp: ["director"] };
+    resultOf(await request("create_vm", args.with(2, said)));
+    expect(JSON.parse(cloud.vm.userData)).toMatchObject({ ...said, blobstore: { provider: "configured" } });
   });
 
   it("hands the author the shipped arguments", async () => {

@@ -13,4 +13,4 @@ export const loopbackOnly: AddressCheck = {
 
 /** A dual-stack socket shows IPv4 peers as ::ffff:a.b.c.d. */
 export const shortAddress = (address: string): string =>
-  address.replace(/^::ffff:(?=\d+\.\d+\.\d+\.\d+$)/i, "");
+  address.replace(/^::ffff:(?=\d{1,3}\.\d{1,3}\.\d{1,3}\.\d{1,3}$)/i, "");

@@ -1,4 +1,5 @@
 import { basicAuth } from "@slipway/kernel/http/client";
+import { trimEnd } from "@slipway/kernel/text";
 import type { RegistryClientOptions, Target } from "./client-options.ts";
 import { BadEndpoint } from "./errors.ts";
 
@@ -31,7 +32,7 @@ function targetOf(options: RegistryClientOptions): Target {
   const password = options.password ?? decoded(url.password);
   return {
     origin: url.origin,
-    basePath: url.pathname.replace(/\/+$/, ""),
+    basePath: trimEnd(url.pathname, "/"),
     authorization: username === "" && password === "" ? undefined : basicAuth(username, password),
   };
 }

@@ -27,7 +27,7 @@ export async function send(address: EngineAddress, ask: Ask): Promise<HttpReply>
       {
         method,
         path,
-        doing: `${method} ${path.replace(/\?.*$/s, "")}`,
+        doing: `${method} ${path.split("?", 1)[0]}`,
         ...(body !== undefined && {
           headers: { "content-type": type },
           body: raw ? (body as Uint8Array | AsyncIterable<Uint8Array>) : JSON.stringify(body),

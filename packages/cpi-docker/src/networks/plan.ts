@@ -76,7 +76,7 @@ export function rangeOf(ip: string, netmask: string | undefined): string | undef
     .split(".")
     .map((part) => Number(part).toString(2).padStart(8, "0"))
     .join("");
-  const length = bits.replace(/0+$/, "").length;
+  const length = bits.lastIndexOf("1") + 1;
   if (bits.slice(0, length).includes("0")) return undefined;
   const mask = netmask.split(".").map(Number);
   const start = ip.split(".").map((part, at) => Number(part) & (mask[at] ?? 0));

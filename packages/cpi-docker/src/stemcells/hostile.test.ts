@@ -4,8 +4,8 @@ import { gzipSync } from "node:zlib";
 import { DockerCloud, engineTrouble } from "@slipway/testkit/docker-cloud";
 import { testImage } from "@slipway/testkit/docker-image";
 import { needs } from "@slipway/testkit/needs";
+import { END, pax, type RawEntry, rawTar } from "@slipway/testkit/raw-tar";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { END, pax, type RawEntry, rawTar } from "../testing/tar-entries.ts";
 
 const trouble = await engineTrouble();
 

@@ -64,7 +64,10 @@ async function pull(cloud: Cloud, reference: string): Promise<Image> {
     doing: `pulling the image ${reference}`,
     method: "POST",
     path: "/images/create",
-    query: { fromImage: reference, ...(!/[:@][^/]*$/.test(reference) && { tag: "latest" }) },
+    query: {
+      fromImage: reference,
+      ...(!/[:@]/.test(reference.slice(reference.lastIndexOf("/") + 1)) && { tag: "latest" }),
+    },
   } as const;
   const reply = await cloud.engine.attempt(call);
   if (refused(reply)) throw ImageMissing({ reference, why: reply.said });

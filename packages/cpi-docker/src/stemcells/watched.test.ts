@@ -3,9 +3,9 @@ import { mkdir, readFile, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
+import { END, pax, rawTar } from "@slipway/testkit/raw-tar";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { END, pax, rawTar } from "../testing/tar-entries.ts";
 import { imageKind } from "./image-kind.ts";
 import { watched } from "./watched.ts";
 

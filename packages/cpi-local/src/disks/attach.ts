@@ -1,4 +1,4 @@
-import { rmdir } from "node:fs/promises";
+import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { cloudError, diskNotAttached } from "@slipway/cpi-sdk/errors";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
@@ -9,7 +9,7 @@ import { runningIn } from "../sandbox/identity.ts";
 import { ATTACH } from "../sandbox/scripts.ts";
 import { vmDir } from "../vm-record.ts";
 import { forgetDisk, hasNote, holderOf, noteDisk } from "../vms/attachments.ts";
-import { hasDisk, imageOf, kindOfDisk, mustHaveDisk } from "./disks.ts";
+import { contentOf, hasDisk, imageOf, kindOfDisk, mustHaveDisk } from "./disks.ts";
 import { mustBeLetGo } from "./image.ts";
 import { mountAt, otherMountsOf, readMounts } from "./mounts.ts";
 
@@ -26,14 +26,24 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
   const init = await runningIn(dir);
   const isThere = async () =>
     init !== undefined && (await mountedIn(cloud, init.pid, dir, disk)) !== undefined;
-  if ((await kindOfDisk(cloud, disk)) === "loop")
-    await mustBeLetGo(cloud, disk, imageOf(cloud, disk), isThere);
+  const kind = await kindOfDisk(cloud, disk);
+  // What has no loop device, or was never noted, is not mounted in there.
+  const isNew =
+    kind === "loop"
+      ? await mustBeLetGo(cloud, disk, imageOf(cloud, disk), isThere)
+      : !(await hasNote(cloud, vm, disk));
   await noteDisk(cloud, vm, disk);
   if (init === undefined) return;
-  // The script looks itself whether the disk is there already.
-  const args: Command = ["sh", "-c", ATTACH, "sh", directoryOf(cloud, "disks"), dir, place(disk)];
+  const at = join(dir, "hot", place(disk));
+  const mount: Command =
+    kind === "loop"
+      ? ["mount", "-n", "-t", "ext4", "-o", "loop,nosuid,nodev", imageOf(cloud, disk), at]
+      : ["mount", "-n", "--bind", contentOf(cloud, disk), at];
+  // The script looks whether the disk is there already.
+  const look: Command = ["sh", "-c", ATTACH, "sh", directoryOf(cloud, "disks"), dir, place(disk)];
   try {
-    await outside(cloud, init.pid, disk, "putting it into the sandbox", args);
+    await mkdir(at, { recursive: true });
+    await outside(cloud, init.pid, disk, "putting it into the sandbox", isNew ? mount : look);
   } catch (error) {
     await forgetDisk(cloud, vm, disk);
     throw error;

@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename } from "node:fs/promises";
 import { join } from "node:path";
 import { cloudError, diskNotFound, noDiskSpace, notSupported } from "@slipway/cpi-sdk/errors";
-import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { replaceFile, writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { exists } from "@slipway/kernel/files";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Cloud, locked, place, placeOf } from "../cloud.ts";
@@ -76,7 +76,7 @@ export async function removeDisk(cloud: Cloud, cid: string): Promise<void> {
 
 export async function describeDisk(cloud: Cloud, cid: string, metadata: JsonObject): Promise<void> {
   await mustHaveDisk(cloud, cid);
-  await writeFileAtomic(join(diskDir(cloud, cid), "metadata.json"), JSON.stringify(metadata));
+  await replaceFile(join(diskDir(cloud, cid), "metadata.json"), JSON.stringify(metadata));
 }
 
 async function mustBeFree(cloud: Cloud, cid: string): Promise<void> {

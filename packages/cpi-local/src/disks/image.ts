@@ -1,6 +1,8 @@
-import { truncate, writeFile } from "node:fs/promises";
+import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
+import { basename, dirname, join } from "node:path";
 import { messageTrail } from "@slipway/kernel/errors";
 import { mustRun } from "@slipway/kernel/exec";
+import { ifThere } from "@slipway/kernel/files";
 import type { Cloud } from "../cloud.ts";
 import { DiskCommandFailed } from "../errors.ts";
 
@@ -47,6 +49,7 @@ const LOOP_GONE_WITHIN_MS = 10_000;
 
 /** Loop devices that still show this file. None is made but by a mount, and it goes with the last one. */
 export async function loopsOf(cloud: Cloud, image: string): Promise<string[]> {
+  if (!(await isNamedByLoop(image))) return [];
   const listed = await cloud.exec("losetup", ["--noheadings", "--output", "NAME", "--associated", image]);
   return listed.code === 0
     ? listed.stdout
@@ -56,20 +59,45 @@ export async function loopsOf(cloud: Cloud, image: string): Promise<string[]> {
     : [];
 }
 
+const BLOCK_DEVICES = "/sys/block";
+
+/**
+ * Whether a loop device shows a file of this name: that of the disk's directory, which no other disk has, and its own. Only
+ * then it is worth a process to have losetup compare inodes. What cannot be read is not taken for none.
+ */
+async function isNamedByLoop(image: string): Promise<boolean> {
+  const tail = `/${basename(dirname(image))}/${basename(image)}`;
+  try {
+    const names = (await readdir(BLOCK_DEVICES)).filter((name) => name.startsWith("loop"));
+    const shown = await Promise.all(
+      names.map((name) => ifThere(readFile(join(BLOCK_DEVICES, name, "loop", "backing_file"), "utf8"))),
+    );
+    return shown.some((file) =>
+      file
+        ?.replace(/\n$/, "")
+        .replace(/ \(deleted\)$/, "")
+        .endsWith(tail),
+    );
+  } catch {
+    return true;
+  }
+}
+
 /**
  * Waits for the end of a mount that is just going, and lets go of a device that nobody has mounted. `unless` tells of a
- * mount that is just coming, and wanted.
+ * mount that is just coming, and wanted. Whether there is no device any more.
  */
 export async function mustBeLetGo(
   cloud: Cloud,
   disk: string,
   image: string,
   unless: () => Promise<boolean> = async () => false,
-): Promise<void> {
+): Promise<boolean> {
   const since = cloud.clock.monotonic();
   for (;;) {
     const loops = await loopsOf(cloud, image);
-    if (loops.length === 0 || (await unless())) return;
+    if (loops.length === 0) return true;
+    if (await unless()) return false;
     // Of one that is mounted somewhere this only says that it is to go with its last mount.
     for (const loop of loops) await cloud.exec("losetup", ["--detach", loop]);
     if (cloud.clock.monotonic() - since > LOOP_GONE_WITHIN_MS)

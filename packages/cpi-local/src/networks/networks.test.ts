@@ -82,9 +82,9 @@ describe.runIf(netns)("sandboxes with a network of their own", () => {
     return ["agent", await cloud.newStemcell(), {}, { private: network }, [], {}];
   };
   const serve = (ip: string) =>
-    `/run/slipway/node -e 'require("net").createServer((s) => s.end("hello from ${ip}")).listen(8080, "${ip}")' > /dev/null 2>&1 &`;
+    `/run/slipway/node -e 'require("net").createServer((s) => s.end("hello from ${ip}")).listen(80, "${ip}")' > /dev/null 2>&1 &`;
   const ask = (ip: string) =>
-    `require("net").connect(8080, "${ip}").on("data", (d) => process.stdout.write(d)).on("error", () => process.exit(1))`;
+    `require("net").connect(80, "${ip}").on("data", (d) => process.stdout.write(d)).on("error", () => process.exit(1))`;
 
   it("are reached from the host and from each other, and leave no trace of it", async () => {
     const before = (await onHost("sh", "-c", "ip route; ip -br addr")).stdout;

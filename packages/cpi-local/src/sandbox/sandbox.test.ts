@@ -1,5 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { isAlive, LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
@@ -8,12 +8,14 @@ import { startAll, stopAll } from "../power.ts";
 import { runningIn } from "./identity.ts";
 
 const trouble = await sandboxTrouble();
+/** Of the host, with something in them. */
+const HIDDEN = ["/usr/share/doc", "/var/log"].filter((dir) => readdirSync(dir).length > 0);
 let cloud: LocalCloud;
 let vm: string;
 
 describe.runIf(needs("userns", trouble === undefined, trouble))("a sandbox with the host's root", () => {
   beforeAll(async () => {
-    cloud = await LocalCloud.open({ hide: ["/usr/share/doc"] });
+    cloud = await LocalCloud.open({ hide: HIDDEN });
     vm = await cloud.newVm();
   });
   afterAll(() => cloud.close());
@@ -57,9 +59,31 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a sandbox with 
     expect(listed).toContain("/run/slipway/agent.cjs -C /run/slipway/agent.json -b /var/vcap -P namespace");
   });
 
+  it("has no descriptor of the host's in any of its processes, but its own log", async () => {
+    const listed = await cloud.insideMust(
+      vm,
+      'for fd in /proc/[0-9]*/fd/*; do readlink "$fd"; done | sort -u',
+    );
+    const own = /^(?:\/dev\/null|\/dev\/u?random|pipe:|socket:|anon_inode:|\/var\/vcap\/|\/run\/|\/tmp\/)/;
+    const foreign = listed.split("\n").filter((to) => to !== "" && !own.test(to) && !to.startsWith("/proc/"));
+    expect(foreign.filter((to) => !to.endsWith(`/vms/${vm}/agent.log`))).toEqual([]);
+    expect(listed).not.toMatch(/^(?:mnt|net|user|pid):/m);
+    // Nor a way by one: neither into other mounts, nor up from a directory.
+    const ways = await cloud.inside(
+      vm,
+      'for fd in /proc/1/fd/*; do nsenter --mount="$fd" true 2> /dev/null && echo "$fd"; ls "$fd/.." 2> /dev/null; done; true',
+    );
+    expect(ways.stdout).toBe("");
+  });
+
   it("does not see the directory of its cloud, nor what is to be hidden", async () => {
     expect((await cloud.inside(vm, `ls '${cloud.dir}/vms'`)).code).not.toBe(0);
-    expect(await cloud.insideMust(vm, "ls -A /usr/share/doc")).toBe("");
+    for (const hidden of HIDDEN) expect(await cloud.insideMust(vm, `ls -A ${hidden}`)).toBe("");
+    expect(HIDDEN).not.toEqual([]);
+    // Nor the root that was there before its own.
+    expect(
+      await cloud.insideMust(vm, "ls -A /run/slipway/host; grep -c slipway/host /proc/mounts || true"),
+    ).toBe("0\n");
   });
 
   it("starts its agent again when that asks for it, and when something kills it", async () => {

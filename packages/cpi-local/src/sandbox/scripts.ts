@@ -1,15 +1,25 @@
 /**
  * What runs before the agent does, in the order in which it runs. Constant texts: what they work on are arguments.
  *
- * OUTER is the last process of the host's pid namespace; its first child is the sandbox's init.
+ * OUTER is the last process of the host's pid namespace; its first child is the sandbox's init. It stays as long as that
+ * one: it keeps the outer mounts, by which disks come and go, so that nothing inside has to. It notes an end that was
+ * wanted (3). Arguments: INIT, a name, the directory of the VM, and more for INIT.
  */
-export const OUTER = `setsid sh -c "$@" & exit 0`;
+export const OUTER = `setsid sh -c "$@" &
+wait $!
+code=$?
+[ "$code" -ne 3 ] || echo off > "$3/ended"
+exit "$code"
+`;
 
-/** One attached disk, where the sandbox sees it. Arguments: directory of disks, directory of the VM, name. */
+/**
+ * One attached disk, where the sandbox sees it, unless it is there already. Arguments: directory of disks, directory of the
+ * VM, name.
+ */
 const PUT_DISK = `
 put_disk() {
-  mkdir -p "$2/hot/$3" || return
-  mountpoint -q "$2/hot/$3" && return
+  [ -d "$2/hot/$3" ] || mkdir -p "$2/hot/$3" || return
+  ! mountpoint -q "$2/hot/$3" || return 0
   if [ -f "$1/$3/image" ]; then mount -n -t ext4 -o loop,nosuid,nodev "$1/$3/image" "$2/hot/$3"
   else mount -n --bind "$1/$3/content" "$2/hot/$3"; fi
 }
@@ -18,14 +28,53 @@ put_disk() {
 export const ATTACH = `set -u${PUT_DISK}put_disk "$@"`;
 
 /**
+ * What the init cannot do for itself once it has given its rights away. A child of the init that keeps the host's: it
+ * does what it is told, one word after the other, and ends before the agent starts. Disks come last: what is mounted in
+ * the sandbox before it has its own user namespace could not be taken from it any more.
+ */
+const HELP = `
+ids() {
+  map=
+  while read -r first _ count; do map="$map$first $first $count
+"; done < "/proc/self/$1_map"
+  printf %s "$map" > "/proc/$pid/$1_map"
+}
+networks() {
+  [ -e "$vm/net-inside" ] || return 0
+  nsenter --net="/proc/$pid/ns/net" ip -batch "$vm/net-inside" && ip -batch "$vm/net-outside" || return
+  while read -r link; do echo 1 > "/proc/sys/net/ipv4/conf/$link/forwarding" || return; done < "$vm/net-links"
+}
+# Its own programs are not what the new root need have.
+leave() { nsenter --mount="/proc/$pid/ns/mnt" --root=/ umount -n -l -c "/proc/$pid/root/run/slipway/host"; }
+disks() {
+  for disk in "$vm"/disks/*; do
+    [ -e "$disk" ] || continue
+    put_disk "$disks" "$vm" "\${disk##*/}" || echo "sandbox: disk \${disk##*/} could not be put in place" >&2
+  done
+}
+help() {
+  exec 6>&- 8< /proc/self/ns/net 3< "$vm/starting/asked" 4> "$vm/starting/done" || exit
+  while read -r what <&3; do
+    case $what in
+      ids) ids uid && ids gid ;;
+      networks) networks ;;
+      host) leave ;;
+      disks) disks ;;
+    esac && echo yes >&4 || echo no >&4
+    [ "$what" != disks ] || exit
+  done
+}
+`;
+
+/**
  * The init, still with the host's root, in the outer mounts. It says who it is before it does anything, so that no crash
  * of the CPI can lose it; the link fails if another start was faster. /proc is the host's, and so is the pid it shows.
- * Descriptors: 9 keeps the outer mounts, 8 the host's network, 7 tells of an end that was wanted, 6 that all is set up.
+ * Descriptors, until the agent starts: 6 tells that all is set up, 7 asks for help, 5 hears whether it came.
  */
 export const INIT = `set -u
 umask 022
-vm=$1 nonce=$2 boot=$3 namespace=$4 disks=$5 net=$6
-shift 6
+vm=$1 nonce=$2 boot=$3 namespace=$4 disks=$5
+shift 5
 read -r stat < /proc/self/stat || exit
 stats() { pid=$1 started=\${22}; }
 stats $stat
@@ -33,24 +82,26 @@ printf '{"pid":%s,"started":"%s","boot":"%s","namespace":"%s"}\\n' "$pid" "$star
   > "$vm/starting/$nonce" || exit
 ln "$vm/starting/$nonce" "$vm/process" || exit
 echo "$pid" > "$vm/pid"
-${PUT_DISK}
+${PUT_DISK}${HELP}
 mount -n --bind --make-shared "$vm/hot" "$vm/hot" || exit
-for disk in "$vm"/disks/*; do
-  [ -e "$disk" ] || continue
-  put_disk "$disks" "$vm" "\${disk##*/}" || echo "sandbox: disk \${disk##*/} could not be put in place" >&2
-done
-exec 9< /proc/self/ns/mnt 8< /proc/self/ns/net 7> "$vm/ended" 6> "$vm/starting/ready" || exit
-exec unshare --mount $net --propagation slave sh -c "$@"
+: > "$vm/ended" || exit
+mkfifo "$vm/starting/asked" "$vm/starting/done" || exit
+exec 6> "$vm/starting/ready" || exit
+help &
+exec 7<> "$vm/starting/asked" 5<> "$vm/starting/done" || exit
+exec unshare --mount --propagation slave sh -c "$@"
 `;
 
 /**
- * The init in its inner mounts: builds the root and goes into it. What is the host's is made read-only, one mount after
+ * The init in its inner mounts: builds the root. What is the host's is made read-only, one mount after
  * the other with the flags it has, which an ordinary user could not take away; whatever is bound from there afterwards is
  * read-only too. Then come the places that are its own.
  */
 export const ROOT = `set -u
-vm=$1 cloud=$2 stemcell=$3 agent=$4 node=$5 loop=$6 user=$7
-shift 7
+vm=$1 cloud=$2 stemcell=$3 agent=$4 node=$5 user=$6 net=$7 ids=$8 inside=$9
+shift 9
+loop=$1
+shift
 root=$vm/root
 fail() { echo "sandbox: $*" >&2; exit 1; }
 fresh() { mount -n -t tmpfs -o "nosuid,nodev,$1" slipway "$root$2" || fail "no $2"; }
@@ -86,6 +137,18 @@ program() {
 # No link of the sandbox's may lead a mount of ours out of it.
 dir() { [ ! -L "$root/$1" ] || fail "/$1 is a link"; [ -d "$root/$1" ] || mkdir "$root/$1" || fail "no /$1"; }
 
+# Of root's sandboxes: no disk of the host's is among them. Whoever is not root may open what he may open.
+devices() {
+  mount -n -t tmpfs -o nosuid,mode=755,size=64k slipway "$root/dev" && mkdir "$root/dev/pts" "$root/dev/shm" &&
+    ln -s /proc/self/fd "$root/dev/fd" && ln -s /proc/self/fd/0 "$root/dev/stdin" &&
+    ln -s /proc/self/fd/1 "$root/dev/stdout" && ln -s /proc/self/fd/2 "$root/dev/stderr" || return
+  for at in null zero full random urandom tty ptmx; do
+    cp -a "/dev/$at" "$root/dev" 2> /dev/null ||
+      { : > "$root/dev/$at" && mount -n --bind "/dev/$at" "$root/dev/$at"; } || return
+  done
+  mount -n --rbind /dev/pts "$root/dev/pts" && mount -n -o remount,bind,ro,nosuid "$root/dev"
+}
+
 # A place for /var/vcap, which the host need not have; all else is a link to where it is.
 link_var() {
   set --
@@ -95,15 +158,6 @@ link_var() {
   done
   ln -s "$@" "$root/var" && mkdir "$root/var/vcap" "$root/var/tmp"
 }
-
-if [ -e "$vm/net-inside" ]; then
-  ip -batch "$vm/net-inside" && nsenter --net=/proc/self/fd/8 ip -batch "$vm/net-outside" || fail "no networks"
-  while read -r link; do
-    nsenter --net=/proc/self/fd/8 sh -c 'echo 1 > "/proc/sys/net/ipv4/conf/$1/forwarding"' sh "$link" ||
-      fail "no forwarding for $link"
-  done < "$vm/net-links"
-fi
-exec 8<&-
 
 if [ -z "$stemcell" ]; then
   [ ! -L /var ] && [ ! -L /run ] && [ ! -L /tmp ] || fail "/var, /run and /tmp of the host must not be links"
@@ -122,14 +176,16 @@ else
   fi || fail "no root"
   for at in dev etc proc run sys tmp var var/vcap; do dir "$at"; done
   [ -L "$root/etc/resolv.conf" ] || cat /etc/resolv.conf > "$root/etc/resolv.conf"
-  mount -n --rbind /dev "$root/dev" && mount -n --rbind /sys "$root/sys" || fail "no devices"
+  [ -z "$user" ] || mount -n --rbind /dev "$root/dev" || fail "no devices"
+  mount -n --rbind /sys "$root/sys" || fail "no /sys"
 fi
+[ -n "$user" ] || devices || fail "no devices"
 # Many mounts, and nothing in them that a sandbox could use.
 [ ! -d "$root/sys/fs/cgroup" ] || fresh size=4k,ro /sys/fs/cgroup
 read_only
 
 fresh mode=755 /run
-mkdir -p "$root/run/lock" "$root/run/slipway/var" || fail "no /run"
+mkdir -p "$root/run/lock" "$root/run/slipway/var" "$root/run/slipway/host" || fail "no /run"
 cp -p "$vm/agent.json" "$vm/user-data.json" "$root/run/slipway" || fail "no settings"
 program "$agent" agent.cjs
 program "$node" node
@@ -155,30 +211,63 @@ else
 fi
 mount -n --bind "$vm/vcap" "$root/var/vcap" && mount -n --rbind "$vm/hot" "$root/var/vcap/disks" || fail "no /var/vcap"
 
-cd "$root" && mount -n --move . / || fail "the root cannot be changed"
 own=/usr/local/bin/slipway-agent
 set -- -C /run/slipway/agent.json -b /var/vcap -P namespace
-if [ -n "$stemcell" ] && [ -x "./$own" ]; then set -- "$own" "$@"
+if [ -n "$stemcell" ] && [ -x "$root$own" ]; then set -- "$own" "$@"
 else set -- /run/slipway/node /run/slipway/agent.cjs "$@"; fi
 # Named after a file of its own, by which it is found in a list of processes.
-exec chroot . /bin/sh -c "$loop" "$vm/agent.json" "$@"
+set -- unshare --mount $net --propagation slave sh -c "$inside" sandbox "$root" "$loop" "$vm/agent.json" "$@"
+unshare --user true 2> /dev/null && exec unshare --user sh -c "$ids" sandbox "$@"
+[ -z "$user" ] || fail "no user namespace within another"
+echo "sandbox: no user namespaces here, so root of the sandbox is root of this machine" >&2
+exec "$@"
+`;
+
+/** In a user namespace that knows no user yet. Started again with users, it has all rights there, and none outside. */
+export const IDS = `echo ids >&7
+read -r helped <&5
+[ "$helped" = yes ] || { echo "sandbox: no users" >&2; exit 1; }
+exec "$@"
+`;
+
+/**
+ * In the last mounts, which belong to the user namespace: the kernel lets nobody inside take away, move or change any
+ * that was made before. The root changes for good: nothing of what was the root before is left.
+ */
+export const INSIDE = `set -u
+root=$1
+shift
+fail() { echo "sandbox: $*" >&2; exit 1; }
+ask() { echo "$1" >&7 && read -r helped <&5 && [ "$helped" = yes ] || fail "no help with $1"; }
+ask networks
+# A mount that is its own, and so may become the root.
+mount -n --rbind "$root" "$root" && cd "$root" || fail "no root"
+if pivot_root . run/slipway/host 2> /dev/null; then
+  ask host
+  ask disks
+  exec /bin/sh -c "$@"
+fi
+# Where the host itself runs in what it was started with, its root cannot be put aside, only covered.
+mount -n --move . / || fail "the root cannot be changed"
+ask disks
+exec chroot . /bin/sh -c "$@"
 `;
 
 /**
  * The init, at last where the agent is. The agent starts again when it asks for it (0) and when something kills it; 3
- * switches the sandbox off; what else it says would not get better by itself. The end of the init is the end of all.
+ * switches the sandbox off; what else it says would not get better by itself. The end of the init is the end of all. On a
+ * full disk nobody could read that it is ready: it waits for space, as long as the CPI waits for it.
  */
 export const LOOP = `cd /
-echo ready >&6
-exec 6>&-
+until echo ready >&6; do sleep 0.2; done 2>/dev/null
+exec 5>&- 6>&- 7>&-
 while :; do
-  (exec 7>&- 9<&- && exec "$@")
+  "$@"
   code=$?
   [ "$code" -ne 0 ] || continue
   [ "$code" -gt 128 ] || break
   echo "sandbox: something ended the agent ($code); it starts again" >&2
   sleep 1
 done
-[ "$code" -ne 3 ] || echo off >&7
 exit "$code"
 `;

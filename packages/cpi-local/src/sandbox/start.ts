@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { CommandMissing } from "@slipway/kernel/exec";
 import { exists } from "@slipway/kernel/files";
 import { ownIdentity, type ProcessIdentity } from "@slipway/kernel/process-identity";
+import { LOG_LIMIT, LOG_LIMIT_VARIABLE } from "@slipway/kernel/steady-output";
 import { type Cloud, directoryOf, locked } from "../cloud.ts";
 import { NamespacesRefused, SandboxDidNotStart } from "../errors.ts";
 import { userFlags } from "../namespaces.ts";
@@ -11,7 +12,7 @@ import { probeNamespaces } from "../probe.ts";
 import { readRecord, type VmRecord } from "../vm-record.ts";
 import { mustBeFree } from "./free-addresses.ts";
 import { runningIn } from "./identity.ts";
-import { INIT, LOOP, OUTER, ROOT } from "./scripts.ts";
+import { IDS, INIT, INSIDE, LOOP, OUTER, ROOT } from "./scripts.ts";
 import { endSandbox } from "./stop.ts";
 
 const STARTS_WITHIN_MS = 60_000;
@@ -56,17 +57,22 @@ async function launch(cloud: Cloud, vmDir: string, record: VmRecord): Promise<Pr
   const net = record.ownNetwork ? "--net" : "";
   const command = [
     ...[OUTER, "sh", INIT, "sandbox", vmDir, cloud.random.hex(8), self.boot, self.namespace],
-    ...[directoryOf(cloud, "disks"), net],
-    ...[ROOT, "sandbox", vmDir, cloud.dir, record.stemcell ?? "", cloud.agent, process.execPath, LOOP],
-    ...[user.length === 0 ? "" : "user", ...cloud.hidden],
+    directoryOf(cloud, "disks"),
+    ...[ROOT, "sandbox", vmDir, cloud.dir, record.stemcell ?? "", cloud.agent, process.execPath],
+    ...[user.length === 0 ? "" : "user", net, IDS, INSIDE, LOOP, ...cloud.hidden],
   ];
   const flags = [...user, "--mount", "--pid", "--ipc", "--propagation", "private"];
-  const log = await open(join(vmDir, "agent.log"), "a", 0o600);
+  // Readable, so that the agent can keep it short while it is written to.
+  const log = await open(join(vmDir, "agent.log"), "a+", 0o600);
   let failed = false;
   try {
     const child = spawn("unshare", [...flags, "sh", "-c", ...command], {
       cwd: "/",
-      env: { PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", LANG: "C.UTF-8" },
+      env: {
+        PATH: "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+        LANG: "C.UTF-8",
+        [LOG_LIMIT_VARIABLE]: String(LOG_LIMIT),
+      },
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
     });

@@ -4,6 +4,7 @@ import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
 import type { Cloud } from "../cloud.ts";
 import { SandboxDoesNotEnd } from "../errors.ts";
+import { isThere, type Keeper, keeperOf } from "../namespaces.ts";
 import { runningIn } from "./identity.ts";
 
 const ENDS_WITHIN_MS = 60_000;
@@ -16,9 +17,11 @@ export async function endSandbox(cloud: Cloud, vmDir: string, cid: string): Prom
   await callOffStart(cloud, vmDir);
   const since = cloud.clock.monotonic();
   let ended = false;
+  let keeper: Keeper | undefined;
   for (let wait = 1; ; wait = Math.min(wait * 2, 100)) {
     const init = await runningIn(vmDir);
     if (init === undefined) break;
+    keeper ??= keeperOf(init.pid);
     if (cloud.clock.monotonic() - since > ENDS_WITHIN_MS)
       throw SandboxDoesNotEnd({ cid, pid: init.pid, why: "it was killed a minute ago and is still there" });
     try {
@@ -30,6 +33,9 @@ export async function endSandbox(cloud: Cloud, vmDir: string, cid: string): Prom
     ended = true;
     await cloud.clock.sleep(wait);
   }
+  // It follows its init at once; what looks for traces must not find it.
+  while (keeper !== undefined && isThere(keeper) && cloud.clock.monotonic() - since < ENDS_WITHIN_MS)
+    await cloud.clock.sleep(1);
   for (const file of ["process", "pid"]) await rm(join(vmDir, file), { force: true });
   return ended;
 }

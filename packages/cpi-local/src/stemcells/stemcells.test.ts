@@ -6,9 +6,9 @@ import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { isRoot, LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
+import { longName, type RawEntry, rawTar } from "@slipway/testkit/raw-tar";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stopAll } from "../power.ts";
-import { type Packed, tarOf } from "../testing/tar.ts";
 
 const trouble = await sandboxTrouble();
 let cloud: LocalCloud;
@@ -28,16 +28,20 @@ const image = async (bytes: Uint8Array | string): Promise<string> => {
   await writeFile(file, bytes);
   return file;
 };
-const file = (name: string, body = "x", more: Partial<Packed> = {}): Packed => ({
+const file = (name: string, content = "x", more: Partial<RawEntry> = {}): RawEntry => ({
   name,
-  type: "file",
-  body,
+  content,
   ...more,
 });
-const other = (name: string, type: Packed["type"], linkName = ""): Packed => ({ name, type, linkName });
+const TYPES = { link: "1", symlink: "2", device: "3", directory: "5", fifo: "6" } as const;
+const other = (name: string, type: keyof typeof TYPES, link = ""): RawEntry => ({
+  name,
+  type: TYPES[type],
+  link,
+});
 const SH = file("bin/sh", "#!", { mode: 0o755 });
-const create = async (entries: Packed[]) =>
-  await cloud.ask("create_stemcell", [await image(tarOf(entries)), {}]);
+const create = async (entries: RawEntry[]) =>
+  await cloud.ask("create_stemcell", [await image(rawTar(entries)), {}]);
 const root = (cid: unknown) => join(cloud.dir, "stemcells", String(cid), "root");
 
 describe("an image", () => {
@@ -71,6 +75,7 @@ describe("an image", () => {
       other("etc/absolute", "symlink", "/etc/secret"),
       other("usr/lib64", "symlink", "../lib"),
       other("usr/hard", "link", "./etc/secret"),
+      longName(long),
       file(long, "long"),
       other("dev/null", "device"),
       other("run/pipe", "fifo"),
@@ -129,7 +134,7 @@ describe("an image", () => {
   });
 
   it("that is damaged or cut off anywhere is refused", async () => {
-    const whole = tarOf([SH, file("a", "y".repeat(3000))]);
+    const whole = rawTar([SH, file("a", "y".repeat(3000))]);
     const packed = gzipSync(whole);
     // Between two entries, in a file, before the end; in what proves the compressed bytes.
     for (const bytes of [

@@ -1,7 +1,7 @@
 import { chmod, mkdir, rename, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { vmNotFound } from "@slipway/cpi-sdk/errors";
-import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { replaceFile } from "@slipway/kernel/atomic-file";
 import { mustRun } from "@slipway/kernel/exec";
 import { exists } from "@slipway/kernel/files";
 import type { JsonObject } from "@slipway/protocol/schema/json";
@@ -109,5 +109,5 @@ async function removeLeftover(cloud: Cloud, cid: string): Promise<void> {
 
 export async function describeVm(cloud: Cloud, cid: string, metadata: JsonObject): Promise<void> {
   const path = await mustHaveVm(cloud, cid);
-  await writeFileAtomic(join(path, "metadata.json"), JSON.stringify(metadata));
+  await replaceFile(join(path, "metadata.json"), JSON.stringify(metadata));
 }

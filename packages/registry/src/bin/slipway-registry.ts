@@ -1,11 +1,13 @@
 #!/usr/bin/env node
+import { steadyOutput } from "@slipway/kernel/steady-output";
 import { run } from "../cli.ts";
 
 const stop = new AbortController();
 // Not once: npm and timeout pass a signal on that came to the whole group. Stopping is bounded in any case.
 for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
-void run(process.argv.slice(2), { out: process.stdout, err: process.stderr, stop: stop.signal }).then(
-  (code) => {
-    process.exitCode = code;
-  },
-);
+// A registry goes on when nobody reads its output, and when the output has no space.
+for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+const io = { out: steadyOutput(process.stdout), err: steadyOutput(process.stderr), stop: stop.signal };
+void run(process.argv.slice(2), io).then((code) => {
+  process.exitCode = code;
+});

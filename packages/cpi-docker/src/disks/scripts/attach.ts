@@ -1,4 +1,4 @@
-import { COMMON, ENDED } from "./common.ts";
+import { COMMON, ENDED, MOMENT } from "./common.ts";
 
 /** cid, VM, and the VM it may be taken from, which is known to be gone. Says the device's number. */
 export const ATTACH = `${COMMON}
@@ -22,7 +22,7 @@ cat "/sys/block/\${loop#/dev/}/dev"
 export const DETACH = `${COMMON}
 use "$1"
 [ "$holder" = "$2" ] || exit ${ENDED.notAttached}
-let_go 0 || exit ${ENDED.busy}
+let_go ${MOMENT} || exit ${ENDED.busy}
 rm -f "$dir/vm"
 sync "$dir"
 `;

@@ -23,6 +23,9 @@ export const ENDED = {
   notAllowed: 74,
 } as const;
 
+/** How long a mount may take to go after `umount`, in twentieths of a second. */
+export const MOMENT = 100;
+
 export const COMMON = `set -eu
 root=/slipway
 disks=$root/disks
@@ -73,21 +76,23 @@ loop_of() {
   echo "$loop"
 }
 
-# Takes the loop device away from a disk. Waits as many twentieths of a second for a mount that is just going.
+# Takes the loop device away from a disk. Waits as many twentieths of a second for a mount that is just going: a mount
+# namespace that somebody made in that moment has a copy of it until its last process ends.
 let_go() {
-  patience=$1 turns=0
+  patience=$1 turns=0 tries=0
   # What is not known is not taken for none.
   while all=$(loops "$image") || return 1; loop=$(echo "$all" | head -n 1); [ -n "$loop" ]; do
     if mounted "$loop"; then
       [ "$turns" -lt "$patience" ] || return 1
+      turns=$((turns + 1))
     else
       losetup --detach "$loop" || true
       # Somebody has it open: it would go when that ends. Then it stays, as the one who holds it believes.
-      [ "$turns" -lt 100 ] || { loop_of >/dev/null; return 1; }
+      [ "$tries" -lt 100 ] || { loop_of >/dev/null; return 1; }
+      tries=$((tries + 1))
     fi
-    turns=$((turns + 1))
     # Most often it is gone at once.
-    [ "$turns" = 1 ] || sleep 0.05
+    [ $((turns + tries)) = 1 ] || sleep 0.05
   done
 }
 

@@ -1,4 +1,4 @@
-import { COMMON, ENDED } from "./common.ts";
+import { COMMON, ENDED, MOMENT } from "./common.ts";
 
 /** cid, MiB, record. */
 export const CREATE = `${COMMON}
@@ -25,7 +25,7 @@ gone=$disks/.$1.deleted
 for left in "$disks/.$1.new" "$gone"; do [ -e "$left/device" ] || rm -rf "$left"; done
 use "$1"
 [ -z "$holder" ] || { echo "$holder"; exit ${ENDED.held}; }
-let_go 0 || exit ${ENDED.busy}
+let_go ${MOMENT} || exit ${ENDED.busy}
 code=0
 (find_device) &
 # Not as part of a condition: there, the shell would go on after what fails.

@@ -1,4 +1,4 @@
-import { COMMON, ENDED } from "./common.ts";
+import { COMMON, ENDED, MOMENT } from "./common.ts";
 
 /**
  * cid, MiB. Attached or not, mounted or not. Killed anywhere, it is finished by the repeat, and the loop device also by
@@ -7,7 +7,7 @@ import { COMMON, ENDED } from "./common.ts";
  */
 export const GROW = `${COMMON}
 use "$1"
-[ -n "$holder" ] || let_go 0 || exit ${ENDED.busy}
+[ -n "$holder" ] || let_go ${MOMENT} || exit ${ENDED.busy}
 if [ -n "$pool" ]; then
   find_device
   before=$(cat "$dir/size")
