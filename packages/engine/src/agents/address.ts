@@ -1,6 +1,6 @@
 import { isIP } from "node:net";
 import type { Network, Networks } from "@slipway/protocol/settings/networks";
-import type { AgentAddress } from "./agent.ts";
+import type { AgentAddress, TransportName } from "./agent.ts";
 import { NoAgentAddress } from "./errors.ts";
 
 const isDefaultFor = (network: Network, what: string): boolean => network.default?.includes(what) ?? false;
@@ -17,6 +17,10 @@ export function reachableIp(networks: Networks): string | undefined {
   return preferred?.ip;
 }
 
+/** How the agent of a VM is reached whose record has this URL. */
+export const transportOf = (agentUrl: string): TransportName =>
+  agentUrl.startsWith("nats:") ? "nats" : "https";
+
 export const urlOf = (ip: string, port: number): string => `https://${bracketed(ip)}:${port}`;
 
 export const bracketed = (ip: string): string => (isIP(ip) === 6 ? `[${ip}]` : ip);
@@ -26,7 +30,7 @@ export function readAddress({ agentId, agentUrl }: AgentAddress): {
   readonly port: number;
 } {
   const invalid = (why: string) => NoAgentAddress({ agentId, why });
-  if (agentUrl === "") throw invalid("none of the VM's networks has an address");
+  if (agentUrl === "") throw invalid("none of the VM's networks has an address, and HTTPS needs one");
   const url = URL.canParse(agentUrl) ? new URL(agentUrl) : undefined;
   if (url?.protocol !== "https:" || url.hostname === "")
     throw invalid("its recorded address is not an https URL");

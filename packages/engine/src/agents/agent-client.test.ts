@@ -14,7 +14,7 @@ import {
   values,
 } from "./testing/fake-agent.ts";
 import type { AgentRequest, AgentTransport, Delivery } from "./transport.ts";
-import { silence } from "./trouble.ts";
+import { silence, troubleOf } from "./trouble.ts";
 
 const fakes = fakeAgents();
 const caught = (work: Promise<unknown>): Promise<Error> =>
@@ -298,6 +298,8 @@ describe("the protocol over another transport", () => {
         sent.push(request);
         return replies[sent.length - 1] ?? { kind: "exception", message: "no more" };
       },
+      putBlob: () => Promise.reject(new Error("nobody puts one here")),
+      getBlob: () => Promise.reject(new Error("nobody gets one here")),
       close: () => undefined,
     };
     const agent = agentClient(bus, { clock, warn: () => undefined });
@@ -308,5 +310,38 @@ describe("the protocol over another transport", () => {
     await agent.mountDisk("v");
     expect(sent.map(({ method }) => method)).toEqual(["mount_disk", "mount_disk", "get_task", "get_task"]);
     expect((await caught(agent.start())).message).toBe("agent 7 on a bus refused start: no more");
+  });
+});
+
+describe("an agent that does not answer", () => {
+  const unreachable = troubleOf({ code: "ECONNREFUSED", why: "refused", phase: "connecting", reused: false });
+  const ask = async (delivery: Delivery, timeoutMs?: number) => {
+    const clock = fakeClock({ hurry: true });
+    const told: string[] = [];
+    const transport: AgentTransport = {
+      name: "agent a",
+      send: async () => delivery,
+      putBlob: async () => {},
+      getBlob: () => Promise.reject(new Error("nobody gets one here")),
+      close: () => {},
+    };
+    const agent = agentClient(transport, { clock, warn: () => {} });
+    await caught(agent.stop({ timeoutMs, waits: (message) => told.push(message) }));
+    return { told, waiting: clock.waiting };
+  };
+
+  it("is named to whoever follows, with how long it is waited for and why", async () => {
+    const { told, waiting } = await ask({ kind: "trouble", trouble: unreachable, late: false });
+    expect(told).toEqual(
+      [5, 20, 35].map(
+        (s) => `agent a has not answered stop for ${s} s, and is given 45 s: ${unreachable.what}`,
+      ),
+    );
+    expect(waiting).toBe(0);
+  });
+
+  it("for a few seconds only, or that answers, is not worth a word", async () => {
+    expect((await ask({ kind: "trouble", trouble: unreachable, late: false }, 5000)).told).toEqual([]);
+    expect(await ask({ kind: "value", value: 0 })).toEqual({ told: [], waiting: 0 });
   });
 });

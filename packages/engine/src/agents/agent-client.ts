@@ -11,8 +11,10 @@ import {
   type AgentState,
   AgentUnaware,
   type AskOptions,
+  type PackageBlob,
+  stateFilters,
 } from "./agent.ts";
-import { type Answer, ask, noSense } from "./question.ts";
+import { type Answer, ask, CANCEL_MS, CANCELLED, noSense } from "./question.ts";
 import type { AgentTransport } from "./transport.ts";
 import { waitUntilReady } from "./wait.ts";
 
@@ -28,14 +30,34 @@ const POLLS_MS = [10, 25, 50, 100, 250, 500];
 const POLL_MS = 1_000;
 const STOP_WAIT_MS = 300_000;
 const SHUTDOWN_MS = 5_000;
-const CANCEL_MS = 5_000;
 const LONGEST_DRAIN_S = 86_400;
+const BLOB_MS = 600_000;
+/** An errand has 10 s between TERM and KILL. */
+const ERRAND_END_MS = 20_000;
+const AGENT_BLOBS = "/var/vcap/data/blobs";
 
 const UNKNOWN = /unknown message/;
 const STOP_TIMED_OUT = /Timed out waiting for service/;
 
 /** As far as it is read; the rest is passed on. */
 const stateReply = open({ job_state: text("job_state"), networks });
+
+const compiled = open({ result: open({ blobstore_id: text("blobstore_id"), sha1: text("sha1") }) });
+
+const sshAnswer = open({
+  status: v.literal("success"),
+  ip: text("ip"),
+  host_public_key: text("host_public_key"),
+  port: v.optional(v.number()),
+});
+
+/** A package in the words of the wire. */
+export const packageWire = ({ name, version, blobId, digest }: PackageBlob) => ({
+  name,
+  version,
+  sha1: digest,
+  blobstore_id: blobId,
+});
 
 /** What a message came to. `left`: its task still runs, and is no longer waited for. */
 type Outcome = Extract<Answer, { readonly kind: "value" | "exception" }> | { readonly kind: "left" };
@@ -57,6 +79,7 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
     const first = await question(method, args, asked);
     if (first.kind !== "task") return first;
     try {
+      asked.signal?.throwIfAborted();
       for (let poll = 0; ; poll++) {
         asked.noted?.("polled");
         const answer = await question("get_task", [first.id], asked);
@@ -65,18 +88,35 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
         await clock.sleep(POLLS_MS[poll] ?? POLL_MS, asked.signal);
       }
     } catch (error) {
-      if (asked.signal?.aborted && method === "drain") await cancelTask(first.id);
-      throw error;
+      if (!asked.signal?.aborted || !CANCELLED.includes(method)) throw error;
+      await cancelTask(first.id, method);
+      const ended = method === "run_errand" ? await endOf(first.id) : undefined;
+      if (ended === undefined) throw error;
+      return ended;
     }
   };
 
+  /** What came of a task that was cancelled, if that is known soon. */
+  const endOf = async (id: string): Promise<Outcome | undefined> => {
+    const started = clock.monotonic();
+    while (clock.monotonic() - started < ERRAND_END_MS) {
+      const answer = await question("get_task", [id], { timeoutMs: CANCEL_MS }).catch((error: unknown) => {
+        if (error instanceof AgentSilent) return undefined;
+        throw error;
+      });
+      if (answer?.kind !== "task") return answer;
+      await clock.sleep(POLL_MS);
+    }
+    return undefined;
+  };
+
   /** Advisory: the caller is leaving, whatever comes of it. */
-  const cancelTask = async (id: string) => {
+  const cancelTask = async (id: string, method: AgentMessageName) => {
     try {
       await question("cancel_task", [id], { timeoutMs: CANCEL_MS });
     } catch (error) {
       if (!(error instanceof Error)) throw error;
-      warn(`${to.name} could not be told to cancel its drain: ${error.message}`);
+      warn(`${to.name} could not be told to cancel ${method}: ${error.message}`);
     }
   };
 
@@ -96,12 +136,20 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
   };
 
   /** Agents that do not know the message yet get by without it. */
-  const doneIfKnown = async (method: AgentMessageName, args: readonly unknown[], asked: AskOptions = {}) => {
+  const ifKnown = async (
+    method: AgentMessageName,
+    args: readonly unknown[],
+    asked: AskOptions = {},
+  ): Promise<boolean> => {
     const outcome = await follow(method, args, asked);
-    if (outcome.kind !== "exception") return;
+    if (outcome.kind !== "exception") return true;
     if (!UNKNOWN.test(outcome.message)) throw refused(method, outcome.message);
     asked.noted?.("unknown");
     warn(`${to.name} does not know ${method}; going on without it`);
+    return false;
+  };
+  const doneIfKnown = async (method: AgentMessageName, args: readonly unknown[], asked?: AskOptions) => {
+    await ifKnown(method, args, asked);
   };
 
   const drainSeconds = async (args: readonly unknown[], asked: AskOptions): Promise<number> => {
@@ -121,18 +169,19 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
     ping: async (asked = {}) => {
       if ((await value("ping", [], asked)) !== "pong") throw noSense(to, "ping", "something else than pong");
     },
-    waitUntilReady: ({ withinMs, signal, noted }) =>
+    waitUntilReady: ({ withinMs, signal, noted, waits }) =>
       waitUntilReady({
         name: to.name,
         withinMs,
         clock,
         signal,
+        waits,
         ping: (timeoutMs) => {
           noted?.("polled");
           return question("ping", [], { signal, timeoutMs });
         },
       }),
-    getState: async (full, asked = {}) => stateOf(await value("get_state", full ? ["full"] : [], asked), to),
+    getState: async (full, asked = {}) => stateOf(await value("get_state", stateFilters(full), asked), to),
     apply: (spec, asked) => done("apply", [spec], asked),
     prepare: (spec, asked) => done("prepare", [spec], asked),
     start: (asked) => done("start", [], asked),
@@ -154,6 +203,43 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
       }
       if (seconds > 0) await waitForDrain(seconds, asked);
     },
+    putBlob: (id, content, asked = {}) => to.putBlob(id, content, asked.timeoutMs ?? BLOB_MS, asked.signal),
+    getBlob: (id, take, asked = {}) => to.getBlob(id, take, asked.timeoutMs ?? BLOB_MS, asked.signal),
+    removeBlob: async (id, asked = {}) => {
+      if (to.removeBlob !== undefined) return await to.removeBlob(id);
+      const outcome = await follow("remove_file", [`${AGENT_BLOBS}/${id}`], asked);
+      if (outcome.kind === "exception") warn(`${to.name} keeps the blob ${id}: ${outcome.message}`);
+    },
+    fetchLogs: async (types, filters, asked) => {
+      const { blobstore_id: blobId, sha1: digest } = resultOf(
+        "fetch_logs",
+        await value("fetch_logs", [types, filters], asked),
+        to,
+      );
+      return { blobId, digest };
+    },
+    sshSetup: async (user, publicKey, asked) => {
+      const answer = await value("ssh", ["setup", { user, public_key: publicKey }], asked);
+      const checked = check(sshAnswer, answer, "ssh");
+      if (!checked.ok) throw noSense(to, "ssh", `no way in (${checked.problems.join("; ")})`);
+      const { ip, host_public_key: hostPublicKey, port } = checked.value;
+      return { ip, hostPublicKey, port };
+    },
+    sshCleanup: (userRegex, asked) => done("ssh", ["cleanup", { user_regex: userRegex }], asked),
+    runErrand: async (job, asked) => {
+      const answer = await value("run_errand", job === undefined ? [] : [job], asked);
+      const { stdout, stderr, exit_code: exitCode } = resultOf("run_errand", answer, to);
+      return { stdout, stderr, exitCode };
+    },
+    compilePackage: async ({ blobId, digest, name, version }, dependencies, asked) => {
+      const told = Object.fromEntries(dependencies.map((one) => [one.name, packageWire(one)]));
+      const answer = await value("compile_package", [blobId, digest, name, version, told], asked);
+      const checked = check(compiled, answer, "compile_package");
+      if (!checked.ok)
+        throw noSense(to, "compile_package", `no compiled package (${checked.problems.join("; ")})`);
+      const { blobstore_id: made, sha1 } = checked.value.result;
+      return { blobId: made, digest: sha1 };
+    },
     runScript: (name, env, asked) => doneIfKnown("run_script", [name, { env }], asked),
     listDisk: async (asked) => {
       const cids = await value("list_disk", [], asked);
@@ -161,19 +247,21 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
       if (checked.ok) return checked.value;
       throw noSense(to, "list_disk", `no list of disk cids (${checked.problems.join("; ")})`);
     },
-    addPersistentDisk: (cid, hint, asked) => doneIfKnown("add_persistent_disk", [cid, hint], asked),
+    addPersistentDisk: (cid, hint, asked) => ifKnown("add_persistent_disk", [cid, hint], asked),
+    updatePersistentDisk: (cid, hint, asked) => ifKnown("update_persistent_disk", [cid, hint], asked),
     removePersistentDisk: (cid, asked) => doneIfKnown("remove_persistent_disk", [cid], asked),
-    mountDisk: (cid, asked) => done("mount_disk", [cid], asked),
+    mountDisk: (cid, { hint, ...asked } = {}) =>
+      done("mount_disk", hint === undefined ? [cid] : [cid, hint], asked),
     unmountDisk: (cid, asked) => done("unmount_disk", [cid], asked),
     migrateDisk: (from, to, asked) => done("migrate_disk", [from, to], asked),
     updateSettings: (settings, asked) => doneIfKnown("update_settings", [settings], asked),
-    writeStoreFile: (path, content, asked) => done("write_store_file", [{ path, content }], asked),
-    readStoreFile: async (path, asked) => {
-      const { result } = AGENT_MESSAGES.read_store_file;
-      const checked = check(result, await value("read_store_file", [{ path }], asked), "read_store_file");
-      if (checked.ok) return checked.value.content;
-      throw noSense(to, "read_store_file", `no text of a file (${checked.problems.join("; ")})`);
+    syncDns: async ({ blobId, digest, version }, asked) => {
+      if ((await value("sync_dns", [blobId, digest, version], asked)) !== "synced")
+        throw noSense(to, "sync_dns", "something else than synced");
     },
+    writeStoreFile: (path, content, asked) => done("write_store_file", [{ path, content }], asked),
+    readStoreFile: async (path, asked) =>
+      resultOf("read_store_file", await value("read_store_file", [{ path }], asked), to).content,
     shutdown: async (asked = {}) => {
       try {
         await question("shutdown", [], { timeoutMs: SHUTDOWN_MS, ...asked });
@@ -184,6 +272,23 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
     },
   };
 }
+
+/** The answer as the message's own schema has it. */
+function resultOf<const M extends "read_store_file" | "fetch_logs" | "run_errand">(
+  method: M,
+  answer: unknown,
+  to: AgentTransport,
+): v.InferOutput<(typeof AGENT_MESSAGES)[M]["result"]> {
+  const checked = check(AGENT_MESSAGES[method].result, answer, method);
+  if (checked.ok) return checked.value as v.InferOutput<(typeof AGENT_MESSAGES)[M]["result"]>;
+  throw noSense(to, method, `${RESULTS[method]} (${checked.problems.join("; ")})`);
+}
+
+const RESULTS = {
+  read_store_file: "no text of a file",
+  fetch_logs: "no blob of logs",
+  run_errand: "no result of an errand",
+};
 
 function stateOf(value: unknown, to: AgentTransport): AgentState {
   const checked = check(stateReply, value, "get_state");

@@ -7,9 +7,12 @@ import type { Networks } from "@slipway/protocol/settings/networks";
 /** Who is to be reached: the part of a VM record that says so. */
 export interface AgentAddress {
   readonly agentId: AgentId;
-  /** `https://10.0.0.2:6868`. */
+  /** `https://10.0.0.2:6868`, or `nats://10.0.0.6:4222`: the server it is a client of. */
   readonly agentUrl: string;
 }
+
+/** What carries messages to an agent. */
+export type TransportName = "https" | "nats";
 
 export interface AgentState {
   readonly jobState: string;
@@ -24,6 +27,8 @@ export interface AskOptions {
   readonly timeoutMs?: number | undefined;
   /** Told each time it was asked whether it is done, and when it does not know the message and that is fine. */
   readonly noted?: ((what: "polled" | "unknown") => void) | undefined;
+  /** Told whom it is waited for, how long already and how long at most, when that takes more than a few seconds. */
+  readonly waits?: ((message: string) => void) | undefined;
 }
 
 /** Who can be asked whether it is there. */
@@ -34,8 +39,13 @@ export interface Pings {
 }
 
 export interface KnowsState {
-  getState(full: boolean, options?: AskOptions): Promise<AgentState>;
+  /** `problems`: with vitals, and with what is wrong with each process that does not run, from agents that tell. */
+  getState(full: boolean | "problems", options?: AskOptions): Promise<AgentState>;
 }
+
+/** Agents look at the filters they know: upstream's at the first. */
+export const stateFilters = (full: boolean | "problems"): readonly string[] =>
+  full === "problems" ? ["full", "problems"] : full ? ["full"] : [];
 
 export interface RunsJobs {
   apply(spec: JsonObject, options?: AskOptions): Promise<void>;
@@ -47,11 +57,81 @@ export interface RunsJobs {
   runScript(name: string, env: JsonObject, options?: AskOptions): Promise<void>;
 }
 
+/** A package in a blobstore, as an agent is told of it. */
+export interface PackageBlob {
+  readonly name: string;
+  readonly version: string;
+  readonly blobId: string;
+  readonly digest: string;
+}
+
+/** What is sent as a blob: all of it, or as it is read. */
+export type BlobContent = Uint8Array | { readonly size: number; readonly content: AsyncIterable<Uint8Array> };
+
+export interface KeepsBlobs {
+  /** Puts it where the agent looks for blobs before it asks a blobstore. */
+  putBlob(id: string, content: BlobContent, options?: AskOptions): Promise<void>;
+  /** Hands over, as it comes, a blob that the agent made. What `take` throws is thrown. */
+  getBlob<T>(
+    id: string,
+    take: (content: AsyncIterable<Uint8Array>) => Promise<T>,
+    options?: AskOptions,
+  ): Promise<T>;
+  /** Of a blob that nobody needs any more. Agents that keep it all the same do no harm. */
+  removeBlob(id: string, options?: AskOptions): Promise<void>;
+}
+
+/** A blob as the agent that made it names it. */
+export type MadeBlob = Pick<PackageBlob, "blobId" | "digest">;
+
+export interface CompilesPackages extends KeepsBlobs {
+  /** Compiles a source with packages that are compiled already; what came of it is in the agent's blobstore. */
+  compilePackage(
+    source: PackageBlob,
+    dependencies: readonly PackageBlob[],
+    options?: AskOptions,
+  ): Promise<MadeBlob>;
+}
+
+export interface GivesLogs extends KeepsBlobs {
+  /** Packs logs of the types (`job`, `agent`, `system`, or several with commas); globs pick files, none means all. */
+  fetchLogs(types: string, filters: readonly string[], options?: AskOptions): Promise<MadeBlob>;
+}
+
+export interface SshAccess {
+  readonly ip: string;
+  readonly hostPublicKey: string;
+  /** Undefined: ssh's own. */
+  readonly port?: number | undefined;
+}
+
+export interface LetsIn {
+  /** Makes the user. */
+  sshSetup(user: string, publicKey: string, options?: AskOptions): Promise<SshAccess>;
+  /** Removes the users whose names fit. */
+  sshCleanup(userRegex: string, options?: AskOptions): Promise<void>;
+}
+
+export interface ErrandResult {
+  readonly stdout: string;
+  readonly stderr: string;
+  readonly exitCode: number;
+}
+
+export interface RunsErrands {
+  /** Without a name the first job's. When the signal ends it, the errand is ended too, and what came of it is given. */
+  runErrand(job: string | undefined, options?: AskOptions): Promise<ErrandResult>;
+}
+
 export interface HasDisks {
   listDisk(options?: AskOptions): Promise<readonly string[]>;
-  addPersistentDisk(cid: string, hint: DiskHintWire, options?: AskOptions): Promise<void>;
+  /** False: the agent does not know the message. */
+  addPersistentDisk(cid: string, hint: DiskHintWire, options?: AskOptions): Promise<boolean>;
+  /** The name of the first design. False: the agent does not know the message. */
+  updatePersistentDisk(cid: string, hint: DiskHintWire, options?: AskOptions): Promise<boolean>;
   removePersistentDisk(cid: string, options?: AskOptions): Promise<void>;
-  mountDisk(cid: string, options?: AskOptions): Promise<void>;
+  /** The hint is for agents that learn of it with no other message; the rest ignore it. */
+  mountDisk(cid: string, options?: AskOptions & { readonly hint?: DiskHintWire | undefined }): Promise<void>;
   unmountDisk(cid: string, options?: AskOptions): Promise<void>;
   migrateDisk(from: string, to: string, options?: AskOptions): Promise<void>;
 }
@@ -66,6 +146,18 @@ export interface TakesSettings {
   updateSettings(settings: UpdateSettings, options?: AskOptions): Promise<void>;
 }
 
+/** DNS records of all instances, as a blob that the agent has. */
+export interface DnsBlob {
+  readonly blobId: string;
+  readonly digest: string;
+  readonly version: number;
+}
+
+export interface TakesNames extends KeepsBlobs {
+  /** What is as old as the records it has, or older, changes nothing. */
+  syncDns(blob: DnsBlob, options?: AskOptions): Promise<void>;
+}
+
 export interface ShutsDown {
   /** No answer is awaited. */
   shutdown(options?: AskOptions): Promise<void>;
@@ -76,7 +168,19 @@ export interface ShutsDown {
  * their end. Failures are `AgentRefused` (it answered with an exception; `AgentUnaware` when it does not know the
  * message), `AgentSilent` (no answer in time; holds the last thing known) or `WrongAgent` (somebody else answered).
  */
-export interface Agent extends Pings, KnowsState, RunsJobs, HasDisks, KeepsFiles, TakesSettings, ShutsDown {}
+export interface Agent
+  extends Pings,
+    KnowsState,
+    RunsJobs,
+    CompilesPackages,
+    GivesLogs,
+    LetsIn,
+    RunsErrands,
+    HasDisks,
+    KeepsFiles,
+    TakesSettings,
+    TakesNames,
+    ShutsDown {}
 
 /** How agents are reached, as far as `A` goes: who only pings takes `Reaches<Pings>`. */
 export interface Reaches<A> {
@@ -85,22 +189,26 @@ export interface Reaches<A> {
 
 /** How agents are given an identity. */
 export interface Introduces {
-  /** What a new VM is told: the `bosh` part of its env, and where it will listen. */
-  introduce(vm: {
-    readonly agentId: AgentId;
-    /** Empty for networks whose addresses the cloud gives. */
-    readonly ips: readonly string[];
-  }): Promise<{
+  /** How agents of new VMs are reached. */
+  readonly transport: TransportName;
+  /** What a new VM is told: the `bosh` part of its env, and where it will listen or whom it will call. */
+  introduce(
+    vm: {
+      readonly agentId: AgentId;
+      /** Empty for networks whose addresses the cloud gives. */
+      readonly ips: readonly string[];
+    },
+    by?: TransportName,
+  ): Promise<{
     readonly envBosh: JsonObject;
     readonly certificateUntil: number;
   }>;
-  /** Where the agent is once its networks are known; undefined when none of them has an address. */
-  urlFor(networks: Networks): string | undefined;
+  /** Where the agent is once its networks are known; undefined when it is called at an address and none of them has one. */
+  urlFor(networks: Networks, by?: TransportName): string | undefined;
   /** New certificates for an agent that runs. */
-  renewal(vm: {
-    readonly agentId: AgentId;
-    readonly ips: readonly string[];
-  }): Promise<{ readonly settings: UpdateSettings; readonly certificateUntil: number }>;
+  renewal(
+    vm: AgentAddress & { readonly ips: readonly string[] },
+  ): Promise<{ readonly settings: UpdateSettings; readonly certificateUntil: number }>;
 }
 
 export interface Agents extends Reaches<Agent>, Introduces {}

@@ -14,6 +14,7 @@ import { DAY_MS } from "../pki/authority.ts";
 import { makeAgents, needsRenewal } from "./agents.ts";
 import { openAgentSecret } from "./credentials.ts";
 import { NoAgentAddress, SecretUnreadable } from "./errors.ts";
+import { NatsNotConfigured } from "./nats/errors.ts";
 import { testAuthority } from "./testing/real-agent.ts";
 
 const ID = "4b0f6a52-7a0c-4a55-9b0e-0c1fd2a7b6aa" as AgentId;
@@ -81,7 +82,7 @@ describe("introducing a VM", () => {
   it("renews with another certificate and the same addresses to listen on", async () => {
     const agents = await setup();
     const first = await agents.introduce({ agentId: ID, ips: [] });
-    const { settings } = await agents.renewal({ agentId: ID, ips: [] });
+    const { settings } = await agents.renewal({ agentId: ID, agentUrl: "https://10.0.0.2:6868", ips: [] });
     expect(matches(updateSettings, settings)).toBe(true);
     expect(settings.mbus?.urls).toBeUndefined();
     const before = (first.envBosh as unknown as EnvBosh).mbus.cert;
@@ -115,15 +116,22 @@ describe("the address of a VM", () => {
     expect((await setup()).urlFor(networks)).toBe(url);
   });
 
-  it.each(["", "nats://10.0.0.2:4222", "not a url"])(
-    "%j leads to no agent, and the error says so",
-    async (agentUrl) => {
-      const agents = await setup();
-      expect(() => agents.agent({ agentId: ID, agentUrl })).toThrow(
-        expect.toSatisfy((error: unknown) => NoAgentAddress.is(error)),
-      );
-    },
-  );
+  it.each(["", "not a url"])("%j leads to no agent, and the error says so", async (agentUrl) => {
+    const agents = await setup();
+    expect(() => agents.agent({ agentId: ID, agentUrl })).toThrow(
+      expect.toSatisfy((error: unknown) => NoAgentAddress.is(error)),
+    );
+  });
+});
+
+describe("a VM that is reached over NATS", () => {
+  it("cannot be reached without it, and the error says what to do", async () => {
+    const agents = await setup();
+    const agentUrl = "nats://10.0.0.2:4222";
+    expect(() => agents.agent({ agentId: ID, agentUrl })).toThrow(
+      expect.toSatisfy((error: unknown) => NatsNotConfigured.is(error)),
+    );
+  });
 });
 
 describe("the secret of passwords", () => {
@@ -146,6 +154,40 @@ describe("the secret of passwords", () => {
 });
 
 describe("a certificate", () => {
+  it("of the Director itself is issued anew when its time comes, and when it was issued while the clock was ahead", async () => {
+    let now = systemClock.now();
+    const authority = await testAuthority();
+    const issued: number[] = [];
+    const agents = makeAgents({
+      authority: {
+        ...authority,
+        issue: (request) => {
+          if (request.usage === "client") issued.push(now);
+          return authority.issue(request);
+        },
+      },
+      secret: await openAgentSecret({ dir, random: systemRandom }),
+      port: 6868,
+      clock: { ...systemClock, now: () => now },
+      random: systemRandom,
+      directorUuid: "d-1",
+      warn: () => {},
+    });
+    onTestFinished(() => agents.close());
+    // Nobody listens there; the certificate is made before that is known.
+    const call = (at: number) => {
+      now = at;
+      const agentUrl = `https://127.0.0.1:1`;
+      return agents
+        .agent({ agentId: ID, agentUrl })
+        .ping({ timeoutMs: 1000 })
+        .catch(() => undefined);
+    };
+    const start = now;
+    for (const days of [0, 19, 21, 400, 0.1, 0]) await call(start + days * DAY_MS);
+    expect(issued.map((at) => Math.round((at - start) / DAY_MS))).toEqual([0, 21, 400, 0]);
+  });
+
   it("is due before it has ended", () => {
     const { now } = fakeClock();
     expect(needsRenewal(now() + 365 * DAY_MS, now())).toBe(false);

@@ -1,54 +1,40 @@
-import { isIP } from "node:net";
-import type { Clock } from "@slipway/kernel/clock";
-import type { Random } from "@slipway/kernel/random";
-import type { AgentId } from "@slipway/protocol/ids";
-import { type Authority, DAY_MS, type Issued } from "../pki/authority.ts";
-import { bracketed, reachableIp, readAddress, urlOf } from "./address.ts";
-import type { Agent, AgentAddress, Agents } from "./agent.ts";
+import { DAY_MS } from "../pki/authority.ts";
+import { transportOf } from "./address.ts";
+import type { Agent, AgentAddress, Agents, TransportName } from "./agent.ts";
 import { agentClient } from "./agent-client.ts";
-import { AGENT_USER, type AgentSecret } from "./credentials.ts";
-import { httpsTransport } from "./https-transport.ts";
+import { type HttpsWayOptions, httpsWay } from "./https-way.ts";
+import { NatsNotConfigured } from "./nats/errors.ts";
 import type { AgentTransport } from "./transport.ts";
+import type { Way } from "./way.ts";
 
-export interface AgentsOptions {
-  readonly authority: Authority;
-  readonly secret: AgentSecret;
-  /** Where agents listen. */
-  readonly port: number;
-  readonly clock: Clock;
-  readonly random: Random;
-  readonly directorUuid: string;
+export interface AgentsOptions extends HttpsWayOptions {
   readonly warn: (line: string) => void;
-  /** Of agents' certificates; default a year. */
-  readonly certificateDays?: number;
+  readonly nats?: Way | undefined;
+  /** How agents of new VMs are reached; default HTTPS. */
+  readonly transport?: TransportName | undefined;
 }
 
-/** A Director that was off for months must still reach its agents: a certificate that ended cannot be renewed. */
-const CERTIFICATE_DAYS = 365;
 const RENEW_BEFORE_MS = 120 * DAY_MS;
-const CLIENT_DAYS = 30;
-const CLIENT_RENEW_AFTER_DAYS = 20;
 /** Peers remembered with their connections; idle connections end by themselves. */
 const MOST_PEERS = 1_000;
 
 /** Whether an agent's certificate should be replaced now. */
 export const needsRenewal = (until: number, now: number): boolean => until - now < RENEW_BEFORE_MS;
 
-/** Agents over HTTPS with mutual TLS: each has a certificate of its own from the Director's authority. */
+/** Agents over HTTPS and NATS. Each is reached as its VM's record says. */
 export function makeAgents(options: AgentsOptions): Agents & { close(): void } {
-  const { authority, secret, port } = options;
-  const identity = clientIdentity(options);
+  const { nats, transport = "https" } = options;
+  const https = httpsWay(options);
   const known = new Map<string, { readonly transport: AgentTransport; readonly agent: Agent }>();
-
-  const certificateFor = (vm: { readonly agentId: AgentId; readonly ips: readonly string[] }) =>
-    authority.issue({
-      commonName: vm.agentId,
-      sans: { dns: [vm.agentId], ips: vm.ips },
-      usage: "server",
-      days: options.certificateDays ?? CERTIFICATE_DAYS,
-    });
+  const wayOf = (name: TransportName): Way | undefined => (name === "nats" ? nats : https);
+  const wayTo = ({ agentId, agentUrl }: AgentAddress): Way => {
+    const way = wayOf(transportOf(agentUrl));
+    if (way === undefined) throw NatsNotConfigured({ agentId, url: agentUrl });
+    return way;
+  };
 
   return {
+    transport,
     agent: (address) => {
       const key = `${address.agentId} ${address.agentUrl}`;
       const entry = known.get(key) ?? makeEntry(address);
@@ -60,58 +46,21 @@ export function makeAgents(options: AgentsOptions): Agents & { close(): void } {
       if (known.size > MOST_PEERS && oldest !== undefined) known.delete(oldest);
       return entry.agent;
     },
-    introduce: async (vm) => {
-      const issued = await certificateFor(vm);
-      const ip = vm.ips.find((one) => isIP(one) !== 0) ?? "0.0.0.0";
-      const url = `https://${AGENT_USER}:${secret.passwordFor(vm.agentId)}@${bracketed(ip)}:${port}`;
-      return {
-        envBosh: { mbus: { urls: [url], cert: certOf(issued) } },
-        certificateUntil: issued.until,
-      };
+    introduce: async (vm, by = transport) => {
+      const way = wayOf(by);
+      if (way === undefined) throw NatsNotConfigured({ agentId: vm.agentId, url: "nats://" });
+      return await way.introduce(vm);
     },
-    urlFor: (networks) => {
-      const ip = reachableIp(networks);
-      return ip === undefined ? undefined : urlOf(ip, port);
-    },
-    renewal: async (vm) => {
-      const issued = await certificateFor(vm);
-      return { settings: { mbus: { cert: certOf(issued) } }, certificateUntil: issued.until };
-    },
+    urlFor: (networks, by = transport) => wayOf(by)?.urlFor(networks),
+    renewal: ({ agentUrl, ...vm }) => wayTo({ agentId: vm.agentId, agentUrl }).renewal(vm),
     close: () => {
-      for (const { transport } of known.values()) transport.close();
+      for (const entry of known.values()) entry.transport.close();
       known.clear();
     },
   };
 
   function makeEntry(address: AgentAddress) {
-    const { agentId } = address;
-    const { host, port: at } = readAddress(address);
-    const peer = { agentId, host, port: at, user: AGENT_USER, password: secret.passwordFor(agentId) };
-    const transport = httpsTransport(peer, { ...options, identity });
-    return { transport, agent: agentClient(transport, options) };
+    const to = wayTo(address).transportTo(address);
+    return { transport: to, agent: agentClient(to, options) };
   }
-
-  function certOf({ ca, certificate, privateKey }: Issued) {
-    return { ca, certificate, private_key: privateKey, client_ca: ca };
-  }
-}
-
-/** The certificate the Director calls agents with: in memory only, a new one when it is about to end. */
-function clientIdentity({ authority, clock, directorUuid }: AgentsOptions): () => Promise<Issued> {
-  let current: Promise<Issued> | undefined;
-  let renewAt = 0;
-  return () => {
-    if (current !== undefined && clock.now() < renewAt) return current;
-    renewAt = clock.now() + CLIENT_RENEW_AFTER_DAYS * DAY_MS;
-    current = authority.issue({
-      commonName: `director ${directorUuid}`,
-      sans: { dns: [], ips: [] },
-      usage: "client",
-      days: CLIENT_DAYS,
-    });
-    current.catch(() => {
-      current = undefined;
-    });
-    return current;
-  };
 }

@@ -8,6 +8,8 @@ import { SecretUnreadable } from "./errors.ts";
 /** What the passwords of all agents follow from, so that none needs to be stored. */
 export interface AgentSecret {
   passwordFor(agentId: AgentId): string;
+  /** For blobs, where agents get them from the Director. */
+  blobPasswordFor(agentId: AgentId): string;
 }
 
 /** The user name in every agent's URL. */
@@ -33,6 +35,11 @@ export async function openAgentSecret(options: {
   return agentSecret(made);
 }
 
-export const agentSecret = (hex: string): AgentSecret => ({
-  passwordFor: (agentId) => createHmac("sha256", Buffer.from(hex, "hex")).update(agentId).digest("hex"),
-});
+export function agentSecret(hex: string): AgentSecret {
+  const derived = (text: string) => createHmac("sha256", Buffer.from(hex, "hex")).update(text).digest("hex");
+  return {
+    passwordFor: derived,
+    // No agent's id has a blank.
+    blobPasswordFor: (agentId) => derived(`blobs ${agentId}`),
+  };
+}

@@ -13,5 +13,5 @@ export const NoAgentAddress = defineError<{ agentId: string; why: string }>({
   code: "DIA-011",
   kind: "outside",
   message: (p) => `the agent ${p.agentId} cannot be reached: ${p.why}`,
-  next: "Give the group a manual network, or a CPI that returns the addresses of dynamic ones from create_vm (API version 2). Then recreate the VM.",
+  next: "Give the group a manual network, or a CPI that returns the addresses of dynamic ones from create_vm (API version 2), or reach agents over NATS (docs/nats.md), which needs no addresses. Then recreate the VM.",
 });

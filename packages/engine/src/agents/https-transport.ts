@@ -2,12 +2,18 @@ import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
 import type { DetailedPeerCertificate, PeerCertificate } from "node:tls";
 import type { Clock } from "@slipway/kernel/clock";
-import { basicAuth, HttpClient, HttpTrouble } from "@slipway/kernel/http/client";
+import {
+  basicAuth,
+  HttpClient,
+  type HttpReply,
+  type HttpRequest,
+  HttpTrouble,
+} from "@slipway/kernel/http/client";
 import { undiciWire } from "@slipway/kernel/http/undici-wire";
 import type { Random } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
 import { bracketed, urlOf } from "./address.ts";
-import { WrongAgent } from "./agent.ts";
+import { AgentRefused, AgentSilent, WrongAgent } from "./agent.ts";
 import { readHttpReply } from "./reply.ts";
 import type { AgentTransport, Delivery } from "./transport.ts";
 import { certificateTrouble, silence, troubleOf, troubleOfTime } from "./trouble.ts";
@@ -41,6 +47,8 @@ export interface HttpsTools {
 
 /** Larger than any answer of today's messages. */
 const LARGEST_REPLY = 8 << 20;
+/** How long nothing of a blob may move. */
+const BLOB_IDLE_MS = 60_000;
 /** A connection is kept so long between messages: a deploy has dozens for each agent, and a handshake costs more than all. */
 const KEEP_MS = 10_000;
 
@@ -77,6 +85,38 @@ export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
     };
   };
 
+  /** What went wrong on the way is the agent's silence; other errors are whoever's they are. */
+  const blobTrouble = (error: unknown, what: string, signal: AbortSignal | undefined): unknown => {
+    if (signal?.aborted) return signal.reason;
+    if (!(error instanceof HttpTrouble)) return error;
+    const delivery = undelivered(error, peer);
+    const why =
+      delivery.kind === "trouble"
+        ? `${delivery.trouble.what}; ${delivery.trouble.next}`
+        : "its answer makes no sense";
+    return new AgentSilent(`${nameOf(peer)} ${what}: ${why}`, { cause: error });
+  };
+
+  const refusedBlob = async (reply: HttpReply, what: string) => {
+    const text = (await reply.text()).slice(0, 200);
+    return new AgentRefused(`${nameOf(peer)} ${what}: status ${reply.status} ${text}`);
+  };
+
+  const blobRequest = async (
+    id: string,
+    what: string,
+    signal: AbortSignal | undefined,
+    request: Omit<HttpRequest, "path">,
+  ) => {
+    const headers = { ...request.headers, authorization: basicAuth(peer.user, peer.password) };
+    const path = `/blobs/${encodeURIComponent(id)}`;
+    try {
+      return await client.request({ ...request, path, headers, signal, idleMs: BLOB_IDLE_MS });
+    } catch (error) {
+      throw blobTrouble(error, what, signal);
+    }
+  };
+
   return {
     name: nameOf(peer),
     send: async ({ method, arguments: args }, withinMs, signal): Promise<Delivery> => {
@@ -89,6 +129,29 @@ export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
       } catch (error) {
         if (signal?.aborted) throw signal.reason;
         return undelivered(error, peer);
+      }
+    },
+    putBlob: async (id, content, withinMs, signal) => {
+      const whole = content instanceof Uint8Array;
+      const reply = await blobRequest(id, "did not take a blob", signal, {
+        method: "PUT",
+        headers: whole ? {} : { "content-length": String(content.size) },
+        body: whole ? content : content.content,
+        withinMs,
+        largest: LARGEST_REPLY,
+      });
+      if (reply.status !== 201) throw await refusedBlob(reply, "did not take a blob");
+      await reply.text();
+    },
+    getBlob: async (id, take, withinMs, signal) => {
+      const reply = await blobRequest(id, "did not give a blob", signal, { method: "GET", withinMs });
+      if (reply.status !== 200) throw await refusedBlob(reply, "did not give a blob");
+      try {
+        return await take(reply.body);
+      } catch (error) {
+        throw blobTrouble(error, "did not give a blob", signal);
+      } finally {
+        reply.discard();
       }
     },
     close: () => client.close(),

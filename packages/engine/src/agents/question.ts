@@ -22,6 +22,10 @@ export const ANSWER_MS = 45_000;
 /** Between tries to bring a question to an agent that cannot be reached, such as one that restarts. */
 const PAUSE_MS = 1_000;
 
+export const CANCEL_MS = 5_000;
+/** What is ended when nobody waits for it any more. */
+export const CANCELLED: readonly AgentMessageName[] = ["drain", "run_errand", "fetch_logs"];
+
 /** How often a question is repeated that was not answered in time. */
 const REPEATS: Partial<Record<AgentMessageName, number>> = { get_state: 2, get_task: 4 };
 
@@ -45,10 +49,37 @@ export async function ask(
 ): Promise<Answer> {
   for (let left = REPEATS[method] ?? 0; ; left--) {
     try {
-      return await askUntilTimeout(to, method, args, clock, options);
+      return CANCELLED.includes(method)
+        ? await askForId(to, method, args, clock, options)
+        : await askUntilTimeout(to, method, args, clock, options);
     } catch (error) {
       if (left === 0 || !(error instanceof NoAnswer) || !worthRepeating(method, error)) throw error;
     }
+  }
+}
+
+/** The id of a task that is to be cancelled with us is waited for a little even when we leave. */
+async function askForId(
+  to: AgentTransport,
+  method: AgentMessageName,
+  args: readonly unknown[],
+  clock: Clock,
+  options: AskOptions,
+): Promise<Answer> {
+  const { signal } = options;
+  if (signal === undefined) return await askUntilTimeout(to, method, args, clock, options);
+  signal.throwIfAborted();
+  const late = new AbortController();
+  let cancel = () => {};
+  const leave = () => {
+    cancel = clock.after(CANCEL_MS, () => late.abort(signal.reason));
+  };
+  signal.addEventListener("abort", leave, { once: true });
+  try {
+    return await askUntilTimeout(to, method, args, clock, { ...options, signal: late.signal });
+  } finally {
+    cancel();
+    signal.removeEventListener("abort", leave);
   }
 }
 
@@ -63,11 +94,53 @@ async function askUntilTimeout(
   clock: Clock,
   options: AskOptions,
 ): Promise<Answer> {
-  const { signal, timeoutMs = ANSWER_MS } = options;
+  const { timeoutMs = ANSWER_MS } = options;
   const started = clock.monotonic();
+  let last: Trouble | undefined;
+  let cancel = () => {};
+  const tellIn = (ms: number) => {
+    cancel = clock.after(ms, () => {
+      const time = clock.monotonic() - started;
+      options.waits?.(waitsFor(to.name, `has not answered ${method}`, time, timeoutMs, last?.what));
+      tellIn(TELL_EVERY_MS);
+    });
+  };
+  if (options.waits !== undefined && timeoutMs > TELL_AFTER_MS) tellIn(TELL_AFTER_MS);
+  try {
+    return await askInTime(to, method, args, clock, { ...options, timeoutMs, started }, (trouble) => {
+      last = trouble;
+    });
+  } finally {
+    cancel();
+  }
+}
+
+/** When whoever follows is told that something takes long, and how often. */
+const TELL_AFTER_MS = 5_000;
+const TELL_EVERY_MS = 15_000;
+
+/** `agent 4b0f at 10.0.0.2:6868 has not answered stop for 5 s, and is given 45 s: nobody listens there`. */
+export const waitsFor = (
+  name: string,
+  how: string,
+  ms: number,
+  mostMs: number,
+  why: string | undefined,
+): string =>
+  `${name} ${how} for ${Math.round(ms / 1000)} s, and is given ${Math.round(mostMs / 1000)} s${why === undefined ? "" : `: ${why}`}`;
+
+async function askInTime(
+  to: AgentTransport,
+  method: AgentMessageName,
+  args: readonly unknown[],
+  clock: Clock,
+  options: Pick<AskOptions, "signal"> & { readonly timeoutMs: number; readonly started: number },
+  seen: (trouble: Trouble) => void,
+): Promise<Answer> {
+  const { signal, timeoutMs, started } = options;
   for (;;) {
     const left = Math.max(1, started + timeoutMs - clock.monotonic());
-    const outcome = await to.send({ method, arguments: args }, left, signal);
+    const outcome = await to.send({ method, arguments: args, harmless: HARMLESS.has(method) }, left, signal);
     const time = clock.monotonic() - started;
     const over = time + PAUSE_MS >= timeoutMs;
     if (outcome.kind !== "trouble") {
@@ -76,6 +149,7 @@ async function askUntilTimeout(
       if (!later || over) return answerOf(outcome, to, method);
     } else {
       const { trouble, cause, late } = outcome;
+      seen(trouble);
       const mayRepeat = trouble.kind !== "lost" || HARMLESS.has(method);
       if (late || over || !mayRepeat) throw noAnswer(to, method, trouble, time, cause);
       // The next connection is a new one.

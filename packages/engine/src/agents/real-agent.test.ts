@@ -9,8 +9,11 @@ import { fakeClock } from "@slipway/testkit/fake-clock";
 import { post } from "@slipway/testkit/https-client";
 import { describe, expect, it } from "vitest";
 import { AgentRefused, AgentSilent, WrongAgent } from "./agent.ts";
+import { agentClient } from "./agent-client.ts";
 import { makeAgents } from "./agents.ts";
 import { AGENT_USER, agentSecret } from "./credentials.ts";
+import { isDistrust } from "./distrust.ts";
+import { httpsTransport } from "./https-transport.ts";
 import { introduced, testAuthority } from "./testing/real-agent.ts";
 
 const bundle = agentBundle();
@@ -78,6 +81,8 @@ describe("a real agent over HTTPS", () => {
     expect(String(error)).toContain(
       `is not the agent somebody-else: its certificate is the one of ${agentId}`,
     );
+    // The certificate is good, the address is somebody else's: nothing is wrong with this Director's own.
+    expect(isDistrust(error)).toBe(false);
     await expect(other.waitUntilReady({ withinMs: 600 })).rejects.toThrow(WrongAgent);
   });
 
@@ -97,6 +102,34 @@ describe("a real agent over HTTPS", () => {
       .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(WrongAgent);
     expect(String(error)).toContain("not of this Director's authority");
+    expect(isDistrust(error)).toBe(true);
+  });
+
+  it("that refuses the Director's certificate is there all the same", async () => {
+    const { agentId, url, authority, start } = await introduced(bundle());
+    await start();
+    const { privateKey: key, certificate: cert } = await (await testAuthority()).issue({
+      commonName: "director d-2",
+      sans: { dns: [], ips: [] },
+      usage: "client",
+      days: 1,
+    });
+    const { hostname: host, port } = new URL(url);
+    const peer = { agentId, host, port: Number(port), user: "u", password: "p" };
+    const transport = httpsTransport(peer, {
+      clock: systemClock,
+      random: systemRandom,
+      directorUuid: "d-2",
+      identity: () => Promise.resolve({ privateKey: key, certificate: cert, ca: authority.ca }),
+    });
+    const error = await agentClient(transport, { clock: systemClock, warn: () => {} })
+      .ping(SOON)
+      .catch((thrown: unknown) => thrown);
+    transport.close();
+    expect({ silent: error instanceof AgentSilent, distrust: isDistrust(error) }).toEqual({
+      silent: true,
+      distrust: true,
+    });
   });
 
   it("says that the password is wrong, and not which", async () => {
@@ -121,18 +154,20 @@ describe("a real agent over HTTPS", () => {
     }
   });
 
-  it("gets a new certificate by update_settings, is followed through its restart and shows the new one", async () => {
+  it("gets a new certificate by update_settings and shows it, without having been away", async () => {
     const { agents, agentId, agent, machine, authority, start } = await introduced(bundle());
     const process = await start();
     const before = await servedFingerprint(machine.port, authority.ca);
-    const { settings, certificateUntil } = await agents.renewal({ agentId, ips: ["127.0.0.1"] });
+    const { settings, certificateUntil } = await agents.renewal({
+      agentId,
+      agentUrl: "https://127.0.0.1:1",
+      ips: ["127.0.0.1"],
+    });
     expect(certificateUntil).toBeGreaterThan(systemClock.now());
-    const updated = agent.updateSettings(settings);
-    expect(await process.end()).toBe(0);
-    await start();
-    await updated;
+    await agent.updateSettings(settings);
     await agent.ping();
     expect(await servedFingerprint(machine.port, authority.ca)).not.toBe(before);
+    expect(process.over).toBe(false);
   });
 
   it("that is gone is told by what is known of it", async () => {
@@ -142,6 +177,7 @@ describe("a real agent over HTTPS", () => {
     await process.kill();
     const error = await agent.ping({ timeoutMs: 1_500 }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AgentSilent);
+    expect(isDistrust(error)).toBe(false);
     expect(String(error)).toMatch(
       /the connection is refused: the VM is there, but no agent listens \(ECONNREFUSED\)/,
     );

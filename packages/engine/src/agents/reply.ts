@@ -36,6 +36,15 @@ export function readHttpReply(answer: HttpAnswer, secrets: readonly string[]): R
   }
 }
 
+/** What an agent answers over NATS: the document alone. */
+export function readReply(text: string): Reply {
+  try {
+    return readEnvelope(parseStrictJson(text, "the reply"));
+  } catch {
+    return { kind: "junk", what: `something that is not JSON (${text.length} characters)` };
+  }
+}
+
 /** The document it sends, whatever carried it. */
 function readEnvelope(reply: unknown): Reply {
   if (!isObject(reply))
@@ -70,7 +79,7 @@ function junk(what: string, answer: HttpAnswer, secrets: readonly string[]): Rep
   const type = /^[\w.+/-]{1,60}/.exec(answer.contentType)?.[0];
   const plain = answer.body
     .slice(0, 4_000)
-    .replace(/<[^>]*>/g, " ")
+    .replace(/<[^<>]*>/g, " ")
     .replace(/[^\x20-\x7e]+/g, " ")
     .replace(/ +/g, " ")
     .trim();

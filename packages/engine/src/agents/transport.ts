@@ -1,4 +1,5 @@
 import type { AgentMessageName } from "@slipway/protocol/agent/messages";
+import type { BlobContent } from "./agent.ts";
 import type { Reply } from "./reply.ts";
 import type { Trouble } from "./trouble.ts";
 
@@ -6,6 +7,8 @@ import type { Trouble } from "./trouble.ts";
 export interface AgentRequest {
   readonly method: AgentMessageName;
   readonly arguments: readonly unknown[];
+  /** Asking it once more does no harm. */
+  readonly harmless?: boolean;
 }
 
 /** What became of it: the agent's reply, or why none came. */
@@ -21,13 +24,24 @@ export type Delivery =
 
 /**
  * Carries messages to one agent and its replies back, once each: what is worth another try is the protocol's to say.
- * HTTPS today.
+ * Over HTTPS or NATS.
  */
 export interface AgentTransport {
   /** Of the agent, for people: `agent 4b0f at 10.0.0.2:6868`. */
   readonly name: string;
   /** Rejects with `WrongAgent` when somebody else is there, and with the signal's reason. */
   send(request: AgentRequest, withinMs: number, signal: AbortSignal | undefined): Promise<Delivery>;
+  /** Puts a blob beside the agent. Rejects as `send` does, and with `AgentRefused` when it is not taken. */
+  putBlob(id: string, content: BlobContent, withinMs: number, signal: AbortSignal | undefined): Promise<void>;
+  /** Hands over one that the agent made. Rejects as `putBlob` does, and with what `take` throws. */
+  getBlob<T>(
+    id: string,
+    take: (content: AsyncIterable<Uint8Array>) => Promise<T>,
+    withinMs: number,
+    signal: AbortSignal | undefined,
+  ): Promise<T>;
+  /** Removes one that nobody needs any more, where the agent does not keep it itself. */
+  removeBlob?(id: string): Promise<void>;
   /** Ends its connections. */
   close(): void;
 }

@@ -11,6 +11,11 @@ export interface Trouble {
   readonly phase: Phase;
   readonly what: string;
   readonly next: string;
+  /**
+   * It is there, and ended the conversation. An agent that does not accept the Director's certificate does so, with an
+   * alert of TLS 1.2, or with TLS 1.3 by hanging up after it has proven who it is.
+   */
+  readonly hungUp?: true;
 }
 
 const LOOK_AT_VM =
@@ -50,17 +55,23 @@ export function troubleOf({ code = "", why, phase, reused }: Broken): Trouble {
   const known = CONNECT[code];
   if (phase === "connecting" && known !== undefined) return unreached(`${known[0]} (${code})`, known[1]);
   const said = why.replace(/\s+/g, " ").slice(0, 200) || code;
-  if (/^ERR_SSL_|^EPROTO$|^ERR_TLS_/.test(code)) return unreached(...tlsTrouble(said));
+  if (/^ERR_SSL_|^EPROTO$|^ERR_TLS_/.test(code))
+    return { ...unreached(...tlsTrouble(said)), ...refusal(said) };
   if (phase === "connecting") return unreached(`no connection: ${said}`, LOOK_AT_NETWORK);
   if (phase === "handshake") return unreached(`the TLS handshake broke off: ${said}`, LOOK_WHO_LISTENS);
   // An agent closes connections that were idle; what it closes in this moment has not been read.
   const stale = reused && (code === "ECONNRESET" || code === "EPIPE");
   const what = `the connection broke off before an answer: ${said}`;
-  return { kind: stale ? "stale" : "lost", phase, what, next: LOOK_AT_VM };
+  return stale
+    ? { kind: "stale", phase, what, next: LOOK_AT_VM }
+    : { kind: "lost", phase, what, next: LOOK_AT_VM, hungUp: true };
 }
 
+const isAlert = (said: string) => /alert/i.test(said);
+const refusal = (said: string): Pick<Trouble, "hungUp"> => (isAlert(said) ? { hungUp: true } : {});
+
 function tlsTrouble(said: string): [what: string, next: string] {
-  if (!/alert/i.test(said)) return [`TLS failed (${said})`, LOOK_WHO_LISTENS];
+  if (!isAlert(said)) return [`TLS failed (${said})`, LOOK_WHO_LISTENS];
   return [
     `the agent refuses this Director's TLS certificate (${said})`,
     "see that the VM's clock is right and that it was created by this Director; otherwise recreate it",

@@ -17,12 +17,14 @@ const refused = () => unconnected("ECONNREFUSED");
 async function waiting(script: readonly (Answer | Error)[], withinMs = 600_000, signal?: AbortSignal) {
   const clock = fakeClock({ hurry: true });
   const timeouts: number[] = [];
+  const told: string[] = [];
   const began = clock.monotonic();
   const outcome = await waitUntilReady({
     name: "agent a",
     withinMs,
     clock,
     signal,
+    waits: (message) => told.push(message),
     ping: async (timeoutMs) => {
       timeouts.push(timeoutMs);
       const answer = script[Math.min(timeouts.length, script.length) - 1];
@@ -33,7 +35,7 @@ async function waiting(script: readonly (Answer | Error)[], withinMs = 600_000, 
     () => undefined,
     (error: unknown) => toError(error),
   );
-  return { outcome, timeouts, tookMs: clock.monotonic() - began };
+  return { outcome, timeouts, told, tookMs: clock.monotonic() - began };
 }
 
 describe("waiting for an agent", () => {
@@ -42,6 +44,16 @@ describe("waiting for an agent", () => {
     const { outcome, timeouts } = await waiting(script);
     expect(outcome).toBeUndefined();
     expect(timeouts).toHaveLength(5);
+  });
+
+  it("says now and then whom it waits for, how long and why; nothing while it is quick", async () => {
+    const { told } = await waiting([restarting("waiting for disks")], 60_000);
+    expect(told.map((line) => line.replace(/for 1\d s/, "for 10 s"))).toEqual([
+      "agent a has not been ready for 10 s, and is given 60 s: it says that it is waiting for disks",
+      expect.stringMatching(/^agent a has not been ready for 2\d s, and is given 60 s/),
+      expect.stringMatching(/^agent a has not been ready for 4\d s, and is given 60 s/),
+    ]);
+    expect((await waiting([refused(), PONG])).told).toEqual([]);
   });
 
   it("ends at once with any other exception", async () => {

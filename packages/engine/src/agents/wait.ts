@@ -1,6 +1,6 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { AgentRefused, AgentSilent, WrongAgent } from "./agent.ts";
-import { type Answer, isNotYet, NoAnswer } from "./question.ts";
+import { type Answer, isNotYet, NoAnswer, waitsFor } from "./question.ts";
 
 export interface WaitOptions {
   /** `agent 4b0f at 10.0.0.2:6868`. */
@@ -8,6 +8,8 @@ export interface WaitOptions {
   readonly withinMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
+  /** Told now and then how long it takes already. */
+  readonly waits?: ((message: string) => void) | undefined;
   /** One ping that ends after `timeoutMs`. */
   readonly ping: (timeoutMs: number) => Promise<Answer>;
 }
@@ -16,6 +18,8 @@ const PING_MS = 1_000;
 /** A VM that is slow gets more time for its handshake, or it would be begun anew for ever. */
 const LONGEST_PING_MS = 5_000;
 const PAUSE_MS = 250;
+/** A VM boots meanwhile: whoever follows is told when it takes long, more and more seldom. */
+const TELL_AFTER_MS = 10_000;
 
 /** What was seen last, for the error. */
 interface Seen {
@@ -32,6 +36,7 @@ export async function waitUntilReady(options: WaitOptions): Promise<void> {
   const { name, withinMs, clock, signal } = options;
   const started = clock.monotonic();
   let pingMs = PING_MS;
+  let tellAt = TELL_AFTER_MS;
   let seen: Seen = NOTHING;
   /** Its own words, which say more than what came of the connection after them. */
   let said: { readonly words: string; readonly at: number } | undefined;
@@ -48,7 +53,12 @@ export async function waitUntilReady(options: WaitOptions): Promise<void> {
       seen = seenIn(error);
       if (error instanceof NoAnswer && slow(error)) pingMs = Math.min(LONGEST_PING_MS, pingMs + PING_MS);
     }
-    if (clock.monotonic() - started + PAUSE_MS >= withinMs) throw gaveUp(tries);
+    const time = clock.monotonic() - started;
+    if (time + PAUSE_MS >= withinMs) throw gaveUp(tries);
+    if (time >= tellAt) {
+      options.waits?.(waitsFor(name, "has not been ready", time, withinMs, seen.what));
+      tellAt = time * 2;
+    }
     await clock.sleep(PAUSE_MS, signal);
   }
 

@@ -51,6 +51,12 @@ describe("a blob", () => {
     expect(await names()).toEqual([]);
   });
 
+  it("for which there is no space is told so, and nothing is left of it", async () => {
+    const full = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
+    await expect(blobs.put(pieces("half", full))).rejects.toMatchObject({ code: "DIB-003" });
+    expect(await names()).toEqual([]);
+  });
+
   it("is refused by who watches its size, before more of it is kept", async () => {
     const before = (size: number) => {
       if (size > 5) throw new Error("too large");

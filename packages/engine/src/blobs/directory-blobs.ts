@@ -7,7 +7,7 @@ import { ifThere } from "@slipway/kernel/files";
 import type { Random } from "@slipway/kernel/random";
 import { blobId, isBlobId } from "./blob-id.ts";
 import type { BlobId, Blobs } from "./blobs.ts";
-import { BlobExists } from "./errors.ts";
+import { BlobExists, NoSpaceForBlobs } from "./errors.ts";
 
 /** Blobs that are files of this machine, for whoever needs one as a file. */
 export interface FileBlobs extends Blobs {
@@ -38,6 +38,8 @@ export function directoryBlobs(options: { readonly dir: string; readonly random:
           throw systemCode(cause) === "EEXIST" ? BlobExists({ id }, { cause }) : cause;
         });
         return { id, ...written };
+      } catch (cause) {
+        throw systemCode(cause) === "ENOSPC" ? NoSpaceForBlobs({ dir }, { cause }) : cause;
       } finally {
         await rm(half, { force: true });
         await syncDirectory(dir);

@@ -15,3 +15,10 @@ export const BlobExists = defineError<{ id: string }>({
   message: (p) => `there is a blob ${p.id} already, and an id is used once`,
   next: "Report it, with the debug log of the task.",
 });
+
+export const NoSpaceForBlobs = defineError<{ dir: string }>({
+  code: "DIB-003",
+  kind: "outside",
+  message: (p) => `there is no space left for blobs in ${p.dir}; nothing of what was to be stored is kept`,
+  next: "Free space there and do it again.",
+});

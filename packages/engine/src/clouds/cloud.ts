@@ -9,12 +9,17 @@ import type { Networks } from "@slipway/protocol/settings/networks";
 import type { CallRecord, CallStart } from "../call-log/call-log.ts";
 import type { CpiName } from "../model/names.ts";
 
+/** How an agent gets its settings: complete with its VM, or from the registry. */
+export type Channel = "user-data" | "registry";
+
 /** What every call carries beside its arguments. */
 export interface CallOptions {
   /** The same for a repeat of the same intent, never for another. */
   readonly requestId: RequestId;
   /** `api_version` of the stemcell the VM runs; undefined: not about a VM. */
   readonly stemcellApiVersion?: number | undefined;
+  /** How the agent of the VM got its settings when it was made; undefined: as the versions of today say. */
+  readonly channel?: Channel | undefined;
   /** Disks recorded for the VM; sent in `context.vm.disks`, and as an argument to CPIs that announce it. */
   readonly disks?: Disks | undefined;
   readonly signal?: AbortSignal | undefined;
@@ -61,7 +66,7 @@ export interface Cloud {
   readonly name: CpiName;
   info(options?: Pick<CallOptions, "signal" | "log" | "record">): Promise<CloudInfo>;
   /** Whether a VM of this stemcell gets its settings without the registry. Starts our registry when it does not. */
-  channelFor(stemcellApiVersion: number): Promise<"user-data" | "registry">;
+  channelFor(stemcellApiVersion: number): Promise<Channel>;
   createStemcell(
     imagePath: string,
     cloudProperties: JsonObject,
@@ -84,7 +89,8 @@ export interface Cloud {
   deleteDisk(cid: DiskCid, options: CallOptions): Promise<void>;
   hasDisk(cid: DiskCid, options: CallOptions): Promise<boolean>;
   attachDisk(vm: VmCid, disk: DiskCid, options: CallOptions): Promise<DiskAttached>;
-  detachDisk(vm: VmCid, disk: DiskCid, options: CallOptions): Promise<void>;
+  /** Draft B: all disks that are left. Undefined: the CPI does not say. */
+  detachDisk(vm: VmCid, disk: DiskCid, options: CallOptions): Promise<Disks | undefined>;
   setDiskMetadata(cid: DiskCid, metadata: JsonObject, options: CallOptions): Promise<void>;
   resizeDisk(cid: DiskCid, sizeMib: number, options: CallOptions): Promise<void>;
   /** The cid of the disk afterwards: usually the same. */
@@ -135,9 +141,16 @@ export const refusedAs = (error: unknown, ...names: readonly CpiErrorName[]): bo
 export class CpiLost extends Error {
   override readonly name = "CpiLost";
   readonly method: string;
+  /** Something outside ended it before it had answered, such as `signal SIGKILL`: asked again, it may well answer. */
+  readonly killedBy: string | undefined;
 
-  constructor(method: string, message: string, options?: { readonly cause?: unknown }) {
+  constructor(
+    method: string,
+    message: string,
+    options?: { readonly cause?: unknown; readonly killedBy?: string | undefined },
+  ) {
     super(message, options);
     this.method = method;
+    this.killedBy = options?.killedBy;
   }
 }

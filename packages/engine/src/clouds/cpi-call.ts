@@ -20,7 +20,7 @@ import { type Scrub, ScrubbedLines, scrubber } from "@slipway/protocol/schema/sc
 import { cloudProperties } from "@slipway/protocol/settings/networks";
 import { mapStrings } from "../call-log/tidy.ts";
 import { hiddenIn, secretsOf } from "./call-secrets.ts";
-import { type CallOptions, CpiRefused } from "./cloud.ts";
+import { type CallOptions, CpiLost, CpiRefused } from "./cloud.ts";
 import { type CpiPort, deadlineFor } from "./cpi-port.ts";
 import { inMethod } from "./reply.ts";
 
@@ -60,12 +60,34 @@ export async function callCpi(caller: Caller, call: CpiCall): Promise<unknown> {
     request: shown.arguments,
   });
   try {
-    const { result, answer } = await exchange(caller, call, request, shown);
+    const { result, answer } = await persistently(call, () => exchange(caller, call, request, shown));
     record?.answered(answer());
     return result;
   } catch (error) {
     record?.failed(messageTrail(error));
     throw error;
+  }
+}
+
+/** These change nothing: a CPI that was ended from outside is asked once more. */
+const READS: ReadonlySet<CpiMethodName> = new Set([
+  "info",
+  "has_vm",
+  "has_disk",
+  "get_disks",
+  "calculate_vm_cloud_properties",
+]);
+const MOST_KILLED = 3;
+
+async function persistently<T>({ method, log, requestId }: CpiCall, work: () => Promise<T>): Promise<T> {
+  for (let killed = 1; ; killed++) {
+    try {
+      return await work();
+    } catch (error) {
+      const again = error instanceof CpiLost && error.killedBy !== undefined && READS.has(method);
+      if (!again || killed > MOST_KILLED) throw error;
+      log?.(`[external-cpi] [${requestId}] ended from outside (${error.killedBy}); asked again\n`);
+    }
   }
 }
 

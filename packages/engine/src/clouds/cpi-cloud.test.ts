@@ -316,6 +316,36 @@ describe("draft dialects", () => {
   });
 });
 
+describe("what detach_disk answers", () => {
+  const left = { system: "/dev/sda", persistent: { "disk-2": "/dev/sdd" } };
+  const answered = (version: number, capabilities: object | undefined, result: unknown) => {
+    const { cloud, call } = cloudOf({ info: info(version, capabilities), detach_disk: ok(result) });
+    return cloud.detachDisk(VM, DISK, call({ stemcellApiVersion: 2, channel: "user-data" }));
+  };
+  const draft = { detach_disk_returns_disks: true };
+
+  it("is all disks that are left, of a CPI that announces draft B", async () => {
+    expect(await answered(2, draft, left)).toEqual(left);
+  });
+
+  it.each<[string, number, object | undefined, unknown]>([
+    ["announces nothing", 2, undefined, left],
+    ["speaks version 1", 1, draft, left],
+    ["returns nothing after all", 2, draft, null],
+    ["returns true, as the documents have it", 2, draft, true],
+  ])("means nothing of a CPI that %s", async (_, version, capabilities, result) => {
+    expect(await answered(version, capabilities, result)).toBeUndefined();
+  });
+
+  it.each([
+    ["the disk that was detached", { persistent: { [DISK]: "/dev/sdc" } }, "still among them"],
+    ["no disks", { persistent: { other: 7 } }, "persistent"],
+    ["a list", ["/dev/sdc"], "must return the disks"],
+  ])("is refused when it has %s", async (_, result, why) => {
+    expect(String(await failure(answered(2, draft, result)))).toContain(why);
+  });
+});
+
 describe("an error of the CPI", () => {
   it.each([
     ["Bosh::Clouds::VMCreationFailed", true, "CPI error", "VMCreationFailed", true],

@@ -1,9 +1,11 @@
 import { parseAttachDiskResult } from "@slipway/protocol/cpi/attach-disk-result";
 import { parseCreateVmResult } from "@slipway/protocol/cpi/create-vm-result";
+import { parseDetachDiskResult } from "@slipway/protocol/cpi/detach-disk-result";
 import type { CpiMethodName } from "@slipway/protocol/cpi/methods";
 import type { DiskCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { formatDiskHint } from "@slipway/protocol/settings/disk-hint";
+import type { Disks } from "@slipway/protocol/settings/disks";
 import {
   type CallOptions,
   type Cloud,
@@ -55,13 +57,7 @@ export function cpiCloud(options: CpiSessionOptions): Cloud {
     deleteDisk: (cid, call) => done("delete_disk", [cid], call),
     hasDisk: (cid, call) => cpi.checked<boolean>("has_disk", [cid], call),
     attachDisk: (vm, disk, call) => attachDisk(cpi, vm, disk, call),
-    detachDisk: async (vm, disk, call) => {
-      await cpi.call(
-        "detach_disk",
-        (terms) => diskArguments("detach_disk", [vm, disk], call.disks, terms),
-        call,
-      );
-    },
+    detachDisk: (vm, disk, call) => detachDisk(cpi, vm, disk, call),
     setDiskMetadata: (cid, metadata, call) => tag(cpi, "set_disk_metadata", cid, metadata, call),
     resizeDisk: (cid, sizeMib, call) => done("resize_disk", [cid, sizeMib], call),
     updateDisk: async (cid, sizeMib, cloudProperties, call) =>
@@ -96,6 +92,22 @@ async function attachDisk(
   if (!parsed.ok) throw cpi.wrong("attach_disk", call, parsed.problem);
   const { hint, disks } = parsed.disk;
   return { hint: hint === undefined ? undefined : formatDiskHint(hint), disks };
+}
+
+async function detachDisk(
+  cpi: CpiSession,
+  vm: VmCid,
+  disk: DiskCid,
+  call: CallOptions,
+): Promise<Disks | undefined> {
+  const { result, apiVersion, capabilities } = await cpi.call(
+    "detach_disk",
+    (terms) => diskArguments("detach_disk", [vm, disk], call.disks, terms),
+    call,
+  );
+  const parsed = parseDetachDiskResult(result, { apiVersion, capabilities, diskCid: disk });
+  if (!parsed.ok) throw cpi.wrong("detach_disk", call, parsed.problem);
+  return parsed.disks;
 }
 
 /** Tags are a convenience: a CPI without them is fine. */

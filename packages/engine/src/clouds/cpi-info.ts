@@ -41,25 +41,33 @@ function withDefaults(value: object): object {
 }
 
 interface Asking {
+  readonly of: string;
   readonly answer: Promise<Introduced>;
   readonly stop: AbortController;
   waiting: number;
 }
 
-/** Asks once and remembers the answer; a failure is not remembered. The question ends when nobody waits for it. */
+/**
+ * Asks once and remembers the answer for as long as the CPI is the same; a failure is not remembered. The question ends
+ * when nobody waits for it.
+ */
 export class InfoOnce {
   readonly #ask: (waiter: Waiter) => Promise<Introduced>;
-  #known: Introduced | undefined;
+  readonly #fingerprint: (() => Promise<string>) | undefined;
+  #known: { readonly of: string; readonly said: Introduced } | undefined;
   #asking: Asking | undefined;
 
-  constructor(ask: (waiter: Waiter) => Promise<Introduced>) {
+  constructor(ask: (waiter: Waiter) => Promise<Introduced>, fingerprint?: () => Promise<string>) {
     this.#ask = ask;
+    this.#fingerprint = fingerprint;
   }
 
   async get(waiter: Waiter): Promise<Introduced> {
     waiter.signal?.throwIfAborted();
-    if (this.#known !== undefined) return this.#known;
-    const asking = this.#asking ?? this.#start(waiter);
+    const now = this.#fingerprint === undefined ? "" : await this.#fingerprint();
+    waiter.signal?.throwIfAborted();
+    if (this.#known?.of === now) return this.#known.said;
+    const asking = this.#asking?.of === now ? this.#asking : this.#start(now, waiter);
     asking.waiting += 1;
     let onAbort = () => {};
     const left = new Promise<never>((_, reject) => {
@@ -80,20 +88,20 @@ export class InfoOnce {
     asking.stop.abort(reason);
   }
 
-  #start({ log, record }: Waiter): Asking {
+  #start(of: string, { log, record }: Waiter): Asking {
     const stop = new AbortController();
     const answer = this.#ask({ signal: stop.signal, log, record })
       .catch((error: unknown) => {
         if (refusedAs(error, "NotImplemented")) return OLD;
         throw error;
       })
-      .then((known) => {
-        this.#known = known;
-        return known;
+      .then((said) => {
+        this.#known = { of, said };
+        return said;
       });
     // Nobody may be left to hear of it.
     answer.catch(() => undefined);
-    this.#asking = { answer, stop, waiting: 0 };
+    this.#asking = { of, answer, stop, waiting: 0 };
     return this.#asking;
   }
 }

@@ -18,6 +18,8 @@ export interface CpiPortOptions {
 export interface CpiPort {
   /** What logs call it: the path of an executable. */
   readonly command: string;
+  /** Of the executable and its configuration: another text when one of them was replaced. Missing: they never are. */
+  readonly fingerprint?: () => Promise<string>;
   call(request: CpiRequest, options: CpiPortOptions): Promise<CpiResponse>;
 }
 

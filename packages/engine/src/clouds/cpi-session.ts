@@ -13,7 +13,7 @@ import { type Caller, callCpi } from "./cpi-call.ts";
 import { InfoOnce, type Introduced, readInfo, type Waiter } from "./cpi-info.ts";
 import type { CpiPort } from "./cpi-port.ts";
 import type { Terms } from "./draft-arguments.ts";
-import { BadCpiProperties, CpiAnswerUnusable, VersionsUnusable } from "./errors.ts";
+import { BadCpiProperties, CpiAnswerUnusable, VersionsUnusable, VmWithoutRegistry } from "./errors.ts";
 import type { DirectorRegistry } from "./registry-of-director.ts";
 
 export interface CpiSessionOptions {
@@ -35,6 +35,9 @@ type Agreed = Agreement & { readonly introduced: Introduced };
 /** The methods that use the registry, where a mix does. */
 const REGISTRY_USERS: readonly CpiMethodName[] = ["create_vm", "delete_vm", "attach_disk", "detach_disk"];
 
+/** The newest stemcell whose agents read the registry under every version of the contract. */
+const REGISTRY_STEMCELL = 1;
+
 /** Calls to one CPI after the versions are agreed on: `info` is asked once, by whoever comes first. */
 export class CpiSession {
   readonly #options: CpiSessionOptions;
@@ -49,7 +52,7 @@ export class CpiSession {
     const { port, directorUuid, longestMs } = options;
     this.#options = options;
     this.#caller = { port, directorUuid, properties, longestMs };
-    this.#info = new InfoOnce((waiter) => this.#introduce(waiter));
+    this.#info = new InfoOnce((waiter) => this.#introduce(waiter), port.fingerprint);
   }
 
   /** What holds between us and the CPI, for VMs of this stemcell. */
@@ -69,19 +72,19 @@ export class CpiSession {
     return access === undefined ? undefined : { ...access };
   }
 
-  /** The result as it came, and the version it was asked for under. */
+  /** The result as it came, and what it was asked for under. */
   async call(
     method: CpiMethodName,
     args: readonly unknown[] | ((terms: Terms) => readonly unknown[]),
     options: CallOptions,
-  ): Promise<{ readonly result: unknown; readonly apiVersion: ApiVersion }> {
-    const { requestId, signal, log, record, stemcellApiVersion, disks } = options;
-    const agreed = await this.agree(stemcellApiVersion, options);
+  ): Promise<{ readonly result: unknown } & Terms> {
+    const { requestId, signal, log, record, disks } = options;
+    const { agreed, stemcellApiVersion } = await this.#agreeForVm(method, options);
     const { apiVersion, introduced } = agreed;
+    const { capabilities } = introduced;
     const result = await callCpi(this.#caller, {
       method,
-      arguments:
-        typeof args === "function" ? args({ apiVersion, capabilities: introduced.capabilities }) : args,
+      arguments: typeof args === "function" ? args({ apiVersion, capabilities }) : args,
       apiVersion,
       requestId,
       vm: vmContext(stemcellApiVersion, disks),
@@ -90,7 +93,25 @@ export class CpiSession {
       log,
       record,
     });
-    return { result, apiVersion };
+    return { result, apiVersion, capabilities };
+  }
+
+  /**
+   * A VM keeps the channel it was made with, whatever CPI is asked today. One whose agent reads the registry is shown to
+   * a newer CPI as one of a stemcell that does: by the contract the CPI then keeps its entry. To one that was made
+   * without an entry an older CPI cannot attach a disk.
+   */
+  async #agreeForVm(
+    method: CpiMethodName,
+    options: CallOptions,
+  ): Promise<{ readonly agreed: Agreed; readonly stemcellApiVersion: number | undefined }> {
+    const { stemcellApiVersion, channel } = options;
+    const agreed = await this.agree(stemcellApiVersion, options);
+    if (channel === "registry" && agreed.registryless)
+      return { agreed: await this.agree(REGISTRY_STEMCELL, options), stemcellApiVersion: REGISTRY_STEMCELL };
+    if (channel === "user-data" && !agreed.registryless && method === "attach_disk")
+      throw VmWithoutRegistry({ cpi: this.#options.port.command, why: agreed.reason });
+    return { agreed, stemcellApiVersion };
   }
 
   /** The result, if it is what the contract says. */

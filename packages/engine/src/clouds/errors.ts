@@ -27,6 +27,14 @@ export const CpiAnswerUnusable = defineError<About>({
   next: "Look at the task's cpi log. Run the CPI's own checks against the contract; it is the CPI that must be corrected.",
 });
 
+export const CpiKilled = defineError<About & { how: string }>({
+  code: "DIC-010",
+  kind: "outside",
+  message: (p) =>
+    `${p.method} of the CPI ${p.cpi} was ended from outside (${p.how}) before it had answered; whether it did the work is not known`,
+  next: "See who ended it: an operator, or the kernel for want of memory (`dmesg`). Then run the command again.",
+});
+
 export const UnknownCpi = defineError<{ name: string; known: readonly string[] }>({
   code: "DIC-004",
   kind: "operator",
@@ -63,4 +71,12 @@ export const RegistryCredentialsUnusable = defineError<{ path: string }>({
   kind: "outside",
   message: (p) => `the credentials of the Director's registry in ${p.path} cannot be read`,
   next: "Restore the file from a backup: the VMs that use the registry know only these credentials. Delete it only if there are none.",
+});
+
+export const VmWithoutRegistry = defineError<{ cpi: string; why: string }>({
+  code: "DIC-009",
+  kind: "operator",
+  message: (p) =>
+    `the VM was made without the registry, and the CPI ${p.cpi} can now tell its agent of disks only through the registry: ${p.why}`,
+  next: "Recreate the instance (slipway recreate GROUP/ID): its new VM uses the registry. Or bring back the CPI of before.",
 });

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { access } from "node:fs/promises";
+import { access, stat } from "node:fs/promises";
 import type { Clock } from "@slipway/kernel/clock";
 import { systemCode, toError } from "@slipway/kernel/errors";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
@@ -16,6 +16,8 @@ export interface ExecCpi {
   readonly clock: Clock;
   /** Where TMPDIR and HOME are taken from; default: this process's. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
+  /** For the CPI, beside PATH, TMPDIR and HOME, and over them. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
   readonly maxStdoutBytes?: number | undefined;
   /** Characters of stderr passed on per call; the rest is read and dropped. */
   readonly maxStderrChars?: number | undefined;
@@ -37,7 +39,7 @@ export function execCpiPort(cpi: ExecCpi): CpiPort {
     return runCpiProcess({
       program,
       args,
-      env: environmentOf(cpi.environment ?? process.env),
+      env: { ...environmentOf(cpi.environment ?? process.env), ...cpi.env },
       input: JSON.stringify(request),
       clock: cpi.clock,
       deadlineMs: options.deadlineMs,
@@ -51,6 +53,7 @@ export function execCpiPort(cpi: ExecCpi): CpiPort {
   };
   return {
     command: cpi.path,
+    fingerprint: async () => (await Promise.all([cpi.path, cpi.configFile].map(stampOf))).join(" "),
     call: async (request, options) => {
       options.signal?.throwIfAborted();
       await mustBeExecutable(cpi.path, request);
@@ -73,6 +76,13 @@ export function execCpiPort(cpi: ExecCpi): CpiPort {
       });
     },
   };
+}
+
+/** Follows links, as installations replace those. What is missing is said by the call. */
+async function stampOf(path: string | undefined): Promise<string> {
+  if (path === undefined) return "none";
+  const found = await stat(path, { bigint: true }).catch(() => undefined);
+  return found === undefined ? "missing" : `${found.dev}:${found.ino}:${found.size}:${found.mtimeNs}`;
 }
 
 /** A result that came after all is a result. An error of a call that was cut off may be half the truth. */

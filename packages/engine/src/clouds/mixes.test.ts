@@ -7,6 +7,7 @@ import type { AgentId, RequestId } from "@slipway/protocol/ids";
 import { parseUserData } from "@slipway/protocol/settings/user-data";
 import { registryClient } from "@slipway/registry/client";
 import { bundled } from "@slipway/testkit/bundle";
+import { sampleOf } from "@slipway/testkit/sample";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { tinyCpi } from "../../../../examples/tiny-cpi/src/tiny-cpi.ts";
 import type { CallOptions } from "./cloud.ts";
@@ -74,8 +75,9 @@ async function stage(port: CpiPort, director: 1 | 2 | 3, cpi: 1 | 2 | 3) {
   return { cloud: clouds.cloud(""), registry, call, image, book, userData };
 }
 
-describe.each(PORTS)("the tiny CPI as %s", (_, port) => {
-  it.each(MIXES)(
+describe.each(PORTS)("the tiny CPI as %s", (name, port) => {
+  // Each call of the executable is a process.
+  it.each(name === "an executable" ? sampleOf("mixes of an executable", MIXES, 2) : MIXES)(
     "with Director $director, CPI $cpi and stemcell $stemcell",
     async ({ director, cpi, stemcell }) => {
       const { cloud, registry, call, image, book, userData } = await stage(port(), director, cpi);

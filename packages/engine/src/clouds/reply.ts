@@ -3,7 +3,7 @@ import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { type CpiRequest, type CpiResponse, cpiResponse } from "@slipway/protocol/cpi/envelope";
 import { check } from "@slipway/protocol/schema/check";
 import { CpiLost } from "./cloud.ts";
-import { CpiAnswerUnusable } from "./errors.ts";
+import { CpiAnswerUnusable, CpiKilled } from "./errors.ts";
 
 const SHOWN_CHARS = 300;
 
@@ -39,12 +39,19 @@ export function checkReply(value: unknown, about: Omit<ReplyOf, "ended" | "hide"
   return checked.value;
 }
 
-function invalid({ cpi, request }: Pick<ReplyOf, "cpi" | "request">, why: string): CpiLost {
+function invalid(
+  { cpi, request, ended }: Pick<ReplyOf, "cpi" | "request"> & { readonly ended?: string },
+  why: string,
+): CpiLost {
   const { method } = request;
-  return new CpiLost(method, `Invalid CPI response - ${why} ${inMethod(request)}`, {
-    cause: CpiAnswerUnusable({ cpi, method }),
-  });
+  const killedBy = ended !== undefined && KILLED.test(ended) ? ended : undefined;
+  const cause =
+    killedBy === undefined ? CpiAnswerUnusable({ cpi, method }) : CpiKilled({ cpi, method, how: killedBy });
+  return new CpiLost(method, `Invalid CPI response - ${why} ${inMethod(request)}`, { cause, killedBy });
 }
+
+/** Signals that others send; a CPI that crashes by itself gets others. A shell that stands between adds 128 to theirs. */
+const KILLED = /^(signal SIG(KILL|TERM|INT|HUP|QUIT)|exit code (129|130|131|137|143))$/;
 
 /** Where it happened, in upstream's words. */
 export const inMethod = (request: CpiRequest): string =>

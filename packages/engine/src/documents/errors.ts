@@ -58,3 +58,10 @@ export const NotValid = defineError<{ text: string; number: number }>({
   message: (p) => p.text,
   next: "Correct the places named and deploy again.",
 });
+
+export const NotAMap = defineError<{ what: string; found: string }>({
+  code: "DIM-008",
+  kind: "operator",
+  message: (p) => `${p.what} must be a map of keys to values, not ${p.found}`,
+  next: "Correct the document and send it again. Nothing was changed.",
+});

@@ -1,4 +1,6 @@
+import { createHash } from "node:crypto";
 import { isObject } from "@slipway/protocol/schema/json";
+
 /** Documents as YAML gives them: maps without a prototype, so that no name is found in them that nobody wrote. */
 
 export type Tree = Record<string, unknown>;
@@ -24,6 +26,33 @@ export function fingerprint(value: unknown): string {
     .sort()
     .map((key) => `${JSON.stringify(key)}:${fingerprint(value[key])}`);
   return `{${parts.join(",")}}`;
+}
+
+export type Printer = (value: unknown) => string;
+
+/**
+ * As `fingerprint`, for who asks for every part of a document: what was printed once is kept, and what is long is
+ * printed as its digest. So the whole costs as much as the document is long, however deep it is.
+ */
+export function printer(): Printer {
+  const kept = new WeakMap<object, string>();
+  const short = (text: string) =>
+    text.length <= 64 ? text : `#${createHash("sha256").update(text).digest("base64")}`;
+  const print = (value: unknown): string => {
+    if (typeof value !== "object" || value === null) return short(JSON.stringify(value) ?? "null");
+    const before = kept.get(value);
+    if (before !== undefined) return before;
+    const parts = Array.isArray(value)
+      ? `[${value.map(print).join(",")}]`
+      : `{${Object.keys(value)
+          .sort()
+          .map((key) => `${JSON.stringify(key)}:${print((value as Tree)[key])}`)
+          .join(",")}}`;
+    const text = short(parts);
+    kept.set(value, text);
+    return text;
+  };
+  return print;
 }
 
 /** What kind of thing a value is, in words. Never the value. */

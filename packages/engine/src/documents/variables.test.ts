@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BadVariableValue, VariablesMissing } from "./errors.ts";
-import { interpolate, interpolateAll, lookUpIn, unresolvedVariables } from "./variables.ts";
+import { interpolate, interpolateAll, lookUpIn } from "./variables.ts";
 
 const variables = {
   port: 8080,
@@ -100,33 +100,5 @@ describe("interpolation as the CLI does it", () => {
         expect(put(document).value).toEqual(document);
       }),
     );
-  });
-});
-
-describe("what is left for the Director", () => {
-  it("is listed by place, each name once", () => {
-    const problems = unresolvedVariables({
-      instance_groups: [
-        { name: "web", env: { bosh: { password: "((pw))" } }, jobs: ["x((pw))((/abs.key))"] },
-      ],
-      "((key))": 1,
-    });
-    expect(
-      problems.map(({ where, problem, code }) => [where, /\(\(.*?\)\)/.exec(problem)?.[0], code]),
-    ).toEqual([
-      ["instance_groups[web].env.bosh.password", "((pw))", 540009],
-      ["instance_groups[web].jobs[0]", "((/abs.key))", 540009],
-      ["((key))", "((key))", 540009],
-    ]);
-  });
-
-  it("also variables it would have to generate", () => {
-    expect(unresolvedVariables({ variables: [{ name: "pw", type: "password" }] })).toMatchObject([
-      { where: "variables", code: 540009 },
-    ]);
-  });
-
-  it("is nothing in a finished manifest", () => {
-    expect(unresolvedVariables({ a: ["x", 1, null], b: "f(x) (y)", variables: [] })).toEqual([]);
   });
 });

@@ -1,7 +1,6 @@
 import { isObject } from "@slipway/protocol/schema/json";
 import { BadVariableValue, VariablesMissing } from "./errors.ts";
-import type { PlanProblem } from "./problems.ts";
-import { newReport, shown } from "./problems.ts";
+import { shown } from "./problems.ts";
 import { kindOf, newMap, own } from "./tree.ts";
 
 /** `((name))`, `((name.path.0))`; a leading `!` is dropped. Blanks inside count only where it is the whole scalar. */
@@ -107,51 +106,3 @@ function keyText(value: unknown, key: string, where: string): string {
   }
   return typeof value === "string" ? value : embed(value, key, where);
 }
-
-const NO_CONFIG_SERVER = 540009;
-
-/** Every placeholder left in a document, and every variable it wants generated: there is no config server yet. */
-export function unresolvedVariables(document: unknown): readonly PlanProblem[] {
-  const report = newReport();
-  const seen = new Set<string>();
-  const note = (text: string, where: string) => {
-    const whole = WHOLE.exec(text)?.[1];
-    const names = whole === undefined ? [...text.matchAll(INSIDE)].map((match) => match[1] ?? "") : [whole];
-    for (const name of names) {
-      if (seen.has(name)) continue;
-      seen.add(name);
-      report.add(
-        NO_CONFIG_SERVER,
-        where,
-        `the variable ((${shown(name)})) has no value: the Director has no config server`,
-        "Give it when deploying: bosh deploy -v, -l or --vars-store.",
-      );
-    }
-  };
-  const walk = (value: unknown, where: string): void => {
-    if (typeof value === "string") note(value, where);
-    else if (Array.isArray(value)) {
-      for (const [i, item] of value.entries()) walk(item, `${where}[${placeName(item, i)}]`);
-    } else if (isObject(value)) {
-      for (const key of Object.keys(value)) {
-        const at = where === "" ? shown(key) : `${where}.${shown(key)}`;
-        note(key, at);
-        walk(value[key], at);
-      }
-    }
-  };
-  walk(document, "");
-  const definitions = isObject(document) ? own(document, "variables") : undefined;
-  if (Array.isArray(definitions) && definitions.length > 0) {
-    report.add(
-      NO_CONFIG_SERVER,
-      "variables",
-      `${definitions.length} variables are to be generated: the Director has no config server`,
-      "Let the CLI generate them: bosh deploy --vars-store creds.yml.",
-    );
-  }
-  return report.problems;
-}
-
-const placeName = (item: unknown, index: number): string =>
-  isObject(item) && typeof own(item, "name") === "string" ? shown(own(item, "name")) : String(index);

@@ -5,8 +5,9 @@ import { newMap, type Tree } from "./tree.ts";
 type Fail = (offset: number, problem: string, fix: string) => Error;
 
 const MAX_DEPTH = 200;
-/** What copies of aliased parts may take together, in characters and 8 for each value. */
-const MAX_COPIED = 32 * 1024 * 1024;
+/** What copies of aliased parts may take together: the parser takes no more values than this without aliases, either. */
+const MAX_COPIED_VALUES = 300_000;
+const MAX_COPIED_CHARACTERS = 32 * 1024 * 1024;
 
 interface Walk {
   readonly fail: Fail;
@@ -16,7 +17,8 @@ interface Walk {
   readonly open: Set<Node>;
   depth: number;
   copying: number;
-  copied: number;
+  copiedValues: number;
+  copiedCharacters: number;
 }
 
 /** A parsed document as plain values. Throws what `fail` makes. */
@@ -28,7 +30,8 @@ export function toValue(root: Node | null, fail: Fail): unknown {
     open: new Set(),
     depth: 0,
     copying: 0,
-    copied: 0,
+    copiedValues: 0,
+    copiedCharacters: 0,
   });
 }
 
@@ -47,7 +50,7 @@ function value(node: Node | null, walk: Walk): unknown {
   if (walk.depth >= MAX_DEPTH) {
     throw walk.fail(offset(node), `nested more than ${MAX_DEPTH} deep`, "Make it flatter.");
   }
-  spend(8, node, walk);
+  spend(0, node, walk);
   walk.depth++;
   walk.open.add(node);
   const result = isSeq(node)
@@ -62,7 +65,7 @@ function value(node: Node | null, walk: Walk): unknown {
 
 function scalar(node: Scalar, walk: Walk): unknown {
   const found = node.value;
-  spend(8 + (typeof found === "string" ? found.length : 0), node, walk);
+  spend(typeof found === "string" ? found.length : 0, node, walk);
   if (typeof found === "string" && UNSTORABLE.test(found)) {
     throw walk.fail(offset(node), "a NUL or half a character (\\0, \\ud800)", "Remove the escape.");
   }
@@ -131,9 +134,13 @@ function copy(alias: Node & { readonly source: string }, walk: Walk): unknown {
   return result;
 }
 
-function spend(cost: number, node: Node, walk: Walk): void {
+/** Work is bounded, not only what comes of it: merges of merges copy much and keep little. */
+function spend(characters: number, node: Node, walk: Walk): void {
   if (walk.copying === 0) return;
-  walk.copied += cost;
-  if (walk.copied <= MAX_COPIED) return;
-  throw walk.fail(offset(node), "its aliases multiply to more than 32 MB", "Use fewer aliases of aliases.");
+  walk.copiedValues += 1;
+  walk.copiedCharacters += characters;
+  if (walk.copiedValues > MAX_COPIED_VALUES || walk.copiedCharacters > MAX_COPIED_CHARACTERS) {
+    const problem = `its aliases multiply to more than ${MAX_COPIED_VALUES} values or 32 MB`;
+    throw walk.fail(offset(node), problem, "Use fewer aliases of aliases.");
+  }
 }

@@ -1,4 +1,5 @@
 import { SlipwayError } from "@slipway/kernel/errors";
+import { EVEN_GROWTH, growth } from "@slipway/testkit/growth";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BadYaml, YamlTooBig } from "./errors.ts";
@@ -144,6 +145,34 @@ describe("hostile sizes end soon", () => {
     ["keys of keys", "? ".repeat(100_000), BadYaml],
     ["maps in maps", Array.from({ length: 400 }, (_, i) => `${" ".repeat(i)}a:`).join("\n"), BadYaml],
   ] as const)("%s", (_, text, kind) => expect(kind.is(failure(text))).toBe(true));
+
+  it.each([
+    ["0x", "0"],
+    ["0", "7"],
+    ["0b", "1"],
+    ["0x", "_"],
+    ["1", ","],
+    ["", "1"],
+  ])("text that begins as the number %s%s... costs as much as it is long", async (prefix, digit) => {
+    const cost = await growth((n) => parseYaml(`a: ${prefix}${digit.repeat(n * 50_000)}z`, "m"));
+    expect(cost).toBeLessThan(EVEN_GROWTH);
+  });
+
+  it("merges of merges cost no more than a document of the greatest size", () => {
+    const chain = (depth: number) => {
+      const lines = ["a0: &a0 {x: 1, y: 2, z: 3}"];
+      for (let i = 1; i <= depth; i++) {
+        lines.push(
+          `a${i}: &a${i} {<<: [${Array(6)
+            .fill(`*a${i - 1}`)
+            .join(", ")}]}`,
+        );
+      }
+      return lines.join("\n");
+    };
+    expect(parseYaml(chain(4), "m")).toMatchObject({ a4: { x: 1, y: 2, z: 3 } });
+    expect(failure(chain(9)).message).toContain("its aliases multiply");
+  });
 
   it("10 MB of certificates are read", () => {
     const text = `k: |\n${`  ${"A".repeat(64)}\n`.repeat(150_000)}`;

@@ -201,9 +201,9 @@ const OWN: ScalarTag[] = [
     identify: (value) => typeof value === "boolean",
     stringify: ({ value }) => String(value),
   },
-  int(/^[-+]?0b[01_]*[01][01_]*$/, whole(2, 2)),
-  int(/^[-+]?0x[0-9a-fA-F_]*[0-9a-fA-F][0-9a-fA-F_]*$/, whole(16, 2)),
-  int(/^[-+]?0[0-7_]*[0-7][0-7_]*$/, whole(8, 1)),
+  int(/^[-+]?0b_*[01][01_]*$/, whole(2, 2)),
+  int(/^[-+]?0x_*[0-9a-fA-F][0-9a-fA-F_]*$/, whole(16, 2)),
+  int(/^[-+]?0_*[0-7][0-7_]*$/, whole(8, 1)),
   {
     ...int(/^[-+]?(?:0|[1-9](?:[0-9]|,[0-9]|_[0-9])*)$/, whole(10, 0)),
     identify: (value) => Number.isSafeInteger(value),

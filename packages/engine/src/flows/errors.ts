@@ -1,3 +1,5 @@
+import { AgentRefused, AgentSilent, WrongAgent } from "../agents/agent.ts";
+
 /** Which instance, and at what; why is in its cause. */
 export class StepFailed extends Error {
   override readonly name = "StepFailed";
@@ -9,3 +11,9 @@ export class StepFailed extends Error {
 
 /** What went wrong, whichever step it happened in. */
 export const causeOf = (error: unknown): unknown => (error instanceof StepFailed ? error.cause : error);
+
+/** Whether it was an agent's doing. */
+export function isOfAgent(error: unknown): boolean {
+  const cause = causeOf(error);
+  return cause instanceof AgentSilent || cause instanceof AgentRefused || cause instanceof WrongAgent;
+}

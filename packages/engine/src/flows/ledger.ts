@@ -1,3 +1,5 @@
+import { toError } from "@slipway/kernel/errors";
+import { BadWrite } from "../journal/errors.ts";
 import type { IntentKey, IntentRecord, Journal } from "../journal/journal.ts";
 import { applyWrites, type Effects, NO_EFFECTS, type Writes } from "../journal/writes.ts";
 import type { AuditEvent } from "../model/audit-event.ts";
@@ -14,6 +16,7 @@ export class Ledger {
   #effects: Effects = NO_EFFECTS;
   #close: IntentKey | undefined;
   #events: AuditEvent[] = [];
+  #lost: Error | undefined;
 
   /** Without an instance for steps on other things. */
   constructor(journal: Pick<Journal, "commit">, instance?: InstanceRecord | undefined) {
@@ -56,7 +59,14 @@ export class Ledger {
     };
     const idle = !changed && this.#effects === NO_EFFECTS && this.#events.length === 0;
     if (idle && open === undefined && entry.close === undefined) return;
-    await this.#journal.commit(entry);
+    if (this.#lost !== undefined) throw this.#lost;
+    try {
+      await this.#journal.commit(entry);
+    } catch (error) {
+      // Whether it was written is not known, so nothing may be written on top: who goes on reads the records again.
+      if (!BadWrite.is(error)) this.#lost = toError(error);
+      throw error;
+    }
     this.#written = after;
     this.#effects = NO_EFFECTS;
     this.#close = undefined;

@@ -1,12 +1,11 @@
 import { messageTrail } from "@slipway/kernel/errors";
-import { AgentRefused, AgentSilent, WrongAgent } from "../agents/agent.ts";
 import type { Journal } from "../journal/journal.ts";
 import { type InstanceUuid, slug } from "../model/names.ts";
 import { activeDisk, type InstanceRecord } from "../model/records.ts";
 import type { InstancePlan, PlannedStep } from "../plan/model.ts";
 import type { FlowContext } from "../steps/context.ts";
 import { diskFits, newVm } from "../steps/select.ts";
-import { causeOf } from "./errors.ts";
+import { isOfAgent } from "./errors.ts";
 import { Ledger } from "./ledger.ts";
 import { flushed, type InstanceRun, takeStep } from "./run-steps.ts";
 
@@ -81,7 +80,8 @@ async function takeAll(
 ): Promise<void> {
   let copies: boolean | undefined;
   const wanted = ({ condition }: PlannedStep): boolean => {
-    if (condition === undefined) return true;
+    // Which of them are to be replaced is looked at for each.
+    if (condition === undefined || condition === "cpi_cannot_change_named_disk") return true;
     if (condition !== "cpi_cannot_change_disk") return false;
     // Decided once: what follows makes the disk fit.
     copies ??= !diskWasChanged(ledger.instance, plan);
@@ -104,10 +104,7 @@ async function removeUnusable(
   ledger: Ledger,
   context: FlowContext,
 ): Promise<void> {
-  const cause = causeOf(error);
-  const ofAgent =
-    cause instanceof AgentSilent || cause instanceof AgentRefused || cause instanceof WrongAgent;
-  if (!ofAgent || context.settings.keepUnreachableVms || context.signal.aborted) return;
+  if (!isOfAgent(error) || context.settings.keepUnreachableVms || context.signal.aborted) return;
   const vm = ledger.instance && newVm(ledger.instance);
   if (vm === undefined || vm.ready) return;
   const gone: InstanceRun = { ...run, goal: { ...run.goal, desired: undefined } };

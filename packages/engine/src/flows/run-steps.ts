@@ -1,3 +1,4 @@
+import { AgentSilent } from "../agents/agent.ts";
 import { CpiLost } from "../clouds/cloud.ts";
 import type { Writes } from "../journal/writes.ts";
 import type { AuditEvent } from "../model/audit-event.ts";
@@ -123,7 +124,7 @@ async function carryOut<S>(step: Step<S>, begun: Begun, taking: Taking<S>): Prom
   if (begun.journaled === undefined) {
     if (begun.invalidate !== undefined) ledger.write(begun.invalidate);
     if (step.kind !== "record") await ledger.flush();
-    return noteOutcome(await begun.run(context), taking);
+    return noteOutcome(await runThrough(step, begun, taking), taking);
   }
   const { journal } = context;
   const key = { taskId: journal.taskId, number: journal.newNumber() };
@@ -136,10 +137,10 @@ async function carryOut<S>(step: Step<S>, begun: Begun, taking: Taking<S>): Prom
   });
   let outcome: Outcome;
   try {
-    outcome = await begun.run(context);
+    outcome = await runThrough(step, begun, taking);
   } catch (error) {
     // Whether a lost or interrupted call was carried out is not known: the intent stays open, to be settled.
-    const unknown = error instanceof CpiLost || context.signal.aborted;
+    const unknown = error instanceof CpiLost || error instanceof AgentSilent || context.signal.aborted;
     if (!unknown) {
       ledger.close(key);
       if (begun.invalidate !== undefined) ledger.write(begun.invalidate);
@@ -149,6 +150,36 @@ async function carryOut<S>(step: Step<S>, begun: Begun, taking: Taking<S>): Prom
   }
   ledger.close(key);
   noteOutcome(outcome, taking);
+}
+
+/** How often a CPI is asked again that something outside has ended in the middle of a step. */
+const MOST_KILLED = 3;
+
+/**
+ * The work of a step. A CPI that was killed meanwhile has done it or not: that is found out at once, as after a crash of
+ * the Director, and the step goes on. What cannot be found out stays as it is, and fails the step.
+ */
+async function runThrough<S>(step: Step<S>, begun: Begun, { context, label }: Taking<S>): Promise<Outcome> {
+  let work = () => begun.run(context);
+  for (let killed = 1; ; killed++) {
+    try {
+      return await work();
+    } catch (error) {
+      const known = !(error instanceof CpiLost) || error.killedBy === undefined;
+      if (known || context.signal.aborted || killed > MOST_KILLED) throw error;
+      const { method, message, killedBy, cause } = error;
+      context.warn?.(
+        `'${label}', ${step.name}: the CPI was ended from outside (${killedBy}) in '${method}'; the Director finds out what became of it`,
+      );
+      // What is not journaled is harmless twice.
+      if (begun.journaled === undefined) continue;
+      work = async () => {
+        const settled = await begun.settle(context);
+        if (settled.how === "done") return settled.outcome;
+        throw new CpiLost(method, message, { cause });
+      };
+    }
+  }
 }
 
 function noteOutcome<S>(

@@ -1,4 +1,4 @@
-import type { DiskCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
+import type { DiskCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
@@ -15,7 +15,7 @@ import { BadWrite, InstanceHolds } from "./errors.ts";
 
 /** A resource in the cloud that no record names. Shown to the operator, never deleted by itself. */
 export interface Stray {
-  readonly kind: "vm" | "disk" | "stemcell";
+  readonly kind: "vm" | "disk" | "stemcell" | "snapshot";
   readonly cpi: string;
   readonly requestId: string;
   readonly about: string;
@@ -25,6 +25,16 @@ export interface Stray {
 }
 
 export type NewStemcell = Omit<StemcellRecord, "id"> & { readonly digest: string };
+
+export interface NewSnapshot {
+  readonly cid: SnapshotCid;
+  readonly cpi: string;
+  readonly disk: DiskCid;
+  readonly clean: boolean;
+  readonly createdAt: number;
+  /** That has asked for it. */
+  readonly task: number;
+}
 
 /** What the outcome of a step changes in the records. */
 export interface Writes {
@@ -44,7 +54,9 @@ export interface Writes {
   removeVm(cid: VmCid): void;
   /** The VM is left to the clean-up, with its addresses. */
   orphanVm(cid: VmCid): void;
-  addDisk(disk: Pick<DiskRecord, "cid" | "size" | "cloudProperties" | "cpi" | "active" | "createdAt">): void;
+  addDisk(
+    disk: Pick<DiskRecord, "cid" | "name" | "size" | "cloudProperties" | "cpi" | "active" | "createdAt">,
+  ): void;
   updateDisk(
     cid: DiskCid,
     change: Partial<{
@@ -56,7 +68,7 @@ export interface Writes {
       mounted: boolean;
     }>,
   ): void;
-  /** `cid` becomes the active disk of its instance, the one before it inactive. */
+  /** `cid` becomes the active disk of its instance and name, the one before it inactive. */
   switchDisk(cid: DiskCid): void;
   /** Out of the instance, into the orphan list. The only way a disk leaves an instance. */
   orphanDisk(cid: DiskCid): void;
@@ -79,6 +91,8 @@ export interface Writes {
   /** Deleted from the cloud, so out of the orphan list. */
   removeOrphanDisk(cid: DiskCid): void;
   removeOrphanedVm(cid: VmCid): void;
+  addSnapshot(snapshot: NewSnapshot): void;
+  removeSnapshot(cid: SnapshotCid, cpi: string): void;
 }
 
 /** What writes change beside the instance itself. */
@@ -90,6 +104,8 @@ export interface Effects {
   readonly removeStemcells: readonly { readonly cid: StemcellCid; readonly cpi: string }[];
   readonly removeOrphanDisks: readonly DiskCid[];
   readonly removeOrphanedVms: readonly VmCid[];
+  readonly addSnapshots: readonly NewSnapshot[];
+  readonly removeSnapshots: readonly { readonly cid: SnapshotCid; readonly cpi: string }[];
 }
 
 export const NO_EFFECTS: Effects = {
@@ -100,6 +116,8 @@ export const NO_EFFECTS: Effects = {
   removeStemcells: [],
   removeOrphanDisks: [],
   removeOrphanedVms: [],
+  addSnapshots: [],
+  removeSnapshots: [],
 };
 
 export interface Written {
@@ -159,8 +177,8 @@ export function applyWrites(
     },
     updateDisk: (cid, over) => replaceDisk(disk(cid), { ...disk(cid), ...defined(over) }),
     switchDisk: (cid) => {
-      disk(cid);
-      change({ disks: onlyActive(instance().disks, cid) });
+      const { name } = disk(cid);
+      change({ disks: onlyActive(instance().disks, cid, (one) => one.name === name) });
     },
     orphanDisk: (cid) => {
       const gone = disk(cid);
@@ -196,6 +214,12 @@ export function applyWrites(
     removeOrphanedVm: (cid) => {
       also = { ...also, removeOrphanedVms: [...also.removeOrphanedVms, cid] };
     },
+    addSnapshot: (snapshot) => {
+      also = { ...also, addSnapshots: [...also.addSnapshots, snapshot] };
+    },
+    removeSnapshot: (cid, cpi) => {
+      also = { ...also, removeSnapshots: [...also.removeSnapshots, { cid, cpi }] };
+    },
   });
   return { instance: now, effects: also };
 }
@@ -211,8 +235,11 @@ const nextId = (all: readonly { readonly id: number }[]): number =>
 const onlyActive = <T extends { readonly cid: string; readonly active: boolean }>(
   all: readonly T[],
   cid: string,
+  among: (one: T) => boolean = () => true,
 ): readonly T[] =>
-  all.map((one) => (one.active === (one.cid === cid) ? one : { ...one, active: one.cid === cid }));
+  all.map((one) =>
+    one.active === (one.cid === cid) || !among(one) ? one : { ...one, active: one.cid === cid },
+  );
 
 const withoutVm = ({ vms, disks }: InstanceRecord, cid: VmCid): Pick<InstanceRecord, "vms" | "disks"> => ({
   vms: vms.filter((one) => one.cid !== cid),

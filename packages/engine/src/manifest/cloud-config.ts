@@ -3,14 +3,15 @@ import { type Fields, fieldsOf, MISSING, mapsOf, unique, WRONG_TYPE } from "../d
 import type { PlanProblem } from "../documents/problems.ts";
 import { newReport, type Report } from "../documents/problems.ts";
 import { kindOf, own } from "../documents/tree.ts";
-import { canonical } from "./canonical.ts";
+import { canonical, checkWord } from "./canonical.ts";
 import { readNetwork } from "./cloud-networks.ts";
 import { checkCompilation } from "./compilation.ts";
 import type { CloudConfig } from "./model.ts";
 
 export type ParsedCloudConfig =
   | { readonly ok: true; readonly cloudConfig: CloudConfig }
-  | { readonly ok: false; readonly problems: readonly PlanProblem[] };
+  /** `partly`: what could be read nevertheless. */
+  | { readonly ok: false; readonly problems: readonly PlanProblem[]; readonly partly: CloudConfig };
 
 const BAD_MANIFEST = 440001;
 const BAD_MERGE = 570000;
@@ -30,7 +31,9 @@ export function parseCloudConfig(values: readonly unknown[]): ParsedCloudConfig 
   const report = newReport();
   const merged = mergeConfigs(report, values);
   const cloudConfig = readCloudConfig(report, merged, values.length > 0);
-  return report.problems.length > 0 ? { ok: false, problems: report.problems } : { ok: true, cloudConfig };
+  return report.problems.length > 0
+    ? { ok: false, problems: report.problems, partly: cloudConfig }
+    : { ok: true, cloudConfig };
 }
 
 interface Merged {
@@ -141,6 +144,7 @@ const some =
 
 function readNamed(fields: Fields): Named | undefined {
   const name = fields.needText("name", "Give it a name.");
+  if (name !== undefined) checkWord(fields, name);
   const cloudProperties = fields.object("cloud_properties") ?? {};
   return name === undefined ? undefined : { name, where: fields.at("name"), cloudProperties };
 }

@@ -1,7 +1,7 @@
 import { type Fields, mapsOf } from "../documents/fields.ts";
 import { type Report, shown } from "../documents/problems.ts";
 import { own } from "../documents/tree.ts";
-import { canonicalProblem } from "./canonical.ts";
+import { canonicalProblem, checkWord } from "./canonical.ts";
 import { readManualSubnets } from "./manual-subnets.ts";
 import type { CloudNetwork, DynamicNetwork, VipNetwork } from "./model.ts";
 import { checkAllOrNone, readDns, readRanges, readSubnetAzs } from "./subnet-fields.ts";
@@ -17,6 +17,7 @@ export function readNetwork(
   zones: ReadonlySet<string>,
 ): CloudNetwork | undefined {
   const name = fields.needText("name", "Give the network a name.");
+  if (name !== undefined) checkWord(fields, name);
   const why = name === undefined ? undefined : canonicalProblem(name);
   if (why !== undefined) {
     fields.wrong(

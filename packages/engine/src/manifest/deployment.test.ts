@@ -88,7 +88,7 @@ describe("a manifest", () => {
     );
     expect(manifest.releases).toEqual([{ name: "demo", version: "1.1" }]);
     expect(manifest.stemcells[0]?.version).toBe("12");
-    expect(manifest.groups[0]?.jobs).toEqual([{ name: "web", release: "demo" }]);
+    expect(manifest.groups[0]?.jobs).toMatchObject([{ name: "web", release: "demo" }]);
     expect(manifest.groups[0]?.persistentDisk).toBeUndefined();
   });
 
@@ -99,6 +99,8 @@ describe("a manifest", () => {
 });
 
 const WEB = "/instance_groups/name=web";
+const DB = "/instance_groups/name=db";
+const DATA = { name: "data", type: "d" };
 const web = (rest: string) => `instance_groups[web].${rest}`;
 
 describe("a mistake is reported at its place, with upstream's number", () => {
@@ -108,6 +110,8 @@ describe("a mistake is reported at its place, with upstream's number", () => {
     ["/name", "", "name", 40000],
     ["/name", true, "name", 40000],
     ["/name", "a b", "name", 40005],
+    ["/name", ".a", "name", 40005],
+    ["/name", `a${"b".repeat(255)}`, "name", 40005],
     ["/name", "7up", "name", 420001],
     ["/releases", undefined, "releases", 40001],
     [
@@ -128,6 +132,11 @@ describe("a mistake is reported at its place, with upstream's number", () => {
     ["/stemcells/0/os", undefined, "stemcells[default].os", 40001],
     ["/stemcells/0/name?", "x", "stemcells[default].name", 50006],
     ["/stemcells/-", { alias: "default", os: "x", version: "1" }, "stemcells[default]", 50005],
+    [`${WEB}/name`, "../db", "instance_groups[../db].name", 40005],
+    [`${WEB}/name`, "d b", "instance_groups[d b].name", 40005],
+    [`${WEB}/name`, "a/b", "instance_groups[a/b].name", 40005],
+    [`${WEB}/name`, "a\nb", "instance_groups[a?b].name", 40005],
+    [`${WEB}/jobs`, [{ name: "../x", release: "a" }], web("jobs[../x].name"), 40005],
     ["/update", undefined, "update", 40001],
     ["/update", null, "update", 40000],
     ["/update/canaries", undefined, "update.canaries", 40001],
@@ -145,7 +154,9 @@ describe("a mistake is reported at its place, with upstream's number", () => {
     ["/resource_pools?", [], "resource_pools", 190014],
     ["/networks?", [], "networks", 190014],
     ["/jobs?", [], "jobs", 190014],
-    ["/addons?", [{ name: "x" }], "addons", 190014],
+    ["/addons?", [{ jobs: [] }], "addons[0].name", 40001],
+    ["/addons?", [{ name: "x", include: { deployments: ["a"] } }], "addons[x].include.deployments", 530006],
+    ["/addons?", [{ name: "x", jobs: [{ name: "j", release: "r" }] }], "addons[x].jobs[j].release", 530002],
     ["/instance_groups", { web: {} }, "instance_groups", 40000],
     [`${WEB}/name`, undefined, "instance_groups[0].name", 40001],
     ["/instance_groups/name=db/name", "WEB", "instance_groups[WEB].name", 190006],
@@ -165,7 +176,12 @@ describe("a mistake is reported at its place, with upstream's number", () => {
     [`${WEB}/persistent_disk?`, -1, web("persistent_disk"), 140013],
     [`${WEB}/persistent_disk?`, "10G", web("persistent_disk"), 40000],
     ["/instance_groups/name=db/persistent_disk?", 1, "instance_groups[db].persistent_disk", 140013],
-    [`${WEB}/persistent_disks?`, [], web("persistent_disks"), 140013],
+    [`${DB}/persistent_disks?`, [], "instance_groups[db].persistent_disk_type", 140013],
+    [`${WEB}/persistent_disks?`, "data", web("persistent_disks"), 40000],
+    [`${WEB}/persistent_disks?`, [{ type: "d" }], web("persistent_disks[0].name"), 40001],
+    [`${WEB}/persistent_disks?`, [{ name: "data" }], web("persistent_disks[0].type"), 40001],
+    [`${WEB}/persistent_disks?`, [{ name: "../x", type: "d" }], web("persistent_disks[0].name"), 140013],
+    [`${WEB}/persistent_disks?`, [DATA, DATA], web("persistent_disks[1]"), 140013],
     [`${WEB}/networks`, [], web("networks"), 140009],
     [`${WEB}/networks`, undefined, web("networks"), 140009],
     [`${WEB}/networks/0/name`, undefined, web("networks[0].name"), 40001],
@@ -178,6 +194,12 @@ describe("a mistake is reported at its place, with upstream's number", () => {
     [`${WEB}/networks/0/static_ips?`, ["0.0.0.0/0"], web("networks[0].static_ips[0]"), 150009],
     [`${WEB}/networks/0/static_ips?`, ["10.4.0.1", "10.4.0.0/30"], web("networks[0].static_ips[1]"), 150009],
     [`${WEB}/networks/0/nic_group?`, 1, web("networks[0].nic_group"), 40005],
+    [
+      `${WEB}/jobs`,
+      [{ name: "j", release: "r", custom_provider_definitions: ["side"] }],
+      web("jobs[j].custom_provider_definitions[0]"),
+      40000,
+    ],
     [`${WEB}/update?`, { canaries: "x" }, web("update.canaries"), 40000],
     [`${WEB}/lifecycle?`, "daemon", web("lifecycle"), 140011],
     [`${WEB}/env?`, null, web("env"), 40000],

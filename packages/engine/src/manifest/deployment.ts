@@ -1,16 +1,20 @@
 import { isObject } from "@slipway/protocol/schema/json";
-import { type Fields, fieldsOf, MISSING, mapsOf, unique, WRONG_VALUE } from "../documents/fields.ts";
+import { type Fields, fieldsOf, MISSING, mapsOf, unique } from "../documents/fields.ts";
 import type { PlanProblem } from "../documents/problems.ts";
 import { newReport, type Report, shown } from "../documents/problems.ts";
 import { kindOf, type Tree } from "../documents/tree.ts";
-import { canonical, canonicalProblem } from "./canonical.ts";
+import { readAddons } from "./addons.ts";
+import { canonical, canonicalProblem, checkIdentifier } from "./canonical.ts";
+import { readExportedFrom } from "./exported-from.ts";
 import { readGroup } from "./instance-group.ts";
 import type { InstanceGroup, Manifest, ManifestStemcell, UpdatePolicy } from "./model.ts";
+import { withTmpfs } from "./tmpfs.ts";
 import { FALLBACK, readDeploymentUpdate } from "./update-policy.ts";
 
 export type ParsedManifest =
   | { readonly ok: true; readonly manifest: Manifest }
-  | { readonly ok: false; readonly problems: readonly PlanProblem[] };
+  /** `partly`: what could be read nevertheless, to look for more mistakes in. */
+  | { readonly ok: false; readonly problems: readonly PlanProblem[]; readonly partly?: Manifest };
 
 export interface ManifestDefaults {
   /** The Director's `default_update_vm_strategy`. */
@@ -26,6 +30,7 @@ const DUPLICATE_ALIAS = 50005;
 const NAME_AND_OS = 50006;
 const INVALID_CANONICAL = 420001;
 const BAD_FEATURES = 560001;
+const INCOMPATIBLE_FEATURES = 210001;
 
 const CLOUD_CONFIG_KEYS = ["vm_types", "vm_extensions", "azs", "disk_types", "compilation"];
 const OLD_KEYS: Readonly<Record<string, string>> = {
@@ -34,8 +39,6 @@ const OLD_KEYS: Readonly<Record<string, string>> = {
   jobs: "Use instance_groups.",
   resource_pools: "Use vm_types in the cloud config and vm_type in the group.",
 };
-
-const IDENTIFIER = /^[-0-9A-Za-z_+.]+$/;
 
 /** Checks a deployment manifest v2. All mistakes are reported at once, in the order of the document's sections. */
 export function parseManifest(value: unknown, defaults: ManifestDefaults = {}): ParsedManifest {
@@ -51,11 +54,12 @@ export function parseManifest(value: unknown, defaults: ManifestDefaults = {}): 
       "Send a deployment manifest: name, releases, stemcells, update, instance_groups.",
     );
   }
-  if (manifest === undefined || report.problems.length > 0) return { ok: false, problems: report.problems };
+  if (manifest === undefined) return { ok: false, problems: report.problems };
+  if (report.problems.length > 0) return { ok: false, problems: report.problems, partly: manifest };
   return { ok: true, manifest };
 }
 
-function readManifest(report: Report, value: Tree, defaults: ManifestDefaults): Manifest | undefined {
+function readManifest(report: Report, value: Tree, defaults: ManifestDefaults): Manifest {
   const top = fieldsOf(report, value, "");
   const name = readName(report, top);
   refuseOtherKeys(top);
@@ -64,21 +68,27 @@ function readManifest(report: Report, value: Tree, defaults: ManifestDefaults): 
   const stemcells = readStemcells(report, top);
   const update = readUpdateSection(report, top, defaults);
   const groups = readGroups(report, top, update, releases);
-  refuseAddons(top);
+  const addons = readAddons(
+    report,
+    top.list("addons"),
+    "addons",
+    "deployment",
+    new Set(releases.map((release) => release.name)),
+  );
   top.list("variables");
-  top.object("properties");
   const tags = top.object("tags") ?? {};
-  return name === undefined
-    ? undefined
-    : {
-        name,
-        stemcells,
-        releases: releases.map(({ name: release, version }) => ({ name: release, version })),
-        update,
-        groups,
-        tags,
-        features,
-      };
+  return {
+    // Without one there is a problem, and no whole manifest.
+    name: name ?? "",
+    stemcells,
+    releases: releases.map(({ where: _, ...release }) => release),
+    update,
+    groups: groups.map((group) => withTmpfs(group, features.useTmpfsConfig)),
+    tags,
+    properties: top.object("properties") ?? {},
+    features,
+    addons,
+  };
 }
 
 function readName(report: Report, top: Fields): string | undefined {
@@ -97,16 +107,6 @@ function readName(report: Report, top: Fields): string | undefined {
   return name;
 }
 
-function checkIdentifier(report: Report, name: string, where: string): void {
-  if (IDENTIFIER.test(name)) return;
-  report.add(
-    WRONG_VALUE,
-    where,
-    `'${shown(name)}' has characters that a name must not have`,
-    "Use letters, digits and - _ + . only.",
-  );
-}
-
 function refuseOtherKeys(top: Fields): void {
   for (const key of CLOUD_CONFIG_KEYS) {
     if (top.has(key)) {
@@ -123,25 +123,32 @@ function refuseOtherKeys(top: Fields): void {
   }
 }
 
-function refuseAddons(top: Fields): void {
-  const addons = top.list("addons");
-  if (addons === undefined || addons.length === 0) return;
-  top.wrong(INVALID_PROPERTY, "addons", "addons are not supported yet", "Remove the section.");
-}
-
 function readFeatures(report: Report, top: Fields): Manifest["features"] {
   const map = top.object("features");
   if (map === undefined) return { randomizeAzPlacement: false };
   const features = fieldsOf(report, map, "features");
-  const flags = [
-    "use_dns_addresses",
-    "use_short_dns_addresses",
-    "use_link_dns_names",
-    "converge_variables",
-    "use_tmpfs_config",
-  ];
-  for (const flag of flags) features.flag(flag, BAD_FEATURES);
-  return { randomizeAzPlacement: features.flag("randomize_az_placement", BAD_FEATURES) ?? false };
+  const flag = (key: string) => features.flag(key, BAD_FEATURES);
+  flag("converge_variables");
+  const byLink = flag("use_link_dns_names");
+  /** Names of links are short names, and names are of no use where addresses are wanted. */
+  const withLinks = (key: string) => {
+    const given = flag(key);
+    if (byLink && given === false)
+      features.wrong(
+        INCOMPATIBLE_FEATURES,
+        key,
+        `cannot enable \`use_link_dns_names\` when \`${key}\` is explicitly disabled`,
+        "Remove one of the two.",
+      );
+    return given ?? byLink;
+  };
+  return {
+    randomizeAzPlacement: flag("randomize_az_placement") ?? false,
+    useDnsAddresses: withLinks("use_dns_addresses"),
+    useShortDnsAddresses: withLinks("use_short_dns_addresses"),
+    useLinkDnsNames: byLink,
+    useTmpfsConfig: flag("use_tmpfs_config"),
+  };
 }
 
 function readReleases(report: Report, top: Fields) {
@@ -157,7 +164,8 @@ function readReleases(report: Report, top: Fields) {
     const version = fields.needText("version", "Give a version, or latest.");
     if (name === undefined || version === undefined) return [];
     checkIdentifier(report, name, fields.at("name"));
-    return [{ name, version, where: fields.where }];
+    const exportedFrom = readExportedFrom(report, fields);
+    return [{ name, version, ...(exportedFrom.length > 0 && { exportedFrom }), where: fields.where }];
   });
   unique(report, DUPLICATE_RELEASE, releases);
   return releases;

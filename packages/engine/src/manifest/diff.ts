@@ -1,6 +1,6 @@
 import { isObject } from "@slipway/protocol/schema/json";
 import { Document } from "yaml";
-import { fingerprint, newMap, own, type Tree } from "../documents/tree.ts";
+import { newMap, own, type Printer, printer, type Tree } from "../documents/tree.ts";
 import { yamlOptions } from "../documents/yaml.ts";
 import { redact } from "./redact.ts";
 
@@ -39,7 +39,8 @@ export function diffManifests(
   const show = (value: unknown) => (options.redact ? redact(value) : value);
   const old = isObject(before) ? before : newMap();
   const now = isObject(after) ? after : newMap();
-  return inSections(diffMaps({ real: old, shown: show(old) }, { real: now, shown: show(now) }, 0));
+  const comparison = new Comparison(printer());
+  return inSections(comparison.maps({ real: old, shown: show(old) }, { real: now, shown: show(now) }, 0));
 }
 
 /** A value, and how it is shown. */
@@ -59,47 +60,8 @@ const part = (two: Two, key: string): Two => ({
   shown: isObject(two.shown) ? (own(two.shown, key) ?? null) : null,
 });
 
-function diffMaps(before: Two, after: Two, level: number): Line[] {
-  const keys = new Set([...Object.keys(before.real as Tree), ...Object.keys(after.real as Tree)]);
-  return [...keys].flatMap((key) => diffKey(key, part(before, key), part(after, key), level));
-}
-
-function diffKey(key: string, before: Two, after: Two, level: number): Line[] {
-  if (fingerprint(before.real) === fingerprint(after.real)) return [];
-  if (before.real === null) return yamlLines(pair(key, after.shown), level, "added");
-  if (after.real === null) return yamlLines(pair(key, before.shown), level, "removed");
-  const nested =
-    Array.isArray(before.real) && Array.isArray(after.real)
-      ? diffLists(itemsOf(before), itemsOf(after), level)
-      : isObject(before.real) && isObject(after.real)
-        ? diffMaps(before, after, level + 1)
-        : undefined;
-  if (nested === undefined) {
-    return [
-      ...yamlLines(pair(key, before.shown), level, "removed"),
-      ...yamlLines(pair(key, after.shown), level, "added"),
-    ];
-  }
-  return nested.length === 0 ? [] : [{ level, text: `${keyText(key)}:`, status: null }, ...nested];
-}
-
-const pair = (key: string, value: unknown): Tree => {
-  const map = newMap();
-  map[key] = value;
-  return map;
-};
-
 interface Item extends Two {
   readonly print: string;
-}
-
-function itemsOf(list: Two): Item[] {
-  const shown = Array.isArray(list.shown) ? (list.shown as readonly unknown[]) : [];
-  return (list.real as readonly unknown[]).map((real, i) => ({
-    real,
-    shown: shown[i],
-    print: fingerprint(real),
-  }));
 }
 
 const without = (items: readonly Item[], others: readonly Item[]): Item[] => {
@@ -107,37 +69,87 @@ const without = (items: readonly Item[], others: readonly Item[]): Item[] => {
   return items.filter((item) => !known.has(item.print));
 };
 
-function diffLists(before: readonly Item[], after: readonly Item[], level: number): Line[] {
-  const added = without(after, before);
-  const removed = without(before, after);
-  const all = [...added, ...removed].filter((item) => item.real !== null);
-  const key = ["name", "range"].find((name) => all.every((item) => identity(item, name) !== undefined));
-  const old = new Map<string, Item>();
-  for (const item of removed) {
-    const id = key === undefined ? undefined : identity(item, key);
-    if (id !== undefined && !old.has(id)) old.set(id, item);
+/** Of two documents, each part of which is printed once. */
+class Comparison {
+  readonly #print: Printer;
+
+  constructor(print: Printer) {
+    this.#print = print;
   }
-  const matched = new Set<string>();
-  const lines = added.flatMap((item) => {
-    const id = key === undefined ? undefined : identity(item, key);
-    const was = id === undefined ? undefined : old.get(id);
-    if (key === undefined || id === undefined || was === undefined) {
-      return yamlLines([item.shown], level, "added");
+
+  maps(before: Two, after: Two, level: number): Line[] {
+    const keys = new Set([...Object.keys(before.real as Tree), ...Object.keys(after.real as Tree)]);
+    return [...keys].flatMap((key) => this.#key(key, part(before, key), part(after, key), level));
+  }
+
+  #key(key: string, before: Two, after: Two, level: number): Line[] {
+    if (this.#print(before.real) === this.#print(after.real)) return [];
+    if (before.real === null) return yamlLines(pair(key, after.shown), level, "added");
+    if (after.real === null) return yamlLines(pair(key, before.shown), level, "removed");
+    const nested =
+      Array.isArray(before.real) && Array.isArray(after.real)
+        ? this.#lists(this.#items(before), this.#items(after), level)
+        : isObject(before.real) && isObject(after.real)
+          ? this.maps(before, after, level + 1)
+          : undefined;
+    if (nested === undefined) {
+      return [
+        ...yamlLines(pair(key, before.shown), level, "removed"),
+        ...yamlLines(pair(key, after.shown), level, "added"),
+      ];
     }
-    old.delete(id);
-    matched.add(was.print);
-    const nested = diffMaps(was, item, level + 1);
-    const head = pair(key, isObject(item.shown) ? own(item.shown, key) : id);
-    return nested.length === 0 ? [] : [...yamlLines([head], level, null), ...nested];
-  });
-  const gone = removed.filter((item) => !matched.has(item.print)).map((item) => item.shown);
-  return gone.length === 0 ? lines : [...lines, ...yamlLines(gone, level, "removed")];
+    return nested.length === 0 ? [] : [{ level, text: `${keyText(key)}:`, status: null }, ...nested];
+  }
+
+  #items(list: Two): Item[] {
+    const shown = Array.isArray(list.shown) ? (list.shown as readonly unknown[]) : [];
+    return (list.real as readonly unknown[]).map((real, i) => ({
+      real,
+      shown: shown[i],
+      print: this.#print(real),
+    }));
+  }
+
+  #lists(before: readonly Item[], after: readonly Item[], level: number): Line[] {
+    const added = without(after, before);
+    const removed = without(before, after);
+    const all = [...added, ...removed].filter((item) => item.real !== null);
+    const key = ["name", "range"].find((name) =>
+      all.every((item) => this.#identity(item, name) !== undefined),
+    );
+    const old = new Map<string, Item>();
+    for (const item of removed) {
+      const id = key === undefined ? undefined : this.#identity(item, key);
+      if (id !== undefined && !old.has(id)) old.set(id, item);
+    }
+    const matched = new Set<string>();
+    const lines = added.flatMap((item) => {
+      const id = key === undefined ? undefined : this.#identity(item, key);
+      const was = id === undefined ? undefined : old.get(id);
+      if (key === undefined || id === undefined || was === undefined) {
+        return yamlLines([item.shown], level, "added");
+      }
+      old.delete(id);
+      matched.add(was.print);
+      const nested = this.maps(was, item, level + 1);
+      const head = pair(key, isObject(item.shown) ? own(item.shown, key) : id);
+      return nested.length === 0 ? [] : [...yamlLines([head], level, null), ...nested];
+    });
+    const gone = removed.filter((item) => !matched.has(item.print)).map((item) => item.shown);
+    return gone.length === 0 ? lines : [...lines, ...yamlLines(gone, level, "removed")];
+  }
+
+  #identity(item: Item, key: string): string | undefined {
+    const value = isObject(item.real) ? own(item.real, key) : undefined;
+    return value === undefined || value === null || value === false ? undefined : this.#print(value);
+  }
 }
 
-function identity(item: Item, key: string): string | undefined {
-  const value = isObject(item.real) ? own(item.real, key) : undefined;
-  return value === undefined || value === null || value === false ? undefined : fingerprint(value);
-}
+const pair = (key: string, value: unknown): Tree => {
+  const map = newMap();
+  map[key] = value;
+  return map;
+};
 
 function yamlLines(value: unknown, level: number, status: DiffStatus): Line[] {
   return yamlText(value)

@@ -3,7 +3,7 @@ import * as v from "valibot";
 import { type Fields, fieldsOf, mapsOf, unique } from "../documents/fields.ts";
 import { type Report, shown } from "../documents/problems.ts";
 import { groupName } from "../model/names.ts";
-import { canonicalProblem } from "./canonical.ts";
+import { canonicalProblem, checkIdentifier } from "./canonical.ts";
 import { MOST_INSTANCES, readGroupNetworks } from "./group-networks.ts";
 import type { InstanceGroup, UpdatePolicy } from "./model.ts";
 import { overlay, readUpdate } from "./update-policy.ts";
@@ -17,6 +17,7 @@ const INVALID_AZS = 140016;
 const INVALID_RESOURCES = 190019;
 const OLD_KEY = 190014;
 
+const CUSTOM = "custom_provider_definitions";
 const OLD_KEYS: Readonly<Record<string, string>> = {
   template: "Use jobs.",
   templates: "Use jobs.",
@@ -44,11 +45,11 @@ export function readGroup(
   const vm = readVm(report, fields);
   const stemcell = fields.needText("stemcell", "Give the alias of an entry of stemcells.");
   const persistentDisk = readDisk(fields);
+  const persistentDisks = readNamedDisks(report, fields);
   const networks = readGroupNetworks(report, fields);
   const ownUpdate = fields.object("update");
   const migratedFrom = readMigratedFrom(report, fields);
   const lifecycle = fields.oneOf("lifecycle", ["service", "errand"], INVALID_LIFECYCLE) ?? "service";
-  fields.object("properties");
   const group = {
     instances: instances ?? 0,
     azs,
@@ -56,6 +57,7 @@ export function readGroup(
     ...vm,
     stemcell: stemcell ?? "",
     persistentDisk,
+    ...(persistentDisks.length > 0 && { persistentDisks }),
     networks,
     update:
       ownUpdate === undefined
@@ -65,6 +67,7 @@ export function readGroup(
     env: fields.object("env") ?? {},
     tags: fields.object("tags") ?? {},
     jobs,
+    properties: fields.object("properties") ?? {},
   };
   return name === undefined ? undefined : { name, ...group };
 }
@@ -81,6 +84,7 @@ function readName(report: Report, fields: Fields): InstanceGroup["name"] | undef
       "Choose another name.",
     );
   }
+  checkIdentifier(report, name, fields.at("name"));
   const branded = v.safeParse(groupName, name);
   return branded.success ? branded.output : undefined;
 }
@@ -102,9 +106,14 @@ function readJobs(report: Report, fields: Fields, releases: ReadonlySet<string>)
   const items = fields.needList("jobs", "List the jobs; without any, write jobs: [].");
   const jobs = mapsOf(report, items, fields.at("jobs")).flatMap((job) => {
     const name = job.needText("name", "Give the job's name.");
+    if (name !== undefined) checkIdentifier(report, name, job.at("name"));
     const release = job.needText("release", "Name the release the job comes from.");
-    for (const key of ["properties", "consumes", "provides"]) job.object(key);
-    job.list("custom_provider_definitions");
+    const given = {
+      properties: job.object("properties"),
+      consumes: job.object("consumes") ?? {},
+      provides: job.object("provides") ?? {},
+      customProviders: mapsOf(report, job.list(CUSTOM), job.at(CUSTOM)).map(({ map }) => map as JsonObject),
+    };
     if (release !== undefined && !releases.has(release)) {
       job.wrong(
         UNKNOWN_RELEASE,
@@ -113,10 +122,10 @@ function readJobs(report: Report, fields: Fields, releases: ReadonlySet<string>)
         "Add it to the manifest's releases, or correct the name.",
       );
     }
-    return name === undefined || release === undefined ? [] : [{ name, release, where: job.where }];
+    return name === undefined || release === undefined ? [] : [{ name, release, ...given, where: job.where }];
   });
   unique(report, INVALID_JOBS, jobs);
-  return jobs.map(({ name, release }) => ({ name, release }));
+  return jobs.map(({ where: _, ...job }) => job);
 }
 
 function readVm(
@@ -150,23 +159,12 @@ function readResources(report: Report, fields: Fields): InstanceGroup["vmResourc
 }
 
 function readDisk(fields: Fields): InstanceGroup["persistentDisk"] {
-  if (fields.has("persistent_disks")) {
-    fields.wrong(
-      INVALID_DISK,
-      "persistent_disks",
-      "several named disks are not supported yet",
-      "Use persistent_disk_type or persistent_disk.",
-    );
-    return undefined;
-  }
-  if (fields.has("persistent_disk") && fields.has("persistent_disk_type")) {
-    fields.wrong(
-      INVALID_DISK,
-      "persistent_disk",
-      "both persistent_disk and persistent_disk_type are given",
-      "Keep one of them.",
-    );
-  }
+  const given = ["persistent_disk", "persistent_disk_type", "persistent_disks"].filter((key) =>
+    fields.has(key),
+  );
+  const [first = "", second] = given;
+  if (second !== undefined)
+    fields.wrong(INVALID_DISK, first, `both ${first} and ${second} are given`, "Keep one of them.");
   const type = fields.text("persistent_disk_type");
   const size = fields.whole("persistent_disk");
   if (size !== undefined && size < 0) {
@@ -175,6 +173,27 @@ function readDisk(fields: Fields): InstanceGroup["persistentDisk"] {
   }
   if (type !== undefined) return { type };
   return size === undefined || size === 0 ? undefined : { size };
+}
+
+const LINK = /^[\w-][\w.-]{0,254}$/;
+
+/** Their names are names of links on the VM. */
+function readNamedDisks(report: Report, fields: Fields): NonNullable<InstanceGroup["persistentDisks"]> {
+  const entries = mapsOf(report, fields.list("persistent_disks"), fields.at("persistent_disks"), null);
+  const disks = entries.flatMap((entry) => {
+    const name = entry.needText("name", "Give the disk a name: jobs find it under that name.");
+    const type = entry.needText("type", "Name one of the cloud config's disk_types.");
+    if (name !== undefined && !LINK.test(name))
+      entry.wrong(
+        INVALID_DISK,
+        "name",
+        `'${shown(name)}' has characters that the name of a disk must not have`,
+        "Use letters, digits and - _ . only, and no . first.",
+      );
+    return name === undefined || type === undefined ? [] : [{ name, type, where: entry.where }];
+  });
+  unique(report, INVALID_DISK, disks);
+  return disks.map(({ name, type }) => ({ name, type }));
 }
 
 function readMigratedFrom(report: Report, fields: Fields): InstanceGroup["migratedFrom"] {

@@ -1,15 +1,46 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { GroupName } from "../model/names.ts";
+import type { Addon } from "./addons.ts";
 
 /** A deployment manifest v2, checked, with every default in its place. */
 export interface Manifest {
   readonly name: string;
   readonly stemcells: readonly ManifestStemcell[];
-  readonly releases: readonly { readonly name: string; readonly version: string }[];
+  readonly releases: readonly ManifestRelease[];
   readonly update: UpdatePolicy;
   readonly groups: readonly InstanceGroup[];
   readonly tags: JsonObject;
-  readonly features: { readonly randomizeAzPlacement: boolean };
+  /** For jobs without their own; deprecated. */
+  readonly properties: JsonObject;
+  readonly features: Features;
+  /** Empty once they were applied: then their jobs are in the groups. */
+  readonly addons: readonly Addon[];
+}
+
+export interface ManifestRelease {
+  readonly name: string;
+  /** May be `latest` or `1.latest`. */
+  readonly version: string;
+  /** What a runtime config wants, where the manifest does not say a version. */
+  readonly runtimeVersion?: string;
+  /** Its packages are used as they were compiled for one of these stemcells, and never compiled. Absent or empty: any way. */
+  readonly exportedFrom?: readonly ExportedFrom[];
+}
+
+/** A stemcell that a compiled release was made for. */
+export interface ExportedFrom {
+  readonly os: string;
+  readonly version: string;
+}
+
+export interface Features {
+  readonly randomizeAzPlacement: boolean;
+  /** Undefined: as the Director's settings have it. */
+  readonly useDnsAddresses?: boolean | undefined;
+  readonly useShortDnsAddresses?: boolean | undefined;
+  readonly useLinkDnsNames?: boolean | undefined;
+  /** Whether jobs and settings are kept in memory; it is in the groups' env by then. */
+  readonly useTmpfsConfig?: boolean | undefined;
 }
 
 export interface ManifestStemcell {
@@ -47,14 +78,28 @@ export interface InstanceGroup {
   readonly stemcell: string;
   /** Of a disk type, or a plain size (0 is none). */
   readonly persistentDisk: { readonly size: number } | { readonly type: string } | undefined;
+  /** Attached and linked by name. An instance has these or the one above. */
+  readonly persistentDisks?: readonly { readonly name: string; readonly type: string }[] | undefined;
   readonly networks: readonly GroupNetwork[];
   /** Deployment's policy with the group's own laid over. */
   readonly update: UpdatePolicy;
   readonly migratedFrom: readonly { readonly name: string; readonly az: string | undefined }[];
   readonly env: JsonObject;
   readonly tags: JsonObject;
-  /** Job names, until releases come: a group with jobs is refused before anything is changed. */
-  readonly jobs: readonly { readonly name: string; readonly release: string }[];
+  readonly jobs: readonly ManifestJob[];
+  /** For jobs that have none of their own; deprecated. */
+  readonly properties: JsonObject;
+}
+
+export interface ManifestJob {
+  readonly name: string;
+  readonly release: string;
+  /** Undefined: those of the group and of the deployment hold. */
+  readonly properties: JsonObject | undefined;
+  /** By the name that the job's release gives a link. */
+  readonly consumes: JsonObject;
+  readonly provides: JsonObject;
+  readonly customProviders: readonly JsonObject[];
 }
 
 export interface GroupNetwork {

@@ -94,6 +94,14 @@ function checkNames(report: Report, group: InstanceGroup, where: string, names: 
       correct("disk_types"),
     );
   }
+  for (const [at, { type }] of (group.persistentDisks ?? []).entries())
+    if (!names.diskTypes.has(type))
+      report.add(
+        UNKNOWN_DISK_TYPE,
+        `${where}.persistent_disks.${at}.type`,
+        unknown("disk type", type),
+        correct("disk_types"),
+      );
 }
 
 function checkNetwork(

@@ -74,6 +74,17 @@ function chooseVersion(wanted: string, versions: readonly string[]): string | un
   );
 }
 
+/** Of a raw manifest that may have any mistake. */
+export function stemcellsIn(manifest: unknown): readonly ManifestStemcell[] {
+  const entries: unknown = isObject(manifest) ? own(manifest, "stemcells") : undefined;
+  return (Array.isArray(entries) ? (entries as readonly unknown[]) : []).filter(isObject).map((entry) => ({
+    alias: String(entry.alias),
+    os: typeof entry.os === "string" ? entry.os : undefined,
+    name: typeof entry.name === "string" ? entry.name : undefined,
+    version: String(entry.version),
+  }));
+}
+
 /** The raw manifest with the versions put in, as diffs show it. Leaves alone what it does not understand. */
 export function withResolvedVersions(value: unknown, resolved: readonly ResolvedStemcell[]): unknown {
   const stemcells = isObject(value) ? own(value, "stemcells") : undefined;

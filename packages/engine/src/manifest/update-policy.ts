@@ -63,7 +63,7 @@ export function parseAmount(value: unknown): Amount | undefined {
   if (typeof value === "number") {
     return Number.isSafeInteger(value) && value >= 0 ? { count: value } : undefined;
   }
-  const found = typeof value === "string" ? /^\s*([0-9]{1,9})\s*(%?)\s*$/.exec(value) : null;
+  const found = typeof value === "string" ? /^([0-9]{1,9})(?:\s*(%))?$/.exec(value.trim()) : null;
   if (found === null) return undefined;
   return found[2] === "%" ? { percent: Number(found[1]) } : { count: Number(found[1]) };
 }

@@ -80,3 +80,8 @@ export function candidates(version: string, all: readonly string[]): readonly st
   const prefix = version.slice(0, -".latest".length);
   return known.filter((one) => one.startsWith(prefix) && /^(?:[.\-+]|$)/.test(one.slice(prefix.length)));
 }
+
+/** Stemcells of a line agree in the first part of their version: what is compiled for one runs on the others. */
+export const sameLine = (a: string, b: string): boolean => line(a) === line(b);
+
+const line = (version: string): string | undefined => version.split(/[._]/, 1)[0];

@@ -1,4 +1,6 @@
 import { isObject } from "@slipway/protocol/schema/json";
+import { hasPins, unpinned } from "../documents/pins.ts";
+
 /** Equal as JSON: the order of keys does not matter, and an undefined key is an absent one. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true;
@@ -12,6 +14,10 @@ export function sameJson(a: unknown, b: unknown): boolean {
   if (!isObject(a) || !isObject(b)) return false;
   return keysOf(a, b).every((key) => sameJson(own(a, key), own(b, key)));
 }
+
+/** The same was written, whatever versions of variables it meant. */
+export const sameBeforePins = (a: unknown, b: unknown): boolean =>
+  sameJson(a, b) || (hasPins(a) && hasPins(b) && sameJson(unpinned(a), unpinned(b)));
 
 /** Where two values differ, as dotted names. Never what they hold: it may be a secret. */
 export function differences(a: unknown, b: unknown, depth = 3): readonly string[] {

@@ -2,7 +2,7 @@ import type { DiskCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { CpiName, GroupName, InstanceUuid } from "./names.ts";
-import type { InstanceRecord, InstanceState, IpRecord, StemcellRecord } from "./records.ts";
+import type { InstanceJobs, InstanceRecord, InstanceState, IpRecord, StemcellRecord } from "./records.ts";
 
 export type ChangeKind =
   | "stemcell"
@@ -11,6 +11,7 @@ export type ChangeKind =
   | "network"
   | "recreate"
   | "job"
+  | "packages"
   | "configuration"
   | "persistent_disk"
   | "state"
@@ -26,6 +27,15 @@ export interface Change {
 }
 
 export type Action = "none" | "create" | "recreate" | "update" | "metadata" | "stop" | "detach" | "delete";
+
+export interface WantedDisk {
+  readonly size: number;
+  readonly cloudProperties: JsonObject;
+}
+
+export interface NamedDisk extends WantedDisk {
+  readonly name: string;
+}
 
 /** What an instance is to become: all a flow needs, nothing to look up. */
 export interface DesiredInstance {
@@ -48,8 +58,29 @@ export interface DesiredInstance {
   /** As they go to the CPI. */
   readonly networks: Networks;
   readonly ips: readonly IpRecord[];
-  readonly persistentDisk: { readonly size: number; readonly cloudProperties: JsonObject } | null;
+  readonly persistentDisk: WantedDisk | null;
+  /** Disks that are attached and linked by name; what is on them is the jobs' affair. */
+  readonly namedDisks?: readonly NamedDisk[] | undefined;
+  /** Null: it runs nothing. */
+  readonly jobs: InstanceJobs | null;
 }
+
+/** The record of one that was not there before. Its id is the store's to give. */
+export const newInstance = (desired: DesiredInstance): InstanceRecord => ({
+  id: 0,
+  uuid: desired.uuid,
+  group: desired.group,
+  index: desired.index,
+  az: desired.az,
+  state: desired.state,
+  bootstrap: desired.bootstrap,
+  ignore: false,
+  updateCompleted: false,
+  spec: null,
+  vms: [],
+  disks: [],
+  ips: desired.ips,
+});
 
 /** Where one instance is to get to, and what its steps must know of how it is now. */
 export interface InstanceGoal {
@@ -66,4 +97,15 @@ export interface InstanceGoal {
   readonly diskMayBeReplaced: boolean;
   /** By hand: these disks are to go, and no other. */
   readonly disksToGo?: readonly DiskCid[];
+  /** Undefined: nothing is made of named disks, and none stays on the VM. */
+  readonly named?: NamedDiskGoal | undefined;
+}
+
+export interface NamedDiskGoal {
+  /** Names that get a new disk. */
+  readonly renewed: readonly string[];
+  /** Names whose disk the CPI changes; one that cannot leaves them a new disk. */
+  readonly changed: readonly string[];
+  /** Disks that leave the VM, to come back. Undefined: all, for the VM goes. */
+  readonly freed: readonly DiskCid[] | undefined;
 }

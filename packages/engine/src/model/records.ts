@@ -20,16 +20,40 @@ export interface StemcellRecord {
   readonly apiVersion: number;
 }
 
+/** A package as agents install it. */
+export interface InstalledPackage {
+  readonly name: string;
+  /** `<fingerprint>.<build>`. */
+  readonly version: string;
+  readonly digest: string;
+  readonly blobId: string;
+}
+
+/** What an instance runs. */
+export interface InstanceJobs {
+  /** In the order of the manifest. */
+  readonly jobs: readonly { readonly name: string; readonly version: string; readonly logs: JsonObject }[];
+  readonly packages: readonly InstalledPackage[];
+  /** Changes exactly when a rendered file does. */
+  readonly configurationHash: string;
+  /** By job: of all its files. */
+  readonly templateHashes: Readonly<Record<string, string>>;
+  /** By job and path: of each file, to say which one changed. */
+  readonly files: Readonly<Record<string, string>>;
+}
+
 /** The last spec an instance was brought to: what changes are found against. */
 export interface AppliedSpec {
   /** As sent to CPI and agent, per network name. */
   readonly networks: Networks;
   readonly persistentDisk: { readonly size: number; readonly cloudProperties: JsonObject } | null;
   readonly tags: JsonObject;
-  /** Of the jobs; a constant while there are none. */
+  /** Of the jobs; a constant without any. */
   readonly configurationHash: string;
   readonly vmType: string | null;
   readonly vmResources?: JsonObject | null;
+  /** Absent: it ran none. */
+  readonly jobs?: InstanceJobs | null;
 }
 
 export interface IpRecord {
@@ -52,7 +76,7 @@ export interface VmRecord {
   readonly apiVersion: ApiVersion;
   /** How the agent got its settings. */
   readonly channel: "user-data" | "registry";
-  /** The group's env as in the manifest, to find changes. */
+  /** The group's env as in the manifest, to find changes; variables by their pins. */
   readonly env: JsonObject;
   readonly cloudProperties: JsonObject;
   /** What the VM has: as sent, completed by what the CPI returned and the agent reported. */
@@ -70,14 +94,20 @@ export interface VmRecord {
 export interface DiskRecord {
   readonly id: number;
   readonly cid: DiskCid;
+  /** Absent: the disk whose file system the agent looks after. Named ones are attached and linked by name, no more. */
+  readonly name?: string | undefined;
   readonly size: number;
   readonly cloudProperties: JsonObject;
   readonly cpi: CpiName;
-  /** The disk that holds the data. An inactive one is new and not yet copied to, or old and not yet orphaned. */
+  /**
+   * The disk that holds the data, one for each name. An inactive one is new and not yet copied to, or old and not yet
+   * orphaned.
+   */
   readonly active: boolean;
   /** The VM it is attached to, as far as we know. */
   readonly attachedTo: VmCid | null;
   readonly hint: DiskHintWire | null;
+  /** Of a named disk: its agent has linked it. */
   readonly mounted: boolean;
   /** Undefined: nobody has noted it. */
   readonly createdAt?: number | undefined;
@@ -93,6 +123,8 @@ export interface InstanceRecord {
   readonly state: InstanceState;
   readonly bootstrap: boolean;
   readonly ignore: boolean;
+  /** It is there to compile packages, and goes when they are. */
+  readonly compilation?: boolean;
   /** False from the first change of an update to its end. */
   readonly updateCompleted: boolean;
   /** Null until the first update has ended. */
@@ -104,5 +136,8 @@ export interface InstanceRecord {
 
 export const activeVm = (instance: InstanceRecord): VmRecord | undefined =>
   instance.vms.find((vm) => vm.active);
-export const activeDisk = (instance: InstanceRecord): DiskRecord | undefined =>
-  instance.disks.find((disk) => disk.active);
+/** The active one of a name; without a name the one that is mounted. */
+export const activeDisk = (instance: Pick<InstanceRecord, "disks">, name?: string): DiskRecord | undefined =>
+  instance.disks.find((disk) => disk.active && disk.name === name);
+export const namedDisks = (instance: Pick<InstanceRecord, "disks">): readonly DiskRecord[] =>
+  instance.disks.filter(({ name }) => name !== undefined);

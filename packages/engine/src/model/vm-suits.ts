@@ -1,4 +1,4 @@
-import { sameJson } from "./equal.ts";
+import { sameBeforePins, sameJson } from "./equal.ts";
 import type { DesiredInstance } from "./goal.ts";
 import { networkDifferences } from "./network-differences.ts";
 import type { VmRecord } from "./records.ts";
@@ -10,7 +10,7 @@ export const sameBody = (vm: VmRecord, wanted: WantedVm): boolean =>
   vm.cpi === wanted.cpi &&
   vm.stemcell.name === wanted.stemcell.name &&
   vm.stemcell.version === wanted.stemcell.version &&
-  sameJson(vm.env, wanted.env) &&
+  sameBeforePins(vm.env, wanted.env) &&
   sameJson(vm.cloudProperties, wanted.cloudProperties);
 
 /** Whether a VM that was made earlier is just what would be made now. */

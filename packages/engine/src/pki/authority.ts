@@ -1,13 +1,16 @@
+import { createPrivateKey, X509Certificate } from "node:crypto";
 import { access } from "node:fs/promises";
 import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
-import { AuthorityEnded, AuthorityUnreadable, NameUnusable } from "./errors.ts";
+import { AuthorityEnded, AuthorityUnreadable, GivenAuthorityUnusable, NameUnusable } from "./errors.ts";
 import { type Pair, readPair, writePair } from "./pair-file.ts";
 import { beginOf, endOf, sign, x509 } from "./sign.ts";
 
 export interface CertificateRequest {
+  /** What stands before the common name: our own words, or upstream's `C=USA, O=Cloud Foundry`. Default ours. */
+  readonly subject?: "slipway" | "bosh";
   readonly commonName: string;
   readonly sans: { readonly dns: readonly string[]; readonly ips: readonly string[] };
   readonly usage: "server" | "client";
@@ -63,6 +66,34 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
   return authorityOf(pair, options, endOf(parsed));
 }
 
+/** An authority that somebody else has made. `where`: what names it to the operator. */
+export function givenAuthority(
+  given: Pair & { readonly where: string },
+  options: Pick<AuthorityOptions, "clock" | "random">,
+): Authority {
+  const { where: path, certificate, privateKey } = given;
+  const { parsed, why } = readGiven(certificate, privateKey);
+  if (parsed === undefined) throw GivenAuthorityUnusable({ where: path, why });
+  const now = options.clock.now();
+  if (endOf(parsed) <= now || beginOf(parsed) > now)
+    throw GivenAuthorityUnusable({ where: path, why: `it is not valid now, and ends ${parsed.validTo}` });
+  // A file may hold more than the one certificate, or the key beside it.
+  return authorityOf({ certificate: parsed.toString(), privateKey }, options, endOf(parsed));
+}
+
+function readGiven(certificate: string, privateKey: string): { parsed?: X509Certificate; why: string } {
+  try {
+    const parsed = new X509Certificate(certificate);
+    const key = createPrivateKey(privateKey);
+    if (!parsed.ca) return { why: "its certificate is not that of an authority" };
+    if (!["rsa", "ec"].includes(key.asymmetricKeyType ?? "")) return { why: "its key is neither RSA nor EC" };
+    if (!parsed.checkPrivateKey(key)) return { why: "its key and its certificate do not belong together" };
+    return { parsed, why: "" };
+  } catch {
+    return { why: "its certificate or its key cannot be decoded" };
+  }
+}
+
 /** Loads what a first start will sign with. Changes nothing, so it needs no lock. */
 export async function readyToSign(dir: string): Promise<void> {
   const there = await access(fileIn(dir)).then(
@@ -78,7 +109,7 @@ function makeAuthority({ clock, random }: AuthorityOptions): Promise<Pair> {
   const commonName = `slipway authority ${random.hex(4)}`;
   return sign(
     {
-      subject: { commonName, dns: [], ips: [] },
+      subject: { words: "slipway", commonName, dns: [], ips: [] },
       usage: "authority",
       from: now - BACKDATED_MS,
       until: now + AUTHORITY_DAYS * DAY_MS,
@@ -88,9 +119,13 @@ function makeAuthority({ clock, random }: AuthorityOptions): Promise<Pair> {
   );
 }
 
-const authorityOf = (own: Pair, { clock, random }: AuthorityOptions, ends: number): Authority => ({
+const authorityOf = (
+  own: Pair,
+  { clock, random }: Pick<AuthorityOptions, "clock" | "random">,
+  ends: number,
+): Authority => ({
   ca: own.certificate,
-  issue: async ({ commonName, sans, usage, days }) => {
+  issue: async ({ subject: words = "slipway", commonName, sans, usage, days }) => {
     const wrong = [
       ...sans.dns.filter((name) => !isDnsName(name)),
       ...sans.ips.filter((ip) => isIP(ip) === 0),
@@ -99,7 +134,7 @@ const authorityOf = (own: Pair, { clock, random }: AuthorityOptions, ends: numbe
     const now = clock.now();
     // Certificates know whole seconds only.
     const until = Math.floor(Math.min(now + days * DAY_MS, ends) / 1000) * 1000;
-    const order = { subject: { commonName, ...sans }, usage, from: now - BACKDATED_MS, until };
+    const order = { subject: { words, commonName, ...sans }, usage, from: now - BACKDATED_MS, until };
     return { ...(await sign(order, own, random)), ca: own.certificate, until };
   },
 });

@@ -7,7 +7,7 @@ import { type Authority, DAY_MS } from "./authority.ts";
 import { PkiFileFailed } from "./errors.ts";
 import { readOwnFile, readPair, writeOwnFile, writePair } from "./pair-file.ts";
 import { type Names, servedNames } from "./served-names.ts";
-import { endOf } from "./sign.ts";
+import { beginOf, endOf } from "./sign.ts";
 
 export interface DirectorCertificateOptions {
   readonly authority: Authority;
@@ -73,6 +73,8 @@ export async function directorCertificate(options: DirectorCertificateOptions): 
 
 function stillGood(certificate: X509Certificate, authority: Authority, names: Names, now: number): boolean {
   return (
+    // One that was issued while the clock was ahead is not valid yet.
+    beginOf(certificate) <= now &&
     endOf(certificate) - now > RENEW_BEFORE_MS &&
     certificate.verify(new X509Certificate(authority.ca).publicKey) &&
     names.dns.every((name) => certificate.checkHost(name) !== undefined) &&

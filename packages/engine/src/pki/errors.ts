@@ -29,3 +29,10 @@ export const NameUnusable = defineError<{ name: string }>({
   message: (p) => `"${p.name}" cannot stand in a certificate: it is neither a host name nor an IP address`,
   next: "Correct listen.host and listen.names of the Director's configuration: names and addresses without scheme, port or blanks.",
 });
+
+export const GivenAuthorityUnusable = defineError<{ where: string; why: string }>({
+  code: "DIA-005",
+  kind: "operator",
+  message: (p) => `the certificate authority of ${p.where} cannot be used: ${p.why}`,
+  next: "Give the certificate of an authority and its private key, without a passphrase, as PEM or as paths of files.",
+});

@@ -162,7 +162,7 @@ describe("the Director's certificate", () => {
     more: { names?: readonly string[]; clock?: typeof systemClock; warn?: (line: string) => void } = {},
   ) =>
     await directorCertificate({
-      authority: await authority(),
+      authority: await authority(more.clock),
       dir,
       clock: more.clock ?? systemClock,
       host: "127.0.0.1",
@@ -214,6 +214,18 @@ describe("the Director's certificate", () => {
     expect(after.cert).not.toBe(before.cert);
     expect(await readFile(after.paths.ca, "utf8")).toBe(after.ca);
     expect(after.ca).not.toBe(before.ca);
+  });
+
+  it("that was issued while the clock was ahead is not valid yet, and is issued anew", async () => {
+    const first = await get();
+    // By less than the authority lasts, and by more than a certificate is backdated.
+    const ahead = fakeClock({ start: first.until + 400 * DAY_MS });
+    const early = await get({ clock: ahead });
+    expect(Date.parse(new X509Certificate(early.cert).validFrom)).toBeGreaterThan(systemClock.now());
+    const now = await get();
+    expect(now.cert).not.toBe(early.cert);
+    expect(Date.parse(new X509Certificate(now.cert).validFrom)).toBeLessThan(systemClock.now());
+    expect((await get()).cert).toBe(now.cert);
   });
 
   it("when torn is set aside and said to be, and another one made", async () => {

@@ -3,6 +3,7 @@ import type { Random } from "@slipway/kernel/random";
 import type { Pair } from "./pair-file.ts";
 
 export interface Subject {
+  readonly words: "slipway" | "bosh";
   readonly commonName: string;
   readonly dns: readonly string[];
   readonly ips: readonly string[];
@@ -16,7 +17,12 @@ export interface Order {
 }
 
 const ALGORITHM = { name: "ECDSA", namedCurve: "P-256", hash: "SHA-256" } as const;
-const ORGANIZATION = "Slipway";
+
+/** Upstream's country has three letters, and its servers know users by it. */
+const BEFORE_NAME = {
+  slipway: [{ O: ["Slipway"] }],
+  bosh: [{ C: ["USA"] }, { O: ["Cloud Foundry"] }],
+};
 
 /** It takes 140 ms and more to load, so only whoever signs pays for it. A start that will sign may load it beforehand. */
 export async function x509() {
@@ -35,13 +41,14 @@ export async function sign(order: Order, issuer: Pair | undefined, random: Rando
   const certificate = await lib.X509CertificateGenerator.create({
     // The first byte keeps it positive and its length the same.
     serialNumber: `01${random.hex(15)}`,
-    subject: [{ O: [ORGANIZATION] }, { CN: [order.subject.commonName] }],
-    issuer: parent?.subjectName ?? [{ O: [ORGANIZATION] }, { CN: [order.subject.commonName] }],
+    subject: [...BEFORE_NAME[order.subject.words], { CN: [order.subject.commonName] }],
+    issuer: parent?.subjectName ?? [...BEFORE_NAME[order.subject.words], { CN: [order.subject.commonName] }],
     notBefore: new Date(order.from),
     notAfter: new Date(order.until),
     publicKey: keys.publicKey,
-    signingKey: issuer === undefined ? keys.privateKey : await importKey(issuer.privateKey),
-    signingAlgorithm: ALGORITHM,
+    ...(issuer === undefined
+      ? { signingKey: keys.privateKey, signingAlgorithm: ALGORITHM }
+      : await signerOf(issuer.privateKey)),
     extensions: [
       ...(await identifiers(lib, parent?.publicKey ?? keys.publicKey, keys.publicKey)),
       ...extensionsFor(lib, order),
@@ -87,9 +94,23 @@ function extensionsFor(lib: Library, { usage, subject }: Order) {
   ];
 }
 
-function importKey(pem: string): Promise<webcrypto.CryptoKey> {
-  const der = createPrivateKey(pem).export({ format: "der", type: "pkcs8" });
-  return webcrypto.subtle.importKey("pkcs8", der, ALGORITHM, false, ["sign"]);
+const CURVES: Readonly<Record<string, string>> = {
+  prime256v1: "P-256",
+  secp384r1: "P-384",
+  secp521r1: "P-521",
+};
+
+/** Our own authorities have keys of P-256; those that are given may have others. */
+async function signerOf(pem: string) {
+  const key = createPrivateKey(pem);
+  const curve = CURVES[key.asymmetricKeyDetails?.namedCurve ?? ""];
+  const signingAlgorithm =
+    curve === undefined
+      ? ({ name: "RSASSA-PKCS1-v1_5", hash: "SHA-256" } as const)
+      : ({ name: "ECDSA", namedCurve: curve, hash: "SHA-256" } as const);
+  const der = key.export({ format: "der", type: "pkcs8" });
+  const signingKey = await webcrypto.subtle.importKey("pkcs8", der, signingAlgorithm, false, ["sign"]);
+  return { signingKey, signingAlgorithm };
 }
 
 /** Milliseconds since 1970. */

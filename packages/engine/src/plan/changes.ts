@@ -1,5 +1,6 @@
 import type { Networks } from "@slipway/protocol/settings/networks";
-import { differences, sameJson } from "../model/equal.ts";
+import { unpinned } from "../documents/pins.ts";
+import { differences, sameBeforePins, sameJson } from "../model/equal.ts";
 import type { Change, DesiredInstance } from "../model/goal.ts";
 import { networkDifferences } from "../model/network-differences.ts";
 import type { InstanceRecord, VmRecord } from "../model/records.ts";
@@ -44,8 +45,11 @@ export function bodyChanges(known: Known, wanted: InstanceTemplate): readonly Ch
     });
   else if (vm.stemcell.version !== version)
     found.push({ kind: "stemcell", reason: `stemcell ${name}/${vm.stemcell.version} -> ${version}` });
-  if (!sameJson(vm.env, wanted.env))
-    found.push({ kind: "env", reason: `env changed${named(differences(vm.env, wanted.env))}` });
+  // A variable may have another value by now: that alone is no reason, as upstream has it.
+  if (!sameBeforePins(vm.env, wanted.env)) {
+    const names = differences(unpinned(vm.env), unpinned(wanted.env));
+    found.push({ kind: "env", reason: `env changed${named(names)}` });
+  }
   return found;
 }
 
@@ -107,13 +111,13 @@ export function quietChanges(
   recorded: InstanceRecord | undefined,
   desired: DesiredInstance,
   leftovers: readonly VmRecord[],
-  disk: DiskWork,
+  disks: readonly DiskWork[],
 ): readonly Change[] {
   const found: Change[] = leftovers.map((vm) => ({
     kind: "dirty",
     reason: `VM '${vm.cid}' was left by an unfinished update`,
   }));
-  for (const one of disk.old)
+  for (const one of disks.flatMap(({ old }) => old))
     if (!one.active)
       found.push({ kind: "persistent_disk", reason: `disk '${one.cid}' was left by an unfinished change` });
   if (recorded === undefined) return found;

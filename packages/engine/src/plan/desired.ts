@@ -2,7 +2,7 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Report } from "../documents/problems.ts";
 import type { CloudConfig, InstanceGroup, Manifest } from "../manifest/model.ts";
 import type { ResolvedStemcell } from "../manifest/resolve-stemcells.ts";
-import type { DesiredInstance } from "../model/goal.ts";
+import type { DesiredInstance, NamedDisk } from "../model/goal.ts";
 import type { CpiName } from "../model/names.ts";
 import type { StemcellRecord } from "../model/records.ts";
 import { rowFor } from "./stemcells.ts";
@@ -17,6 +17,7 @@ export interface InstanceTemplate {
   readonly env: JsonObject;
   readonly tags: JsonObject;
   readonly persistentDisk: DesiredInstance["persistentDisk"];
+  readonly namedDisks: readonly NamedDisk[];
 }
 
 /** Instance templates by group and zone, each made once. Undefined: something it names does not exist; the report says what. */
@@ -87,7 +88,8 @@ function makeInstanceTemplate(
     );
   const stemcell = set && rowFor(set, cpi, `${where}/stemcell`, report);
   const persistentDisk = diskOf(group, cloudConfig, report);
-  if (stemcell === undefined || persistentDisk === undefined) return undefined;
+  const namedDisks = namedDisksOf(group, cloudConfig, report);
+  if (stemcell === undefined || persistentDisk === undefined || namedDisks === undefined) return undefined;
   return {
     cpi,
     stemcell,
@@ -100,6 +102,7 @@ function makeInstanceTemplate(
     env: group.env,
     tags: { ...manifest.tags, ...group.tags },
     persistentDisk,
+    namedDisks,
   };
 }
 
@@ -122,4 +125,30 @@ function diskOf(
     return undefined;
   }
   return type.size > 0 ? { size: type.size, cloudProperties: type.cloudProperties } : null;
+}
+
+function namedDisksOf(
+  { name: group, persistentDisks = [] }: InstanceGroup,
+  cloudConfig: CloudConfig,
+  report: Report,
+): readonly NamedDisk[] | undefined {
+  const disks = persistentDisks.map(({ name, type }) => ({
+    name,
+    type,
+    found: cloudConfig.diskTypes.find((one) => one.name === type),
+  }));
+  for (const { type, found } of disks)
+    if (found === undefined)
+      report.add(
+        140012,
+        `instance_groups/${group}/persistent_disks`,
+        `Instance group '${group}' persistent_disks's section references an unknown disk type '${type}'`,
+        "Add it to the cloud config's disk_types, or name one that is there.",
+      );
+  if (disks.some(({ found }) => found === undefined)) return undefined;
+  return disks.flatMap(({ name, found }) =>
+    found === undefined || found.size === 0
+      ? []
+      : [{ name, size: found.size, cloudProperties: found.cloudProperties }],
+  );
 }

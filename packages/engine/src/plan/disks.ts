@@ -28,6 +28,7 @@ export function diskWork(
   recorded: Pick<InstanceRecord, "disks"> | undefined,
   rules: DiskRules,
 ): DiskWork {
+  // All of one name.
   const disks = recorded?.disks ?? [];
   const active = disks.find((disk) => disk.active);
   const inactive = disks.filter((disk) => !disk.active);
@@ -36,9 +37,12 @@ export function diskWork(
   const fits = active !== undefined && matches(active, wanted);
   const renew = active !== undefined && isOlder(active, rules.renewBefore);
   if (fits && !renew) return { wanted, how: "keep", active, fresh: undefined, old: inactive };
-  // Ids count up: an inactive disk from before the active one is its predecessor.
+  // Ids count up: an inactive disk from before the active one is its predecessor. Of named disks, of which nothing is
+  // copied, it has the data: it is taken again by whoever goes back.
   const fresh = inactive.findLast(
-    (disk) => matches(disk, wanted) && (active === undefined || disk.id > active.id),
+    (disk) =>
+      matches(disk, wanted) &&
+      (active === undefined || disk.id > active.id || (disk.name !== undefined && !fits)),
   );
   const leftovers = inactive.filter((disk) => disk !== fresh);
   if (active === undefined) return { wanted, how: "first", active, fresh, old: leftovers };

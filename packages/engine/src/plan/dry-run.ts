@@ -69,6 +69,7 @@ function callsOf({ name }: PlannedStep, { skipDrain }: InstancePlan): readonly s
 
 const CONDITIONS: Readonly<Record<StepCondition, string>> = {
   cpi_cannot_change_disk: "only if the CPI cannot change the disk",
+  cpi_cannot_change_named_disk: "only if the CPI cannot change the disk",
   new_agent_unusable: "only if the agent of the new VM cannot be used",
 };
 

@@ -6,8 +6,11 @@ import { type Addressed, addressInstance } from "./addresses.ts";
 import { diskChanges, inPlaceChanges, type Known, quietChanges } from "./changes.ts";
 import type { InstanceTemplate } from "./desired.ts";
 import { diskWork, isAttached, mayBeReplaced } from "./disks.ts";
+import { downtimeOf } from "./downtime.ts";
 import type { Holder, Ledger } from "./ips.ts";
+import { jobChanges } from "./job-changes.ts";
 import type { AgentReport, InstancePlan, PlanInput } from "./model.ts";
+import { namedDiskChanges, namedDiskGoal, namedDiskWork } from "./named-disks.ts";
 import type { PoolsByNetwork } from "./network-pools.ts";
 import type { Placed } from "./placement.ts";
 import { type Request, requestFor } from "./states.ts";
@@ -38,7 +41,7 @@ export function planInstance(
   const { input, report } = planning;
   const { recorded } = placed;
   const request = requestFor(placed, input.options.state);
-  const parked = parkedAs(placed, instanceTemplate, request);
+  const parked = parkedAs(placed, instanceTemplate, request, input);
   if (parked !== undefined) return { desired: parked, early: undefined, late: undefined };
 
   const vm = recorded && activeVm(recorded);
@@ -56,7 +59,7 @@ export function planInstance(
     planning.holder(placed),
     maySwap,
   );
-  const desired = desiredOf(placed, instanceTemplate, request, addressed);
+  const desired = desiredOf(placed, instanceTemplate, request, addressed, input);
   if (request.state === "detached")
     return { desired, early: undefined, late: detach(placed, desired, known, planning) };
   return converge(placed, instanceTemplate, desired, known, request, addressed, planning);
@@ -67,6 +70,7 @@ function parkedAs(
   placed: Placed,
   instanceTemplate: InstanceTemplate,
   request: Request,
+  input: PlanInput,
 ): DesiredInstance | undefined {
   const { recorded, group } = placed;
   if (recorded === undefined) return undefined;
@@ -80,6 +84,7 @@ function parkedAs(
     instanceTemplate,
     { ...request, state: recorded.state },
     { networks, ips: recorded.ips },
+    input,
   );
 }
 
@@ -88,6 +93,7 @@ const desiredOf = (
   instanceTemplate: InstanceTemplate,
   { state }: Request,
   { networks, ips }: Pick<Addressed, "networks" | "ips">,
+  { jobs }: PlanInput,
 ): DesiredInstance => ({
   group: group.name,
   uuid,
@@ -103,8 +109,10 @@ const desiredOf = (
   env: instanceTemplate.env,
   tags: instanceTemplate.tags,
   persistentDisk: instanceTemplate.persistentDisk,
+  namedDisks: instanceTemplate.namedDisks,
   networks,
   ips,
+  jobs: jobs?.get(uuid) ?? null,
 });
 
 /** A disk of an unfinished change must go with the VM it is attached to: that VM is not left behind. */
@@ -174,10 +182,19 @@ function converge(
 ): PlannedInstance {
   const { recorded } = placed;
   const unresponsive = known?.agent?.responsive === false;
-  const disk = diskWork(desired.persistentDisk, recorded, {
+  const rules = {
     resizeByCpi: input.director.enableCpiResizeDisk && !unresponsive,
     updateByCpi: input.director.enableCpiUpdateDisk && !unresponsive,
     renewBefore: input.options.recreateDisksCreatedBefore,
+  };
+  const mounted = recorded && { disks: recorded.disks.filter(({ name }) => name === undefined) };
+  const disk = diskWork(desired.persistentDisk, mounted, rules);
+  // What is on a named disk is copied by nobody: the CPI is asked whether it can make it larger. By then the disk is off
+  // the old VM, also where that does not answer.
+  const named = namedDiskWork(desired.namedDisks, recorded, {
+    ...rules,
+    resizeByCpi: true,
+    updateByCpi: input.director.enableCpiUpdateDisk,
   });
   const vmWork: VmWork =
     known === undefined
@@ -189,11 +206,19 @@ function converge(
           : "replace";
   const hard: readonly Change[] =
     known === undefined
-      ? [missing(placed, request), ...(recorded ? diskChanges(disk, undefined) : [])]
-      : [...inPlaceChanges(known, instanceTemplate, placed.group.name, disk), ...addressed.replace];
+      ? [
+          missing(placed, request),
+          ...(recorded ? [...diskChanges(disk, undefined), ...namedDiskChanges(named, undefined)] : []),
+        ]
+      : [
+          ...inPlaceChanges(known, instanceTemplate, placed.group.name, disk),
+          ...namedDiskChanges(named, known.vm),
+          ...(input.jobs === undefined ? [] : jobChanges(recorded?.spec?.jobs ?? null, desired.jobs)),
+          ...addressed.replace,
+        ];
   const spare = vmWork === "keep" ? undefined : spareVm(recorded, desired);
   const leftovers = (recorded?.vms ?? []).filter((vm) => !vm.active && vm !== spare);
-  const changes = [...hard, ...quietChanges(recorded, desired, leftovers, disk)];
+  const changes = [...hard, ...quietChanges(recorded, desired, leftovers, [disk, ...named])];
   if (changes.length === 0) return { desired, early: undefined, late: undefined };
 
   const jobs = hard.filter(({ kind }) => kind !== "tags");
@@ -209,6 +234,7 @@ function converge(
     spare,
     leftovers,
     disk,
+    named,
     vmWork,
     unresponsive,
     running: known !== undefined && mayRun(known),
@@ -231,6 +257,7 @@ function converge(
     unresponsive,
     skipDrain,
     diskMayBeReplaced: mayBeReplaced(disk),
+    named: namedDiskGoal(named, vmWork === "keep" ? known?.vm : undefined),
     downtime,
   });
   return {
@@ -252,25 +279,6 @@ function actionFor(vmWork: VmWork, situation: Situation, changes: readonly Chang
   if (vmWork !== "keep") return "recreate";
   if (situation.inPlace === "stop" && situation.leftovers.length === 0) return "stop";
   return changes.every(({ kind }) => kind === "tags") ? "metadata" : "update";
-}
-
-const DISK_WORK: Readonly<Record<string, string>> = {
-  copy: " and its disk copied",
-  resize: " and its disk resized",
-  update: " and its disk changed",
-  remove: " and its disk taken away",
-  first: " and it gets its disk",
-};
-
-function downtimeOf({ vmWork, recorded, desired, disk, inPlace, running }: Situation): string | undefined {
-  const more = DISK_WORK[disk.how] ?? "";
-  if (recorded === undefined || recorded.spec === null) return undefined;
-  if (vmWork === "create") return `until it has a VM again${more}`;
-  if (inPlace === "stop") return "until it is started again: its jobs are stopped";
-  if (desired.state === "stopped" && !running) return undefined;
-  if (vmWork === "replace") return `while its VM is replaced${more}`;
-  if (vmWork === "swap") return `while jobs and disk move to the new VM${more}`;
-  return inPlace === "jobs" ? `while its jobs are restarted${more}` : undefined;
 }
 
 /** Whether there may be jobs to stop; an agent that nobody asked is taken to have some. */

@@ -3,7 +3,7 @@ import type { PlanProblem } from "../documents/problems.ts";
 import type { CloudConfig, Manifest, UpdatePolicy } from "../manifest/model.ts";
 import type { DesiredInstance, InstanceGoal } from "../model/goal.ts";
 import type { GroupName, InstanceUuid } from "../model/names.ts";
-import type { InstanceRecord, StemcellRecord } from "../model/records.ts";
+import type { InstanceJobs, InstanceRecord, StemcellRecord } from "../model/records.ts";
 import type { StepName } from "../steps/steps.ts";
 
 /** Everything a plan is made of. Planning asks nobody else: the same input gives the same plan. */
@@ -28,6 +28,8 @@ export interface PlanInput {
     readonly enableCpiResizeDisk: boolean;
     readonly enableCpiUpdateDisk: boolean;
   };
+  /** What each instance is to run. Undefined while that is not known yet: then nothing follows from it. */
+  readonly jobs?: ReadonlyMap<InstanceUuid, InstanceJobs> | undefined;
   /** No manifest was ever deployed. */
   readonly firstDeploy: boolean;
 }
@@ -60,6 +62,8 @@ export interface StateChange {
 export type StepCondition =
   /** The CPI was asked to resize or update the disk, and could not. */
   | "cpi_cannot_change_disk"
+  /** The same of a named disk. */
+  | "cpi_cannot_change_named_disk"
   /** A VM was made, and its agent does not answer or refuses. */
   | "new_agent_unusable";
 

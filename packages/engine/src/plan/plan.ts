@@ -146,7 +146,9 @@ function notesOf(
   const notes = ignored.map((one) => `instance '${slug(one)}' is ignored: nothing is changed about it`);
   const stays = (desired: DesiredInstance) =>
     desired.state !== "started" && input.options.state === undefined;
-  for (const { desired } of groups.flatMap(({ instances }) => instances))
+  // An errand without a VM is as it should be.
+  const services = groups.filter(({ group }) => group.lifecycle === "service");
+  for (const { desired } of services.flatMap(({ instances }) => instances))
     if (stays(desired)) notes.push(`instance '${slug(desired)}' stays ${desired.state}`);
   return notes;
 }

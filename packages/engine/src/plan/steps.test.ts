@@ -137,7 +137,7 @@ const cases: Readonly<Record<string, Case>> = {
     had: web(D1),
     now: web(D1),
     change: ({ instances }) => Object.assign(instances[0]?.disks[0] ?? {}, { mounted: false }),
-    late: "stop mount_disk apply start save_instance",
+    late: "stop unmount_disk detach_disk attach_disk mount_disk apply start save_instance",
   },
   tags: { had: web(), now: web({ tags: { a: "b" } }), late: "set_vm_metadata save_instance" },
   restart: { had: web(), now: web({}, state("restart")), late: "stop apply start save_instance" },
@@ -218,7 +218,11 @@ describe("after an interruption, the steps that are left", () => {
 
   it.each([
     ["create_disk", `stop attach_new_disk mount_new_disk migrate_disk switch_disk ${OLD_DISK} ${END}`],
-    ["attach_new_disk", `stop mount_new_disk migrate_disk switch_disk ${OLD_DISK} ${END}`],
+    // Attached and not mounted: the CPI is asked again where it is.
+    [
+      "attach_new_disk",
+      `stop unmount_new_disk detach_new_disk attach_new_disk mount_new_disk migrate_disk switch_disk ${OLD_DISK} ${END}`,
+    ],
     ["mount_new_disk", `stop migrate_disk switch_disk ${OLD_DISK} ${END}`],
     ["switch_disk", `stop ${OLD_DISK} ${END}`],
     ["detach_old_disk", `stop orphan_disk ${END}`],
@@ -241,7 +245,10 @@ describe("after an interruption, the steps that are left", () => {
     ["delete_vm", { early: `${BOOT} attach_disk mount_disk prepare_agent`, late: END }],
     ["create_vm", { early: "wait_for_agent activate_vm attach_disk mount_disk prepare_agent", late: END }],
     ["activate_vm", { early: "", late: `stop attach_disk mount_disk prepare_agent ${END}` }],
-    ["attach_disk", { early: "", late: `stop mount_disk prepare_agent ${END}` }],
+    [
+      "attach_disk",
+      { early: "", late: `stop unmount_disk detach_disk attach_disk mount_disk prepare_agent ${END}` },
+    ],
     ["prepare_agent", { early: "", late: `stop ${END}` }],
     ["start", { early: "", late: `stop ${END}` }],
   ])("of a recreate, after %s", (after, { early, late }) => {

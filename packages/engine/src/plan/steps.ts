@@ -1,8 +1,9 @@
 import type { DesiredInstance } from "../model/goal.ts";
-import { activeDisk, type InstanceRecord, type VmRecord } from "../model/records.ts";
+import { activeDisk, type InstanceRecord, namedDisks, type VmRecord } from "../model/records.ts";
 import { STEP_ORDER, type StepName } from "../steps/steps.ts";
 import { type DiskWork, isAttached } from "./disks.ts";
 import type { PlannedStep, StepCondition } from "./model.ts";
+import { bringNamedDisks, changeNamedDisks, type NamedDiskWork } from "./named-disks.ts";
 
 /** Steps by name, read in the order of the table of steps. */
 export interface StepList {
@@ -14,15 +15,18 @@ export interface StepList {
 
 export function newStepList(): StepList {
   const always = new Map<StepName, PlannedStep>();
-  const sometimes = new Map<StepName, PlannedStep>();
-  const inCase = new Map<StepName, PlannedStep>();
+  const sometimes = new Map<StepName, PlannedStep & { readonly condition: StepCondition }>();
+  const inCase = new Map<StepName, PlannedStep & { readonly condition: StepCondition }>();
   return {
     add: (name, reason) => {
       if (!always.has(name)) always.set(name, { name, reason });
     },
     addIf: (condition, name, reason) => {
       const list = condition === "new_agent_unusable" ? inCase : sometimes;
-      if (!list.has(name)) list.set(name, { name, reason, condition });
+      const there = list.get(name);
+      if (there === undefined) list.set(name, { name, reason, condition });
+      // On either of two conditions: it looks for itself whether there is something to do.
+      else if (there.condition !== condition && !always.has(name)) always.set(name, { name, reason });
     },
     steps: () => {
       if (always.size === 0) return [];
@@ -47,6 +51,7 @@ export interface Situation {
   readonly spare: VmRecord | undefined;
   readonly leftovers: readonly VmRecord[];
   readonly disk: DiskWork;
+  readonly named: readonly NamedDiskWork[];
   readonly vmWork: VmWork;
   /** Its jobs may run, and its agent can be told to stop them. */
   readonly running: boolean;
@@ -87,9 +92,11 @@ function keepVm(situation: Situation, list: StepList): void {
     list.add("unmount_disk", "the disk is changed while nobody uses it");
     list.add("detach_disk", "the CPI changes disks that are not attached");
   });
+  changeNamedDisks(situation.named, list, vm);
   bringDisk(disk, list, vm);
   if (vm !== undefined && !vm.ready) list.add("prepare_agent", "its agent was not given its settings yet");
   changeDisk(disk, list, vm);
+  bringNamedDisks(situation.named, list, vm);
   if (situation.newTags) list.add("set_vm_metadata", "tags or identity changed");
   if (inPlace !== "jobs") return;
   list.add("apply", cause);
@@ -121,13 +128,19 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
   );
   bringDisk(disk, moving, undefined);
   changeDisk(disk, late, undefined);
+  changeNamedDisks(situation.named, late, undefined);
+  bringNamedDisks(situation.named, late, undefined);
   late.add("set_vm_metadata", "a new VM is told who it is");
   late.add("apply", cause);
   if (desired.state === "started") late.add("start", "its jobs are to run");
 }
 
-/** The disk of a VM that goes is unmounted and detached before. */
+/** The disks of a VM that goes are unmounted and detached before. */
 export function detachBeforeDelete(recorded: InstanceRecord | undefined, vm: VmRecord, list: StepList): void {
+  if (recorded && namedDisks(recorded).some((one) => isAttached(one, vm))) {
+    list.add("dissociate_disks", "the disks leave the VM");
+    list.add("detach_named_disk", "the disks outlive the VM");
+  }
   const disk = recorded && activeDisk(recorded);
   if (disk === undefined || !isAttached(disk, vm)) return;
   list.add("unmount_disk", "its data is written out before the VM goes");
@@ -144,14 +157,22 @@ function byCpi(disk: DiskWork, list: StepList, free: () => void): void {
   );
 }
 
+/** A hint that did not lead to the disk is not used again: its CPI may have been mended since. */
+const ATTACHED_ANEW = "it was attached and not mounted: the CPI says again where it is";
+
 /** The disk with the data, on the VM that is to have it. */
 function bringDisk(disk: DiskWork, list: StepList, vm: VmRecord | undefined): void {
   const { active, how } = disk;
   if (active === undefined || how === "remove") return;
-  const moved = how === "resize" || how === "update" || !isAttached(active, vm);
-  if (moved) list.add("attach_disk", `disk '${active.cid}' holds its data`);
-  if (moved || !active.mounted) list.add("mount_disk", `disk '${active.cid}' holds its data`);
-  if (how === "resize" || how === "update") copyInstead(list);
+  const changed = how === "resize" || how === "update";
+  if (!changed && isAttached(active, vm) && active.mounted) return;
+  if (!changed && isAttached(active, vm)) {
+    list.add("unmount_disk", ATTACHED_ANEW);
+    list.add("detach_disk", ATTACHED_ANEW);
+  }
+  list.add("attach_disk", `disk '${active.cid}' holds its data`);
+  list.add("mount_disk", `disk '${active.cid}' holds its data`);
+  if (changed) copyInstead(list);
 }
 
 /** By copy, as with a CPI that is not asked at all. */
@@ -172,9 +193,14 @@ function changeDisk(disk: DiskWork, list: StepList, vm: VmRecord | undefined): v
   if (how === "first" || how === "copy") {
     if (fresh === undefined) list.add("create_disk", how === "copy" ? "the disk changed" : "its first disk");
     const attached = fresh !== undefined && isAttached(fresh, vm);
-    if (!attached)
+    if (attached && !fresh.mounted) {
+      list.add("unmount_new_disk", ATTACHED_ANEW);
+      list.add("detach_new_disk", ATTACHED_ANEW);
+    }
+    if (!attached || !fresh.mounted) {
       list.add("attach_new_disk", fresh ? `disk '${fresh.cid}' was made for it before` : "it is new");
-    if (!attached || !fresh.mounted) list.add("mount_new_disk", "to be written to");
+      list.add("mount_new_disk", "to be written to");
+    }
     if (how === "copy") list.add("migrate_disk", "the data goes to the new disk");
     list.add(
       "switch_disk",

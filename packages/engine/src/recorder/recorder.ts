@@ -21,13 +21,20 @@ export function recordCalls(
   clients: Clients,
   clock: Clock,
   write: (line: ConversationLine) => void,
+  /** Told of agents whose answers take long. */
+  waits?: (message: string) => void,
 ): RecordingClients {
   const record = callRecorder(clock, write);
-  const recording = (by: CallRecorder): Clients => ({
+  const recording = (by: CallRecorder, instance?: string): Clients => ({
     clouds: recordingClouds(clients.clouds, by),
-    agents: recordingAgents(clients.agents, by),
+    agents: recordingAgents(
+      clients.agents,
+      by,
+      waits && ((message) => waits(instance === undefined ? message : `${instance}: ${message}`)),
+    ),
   });
-  return { ...recording(record), about: (instance) => recording((call) => record({ ...call, instance })) };
+  const about = (instance: string) => recording((call) => record({ ...call, instance }), instance);
+  return { ...recording(record), about };
 }
 
 /** Does the work of a task, and writes at its end how long the task took. */

@@ -13,7 +13,8 @@ interface Digest {
 }
 
 /** `<sha1>`, `sha256:<hex>`, or several joined with `;`. The strongest one known counts, others are tolerated. */
-export function readDigest(text: string): Digest {
+export function readDigest(text: string, what = "stemcell"): Digest {
+  const bad = (why: string) => BadDigest({ what, why });
   const found = new Map<string, string>();
   for (const part of text.trim().split(";")) {
     const colon = part.indexOf(":");
@@ -36,8 +37,6 @@ export function readDigest(text: string): Digest {
   return { algorithm, hex };
 }
 
-const bad = (why: string) => BadDigest({ why });
-
 /** In hex. */
 export async function fileDigest(file: string, algorithm: Algorithm): Promise<string> {
   const hash = createHash(algorithm);
@@ -46,9 +45,9 @@ export async function fileDigest(file: string, algorithm: Algorithm): Promise<st
 }
 
 /** Throws error 50007 when the file is not what the digest says. */
-export async function verifyDigest(file: string, digests: string): Promise<void> {
-  const expected = readDigest(digests);
+export async function verifyDigest(file: string, digests: string, what = "stemcell"): Promise<void> {
+  const expected = readDigest(digests, what);
   const actual = await fileDigest(file, expected.algorithm);
   if (actual === expected.hex) return;
-  throw DigestMismatch({ algorithm: expected.algorithm, expected: expected.hex, actual });
+  throw DigestMismatch({ what, algorithm: expected.algorithm, expected: expected.hex, actual });
 }

@@ -8,7 +8,8 @@ import { listen } from "@slipway/kernel/http-server";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { downloadStemcell } from "./download.ts";
+import { downloadArchive } from "./download.ts";
+import { NotEnoughDisk } from "./errors.ts";
 
 let root: string;
 let remove: () => Promise<void>;
@@ -34,7 +35,7 @@ async function serve(listener: RequestListener): Promise<string> {
   return `127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 const fetchTo = (url: string, free = 1 << 20, signal?: AbortSignal) =>
-  downloadStemcell(url, join(root, "got"), {
+  downloadArchive(url, join(root, "got"), {
     clock,
     freeSpace: async () => free,
     ...(signal === undefined ? {} : { signal }),
@@ -51,15 +52,27 @@ describe("downloading a stemcell", () => {
     expect(await readFile(join(root, "got"), "utf8")).toBe("bits");
   });
 
+  it("ends when others have taken the space it began with, and leaves nothing", async () => {
+    const source = join(root, "source");
+    await writeFile(source, Buffer.alloc(20 << 20));
+    const looks = [1 << 30, 0];
+    const freeSpace = async () => looks.shift() ?? 0;
+    const to = join(root, "got");
+    await expect(downloadArchive(pathToFileURL(source).href, to, { clock, freeSpace })).rejects.toSatisfy(
+      NotEnoughDisk.is,
+    );
+    expect(await left()).toEqual(["source"]);
+  });
+
   it("copies a file of the Director's machine, but not a directory", async () => {
     await writeFile(join(root, "source"), "bits");
     await fetchTo(pathToFileURL(join(root, "source")).href);
     expect(await readFile(join(root, "got"), "utf8")).toBe("bits");
-    await expect(downloadStemcell(pathToFileURL(root).href, join(root, "other"), { clock })).rejects.toThrow(
+    await expect(downloadArchive(pathToFileURL(root).href, join(root, "other"), { clock })).rejects.toThrow(
       /it is not a file/,
     );
     await expect(
-      downloadStemcell(pathToFileURL(join(root, "none")).href, join(root, "other"), { clock }),
+      downloadArchive(pathToFileURL(join(root, "none")).href, join(root, "other"), { clock }),
     ).rejects.toThrow(/there is no such file/);
     expect((await left()).sort()).toEqual(["got", "source"]);
   });
@@ -120,9 +133,17 @@ describe("downloading a stemcell", () => {
 
   it("a server that falls silent is given up", async () => {
     const host = await serve((_request, response) => void response.write("half"));
-    const failed = expect(fetchTo(`http://${host}/`)).rejects.toThrow(/fell silent/);
-    await expect.poll(() => left().then((names) => names.length)).toBe(1);
-    await clock.advance(60_000);
+    let settled = false;
+    const failed = expect(fetchTo(`http://${host}/`).finally(() => (settled = true))).rejects.toThrow(
+      /fell silent/,
+    );
+    // Whenever it begins to wait.
+    await expect
+      .poll(async () => {
+        await clock.advance(60_000);
+        return settled;
+      })
+      .toBe(true);
     await failed;
     expect(await left()).toEqual([]);
   });

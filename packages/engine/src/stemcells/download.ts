@@ -10,6 +10,8 @@ import { BadAddress, DownloadFailed, NotEnoughDisk } from "./errors.ts";
 import { type FreeSpace, freeSpace } from "./free-space.ts";
 
 export interface DownloadOptions {
+  /** For messages: what is fetched; a stemcell unless it is said. */
+  readonly what?: string;
   readonly clock: Clock;
   readonly signal?: AbortSignal;
   readonly freeSpace?: FreeSpace;
@@ -18,21 +20,31 @@ export interface DownloadOptions {
 }
 
 const IDLE_MS = 60_000;
+/** Bytes between two looks at the space that is left. */
+const LOOK_EVERY = 16 << 20;
 
-/** Fetches a stemcell into the new file `to`. When it fails nothing is left there. */
-export async function downloadStemcell(url: string, to: string, options: DownloadOptions): Promise<void> {
-  const source = parseUrl(url);
+/** Fetches a stemcell or a release into the new file `to`. When it fails nothing is left there. */
+export async function downloadArchive(url: string, to: string, options: DownloadOptions): Promise<void> {
+  const { what = "stemcell" } = options;
+  const source = parseUrl(url, what);
   const name = shownUrl(source);
-  const free = await (options.freeSpace ?? freeSpace)(dirname(to));
-  const tooBig = () => NotEnoughDisk({ what: `the stemcell at ${name}`, free });
+  const look = () => (options.freeSpace ?? freeSpace)(dirname(to));
+  let free = await look();
+  const tooBig = () => NotEnoughDisk({ what: `the ${what} at ${name}`, free });
   const file = await open(to, "wx", 0o600);
   let whole = false;
   try {
     const { body, size } = await openSource(source, options);
     let seen = 0;
+    let lookAt = LOOK_EVERY;
     if (size === undefined || size <= free) {
       for await (const chunk of body) {
         seen += chunk.length;
+        // Others write meanwhile, such as downloads that began at the same time.
+        if (seen >= lookAt) {
+          free = Math.min(free, seen + (await look()));
+          lookAt = seen + LOOK_EVERY;
+        }
         if (seen > free) break;
         await file.appendFile(chunk);
       }
@@ -44,17 +56,17 @@ export async function downloadStemcell(url: string, to: string, options: Downloa
     options.signal?.throwIfAborted();
     if (error instanceof SlipwayError && error.number !== undefined) throw error;
     if (systemCode(error) === "ENOSPC") throw tooBig();
-    throw DownloadFailed({ url: name, why: reason(error) }, { cause: error });
+    throw DownloadFailed({ what, url: name, why: reason(error) }, { cause: error });
   } finally {
     await file.close();
     if (!whole) await rm(to, { force: true });
   }
 }
 
-function parseUrl(text: string): URL {
+function parseUrl(text: string, what: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url !== undefined && ["http:", "https:", "file:"].includes(url.protocol)) return url;
-  throw BadAddress({});
+  throw BadAddress({ what });
 }
 
 /** An address for people: without user, password and query, where credentials travel. */

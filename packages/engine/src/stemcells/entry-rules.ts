@@ -11,6 +11,8 @@ export interface EntryRules {
   readonly refused: (why: string) => Error;
   /** All files, not only the two that every stemcell needs. */
   readonly keepAll?: boolean;
+  /** It is a plain tar. */
+  readonly uncompressed?: boolean;
 }
 
 /**

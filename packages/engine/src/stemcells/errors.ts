@@ -18,20 +18,25 @@ export const ImageMissing = defineError<{ name: string; version: string }>({
   next: "Upload a complete stemcell. A light one has an empty image file.",
 });
 
-export const DigestMismatch = defineError<{ algorithm: string; expected: string; actual: string }>({
+export const DigestMismatch = defineError<{
+  what: string;
+  algorithm: string;
+  expected: string;
+  actual: string;
+}>({
   code: "DIU-003",
   kind: "operator",
-  number: 50007,
+  number: (p) => (p.what === "release" ? 30015 : 50007),
   message: (p) =>
-    `the stemcell's ${p.algorithm} digest is ${p.actual}, but ${p.expected} was asked for; nothing was kept`,
+    `the ${p.what}'s ${p.algorithm} digest is ${p.actual}, but ${p.expected} was asked for; nothing was kept`,
   next: "Check the address and the digest given with --sha1. If both are right the file was changed on its way.",
 });
 
-export const BadDigest = defineError<{ why: string }>({
+export const BadDigest = defineError<{ what: string; why: string }>({
   code: "DIU-004",
   kind: "operator",
   number: 40005,
-  message: (p) => `the digest given for the stemcell cannot be used: ${p.why}`,
+  message: (p) => `the digest given for the ${p.what} cannot be used: ${p.why}`,
   next: "Give 40 hex digits of SHA-1, `sha256:` or `sha512:` with theirs, or several joined with `;`.",
 });
 
@@ -45,11 +50,11 @@ export const NotEnoughDisk = defineError<{ what: string; free: number }>({
   next: "Free disk space and upload again. An archive that unpacks to far more than a stemcell has is not one.",
 });
 
-export const DownloadFailed = defineError<{ url: string; why: string }>({
+export const DownloadFailed = defineError<{ what: string; url: string; why: string }>({
   code: "DIU-006",
   kind: "operator",
   number: 100,
-  message: (p) => `the stemcell at ${p.url} cannot be downloaded: ${p.why}`,
+  message: (p) => `the ${p.what} at ${p.url} cannot be downloaded: ${p.why}`,
   next: "Check that the Director's machine reaches the address, or download the file and upload it from there.",
 });
 
@@ -62,10 +67,10 @@ export const FormatUnsupported = defineError<{ formats: readonly string[]; suppo
   next: "Upload a stemcell made for this cloud.",
 });
 
-export const BadAddress = defineError<Record<never, never>>({
+export const BadAddress = defineError<{ what: string }>({
   code: "DIU-008",
   kind: "operator",
   number: 40005,
-  message: () => "the address given for the stemcell cannot be read: it is not of http, https or file",
+  message: (p) => `the address given for the ${p.what} cannot be read: it is not of http, https or file`,
   next: "Give a whole URL, or upload the file itself.",
 });

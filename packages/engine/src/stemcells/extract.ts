@@ -18,7 +18,8 @@ export async function extract(
 ): Promise<readonly string[]> {
   const keptAs = entryRules(rules);
   const names: string[] = [];
-  const bytes = archiveBytes(file, { gzip: true, through: [bounded(rules.mostBytes, rules.tooBig)], signal });
+  const gzip = rules.uncompressed !== true;
+  const bytes = archiveBytes(file, { gzip, through: [bounded(rules.mostBytes, rules.tooBig)], signal });
   for await (const { entry, body } of readTar(bytes, { refuse: rules.refused, end: "needed" })) {
     const name = keptAs(entry);
     if (name === undefined) continue;

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { AgentAddress } from "../agents/agent.ts";
-import { activeVm } from "../model/records.ts";
+import { activeVm, type InstanceRecord } from "../model/records.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
@@ -9,9 +9,11 @@ import { nameOf } from "./words.ts";
 
 interface Apply {
   readonly agent: AgentAddress;
+  readonly instance: InstanceRecord;
   readonly spec: JsonObject;
 }
 
+/** Brings packages and jobs to the VM and has the agent install them; nothing of them runs yet. */
 export const apply = rerunStep<Apply>({
   name: "apply",
   subject: "instance",
@@ -21,7 +23,13 @@ export const apply = rerunStep<Apply>({
   intent: (subject, context) => {
     const vm = activeVm(subject.instance);
     if (vm === undefined) return undefined;
-    return { agent: addressOf(vm), spec: fullSpec(subject, context.deployment) };
+    return { agent: addressOf(vm), instance: subject.instance, spec: fullSpec(subject, context.deployment) };
   },
-  run: ({ agent, spec }, context) => agentOf(context, agent).apply(spec, { signal: context.signal }),
+  run: async ({ agent: address, instance, spec }, context) => {
+    const { signal } = context;
+    const agent = agentOf(context, address);
+    await context.names?.bring(agent, address);
+    const jobs = await context.jobs?.bring(instance, agent, signal);
+    await agent.apply({ ...spec, ...jobs }, { signal });
+  },
 });

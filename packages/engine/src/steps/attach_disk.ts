@@ -1,32 +1,33 @@
 import { diskCid, vmCid } from "@slipway/protocol/ids";
 import * as v from "valibot";
 import { CpiRefused, type DiskAttached, refusedAs } from "../clouds/cloud.ts";
-import { activeDisk, activeVm, type DiskRecord } from "../model/records.ts";
-import { callAbout, callFields, freshOptions, optionsOf } from "./calls.ts";
+import { activeDisk, activeVm, type DiskRecord, type VmRecord } from "../model/records.ts";
+import { callAbout, freshOptions, optionsOf, vmCallFields, WITHOUT_CHANNEL } from "./calls.ts";
 import { cloudOf, type FlowContext } from "./context.ts";
 import { callStep } from "./define.ts";
-import { newDisk } from "./select.ts";
+import { newDisk, wantedNamed } from "./select.ts";
 import type { Step, StepSubject, StepWords } from "./step.ts";
 import { diskOf, newDiskOf, toVm } from "./words.ts";
 
-const schema = v.object({ ...callFields, vm: vmCid, disk: diskCid });
+const schema = v.object({ ...vmCallFields, vm: vmCid, disk: diskCid });
 type Attach = v.InferOutput<typeof schema>;
 
 const attach = (
   name: string,
-  words: Omit<StepWords, "calls">,
-  which: (subject: StepSubject) => DiskRecord | undefined,
+  words: Omit<StepWords, "calls"> & { readonly loop?: true },
+  which: (subject: StepSubject, vm: VmRecord) => DiskRecord | undefined,
 ): Step<StepSubject> =>
   callStep<Attach, DiskAttached>({
     ...words,
     name,
     subject: "disk",
     calls: ["cpi attach_disk"],
-    version: 1,
+    version: 2,
     schema,
+    upgrade: WITHOUT_CHANNEL,
     intent: (subject, context) => {
       const vm = activeVm(subject.instance);
-      const disk = which(subject);
+      const disk = vm && which(subject, vm);
       if (vm === undefined || disk === undefined || disk.attachedTo === vm.cid) return undefined;
       return { ...callAbout(vm, context), vm: vm.cid, disk: disk.cid };
     },
@@ -70,5 +71,10 @@ export const attachNewDisk = attach(
     status: "attaching new disk",
     line: (instance, about) => `Attaching disk '${newDiskOf(instance)}' ${toVm(instance, about)}`,
   },
-  newDisk,
+  (subject) => newDisk(subject),
+);
+export const attachNamedDisk = attach(
+  "attach_named_disk",
+  { status: "attaching disk", loop: true },
+  (subject, vm) => wantedNamed(subject).find(({ attachedTo }) => attachedTo !== vm.cid),
 );

@@ -1,7 +1,8 @@
-import { agentId, type RequestId, requestId } from "@slipway/protocol/ids";
+import { agentId, type DiskCid, type RequestId, requestId } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Disks, disks } from "@slipway/protocol/settings/disks";
 import * as v from "valibot";
-import type { CallOptions } from "../clouds/cloud.ts";
+import type { CallOptions, Channel } from "../clouds/cloud.ts";
 import type { VmRecord } from "../model/records.ts";
 import type { FlowContext } from "./context.ts";
 
@@ -17,14 +18,27 @@ export const callFields = {
   disks: v.optional(disks),
 };
 
+/** What every intent of a CPI call about a VM holds besides. */
+export const vmCallFields = { ...callFields, channel: v.optional(v.picklist(["user-data", "registry"])) };
+
+/** Version 1 of such intents has no channel: it was taken from the versions of the moment. */
+export const WITHOUT_CHANNEL = { 1: (older: JsonObject): JsonObject => older };
+
 export interface CallIntent {
   readonly requestId: RequestId;
   readonly cpi: string;
   readonly stemcellApiVersion?: number | undefined;
   readonly disks?: Disks | undefined;
+  readonly channel?: Channel | undefined;
 }
 
 export const agentAddress = v.object({ agentId, agentUrl: v.string() });
+
+/** Sent whole with every update_settings: what is left out there is taken away. */
+export const settingsOfAgent = (linked: readonly { readonly name: string; readonly cid: DiskCid }[]) => ({
+  trusted_certs: "",
+  disk_associations: [...linked],
+});
 
 export const addressOf = ({ agentId, agentUrl }: VmRecord) => ({ agentId, agentUrl });
 
@@ -34,12 +48,14 @@ export const callAbout = (vm: VmRecord, context: FlowContext): CallIntent => ({
   cpi: vm.cpi,
   stemcellApiVersion: vm.stemcell.apiVersion,
   disks: vm.disks,
+  channel: vm.channel,
 });
 
 export const optionsOf = (call: CallIntent, context: FlowContext): CallOptions => ({
   requestId: call.requestId,
   stemcellApiVersion: call.stemcellApiVersion,
   disks: call.disks,
+  channel: call.channel,
   signal: context.signal,
   log: context.cpiLog,
 });

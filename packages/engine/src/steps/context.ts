@@ -1,12 +1,13 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import type { Agent, Agents } from "../agents/agent.ts";
+import type { Agent, AgentAddress, Agents } from "../agents/agent.ts";
 import type { Cloud, Clouds } from "../clouds/cloud.ts";
 import type { Journal } from "../journal/journal.ts";
 import type { AuditEvent } from "../model/audit-event.ts";
 import { slug } from "../model/names.ts";
-import type { VmRecord } from "../model/records.ts";
+import type { InstanceRecord, VmRecord } from "../model/records.ts";
+import type { ConfigServer } from "../variables/config-server.ts";
 
 /** Settings of the Director that steps read. */
 export interface FlowSettings {
@@ -20,6 +21,23 @@ export interface FlowSettings {
   readonly stopTimeoutMs: number;
 }
 
+/** What an instance runs. */
+export interface JobsToRun {
+  /**
+   * Brings packages and rendered jobs to where the agent of the instance finds them. What is there already is not sent
+   * again. Gives the part of the apply spec that names them.
+   */
+  bring(instance: InstanceRecord, agent: Agent, signal: AbortSignal): Promise<JsonObject>;
+}
+
+/** The names of all instances of the Director, and the agents that are told of them. */
+export interface Names {
+  /** Sees that the agent of a new VM knows them before its jobs run. That it does not take them is no failure. */
+  bring(agent: Agent, address: AgentAddress): Promise<void>;
+  /** Tells all agents what has changed. Those that do not take it in time are told later. */
+  publish(): Promise<void>;
+}
+
 /** What steps work with. */
 export interface Outside {
   readonly clouds: Clouds;
@@ -27,6 +45,10 @@ export interface Outside {
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: FlowSettings;
+  /** Undefined: instances run nothing. */
+  readonly jobs?: JobsToRun | undefined;
+  /** Who knows what pins mean. Undefined: nothing has any. */
+  readonly variables?: Pick<ConfigServer, "byId"> | undefined;
 }
 
 /** One task's view of it. */
@@ -34,8 +56,14 @@ export interface FlowContext extends Outside {
   readonly journal: Journal;
   readonly deployment: string;
   readonly signal: AbortSignal;
+  /** Undefined: instances have no names. */
+  readonly names?: Names | undefined;
+  /** All of it goes: scripts that run before it are told. */
+  readonly deletesDeployment?: boolean | undefined;
   /** Clouds and agents for calls about one instance, `db/<uuid>`, whose name the task's call log then shows. */
   readonly about?: ((instance: string) => Pick<Outside, "clouds" | "agents">) | undefined;
+  /** For the operator who follows the task. */
+  readonly warn?: ((message: string) => void) | undefined;
   /** For the task's debug output. */
   readonly debug: (line: string) => void;
   /** For the task's cpi output. */

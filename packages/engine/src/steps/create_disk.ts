@@ -1,13 +1,15 @@
 import { type DiskCid, vmCid } from "@slipway/protocol/ids";
 import { jsonObject } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
+import type { NamedDisk, WantedDisk } from "../model/goal.ts";
 import { instanceUuid, slug } from "../model/names.ts";
 import { activeDisk, activeVm } from "../model/records.ts";
 import { callFields, newRequestId, optionsOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
 import { createStep } from "./define.ts";
 import { diskFits, newDisk } from "./select.ts";
-import type { StepSubject } from "./step.ts";
+import type { Step, StepSubject, StepWords } from "./step.ts";
+import { valuesIn } from "./values.ts";
 
 const schema = v.object({
   ...callFields,
@@ -16,6 +18,8 @@ const schema = v.object({
   size: v.number(),
   cloudProperties: jsonObject(),
   vm: v.nullable(vmCid),
+  /** Of a named disk. */
+  name: v.optional(v.string()),
 });
 
 interface Created {
@@ -23,46 +27,68 @@ interface Created {
   readonly createdAt: number;
 }
 
-export const createDisk = createStep<v.InferOutput<typeof schema>, Created>({
-  name: "create_disk",
-  subject: "disk",
-  calls: ["cpi create_disk"],
-  status: "creating disk",
-  line: () => "Creating disk",
-  version: 1,
-  schema,
-  intent: (subject, context) => {
-    const { instance, goal } = subject;
-    const { desired } = goal;
-    if (desired === undefined || desired.persistentDisk === null) return undefined;
-    if (newDisk(subject) !== undefined || activeFits(subject)) return undefined;
-    const vm = activeVm(instance);
-    return {
-      requestId: newRequestId(context),
-      cpi: desired.cpi,
-      stemcellApiVersion: vm?.stemcell.apiVersion,
-      instance: instance.uuid,
-      about: slug(instance),
-      size: desired.persistentDisk.size,
-      cloudProperties: desired.persistentDisk.cloudProperties,
-      vm: vm?.cid ?? null,
-    };
-  },
-  run: async (intent, context) => {
-    const { size, cloudProperties, vm } = intent;
-    const cloud = cloudOf(context, intent.cpi);
-    const cid = await cloud.createDisk(size, cloudProperties, vm, optionsOf(intent, context));
-    return { cid, createdAt: context.clock.now() };
-  },
-  record: ({ size, cloudProperties, cpi }, { cid, createdAt }, writes) =>
-    writes.addDisk({ cid, size, cloudProperties, cpi, active: false, createdAt }),
-  event: (_, { cid }) => ({ action: "create", objectType: "disk", objectName: cid }),
-  stray: ({ size, about }, { deployment }) => ({
-    kind: "disk",
-    about: `${size} MiB for ${about} in deployment ${deployment}`,
-    addresses: [],
-  }),
-});
+const create = (
+  name: string,
+  words: Omit<StepWords, "calls"> & { readonly loop?: true },
+  which: (subject: StepSubject) => WantedDisk | NamedDisk | undefined,
+): Step<StepSubject> =>
+  createStep<v.InferOutput<typeof schema>, Created>({
+    ...words,
+    name,
+    subject: "disk",
+    calls: ["cpi create_disk"],
+    version: 1,
+    schema,
+    intent: (subject, context) => {
+      const { instance, goal } = subject;
+      const wanted = which(subject);
+      if (goal.desired === undefined || wanted === undefined) return undefined;
+      const vm = activeVm(instance);
+      return {
+        requestId: newRequestId(context),
+        cpi: goal.desired.cpi,
+        stemcellApiVersion: vm?.stemcell.apiVersion,
+        instance: instance.uuid,
+        about: slug(instance),
+        size: wanted.size,
+        cloudProperties: wanted.cloudProperties,
+        ...("name" in wanted && { name: wanted.name }),
+        vm: vm?.cid ?? null,
+      };
+    },
+    run: async (intent, context) => {
+      const { size, vm } = intent;
+      const cloudProperties = await valuesIn(intent.cloudProperties, context);
+      const cloud = cloudOf(context, intent.cpi);
+      const cid = await cloud.createDisk(size, cloudProperties, vm, optionsOf(intent, context));
+      return { cid, createdAt: context.clock.now() };
+    },
+    record: ({ name, size, cloudProperties, cpi }, { cid, createdAt }, writes) =>
+      writes.addDisk({
+        cid,
+        ...(name !== undefined && { name }),
+        size,
+        cloudProperties,
+        cpi,
+        active: false,
+        createdAt,
+      }),
+    event: (_, { cid }) => ({ action: "create", objectType: "disk", objectName: cid }),
+    stray: ({ size, about }, { deployment }) => ({
+      kind: "disk",
+      about: `${size} MiB for ${about} in deployment ${deployment}`,
+      addresses: [],
+    }),
+  });
+
+export const createDisk = create(
+  "create_disk",
+  { status: "creating disk", line: () => "Creating disk" },
+  (subject) =>
+    newDisk(subject) !== undefined || activeFits(subject)
+      ? undefined
+      : (subject.goal.desired?.persistentDisk ?? undefined),
+);
 
 /** A disk that is to be made anew though it fits has the change in its plan. */
 function activeFits({ instance, goal }: StepSubject): boolean {
@@ -70,3 +96,19 @@ function activeFits({ instance, goal }: StepSubject): boolean {
   if (disk === undefined || !diskFits(disk, goal.desired?.persistentDisk)) return false;
   return !goal.changes.some(({ kind }) => kind === "persistent_disk");
 }
+
+export const createNamedDisk = create(
+  "create_named_disk",
+  { status: "creating disk", loop: true },
+  (subject) => {
+    const { instance, goal } = subject;
+    return goal.desired?.namedDisks?.find((wanted) => {
+      const { name } = wanted;
+      if (newDisk(subject, name) !== undefined) return false;
+      if (goal.named?.renewed.includes(name)) return true;
+      // One that the CPI was to change, and could not.
+      const active = activeDisk(instance, name);
+      return goal.named?.changed.includes(name) === true && active !== undefined && !diskFits(active, wanted);
+    });
+  },
+);

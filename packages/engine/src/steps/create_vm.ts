@@ -1,6 +1,6 @@
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import { type AgentId, agentId, diskCid, stemcellCid } from "@slipway/protocol/ids";
-import { jsonObject } from "@slipway/protocol/schema/json";
+import { type JsonObject, jsonObject } from "@slipway/protocol/schema/json";
 import { networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
 import { CpiRefused, refusedAs, type VmCreated } from "../clouds/cloud.ts";
@@ -13,6 +13,7 @@ import { createStep } from "./define.ts";
 import { createVmEnv } from "./env.ts";
 import { newVm } from "./select.ts";
 import type { StepSubject } from "./step.ts";
+import { valuesIn, withoutValues } from "./values.ts";
 import { nameOf } from "./words.ts";
 
 const schema = v.object({
@@ -29,6 +30,8 @@ const schema = v.object({
   tags: jsonObject(),
   /** `[director, deployment, group]`, for the names in the agent's env. */
   names: v.array(v.string()),
+  /** How its agent will be reached. */
+  transport: v.picklist(["https", "nats"]),
 });
 type CreateVm = v.InferOutput<typeof schema>;
 
@@ -47,7 +50,9 @@ export const createVm = createStep<CreateVm, Created>({
   status: "creating vm",
   line: (instance, { stemcell, machine }) =>
     `Creating ${machine} for instance '${nameOf(instance)}' from stemcell '${stemcell}'`,
-  version: 1,
+  version: 2,
+  // Version 1 knows HTTPS only.
+  upgrade: { 1: (older) => ({ ...older, transport: "https" }) },
   schema,
   intent: (subject, context) => {
     const { instance, goal } = subject;
@@ -69,6 +74,7 @@ export const createVm = createStep<CreateVm, Created>({
       env: desired.env,
       tags: desired.tags,
       names: [context.settings.directorName, context.deployment, instance.group],
+      transport: context.agents.transport,
     };
   },
   run: create,
@@ -123,7 +129,11 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
   const ips = Object.values(intent.networks)
     .filter((network) => network.type !== "vip")
     .flatMap((network) => (network.ip === undefined ? [] : [network.ip]));
-  const introduction = await context.agents.introduce({ agentId: intent.agentId, ips });
+  const values = await valuesIn(
+    { cloudProperties: intent.cloudProperties, env: intent.env, networks: intent.networks as JsonObject },
+    context,
+  );
+  const introduction = await context.agents.introduce({ agentId: intent.agentId, ips }, intent.transport);
   const calculated =
     intent.vmResources === null
       ? {}
@@ -132,19 +142,20 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
     {
       agentId: intent.agentId,
       stemcellCid: intent.stemcellCid,
-      cloudProperties: { ...intent.cloudProperties, ...calculated },
-      networks: intent.networks,
+      cloudProperties: { ...values.cloudProperties, ...calculated },
+      networks: values.networks as typeof intent.networks,
       diskCids: intent.diskCids,
-      env: createVmEnv(intent, introduction.envBosh, context.settings.agentEnvBosh),
+      env: createVmEnv({ ...intent, env: values.env }, introduction.envBosh, context.settings.agentEnvBosh),
     },
     optionsOf(intent, context),
   );
   return {
     ...made,
+    networks: withoutValues(made.networks, intent.networks),
     channel,
     apiVersion,
     certificateUntil: introduction.certificateUntil,
-    agentUrl: context.agents.urlFor(made.networks) ?? "",
+    agentUrl: context.agents.urlFor(made.networks, intent.transport) ?? "",
     createdAt: context.clock.now(),
   };
 }

@@ -3,14 +3,14 @@ import * as v from "valibot";
 import { refusedAs } from "../clouds/cloud.ts";
 import type { VmRecord } from "../model/records.ts";
 import { vmSuits } from "../model/vm-suits.ts";
-import { callAbout, callFields, optionsOf } from "./calls.ts";
+import { callAbout, optionsOf, vmCallFields, WITHOUT_CHANNEL } from "./calls.ts";
 import { cloudOf } from "./context.ts";
 import { callStep } from "./define.ts";
 import { unusedVm } from "./select.ts";
 import type { Step, StepSubject, StepWords } from "./step.ts";
 import { vmOf } from "./words.ts";
 
-const schema = v.object({ ...callFields, vm: vmCid });
+const schema = v.object({ ...vmCallFields, vm: vmCid });
 
 const remove = (
   name: string,
@@ -22,8 +22,9 @@ const remove = (
     name,
     subject: "vm",
     calls: ["cpi delete_vm"],
-    version: 1,
+    version: 2,
     schema,
+    upgrade: WITHOUT_CHANNEL,
     loop: true,
     intent: (subject, context) => {
       const vm = which(subject);

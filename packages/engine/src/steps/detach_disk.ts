@@ -1,16 +1,25 @@
 import { diskCid, vmCid } from "@slipway/protocol/ids";
+import type { Disks } from "@slipway/protocol/settings/disks";
 import * as v from "valibot";
 import { refusedAs } from "../clouds/cloud.ts";
 import { activeVm, type DiskRecord } from "../model/records.ts";
-import { addressOf, agentAddress, callAbout, callFields, optionsOf, withoutDisk } from "./calls.ts";
+import {
+  addressOf,
+  agentAddress,
+  callAbout,
+  optionsOf,
+  vmCallFields,
+  WITHOUT_CHANNEL,
+  withoutDisk,
+} from "./calls.ts";
 import { agentOf, cloudOf } from "./context.ts";
 import { callStep } from "./define.ts";
-import { answers, oldDisks, theActiveDisk } from "./select.ts";
+import { answers, freedDisks, oldDisks, theActiveDisk, theNewDisk } from "./select.ts";
 import type { Step, StepSubject, StepWords } from "./step.ts";
-import { diskOf, oldDiskOf } from "./words.ts";
+import { diskOf, newDiskOf, oldDiskOf } from "./words.ts";
 
 const schema = v.object({
-  ...callFields,
+  ...vmCallFields,
   vm: vmCid,
   disk: diskCid,
   /** Null: it does not answer, nothing is asked of it. */
@@ -23,13 +32,14 @@ const detach = (
   words: Omit<StepWords, "calls">,
   which: (subject: StepSubject) => readonly DiskRecord[],
 ): Step<StepSubject> =>
-  callStep<v.InferOutput<typeof schema>>({
+  callStep<v.InferOutput<typeof schema>, Disks | undefined>({
     ...words,
     name,
     subject: "disk",
     calls: ["agent remove_persistent_disk", "cpi detach_disk"],
-    version: 1,
+    version: 2,
     schema,
+    upgrade: WITHOUT_CHANNEL,
     loop: true,
     intent: (subject, context) => {
       const vm = activeVm(subject.instance);
@@ -42,16 +52,18 @@ const detach = (
       if (intent.agent !== null)
         await agentOf(context, intent.agent).removePersistentDisk(intent.disk, { signal: context.signal });
       try {
-        await cloudOf(context, intent.cpi).detachDisk(intent.vm, intent.disk, optionsOf(intent, context));
+        const cloud = cloudOf(context, intent.cpi);
+        return await cloud.detachDisk(intent.vm, intent.disk, optionsOf(intent, context));
       } catch (error) {
         // That it is not attached is what was wanted; a VM or a disk that is gone holds nothing either.
         if (!refusedAs(error, "DiskNotAttached", "DiskNotFound", "VMNotFound")) throw error;
         context.debug(`disk ${intent.disk} was not attached to ${intent.vm}: taken as detached`);
+        return undefined;
       }
     },
-    record: ({ vm, disk, disks }, _, writes) => {
+    record: ({ vm, disk, disks }, left, writes) => {
       writes.updateDisk(disk, { attachedTo: null, hint: null, mounted: false });
-      writes.updateVm(vm, { disks: withoutDisk(disks ?? {}, disk) });
+      writes.updateVm(vm, { disks: left ?? withoutDisk(disks ?? {}, disk) });
     },
     settle: "run",
   });
@@ -66,3 +78,10 @@ export const detachOldDisk = detach(
   { status: "detaching old disk", line: (instance) => `Detaching disk '${oldDiskOf(instance)}'` },
   oldDisks,
 );
+/** One that was attached and never mounted: it is attached anew, and the CPI says again where it is. */
+export const detachNewDisk = detach(
+  "detach_new_disk",
+  { status: "detaching new disk", line: (instance) => `Detaching disk '${newDiskOf(instance)}'` },
+  theNewDisk,
+);
+export const detachNamedDisk = detach("detach_named_disk", { status: "detaching disk" }, freedDisks);

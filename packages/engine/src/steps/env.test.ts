@@ -1,7 +1,21 @@
 import { describe, expect, it } from "vitest";
-import { createVmEnv, groupNames } from "./env.ts";
+import { agentEnvOf, createVmEnv, groupNames } from "./env.ts";
 
 const NAMES = ["My Director", "shop_prod", "web"];
+
+describe("what all agents are told", () => {
+  const local = [{ provider: "local", options: { blobstore_path: "/var/vcap/micro_bosh/data/cache" } }];
+
+  it("names the blobs beside them, whatever else is configured", () => {
+    expect(agentEnvOf()).toEqual({ blobstores: local });
+    expect(agentEnvOf({ ntp: ["n"] })).toEqual({ blobstores: local, ntp: ["n"] });
+  });
+
+  it("names the blobstores that are configured, and no other", () => {
+    const blobstores = [{ provider: "dav", options: { endpoint: "http://b" } }];
+    expect(agentEnvOf({ blobstores })).toEqual({ blobstores });
+  });
+});
 
 describe("the env of a new VM", () => {
   it("names its groups as a cloud's tags may be named", () => {

@@ -15,6 +15,15 @@ export function groupNames(names: readonly string[]): { readonly group: string; 
   };
 }
 
+/**
+ * What all agents are told, with where they keep blobs unless that is configured: beside them, where the Director puts
+ * and gets blobs over HTTPS. Old agents need one to be named.
+ */
+export const agentEnvOf = (configured: JsonObject = {}): JsonObject => ({
+  blobstores: [{ provider: "local", options: { blobstore_path: "/var/vcap/micro_bosh/data/cache" } }],
+  ...configured,
+});
+
 /** The `env` of create_vm: the Director's own under the group's, then what only the Director can say. */
 export function createVmEnv(
   vm: { readonly env: JsonObject; readonly tags: JsonObject; readonly names: readonly string[] },

@@ -1,10 +1,18 @@
 import { defineError } from "@slipway/kernel/errors";
 
-export const InstanceNotRunning = defineError<{ instance: string; jobState: string; seconds: number }>({
+export const InstanceNotRunning = defineError<{
+  instance: string;
+  jobState: string;
+  seconds: number;
+  /** Names of processes that do not run, as far as the agent tells. */
+  failed: readonly string[];
+  /** What is wrong with them, with the last lines of their logs, where the agent tells. */
+  problems: readonly string[];
+}>({
   code: "DIF-001",
   kind: "outside",
   message: (p) =>
-    `'${p.instance}' is not running after update: its agent reports '${p.jobState}' after ${p.seconds} s`,
+    `'${p.instance}' is not running after update. ${p.failed.length > 0 ? `Review logs for failed jobs: ${p.failed.join(", ")}. ` : ""}Its agent reports '${p.jobState}' after ${p.seconds} s${p.problems.length > 0 ? `: ${p.problems.join("; ")}` : ""}`,
   next: "Look at the logs of its jobs (bosh logs). Raise update_watch_time only if they really need longer.",
 });
 

@@ -1,13 +1,14 @@
 import type { DiskCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
-import type { AgentAddress } from "../agents/agent.ts";
+import type { Disks } from "@slipway/protocol/settings/disks";
+import type { AgentAddress, AskOptions, HasDisks, TakesSettings } from "../agents/agent.ts";
 import { activeDisk, activeVm, type DiskRecord } from "../model/records.ts";
-import { addressOf, type CallIntent, callAbout, optionsOf } from "./calls.ts";
+import { addressOf, type CallIntent, callAbout, optionsOf, settingsOfAgent } from "./calls.ts";
 import { agentOf, cloudOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
 import { diskMetadata } from "./metadata.ts";
-import { newDisk } from "./select.ts";
+import { linkedDisks, newDisk } from "./select.ts";
 import type { Step, StepSubject, StepWords } from "./step.ts";
 import { diskOf, newDiskOf } from "./words.ts";
 
@@ -15,7 +16,10 @@ interface Mount extends CallIntent {
   readonly agent: AgentAddress;
   readonly disk: DiskCid;
   readonly hint: DiskHintWire | null;
+  /** All disks of the VM with their hints, for agents of a draft. */
+  readonly disks: Disks;
   readonly metadata: JsonObject;
+  readonly linked: ReturnType<typeof linkedDisks>;
 }
 
 /** The agent learns where the disk is, then mounts it. All of it may be repeated. */
@@ -36,29 +40,49 @@ const mount = (
         return undefined;
       return {
         ...callAbout(vm, context),
+        disks: vm.disks,
         agent: addressOf(vm),
         disk: disk.cid,
         hint: disk.hint,
         metadata: diskMetadata(subject, context),
+        linked: linkedDisks(subject.instance, vm),
       };
     },
     run: async (intent, context) => {
       const agent = agentOf(context, intent.agent);
       const ask = { signal: context.signal };
+      let hint: DiskHintWire | undefined;
+      await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
       if (intent.hint !== null) {
-        await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
-        await agent.addPersistentDisk(intent.disk, intent.hint, ask);
+        const known = await agent.addPersistentDisk(intent.disk, intent.hint, ask);
+        // An agent that reads the registry finds the hint there.
+        if (!known && intent.channel !== "registry")
+          hint = await tellByDrafts(agent, intent, intent.hint, ask);
       }
       await cloudOf(context, intent.cpi).setDiskMetadata(
         intent.disk,
         intent.metadata,
         optionsOf(intent, context),
       );
-      await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
-      await agent.mountDisk(intent.disk, ask);
+      await agent.mountDisk(intent.disk, { ...ask, hint });
     },
     record: ({ disk }, _, writes) => writes.updateDisk(disk, { mounted: true }),
   });
+
+/**
+ * Agents of before add_persistent_disk take the hint with mount_disk. Those of the first design keep it under
+ * update_persistent_disk, those of draft B as part of their settings.
+ */
+export async function tellByDrafts(
+  agent: HasDisks & TakesSettings,
+  { disk, disks, linked }: Pick<Mount, "disk" | "disks" | "linked">,
+  hint: DiskHintWire,
+  ask: AskOptions,
+): Promise<DiskHintWire> {
+  if (!(await agent.updatePersistentDisk(disk, hint, ask)))
+    await agent.updateSettings({ ...settingsOfAgent(linked), disks }, ask);
+  return hint;
+}
 
 export const mountDisk = mount(
   "mount_disk",
@@ -68,5 +92,5 @@ export const mountDisk = mount(
 export const mountNewDisk = mount(
   "mount_new_disk",
   { status: "mounting new disk", line: (instance) => `Mounting disk '${newDiskOf(instance)}'` },
-  newDisk,
+  (subject) => newDisk(subject),
 );

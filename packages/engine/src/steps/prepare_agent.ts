@@ -1,11 +1,12 @@
 import type { VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
+import { transportOf } from "../agents/address.ts";
 import type { AgentAddress } from "../agents/agent.ts";
-import { addressOf } from "./calls.ts";
-import { agentOf } from "./context.ts";
+import { addressOf, settingsOfAgent } from "./calls.ts";
+import { agentOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
-import { currentVm } from "./select.ts";
+import { currentVm, linkedDisks } from "./select.ts";
 import { firstSpec } from "./spec.ts";
 import { vmOf } from "./words.ts";
 
@@ -14,11 +15,13 @@ interface Prepare {
   readonly agent: AgentAddress;
   readonly networks: Networks;
   readonly spec: JsonObject;
+  readonly linked: ReturnType<typeof linkedDisks>;
 }
 
 interface Prepared {
   readonly networks: Networks;
   readonly agentUrl: string;
+  readonly certificateUntil?: number;
 }
 
 /** Settings and the first apply; the agent's answer completes what is known of its networks. */
@@ -35,21 +38,33 @@ export const prepareAgent = rerunStep<Prepare, Prepared>({
       agent: addressOf(vm),
       networks: vm.networks,
       spec: firstSpec(subject, context.deployment),
+      linked: linkedDisks(subject.instance, vm),
     };
   },
-  run: async ({ agent: address, networks, spec }, context) => {
+  run: async ({ agent: address, networks, spec, linked }, context) => {
     const agent = agentOf(context, address);
     const ask = { signal: context.signal };
-    await agent.updateSettings({ trusted_certs: "", disk_associations: [] }, ask);
+    const lasting = await lastingCertificate(address, context);
+    await agent.updateSettings({ ...settingsOfAgent(linked), ...lasting?.settings }, ask);
     await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
     await agent.apply(spec, ask);
     const state = await agent.getState(false, ask);
     const learned = withLearned(networks, state.networks);
-    return { networks: learned, agentUrl: context.agents.urlFor(learned) ?? address.agentUrl };
+    const transport = transportOf(address.agentUrl);
+    return {
+      networks: learned,
+      agentUrl: context.agents.urlFor(learned, transport) ?? address.agentUrl,
+      ...(lasting !== undefined && { certificateUntil: lasting.certificateUntil }),
+    };
   },
-  record: ({ vm }, { networks, agentUrl }, writes) =>
-    writes.updateVm(vm, { networks, agentUrl, ready: true }),
+  record: ({ vm }, prepared, writes) => writes.updateVm(vm, { ...prepared, ready: true }),
 });
+
+/** Over NATS, what the VM was made with is good for the first contact only. */
+async function lastingCertificate(address: AgentAddress, context: FlowContext) {
+  if (transportOf(address.agentUrl) !== "nats") return undefined;
+  return await context.agents.renewal({ ...address, ips: [] });
+}
 
 /** Addresses of dynamic networks come from the agent; what was planned stays. */
 function withLearned(known: Networks, reported: Networks): Networks {

@@ -1,14 +1,16 @@
 import type { VmCid } from "@slipway/protocol/ids";
 import type { AgentAddress } from "../agents/agent.ts";
 import { activeVm } from "../model/records.ts";
-import { addressOf } from "./calls.ts";
+import { addressOf, settingsOfAgent } from "./calls.ts";
 import { agentOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
+import { linkedDisks } from "./select.ts";
 
 interface Renewal {
   readonly vm: VmCid;
   readonly agent: AgentAddress;
   readonly ips: readonly string[];
+  readonly linked: ReturnType<typeof linkedDisks>;
 }
 
 /** The agent restarts with it; trusted certificates and disk associations are cleared by what does not name them. */
@@ -22,13 +24,13 @@ export const renewCertificate = rerunStep<Renewal, number>({
     const ips = Object.values(vm.networks).flatMap(({ ip, type }) =>
       ip === undefined || type === "vip" ? [] : [ip],
     );
-    return { vm: vm.cid, agent: addressOf(vm), ips };
+    return { vm: vm.cid, agent: addressOf(vm), ips, linked: linkedDisks(instance, vm) };
   },
-  run: async ({ agent: address, ips }, context) => {
-    const { settings, certificateUntil } = await context.agents.renewal({ agentId: address.agentId, ips });
+  run: async ({ agent: address, ips, linked }, context) => {
+    const { settings, certificateUntil } = await context.agents.renewal({ ...address, ips });
     const agent = agentOf(context, address);
     const ask = { signal: context.signal };
-    await agent.updateSettings({ trusted_certs: "", disk_associations: [], ...settings }, ask);
+    await agent.updateSettings({ ...settingsOfAgent(linked), ...settings }, ask);
     await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
     return certificateUntil;
   },

@@ -1,10 +1,13 @@
+import type { DiskCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { sameJson } from "../model/equal.ts";
+import type { NamedDisk } from "../model/goal.ts";
 import {
   activeDisk,
   activeVm,
   type DiskRecord,
   type InstanceRecord,
+  namedDisks,
   type VmRecord,
 } from "../model/records.ts";
 import { vmSuits } from "../model/vm-suits.ts";
@@ -47,25 +50,86 @@ export function diskFits(
   );
 }
 
-/** The disk that is to take over: made after the active one, and what is wanted. */
-export function newDisk({ instance, goal }: StepSubject): DiskRecord | undefined {
-  const active = activeDisk(instance);
+/** The disk of that name that is to take over: what is wanted, and made after the active one. */
+export function newDisk({ instance, goal }: StepSubject, name?: string): DiskRecord | undefined {
+  const active = activeDisk(instance, name);
+  const wanted = name === undefined ? goal.desired?.persistentDisk : wantedAs(goal, name);
+  // The one before a named disk that does not fit has what was on it: it is taken again.
+  const back = name !== undefined && active !== undefined && !diskFits(active, wanted);
   return instance.disks
-    .filter((disk) => !disk.active && disk.id > (active?.id ?? 0))
-    .filter((disk) => diskFits(disk, goal.desired?.persistentDisk))
+    .filter((disk) => !disk.active && disk.name === name && (back || disk.id > (active?.id ?? 0)))
+    .filter((disk) => diskFits(disk, wanted))
     .at(-1);
 }
+
+const wantedAs = ({ desired }: StepSubject["goal"], name: string): NamedDisk | undefined =>
+  desired?.namedDisks?.find((one) => one.name === name);
 
 /** Disks the instance is to be without. */
 export function oldDisks(subject: StepSubject): readonly DiskRecord[] {
   const { instance, goal } = subject;
-  const { disksToGo } = goal;
+  const { disksToGo, desired } = goal;
   if (disksToGo !== undefined) return instance.disks.filter(({ cid }) => disksToGo.includes(cid));
-  if ((goal.desired?.persistentDisk ?? null) === null) return instance.disks;
-  // Where none is to take over, one that could is left from a change that nobody wants any more.
-  const next = goal.diskMayBeReplaced ? newDisk(subject) : undefined;
-  return instance.disks.filter((disk) => !disk.active && disk.id !== next?.id);
+  return instance.disks.filter((disk) => {
+    const { name } = disk;
+    const wanted = name === undefined ? desired?.persistentDisk : wantedAs(goal, name);
+    if (wanted === null || wanted === undefined) return true;
+    // Where none is to take over, one that could is left from a change that nobody wants any more.
+    const replaced = name === undefined ? goal.diskMayBeReplaced : mayBeReplaced(goal, name);
+    return !disk.active && disk.id !== (replaced ? newDisk(subject, name)?.id : undefined);
+  });
 }
 
-export const theActiveDisk = ({ instance }: StepSubject): readonly DiskRecord[] =>
-  instance.disks.filter((disk) => disk.active);
+const mayBeReplaced = ({ named }: StepSubject["goal"], name: string): boolean =>
+  named !== undefined && (named.renewed.includes(name) || named.changed.includes(name));
+
+export function theActiveDisk({ instance }: StepSubject): readonly DiskRecord[] {
+  const disk = activeDisk(instance);
+  return disk === undefined ? [] : [disk];
+}
+
+export function theNewDisk(subject: StepSubject): readonly DiskRecord[] {
+  const disk = newDisk(subject);
+  return disk === undefined ? [] : [disk];
+}
+
+/** Disks with names that leave the VM: all, those that come back to it later, or those that are to go by hand. */
+export function freedDisks({ instance, goal: { named, disksToGo } }: StepSubject): readonly DiskRecord[] {
+  const freed = disksToGo ?? named?.freed;
+  const disks = namedDisks(instance);
+  return freed === undefined ? disks : disks.filter(({ cid }) => freed.includes(cid));
+}
+
+/** Of each name that is wanted: the disk that is in use, or the one that takes over. */
+export function wantedNamed(subject: StepSubject): readonly NamedRecord[] {
+  const { instance, goal } = subject;
+  return (goal.desired?.namedDisks ?? []).flatMap(({ name }) => {
+    const fresh = mayBeReplaced(goal, name) ? newDisk(subject, name) : undefined;
+    const disk = fresh ?? activeDisk(instance, name);
+    return disk === undefined ? [] : [{ ...disk, name }];
+  });
+}
+
+export interface NamedRecord extends DiskRecord {
+  readonly name: string;
+}
+
+/** What the agent of the VM has linked. */
+export const linkedDisks = (
+  instance: InstanceRecord,
+  vm: Pick<VmRecord, "cid">,
+): readonly { readonly name: string; readonly cid: DiskCid }[] =>
+  instance.disks.flatMap(({ name, cid, mounted, attachedTo }) =>
+    name !== undefined && mounted && attachedTo === vm.cid ? [{ name, cid }] : [],
+  );
+
+/** Named disks that the CPI is to change: they are attached nowhere, and not what is wanted. */
+export const disksToChange = ({
+  instance,
+  goal: { desired, named },
+}: StepSubject): readonly { readonly disk: DiskRecord; readonly wanted: NamedDisk }[] =>
+  (desired?.namedDisks ?? []).flatMap((wanted) => {
+    const disk = activeDisk(instance, wanted.name);
+    const free = disk?.attachedTo === null && named?.changed.includes(wanted.name) === true;
+    return free && !diskFits(disk, wanted) ? [{ disk, wanted }] : [];
+  });

@@ -22,7 +22,7 @@ export function firstSpec(subject: StepSubject, deployment: string): JsonObject 
   };
 }
 
-/** The full apply, for an instance without jobs. */
+/** The full apply, for an instance without jobs: what jobs and packages add is laid over it. */
 export function fullSpec(subject: StepSubject, deployment: string): JsonObject {
   const { instance, goal } = subject;
   return {
@@ -46,7 +46,8 @@ export const appliedSpec = (desired: DesiredInstance): AppliedSpec => ({
   networks: desired.networks,
   persistentDisk: desired.persistentDisk,
   tags: desired.tags,
-  configurationHash: NO_JOBS_HASH,
+  configurationHash: desired.jobs?.configurationHash ?? NO_JOBS_HASH,
+  ...(desired.jobs !== null && { jobs: desired.jobs }),
   vmType: desired.vmType,
   vmResources: desired.vmResources ?? null,
 });

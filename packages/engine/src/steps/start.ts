@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import type { AgentAddress } from "../agents/agent.ts";
 import { display } from "../model/names.ts";
 import { activeVm } from "../model/records.ts";
@@ -35,7 +36,10 @@ export const start = rerunStep<Start>({
   },
 });
 
-/** Looks at once, then as upstream does: after the shorter time, then in ninths up to the longer one. */
+/**
+ * Looks at once, then as upstream does: after the shorter time, then in ninths up to the longer one. A process that runs
+ * must still run after the shorter time: one that ends soon after each start runs now and then, too.
+ */
 async function watch(
   { agent: address, instance }: Start,
   [low, high]: readonly [low: number, high: number],
@@ -45,11 +49,28 @@ async function watch(
   const pause = Math.min(Math.max((high - low) / 9, 1000), 15_000);
   let waited = 0;
   for (;;) {
-    const { jobState } = await agent.getState(false, { signal: context.signal });
-    if (jobState === "running") return;
-    if (waited >= high) throw InstanceNotRunning({ instance, jobState, seconds: Math.round(waited / 1000) });
+    const { jobState, raw } = await agent.getState("problems", { signal: context.signal });
+    if (jobState === "running" && (waited >= low || !hasProcesses(raw))) return;
+    if (waited >= high) {
+      const seconds = Math.round(waited / 1000);
+      throw InstanceNotRunning({ instance, jobState, seconds, ...failedProcesses(raw) });
+    }
     const next = waited === 0 ? Math.max(low, 100) : pause;
     await context.clock.sleep(next, context.signal);
     waited += next;
   }
+}
+
+const hasProcesses = ({ processes }: JsonObject): boolean => Array.isArray(processes) && processes.length > 0;
+
+/** Those whose own state is not `running`, in the agent's order, and what is wrong with them. */
+function failedProcesses({ processes }: JsonObject): Record<"failed" | "problems", readonly string[]> {
+  const all = Array.isArray(processes) ? processes : [];
+  const down = all
+    .filter(isObject)
+    .filter(({ name, state }) => state !== "running" && typeof name === "string");
+  return {
+    failed: down.map(({ name }) => String(name)),
+    problems: down.flatMap(({ problem }) => (typeof problem === "string" ? [problem] : [])),
+  };
 }

@@ -15,7 +15,7 @@ export interface StepSubject {
 }
 
 /** What a step is about. */
-export type SubjectKind = "instance" | "vm" | "disk" | "stemcell";
+export type SubjectKind = "instance" | "vm" | "disk" | "stemcell" | "snapshot";
 
 /** What `bosh events` says of a step that was done. */
 export interface StepEvent {

@@ -1,12 +1,13 @@
 import type { DiskCid } from "@slipway/protocol/ids";
 import type { AgentAddress } from "../agents/agent.ts";
+import type { Writes } from "../journal/writes.ts";
 import { activeVm, type DiskRecord } from "../model/records.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
-import { answers, oldDisks, theActiveDisk } from "./select.ts";
+import { answers, oldDisks, theActiveDisk, theNewDisk } from "./select.ts";
 import type { Step, StepSubject, StepWords } from "./step.ts";
-import { diskOf, oldDiskOf } from "./words.ts";
+import { diskOf, newDiskOf, oldDiskOf } from "./words.ts";
 
 interface Unmount {
   readonly agent: AgentAddress;
@@ -15,12 +16,14 @@ interface Unmount {
 
 /**
  * No disk is detached while an agent uses it. The agent is asked what is mounted: the records may have lost sight of it.
- * They say that the disks are not mounted before the agent is asked: they are mounted again before they are used.
+ * They say that the disks are not mounted before the agent is asked: they are mounted again before they are used. A new
+ * disk is unmounted only where they do not say that it is mounted.
  */
 const unmount = (
   name: string,
   words: Omit<StepWords, "calls">,
   which: (subject: StepSubject) => readonly DiskRecord[],
+  recorded: "mounted" | "not mounted" = "mounted",
 ): Step<StepSubject> =>
   rerunStep<Unmount>({
     ...words,
@@ -33,9 +36,11 @@ const unmount = (
       const disks = which(subject).flatMap(({ cid, attachedTo }) => (attachedTo === vm.cid ? [cid] : []));
       return disks.length === 0 ? undefined : { agent: addressOf(vm), disks };
     },
-    invalidate: ({ disks }, writes) => {
-      for (const disk of disks) writes.updateDisk(disk, { mounted: false });
-    },
+    ...(recorded === "mounted" && {
+      invalidate: ({ disks }: Unmount, writes: Writes) => {
+        for (const disk of disks) writes.updateDisk(disk, { mounted: false });
+      },
+    }),
     run: async ({ agent: address, disks }, context) => {
       const agent = agentOf(context, address);
       const mounted = await agent.listDisk({ signal: context.signal });
@@ -53,4 +58,10 @@ export const unmountOldDisk = unmount(
   "unmount_old_disk",
   { line: (instance) => `Unmounting disk '${oldDiskOf(instance)}'` },
   oldDisks,
+);
+export const unmountNewDisk = unmount(
+  "unmount_new_disk",
+  { line: (instance) => `Unmounting disk '${newDiskOf(instance)}'` },
+  theNewDisk,
+  "not mounted",
 );

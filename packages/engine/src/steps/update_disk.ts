@@ -7,6 +7,7 @@ import { callFields, newRequestId, optionsOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
 import { callStep } from "./define.ts";
 import { diskFits } from "./select.ts";
+import { valuesIn } from "./values.ts";
 
 const schema = v.object({
   ...callFields,
@@ -32,7 +33,8 @@ export const updateDisk = callStep<v.InferOutput<typeof schema>, DiskCid | null>
   },
   run: async (intent, context) => {
     try {
-      const { disk, size, cloudProperties } = intent;
+      const { disk, size } = intent;
+      const cloudProperties = await valuesIn(intent.cloudProperties, context);
       const options = optionsOf(intent, context);
       return await cloudOf(context, intent.cpi).updateDisk(disk, size, cloudProperties, options);
     } catch (error) {

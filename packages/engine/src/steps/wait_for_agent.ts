@@ -1,11 +1,14 @@
-import { type AgentAddress, AgentSilent } from "../agents/agent.ts";
-import { addressOf } from "./calls.ts";
-import { agentOf } from "./context.ts";
+import { messageTrail } from "@slipway/kernel/errors";
+import { AgentSilent, WrongAgent } from "../agents/agent.ts";
+import { refusedAs } from "../clouds/cloud.ts";
+import type { VmRecord } from "../model/records.ts";
+import { callAbout, optionsOf } from "./calls.ts";
+import { agentOf, cloudOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
 import { currentVm } from "./select.ts";
 import { vmOf } from "./words.ts";
 
-export const waitForAgent = rerunStep<AgentAddress>({
+export const waitForAgent = rerunStep<VmRecord>({
   name: "wait_for_agent",
   subject: "vm",
   calls: ["agent ping"],
@@ -13,16 +16,50 @@ export const waitForAgent = rerunStep<AgentAddress>({
   line: (instance, { machine }) => `Waiting for the agent on ${machine} '${vmOf(instance)}' to be ready`,
   intent: ({ instance }) => {
     const vm = currentVm(instance);
-    return vm === undefined || vm.ready ? undefined : addressOf(vm);
+    return vm === undefined || vm.ready ? undefined : vm;
   },
-  run: async (agent, context) => {
-    if (agent.agentUrl === "")
+  run: async (vm, context) => {
+    if (vm.agentUrl === "")
       throw new AgentSilent(
-        "the CPI returned no address for any network of the VM, so its agent cannot be reached over HTTPS. Use a manual network, or a CPI that returns the addresses it gave.",
+        "the CPI returned no address for any network of the VM, so its agent cannot be reached over HTTPS. Use a manual network, or a CPI that returns the addresses it gave, or reach agents over NATS, which needs no addresses (docs/nats.md): set agent.transport to nats in the Director's configuration, then deploy again.",
       );
-    await agentOf(context, agent).waitUntilReady({
-      withinMs: context.settings.agentWaitMs,
-      signal: context.signal,
-    });
+    const started = context.clock.monotonic();
+    try {
+      const { agentId, agentUrl } = vm;
+      await agentOf(context, { agentId, agentUrl }).waitUntilReady({
+        withinMs: context.settings.agentWaitMs,
+        signal: context.signal,
+      });
+    } catch (error) {
+      context.signal.throwIfAborted();
+      if (!(error instanceof AgentSilent) && !(error instanceof WrongAgent)) throw error;
+      const seconds = Math.round((context.clock.monotonic() - started) / 1000);
+      const message = `Timed out pinging VM '${vm.cid}' with agent '${vm.agentId}' after ${seconds} seconds: ${await known(vm, context)}. ${error.message}`;
+      throw error instanceof WrongAgent
+        ? new WrongAgent(message, { cause: error.cause })
+        : new AgentSilent(message, { cause: error.cause });
+    }
   },
 });
+
+/** What can be said of a VM whose agent is silent, without going there. */
+async function known(vm: VmRecord, context: FlowContext): Promise<string> {
+  const { certificateUntil: until } = vm;
+  const over = until !== null && until <= context.clock.now();
+  const certificate =
+    until === null
+      ? ""
+      : `, its certificate ${over ? "has ended" : "lasts until"} ${new Date(until).toISOString().slice(0, 10)}`;
+  return `${await inCloud(vm, context)}, its agent should listen at ${vm.agentUrl}${certificate}, and it has never been ready since the VM was created`;
+}
+
+async function inCloud(vm: VmRecord, context: FlowContext): Promise<string> {
+  try {
+    const there = await cloudOf(context, vm.cpi).hasVm(vm.cid, optionsOf(callAbout(vm, context), context));
+    return there ? "the cloud has the VM" : "the cloud does not have the VM any more";
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (refusedAs(error, "NotImplemented", "NotSupported")) return "the CPI cannot say whether the VM runs";
+    return `the CPI could not say whether the VM runs (${messageTrail(error)})`;
+  }
+}

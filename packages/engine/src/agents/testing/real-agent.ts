@@ -7,6 +7,7 @@ import type { AgentProcess } from "@slipway/testkit/agent-process";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { onTestFinished } from "vitest";
 import { type Authority, openAuthority } from "../../pki/authority.ts";
+import { agentEnvOf } from "../../steps/env.ts";
 import type { Agent } from "../agent.ts";
 import { makeAgents } from "../agents.ts";
 import { agentSecret } from "../credentials.ts";
@@ -55,7 +56,12 @@ export async function introduced(
   const agentId = systemRandom.uuid() as AgentId;
   const { envBosh } = await agents.introduce({ agentId, ips: ["127.0.0.1"] });
   await machine.offer(
-    machine.settings({ agent_id: agentId, mbus: "", networks: NETWORKS, env: { bosh: envBosh } }),
+    machine.settings({
+      agent_id: agentId,
+      mbus: "",
+      networks: NETWORKS,
+      env: { bosh: { ...agentEnvOf(), ...envBosh } },
+    }),
   );
   const url = agents.urlFor(NETWORKS) ?? "";
   const agent = agents.agent({ agentId, agentUrl: url });

@@ -48,6 +48,7 @@ export const group = (
   env: {},
   tags: {},
   jobs: [],
+  properties: {},
   ...given,
 });
 
@@ -64,7 +65,9 @@ export const manifest = (groups: readonly InstanceGroup[], given: Partial<Manife
   update: update(),
   groups,
   tags: {},
+  properties: {},
   features: { randomizeAzPlacement: false },
+  addons: [],
   ...given,
 });
 

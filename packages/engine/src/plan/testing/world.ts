@@ -1,5 +1,5 @@
 import type { AgentId, DiskCid, VmCid } from "@slipway/protocol/ids";
-import type { DesiredInstance } from "../../model/goal.ts";
+import { type DesiredInstance, newInstance } from "../../model/goal.ts";
 import type { InstanceUuid } from "../../model/names.ts";
 import type { DiskRecord, InstanceRecord, IpRecord, VmRecord } from "../../model/records.ts";
 import type { StepName } from "../../steps/steps.ts";
@@ -83,16 +83,8 @@ export function reserve(world: World, plan: Plan): void {
 }
 
 const fresh = (world: World, desired: DesiredInstance): Instance => ({
+  ...newInstance(desired),
   id: nextId(world),
-  uuid: desired.uuid,
-  group: desired.group,
-  index: desired.index,
-  az: desired.az,
-  state: desired.state,
-  bootstrap: desired.bootstrap,
-  ignore: false,
-  updateCompleted: false,
-  spec: null,
   vms: [],
   disks: [],
   ips: [],
@@ -214,6 +206,12 @@ function take(world: World, step: StepName, instance: Instance, plan: InstancePl
       break;
     case "create_disk":
       instance.disks.push(newDisk(world, must(plan.desired, step)));
+      break;
+    case "unmount_new_disk":
+      must(next, step).mounted = false;
+      break;
+    case "detach_new_disk":
+      detach(must(next, step));
       break;
     case "attach_new_disk":
       attach(must(next, step));

@@ -1,0 +1,199 @@
+import { setMaxListeners } from "node:events";
+import type { Clock } from "@slipway/kernel/clock";
+import { withDeadline } from "@slipway/kernel/deadline";
+import { messageTrail } from "@slipway/kernel/errors";
+import { dial, type NatsCredentials, type NatsServer, readNatsUrl } from "@slipway/kernel/nats/dial";
+import { firstOf, type Link, linkOf } from "@slipway/kernel/nats/link";
+import type { Random } from "@slipway/kernel/random";
+import { agentSubject, isSubjectToken, replySubject } from "@slipway/protocol/agent/subjects";
+import { NotASubject } from "./errors.ts";
+import { type Outcome, Waiters } from "./waiters.ts";
+
+export interface BusOptions {
+  /** `nats://host:port`; all are servers of one bus. */
+  readonly urls: readonly string[];
+  /** What the Director shows and believes; asked for with every connection. */
+  readonly credentials: () => Promise<NatsCredentials>;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly warn: (line: string) => void;
+}
+
+export interface BusRequest {
+  readonly agentId: string;
+  /** The text of the message, which names the subject of its answer. */
+  readonly body: (replyTo: string) => string;
+  readonly withinMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** Asking once more does no harm: a lost connection ends the waiting, so that it can be asked again. */
+  readonly harmless: boolean;
+}
+
+/** A server that does not confirm in this time is as good as gone. */
+const CONFIRM_MS = 5_000;
+const LONGEST_PAUSE_MS = 2_000;
+/** "No responders": nobody is subscribed to the subject. */
+const NOBODY = 503;
+
+/**
+ * The Director's one connection to NATS, made at the first request and again whenever it is lost. Each process has an
+ * inbox of its own; replies are told apart by the last part of their subject, as upstream does.
+ */
+export class NatsBus {
+  readonly description: string;
+  readonly #options: BusOptions;
+  readonly #servers: readonly NatsServer[];
+  readonly #inbox: string;
+  readonly #waiters = new Waiters();
+  readonly #closed = new AbortController();
+  #link: Link | undefined;
+  /** Aborted, and replaced, when a connection is there. */
+  #arrival = new AbortController();
+  #loop: Promise<void> | undefined;
+  #trouble = "it was not tried yet";
+
+  constructor(options: BusOptions) {
+    this.#options = options;
+    this.#servers = options.urls.map(readNatsUrl);
+    this.#inbox = options.random.uuid();
+    this.description = this.#servers.map(({ name }) => name).join(", ");
+    setMaxListeners(0, this.#closed.signal);
+    setMaxListeners(0, this.#arrival.signal);
+  }
+
+  /** What came back, or why nothing did. Rejects with the signal's reason. */
+  async request(request: BusRequest): Promise<Outcome> {
+    const { agentId, withinMs, signal } = request;
+    if (!isSubjectToken(agentId)) throw NotASubject({ agentId });
+    const { clock } = this.#options;
+    const started = clock.monotonic();
+    const link = await this.#connected(withinMs, signal);
+    if (link === undefined) return { kind: "unconnected", why: this.#trouble };
+    const left = Math.max(1, withinMs - (clock.monotonic() - started));
+    return await this.#exchange(link, request, left);
+  }
+
+  /** Ends the connection; the next request, or the loop, makes another one with the credentials of then. */
+  async reconnect(): Promise<void> {
+    await this.#link?.connection.close();
+  }
+
+  async close(): Promise<void> {
+    this.#closed.abort(new Error("the Director stops"));
+    this.#waiters.endAll({ kind: "unconnected", why: "the Director stops" });
+    await this.#link?.connection.close();
+    await this.#loop;
+  }
+
+  async #exchange(link: Link, request: BusRequest, withinMs: number): Promise<Outcome> {
+    const { agentId, body, harmless, signal } = request;
+    const requestId = this.#options.random.uuid();
+    const reply = replySubject(this.#inbox, agentId, requestId);
+    const text = body(reply);
+    const bytes = Buffer.byteLength(text);
+    const limit = link.connection.info?.max_payload ?? Number.POSITIVE_INFINITY;
+    if (bytes > limit) return { kind: "too-large", bytes, limit };
+    const answer = this.#waiters.wait(
+      { requestId, agentId, withinMs, harmless, signal },
+      this.#options.clock,
+    );
+    // Below the reply the server tells us, too, when nobody is there. Agents take its subject from the message.
+    if (!link.connection.isClosed()) link.connection.publish(agentSubject(agentId), text, { reply });
+    else this.#waiters.end(requestId, { kind: "unconnected", why: "the connection was lost" });
+    return await answer;
+  }
+
+  /** The connection there is, or the one that comes within the time. */
+  async #connected(withinMs: number, signal: AbortSignal | undefined): Promise<Link | undefined> {
+    signal?.throwIfAborted();
+    this.#loop ??= this.#keepConnected();
+    const usable = () => (this.#link?.gone.aborted === false ? this.#link : undefined);
+    if (usable() !== undefined || this.#closed.signal.aborted) return usable();
+    const late = new AbortController();
+    const cancel = this.#options.clock.after(withinMs, () => late.abort());
+    try {
+      const arrived = this.#arrival.signal;
+      await firstOf(arrived, late.signal, this.#closed.signal, ...(signal === undefined ? [] : [signal]));
+    } finally {
+      cancel();
+    }
+    signal?.throwIfAborted();
+    return usable();
+  }
+
+  async #keepConnected(): Promise<void> {
+    const { clock, random, warn } = this.#options;
+    const { signal } = this.#closed;
+    let told = "";
+    for (let turn = 0, failures = 0; !signal.aborted; turn++) {
+      const server = this.#servers[turn % this.#servers.length] as NatsServer;
+      try {
+        const link = await this.#connect(server);
+        if (signal.aborted) return await link.connection.close();
+        if (told !== "") warn(`connected to NATS at ${server.name} again`);
+        told = "";
+        failures = 0;
+        this.#link = link;
+        this.#arrived();
+        await firstOf(link.gone, signal);
+        if (signal.aborted) return;
+        this.#trouble = "the connection was lost";
+        told = `the connection to NATS at ${server.name} was lost`;
+        warn(`${told}; it is made again`);
+        this.#waiters.connectionLost();
+      } catch (error) {
+        this.#trouble = messageTrail(error);
+        const why = `no connection to NATS at ${server.name}: ${this.#trouble}`;
+        if (why !== told && !signal.aborted) warn(`${why}; it is tried again`);
+        told = why;
+        failures += 1;
+      }
+      const most = Math.min(LONGEST_PAUSE_MS, 250 * 2 ** failures);
+      await clock.sleep(most / 2 + (most / 2) * random.fraction(), signal).catch(() => undefined);
+    }
+  }
+
+  #arrived(): void {
+    const before = this.#arrival;
+    this.#arrival = new AbortController();
+    setMaxListeners(0, this.#arrival.signal);
+    before.abort();
+  }
+
+  async #connect(server: NatsServer): Promise<Link> {
+    const { clock, credentials } = this.#options;
+    const connection = await dial(server, await credentials(), "director", clock);
+    const link = linkOf(connection);
+    this.#watch(link).catch(() => undefined);
+    let refused: Error | undefined;
+    connection.subscribe(`director.${this.#inbox}.>`, {
+      callback: (error, message) => {
+        if (error === null) {
+          const nobody = message.headers?.code === NOBODY && message.data.length === 0;
+          this.#waiters.reply(message.subject, nobody ? { kind: "nobody" } : message.data);
+          return;
+        }
+        refused = error;
+        connection.close().catch(() => undefined);
+      },
+    });
+    try {
+      await withDeadline("confirmation by NATS", CONFIRM_MS, clock, link.gone, () => connection.flush());
+    } catch (error) {
+      await connection.close();
+      throw refused ?? error;
+    }
+    return link;
+  }
+
+  /** A subject that the server does not allow is an answer to whoever asked. */
+  async #watch({ connection }: Link): Promise<void> {
+    for await (const status of connection.status()) {
+      if (status.type !== "error") continue;
+      const { message } = status.error;
+      this.#options.warn(`NATS: ${message}`);
+      const subject = /permissions violation for publish to "?agent\.([^\s"]+)/i.exec(message)?.[1];
+      if (subject !== undefined) this.#waiters.forbidden(subject);
+    }
+  }
+}

@@ -1,0 +1,213 @@
+import { systemClock } from "@slipway/kernel/clock";
+import { STRANGER } from "@slipway/testkit/certificates";
+import * as nats from "@slipway/testkit/nats-server";
+import { needs } from "@slipway/testkit/needs";
+import { latch } from "@slipway/testkit/waiting";
+import { describe, expect, it } from "vitest";
+import { AgentRefused, AgentSilent, AgentUnaware } from "../agent.ts";
+import { asIfOf, directorOn, fakeAgentOn, type Says } from "../testing/bus.ts";
+
+const here = needs("nats-server", nats.natsServerAvailable(), "nats-server is not installed");
+const start = nats.TestNatsServer.start;
+
+const pong: Says = (_, answer) => answer({ value: "pong" });
+/** Pauses between tries take no time; deadlines do. */
+const quick = {
+  ...systemClock,
+  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(Math.min(ms, 20), signal),
+};
+
+describe.runIf(here)("a message to an agent over NATS", () => {
+  it("goes to the agent's subject, and its answer to an inbox of this process and agent", async () => {
+    const server = await start();
+    const { asked } = await fakeAgentOn(server, pong);
+    const { agent } = directorOn(server);
+    await agent.ping();
+    await agent.ping();
+    expect(asked[0]).toMatchObject({ protocol: 3, method: "ping", arguments: [] });
+    const [first, second] = asked.map(({ reply_to }) => reply_to.split("."));
+    expect(first).toEqual(["director", expect.any(String), nats.AGENT_ID, expect.any(String)]);
+    expect(second?.[1]).toBe(first?.[1]);
+    expect(second?.[3]).not.toBe(first?.[3]);
+  });
+
+  it("is a task that is polled to its end", async () => {
+    const server = await start();
+    let polls = 0;
+    const { methods } = await fakeAgentOn(server, ({ method }, answer) => {
+      if (method === "apply") answer({ value: { agent_task_id: "t1", state: "running" } });
+      else answer({ value: ++polls < 3 ? { agent_task_id: "t1", state: "running" } : "applied" });
+    });
+    await directorOn(server, quick).agent.apply({});
+    expect(methods()).toEqual(["apply", "get_task", "get_task", "get_task"]);
+  });
+
+  it("fails with the agent's own words, and says when it does not know the message", async () => {
+    const server = await start();
+    await fakeAgentOn(server, ({ method }, answer) =>
+      answer({
+        exception: { message: method === "start" ? "Action Failed start: no" : `unknown message ${method}` },
+      }),
+    );
+    const { agent } = directorOn(server);
+    await expect(agent.start()).rejects.toThrow(AgentRefused);
+    await expect(agent.start()).rejects.toThrow("Action Failed start: no");
+    await expect(agent.ping()).rejects.toThrow(AgentUnaware);
+  });
+
+  it("is answered once: what comes twice, late or from another is dropped", async () => {
+    const server = await start({ users: { ...nats.director, "agent-1.agent.bosh-internal": ALL } });
+    let late: () => void = () => {};
+    await fakeAgentOn(server, ({ method, reply_to }, answer) => {
+      if (method === "list_disk") {
+        late = () => answer({ value: ["late"] });
+        return;
+      }
+      answer({ exception: { message: "somebody else" } }, asIfOf(reply_to, "agent-2"));
+      answer({ value: "pong" });
+      answer({ exception: { message: "twice" } });
+      late();
+    });
+    const { agent } = directorOn(server, quick);
+    await expect(agent.listDisk({ timeoutMs: 50 })).rejects.toThrow(AgentSilent);
+    for (let turn = 0; turn < 20; turn++) await agent.ping();
+  });
+
+  it("whose answer makes no sense says so, and quotes nothing", async () => {
+    const server = await start();
+    await fakeAgentOn(server, (_, answer) => answer("<html>secret</html>"));
+    const error = await directorOn(server)
+      .agent.getState(false)
+      .catch((caught: unknown) => caught);
+    expect(String(error)).toContain("something that is not JSON");
+    expect(String(error)).not.toContain("secret");
+  });
+
+  it("says at once that no such agent is connected, and finds it when it comes", async () => {
+    const server = await start();
+    const { agent } = directorOn(server);
+    const error = await agent.getState(false, { timeoutMs: 1_000 }).catch((caught: unknown) => caught);
+    expect(String(error)).toContain("no agent of this id is connected to NATS");
+    const waiting = agent.waitUntilReady({ withinMs: 60_000 });
+    await fakeAgentOn(server, pong);
+    await waiting;
+  });
+
+  it("is not asked twice when no answer comes and asking twice could do harm", async () => {
+    const server = await start();
+    const { asked } = await fakeAgentOn(server, () => {});
+    const { agent } = directorOn(server, quick);
+    await expect(agent.start({ timeoutMs: 300 })).rejects.toThrow("no answer came");
+    expect(asked).toHaveLength(1);
+  });
+
+  it("that is larger than the server takes is refused with its size, and the next one goes through", async () => {
+    const server = await start();
+    await fakeAgentOn(server, (_, answer) => answer({ value: "pong" }));
+    const { agent } = directorOn(server);
+    await expect(agent.writeStoreFile("a", "x".repeat(1 << 20))).rejects.toThrow(
+      /bytes, and the NATS server takes 1048576; raise max_payload/,
+    );
+    await agent.ping();
+  });
+
+  it("has large answers whole", async () => {
+    const server = await start();
+    const content = "y".repeat(900_000);
+    await fakeAgentOn(server, (_, answer) => answer({ value: { content } }));
+    expect(await directorOn(server).agent.readStoreFile("a")).toBe(content);
+  });
+
+  it("is left when whoever waits for it leaves", async () => {
+    const server = await start();
+    const got = latch();
+    await fakeAgentOn(server, () => got.open());
+    const leaving = new AbortController();
+    const asked = directorOn(server).agent.ping({ signal: leaving.signal });
+    await got.opened;
+    leaving.abort(new Error("enough"));
+    await expect(asked).rejects.toThrow("enough");
+  });
+});
+
+const ALL = { publish: [">"], subscribe: [">"] };
+
+describe.runIf(here)("a NATS server", () => {
+  it("that is down is waited for, and the error names it", async () => {
+    const server = await start({ down: true });
+    const { agent, warnings } = directorOn(server);
+    const error = await agent.start({ timeoutMs: 300 }).catch((caught: unknown) => caught);
+    expect(String(error)).toContain(`no connection to NATS at 127.0.0.1:${server.port}`);
+    expect(String(error)).toContain("ECONNREFUSED");
+    expect(warnings.join()).toContain("it is tried again");
+    const later = agent.waitUntilReady({ withinMs: 60_000 });
+    await server.run();
+    await fakeAgentOn(server, pong);
+    await later;
+  });
+
+  it("that is restarted while a task runs does not fail it", async () => {
+    const server = await start();
+    const began = latch();
+    await fakeAgentOn(server, ({ method }, answer) => {
+      answer({ value: { agent_task_id: "t1", state: "running" } });
+      // The Director has the id then.
+      if (method === "get_task") began.open();
+    });
+    const applied = directorOn(server, quick).agent.apply({});
+    await began.opened;
+    await server.kill();
+    await server.run();
+    await fakeAgentOn(server, (_, answer) => answer({ value: "applied" }));
+    await applied;
+  });
+
+  it("that is restarted before an answer gives the answer that the agent sends later, without asking again", async () => {
+    const server = await start();
+    const got = latch<string>();
+    const first = await fakeAgentOn(server, ({ reply_to }) => got.open(reply_to));
+    const { agent } = directorOn(server, quick);
+    const started = agent.start();
+    const replyTo = await got.opened;
+    await server.kill();
+    await server.run();
+    const second = await fakeAgentOn(server, () => {});
+    // Agents send a reply until the server has taken it; the Director listens again at some moment.
+    let over = false;
+    const sent = (async () => {
+      while (!over) {
+        second.connection.publish(replyTo, JSON.stringify({ value: "started" }));
+        await systemClock.sleep(20);
+      }
+    })();
+    await started.finally(() => {
+      over = true;
+    });
+    await sent;
+    expect([...first.asked, ...second.asked]).toHaveLength(1);
+  });
+
+  it("that does not let the Director write to agents is named as the cause", async () => {
+    const users = { "default.director.bosh-internal": { publish: ["other"], subscribe: ["director.>"] } };
+    const server = await start({ users });
+    const { agent } = directorOn(server);
+    await expect(agent.getState(false, { timeoutMs: 1_000 })).rejects.toThrow(
+      "does not let the Director send",
+    );
+  });
+
+  it("that does not know the Director is no connection, and works once it does", async () => {
+    const server = await start({ users: nats.agent });
+    const { agent } = directorOn(server, quick);
+    await expect(agent.getState(false, { timeoutMs: 1_000 })).rejects.toThrow(/Authorization Violation/i);
+    await server.reload({ ...nats.director, ...nats.agent });
+    const waiting = agent.waitUntilReady({ withinMs: 60_000 });
+    await fakeAgentOn(server, pong);
+    await waiting;
+  });
+
+  it("lets no other certificate answer for an agent", async () => {
+    const server = await start();
+    await expect(fakeAgentOn(server, pong, STRANGER)).rejects.toThrow();
+  });
+});

@@ -1,0 +1,50 @@
+import {
+  agentSubject,
+  alertSubject,
+  heartbeatSubject,
+  replySubject,
+  shutdownSubject,
+} from "@slipway/protocol/agent/subjects";
+import type { AgentId } from "@slipway/protocol/ids";
+import { agentName, bootstrapName, DIRECTOR_NAME, HEALTH_MONITOR_NAME } from "./names.ts";
+
+/** An agent that may take part. */
+export interface AllowedAgent {
+  readonly agentId: AgentId;
+  /** It has its lasting certificate: the one it was made with is good for nothing any more. */
+  readonly lasting: boolean;
+}
+
+/** One entry of `authorization.users` of a NATS server with `verify_and_map`. */
+export interface NatsUser {
+  readonly user: string;
+  readonly permissions: { readonly publish: readonly string[]; readonly subscribe: readonly string[] };
+}
+
+const FROM_AGENTS = [heartbeatSubject("*"), alertSubject("*"), shutdownSubject("*")];
+
+/** Who may say and hear what, as upstream's nats-sync writes it. */
+export function natsUsers(agents: readonly AllowedAgent[]): readonly NatsUser[] {
+  return [
+    // Heartbeats and alerts besides upstream's: this Director has its monitor within.
+    user(DIRECTOR_NAME, ["agent.*", "hm.director.alert"], ["director.>", ...FROM_AGENTS]),
+    user(HEALTH_MONITOR_NAME, [], [...FROM_AGENTS, "hm.director.alert"]),
+    ...agents.flatMap(({ agentId, lasting }) =>
+      [agentName(agentId), ...(lasting ? [] : [bootstrapName(agentId)])].map((name) =>
+        user(
+          name,
+          [
+            ...[heartbeatSubject, alertSubject, shutdownSubject].map((subject) => subject(agentId)),
+            replySubject("*", agentId, "*"),
+          ],
+          [agentSubject(agentId)],
+        ),
+      ),
+    ),
+  ];
+}
+
+const user = (name: string, publish: readonly string[], subscribe: readonly string[]): NatsUser => ({
+  user: `C=USA, O=Cloud Foundry, CN=${name}`,
+  permissions: { publish, subscribe },
+});

@@ -1,0 +1,22 @@
+import type { AgentId } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { UpdateSettings } from "@slipway/protocol/settings/agent-settings";
+import type { Networks } from "@slipway/protocol/settings/networks";
+import type { AgentAddress } from "./agent.ts";
+import type { AgentTransport } from "./transport.ts";
+
+export interface VmToIntroduce {
+  readonly agentId: AgentId;
+  /** Empty for networks whose addresses the cloud gives. */
+  readonly ips: readonly string[];
+}
+
+/** One way to reach agents: over HTTPS, or over NATS. */
+export interface Way {
+  transportTo(address: AgentAddress): AgentTransport;
+  introduce(vm: VmToIntroduce): Promise<{ readonly envBosh: JsonObject; readonly certificateUntil: number }>;
+  urlFor(networks: Networks): string | undefined;
+  renewal(
+    vm: VmToIntroduce,
+  ): Promise<{ readonly settings: UpdateSettings; readonly certificateUntil: number }>;
+}

@@ -1,0 +1,5 @@
+/** As upstream names places: `/db/port`, or root. */
+export const place = (at: readonly (string | number)[]): string =>
+  at.length === 0
+    ? "root"
+    : `\`${at.map((key) => `/${String(key).replaceAll("~", "~0").replaceAll("/", "~1")}`).join("")}\``;

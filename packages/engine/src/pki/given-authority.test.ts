@@ -1,0 +1,81 @@
+import { webcrypto, X509Certificate } from "node:crypto";
+import { systemClock } from "@slipway/kernel/clock";
+import { systemRandom } from "@slipway/kernel/random";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { describe, expect, it } from "vitest";
+import { DAY_MS, givenAuthority } from "./authority.ts";
+import { GivenAuthorityUnusable } from "./errors.ts";
+import { x509 } from "./sign.ts";
+
+const RSA = {
+  name: "RSASSA-PKCS1-v1_5",
+  hash: "SHA-256",
+  publicExponent: new Uint8Array([1, 0, 1]),
+  modulusLength: 2048,
+};
+const P384 = { name: "ECDSA", namedCurve: "P-384", hash: "SHA-384" };
+
+/** As somebody else would make one. */
+async function authorityOfOthers(algorithm: typeof RSA | typeof P384, ca = true) {
+  const lib = await x509();
+  const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
+  const certificate = await lib.X509CertificateGenerator.createSelfSigned({
+    name: "CN=other ca",
+    notBefore: new Date(systemClock.now() - DAY_MS),
+    notAfter: new Date(systemClock.now() + 10 * DAY_MS),
+    keys,
+    signingAlgorithm: algorithm,
+    extensions: [new lib.BasicConstraintsExtension(ca, undefined, true)],
+  });
+  const key = Buffer.from(await webcrypto.subtle.exportKey("pkcs8", keys.privateKey));
+  return {
+    certificate: certificate.toString("pem"),
+    privateKey: lib.PemConverter.encode(key, "PRIVATE KEY"),
+    where: "nats.client_ca",
+  };
+}
+
+const tools = { clock: systemClock, random: systemRandom };
+
+describe("an authority that somebody else has made", () => {
+  it.each([
+    ["RSA", RSA],
+    ["P-384", P384],
+  ])("of %s signs certificates with upstream's subject that it is believed for", async (_, algorithm) => {
+    const given = await authorityOfOthers(algorithm);
+    const issued = await givenAuthority(given, tools).issue({
+      subject: "bosh",
+      commonName: "x.agent.bosh-internal",
+      sans: { dns: [], ips: [] },
+      usage: "client",
+      days: 365,
+    });
+    const shown = new X509Certificate(issued.certificate);
+    expect(shown.verify(new X509Certificate(given.certificate).publicKey)).toBe(true);
+    expect(shown.subject.split("\n")).toEqual(["C=USA", "O=Cloud Foundry", "CN=x.agent.bosh-internal"]);
+    expect(shown.issuer).toBe("CN=other ca");
+    // Never longer than the authority itself.
+    expect(issued.until).toBeLessThanOrEqual(systemClock.now() + 10 * DAY_MS);
+  });
+
+  it("that cannot sign is refused with why, and its key is not told", async () => {
+    const good = await authorityOfOthers(RSA);
+    const other = await authorityOfOthers(RSA);
+    const late = fakeClock({ start: systemClock.now() + 20 * DAY_MS });
+    const why = (given: typeof good, clock = tools.clock) => {
+      try {
+        givenAuthority(given, { ...tools, clock });
+        return "";
+      } catch (error) {
+        expect(GivenAuthorityUnusable.is(error)).toBe(true);
+        expect(String(error)).not.toContain("PRIVATE KEY");
+        return String(error);
+      }
+    };
+    expect(why(good)).toBe("");
+    expect(why({ ...good, privateKey: other.privateKey })).toContain("do not belong together");
+    expect(why({ ...good, privateKey: "junk" })).toContain("cannot be decoded");
+    expect(why(await authorityOfOthers(RSA, false))).toContain("not that of an authority");
+    expect(why(good, late)).toContain("not valid now");
+  });
+});

@@ -1,0 +1,56 @@
+import { type DiskCid, diskCid, requestId } from "@slipway/protocol/ids";
+import { jsonObject } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import { refusedAs } from "../clouds/cloud.ts";
+import { newRequestId, optionsOf } from "./calls.ts";
+import { cloudOf } from "./context.ts";
+import { callStep } from "./define.ts";
+import { disksToChange } from "./select.ts";
+import { valuesIn } from "./values.ts";
+
+const schema = v.object({
+  disks: v.array(
+    v.object({ requestId, cpi: v.string(), disk: diskCid, size: v.number(), cloudProperties: jsonObject() }),
+  ),
+});
+type Update = v.InferOutput<typeof schema>;
+type Updated = Update["disks"][number] & { readonly cid: DiskCid };
+
+/** By the CPI, which may give disks other cids. Those it cannot change stay as they are: the plan goes on with new ones. */
+export const updateNamedDisks = callStep<Update, readonly Updated[]>({
+  name: "update_named_disks",
+  subject: "disk",
+  calls: ["cpi update_disk"],
+  status: "updating disk",
+  version: 1,
+  schema,
+  intent: (subject, context) => {
+    const disks = disksToChange(subject).map(({ disk, wanted: { size, cloudProperties } }) => ({
+      requestId: newRequestId(context),
+      cpi: disk.cpi,
+      disk: disk.cid,
+      size,
+      cloudProperties,
+    }));
+    return disks.length === 0 ? undefined : { disks };
+  },
+  run: async ({ disks }, context) => {
+    const updated: Updated[] = [];
+    for (const one of disks)
+      try {
+        const properties = await valuesIn(one.cloudProperties, context);
+        const cloud = cloudOf(context, one.cpi);
+        const cid = await cloud.updateDisk(one.disk, one.size, properties, optionsOf(one, context));
+        updated.push({ ...one, cid });
+      } catch (error) {
+        if (!refusedAs(error, "NotSupported", "NotImplemented")) throw error;
+        context.warn?.(`the CPI does not change disk '${one.disk}': a new one takes its place, empty`);
+      }
+    return updated;
+  },
+  record: (_, updated, writes) => {
+    for (const { disk, cid, size, cloudProperties } of updated)
+      writes.updateDisk(disk, { cid, size, cloudProperties });
+  },
+  settle: "run",
+});

@@ -1,0 +1,40 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
+
+/** Whose rules hold: a Director's, or those of `create-env`, which knows no links and words its errors differently. */
+export type Dialect = "director" | "create-env";
+
+export interface Template {
+  /** Its path in the job, which errors name. */
+  readonly name: string;
+  readonly source: Uint8Array;
+}
+
+/** The templates of one job for one instance; they see the same context. */
+export interface RenderRequest {
+  readonly dialect: Dialect;
+  readonly context: JsonObject;
+  readonly templates: readonly Template[];
+}
+
+export interface RenderedText {
+  readonly name: string;
+  readonly text: Uint8Array;
+}
+
+export interface RenderFailure {
+  readonly name: string;
+  /** Where in the template, when Ruby could tell. */
+  readonly line: number | undefined;
+  /** Ruby's own words. */
+  readonly message: string;
+}
+
+export type Rendering = RenderedText | RenderFailure;
+
+export const isFailure = (one: Rendering): one is RenderFailure => "message" in one;
+
+/** A way to render: the built-in Ruby, or one of the system. Answers stand in the order of the templates. */
+export interface Renderer {
+  render(request: RenderRequest, signal: AbortSignal): Promise<readonly Rendering[]>;
+  close(): Promise<void>;
+}

@@ -1,0 +1,292 @@
+import { RUBY_LINKS } from "./ruby-links.ts";
+
+/**
+ * What a template may use, in Ruby: the same file runs in the built-in WebAssembly Ruby and in a system one. It takes a
+ * job as JSON and gives back JSON, one answer for each template, so that one failing template hides no other.
+ */
+export const RUBY_PROGRAM = `
+require "base64"
+require "erb"
+require "json"
+require "ostruct"
+require "shellwords"
+require "time"
+require "yaml"
+
+# A Director in Ruby has loaded these for itself: templates use them without asking for them.
+{
+  Date: "date", DateTime: "date", Digest: "digest", IPAddr: "ipaddr", OpenSSL: "openssl", Pathname: "pathname",
+  SecureRandom: "securerandom", Set: "set", StringIO: "stringio", Tempfile: "tempfile", URI: "uri"
+}.each { |name, file| Object.autoload(name, file) unless Object.const_defined?(name, false) }
+
+class Object
+  def blank?
+    respond_to?(:empty?) ? !!empty? : !self
+  end
+
+  def present?
+    !blank?
+  end
+end
+
+class NilClass
+  def blank? = true
+end
+
+class FalseClass
+  def blank? = true
+end
+
+class TrueClass
+  def blank? = false
+end
+
+class Numeric
+  def blank? = false
+end
+
+class String
+  def blank?
+    strip.empty?
+  end
+end
+
+# In WebAssembly a jump out of a block (return, break, raise) costs about as much as a hundred calls: here are none.
+module SlipwayTemplates
+  # What upstream's templates know as an OpenStruct, without the methods that it makes for every field of every object.
+  class Fields < OpenStruct
+    OF_EVERY_OBJECT = public_instance_methods.to_h { |name| [name, true] }.freeze
+
+    def initialize(fields)
+      @table = fields.transform_keys(&:to_sym)
+      @table.each_key { |key| define_singleton_method!(key) { @table[key] } if OF_EVERY_OBJECT.key?(key) }
+    end
+
+    def method_missing(name, *given)
+      given.empty? && !name.end_with?("=") ? @table[name] : super
+    end
+
+    def respond_to_missing?(name, all = false)
+      @table.key?(name) || super
+    end
+
+    # Old templates ask for the names of an instance's networks by methods(false).
+    def methods(all = true)
+      all ? super : to_h.keys
+    end
+  end
+
+  def self.fields(value)
+    case value
+    when Hash then Fields.new(value.transform_values { |one| fields(one) })
+    when Array then value.map { |one| fields(one) }
+    else value
+    end
+  end
+
+  # Rubies before 3.3 tell the value that was asked, which may be a secret. As later ones, only of what kind it is.
+  def self.words(error)
+    text = error.to_s
+    return text unless error.is_a?(NameError)
+    begin
+      asked = error.receiver
+    rescue ArgumentError
+      return text
+    end
+    kind =
+      case asked
+      when nil, true, false then asked.inspect
+      when Class then "class #{asked}"
+      when Module then "module #{asked}"
+      else "an instance of #{asked.class}"
+      end
+    text.sub(/ for .*\\z/m, " for #{kind}")
+  end
+
+  # The value under a dotted name, or nil.
+  def self.lookup(properties, name)
+    name.to_s.split(".").reduce(properties) { |found, key| found.is_a?(Hash) ? found[key] : nil }
+  end
+
+  module Properties
+    NOT_GIVEN = Object.new
+
+    def p(names, default = NOT_GIVEN)
+      all = Array(names)
+      found = all.reduce(nil) do |value, name|
+        value.nil? ? SlipwayTemplates.lookup(property_source, name) : value
+      end
+      return found unless found.nil?
+      return default unless default.equal?(NOT_GIVEN)
+      unknown_property(all)
+    end
+
+    def if_p(*names)
+      values = names.map { |name| SlipwayTemplates.lookup(property_source, name) }
+      return Otherwise.new(else_context) if values.any?(&:nil?)
+      yield(*values)
+      Done.new
+    end
+
+    private
+
+    def property_source = @raw_properties
+    def else_context = @context || self
+
+    def unknown_property(names)
+      raise UnknownProperty, "Can't find property '#{names.inspect}'"
+    end
+  end
+
+  # What follows an if_p or if_link that did not hold.
+  class Otherwise
+    def initialize(context)
+      @context = context
+    end
+
+    def else
+      yield
+    end
+
+    def else_if_p(*names, &block)
+      @context.if_p(*names, &block)
+    end
+
+    def else_if_link(name, &block)
+      @context.if_link(name, &block)
+    end
+  end
+
+  # What follows one that did.
+  class Done
+    def else; end
+
+    def else_if_p(*)
+      self
+    end
+
+    def else_if_link(*)
+      self
+    end
+  end
+
+  class UnknownProperty < StandardError; end
+  class UnknownLink < StandardError; end
+
+  # Most templates ask for neither, and they take longer to make than to use.
+  module Described
+    def properties
+      @properties ||= SlipwayTemplates.fields(@raw_properties)
+    end
+
+    def spec
+      @spec ||= SlipwayTemplates.fields(@given)
+    end
+
+    # No value of it.
+    def inspect
+      "#<#{self.class}>"
+    end
+  end
+
+${RUBY_LINKS}  # What a template of a Director's deployment sees.
+  class DirectorContext
+    include Properties
+    include Described
+    attr_reader :name, :index, :raw_properties
+
+    def initialize(given)
+      @given = given
+      @name = (given["job"] || {})["name"]
+      @index = given["index"]
+      @raw_properties = given["properties"] || {}
+      @links = given["links"] || {}
+    end
+
+    def link(name)
+      raise UnknownLink, "Can't find link '#{name}'" if @links[name].nil?
+      Link.new(@links[name], self)
+    end
+
+    def if_link(name)
+      return Otherwise.new(self) if @links[name].nil?
+      yield link(name)
+      Done.new
+    end
+
+    def explain(error)
+      SlipwayTemplates.words(error)
+    end
+
+    def get_binding
+      binding
+    end
+  end
+end
+
+# What a template sees that create-env renders. Its name is in what operators read.
+class TemplateEvaluationContext
+  class UnknownProperty < StandardError; end
+
+  include SlipwayTemplates::Properties
+  include SlipwayTemplates::Described
+  attr_reader :name, :index, :raw_properties
+
+  def initialize(given)
+    @given = given
+    @name = (given["job"] || {})["name"]
+    @index = given["index"]
+    @raw_properties = given["properties"] || {}
+  end
+
+  def if_link(*)
+    false
+  end
+
+  def explain(error)
+    error.is_a?(NameError) ? "#<#{error.class}: #{SlipwayTemplates.words(error)}>" : error.inspect
+  end
+
+  def get_binding
+    binding
+  end
+
+  private
+
+  def unknown_property(names)
+    raise UnknownProperty, "Can't find property '#{names.join("', or '")}'"
+  end
+end
+
+module SlipwayTemplates
+  CONTEXTS = { "director" => DirectorContext, "create-env" => TemplateEvaluationContext }.freeze
+
+  # Instances of a group have the same templates: they are read once, not for each of them.
+  MOST_READ = 500
+  @read = {}
+
+  def self.read(template)
+    @read.clear if @read.size >= MOST_READ
+    @read[[template["name"], template["source"]]] ||=
+      ERB.new(template["source"].unpack1("m0").force_encoding("UTF-8"), trim_mode: "-").tap do |erb|
+        erb.filename = template["name"]
+      end
+  end
+
+  def self.render_one(context, template)
+    { "text" => [read(template).result(context.get_binding)].pack("m0") }
+  rescue Exception => error # rubocop:disable Lint/RescueException: a template may fail in each way there is
+    at = (error.backtrace || []).find { |line| line.start_with?("#{template["name"]}:") }
+    line = at ? at.delete_prefix("#{template["name"]}:").to_i : "(unknown)"
+    { "line" => line, "message" => context.explain(error).dup.force_encoding("UTF-8").scrub, "class" => error.class.name }
+  end
+
+  # Base64 of JSON in, base64 of JSON out: neither Ruby's nor the shell's quoting is in the way.
+  def self.render(request)
+    given = JSON.parse(request.unpack1("m0").force_encoding("UTF-8"))
+    context = CONTEXTS.fetch(given["dialect"]).new(given["context"])
+    answers = given["templates"].map { |template| render_one(context, template) }
+    [JSON.generate(answers)].pack("m0")
+  end
+end
+`;

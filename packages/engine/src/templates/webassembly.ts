@@ -1,0 +1,19 @@
+/** The part of the platform's WebAssembly that is used here. Node has it; the library of DOM types would bring all of a browser. */
+declare global {
+  namespace WebAssembly {
+    class Module {
+      private readonly compiled: true;
+    }
+    interface Instance {
+      readonly exports: Readonly<Record<string, unknown>>;
+    }
+    class Memory {
+      readonly buffer: ArrayBuffer;
+    }
+    type ModuleImports = Record<string, unknown>;
+    type Imports = Record<string, ModuleImports>;
+    function compile(bytes: Uint8Array): Promise<Module>;
+  }
+}
+
+export {};
