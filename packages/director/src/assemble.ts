@@ -1,8 +1,12 @@
 import type { Agents } from "@slipway/engine/agents/agent";
+import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
 import type { Clouds } from "@slipway/engine/clouds/cloud";
 import type { FlowSettings } from "@slipway/engine/steps/context";
+import type { Renderer } from "@slipway/engine/templates/request";
+import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
+import type { Documents } from "./documents/documents.ts";
 import type { OperationContext } from "./operations/operation.ts";
 import { operations } from "./operations/operations.ts";
 import type { Db } from "./store/schema.ts";
@@ -10,6 +14,7 @@ import { type RunnerOptions, TaskRunner } from "./tasks/runner.ts";
 
 export interface Parts {
   readonly db: Db;
+  readonly documents: Documents;
   readonly clouds: Clouds;
   readonly agents: Agents;
   readonly clock: Clock;
@@ -17,11 +22,20 @@ export interface Parts {
   readonly settings: FlowSettings;
   readonly options: OperationContext["options"];
   readonly uploadsDir: string;
+  readonly blobs: FileBlobs;
+  /** Of job templates. */
+  readonly renderer: Renderer;
+  /** Undefined: the Director keeps variables itself. */
+  readonly configServer?: ConfigServer | undefined;
+  readonly dns?: OperationContext["dns"];
   readonly ownIps: readonly string[];
   readonly workers?: number | undefined;
   readonly keepTasks?: number | undefined;
   /** No other Director uses this store. */
   readonly alone: boolean;
+  /** Of the file system tasks write to. */
+  readonly space?: RunnerOptions["space"];
+  readonly onOver?: RunnerOptions["onOver"];
   readonly onError: (error: unknown) => void;
   /** Put around the journal of every task: by drivers that watch or break it. */
   readonly journal?: RunnerOptions["journal"];
@@ -29,7 +43,19 @@ export interface Parts {
 
 /** The Director without its API server: the part that queues and runs tasks. The simulator puts other parts in. */
 export function assemble(parts: Parts): TaskRunner {
-  const { db, clock, random, alone, onError, workers, keepTasks, journal } = parts;
+  const { db, clock, random, alone, onError, onOver, workers, keepTasks, space, journal } = parts;
   const works = operations(parts);
-  return new TaskRunner({ db, works, clock, random, alone, onError, workers, keepTasks, journal });
+  return new TaskRunner({
+    db,
+    works,
+    clock,
+    random,
+    alone,
+    onError,
+    onOver,
+    workers,
+    keepTasks,
+    space,
+    journal,
+  });
 }

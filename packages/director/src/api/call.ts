@@ -78,15 +78,52 @@ function readBytes(stream: IncomingMessage, clock: Clock): Promise<Buffer> {
   });
 }
 
+/** No request of this API has nearly as many: what is long in them is one string, a document. */
+const MOST_VALUES = 20_000;
+
 /** A body as JSON of a shape. */
 export function readJson(text: string, schema: v.GenericSchema): unknown {
+  if (hasMoreValues(text, MOST_VALUES))
+    throw BodyNotJson({ why: `the body has more than ${MOST_VALUES} values` });
   let value: unknown;
   try {
     value = parseStrictJson(text, "the body of the request");
   } catch (cause) {
     throw BodyNotJson({ why: toError(cause).message }, { cause });
   }
+  const unstorable = unstorableIn(value, "body");
+  if (unstorable !== undefined) {
+    throw RequestUnusable({ problems: [`${unstorable}: a NUL or half a character (\\u0000, \\ud800)`] });
+  }
   return checked(schema, value, "body");
+}
+
+const UNSTORABLE = /[\0\ud800-\udfff]/u;
+
+/** Where text stands that no store keeps. Values are as many and as deep as JSON of ours may be. */
+function unstorableIn(value: unknown, where: string): string | undefined {
+  if (typeof value === "string") return UNSTORABLE.test(value) ? where : undefined;
+  if (typeof value !== "object" || value === null) return undefined;
+  for (const [key, inner] of Object.entries(value)) {
+    const found = UNSTORABLE.test(key)
+      ? where
+      : unstorableIn(inner, Array.isArray(value) ? `${where}[${key}]` : `${where}.${key}`);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}
+
+/** By its commas outside of strings: each stands between two values. */
+function hasMoreValues(text: string, most: number): boolean {
+  let commas = 0;
+  let quoted = false;
+  for (let i = 0; i < text.length && commas < most; i++) {
+    const c = text.charCodeAt(i);
+    if (c === 0x22) quoted = !quoted;
+    else if (c === 0x5c) i++;
+    else if (c === 0x2c && !quoted) commas++;
+  }
+  return commas >= most;
 }
 
 /** Error 40005 names the places that do not fit. */

@@ -1,40 +1,44 @@
-import { kindOf, newMap, type Tree } from "@slipway/engine/documents/tree";
-import { parseYaml } from "@slipway/engine/documents/yaml";
+import { BadYaml, NotAMap, YamlTooBig } from "@slipway/engine/documents/errors";
+import type { Tree } from "@slipway/engine/documents/tree";
 import { messageTrail } from "@slipway/kernel/errors";
-import { isObject } from "@slipway/protocol/schema/json";
+import type { Documents } from "../documents/documents.ts";
+import { TooCostly } from "../documents/errors.ts";
+import type { Questions, Text } from "../documents/questions.ts";
 import { BadDocument } from "./refusals.ts";
+import { written } from "./reply.ts";
 
-/** YAML text that must be a map; `number` is that of the refusal. */
-export function yamlMap(text: string, what: string, number: number): Tree {
-  if (text.trim() === "") throw BadDocument({ why: `${what} is empty`, number });
-  let value: unknown;
+/** Keys of YAML text that must be a map; `number` is that of the refusal. */
+export async function keysOf<const K extends string>(
+  documents: Documents,
+  { text, what, number }: Text & { readonly number: number },
+  ...keys: readonly K[]
+): Promise<Tree & { readonly [key in K]: unknown }> {
+  mustNotBeEmpty({ text, what, number });
+  return await refusing(number, () => documents.ask("keys", { text, what, keys }) as Promise<never>);
+}
+
+/** What changes, as the lines a CLI shows, beside what else is answered. `number` is that of the refusal of a side. */
+export async function difference<const D extends object>(
+  documents: Documents,
+  { number, ...asked }: Parameters<Questions["difference"]>[0] & { readonly number: number },
+  more: D,
+) {
+  const { main } = asked.after;
+  if ("what" in main) mustNotBeEmpty({ ...main, number });
+  return written(more, "diff", await refusing(number, () => documents.ask("difference", asked)));
+}
+
+const REFUSED = [BadYaml, YamlTooBig, NotAMap, TooCostly];
+
+async function refusing<T>(number: number, work: () => Promise<T>): Promise<T> {
   try {
-    value = parseYaml(text, what);
+    return await work();
   } catch (cause) {
+    if (!REFUSED.some((one) => one.is(cause))) throw cause;
     throw BadDocument({ why: messageTrail(cause), number }, { cause });
   }
-  if (isObject(value)) return value;
-  throw BadDocument({ why: `${what} must be a map of keys to values, not ${kindOf(value)}`, number });
 }
 
-/** For comparisons only: what cannot be read any more counts as empty. */
-export function looseMap(text: string | null | undefined): Tree {
-  try {
-    const value = text ? parseYaml(text, "the document") : undefined;
-    return isObject(value) ? value : newMap();
-  } catch {
-    return newMap();
-  }
-}
-
-/** A manifest with its configs, as a deploy sees them: lists one after the other, of everything else the last. */
-export function mergeDocuments(documents: readonly Tree[]): Tree {
-  const merged = newMap();
-  for (const document of documents) {
-    for (const [key, value] of Object.entries(document)) {
-      const before = merged[key];
-      merged[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
-    }
-  }
-  return merged;
+function mustNotBeEmpty({ text, what, number }: Text & { readonly number: number }): void {
+  if (text.trim() === "") throw BadDocument({ why: `${what} is empty`, number });
 }

@@ -36,7 +36,11 @@ export function errorReply(error: unknown): Reply {
   if (error instanceof SlipwayError && error.number !== undefined)
     return problem(error.status ?? 400, error.number, `${error.message}. ${error.next}`);
   if (error instanceof SlipwayError && error.kind !== "bug") {
-    return problem(error.kind === "operator" ? 400 : 500, 100, `${error.message}. ${error.next}`);
+    return problem(
+      error.status ?? (error.kind === "operator" ? 400 : 500),
+      100,
+      `${error.message}. ${error.next}`,
+    );
   }
   return problem(500, 100, "the Director failed to answer this request; its log says why");
 }

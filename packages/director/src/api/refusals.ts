@@ -29,7 +29,7 @@ export const RequestUnusable = defineError<{ problems: readonly string[] }>({
   next: "Correct the places named. Nothing was changed.",
 });
 
-export const ParameterMissing = defineError<{ where: "path" | "query" | "manifest"; name: string }>({
+export const ParameterMissing = defineError<{ where: "path" | "query" | "body" | "manifest"; name: string }>({
   code: "DIH-013",
   kind: "operator",
   number: 40001,
@@ -63,24 +63,6 @@ export const ContextIdTooLong = defineError<{ most: number }>({
   next: "Send a shorter one.",
 });
 
-export const NotYet = defineError<{ what: string }>({
-  code: "DIH-017",
-  kind: "operator",
-  number: 100,
-  status: 404,
-  message: (p) => `this Director cannot ${p.what} yet`,
-  next: "Use another Director for that, or wait for a later version.",
-});
-
-export const ReleasesNotYet = defineError<{ number: number; status: number }>({
-  code: "DIH-018",
-  kind: "operator",
-  number: (p) => p.number,
-  status: (p) => p.status,
-  message: () => "this Director does not take releases yet",
-  next: "Deploy a manifest without releases and without jobs in its instance groups.",
-});
-
 /** Of things that are not there. */
 
 const missing = (code: string, number: number, what: string, next: string) =>
@@ -99,6 +81,12 @@ export const NoSuchTask = missing("DIH-022", 10000, "task", "`bosh tasks --recen
 export const NoSuchStray = missing("DIH-023", 100002, "stray", "`slipway strays` lists them.");
 export const NoSuchResource = missing("DIH-024", 100002, "resource", "Fetch it again from where it came.");
 export const NoSuchRelease = missing("DIH-025", 30005, "release", "`bosh releases` lists them.");
+export const NoSuchReleaseVersion = missing(
+  "DIH-029",
+  30006,
+  "release version",
+  "`bosh releases` lists them.",
+);
 
 interface Where {
   readonly deployment: string;
@@ -253,7 +241,16 @@ export const AgentSilentOnFile = defineError<{ instance: string; why: string }>(
 export const UploadUnusable = defineError<{ kind: string; why: string }>({
   code: "DIH-046",
   kind: "operator",
-  number: 50000,
+  number: (p) => (p.kind === "release" ? 30002 : 50000),
   message: (p) => `the uploaded ${p.kind} ${p.why}`,
   next: "Upload it again.",
+});
+
+export const NoSuchSnapshot = defineError<{ cid: string; deployment: string }>({
+  code: "DIH-069",
+  kind: "operator",
+  number: 70008,
+  status: 404,
+  message: (p) => `snapshot ${p.cid} not found in deployment ${p.deployment}`,
+  next: "`bosh snapshots` lists them.",
 });

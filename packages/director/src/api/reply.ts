@@ -1,3 +1,4 @@
+import type { Readable } from "node:stream";
 import type { configConflict } from "@slipway/protocol/director/config";
 import type { refusal as refusalWire } from "@slipway/protocol/director/refusal";
 import type { Told } from "@slipway/protocol/schema/told";
@@ -6,7 +7,8 @@ import type { Told } from "@slipway/protocol/schema/told";
 export interface Reply<D = unknown> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | Uint8Array;
+  /** A stream is sent as it is read. */
+  readonly body: string | Uint8Array | Readable;
   /** What the body holds, for who checks it against the endpoint's schema. */
   readonly document?: D;
 }
@@ -18,6 +20,27 @@ export const json = <const D>(document: D, status = 200): Reply<D> => ({
   body: JSON.stringify(document),
   document,
 });
+
+/**
+ * A document, one key of which is JSON already: made elsewhere, and long. It is not read again here; `document`, which
+ * only checks look at, reads it when it is asked for.
+ */
+export const written = <const D, const K extends string>(
+  rest: D,
+  key: K,
+  text: string,
+): Reply<D & { readonly [key in K]: never[] }> => {
+  const head = JSON.stringify(rest).slice(0, -1);
+  const body = `${head}${head === "{" ? "" : ","}${JSON.stringify(key)}:${text}}`;
+  return {
+    status: 200,
+    headers: { "content-type": "application/json" },
+    body,
+    get document() {
+      return JSON.parse(body) as D & { readonly [key in K]: never[] };
+    },
+  };
+};
 
 type Refusal = Told<typeof refusalWire> | Told<typeof configConflict>;
 

@@ -1,9 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyError, FastifyRequest } from "fastify";
-import { authenticator, type Login } from "./auth.ts";
+import { authenticator } from "./auth.ts";
 import { type Call, type Query, readJson, readText } from "./call.ts";
 import { errorReply, isOurs, RequestFailed } from "./errors.ts";
+import { failureLimit } from "./failure-limit.ts";
 import { demand } from "./permissions.ts";
+import { BadParameter } from "./refusals.ts";
 import { plain, type Reply } from "./reply.ts";
 import { type Route, routeFor } from "./route.ts";
 import type { Services } from "./services.ts";
@@ -14,20 +16,27 @@ const DRAIN_MS = 20_000;
 
 /** Between HTTP and the endpoints: who asks, may they, for which route; and what they are told. */
 export function requestHandler(services: Services) {
-  const authenticate = authenticator(services.users, services.clock);
+  const authenticate = authenticator(services.users);
+  const failures = failureLimit(services.clock);
   const { uuid } = services.identity;
 
   const answer = async (variants: readonly Route[], request: FastifyRequest): Promise<Reply> => {
     const route = routeFor(variants, request.headers["content-type"]);
     if (route === undefined) return plain(404, "not found\n");
-    const login = authenticate(request.headers.authorization, request.ip);
+    const login = authenticate(request.headers.authorization);
+    // Also where nobody need log in: the answer there tells as much.
+    const tooMany = login.kind === "wrong" && (await failures.failed(`${login.tried} ${request.ip}`));
+    if (tooMany) return plain(429, "too many failed logins; wait a minute\n", { "retry-after": "60" });
     const query = request.query as Query;
     const permission = typeof route.permission === "function" ? route.permission(query) : route.permission;
-    if (permission !== "anyone" && login.kind !== "user") return refusal(login, pathOf(request));
+    if (permission !== "anyone" && login.kind !== "user") return unauthorized(pathOf(request));
     const { body } = route.endpoint;
     const text = () => readText(request.raw, services.clock);
+    const params = request.params as Call["params"];
+    const unusable = unusableName(params, query);
+    if (unusable !== undefined) return errorReply(BadParameter(unusable));
     const call: Call = {
-      params: request.params as Call["params"],
+      params,
       query,
       user: login.kind === "user" ? login.name : "",
       header: (name) => firstOf(request.headers[name]),
@@ -63,11 +72,24 @@ export function requestHandler(services: Services) {
   return { answer, refused, settle: (stream: IncomingMessage) => drain(stream, services) };
 }
 
-function refusal(login: Login, path: string): Reply {
-  if (login.kind === "limited") {
-    return plain(429, "too many failed logins from this address; wait a minute\n", { "retry-after": "60" });
+const unauthorized = (path: string): Reply =>
+  plain(401, `Not authorized: '${path}'\n`, { "www-authenticate": 'Basic realm="BOSH Director"' });
+
+/** Cids are long in some clouds, and indexes of the store take no more. No store keeps these characters. */
+const LONGEST_NAME = 2048;
+const UNSTORABLE = /[\0\ud800-\udfff]/u;
+
+function unusableName(params: Call["params"], query: Query) {
+  const expected = `text of at most ${LONGEST_NAME} characters, without NUL and half characters`;
+  const bad = (text: string) => UNSTORABLE.test(text) || text.length > LONGEST_NAME;
+  for (const [name, value] of Object.entries(params)) if (bad(value)) return { name, expected };
+  for (const [name, value] of Object.entries(query)) {
+    if (bad(name)) return { name: "a name in the query", expected };
+    // What a deploy is told of its configs is a document.
+    if (name === "context" ? UNSTORABLE.test(String(value)) : [value ?? ""].flat().some(bad))
+      return { name, expected };
   }
-  return plain(401, `Not authorized: '${path}'\n`, { "www-authenticate": 'Basic realm="BOSH Director"' });
+  return undefined;
 }
 
 const pathOf = (request: FastifyRequest): string => request.url.split("?", 1)[0] ?? "";

@@ -24,12 +24,12 @@ POST /stemcells 302
 DELETE /stemcells/:name/:version 302
 GET /releases 200
 GET /releases/:name 404 30005
-POST /releases 400 30002
-POST /releases 400 30002
-POST /releases/export 404 30005
+POST /releases 400 40005
+POST /releases 302
+POST /releases/export 400 40005
 DELETE /releases/:name 404 30005
-POST /packages/matches 200
-POST /packages/matches_compiled 200
+POST /packages/matches 400 440001
+POST /packages/matches_compiled 400 440001
 GET /resources/:id 404 100002
 GET /configs 200
 GET /configs/:id 404 440012
@@ -61,19 +61,28 @@ GET /deployments/:deployment/snapshots 404 70000
 GET /deployments/:deployment/certificate_expiry 404 70000
 PUT /deployments/:deployment/jobs/:group 404 70000
 PUT /deployments/:deployment/jobs/:group/:index 404 70000
-GET /deployments/:deployment/jobs/:group/:index/logs 404 100
+PUT /deployments/:deployment/jobs/:group/:index/resurrection 400 40005
+GET /deployments/:deployment/jobs/:group/:index/logs 404 70000
 POST /deployments/:deployment/instance_groups/:group/:index/actions/:action 404
 PUT /deployments/:deployment/instance_groups/:group/:index/ignore 400 40005
 GET /deployments/:deployment/instance_groups/:group/:index/store 400 40001
 PUT /deployments/:deployment/instance_groups/:group/:index/store 400 40001
-POST /deployments/:deployment/ssh 404 100
-POST /deployments/:deployment/errands/:errand/runs 404 100
+POST /deployments/:deployment/ssh 400 40005
+POST /deployments/:deployment/errands/:errand/runs 404 70000
 POST /deployments/:deployment/scans 404 70000
 GET /deployments/:deployment/problems 404 70000
 PUT /deployments/:deployment/problems 404 70000
 PUT /deployments/:deployment/scan_and_fix 404 70000
-POST /deployments/:deployment/snapshots 404 100
-POST /deployments/:deployment/jobs/:group/:index/snapshots 404 100
+POST /deployments/:deployment/snapshots 404 70000
+POST /deployments/:deployment/jobs/:group/:index/snapshots 404 70000
+DELETE /deployments/:deployment/snapshots 404 70000
+DELETE /deployments/:deployment/snapshots/:cid 404 70000
+GET /link_providers 400 190024
+GET /link_consumers 400 190024
+GET /links 400 190024
+POST /links 400 40005
+DELETE /links/:id 404 810000
+GET /link_address 404 810000
 GET /disks 200
 GET /orphan_disks 200
 DELETE /disks/:cid 302
@@ -84,12 +93,15 @@ GET /networks 200
 GET /strays 200
 DELETE /strays/:id 404 100002
 GET /events 200
+POST /events 400 40005
 GET /events/:id 200
 GET /locks 200
+GET /health 200
+GET /metrics 200
 GET /resurrection 200
 PUT /resurrection 400 40005
-POST /cleanup 404 100
-GET /cleanup/dryrun 404 100`;
+POST /cleanup 400 40005
+GET /cleanup/dryrun 200`;
 
 describe("every route", () => {
   let api: Harness;

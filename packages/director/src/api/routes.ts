@@ -1,41 +1,74 @@
 import { deleteConfigsByName } from "./endpoints/delete_configs.ts";
 import { deleteConfigsId } from "./endpoints/delete_configs_id.ts";
 import { deleteDeploymentsName } from "./endpoints/delete_deployments_name.ts";
+import {
+  deleteDeploymentsNameSnapshots,
+  deleteDeploymentsNameSnapshotsCid,
+} from "./endpoints/delete_deployments_name_snapshots.ts";
 import { deleteDisksCid } from "./endpoints/delete_disks_cid.ts";
+import { deleteLinksId } from "./endpoints/delete_links_id.ts";
+import { deleteReleasesName } from "./endpoints/delete_releases_name.ts";
 import { deleteStemcellsNameVersion } from "./endpoints/delete_stemcells_name_version.ts";
 import { deleteStraysId } from "./endpoints/delete_strays_id.ts";
 import { deleteTaskId } from "./endpoints/delete_task_id.ts";
 import { deleteVmsCid } from "./endpoints/delete_vms_cid.ts";
+import { getCleanupDryrun } from "./endpoints/get_cleanup_dryrun.ts";
 import { getConfigs } from "./endpoints/get_configs.ts";
 import { getConfigsId } from "./endpoints/get_configs_id.ts";
 import { getDeploymentConfigs } from "./endpoints/get_deployment_configs.ts";
 import { getDeployments } from "./endpoints/get_deployments.ts";
 import { getDeploymentsName } from "./endpoints/get_deployments_name.ts";
 import { getDeploymentsNameDisks } from "./endpoints/get_deployments_name_disks.ts";
+import { getDeploymentsNameErrands } from "./endpoints/get_deployments_name_errands.ts";
 import { getDeploymentsNameInstances } from "./endpoints/get_deployments_name_instances.ts";
 import { getDeploymentsNameProblems } from "./endpoints/get_deployments_name_problems.ts";
+import { getDeploymentsNameSnapshots } from "./endpoints/get_deployments_name_snapshots.ts";
+import { getDeploymentsNameVariables } from "./endpoints/get_deployments_name_variables.ts";
 import { getDeploymentsNameVms } from "./endpoints/get_deployments_name_vms.ts";
 import { getDirectorCertificateExpiry } from "./endpoints/get_director_certificate_expiry.ts";
 import { getDisks } from "./endpoints/get_disks.ts";
 import { getEvents } from "./endpoints/get_events.ts";
 import { getEventsId } from "./endpoints/get_events_id.ts";
+import { getHealth } from "./endpoints/get_health.ts";
 import { getInfo } from "./endpoints/get_info.ts";
 import { getInstanceGroupsStore } from "./endpoints/get_instance_groups_store.ts";
+import { getLinkAddress } from "./endpoints/get_link_address.ts";
+import { getLinkConsumers } from "./endpoints/get_link_consumers.ts";
+import { getLinkProviders } from "./endpoints/get_link_providers.ts";
+import { getLinks } from "./endpoints/get_links.ts";
 import { getLocks } from "./endpoints/get_locks.ts";
+import { getLogs } from "./endpoints/get_logs.ts";
+import { getMetrics } from "./endpoints/get_metrics.ts";
 import { getOrphanedVms } from "./endpoints/get_orphaned_vms.ts";
+import { getReleases } from "./endpoints/get_releases.ts";
+import { getReleasesName } from "./endpoints/get_releases_name.ts";
+import { getResourcesId } from "./endpoints/get_resources_id.ts";
 import { getResurrection } from "./endpoints/get_resurrection.ts";
 import { getStemcells } from "./endpoints/get_stemcells.ts";
 import { getStrays } from "./endpoints/get_strays.ts";
 import { getTasks } from "./endpoints/get_tasks.ts";
 import { getTasksId } from "./endpoints/get_tasks_id.ts";
 import { getTasksIdOutput, outputPermission } from "./endpoints/get_tasks_id_output.ts";
-import { emptyList, emptyListOfDeployment, getResourcesId, notYet } from "./endpoints/not_yet.ts";
+import { emptyList, emptyListOfDeployment } from "./endpoints/not_yet.ts";
+import { postCleanup } from "./endpoints/post_cleanup.ts";
 import { postConfigs } from "./endpoints/post_configs.ts";
 import { postConfigsDiff } from "./endpoints/post_configs_diff.ts";
 import { postDeployments } from "./endpoints/post_deployments.ts";
 import { postDeploymentsNameDiff } from "./endpoints/post_deployments_name_diff.ts";
 import { postDeploymentsNameScans } from "./endpoints/post_deployments_name_scans.ts";
+import {
+  postDeploymentsNameSnapshots,
+  postJobsGroupIndexSnapshots,
+} from "./endpoints/post_deployments_name_snapshots.ts";
+import { postDeploymentsNameSsh } from "./endpoints/post_deployments_name_ssh.ts";
+import { postErrandsRuns } from "./endpoints/post_errands_runs.ts";
+import { postEvents } from "./endpoints/post_events.ts";
 import { postInstanceGroupsActions } from "./endpoints/post_instance_groups_actions.ts";
+import { postLinks } from "./endpoints/post_links.ts";
+import { postPackagesMatches, postPackagesMatchesCompiled } from "./endpoints/post_packages_matches.ts";
+import { postReleases } from "./endpoints/post_releases.ts";
+import { postReleasesArchive } from "./endpoints/post_releases_archive.ts";
+import { postReleasesExport } from "./endpoints/post_releases_export.ts";
 import { postStemcellUploads } from "./endpoints/post_stemcell_uploads.ts";
 import { postStemcells } from "./endpoints/post_stemcells.ts";
 import { postStemcellsArchive } from "./endpoints/post_stemcells_archive.ts";
@@ -46,14 +79,8 @@ import { putDeploymentsNameScanAndFix } from "./endpoints/put_deployments_name_s
 import { putDisksCidAttachments } from "./endpoints/put_disks_cid_attachments.ts";
 import { putInstanceGroupsIgnore } from "./endpoints/put_instance_groups_ignore.ts";
 import { putInstanceGroupsStore } from "./endpoints/put_instance_groups_store.ts";
+import { putJobsResurrection } from "./endpoints/put_jobs_resurrection.ts";
 import { putResurrection } from "./endpoints/put_resurrection.ts";
-import {
-  getReleases,
-  noSuchRelease,
-  postPackagesMatches,
-  postReleases,
-  postReleasesExport,
-} from "./endpoints/releases.ts";
 import { getTypedConfigs, postTypedConfigs, postTypedConfigsDiff } from "./endpoints/typed_configs.ts";
 import type { Body, Endpoint, Route } from "./route.ts";
 
@@ -99,13 +126,13 @@ export const routes: readonly Route[] = [
   remove("/stemcells/:name/:version", "admin", deleteStemcellsNameVersion),
 
   get("/releases", "read", getReleases),
-  get("/releases/:name", "read", noSuchRelease),
+  get("/releases/:name", "read", getReleasesName),
   post("/releases", "upload_releases", "json", postReleases),
-  post("/releases", "upload_releases", "archive", postReleases),
+  post("/releases", "upload_releases", "archive", postReleasesArchive),
   post("/releases/export", "admin", "json", postReleasesExport),
-  remove("/releases/:name", "admin", noSuchRelease),
+  remove("/releases/:name", "admin", deleteReleasesName),
   post("/packages/matches", "admin", "yaml", postPackagesMatches),
-  post("/packages/matches_compiled", "admin", "yaml", postPackagesMatches),
+  post("/packages/matches_compiled", "admin", "yaml", postPackagesMatchesCompiled),
   get("/resources/:id", "admin", getResourcesId),
 
   get("/configs", "read", getConfigs),
@@ -133,25 +160,35 @@ export const routes: readonly Route[] = [
   get(`${DEPLOYMENT}/instances`, "read", getDeploymentsNameInstances),
   get(`${DEPLOYMENT}/vms`, "read", getDeploymentsNameVms),
   get(`${DEPLOYMENT}/disks`, "read", getDeploymentsNameDisks),
-  get(`${DEPLOYMENT}/errands`, "read", emptyListOfDeployment),
-  get(`${DEPLOYMENT}/variables`, "admin", emptyListOfDeployment),
-  get(`${DEPLOYMENT}/snapshots`, "admin", emptyListOfDeployment),
+  get(`${DEPLOYMENT}/errands`, "read", getDeploymentsNameErrands),
+  get(`${DEPLOYMENT}/variables`, "admin", getDeploymentsNameVariables),
+  get(`${DEPLOYMENT}/snapshots`, "admin", getDeploymentsNameSnapshots),
   get(`${DEPLOYMENT}/certificate_expiry`, "read", emptyListOfDeployment),
   put(`${DEPLOYMENT}/jobs/:group`, "admin", "yaml", putDeploymentsNameJobs),
   put(`${DEPLOYMENT}/jobs/:group/:index`, "admin", "yaml", putDeploymentsNameJobs),
-  get(`${DEPLOYMENT}/jobs/:group/:index/logs`, "admin", notYet("fetch logs")),
+  put(`${DEPLOYMENT}/jobs/:group/:index/resurrection`, "admin", "json", putJobsResurrection),
+  get(`${DEPLOYMENT}/jobs/:group/:index/logs`, "admin", getLogs),
   post(`${INSTANCE}/actions/:action`, "admin", "any", postInstanceGroupsActions),
   put(`${INSTANCE}/ignore`, "admin", "json", putInstanceGroupsIgnore),
   get(`${INSTANCE}/store`, "admin", getInstanceGroupsStore),
   put(`${INSTANCE}/store`, "admin", "any", putInstanceGroupsStore),
-  post(`${DEPLOYMENT}/ssh`, "admin", "json", notYet("set up ssh")),
-  post(`${DEPLOYMENT}/errands/:errand/runs`, "admin", "any", notYet("run errands")),
+  post(`${DEPLOYMENT}/ssh`, "admin", "json", postDeploymentsNameSsh),
+  post(`${DEPLOYMENT}/errands/:errand/runs`, "admin", "any", postErrandsRuns),
   post(`${DEPLOYMENT}/scans`, "admin", "any", postDeploymentsNameScans),
   get(`${DEPLOYMENT}/problems`, "admin", getDeploymentsNameProblems),
   put(`${DEPLOYMENT}/problems`, "admin", "json", putDeploymentsNameProblems),
   put(`${DEPLOYMENT}/scan_and_fix`, "admin", "json", putDeploymentsNameScanAndFix),
-  post(`${DEPLOYMENT}/snapshots`, "admin", "any", notYet("take snapshots")),
-  post(`${DEPLOYMENT}/jobs/:group/:index/snapshots`, "admin", "any", notYet("take snapshots")),
+  post(`${DEPLOYMENT}/snapshots`, "admin", "any", postDeploymentsNameSnapshots),
+  post(`${DEPLOYMENT}/jobs/:group/:index/snapshots`, "admin", "any", postJobsGroupIndexSnapshots),
+  remove(`${DEPLOYMENT}/snapshots`, "admin", deleteDeploymentsNameSnapshots),
+  remove(`${DEPLOYMENT}/snapshots/:cid`, "admin", deleteDeploymentsNameSnapshotsCid),
+
+  get("/link_providers", "read", getLinkProviders),
+  get("/link_consumers", "read", getLinkConsumers),
+  get("/links", "read", getLinks),
+  post("/links", "admin", "json", postLinks),
+  remove("/links/:id", "admin", deleteLinksId),
+  get("/link_address", "read", getLinkAddress),
 
   get("/disks", "admin", getDisks),
   get("/orphan_disks", "admin", getDisks),
@@ -164,10 +201,13 @@ export const routes: readonly Route[] = [
   remove("/strays/:id", "admin", deleteStraysId),
 
   get("/events", "read", getEvents),
+  post("/events", "admin", "json", postEvents),
   get("/events/:id", "admin", getEventsId),
   get("/locks", "read", getLocks),
+  get("/health", "read", getHealth),
+  get("/metrics", "read", getMetrics),
   get("/resurrection", "admin", getResurrection),
   put("/resurrection", "admin", "json", putResurrection),
-  post("/cleanup", "admin", "json", notYet("clean up")),
-  get("/cleanup/dryrun", "admin", notYet("clean up")),
+  post("/cleanup", "admin", "json", postCleanup),
+  get("/cleanup/dryrun", "admin", getCleanupDryrun),
 ];

@@ -1,9 +1,14 @@
 import { readdir, readFile } from "node:fs/promises";
 import { request } from "node:https";
 import { connect } from "node:tls";
+import { openAuthority } from "@slipway/engine/pki/authority";
+import { systemClock } from "@slipway/kernel/clock";
+import { systemRandom } from "@slipway/kernel/random";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { TEST_CERT } from "@slipway/testkit/tls-fixture";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { basic, type Harness, startHarness } from "./testing/harness.ts";
+import { UploadSpace } from "./upload-space.ts";
 
 let api: Harness;
 beforeAll(async () => {
@@ -201,7 +206,7 @@ describe("an uploaded stemcell", () => {
   });
 
   it("that does not fit the disk is refused before it is taken in", async () => {
-    const small = await startHarness({ freeSpace: async () => 1000 });
+    const small = await startHarness({ uploads: new UploadSpace(async () => 1000) });
     try {
       const answer = await small.ask("POST", "/stemcells", archive(Buffer.alloc(2000)));
       expect(answer).toMatchObject({ status: 500, json: { code: 500001 } });
@@ -246,4 +251,28 @@ describe("a stemcell at an address", () => {
       expect(await remote(body)).toMatchObject({ status: 400, json: { code: 40005 } });
     },
   );
+});
+
+it("a new certificate is served from when it is given, without a restart", async () => {
+  const directory = await temporaryDirectory();
+  const own = await startHarness();
+  const shown = () =>
+    new Promise<string>((resolve, reject) => {
+      const socket = connect({ host: "127.0.0.1", port: own.port, rejectUnauthorized: false }, () => {
+        resolve(socket.getPeerX509Certificate()?.toString() ?? "");
+        socket.destroy();
+      });
+      socket.on("error", reject);
+    });
+  try {
+    expect(await shown()).toBe(TEST_CERT);
+    const authority = await openAuthority({ dir: directory.path, clock: systemClock, random: systemRandom });
+    const sans = { dns: ["localhost"], ips: [] };
+    const issued = await authority.issue({ commonName: "d", sans, usage: "server", days: 1 });
+    own.useCertificate({ cert: issued.certificate, key: issued.privateKey });
+    expect(await shown()).toBe(issued.certificate);
+  } finally {
+    await own.close();
+    await directory.remove();
+  }
 });

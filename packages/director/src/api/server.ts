@@ -20,10 +20,13 @@ export interface ApiOptions {
 
 export interface Api {
   readonly port: number;
+  /** For connections that are made from now on. */
+  useCertificate(tls: ApiOptions["tls"]): void;
   /** Takes no more requests and lets those under way finish. */
   close(): Promise<void>;
 }
 
+const TLS_FROM = "TLSv1.2";
 const HEADERS_MS = 15_000;
 /** Of silence; a running upload is not silent. */
 const IDLE_MS = 300_000;
@@ -68,6 +71,7 @@ export async function startApi(services: Services, options: ApiOptions): Promise
   };
   return {
     port,
+    useCertificate: ({ cert, key }) => app.server.setSecureContext({ cert, key, minVersion: TLS_FROM }),
     close: () => {
       closing ??= close();
       return closing;
@@ -81,7 +85,7 @@ function makeServer(tls: ApiOptions["tls"]): FastifyInstance<Server> {
       https: {
         cert: tls.cert,
         key: tls.key,
-        minVersion: "TLSv1.2",
+        minVersion: TLS_FROM,
         handshakeTimeout: HEADERS_MS,
         headersTimeout: HEADERS_MS,
         maxHeaderSize: 32 << 10,
@@ -122,5 +126,5 @@ function send(reply: FastifyReply, { status, headers, body }: Reply): FastifyRep
   return reply
     .code(status)
     .headers(headers)
-    .send(typeof body === "string" ? body : Buffer.from(body));
+    .send(body instanceof Uint8Array ? Buffer.from(body) : body);
 }

@@ -1,14 +1,17 @@
 import type { KeepsFiles, Reaches } from "@slipway/engine/agents/agent";
-import type { FreeSpace } from "@slipway/engine/stemcells/free-space";
+import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import type { certificateExpiry } from "@slipway/protocol/director/info";
 import type { Told } from "@slipway/protocol/schema/told";
+import type { Documents } from "../documents/documents.ts";
+import type { HealthSnapshot } from "../health/snapshot.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
 import type { Shapes } from "./call.ts";
 import type { Reply } from "./reply.ts";
+import type { UploadSpace } from "./upload-space.ts";
 
 export interface ApiUser {
   readonly name: string;
@@ -23,7 +26,10 @@ export type CertificateExpiry = Told<typeof certificateExpiry>;
 export interface Services {
   readonly db: Db;
   readonly tasks: Tasks;
+  readonly documents: Documents;
   readonly agents: Reaches<KeepsFiles>;
+  /** What is told of the names of instances. */
+  readonly dns?: { readonly enabled: boolean; readonly domain: string };
   readonly identity: {
     readonly name: string;
     readonly uuid: string;
@@ -32,16 +38,23 @@ export interface Services {
     readonly cpi: string;
     /** The highest CPI API version it asks for. */
     readonly cpiApiVersion: ApiVersion;
+    /** Whether it takes snapshots. */
+    readonly snapshots?: boolean | undefined;
   };
   readonly users: readonly ApiUser[];
   /** Where archives wait for their task; made by the caller, private to the Director. */
   readonly uploadsDir: string;
+  readonly blobs: FileBlobs;
+  readonly uploads: UploadSpace;
   readonly clock: Clock;
   readonly random: Random;
   /** Told of every failure that is not the caller's mistake. */
   readonly onError: (error: unknown) => void;
   /** Told of every answer before it is sent; what it throws is sent instead. For tests. */
   readonly onReply?: (shapes: Shapes, reply: Reply) => void;
+  /** What keeps the Director from working at present. */
+  readonly problems?: () => readonly string[];
+  /** Undefined: nobody watches instances. */
+  readonly health?: { snapshot(): HealthSnapshot | undefined } | undefined;
   readonly certificates?: () => Promise<readonly CertificateExpiry[]>;
-  readonly freeSpace?: FreeSpace;
 }

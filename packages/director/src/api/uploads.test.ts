@@ -1,12 +1,16 @@
-import { readdir, writeFile } from "node:fs/promises";
+import { mkdir, readdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { connect } from "node:tls";
+import { blobId } from "@slipway/engine/blobs/blob-id";
+import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { TEST_CERT } from "@slipway/testkit/tls-fixture";
 import { describe, expect, it } from "vitest";
 import { enqueue } from "../tasks/queue.ts";
+import { TaskRunner } from "../tasks/runner.ts";
 import { basic, startHarness } from "./testing/harness.ts";
+import { UploadSpace } from "./upload-space.ts";
 import { sweepUploads } from "./uploads.ts";
 
 const uploadName = (n: number) => `stemcell-00000000-0000-4000-8000-00000000000${n}.tgz`;
@@ -54,6 +58,88 @@ describe("archives left by a crash", () => {
     } finally {
       await api.close();
     }
+  });
+});
+
+describe("an archive whose task is over", () => {
+  it("is removed at once: of one that was cancelled before it began, and what one had unpacked", async () => {
+    const api = await startHarness();
+    const space = new UploadSpace();
+    const runner = new TaskRunner({
+      db: api.db,
+      works: {},
+      clock: systemClock,
+      random: systemRandom,
+      alone: true,
+      onOver: () => void sweepUploads(api.db, api.uploadsDir, systemRandom, space),
+      onError: () => undefined,
+    });
+    try {
+      const arrived = async (n: number) => {
+        const path = join(api.uploadsDir, uploadName(n));
+        await writeFile(path, "bits");
+        const params = { path, fix: false };
+        return enqueue(api.db, {
+          type: "update_stemcell",
+          description: "create stemcell",
+          user: "admin",
+          params,
+        });
+      };
+      const [first, second] = [await arrived(1), await arrived(2)];
+      for (const id of [second, 999]) await mkdir(join(api.uploadsDir, `unpacked-${id}`));
+      await writeFile(join(api.uploadsDir, uploadName(3)), "bits");
+      await space.arriving(blobId(uploadName(3)), async () => {
+        await runner.cancel(first);
+        const left = [uploadName(2), uploadName(3), `unpacked-${second}`].sort();
+        await expect.poll(async () => (await readdir(api.uploadsDir)).sort()).toEqual(left);
+      });
+    } finally {
+      await runner.stop();
+      await api.close();
+    }
+  });
+});
+
+describe("uploads that come at the same time", () => {
+  it("get no more space together than there is", async () => {
+    const clock = fakeClock();
+    const api = await startHarness({ clock, uploads: new UploadSpace(async () => 3500) });
+    const head = "POST /stemcells HTTP/1.1\r\nContent-Type: application/x-compressed";
+    const all = Array.from({ length: 6 }, () => begin(api.port, head));
+    try {
+      const refused = () => all.filter(({ received }) => /^HTTP\/1.1 4|^HTTP\/1.1 5/.test(received()));
+      // Whoever is refused may still be sending: that is waited for.
+      await expect.poll(() => clock.waiting).toBe(3);
+      await clock.advance(20_000);
+      await expect.poll(() => refused().length).toBe(3);
+      expect(await readdir(api.uploadsDir)).toHaveLength(3);
+      expect(refused()[0]?.received()).toMatch(/500 bytes|0 MiB|not enough|space/i);
+    } finally {
+      for (const one of all) one.end();
+      const closing = api.close();
+      await clock.advance(1000);
+      await closing;
+    }
+  });
+
+  it("of unknown size take what they need bit by bit, and fail alone; what they had is free again", async () => {
+    let free = 100;
+    const space = new UploadSpace(async () => free);
+    const tooLarge = (room: number) => new Error(`only ${room}`);
+    await expect(
+      space.claim("/x", 0, tooLarge, async (claim) => {
+        await claim.take(60);
+        free -= 60;
+        await claim.take(40);
+        free -= 40;
+        await claim.take(1);
+      }),
+    ).rejects.toThrow("only 0");
+    free = 100;
+    await space.claim("/x", 100, tooLarge, async () => {
+      await expect(space.claim("/x", 1, tooLarge, async () => undefined)).rejects.toThrow("only 0");
+    });
   });
 });
 

@@ -4,63 +4,93 @@ import { basename, join } from "node:path";
 import { blobId } from "@slipway/engine/blobs/blob-id";
 import type { BlobId } from "@slipway/engine/blobs/blobs";
 import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import { NoSpaceForBlobs } from "@slipway/engine/blobs/errors";
 import { NotEnoughDisk } from "@slipway/engine/stemcells/errors";
-import { freeSpace } from "@slipway/engine/stemcells/free-space";
-import { SlipwayError, systemCode } from "@slipway/kernel/errors";
+import { SlipwayError } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
 import type { Db } from "../store/schema.ts";
 import { UploadUnusable } from "./refusals.ts";
 import type { Services } from "./services.ts";
+import type { UploadSpace } from "./upload-space.ts";
 
 /** The uploads of a Director, kept until their task is done. */
 const uploadsIn = (dir: string, random: Random): FileBlobs => directoryBlobs({ dir, random });
 
-/** Streams an archive of any size into a new blob; resolves to its file. Unless all of it came nothing is left. */
-export async function receiveUpload(
+/**
+ * Streams an archive of any size into a new blob, and hands its file to `work`, which gives it to a task. Unless all of it
+ * came and a task has it, nothing is left.
+ */
+export async function receiveUpload<T>(
   stream: IncomingMessage,
-  { uploadsDir, random, freeSpace: free = freeSpace }: Pick<Services, "uploadsDir" | "random" | "freeSpace">,
-  kind: "stemcell",
-): Promise<string> {
-  const room = await free(uploadsDir);
-  const tooLarge = () => NotEnoughDisk({ what: `the uploaded ${kind}`, free: room });
-  const fits = (size: number) => {
-    if (size > room) throw tooLarge();
-  };
-  fits(Number(stream.headers["content-length"] ?? 0));
-  const uploads = uploadsIn(uploadsDir, random);
+  { uploadsDir, uploads: space, random }: Pick<Services, "uploadsDir" | "uploads" | "random">,
+  kind: "stemcell" | "release",
+  work: (path: string) => Promise<T>,
+): Promise<T> {
+  const blobs = uploadsIn(uploadsDir, random);
   const id = blobId(`${kind}-${random.uuid()}.tgz`);
-  const stored = await uploads
-    .put(stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>, { id, before: fits })
-    .catch((error: unknown) => {
-      if (error instanceof SlipwayError && error.number !== undefined) throw error;
-      if (systemCode(error) === "ENOSPC") throw tooLarge();
-      throw UploadUnusable({ kind, why: "ended too early" }, { cause: error });
-    });
-  if (stored.size > 0) return uploads.pathOf(id);
-  await uploads.remove(id);
-  // The CLI sends an upload that got a 401 once more, with nothing in it.
-  throw UploadUnusable({ kind, why: "is empty" });
+  const tooLarge = (room: number) => NotEnoughDisk({ what: `the uploaded ${kind}`, free: room });
+  const announced = Number(stream.headers["content-length"] ?? 0);
+  const receive = () =>
+    space.claim(uploadsDir, announced, tooLarge, ({ take }) =>
+      blobs.put(metered(stream, take), { id }).catch((error: unknown) => {
+        if (error instanceof SlipwayError && error.number !== undefined) throw error;
+        if (NoSpaceForBlobs.is(error)) throw tooLarge(0);
+        throw UploadUnusable({ kind, why: "ended too early" }, { cause: error });
+      }),
+    );
+  return await space.arriving(id, async () => {
+    const { size } = await receive();
+    try {
+      // The CLI sends an upload that got a 401 once more, with nothing in it.
+      if (size === 0) throw UploadUnusable({ kind, why: "is empty" });
+      return await work(blobs.pathOf(id));
+    } catch (error) {
+      await blobs.remove(id);
+      throw error;
+    }
+  });
+}
+
+async function* metered(
+  stream: IncomingMessage,
+  take: (bytes: number) => Promise<void>,
+): AsyncGenerator<Uint8Array> {
+  const pieces = stream.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+  for await (const piece of pieces) {
+    await take(piece.length);
+    yield piece;
+  }
 }
 
 /**
- * Removes archives that no task will read, left by a crash between upload and task, and what tasks had unpacked. To be
- * called at the start, before any task runs.
+ * Removes archives that no task will read, and what tasks that are over had unpacked. `space`: uploads that come in
+ * meanwhile. Without it nobody else may be at work, and what a crash has left half is removed, too.
  */
-export async function sweepUploads(db: Db, uploadsDir: string, random: Random): Promise<readonly BlobId[]> {
+export async function sweepUploads(
+  db: Db,
+  uploadsDir: string,
+  random: Random,
+  space?: UploadSpace,
+): Promise<readonly BlobId[]> {
   const uploads = uploadsIn(uploadsDir, random);
+  // Before it is asked who needs them: one that comes later is not among them.
+  const there = (await uploads.list()).filter(
+    (id) => /^(?:stemcell|release)-[0-9a-f-]{36}\.tgz$/.test(id) && space?.isArriving(id) !== true,
+  );
+  const left = (await readdir(uploadsDir)).filter((name) => /^unpacked-\d+$/.test(name));
+  if (space !== undefined && there.length + left.length === 0) return [];
   const rows = await db
     .selectFrom("tasks")
-    .select("params_sealed")
-    .where("type", "=", "update_stemcell")
+    .select(["id", "params_sealed"])
+    .where("type", "in", ["update_stemcell", "update_release"])
     .where("state", "in", ["queued", "processing", "cancelling"])
     .execute();
   const needed = new Set(rows.map(({ params_sealed: params }) => basename(String(params.path ?? ""))));
-  const stale = (await uploads.list()).filter(
-    (id) => /^stemcell-[0-9a-f-]{36}\.tgz$/.test(id) && !needed.has(id),
-  );
+  const stale = there.filter((id) => !needed.has(id));
   for (const id of stale) await uploads.remove(id);
-  await uploads.sweep();
-  const unpacked = (await readdir(uploadsDir)).filter((name) => /^unpacked-\d+$/.test(name));
+  if (space === undefined) await uploads.sweep();
+  const running = new Set(space === undefined ? [] : rows.map(({ id }) => `unpacked-${id}`));
+  const unpacked = left.filter((name) => !running.has(name));
   for (const name of unpacked) await rm(join(uploadsDir, name), { recursive: true, force: true });
   return stale;
 }

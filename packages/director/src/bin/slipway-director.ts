@@ -1,7 +1,23 @@
 #!/usr/bin/env node
+import { steadyOutput } from "@slipway/kernel/steady-output";
+import { servesDocuments } from "../documents/serve.ts";
 import { runDirector } from "../start/command.ts";
 
-const stop = new AbortController();
-for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
-const io = { out: process.stdout, err: process.stderr, stop: stop.signal };
-void runDirector(process.argv.slice(2), io).then((code) => process.exit(code));
+function start(): void {
+  const stop = new AbortController();
+  for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
+  // A Director goes on when nobody reads its output, and when the output has no space.
+  for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
+  // As modules we are the script that was started; the bundle knows its name.
+  const script = typeof __filename === "string" ? __filename : process.argv[1];
+  const io = {
+    out: steadyOutput(process.stdout),
+    err: steadyOutput(process.stderr),
+    stop: stop.signal,
+    script,
+  };
+  void runDirector(process.argv.slice(2), io).then((code) => process.exit(code));
+}
+
+// The same script serves as the thread that reads documents.
+if (!servesDocuments()) start();

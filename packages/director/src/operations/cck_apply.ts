@@ -81,6 +81,7 @@ export const cckApply = operation(applyParams, (params, task, tools) =>
       context.signal.throwIfAborted();
       failures.push(adviceOf(error));
     }
+    await context.names?.publish();
     if (failures.length > 0) throw Unresolved({ failures });
     return `${choices.length} resolved`;
   }),

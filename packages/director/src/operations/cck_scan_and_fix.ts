@@ -1,6 +1,7 @@
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { describeProblem } from "@slipway/engine/model/problems";
 import { scanAndFixParams } from "@slipway/protocol/director/task-params";
+import { beginResurrections, begunResurrections, endResurrections } from "../store/health.ts";
 import { loadInstances } from "../store/instances.ts";
 import { adviceOf } from "../tasks/failure.ts";
 import { Unresolved } from "./errors.ts";
@@ -15,14 +16,24 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
     await settleOpenIntents(context);
     const all = await loadInstances(tools.db, deployment);
     const asked = all.filter(({ uuid }) => instances.includes(uuid));
-    const { problems: found } = await scanVms(asked, task, context);
-    // After a crash: a VM that was made and not brought to its plan may answer by now.
-    const begun = task.attempt > 1 ? asked.filter(({ updateCompleted }) => !updateCompleted) : [];
+    const { problems: found, distrust } = await scanVms(asked, task, context);
+    for (const [uuid, why] of distrust)
+      task.warn(`The VM of ${uuid} is there and is not replaced, since its agent cannot be trusted: ${why}`);
+    const gone = found.filter(({ instance }) => !distrust.has(instance));
+    // A VM that was made and not brought to its plan, before a crash or a failure, may answer by now.
+    const begun = await begunResurrections(tools.db, instances);
+    const unfinished = asked.filter(
+      ({ uuid, state, ignore, updateCompleted }) =>
+        begun.has(uuid) && !updateCompleted && !ignore && state !== "detached",
+    );
     const problems = [
-      ...found,
-      ...begun.filter(({ uuid }) => !found.some(({ instance }) => instance === uuid)).map(missingVm),
+      ...gone,
+      ...unfinished.filter(({ uuid }) => !found.some(({ instance }) => instance === uuid)).map(missingVm),
     ];
     if (problems.length === 0) return "scan and fix complete";
+    const named = problems.map(({ instance }) => instance);
+    await task.write((db) => beginResurrections(db, named, task.id));
+    const done: string[] = [];
     const failures: string[] = [];
     const stage = task.stage("Applying problem resolutions", [], problems.length);
     const chosen = problems.map((problem) => ({ problem, wait: true }));
@@ -32,6 +43,7 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
       async ({ problem }, work) => {
         try {
           await stage.step(describeProblem(problem), work);
+          done.push(problem.instance);
         } catch (error) {
           context.signal.throwIfAborted();
           failures.push(adviceOf(error));
@@ -41,6 +53,8 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
       tools,
       context,
     );
+    await task.write((db) => endResurrections(db, done));
+    await context.names?.publish();
     if (failures.length > 0) throw Unresolved({ failures });
     return "scan and fix complete";
   }),

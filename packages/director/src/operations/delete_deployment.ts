@@ -1,13 +1,18 @@
+import { isOfAgent } from "@slipway/engine/flows/errors";
 import { runInstance } from "@slipway/engine/flows/run-instance";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { display } from "@slipway/engine/model/names";
 import type { InstanceRecord } from "@slipway/engine/model/records";
 import { planDeletion } from "@slipway/engine/plan/deletion";
 import type { AgentReport } from "@slipway/engine/plan/model";
+import type { FlowContext } from "@slipway/engine/steps/context";
+import { messageTrail } from "@slipway/kernel/errors";
 import { deleteDeploymentParams } from "@slipway/protocol/director/task-params";
 import { deleteDeployment as deleteRecord, findDeployment } from "../store/deployments.ts";
 import { loadInstances } from "../store/instances.ts";
 import { askAgents } from "./ask-agents.ts";
+import { clearWorkers } from "./compile/workers.ts";
+import { namesOf } from "./dns/names.ts";
 import { CannotStop, HasIgnored } from "./errors.ts";
 import { inFlight } from "./in-flight.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
@@ -24,12 +29,18 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
   const name = task.deployment ?? "";
   return await task.withLock(deploymentLock(name), DEPLOYMENT_LOCK_MS, async () => {
     const deployment = await findDeployment(tools.db, name);
-    if (deployment === undefined) return `/deployments/${name}`;
+    // Gone already, perhaps by a run of this task that ended before all were told.
+    if (deployment === undefined) {
+      await namesOf(tools, task)?.publish();
+      return `/deployments/${name}`;
+    }
     const event = { action: "delete", objectType: "deployment", objectName: name, deployment: name };
     const parentId = await task.audit(event);
-    const context = flowContext(tools, task, name);
+    const context = { ...flowContext(tools, task, name), deletesDeployment: true };
     await settleOpenIntents(context, { giveUp: force });
-    const instances = await loadInstances(tools.db, name);
+    const all = await loadInstances(tools.db, name);
+    await clearWorkers(all, context);
+    const instances = all.filter(({ compilation }) => compilation !== true);
     refuseIgnored(instances, name);
     const reports = await askAgents(instances, context, force ? FORCE_ANSWER_MS : ANSWER_MS);
     const stage = task.stage("Deleting instances", [], instances.length);
@@ -37,21 +48,34 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
       stage.step(display(instance), async () => {
         const agent = reports.get(instance.uuid);
         if (!force) refuseSilent(instance, agent, name);
-        const plan = planDeletion(instance, {
-          agent,
-          orphanVm: false,
-          skipDrain: force,
-          why: "the deployment is deleted",
-        });
-        await runInstance({ uuid: instance.uuid, plan, watchMs: NO_WATCH }, context);
+        try {
+          await remove(instance, { agent, force }, context);
+        } catch (error) {
+          if (!force || task.signal.aborted || !isOfAgent(error)) throw error;
+          task.warn(`${messageTrail(error)}. Its VM is deleted all the same`);
+          const left = await task.journal.instance(instance.uuid);
+          const silent = { responsive: false, why: "its agent fails" } as const;
+          if (left !== undefined) await remove(left, { agent: silent, force }, context);
+        }
       }),
     );
     const artifacts = task.stage("Removing deployment artifacts", [], 1);
     await artifacts.step("Detaching stemcells", () => task.write((db) => deleteRecord(db, deployment.id)));
+    await context.names?.publish();
     await task.audit({ ...event, parentId });
     return `/deployments/${name}`;
   });
 });
+
+async function remove(
+  instance: InstanceRecord,
+  { agent, force }: { readonly agent: AgentReport | undefined; readonly force: boolean },
+  context: FlowContext,
+): Promise<void> {
+  const why = "the deployment is deleted";
+  const plan = planDeletion(instance, { agent, orphanVm: false, skipDrain: force, why });
+  await runInstance({ uuid: instance.uuid, plan, watchMs: NO_WATCH }, context);
+}
 
 function refuseIgnored(instances: readonly InstanceRecord[], name: string): void {
   const ignored = instances.filter(({ ignore }) => ignore).map(display);

@@ -1,9 +1,9 @@
-import { runOther } from "@slipway/engine/flows/run-steps";
 import { deleteOrphanDisksParams } from "@slipway/protocol/director/task-params";
 import { findOrphanDisk } from "../store/disks.ts";
 import { flowContext, operation } from "./operation.ts";
+import { deleteDiskWithSnapshots } from "./snapshots/delete.ts";
 
-/** The one place a disk is deleted, and only one of the orphan list. A crash in between asks for it once more. */
+/** A crash in between asks for it once more. */
 export const deleteOrphanDisks = operation(
   deleteOrphanDisksParams,
   async ({ disk_cids: cids }, task, tools) => {
@@ -11,8 +11,8 @@ export const deleteOrphanDisks = operation(
     for (const given of cids) {
       await stage.step(given, async () => {
         const disk = await findOrphanDisk(tools.db, given);
-        if (disk !== undefined)
-          await runOther("delete_disk", disk, flowContext(tools, task, disk.deployment));
+        if (disk === undefined) return;
+        await deleteDiskWithSnapshots(disk, flowContext(tools, task, disk.deployment), tools.db);
       });
     }
     return `orphaned disk(s) ${cids.join(", ")} deleted`;

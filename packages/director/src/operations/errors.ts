@@ -9,13 +9,6 @@ export const ParamsUnreadable = defineError<{ task: number; problems: string }>(
   next: "It was written by another version of the Director. Run the command again.",
 });
 
-export const JobsNotSupported = defineError<{ groups: string }>({
-  code: "DIO-002",
-  kind: "operator",
-  message: (p) => `the manifest has jobs in ${p.groups}, and this Director does not run releases yet`,
-  next: "Deploy groups with `jobs: []`: VMs, networks and disks are managed; releases come later.",
-});
-
 export const NoDeploymentNamed = defineError<{ task: number }>({
   code: "DIO-003",
   kind: "bug",
@@ -47,6 +40,14 @@ export const OtherDeployment = defineError<{ named: string; deployment: string }
   number: 440001,
   message: (p) => `the manifest is of deployment '${p.named}', not '${p.deployment}'`,
   next: "Run `bosh -d {named} deploy`, or correct the manifest's `name`.",
+});
+
+export const NotVersioned = defineError<{ name: string; deployment: string }>({
+  code: "DIO-019",
+  kind: "operator",
+  number: 540008,
+  message: (p) => `Expected variable '${p.name}' to be already versioned in deployment '${p.deployment}'`,
+  next: "Deploy first: `bosh -d {deployment} deploy` takes the versions that are used from then on.",
 });
 
 export const ConfigsGone = defineError<{ ids: readonly number[] }>({
@@ -148,6 +149,24 @@ export const NoSuchStemcell = defineError<{ name: string; version: string }>({
   next: "`bosh stemcells` lists them.",
 });
 
+export const NoSuchRelease = defineError<{ name: string }>({
+  code: "DIO-026",
+  kind: "operator",
+  number: 30005,
+  status: 404,
+  message: (p) => `there is no release '${p.name}'`,
+  next: "`bosh releases` lists them.",
+});
+
+export const NoSuchReleaseVersion = defineError<{ name: string; version: string }>({
+  code: "DIO-027",
+  kind: "operator",
+  number: 30006,
+  status: 404,
+  message: (p) => `there is no version '${p.version}' of release '${p.name}'`,
+  next: "`bosh releases` lists them.",
+});
+
 export const BadResolution = defineError<{
   problem: number;
   type: string;
@@ -201,4 +220,20 @@ export const NotWanted = defineError<{ instance: string }>({
   number: 70001,
   message: (p) => `the manifest does not want ${p.instance} any more`,
   next: "The next `bosh deploy` deletes it.",
+});
+
+export const NothingMatched = defineError<{ deployment: string; filter: string }>({
+  code: "DIO-070",
+  kind: "operator",
+  number: 100,
+  message: (p) => `No instance with a VM in deployment '${p.deployment}' matched filter ${p.filter}`,
+  next: "`bosh instances` lists them; `bosh start` gives a stopped one its VM.",
+});
+
+export const NoLogs = defineError<{ why: readonly string[] }>({
+  code: "DIO-071",
+  kind: "outside",
+  number: 450002,
+  message: (p) => `no agent gave its logs: ${p.why.join("; ")}`,
+  next: "Look at the VMs with `bosh instances`, and ask again.",
 });

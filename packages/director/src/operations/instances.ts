@@ -1,5 +1,5 @@
 import { slug } from "@slipway/engine/model/names";
-import { activeVm, type InstanceRecord, type VmRecord } from "@slipway/engine/model/records";
+import { activeDisk, activeVm, type InstanceRecord, type VmRecord } from "@slipway/engine/model/records";
 import type { InstanceState, instanceState } from "@slipway/protocol/director/instance";
 import { listVmsParams } from "@slipway/protocol/director/task-params";
 import type { Told } from "@slipway/protocol/schema/told";
@@ -49,7 +49,7 @@ async function line(
     active: vm?.active ?? false,
     vm_created_at: vm === undefined ? null : new Date(vm.createdAt).toISOString().replace(/\.\d+Z$/, "Z"),
     cloud_properties: vm?.cloudProperties ?? {},
-    disk_cid: cids[0] ?? null,
+    disk_cid: activeDisk(instance)?.cid ?? null,
     disk_cids: cids,
     ips: ips.length > 0 ? ips : instance.ips.map(({ address }) => address),
     agent_id: vm?.agentId ?? null,

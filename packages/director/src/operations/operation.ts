@@ -1,21 +1,38 @@
+import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { type RecordingClients, recordCalls, timed } from "@slipway/engine/recorder/recorder";
 import type { FlowContext, Outside } from "@slipway/engine/steps/context";
+import type { Renderer } from "@slipway/engine/templates/request";
+import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
+import type { Documents } from "../documents/documents.ts";
 import type { Db } from "../store/schema.ts";
 import type { TaskContext, TaskWork } from "../tasks/task.ts";
+import { configServerOf } from "./config-server-of.ts";
+import { namesOf } from "./dns/names.ts";
+import type { LocalDns } from "./dns/records.ts";
 import { ParamsUnreadable } from "./errors.ts";
 
 /** What the work of tasks is done with. */
 export interface OperationContext extends Outside {
   /** For reading. What a task writes goes through `task.write`, which is fenced. */
   readonly db: Db;
+  readonly documents: Documents;
   /** Where uploads lie until their task is done, and where archives are unpacked. */
   readonly uploadsDir: string;
+  /** Releases, compiled packages, rendered templates, logs. */
+  readonly blobs: FileBlobs;
+  /** Of job templates. */
+  readonly renderer: Renderer;
+  /** Undefined: the Director keeps variables itself. */
+  readonly configServer?: ConfigServer | undefined;
   readonly options: {
     readonly enableCpiResizeDisk: boolean;
     readonly enableCpiUpdateDisk: boolean;
+    readonly enableSnapshots?: boolean | undefined;
   };
+  /** Undefined: instances have no names. */
+  readonly dns?: LocalDns | undefined;
   /** Addresses no VM may get: the Director's own. */
   readonly ownIps: readonly string[];
   /** In the hands of a task: the clients for calls about one instance. */
@@ -31,7 +48,8 @@ export function operation<const S extends v.GenericSchema>(
     const checked = check(params, given, "params");
     if (!checked.ok) throw ParamsUnreadable({ task: task.id, problems: checked.problems.join("; ") });
     const write: TaskContext["conversation"] = (line) => task.conversation(line);
-    const recording = { ...tools, ...recordCalls(tools, tools.clock, write) };
+    const waits = (message: string) => task.warn(message);
+    const recording = { ...tools, ...recordCalls(tools, tools.clock, write, waits) };
     return await timed(task.type, tools.clock, write, () => work(checked.value, task, recording));
   };
 }
@@ -48,7 +66,10 @@ export function flowContext(tools: OperationContext, task: TaskContext, deployme
     random,
     settings,
     deployment,
+    names: namesOf(tools, task),
     signal: task.signal,
+    variables: configServerOf(tools, task),
+    warn: (message) => task.warn(message),
     debug: (line) => task.debug(line),
     cpiLog: (text) => task.cpi(text),
     audit: (event) => task.audit(event),

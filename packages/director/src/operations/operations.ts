@@ -4,17 +4,28 @@ import { attachDisk } from "./attach_disk.ts";
 import { cckApply } from "./cck_apply.ts";
 import { cckScan } from "./cck_scan.ts";
 import { cckScanAndFix } from "./cck_scan_and_fix.ts";
+import { createSnapshot } from "./create_snapshot.ts";
+import { deleteArtifacts } from "./delete_artifacts.ts";
 import { deleteDeployment } from "./delete_deployment.ts";
+import { deleteDeploymentSnapshots } from "./delete_deployment_snapshots.ts";
 import { deleteOrphanDisks } from "./delete_orphan_disks.ts";
 import { deleteOrphanedVms } from "./delete_orphaned_vms.ts";
+import { deleteRelease } from "./delete_release.ts";
+import { deleteSnapshot } from "./delete_snapshot.ts";
 import { deleteStemcell } from "./delete_stemcell.ts";
 import { deleteVm } from "./delete_vm.ts";
+import { exportRelease } from "./export_release.ts";
+import { fetchLogs } from "./fetch_logs.ts";
 import { instances, vms } from "./instances.ts";
 import type { OperationContext } from "./operation.ts";
 import { orphanDisk } from "./orphan_disk.ts";
 import { renewCertificates } from "./renew_certificates.ts";
+import { runErrand } from "./run_errand.ts";
+import { snapshotDeployment } from "./snapshot_deployment.ts";
+import { ssh } from "./ssh.ts";
 import { updateDeployment } from "./update_deployment.ts";
 import { updateInstance } from "./update_instance.ts";
+import { updateRelease } from "./update_release.ts";
 import { updateStemcell } from "./update_stemcell.ts";
 
 /** What each type of task does: the table of operations. */
@@ -23,6 +34,10 @@ export const operations = (tools: OperationContext): Readonly<Record<TaskType, T
   delete_deployment: deleteDeployment(tools),
   update_stemcell: updateStemcell(tools),
   delete_stemcell: deleteStemcell(tools),
+  update_release: updateRelease(tools),
+  delete_release: deleteRelease(tools),
+  export_release: exportRelease(tools),
+  delete_artifacts: deleteArtifacts(tools),
   update_instance: updateInstance(tools),
   instances: instances(tools),
   vms: vms(tools),
@@ -35,4 +50,11 @@ export const operations = (tools: OperationContext): Readonly<Record<TaskType, T
   cck_apply: cckApply(tools),
   cck_scan_and_fix: cckScanAndFix(tools),
   renew_certificates: renewCertificates(tools),
+  fetch_logs: fetchLogs(tools),
+  ssh: ssh(tools),
+  run_errand: runErrand(tools),
+  create_snapshot: createSnapshot(tools),
+  snapshot_deployment: snapshotDeployment(tools),
+  delete_snapshot: deleteSnapshot(tools),
+  delete_deployment_snapshots: deleteDeploymentSnapshots(tools),
 });

@@ -32,7 +32,8 @@ export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }
         writes.updateInstance({ updateCompleted: false }),
       );
       const run = diskByHand(instance, "orphaned by hand", [cid]);
-      await runSteps(["unmount_old_disk", "detach_old_disk", "orphan_disk"], run, context);
+      const steps = ["dissociate_disks", "unmount_old_disk", "detach_old_disk", "orphan_disk"] as const;
+      await runSteps(steps, run, context);
     });
     return `disk ${cid} is orphaned`;
   });

@@ -1,10 +1,5 @@
-import { problemsError } from "@slipway/engine/documents/problems";
-import { KnownInstances } from "@slipway/engine/flows/run-instance";
-import type { DesiredInstance } from "@slipway/engine/model/goal";
-import type { InstanceRecord } from "@slipway/engine/model/records";
 import { describePlan, planAsJson } from "@slipway/engine/plan/dry-run";
-import type { Plan, PlanInput, StateChange } from "@slipway/engine/plan/model";
-import { plan } from "@slipway/engine/plan/plan";
+import type { Plan, StateChange } from "@slipway/engine/plan/model";
 import { messageTrail } from "@slipway/kernel/errors";
 import { updateDeploymentParams } from "@slipway/protocol/director/task-params";
 import type * as v from "valibot";
@@ -12,15 +7,14 @@ import {
   type DeploymentRecord,
   ensureDeployment,
   findDeployment,
-  listDeployments,
   saveSuccess,
-  useStemcells,
 } from "../store/deployments.ts";
-import { createInstances } from "../store/instances.ts";
+import { saveLinks } from "../store/links.ts";
 import type { TaskContext } from "../tasks/task.ts";
-import { executePlan, narrowed } from "./deploy/execute.ts";
+import { AS_DEPLOYED, deployedRequest } from "./deploy/deployed-request.ts";
+import { executePlan } from "./deploy/execute.ts";
 import { gather, type Request } from "./deploy/gather.ts";
-import { NothingDeployed } from "./errors.ts";
+import { planDeploy } from "./deploy/plan-deploy.ts";
 import {
   DEPLOYMENT_LOCK_MS,
   deploymentLock,
@@ -35,13 +29,6 @@ type Params = v.InferOutput<typeof updateDeploymentParams>;
 export const updateDeployment = operation(updateDeploymentParams, (params, task, tools) =>
   converge(params, task, tools),
 );
-
-export const AS_DEPLOYED = {
-  recreate: false,
-  recreate_persistent_disks: false,
-  dry_run: false,
-  force_latest_variables: false,
-};
 
 /** A state for one instance, everything else as it was deployed. */
 export const changeState = (
@@ -97,21 +84,15 @@ async function requestOf(
     deployment: name,
     options: params.options,
     firstDeploy: manifestText === null,
+    versions: "manifest" in params ? ("new" as const) : ("deployed" as const),
     askedAt: row?.created_at.getTime() ?? 0,
   };
   if ("manifest" in params) {
     const configIds = [...params.cloud_config_ids, ...params.runtime_config_ids];
     return { ...given, manifestText: params.manifest, configIds, state: undefined };
   }
-  if (manifestText === null) throw NothingDeployed({ deployment: name });
-  const [summary] = await listDeployments(tools.db, [name]);
   const { group, instance, to } = params.state;
-  return {
-    ...given,
-    manifestText,
-    configIds: (summary?.configs ?? []).map(({ id }) => id),
-    state: { group, instance, to },
-  };
+  return { ...(await deployedRequest(name, tools)), ...given, state: { group, instance, to } };
 }
 
 async function deploy(
@@ -122,78 +103,38 @@ async function deploy(
   tools: OperationContext,
 ): Promise<void> {
   const context = flowContext(tools, task, deployment.name);
-  const preparing = task.stage("Preparing deployment", [], 1);
-  const ready = await preparing.step("Preparing deployment", async () => {
-    const input = await gather(request, tools, context);
-    const made = only === undefined ? planned(input) : narrowed(planned(input), (uuid) => uuid === only);
-    const known = request.options.dry_run ? undefined : await reserve(made, input, deployment, task);
-    return { made, known };
-  });
-  const { made, known } = ready;
-  for (const note of made.notes) task.warn(note);
-  if (known === undefined) return await show(made, task);
+  const { dry_run: dryRun } = request.options;
+  const deploying = {
+    deployment,
+    dryRun,
+    only: (uuid: string) => only === undefined || uuid === only,
+    preparing: task.stage("Preparing deployment"),
+  };
+  const gathered = () => gather(request, tools, context, task);
+  const { plan, known, jobs, releases, variables, links } = await planDeploy(
+    gathered,
+    deploying,
+    task,
+    tools,
+    context,
+  );
+  for (const note of plan.notes) task.warn(note);
+  if (known === undefined) return await show(plan, task);
 
-  await executePlan(made, known, task, context);
-  await task.write((db) =>
-    saveSuccess(db, deployment.id, {
+  await executePlan(plan, known, task, { ...context, jobs });
+  await task.write(async (db) => {
+    await saveSuccess(db, deployment.id, {
       manifestText: request.manifestText,
       configs: request.configIds,
-      stemcells: made.stemcells.map(({ id }) => id),
-    }),
-  );
-}
-
-export function planned(input: PlanInput): Plan {
-  const result = plan(input);
-  if (!result.ok) throw problemsError("this cannot be deployed", result.problems);
-  return result.plan;
-}
-
-/**
- * New instances, all addresses and the stemcells are the deployment's before anything is asked of the cloud. Returns what
- * is known of its instances from then on.
- */
-export async function reserve(
-  { desired, stemcells }: Plan,
-  { instances }: PlanInput,
-  { id, name }: DeploymentRecord,
-  task: TaskContext,
-): Promise<KnownInstances> {
-  const recorded = new Map(instances.map((instance) => [instance.uuid, instance]));
-  const fresh = desired.filter((instance) => {
-    const before = recorded.get(instance.uuid);
-    if (before === undefined || before.group !== instance.group || before.index !== instance.index)
-      return true;
-    return instance.ips.some(({ address }) => !before.ips.some((ip) => ip.address === address));
+      stemcells: plan.stemcells.map(({ id }) => id),
+      releases,
+    });
+    await variables.deployed(db);
+    await saveLinks(db, deployment.id, links);
   });
-  const ids = stemcells.map((stemcell) => stemcell.id);
-  await task.write(async (db) => {
-    await createInstances(db, name, task.id, fresh);
-    await useStemcells(db, id, ids);
-  });
-  const changed = new Set<string>(fresh.map(({ uuid }) => uuid));
-  return new KnownInstances(task.journal, [
-    ...instances.filter(({ uuid }) => !changed.has(uuid)),
-    ...fresh.filter(({ uuid }) => !recorded.has(uuid)).map(newInstance),
-  ]);
+  // Links that are gone have no names any more.
+  await context.names?.publish();
 }
-
-/** As it was recorded just now; what was there before and got another address is read again. */
-const newInstance = (desired: DesiredInstance): InstanceRecord => ({
-  id: 0,
-  uuid: desired.uuid,
-  group: desired.group,
-  index: desired.index,
-  az: desired.az,
-  state: desired.state,
-  bootstrap: desired.bootstrap,
-  ignore: false,
-  updateCompleted: false,
-  spec: null,
-  vms: [],
-  disks: [],
-  ips: desired.ips,
-});
 
 /** `--dry-run`: the plan, for people in the event log, for programs in the result. */
 async function show(made: Plan, task: TaskContext): Promise<void> {

@@ -1,11 +1,10 @@
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { parseYaml } from "@slipway/engine/documents/yaml";
 import { runOther } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
-import { downloadStemcell } from "@slipway/engine/stemcells/download";
+import { downloadArchive } from "@slipway/engine/stemcells/download";
 import { planUpload } from "@slipway/engine/stemcells/plan-upload";
 import { stemcellScope } from "@slipway/engine/steps/create_stemcell";
 import { updateStemcellParams } from "@slipway/protocol/director/task-params";
@@ -47,7 +46,7 @@ async function fetched(
 ): Promise<string> {
   const file = join(dir, "stemcell.tgz");
   await stage.step("Downloading remote stemcell", () =>
-    downloadStemcell(location, file, { clock: tools.clock, signal: task.signal }),
+    downloadArchive(location, file, { clock: tools.clock, signal: task.signal }),
   );
   if (sha1 !== undefined) await stage.step("Verifying remote stemcell", () => verifyDigest(file, sha1));
   return file;
@@ -109,9 +108,10 @@ const recorded = async ({ db }: OperationContext, name: string, version: string,
   (await listStemcells(db, { name, version, cpi }))[0];
 
 /** Tags of the runtime config `default`; CPIs of version 3 label the image with them. */
-async function runtimeTags({ db }: OperationContext): Promise<JsonObject> {
+async function runtimeTags({ db, documents }: OperationContext): Promise<JsonObject> {
   const config = await latestConfig(db, "runtime", "default");
-  const document = config === undefined ? {} : parseYaml(config.content, "the runtime config 'default'");
+  const what = "the runtime config 'default'";
+  const document = config === undefined ? {} : await documents.ask("value", { text: config.content, what });
   const tags = isObject(document) ? document.tags : undefined;
   return isObject(tags) ? (tags as JsonObject) : {};
 }

@@ -1,6 +1,6 @@
 import { parseArgs } from "node:util";
 import { systemClock } from "@slipway/kernel/clock";
-import { errorText, messageTrail, toError } from "@slipway/kernel/errors";
+import { errorText, messageTrail, SlipwayError, toError } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
 import { defaultStateDir } from "../store/embedded/places.ts";
 import { readConfig } from "./config-file.ts";
@@ -13,6 +13,8 @@ interface Io {
   readonly err: { write(text: string): unknown };
   /** Aborted when the program is asked to end. */
   readonly stop: AbortSignal;
+  /** Of the program itself. */
+  readonly script?: string | undefined;
 }
 
 const NAME = "slipway-director";
@@ -27,7 +29,7 @@ const HELP = `${NAME}: a BOSH Director. The bosh CLI drives it, any CPI serves i
   --port N           where the API listens; 25555
 `;
 
-/** Runs until it is told to stop; resolves to the exit code. */
+/** Runs until it is told to stop; resolves to the exit code: 1 failed, 2 called wrongly. */
 export async function runDirector(argv: readonly string[], io: Io): Promise<number> {
   try {
     const { values } = readArguments(argv);
@@ -42,6 +44,7 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
       version: DIRECTOR_VERSION,
       clock: systemClock,
       random: systemRandom,
+      script: io.script,
       log: (line) => io.err.write(`${line}\n`),
     });
     io.out.write(welcome(director, stateDir));
@@ -51,7 +54,7 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
     return 0;
   } catch (error) {
     io.err.write(`${errorText(toError(error))}\n`);
-    return 1;
+    return error instanceof SlipwayError && error.typed ? 2 : 1;
   }
 }
 

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
-import { messageTrail } from "@slipway/kernel/errors";
+import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { type DirectorConfig, directorConfig } from "@slipway/protocol/director/config-file";
 import { check } from "@slipway/protocol/schema/check";
-import { ConfigUnreadable } from "./errors.ts";
+import { ConfigMissing, ConfigUnreadable } from "./errors.ts";
 
 /** The configuration of a file; without one everything has its default. */
 export async function readConfig(path: string | undefined): Promise<DirectorConfig> {
@@ -12,6 +12,7 @@ export async function readConfig(path: string | undefined): Promise<DirectorConf
   try {
     document = parseStrictJson(await readFile(path, "utf8"), path);
   } catch (cause) {
+    if (systemCode(cause) === "ENOENT") throw ConfigMissing({ path }, { cause });
     throw ConfigUnreadable({ path, problems: messageTrail(cause) });
   }
   const checked = check(directorConfig, document, "config");

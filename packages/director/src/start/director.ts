@@ -1,27 +1,42 @@
 import { mkdir } from "node:fs/promises";
-import { networkInterfaces } from "node:os";
 import { join } from "node:path";
-import { makeAgents } from "@slipway/engine/agents/agents";
 import { openAgentSecret } from "@slipway/engine/agents/credentials";
+import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { cpiOfConfig, makeClouds } from "@slipway/engine/clouds/clouds";
 import { type EmbeddedCpi, embeddedCpiPort } from "@slipway/engine/clouds/embedded-cpi";
 import { RegistryOfDirector } from "@slipway/engine/clouds/registry-of-director";
 import { openAuthority, readyToSign } from "@slipway/engine/pki/authority";
-import { type DirectorCertificate, directorCertificate } from "@slipway/engine/pki/director-certificate";
+import { directorCertificate } from "@slipway/engine/pki/director-certificate";
+import { agentEnvOf } from "@slipway/engine/steps/env";
 import type { Clock } from "@slipway/kernel/clock";
+import { collapseRepeats } from "@slipway/kernel/collapse";
+import { messageTrail } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
 import { NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { DirectorUuid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { UploadSpace } from "../api/upload-space.ts";
 import { sweepUploads } from "../api/uploads.ts";
 import { assemble } from "../assemble.ts";
+import { documentsHere } from "../documents/documents.ts";
+import { DocumentWorkers } from "../documents/workers.ts";
+import { expireLogs } from "../operations/log-blobs.ts";
+import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
 import { directorUuid } from "../store/attributes.ts";
-import { openEmbedded } from "../store/embedded/open.ts";
 import { openSealer } from "../store/key-file.ts";
 import { openStore } from "../store/open.ts";
+import { openRenderer } from "../templates/renderer.ts";
+import { openConfigServer } from "../variables/open.ts";
+import { ownAddresses, shownHost } from "./addresses.ts";
 import { early } from "./early.ts";
 import { NoCpi } from "./errors.ts";
+import { expiryOf } from "./expiry.ts";
+import { openHealth } from "./health.ts";
+import { localDnsOf, NamesKeeper } from "./names-keeper.ts";
+import { openAgents } from "./open-agents.ts";
+import { openDatabase } from "./open-database.ts";
+import { diskSpace } from "./space.ts";
 import { Upkeep } from "./upkeep.ts";
 import { openUsers } from "./users.ts";
 
@@ -33,6 +48,11 @@ export interface StartOptions {
   readonly random: Random;
   /** The CPI in this process, for a configuration without an executable. */
   readonly embeddedCpi?: Pick<EmbeddedCpi, "name" | "open"> | undefined;
+  /**
+   * The script of this program, if it calls `servesDocuments` before anything else: documents are then read on threads
+   * of their own. Without it they are read on this one.
+   */
+  readonly script?: string | undefined;
   readonly log: (line: string) => void;
 }
 
@@ -45,8 +65,6 @@ export interface Director {
   readonly adoptedDatabase: boolean;
   close(): Promise<void>;
 }
-
-const VM_AGENT_PORT = 6868;
 
 /** Opens everything, resumes what was under way, then listens. What was opened is closed again if something fails. */
 export async function startDirector(options: StartOptions): Promise<Director> {
@@ -67,12 +85,16 @@ async function start(
   atClose: (close: () => Promise<void> | void) => void,
   closeAll: () => Promise<void>,
 ): Promise<Director> {
-  const { config, stateDir, clock, random, log } = options;
-  const onError = (error: unknown) => log(`error: ${error instanceof Error ? error.message : String(error)}`);
+  const { config, stateDir, clock, random } = options;
+  // A database that is gone, or a disk that is full, is the same trouble many times a second.
+  const log = collapseRepeats(clock, options.log);
+  // With all its causes: what a caller is told says no more than that it is here.
+  const onError = (error: unknown) => log(`error: ${messageTrail(error)}`);
   // The last connections of a store that is closed are cut off by its server, which is as it should be.
   let closing = false;
   const host = config.listen?.host ?? "127.0.0.1";
   const uploadsDir = join(stateDir, "uploads");
+  const blobsDir = join(stateDir, "blobs");
 
   const pkiDir = join(stateDir, "pki");
   const loadApi = early(clock, () => import("../api/server.ts"));
@@ -80,21 +102,16 @@ async function start(
   const database = await openDatabase(options, onError);
   atClose(() => database.close());
   await loadSigning();
-  const certified = openAuthority({ dir: pkiDir, clock, random }).then(async (authority) => ({
-    authority,
-    certificate: await directorCertificate({
-      authority,
-      dir: pkiDir,
-      clock,
-      host,
-      names: config.listen?.names ?? [],
-      warn: log,
-    }),
-  }));
+  const names = config.listen?.names ?? [];
+  const certified = openAuthority({ dir: pkiDir, clock, random }).then(async (authority) => {
+    const certify = () => directorCertificate({ authority, dir: pkiDir, clock, host, names, warn: log });
+    return { authority, certify, first: await certify() };
+  });
   const sealer = await openSealer({ dir: stateDir, random });
   const opening = openStore({
     connection: database.connection,
     sealer,
+    clock,
     onIdleError: (error) => {
       if (!closing) onError(error);
     },
@@ -107,12 +124,13 @@ async function start(
       () => undefined,
     );
   });
-  const [store, { authority, certificate }, secret, { users, admin }] = await Promise.all([
+  const [store, { authority, certify, first }, secret, { users, admin }] = await Promise.all([
     opening,
     certified,
     openAgentSecret({ dir: stateDir, random }),
     openUsers(config.users, stateDir, random),
     mkdir(uploadsDir, { recursive: true, mode: 0o700 }),
+    mkdir(blobsDir, { recursive: true, mode: 0o700 }),
   ]);
 
   await sweepUploads(store.db, uploadsDir, random);
@@ -137,20 +155,37 @@ async function start(
     registry,
     maxApiVersion: limits.cpi_api_test_max_version,
   });
-  const agents = makeAgents({
-    authority,
-    secret,
-    port: config.agent?.port ?? VM_AGENT_PORT,
-    clock,
-    random,
+  const agents = await openAgents({
+    config,
+    stateDir,
     directorUuid: uuid,
-    warn: log,
+    ...{ authority, secret, db: store.db, clock, random, log, onError, atClose },
   });
-  atClose(() => agents.close());
 
+  const uploads = new UploadSpace();
+  const blobs = directoryBlobs({ dir: blobsDir, random });
+  // Of a Director that was killed; other Directors of a shared store have blobs of their own.
+  await blobs.sweep();
+  await sweepReleaseBlobs(store.db, blobs);
+  const sweep = () => void sweepUploads(store.db, uploadsDir, random, uploads).catch(onError);
+  const space = diskSpace(stateDir, clock);
+  atClose(() => space.close());
+  const problems = () => [space.shortage(), database.trouble()].filter((one) => one !== undefined);
+  const { script } = options;
+  const documents = script === undefined ? documentsHere : new DocumentWorkers({ script, clock });
+  atClose(() => documents.close());
+
+  const ruby = config.templates?.ruby;
+  const renderer = openRenderer({ ruby, stateDir, script, clock });
+  atClose(() => renderer.close());
+
+  const configServer = await openConfigServer(config.config_server, clock);
+  atClose(() => configServer?.close());
   const name = config.name ?? "slipway";
+  const dns = localDnsOf(config);
   const runner = assemble({
     db: store.db,
+    documents,
     clouds,
     agents,
     clock,
@@ -158,7 +193,7 @@ async function start(
     settings: {
       directorName: name,
       directorUuid: uuid,
-      agentEnvBosh: (config.agent?.env ?? {}) as JsonObject,
+      agentEnvBosh: agentEnvOf(config.agent?.env as JsonObject | undefined),
       agentWaitMs: (config.agent?.wait_timeout_s ?? 600) * 1000,
       maxVmCreateTries: limits.max_vm_create_tries ?? 5,
       keepUnreachableVms: limits.keep_unreachable_vms ?? false,
@@ -167,43 +202,51 @@ async function start(
     options: {
       enableCpiResizeDisk: limits.enable_cpi_resize_disk ?? false,
       enableCpiUpdateDisk: limits.enable_cpi_update_disk ?? false,
+      enableSnapshots: limits.enable_snapshots,
     },
     uploadsDir,
+    blobs,
+    renderer,
+    configServer,
+    dns,
     ownIps: ownAddresses(host),
     workers: limits.workers,
     keepTasks: limits.keep_tasks,
     alone: config.database?.url === undefined,
+    space,
+    onOver: sweep,
     onError,
   });
   runner.start();
   atClose(() => runner.stop());
   const listener = store.listen({ clock, onNotice: (what) => runner.notice(what), onError });
   atClose(() => listener.close());
-  const upkeep = new Upkeep({
-    db: store.db,
-    tasks: runner,
-    clock,
-    days: limits.orphan_disk_days ?? 5,
-    onError,
-  });
-  upkeep.start();
-  atClose(() => upkeep.stop());
-
+  const watching = { db: store.db, tasks: runner, agents, clock, random, onError };
+  const health = await openHealth(config.health, watching, log);
+  if (health !== undefined) atClose(() => health.stop());
+  let certificate = first;
   const { startApi } = await loadApi();
   const api = await startApi(
     {
       db: store.db,
+      documents,
       tasks: runner,
       agents,
+      health,
+      dns,
       identity: {
         name,
         uuid,
         version: options.version,
         cpi: config.cpi?.exec_path ?? embeddedCpi?.name ?? "",
         cpiApiVersion: limits.cpi_api_test_max_version ?? NEWEST_API_VERSION,
+        snapshots: limits.enable_snapshots,
       },
       users,
+      problems,
       uploadsDir,
+      uploads,
+      blobs,
       clock,
       random,
       onError,
@@ -212,6 +255,27 @@ async function start(
     { tls: certificate, host, port: config.listen?.port ?? 25555 },
   );
   atClose(() => api.close());
+  const upkeep = new Upkeep({
+    db: store.db,
+    tasks: runner,
+    clock,
+    days: limits.orphan_disk_days ?? 5,
+    expireLogs: () => expireLogs(blobs, clock.now()),
+    renewCertificate: async () => {
+      const now = await certify();
+      if (now.cert !== certificate.cert) api.useCertificate(now);
+      certificate = now;
+    },
+    onError,
+  });
+  upkeep.start();
+  atClose(() => upkeep.stop());
+  health?.start();
+  if (dns.enabled) {
+    const keeper = new NamesKeeper({ db: store.db, agents, dns, clock, onError });
+    keeper.start();
+    atClose(() => keeper.stop());
+  }
   return {
     url: `https://${shownHost(host)}:${api.port}`,
     uuid,
@@ -221,29 +285,3 @@ async function start(
     close: closeAll,
   };
 }
-
-async function openDatabase({ config, stateDir, clock }: StartOptions, onLost: (error: unknown) => void) {
-  const url = config.database?.url;
-  if (url === undefined) return await openEmbedded({ stateDir, clock, onLost });
-  await mkdir(stateDir, { recursive: true, mode: 0o700 });
-  return { connection: { connectionString: url }, adopted: false, close: () => Promise.resolve() };
-}
-
-const DAY_MS = 86_400_000;
-
-const expiryOf = ({ paths, until }: DirectorCertificate, now: number) => ({
-  certificate_path: paths.pair,
-  expiry: new Date(until).toISOString(),
-  days_left: Math.floor((until - now) / DAY_MS),
-});
-
-/** Loopback is no VM's, but where VMs are processes they share it with the Director. */
-function ownAddresses(host: string): readonly string[] {
-  const all = Object.values(networkInterfaces()).flatMap((list) =>
-    (list ?? []).map(({ address }) => address),
-  );
-  return [...new Set(host === "0.0.0.0" || host === "::" ? all : [...all, host])];
-}
-
-const shownHost = (host: string): string =>
-  host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;

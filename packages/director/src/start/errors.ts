@@ -17,6 +17,7 @@ export const ConfigUnreadable = defineError<{ path: string; problems: string }>(
 export const BadUsage = defineError<{ problem: string }>({
   code: "DIR-003",
   kind: "operator",
+  typed: true,
   message: (p) => p.problem,
   next: "Run it with --help to see how it is called.",
 });
@@ -26,4 +27,12 @@ export const PasswordUnreadable = defineError<{ path: string }>({
   kind: "operator",
   message: (p) => `the file ${p.path} should hold the password of the user admin and is empty`,
   next: "Write a password into it, or remove it to have a new one generated.",
+});
+
+export const ConfigMissing = defineError<{ path: string }>({
+  code: "DIR-005",
+  kind: "operator",
+  typed: true,
+  message: (p) => `there is no configuration file ${p.path}`,
+  next: "Name one that is there; without --config everything has its default.",
 });

@@ -26,10 +26,14 @@ afterEach(() => database.close());
 function keeping(enqueue: (task: NewTask) => Promise<number> = async () => 1) {
   const queued: NewTask[] = [];
   const errors: unknown[] = [];
+  const looks = { count: 0 };
   const upkeep = new Upkeep({
     db,
     clock,
     days: 5,
+    renewCertificate: async () => {
+      looks.count += 1;
+    },
     tasks: {
       enqueue: (task) => {
         queued.push(task);
@@ -45,7 +49,7 @@ function keeping(enqueue: (task: NewTask) => Promise<number> = async () => 1) {
     await clock.advance(FIVE_MINUTES);
     await expect.poll(() => clock.waiting).toBe(1);
   };
-  return { queued, errors, upkeep, round };
+  return { queued, errors, looks, upkeep, round };
 }
 
 const orphan = (cid: string, days: number) =>
@@ -87,8 +91,9 @@ describe("the Director by itself", () => {
   it("asks for nothing while there is nothing to do, however often it looks", async () => {
     await orphan("disk-young", 4.9);
     await certificateUntil(3000);
-    const { queued, errors, round } = keeping();
+    const { queued, errors, looks, round } = keeping();
     for (let times = 0; times < 3; times += 1) await round();
+    expect(looks.count).toBe(3);
     expect(queued).toEqual([]);
     expect(errors).toEqual([]);
   });

@@ -11,6 +11,10 @@ export interface UpkeepOptions {
   readonly clock: Clock;
   /** Orphaned disks are deleted at this age. */
   readonly days: number;
+  /** Removes logs whose time is over. */
+  readonly expireLogs?: (() => Promise<void>) | undefined;
+  /** Sees that the API's certificate is valid, and replaces it in time. */
+  readonly renewCertificate?: (() => Promise<void>) | undefined;
   readonly onError: (error: unknown) => void;
 }
 
@@ -45,6 +49,8 @@ export class Upkeep {
 
   async #look(): Promise<void> {
     const { db, tasks, clock, days } = this.#options;
+    await this.#options.renewCertificate?.();
+    await this.#options.expireLogs?.();
     if ((await listOrphanedVms(db)).length > 0)
       await tasks.enqueue({
         type: "delete_orphaned_vms",

@@ -1,6 +1,9 @@
 import type { Random } from "@slipway/kernel/random";
 import type { Db } from "./schema.ts";
 
+/** `update-resurrection off`: `true`. */
+export const RESURRECTION_PAUSED = "resurrection_paused";
+
 export async function findAttribute(db: Db, name: string): Promise<string | undefined> {
   const row = await db
     .selectFrom("director_attributes")

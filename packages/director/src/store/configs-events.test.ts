@@ -1,15 +1,18 @@
-import { freshDatabase } from "@slipway/testkit/database";
-import { beforeEach, describe, expect, it } from "vitest";
+import { emptied, freshDatabase } from "@slipway/testkit/database";
+import { sql } from "kysely";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deleteConfigs, findConfigs, latestConfig, listConfigs, saveConfig } from "./configs.ts";
 import { addEvent, type EventFilter, findEvent, listEvents } from "./events.ts";
 import type { Db } from "./schema.ts";
 
 let db: Db;
-beforeEach(async () => {
-  const base = await freshDatabase();
+let base: Awaited<ReturnType<typeof freshDatabase>>;
+beforeAll(async () => {
+  base = await freshDatabase();
   db = base.db;
-  return () => base.close();
 });
+afterAll(() => base.close());
+beforeEach(() => emptied(base.connection));
 
 const put = async (
   content: string,
@@ -28,6 +31,15 @@ describe("configs", () => {
     expect(third).toMatchObject({ created: true });
     const ids = [first.id, second.id, third.id].map(Number);
     expect((await findConfigs(db, ids)).map(({ current }) => current)).toEqual([false, false, true]);
+  });
+
+  it("what a config says is encrypted in the database, and read as it was given", async () => {
+    const content = "cpis: [{name: a, type: a, properties: {password: CANARY}}]\n";
+    await put(content, { type: "cpi" });
+    const { rows } = await sql<{ all: string }>`select json_agg(c)::text as all from configs c`.execute(db);
+    expect(rows[0]?.all).not.toContain("CANARY");
+    expect((await latestConfig(db, "cpi", "default"))?.content).toBe(content);
+    expect(await put(content, { type: "cpi" })).toMatchObject({ created: false });
   });
 
   it("the expected id must be the latest, and 0 means there is none", async () => {

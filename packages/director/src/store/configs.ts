@@ -1,6 +1,7 @@
 import { sql } from "kysely";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
+import { Sealed } from "./sealed.ts";
 
 export interface ConfigRecord {
   readonly id: number;
@@ -14,16 +15,18 @@ export interface ConfigRecord {
   readonly current: boolean;
 }
 
-interface ConfigRow extends Omit<ConfigRecord, "createdAt"> {
+interface ConfigRow extends Omit<ConfigRecord, "createdAt" | "content"> {
+  readonly content_sealed: string;
   readonly created_at: Date;
 }
 
-const toConfig = ({ created_at, ...row }: ConfigRow): ConfigRecord => ({
+const toConfig = ({ created_at, content_sealed, ...row }: ConfigRow): ConfigRecord => ({
   ...row,
+  content: content_sealed,
   createdAt: created_at.getTime(),
 });
 
-const columns = sql`c.id, c.type, c.name, c.content, c.team, c.created_at, c.deleted,
+const columns = sql`c.id, c.type, c.name, c.content_sealed, c.team, c.created_at, c.deleted,
   not c.deleted and not exists (select 1 from configs n
     where n.type = c.type and n.name = c.name and not n.deleted and n.id > c.id) as current`;
 
@@ -56,7 +59,12 @@ export function saveConfig(
       return { ok: true, config: latest, created: false };
     const { id } = await tx
       .insertInto("configs")
-      .values({ type: given.type, name: given.name, content: given.content, team: given.team ?? null })
+      .values({
+        type: given.type,
+        name: given.name,
+        content_sealed: new Sealed(given.content),
+        team: given.team ?? null,
+      })
       .returning("id")
       .executeTakeFirstOrThrow();
     const [config] = await findConfigs(tx, [id]);

@@ -4,6 +4,7 @@ import { sql } from "kysely";
 import { NameTaken } from "./errors.ts";
 import { refusal } from "./failures.ts";
 import { inTransaction } from "./open.ts";
+import { useReleases } from "./releases.ts";
 import type { Db } from "./schema.ts";
 import { Sealed } from "./sealed.ts";
 
@@ -16,6 +17,7 @@ export interface DeploymentRecord {
 
 export interface DeploymentSummary extends DeploymentRecord {
   readonly stemcells: readonly { readonly name: string; readonly version: string }[];
+  readonly releases: readonly { readonly name: string; readonly version: string }[];
   /** Of the last deploy that succeeded. */
   readonly configs: readonly { readonly id: number; readonly type: string; readonly name: string }[];
 }
@@ -56,21 +58,27 @@ export async function listDeployments(db: Db, only?: readonly string[]): Promise
     name: string;
     manifest_sealed: string | null;
     stemcells: DeploymentSummary["stemcells"] | null;
+    releases: DeploymentSummary["releases"] | null;
     configs: DeploymentSummary["configs"] | null;
   }>`
     select d.id, d.name, d.manifest_sealed,
       (select json_agg(x) from (select distinct s.name, s.version
         from deployment_stemcells ds join stemcells s on s.id = ds.stemcell_id
         where ds.deployment_id = d.id order by s.name, s.version) x) as stemcells,
+      (select json_agg(x) from (select r.name, v.version
+        from deployment_release_versions dv join release_versions v on v.id = dv.release_version_id
+        join releases r on r.id = v.release_id
+        where dv.deployment_id = d.id order by r.name, v.version) x) as releases,
       (select json_agg(json_build_object('id', c.id, 'type', c.type, 'name', c.name) order by c.id)
         from deployment_configs dc join configs c on c.id = dc.config_id where dc.deployment_id = d.id) as configs
     from deployments d
     where ${only === undefined ? sql`true` : sql`d.name = any(${[...only]}::text[])`}
     order by d.name`.execute(db);
-  return rows.map(({ manifest_sealed, stemcells, configs, ...row }) => ({
+  return rows.map(({ manifest_sealed, stemcells, releases, configs, ...row }) => ({
     ...row,
     manifestText: manifest_sealed,
     stemcells: stemcells ?? [],
+    releases: releases ?? [],
     configs: configs ?? [],
   }));
 }
@@ -85,7 +93,7 @@ export async function useStemcells(db: Db, id: number, stemcells: readonly numbe
     .execute();
 }
 
-/** A deploy succeeded: its manifest, configs and stemcells are the deployment's from now on, all at once. */
+/** A deploy succeeded: its manifest, configs, stemcells and releases are the deployment's from now on, all at once. */
 export function saveSuccess(
   db: Db,
   id: number,
@@ -93,6 +101,8 @@ export function saveSuccess(
     readonly manifestText: string;
     readonly configs: readonly number[];
     readonly stemcells: readonly number[];
+    /** Ids of release versions. */
+    readonly releases?: readonly number[] | undefined;
   },
 ): Promise<void> {
   return inTransaction(db, async (tx) => {
@@ -103,12 +113,14 @@ export function saveSuccess(
       .execute();
     await tx.deleteFrom("deployment_configs").where("deployment_id", "=", id).execute();
     await tx.deleteFrom("deployment_stemcells").where("deployment_id", "=", id).execute();
+    await tx.deleteFrom("deployment_release_versions").where("deployment_id", "=", id).execute();
     if (success.configs.length > 0)
       await tx
         .insertInto("deployment_configs")
         .values([...new Set(success.configs)].map((config_id) => ({ deployment_id: id, config_id })))
         .execute();
     await useStemcells(tx, id, success.stemcells);
+    await useReleases(tx, id, success.releases ?? []);
   });
 }
 

@@ -99,7 +99,7 @@ export function giveDisk(
     if (holder !== undefined)
       throw DiskInUse({ cid, instance: holder.instance, deployment: holder.deployment });
     const { rows } = await sql<{ id: number; active: DiskCid | null }>`
-      select i.id, (select cid from persistent_disks where instance_id = i.id and active) as active
+      select i.id, (select cid from persistent_disks where instance_id = i.id and active and name = '') as active
       from instances i where i.uuid = ${instance} for update of i`.execute(tx);
     const [target] = rows;
     if (target === undefined) throw BadWrite({ what: `there is no instance ${instance} to give a disk to` });

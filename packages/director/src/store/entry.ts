@@ -1,5 +1,5 @@
 import type { Entry } from "@slipway/engine/journal/journal";
-import { NO_EFFECTS, type Stray } from "@slipway/engine/journal/writes";
+import { type NewSnapshot, NO_EFFECTS, type Stray } from "@slipway/engine/journal/writes";
 import type { AuditEvent } from "@slipway/engine/model/audit-event";
 import type { DiskRecord, InstanceRecord, VmRecord } from "@slipway/engine/model/records";
 import { Sealed } from "./sealed.ts";
@@ -42,6 +42,8 @@ function documentOf(
       }),
       ...(effects.removeOrphanDisks.length > 0 && { gone_orphan_disks: effects.removeOrphanDisks }),
       ...(effects.removeOrphanedVms.length > 0 && { gone_orphaned_vms: effects.removeOrphanedVms }),
+      ...some("snapshots", effects.addSnapshots.map(snapshotRow)),
+      ...some("gone_snapshots", effects.removeSnapshots),
     }),
     ...(events.length > 0 && { events: events.map(eventRow) }),
     ...(open !== undefined && {
@@ -106,7 +108,8 @@ function changesOf(
       effects.orphanedVms.map(({ vm, addresses }) => ({
         cid: vm.cid,
         cpi: vm.cpi,
-        stemcell_api_version: vm.stemcell.apiVersion,
+        // Kept for the one call that deletes it: a VM with an entry in the registry is told as one of an old stemcell.
+        stemcell_api_version: vm.channel === "registry" ? 1 : vm.stemcell.apiVersion,
         addresses,
       })),
     ),
@@ -151,6 +154,7 @@ const diskRow = (disk: DiskRecord, before: InstanceRecord, nth: number) => ({
   cid: disk.cid,
   // A CPI may give a disk another cid; the number in hand stays.
   was: before.disks.find(({ id }) => id === disk.id)?.cid ?? disk.cid,
+  name: disk.name ?? "",
   size: disk.size,
   cloud_properties: disk.cloudProperties,
   cpi: disk.cpi,
@@ -168,6 +172,15 @@ const strayRow = ({ kind, cpi, requestId, about, why, addresses }: Stray) => ({
   about,
   why,
   addresses,
+});
+
+const snapshotRow = ({ cid, cpi, disk, clean, createdAt, task }: NewSnapshot) => ({
+  cid,
+  cpi,
+  disk_cid: disk,
+  clean,
+  created_ms: createdAt,
+  task_id: task,
 });
 
 const eventRow = (event: AuditEvent) => ({

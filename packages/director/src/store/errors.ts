@@ -72,14 +72,14 @@ export const DiskFull = defineError<{ where: string }>({
   code: "DIS-010",
   kind: "operator",
   message: (p) => `there is no space left for the database in ${p.where}`,
-  next: "Free disk space. Nothing that was acknowledged is lost; tasks that stopped are resumed.",
+  next: "Free disk space. Nothing that was acknowledged is lost, and tasks go on by themselves.",
 });
 
 export const ServerDied = defineError<{ said: string }>({
   code: "DIS-011",
   kind: "outside",
-  message: (p) => `the database server ended again and again: ${p.said}`,
-  next: "Look into server.log in the `database` directory of the state directory, then start the Director again.",
+  message: (p) => `the database server ended (${p.said}) and is started again`,
+  next: "Nothing, if it happened once. Otherwise look into server.log in the `database` directory of the state directory.",
 });
 
 export const WillNotStop = defineError<{ pid: number }>({
@@ -99,15 +99,17 @@ export const StateUnusable = defineError<{ dir: string; why: string }>({
 export const StoreLost = defineError<{ doing: string }>({
   code: "DIS-020",
   kind: "outside",
+  status: 503,
   message: (p) => `the connection to the database was lost while ${p.doing}`,
-  next: "See that the database server runs and is reachable. What was being written may or may not be there; tasks find out when they are resumed.",
+  next: "Nothing, if the database server is back in a moment: tasks then go on by themselves. Otherwise see that it runs and is reachable.",
 });
 
 export const StoreFull = defineError<{ why: string }>({
   code: "DIS-021",
   kind: "outside",
+  status: 503,
   message: (p) => `the database server has run out of something: ${p.why}`,
-  next: "Free disk space or memory on the database server. Nothing that was acknowledged is lost.",
+  next: "Free disk space or memory on the database server. Nothing that was acknowledged is lost, and tasks go on by themselves.",
 });
 
 export const DatabaseNewer = defineError<{ has: number; knows: number }>({
@@ -161,4 +163,38 @@ export const StemcellInUse = defineError<{ name: string; version: string; deploy
   number: 50004,
   message: (p) => `Stemcell '${p.name}/${p.version}' is still in use by: ${p.deployments.join(", ")}`,
   next: "Deploy these with another stemcell, or delete them, and run `bosh delete-stemcell {name}/{version}` again.",
+});
+
+export const JobUnreadable = defineError<{ job: string; problems: readonly string[] }>({
+  code: "DIS-044",
+  kind: "bug",
+  message: (p) => `what is kept of the job '${p.job}' cannot be read: ${p.problems.join("; ")}`,
+  next: "It was written by another version of the Director. Upload the release again with --fix.",
+});
+
+export const BlobWithoutOwner = defineError<{ id: string }>({
+  code: "DIS-045",
+  kind: "outside",
+  message: (p) => `the package that had the blob ${p.id} was deleted meanwhile`,
+  next: "Upload the release again.",
+});
+
+export const ReleaseInUse = defineError<{ name: string; deployments: readonly string[] }>({
+  code: "DIS-046",
+  kind: "operator",
+  number: 30007,
+  message: (p) => `Release '${p.name}' is still in use by: ${p.deployments.join(", ")}`,
+  next: "Deploy these without it, or delete them. `bosh delete-release {name}/VERSION` deletes a version that nobody uses.",
+});
+
+export const ReleaseVersionInUse = defineError<{
+  name: string;
+  version: string;
+  deployments: readonly string[];
+}>({
+  code: "DIS-047",
+  kind: "operator",
+  number: 30008,
+  message: (p) => `ReleaseVersion '${p.name}/${p.version}' is still in use by: ${p.deployments.join(", ")}`,
+  next: "Deploy these with another version, or delete them, and run `bosh delete-release {name}/{version}` again.",
 });

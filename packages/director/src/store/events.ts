@@ -94,6 +94,18 @@ export async function wasDone(
   return row !== undefined;
 }
 
+/** What a task has created of this type, in this run or one before. */
+export async function createdBy(db: Db, taskId: number, objectType: string): Promise<string | undefined> {
+  const row = await db
+    .selectFrom("events")
+    .select("object_name")
+    .where("task_id", "=", taskId)
+    .where("action", "=", "create")
+    .where("object_type", "=", objectType)
+    .executeTakeFirst();
+  return row?.object_name ?? undefined;
+}
+
 /** The newest 200 that match, newest first. */
 export async function listEvents(db: Db, filter: EventFilter = {}): Promise<EventRecord[]> {
   let query = db.selectFrom("events").selectAll().orderBy("id", "desc").limit(MOST);

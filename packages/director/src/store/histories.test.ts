@@ -9,9 +9,10 @@ import type { InstanceUuid } from "@slipway/engine/model/names";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import type { AnyStep } from "@slipway/engine/steps/step";
 import { OTHER_STEPS, STEPS } from "@slipway/engine/steps/steps";
-import { freshDatabase } from "@slipway/testkit/database";
+import { isObject } from "@slipway/protocol/schema/json";
+import { emptied, freshDatabase } from "@slipway/testkit/database";
 import { disk, vm } from "@slipway/testkit/vm-record";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { runningTask } from "./testing/running-task.ts";
 import { newInstance, shop } from "./testing/samples.ts";
 
@@ -31,17 +32,21 @@ const all = versions.flatMap((version) =>
 
 let base: Awaited<ReturnType<typeof freshDatabase>>;
 let journal: Journal;
-beforeEach(async () => {
+beforeAll(async () => {
   base = await freshDatabase();
+});
+afterAll(() => base.close());
+beforeEach(async () => {
+  await emptied(base.connection);
   ({ journal } = await runningTask(base.db));
-  return () => base.close();
 });
 
 /** The instance, VM and disks that an intent is about. */
 async function stage({ instance, intent }: History): Promise<void> {
   if (instance === null) return;
   await shop(base.db, newInstance(0, { uuid: instance }));
-  const cids = [intent.disk, intent.from, intent.to].filter((one): one is string => typeof one === "string");
+  const several = Array.isArray(intent.disks) ? intent.disks.filter(isObject).map(({ disk }) => disk) : [];
+  const cids = [intent.disk, intent.from, intent.to, ...several].filter((one) => typeof one === "string");
   await changeInstance(instance as InstanceUuid, { journal }, (writes) => {
     if (typeof intent.vm === "string") writes.addVm(vm(intent.vm, { active: true }));
     for (const [at, cid] of cids.entries()) writes.addDisk(disk(cid, at === 0));
@@ -57,6 +62,7 @@ const willing = (): FlowContext => {
     createVm: { cid: "vm-made", networks: {}, disks: {} },
     createDisk: "disk-made",
     createStemcell: "stemcell-made",
+    snapshotDisk: "snapshot-made",
     attachDisk: { hint: "/dev/sdb", disks: undefined },
     updateDisk: "disk-changed",
   };
@@ -68,6 +74,7 @@ const willing = (): FlowContext => {
     debug: () => undefined,
     cpiLog: () => undefined,
     agents: {
+      transport: "https",
       agent: () => agent,
       introduce: () => Promise.resolve({ envBosh: {}, certificateUntil: 0 }),
       urlFor: () => "https://10.0.0.9:6868",

@@ -36,7 +36,7 @@ export async function findInstance(
 export type NewInstance = Pick<
   DesiredInstance,
   "uuid" | "group" | "index" | "az" | "state" | "bootstrap" | "ips"
->;
+> & { readonly compilation?: boolean };
 
 /**
  * Records them and reserves their addresses, all or nothing. Those that are recorded already get the addresses, and the
@@ -54,10 +54,10 @@ export function createInstances(
     const { rows: made } = await sql<{ there: number }>`
       with d as (select id from deployments where name = ${deployment}),
       added as (
-        insert into instances (deployment_id, uuid, group_name, index, az, state, bootstrap)
-        select d.id, x.uuid, x."group", x.index, x.az, x.state, x.bootstrap
+        insert into instances (deployment_id, uuid, group_name, index, az, state, bootstrap, compilation)
+        select d.id, x.uuid, x."group", x.index, x.az, x.state, x.bootstrap, coalesce(x.compilation, false)
         from d, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-          as x(uuid text, "group" text, index integer, az text, state text, bootstrap boolean)
+          as x(uuid text, "group" text, index integer, az text, state text, bootstrap boolean, compilation boolean)
         on conflict (uuid) do update set group_name = excluded.group_name, index = excluded.index,
           update_completed = instances.update_completed and instances.group_name = excluded.group_name
         returning 1)

@@ -6,10 +6,10 @@ import { NO_EFFECTS, type Writes } from "@slipway/engine/journal/writes";
 import type { InstanceRecord } from "@slipway/engine/model/records";
 import { errorText } from "@slipway/kernel/errors";
 import type { AgentId } from "@slipway/protocol/ids";
-import { freshDatabase } from "@slipway/testkit/database";
+import { emptied, freshDatabase } from "@slipway/testkit/database";
 import { disk, diskCid, vm, vmCid } from "@slipway/testkit/vm-record";
 import { sql } from "kysely";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { findOrphanDisk } from "./disks.ts";
 import { StoreLost } from "./errors.ts";
 import { createInstances, loadInstances } from "./instances.ts";
@@ -25,18 +25,24 @@ let base: Awaited<ReturnType<typeof freshDatabase>>;
 let journal: Journal;
 const web = uuid("uuid-0");
 
-beforeEach(async () => {
+beforeAll(async () => {
   base = await freshDatabase();
+});
+afterAll(() => base.close());
+beforeEach(async () => {
+  await emptied(base.connection);
   ({ journal } = await runningTask(base.db));
   await shop(base.db, newInstance(0, { ips: [ip("10.0.0.5"), ip("10.0.0.6")] }), newInstance(1));
-  return () => base.close();
 });
 
 const write = (change: (writes: Writes) => void, instance = web) =>
   changeInstance(instance, { journal }, change);
 const NOTHING = { effects: NO_EFFECTS, events: [] };
 
-async function intend(step = "create_vm"): Promise<IntentRecord> {
+async function intend(
+  step = "create_vm",
+  intent: IntentRecord["intent"] = { request: "r-1", n: 1 },
+): Promise<IntentRecord> {
   const open: IntentRecord = {
     taskId: journal.taskId,
     number: journal.newNumber(),
@@ -44,7 +50,7 @@ async function intend(step = "create_vm"): Promise<IntentRecord> {
     instance: web,
     step,
     version: 1,
-    intent: { request: "r-1", n: 1 },
+    intent,
   };
   await journal.commit({ ...NOTHING, open });
   return open;
@@ -227,6 +233,20 @@ describe("VMs", () => {
   });
 });
 
+describe("an orphaned VM", () => {
+  it.each([
+    ["registry", 1],
+    ["user-data", 2],
+  ] as const)("made with %s is deleted as one of stemcell version %d", async (channel, told) => {
+    await write((writes) => {
+      const stemcell = { name: "s", version: "1", apiVersion: 2 };
+      writes.addVm(vm("vm-old", { channel, stemcell }));
+      writes.orphanVm(vmCid("vm-old"));
+    });
+    expect(await listOrphanedVms(base.db)).toMatchObject([{ cid: "vm-old", stemcellApiVersion: told }]);
+  });
+});
+
 describe("disks", () => {
   it("an orphaned one is on the orphan list with where it came from, and nowhere else", async () => {
     await write((writes) => {
@@ -349,18 +369,7 @@ describe("a stray", () => {
 
 describe("secrets", () => {
   it("of intents and of the env of VMs are not in the tables in plain text", async () => {
-    await journal.commit({
-      ...NOTHING,
-      open: {
-        taskId: journal.taskId,
-        number: journal.newNumber(),
-        scope: "shop",
-        instance: web,
-        step: "create_vm",
-        version: 1,
-        intent: { env: { bosh: { password: "CANARY-1" } } },
-      },
-    });
+    await intend("create_vm", { env: { bosh: { password: "CANARY-1" } } });
     await write((writes) => writes.addVm(vm("vm-1", { env: { bosh: { password: "CANARY-2" } } })));
     const { rows } = await sql`select (select json_agg(i) from intents i)::text
       || (select json_agg(v) from vms v)::text as everything`.execute(base.db);

@@ -2,6 +2,7 @@ import { errorText } from "@slipway/kernel/errors";
 import { freshDatabase, testSealer } from "@slipway/testkit/database";
 import pg from "pg";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { latestConfig } from "./configs.ts";
 import { findDeployment } from "./deployments.ts";
 import { withClient } from "./embedded/probe.ts";
 import { DatabaseNewer, MigrationFailed, StoreLost, StoreRefused } from "./errors.ts";
@@ -48,6 +49,7 @@ describe("migrations", () => {
   it("seals what earlier versions kept in plain text, and it is read as before", async () => {
     await emptied();
     const manifest = "name: shop\nproperties: {password: CANARY-manifest}\n";
+    const config = "cpis: [{name: a, type: a, properties: {password: CANARY-config}}]\n";
     await withClient(base.connection, async (client) => {
       await migrate(client, MIGRATIONS.slice(0, 3));
       await client.query(
@@ -60,11 +62,12 @@ describe("migrations", () => {
       await client.query(`insert into intents (task_id, deployment, step, intent, state) values
         (1, 'shop', 'create_vm', '{"env": "CANARY-open"}', 'open'),
         (1, 'shop', 'create_vm', '{"env": "CANARY-closed"}', 'done')`);
+      await client.query("insert into configs (type, name, content) values ('cpi', 'default', $1)", [config]);
     });
     const store = await openStore({ sealer: testSealer, connection: base.connection });
     const kept = await withClient(base.connection, (client) =>
       client.query(`select (select json_agg(t) from tasks t)::text || (select json_agg(i) from intents i)::text
-        || (select json_agg(d) from deployments d)::text as all`),
+        || (select json_agg(d) from deployments d)::text || (select json_agg(c) from configs c)::text as all`),
     );
     expect(JSON.stringify(kept.rows)).not.toContain("CANARY");
     expect(await store.db.selectFrom("tasks").select("params_sealed").orderBy("id").execute()).toEqual([
@@ -75,7 +78,22 @@ describe("migrations", () => {
       { step: "create_vm", intent_sealed: { env: "CANARY-open" } },
     ]);
     expect((await findDeployment(store.db, "shop"))?.manifestText).toBe(manifest);
+    expect((await latestConfig(store.db, "cpi", "default"))?.content).toBe(config);
     await store.close();
+  });
+
+  it("a Director that died between migrating and sealing is made up for at the next start", async () => {
+    await emptied();
+    await withClient(base.connection, async (client) => {
+      await migrate(client, MIGRATIONS.slice(0, 4));
+      await client.query("insert into configs (type, name, content) values ('cpi', 'default', 'CANARY')");
+      await migrate(client);
+    });
+    await (await openStore({ sealer: testSealer, connection: base.connection })).close();
+    const kept = await withClient(base.connection, (client) =>
+      client.query("select content_sealed from configs"),
+    );
+    expect(JSON.stringify(kept.rows)).not.toContain("CANARY");
   });
 
   it("one that fails leaves the database as it was", async () => {

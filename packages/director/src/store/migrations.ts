@@ -4,6 +4,15 @@ import { core } from "./migrations/0001-core.ts";
 import { refuse } from "./migrations/0002-refuse.ts";
 import { problems } from "./migrations/0003-problems.ts";
 import { spine } from "./migrations/0004-spine.ts";
+import { configs } from "./migrations/0005-configs.ts";
+import { releases } from "./migrations/0006-releases.ts";
+import { variables } from "./migrations/0007-variables.ts";
+import { compilation } from "./migrations/0008-compilation.ts";
+import { dns } from "./migrations/0009-dns.ts";
+import { links } from "./migrations/0010-links.ts";
+import { snapshots } from "./migrations/0011-snapshots.ts";
+import { namedDisks } from "./migrations/0012-named-disks.ts";
+import { health } from "./migrations/0013-health.ts";
 
 export interface Migration {
   readonly id: number;
@@ -17,6 +26,15 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 2, name: "refuse", sql: refuse },
   { id: 3, name: "problems", sql: problems },
   { id: 4, name: "spine", sql: spine },
+  { id: 5, name: "configs", sql: configs },
+  { id: 6, name: "releases", sql: releases },
+  { id: 7, name: "variables", sql: variables },
+  { id: 8, name: "compilation", sql: compilation },
+  { id: 9, name: "dns", sql: dns },
+  { id: 10, name: "links", sql: links },
+  { id: 11, name: "snapshots", sql: snapshots },
+  { id: 12, name: "named-disks", sql: namedDisks },
+  { id: 13, name: "health", sql: health },
 ];
 
 /** Any number, the same for all Directors. */

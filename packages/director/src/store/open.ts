@@ -1,7 +1,8 @@
+import type { Clock } from "@slipway/kernel/clock";
 import type { Sealer } from "@slipway/kernel/sealer";
 import { Kysely, PostgresDialect, type PostgresPoolClient } from "kysely";
 import pg from "pg";
-import { StoreLost } from "./errors.ts";
+import { StoreFull, StoreLost } from "./errors.ts";
 import { fromDatabase } from "./failures.ts";
 import { Listener, type ListenOptions } from "./listen.ts";
 import { migrate } from "./migrations.ts";
@@ -21,12 +22,17 @@ export interface StoreOptions {
   readonly connection: pg.PoolConfig;
   /** For what may hold secrets. */
   readonly sealer: Sealer;
+  /** A statement for which the server has no space is tried again for a moment; without it, it fails at once. */
+  readonly clock?: Clock;
   /** Told of connections that broke while nobody used them. */
   readonly onIdleError?: (error: Error) => void;
 }
 
 const INT8 = 20;
 const IDLE_MS = 20_000;
+/** By then the server has been given the space that is kept for it. */
+const FULL_MS = 5_000;
+const FULL_PAUSE_MS = 100;
 
 /** Ids and counts are numbers here: none of ours reaches 2^53. For our pool only, not for the whole process. */
 const types: pg.CustomTypesConfig = {
@@ -53,7 +59,8 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   try {
     const client = await pool.connect();
     try {
-      if ((await migrate(client)) > 0) await sealOld(client, options.sealer);
+      await migrate(client);
+      await sealOld(client, options.sealer);
     } finally {
       client.release();
     }
@@ -63,7 +70,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
   }
   const prepared = new Prepared();
   const { sealer, connection } = options;
-  const seen = asWeUseIt(pool, prepared, sealer);
+  const seen = asWeUseIt(pool, prepared, sealer, options.clock);
   const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: seen }) });
   return {
     db,
@@ -74,22 +81,40 @@ export async function openStore(options: StoreOptions): Promise<Store> {
 }
 
 /** The pool as the query builder sees it: secrets are sealed, and a lost connection is an error of ours. */
-function asWeUseIt(pool: pg.Pool, prepared: Prepared, sealer: Sealer) {
+function asWeUseIt(pool: pg.Pool, prepared: Prepared, sealer: Sealer, clock: Clock | undefined) {
   const known = new WeakMap<pg.PoolClient, PostgresPoolClient>();
   const lost = new WeakSet<pg.PoolClient>();
-  const ours = (client: pg.PoolClient): PostgresPoolClient => ({
-    query: (async (sql: string, values: readonly unknown[]) => {
+  const inside = new WeakSet<pg.PoolClient>();
+  const once = async (client: pg.PoolClient, sql: string, values: readonly unknown[]) => {
+    try {
+      const parameters = sealParameters(values, sealer);
+      const result = await client.query(prepared.query({ sql, parameters }));
+      openRows(result.rows as Record<string, unknown>[], sealer);
+      return result;
+    } catch (error) {
+      const ours = fromDatabase(error, `running: ${sql.trim().split(/\s+/).slice(0, 4).join(" ")} ...`);
+      if (StoreLost.is(ours)) lost.add(client);
+      throw ours;
+    }
+  };
+  /** Of a statement alone nothing was done when it failed; one in a transaction has failed all of it. */
+  const patiently = async (client: pg.PoolClient, sql: string, values: readonly unknown[]) => {
+    if (/^begin\b/i.test(sql)) inside.add(client);
+    if (/^(commit|rollback)\b/i.test(sql)) inside.delete(client);
+    if (clock === undefined || inside.has(client)) return await once(client, sql, values);
+    const until = clock.monotonic() + FULL_MS;
+    for (;;) {
       try {
-        const parameters = sealParameters(values ?? [], sealer);
-        const result = await client.query(prepared.query({ sql, parameters }));
-        openRows(result.rows as Record<string, unknown>[], sealer);
-        return result;
+        return await once(client, sql, values);
       } catch (error) {
-        const ours = fromDatabase(error, `running: ${sql.trim().split(/\s+/).slice(0, 4).join(" ")} ...`);
-        if (StoreLost.is(ours)) lost.add(client);
-        throw ours;
+        if (!StoreFull.is(error) || clock.monotonic() >= until) throw error;
+        await clock.sleep(FULL_PAUSE_MS);
       }
-    }) as unknown as PostgresPoolClient["query"],
+    }
+  };
+  const ours = (client: pg.PoolClient): PostgresPoolClient => ({
+    query: ((sql: string, values?: readonly unknown[]) =>
+      patiently(client, sql, values ?? [])) as unknown as PostgresPoolClient["query"],
     // The pool must not hand out a connection that is gone.
     release: () => client.release(lost.has(client)),
   });

@@ -39,6 +39,7 @@ interface VmRow {
 interface DiskRow {
   readonly id: number;
   readonly cid: DiskCid;
+  readonly name: string;
   readonly size: number;
   readonly cloud_properties: JsonObject;
   readonly cpi: string;
@@ -58,6 +59,7 @@ interface InstanceRow {
   readonly state: InstanceState;
   readonly bootstrap: boolean;
   readonly ignore: boolean;
+  readonly compilation: boolean;
   readonly update_completed: boolean;
   readonly spec: AppliedSpec | null;
   readonly vms: readonly VmRow[] | null;
@@ -70,7 +72,8 @@ interface InstanceRow {
 /** The instances that match, with all they hold, in one round trip however many there are. */
 export async function readInstances(db: Db, where: RawBuilder<unknown>): Promise<InstanceRecord[]> {
   const { rows } = await sql<InstanceRow>`
-    select i.id, i.uuid, i.group_name, i.index, i.az, i.state, i.bootstrap, i.ignore, i.update_completed, i.spec,
+    select i.id, i.uuid, i.group_name, i.index, i.az, i.state, i.bootstrap, i.ignore, i.compilation,
+      i.update_completed, i.spec,
       (select json_agg(json_build_object(
           'id', v.id, 'cid', v.cid, 'agent_id', v.agent_id, 'active', v.active, 'cpi', v.cpi,
           'created_ms', (extract(epoch from v.created_at) * 1000)::float8,
@@ -82,7 +85,7 @@ export async function readInstances(db: Db, where: RawBuilder<unknown>): Promise
         from vms v where v.instance_id = i.id) as vms,
       array(select v.env_sealed from vms v where v.instance_id = i.id order by v.id) as envs_sealed,
       (select json_agg(json_build_object(
-          'id', d.id, 'cid', d.cid, 'size', d.size, 'cloud_properties', d.cloud_properties, 'cpi', d.cpi,
+          'id', d.id, 'cid', d.cid, 'name', d.name, 'size', d.size, 'cloud_properties', d.cloud_properties, 'cpi', d.cpi,
           'active', d.active, 'attached_to', d.attached_to, 'hint', d.hint, 'mounted', d.mounted,
           'created_ms', (extract(epoch from d.created_at) * 1000)::float8) order by d.id)
         from persistent_disks d where d.instance_id = i.id) as disks,
@@ -104,6 +107,7 @@ const toInstance = (row: InstanceRow): InstanceRecord => ({
   state: row.state,
   bootstrap: row.bootstrap,
   ignore: row.ignore,
+  ...(row.compilation && { compilation: true }),
   updateCompleted: row.update_completed,
   spec: row.spec,
   vms: row.vms?.map((vm, at) => toVm(vm, row.envs_sealed[at] ?? {})) ?? [],
@@ -137,6 +141,7 @@ const toVm = (row: VmRow, env: JsonObject): VmRecord => ({
 const toDisk = (row: DiskRow): DiskRecord => ({
   id: row.id,
   cid: row.cid,
+  ...(row.name !== "" && { name: row.name }),
   size: row.size,
   cloudProperties: row.cloud_properties,
   cpi: row.cpi,

@@ -5,9 +5,9 @@ import type { GroupName } from "@slipway/engine/model/names";
 import type { InstanceRecord } from "@slipway/engine/model/records";
 import { systemRandom } from "@slipway/kernel/random";
 import type { StemcellCid, VmCid } from "@slipway/protocol/ids";
-import { freshDatabase } from "@slipway/testkit/database";
+import { emptied, freshDatabase } from "@slipway/testkit/database";
 import { disk, diskCid, vm, vmCid } from "@slipway/testkit/vm-record";
-import { beforeEach, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { directorUuid, findAttribute, setAttribute } from "./attributes.ts";
 import { saveConfig } from "./configs.ts";
 import {
@@ -32,11 +32,12 @@ import { ip, newInstance, shop, uuid } from "./testing/samples.ts";
 
 let base: Awaited<ReturnType<typeof freshDatabase>>;
 let db: Db;
-beforeEach(async () => {
+beforeAll(async () => {
   base = await freshDatabase();
   db = base.db;
-  return () => base.close();
 });
+afterAll(() => base.close());
+beforeEach(() => emptied(base.connection));
 
 const commit = async (change: (writes: Writes) => void, instance?: InstanceRecord): Promise<void> => {
   const { journal } = await runningTask(db);
@@ -85,12 +86,13 @@ describe("deployments", () => {
       stemcells: [b.id],
     });
     expect(await listDeployments(db)).toEqual([
-      { id: expect.any(Number), name: "apt", manifestText: null, stemcells: [], configs: [] },
+      { id: expect.any(Number), name: "apt", manifestText: null, stemcells: [], releases: [], configs: [] },
       {
         id: zoo.id,
         name: "zoo",
         manifestText: "name: zoo\n",
         stemcells: [{ name: "jammy", version: "1.2" }],
+        releases: [],
         configs: [{ id: config.config.id, type: "cloud", name: "default" }],
       },
     ]);

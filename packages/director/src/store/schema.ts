@@ -1,3 +1,4 @@
+import type { BlobId } from "@slipway/engine/blobs/blobs";
 import type { FoundProblem, ProblemType } from "@slipway/engine/model/problems";
 import type { AppliedSpec, InstanceState } from "@slipway/engine/model/records";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
@@ -6,20 +7,13 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Networks } from "@slipway/protocol/settings/networks";
-import type { ColumnType, Generated, JSONColumnType, Kysely, Transaction } from "kysely";
+import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
+import type { Id, Json, Kept, MaybeJson, MaybeTime, Time, TimeNow } from "./columns.ts";
+import type { NameTables } from "./schema-names.ts";
 import type { Sealed } from "./sealed.ts";
 
-/** The tables of `migrations`, as types. Integers come as numbers: see `open.ts`. */
-type Id = Generated<number>;
-type Time = ColumnType<Date, Date | string, Date | string>;
-type TimeNow = ColumnType<Date, Date | string | undefined, Date | string>;
-type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
-type Json<T extends object> = JSONColumnType<T>;
-/** Kept encrypted: see `sealed.ts`. */
-type Kept<T> = ColumnType<T, Sealed, Sealed>;
-type MaybeJson<T extends object | string> = ColumnType<T | null, string | null | undefined, string | null>;
-
-export interface Tables {
+/** The tables of `migrations`, as types. */
+export interface Tables extends NameTables {
   director_attributes: { name: string; value: string };
   tasks: {
     id: Id;
@@ -58,7 +52,7 @@ export interface Tables {
     id: Id;
     type: string;
     name: string;
-    content: string;
+    content_sealed: Kept<string>;
     team: string | null;
     created_at: TimeNow;
     deleted: Generated<boolean>;
@@ -96,8 +90,18 @@ export interface Tables {
     state: InstanceState;
     bootstrap: Generated<boolean>;
     ignore: Generated<boolean>;
+    resurrection_paused: Generated<boolean>;
+    compilation: Generated<boolean>;
     update_completed: Generated<boolean>;
     spec: MaybeJson<AppliedSpec>;
+    variable_set_id: number | null;
+  };
+  resurrections: {
+    instance_id: number;
+    task_id: number;
+    attempts: Generated<number>;
+    begun: Generated<boolean>;
+    noted_at: TimeNow;
   };
   vms: {
     id: Id;
@@ -119,6 +123,7 @@ export interface Tables {
     agent_url: string;
     certificate_until: MaybeTime;
     ready: Generated<boolean>;
+    dns_version: Generated<number>;
   };
   orphaned_vms: {
     id: Id;
@@ -134,6 +139,7 @@ export interface Tables {
     id: Id;
     instance_id: number;
     cid: string;
+    name: Generated<string>;
     size: number;
     cloud_properties: Json<JsonObject>;
     cpi: string;
@@ -153,6 +159,15 @@ export interface Tables {
     deployment_name: string;
     instance_name: string;
     orphaned_at: TimeNow;
+  };
+  snapshots: {
+    id: Id;
+    cid: string;
+    cpi: string;
+    disk_cid: string;
+    clean: boolean;
+    created_at: Time;
+    task_id: number;
   };
   ip_addresses: {
     address: string;
@@ -184,15 +199,77 @@ export interface Tables {
     created_at: TimeNow;
     last_seen_at: TimeNow;
   };
+  variables: {
+    id: string;
+    name: string;
+    version: number;
+    type: string;
+    value_sealed: Kept<unknown>;
+    options_sealed: Kept<unknown>;
+    request_id: string;
+    created_at: TimeNow;
+  };
+  variable_sets: {
+    id: Id;
+    deployment_id: number;
+    task_id: number;
+    deployed: Generated<boolean>;
+    created_at: TimeNow;
+  };
+  variable_set_entries: { set_id: number; name: string; type: string | null; variable_id: string };
   strays: {
     id: Id;
-    kind: "vm" | "disk" | "stemcell";
+    kind: "vm" | "disk" | "stemcell" | "snapshot";
     cpi: string;
     request_id: string;
     about: string;
     why: string;
     noted_at: TimeNow;
   };
+  releases: { id: Id; name: string };
+  release_versions: {
+    id: Id;
+    release_id: number;
+    version: string;
+    commit_hash: string;
+    uncommitted_changes: boolean;
+    created_at: TimeNow;
+  };
+  jobs: {
+    id: Id;
+    release_id: number;
+    name: string;
+    version: string;
+    fingerprint: string;
+    digest: string;
+    blob_id: BlobId;
+    document: Json<JsonObject>;
+  };
+  packages: {
+    id: Id;
+    release_id: number;
+    name: string;
+    version: string;
+    fingerprint: string;
+    /** Names of packages of the same release version. */
+    dependencies: Json<string[]>;
+    digest: string | null;
+    blob_id: BlobId | null;
+  };
+  release_version_jobs: { release_version_id: number; job_id: number };
+  release_version_packages: { release_version_id: number; package_id: number };
+  compiled_packages: {
+    id: Id;
+    package_id: number;
+    stemcell_os: string;
+    stemcell_version: string;
+    dependency_key: string;
+    build: number;
+    digest: string;
+    blob_id: BlobId;
+    created_at: TimeNow;
+  };
+  deployment_release_versions: { deployment_id: number; release_version_id: number };
 }
 
 export type Db = Kysely<Tables>;

@@ -6,10 +6,13 @@ const PLACES = [
   { table: "vms", column: "env_sealed", key: "id" },
   { table: "deployments", column: "manifest_sealed", key: "id" },
   { table: "intents", column: "intent_sealed", key: "ctid" },
+  { table: "configs", column: "content_sealed", key: "id" },
 ] as const;
 
-/** What an earlier version wrote in plain text. To be called after the migration that made the columns. */
+/** Seals what an earlier version wrote in plain text, once after each migration. Harmless twice. */
 export async function sealOld(client: pg.ClientBase, sealer: Sealer): Promise<void> {
+  const due = await client.query("select 1 from migrations where not sealed limit 1");
+  if (due.rowCount === 0) return;
   let sealed = 0;
   for (const { table, column, key } of PLACES) {
     const { rows } = await client.query<{ key: string; value: string }>(
@@ -26,4 +29,5 @@ export async function sealOld(client: pg.ClientBase, sealer: Sealer): Promise<vo
   }
   // Otherwise the plain rows would stay in the files for some time.
   if (sealed > 0) await client.query(`vacuum full ${PLACES.map(({ table }) => table).join(", ")}`);
+  await client.query("update migrations set sealed = true where not sealed");
 }

@@ -35,9 +35,9 @@ beforeEach(async () => {
 
 const AGENT = { agentId: "agent-vm-1", agentUrl: "https://10.0.0.5:6868" };
 const write = (change: (writes: Writes) => void) => changeInstance(uuid("uuid-0"), { journal }, change);
-async function begun(step: string, intent: JsonObject): Promise<void> {
+async function begun(step: string, intent: JsonObject, version = 1): Promise<void> {
   const key = { taskId: journal.taskId, number: journal.newNumber() };
-  const open = { ...key, scope: "shop", instance: uuid("uuid-0"), step, version: 1, intent };
+  const open = { ...key, scope: "shop", instance: uuid("uuid-0"), step, version, intent };
   await journal.commit({ effects: NO_EFFECTS, events: [], open });
 }
 const open = async () => (await journal.openIntents("shop")).map(({ step }) => step);
@@ -105,6 +105,26 @@ describe("steps that were begun and whose outcome nobody has recorded", () => {
       ["disk-1", true, false],
       ["disk-2", false, false],
     ]);
+  });
+
+  it.each([
+    ["what is left, as the CPI says", { system: "/dev/vda", persistent: { "disk-2": "/dev/vdc" } }],
+    ["what was known without the disk, when the CPI says nothing", undefined],
+  ])("a detach records of the VM's disks %s", async (_, left) => {
+    const given: { channel?: unknown } = {};
+    const cloud = {
+      detachDisk: (_vm: string, _disk: string, options: object) => {
+        Object.assign(given, options);
+        return Promise.resolve(left);
+      },
+    };
+    const known = { system: "/dev/sda", persistent: { "disk-1": "/dev/sdc" } };
+    const call = { requestId: "cpi-1", cpi: "", disks: known, channel: "registry" };
+    await begun("detach_disk", { ...call, vm: "vm-1", disk: "disk-1", agent: null }, 2);
+    await settleOpenIntents(context({ cloud }));
+    const [recorded] = (await journal.instance(uuid("uuid-0")))?.vms ?? [];
+    expect(recorded?.disks).toEqual(left ?? { system: "/dev/sda", persistent: {} });
+    expect(given.channel).toBe("registry");
   });
 
   const DELETE = { vm: "vm-1", cpi: "", requestId: "cpi-1" };

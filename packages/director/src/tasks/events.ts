@@ -20,10 +20,17 @@ const PROGRESS_PER_STATUS = 5;
  * The event log of a task: one JSON document per line, as the CLI reads it. It ends at a float or a line that is not
  * JSON, so every number goes through `whole`.
  */
-export function makeEventLog(clock: Clock, signal: AbortSignal, write: (line: string) => void): EventLog {
+export function makeEventLog(
+  clock: Clock,
+  signal: AbortSignal,
+  write: (line: string) => void,
+  /** Whether the task goes on later in spite of an error. */
+  goesOn: (error: unknown) => boolean = () => false,
+): EventLog {
   const put = (document: object) => write(eventLine(clock, document));
   return {
-    stage: (name, tags = [], total) => makeStage({ stage: name, tags: [...tags], total }, signal, put),
+    stage: (name, tags = [], total) =>
+      makeStage({ stage: name, tags: [...tags], total }, signal, put, goesOn),
     warn: (message) => put({ type: "warning", message: scrubUrls(message) }),
     error: (code, message) => put({ error: { code: whole(code), message } }),
   };
@@ -39,6 +46,7 @@ function makeStage(
   about: { readonly stage: string; readonly tags: readonly string[]; readonly total: number | undefined },
   signal: AbortSignal,
   put: (document: object) => void,
+  goesOn: (error: unknown) => boolean,
 ): Stage {
   let started = 0;
   return {
@@ -72,7 +80,7 @@ function makeStage(
       } catch (error) {
         over = true;
         // A task that is handed back or taken over goes on elsewhere: its step has not failed.
-        if (!DirectorStopping.is(signal.reason) && !LeaseLost.is(signal.reason))
+        if (!DirectorStopping.is(signal.reason) && !LeaseLost.is(signal.reason) && !goesOn(error))
           line("failed", 100, { error: oneLine(messageTrail(error)) || "unknown error" });
         throw error;
       }

@@ -85,7 +85,8 @@ function isBug(error: Error): boolean {
   );
 }
 
-function causes(error: unknown): readonly Error[] {
+/** The error and what it came from, at most eight of them. */
+export function causes(error: unknown): readonly Error[] {
   const chain: Error[] = [];
   for (let at = error; at !== undefined && chain.length < LONGEST_CHAIN; ) {
     const one = toError(at);

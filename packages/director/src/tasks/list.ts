@@ -118,6 +118,23 @@ export interface CancelFilter {
   readonly types?: readonly TaskType[] | undefined;
 }
 
+/** Says in the event log of tasks that have said nothing yet, but for those of `types`, what they wait for. */
+export async function noteWaiting(
+  db: Db,
+  clock: Clock,
+  types: readonly TaskType[],
+  why: string,
+): Promise<void> {
+  const line = Buffer.from(eventLine(clock, { type: "warning", message: why }));
+  // Locked, so that nobody begins one of them before the line is there.
+  await sql`
+    with waiting as materialized (
+      select id from tasks where state = 'queued' and type <> all(${types}::text[]) for update skip locked)
+    insert into task_output (task_id, type, start, data)
+    select id, 'event', 0, ${line}::bytea from waiting
+    on conflict do nothing`.execute(db);
+}
+
 export const cancelledMessage = (id: number): string => `Task ${id} cancelled`;
 
 /**
@@ -140,18 +157,14 @@ export async function cancelTasks(db: Db, clock: Clock, filter: CancelFilter): P
         finished_at = case when picked.state = 'queued' then now() else tasks.finished_at end
       from picked where tasks.id = picked.id
       returning tasks.id, tasks.state`.execute(tx);
-    // A task that has never run has no output: its only line stands at 0.
-    const lines = rows
-      .filter((row) => row.state === "cancelled")
-      .map(({ id }) => ({
-        task_id: id,
-        type: "event",
-        start: 0,
-        data: Buffer.from(
-          eventLine(clock, { error: { code: CANCELLED_CODE, message: cancelledMessage(id) } }),
-        ),
-      }));
-    if (lines.length > 0) await tx.insertInto("task_output").values(lines).execute();
+    for (const { id } of rows.filter((row) => row.state === "cancelled")) {
+      const line = eventLine(clock, { error: { code: CANCELLED_CODE, message: cancelledMessage(id) } });
+      // A task that has never run has no output, but perhaps a line that says what it waits for.
+      await sql`
+        insert into task_output (task_id, type, start, data)
+        select ${id}, 'event', coalesce(max(start + length(data)), 0), ${Buffer.from(line)}::bytea
+        from task_output where task_id = ${id} and type = 'event'`.execute(tx);
+    }
     return rows.map((row) => row.id);
   });
 }

@@ -97,6 +97,45 @@ describe("a lock", () => {
     await work;
   });
 
+  it("of a resurrection is waited for, which is said, while one of anybody else ends the wait", async () => {
+    const holder = await task();
+    await db.updateTable("tasks").set({ type: "cck_scan_and_fix" }).where("id", "=", holder.taskId).execute();
+    const other = await task([holder.taskId]);
+    const done = gate();
+    const holding = gate();
+    const work = locksOf(holder).withLock(SHOP, 0, async () => {
+      holding.open();
+      await done.opened;
+    });
+    await holding.opened;
+    const said: string[] = [];
+    const waits = (message: string) => {
+      said.push(message);
+      done.open();
+    };
+    await locksOf(other, { waits }).withLock(SHOP, 1, nothing);
+    expect(said).toEqual([`Waiting for task ${holder.taskId}, which replaces VMs of deployment 'shop'`]);
+    await work;
+    // Who does not want to wait at all does not.
+    const again = gate();
+    const held = gate();
+    const more = locksOf(holder).withLock(SHOP, 0, async () => {
+      held.open();
+      await again.opened;
+    });
+    await held.opened;
+    await expect(locksOf(other, { waits }).withLock(SHOP, 0, nothing)).rejects.toThrow(/is locked by task/);
+    await db
+      .updateTable("tasks")
+      .set({ type: "update_deployment" })
+      .where("id", "=", holder.taskId)
+      .execute();
+    await expect(locksOf(other, { waits }).withLock(SHOP, 1, nothing)).rejects.toThrow(/is locked by task/);
+    expect(said).toHaveLength(1);
+    again.open();
+    await more;
+  });
+
   it("does not keep another from a different thing", async () => {
     const locks = locksOf(await task());
     const inner = () => locks.withLock(instanceLock("u1"), 0, () => listLocks(db));

@@ -14,6 +14,8 @@ const EXPIRY_MS = 240_000;
 const PURGE_AFTER_S = 60;
 const FIRST_WAIT_MS = 25;
 const LONGEST_WAIT_MS = 500;
+/** Nobody asked for a resurrection: it does not make an operator's task fail, and ends by itself. */
+const LONGEST_RESURRECTION_MS = 1_800_000;
 
 export interface LockOptions {
   readonly clock: Clock;
@@ -22,9 +24,11 @@ export interface LockOptions {
   readonly expiryMs?: number | undefined;
   /** Locks that were lost while they were held. */
   readonly onLost: (error: Error) => void;
-  /** True: the task goes on elsewhere, and its locks stay its own. */
-  readonly keep: () => boolean;
+  /** True: the task goes on later or elsewhere, and its locks stay its own. `error`: what ended the work, if one did. */
+  readonly keep: (error: unknown) => boolean;
   readonly onError: (error: unknown) => void;
+  /** Told once whom it is waited for longer than was asked. */
+  readonly waits?: ((message: string) => void) | undefined;
   /** Rung when some lock was let go. */
   readonly released: Bell;
 }
@@ -50,12 +54,16 @@ export class TaskLocks {
   async withLock<T>(name: string, waitMs: number, work: () => Promise<T>): Promise<T> {
     await this.#take(name, waitMs);
     this.#held.add(name);
+    let failure: unknown;
     try {
       const result = await work();
       if (!this.#held.has(name)) throw this.#lost(name);
       return result;
+    } catch (error) {
+      failure = error;
+      throw error;
     } finally {
-      await this.#release(name);
+      await this.#release(name, failure);
     }
   }
 
@@ -77,13 +85,35 @@ export class TaskLocks {
   async #take(name: string, waitMs: number): Promise<void> {
     const { clock, signal, released } = this.#options;
     const start = clock.monotonic();
+    let waitedFor: number | undefined;
     for (let delay = FIRST_WAIT_MS; ; delay = Math.min(delay * 2, LONGEST_WAIT_MS)) {
       signal.throwIfAborted();
       if (await this.#tryTake(name)) return;
-      const left = waitMs - (clock.monotonic() - start);
-      if (left <= 0) throw await this.#taken(name);
-      await released.wait(Math.min(delay, left), clock, signal);
+      const waited = clock.monotonic() - start;
+      const left = waitMs - waited;
+      if (left <= 0) {
+        const resurrection =
+          waitMs > 0 && waited < LONGEST_RESURRECTION_MS ? await this.#resurrection(name) : undefined;
+        if (resurrection === undefined) throw await this.#taken(name);
+        if (resurrection !== waitedFor)
+          this.#options.waits?.(`Waiting for task ${resurrection}, which replaces VMs of ${whatOf(name)}`);
+        waitedFor = resurrection;
+      }
+      await released.wait(left <= 0 ? delay : Math.min(delay, left), clock, signal);
     }
+  }
+
+  /** The task that holds the lock, if it is one that nobody asked for. */
+  async #resurrection(name: string): Promise<number | undefined> {
+    const row = await this.#db
+      .selectFrom("locks as l")
+      .innerJoin("tasks as t", "t.id", "l.task_id")
+      .select("t.id")
+      .where("l.name", "=", name)
+      .where("t.type", "=", "cck_scan_and_fix")
+      .where("t.state", "=", "processing")
+      .executeTakeFirst();
+    return row?.id;
   }
 
   async #tryTake(name: string): Promise<boolean> {
@@ -117,8 +147,8 @@ export class TaskLocks {
     return LockTaken({ what: whatOf(name), ...holderOf(rows[0]) });
   }
 
-  async #release(name: string): Promise<void> {
-    if (!this.#held.delete(name) || this.#options.keep()) return;
+  async #release(name: string, failure: unknown): Promise<void> {
+    if (!this.#held.delete(name) || this.#options.keep(failure)) return;
     try {
       await this.#fenced(
         (held) => sql`${held} delete from locks using mine

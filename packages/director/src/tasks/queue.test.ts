@@ -1,13 +1,16 @@
+import { systemClock } from "@slipway/kernel/clock";
 import { freshDatabase } from "@slipway/testkit/database";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import type { Store } from "../store/open.ts";
 import type { Db } from "../store/schema.ts";
 import { type ClaimOptions, claim, finish, release, renew } from "./queue.ts";
 import { emptyTables, queued, stateOf, textOf } from "./testing/stage.ts";
 
 let db: Db;
+let store: Store;
 let close: () => Promise<void>;
 beforeAll(async () => {
-  ({ db, close } = await freshDatabase());
+  ({ db, store, close } = await freshDatabase());
 });
 afterAll(() => close());
 beforeEach(() => emptyTables(db));
@@ -29,6 +32,24 @@ async function taken(owner: string, over: Partial<ClaimOptions> = {}) {
 }
 
 describe("the queue", () => {
+  it("tells of what changed, and not of looking for it", async () => {
+    const told: string[] = [];
+    const onNotice = (what: string) => void told.push(what);
+    const listener = store.listen({ clock: systemClock, onNotice, onError: () => undefined });
+    await expect.poll(() => told).toEqual(["tasks", "locks"]);
+    await take("d");
+    await db.deleteFrom("locks").execute();
+    const id = await queued(db);
+    await take("d");
+    await take("d", { running: [id] });
+    const task = { taskId: id, owner: "d", attempt: 1 };
+    await renew(db, task, 60_000);
+    await finish(db, task, done);
+    // New, taken and done.
+    await expect.poll(() => told.slice(2)).toEqual(["tasks", "tasks", "tasks"]);
+    await listener.close();
+  });
+
   it("gives each task to one of many who ask at once", async () => {
     for (let i = 0; i < 30; i++) await queued(db);
     const owners = Array.from({ length: 12 }, (_, i) => `d${i}`);

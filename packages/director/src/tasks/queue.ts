@@ -22,6 +22,8 @@ export interface ClaimOptions {
   /** Only types of this list, or, with `others`, all but them. */
   readonly types: readonly TaskType[];
   readonly others?: boolean;
+  /** Also those that were cancelled, whatever their type: they only have to end. */
+  readonly cancelled?: boolean;
   /** Tasks this owner runs already. */
   readonly running: readonly number[];
   /** No other Director uses this store: whoever else holds a lease is dead. */
@@ -65,7 +67,8 @@ export async function claim(db: Db, options: ClaimOptions): Promise<ClaimedTask 
     where id = (
       select id from tasks
       where state in ('queued', 'processing', 'cancelling')
-        and (type = any(${options.types}::text[])) <> ${options.others ?? false}::boolean
+        and ((type = any(${options.types}::text[])) <> ${options.others ?? false}::boolean
+             or (state = 'cancelling' and ${options.cancelled ?? false}::boolean))
         and id <> all(${options.running}::bigint[])
         and (state = 'queued' or lease_owner is null or lease_owner = ${options.owner}
              or lease_until is null or lease_until < clock_timestamp() or ${options.alone}::boolean)

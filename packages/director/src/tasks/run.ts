@@ -9,11 +9,12 @@ import type { Db } from "../store/schema.ts";
 import type { Bell } from "./bell.ts";
 import { DirectorStopping, LockLost, UnknownWork } from "./errors.ts";
 import { type EventLog, makeEventLog } from "./events.ts";
-import { CANCELLED_CODE, debugText, failureOf, oneLine, shortResult } from "./failure.ts";
+import { CANCELLED_CODE, causes, debugText, failureOf, oneLine, shortResult } from "./failure.ts";
 import { cancelledMessage } from "./list.ts";
 import { TaskLocks } from "./locks.ts";
 import { TaskOutput } from "./output.ts";
 import { type ClaimedTask, type Ending, finish, release, renew } from "./queue.ts";
+import { type Space, setbackIn } from "./setback.ts";
 import { TaskCancelled, type TaskContext, type TaskWork } from "./task.ts";
 
 export type Works = Readonly<Partial<Record<TaskType, TaskWork>>>;
@@ -31,11 +32,14 @@ export interface RunOptions {
   readonly journal: (journal: Journal) => Journal;
   /** Rung when some lock was let go. */
   readonly released: Bell;
+  readonly space?: Space | undefined;
   /** Troubles nobody waits for. */
   readonly onError: (error: unknown) => void;
 }
 
 const RETRY_MS = 1000;
+/** Before a task that was set back is taken up again; twice as long each time. */
+const LONGEST_SETBACK_MS = 15_000;
 
 /** One run of a task that was claimed, from there to its end, or to where it is handed back. */
 export class TaskRun {
@@ -47,10 +51,13 @@ export class TaskRun {
   readonly #giveUp = new AbortController();
   /** The task is to go on in another run. */
   #elsewhere = false;
+  /** Why it is to go on later. */
+  #setback: string | undefined;
   readonly #atEnd: (() => Promise<unknown>)[] = [];
   #cancelBeat = () => {};
   #cancelDeadMan = () => {};
   #over = false;
+  #begun = 0;
 
   constructor(db: Db, task: ClaimedTask, options: RunOptions) {
     this.#db = db;
@@ -64,6 +71,7 @@ export class TaskRun {
 
   /** Never rejects. */
   async run(): Promise<void> {
+    this.#begun = this.#options.clock.monotonic();
     this.#beat();
     this.#armDeadMan();
     try {
@@ -106,17 +114,41 @@ export class TaskRun {
       onError,
     });
     const signal = this.#controller.signal;
-    const events = makeEventLog(clock, signal, (line) => output.append("event", line));
+    const write = (line: string) => output.append("event", line);
+    const events = makeEventLog(clock, signal, write, (error) => this.#setbackIn(error) !== undefined);
     const debug = (line: string) => output.append("debug", `${isoTime(clock)} ${scrubUrls(line)}\n`);
     const results: string[] = [];
     const ending = await this.#work(output, events, debug, results);
     if (ending !== undefined) await this.#end(output, { ...ending, output: results.join("") });
+    else if (this.#setback !== undefined) await this.#waitOut(output);
     else {
       // What could not be written now is lost with this run.
       await output.flush(true).catch(onError);
       await this.#release();
     }
     output.close();
+  }
+
+  /** Hands the task back once the store takes what it has said. */
+  async #waitOut(output: TaskOutput): Promise<void> {
+    const { clock, onError } = this.#options;
+    const signal = this.#giveUp.signal;
+    const wait = Math.min(RETRY_MS * 2 ** (this.task.lease.attempt - 1), LONGEST_SETBACK_MS);
+    await clock.sleep(wait, signal).catch(() => undefined);
+    while (!signal.aborted) {
+      try {
+        await output.flush(true);
+        break;
+      } catch (error) {
+        onError(error);
+        await this.#pause();
+      }
+    }
+    await this.#release();
+  }
+
+  #setbackIn(error: unknown): string | undefined {
+    return setbackIn(error, this.#options.space, this.#begun);
   }
 
   /** Undefined: the task is not over, it goes on in another run. */
@@ -129,8 +161,8 @@ export class TaskRun {
     const { lease, type, params, state } = this.task;
     debug(`task ${lease.taskId} (${type}), attempt ${lease.attempt}, on ${lease.owner}`);
     if (state === "cancelling") this.cancel();
-    else if (lease.attempt > 1) events.warn("The Director was interrupted; the task goes on.");
-    const locks = this.#locks(debug);
+    else if (lease.attempt > 1) events.warn("The task was interrupted and goes on.");
+    const locks = this.#locks(debug, events.warn);
     try {
       this.#controller.signal.throwIfAborted();
       const work = this.#options.works[type];
@@ -144,21 +176,27 @@ export class TaskRun {
         events.error(CANCELLED_CODE, cancelledMessage(lease.taskId));
         return { state: "cancelled", result: cancelledMessage(lease.taskId) };
       }
-      if (LeaseLost.is(rootOf(error))) this.#leaseLost();
+      if (causes(error).some((one) => LeaseLost.is(one))) this.#leaseLost();
       if (this.#elsewhere) return undefined;
+      this.#setback = LockLost.is(reason) ? undefined : this.#setbackIn(error);
+      if (this.#setback !== undefined) {
+        events.warn(`${this.#setback}. The task waits and goes on by itself.`);
+        return undefined;
+      }
       const failure = failureOf(LockLost.is(reason) ? reason : error, lease.taskId);
       events.error(failure.code, failure.message);
       return { state: "error", result: failure.result };
     }
   }
 
-  #locks(debug: (line: string) => void): TaskLocks {
+  #locks(debug: (line: string) => void, waits: (message: string) => void): TaskLocks {
     const locks = new TaskLocks(this.#db, this.task.lease, {
       clock: this.#options.clock,
       signal: this.#controller.signal,
       expiryMs: this.#options.lockExpiryMs,
-      keep: () => this.#elsewhere,
+      keep: (error) => this.#elsewhere || this.#setbackIn(error) !== undefined,
       onLost: (error) => this.#controller.abort(error),
+      waits,
       onError: (error) => debug(debugText(error)),
       released: this.#options.released,
     });
@@ -250,16 +288,4 @@ export class TaskRun {
     if (this.#over || this.#options.alone) return;
     this.#cancelDeadMan = this.#options.clock.after(this.#options.leaseMs * 0.9, () => this.#leaseLost());
   }
-}
-
-/** What it came from, however it was wrapped. */
-function rootOf(error: unknown): unknown {
-  let at = error;
-  for (
-    let depth = 0;
-    depth < 8 && at instanceof Error && !LeaseLost.is(at) && at.cause !== undefined;
-    depth++
-  )
-    at = at.cause;
-  return at;
 }

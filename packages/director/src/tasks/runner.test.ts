@@ -172,6 +172,8 @@ describe("a task that runs", () => {
 
   it("is stopped when it has lost its lock", async () => {
     const locked = gate();
+    const clock = fakeClock();
+    const leaseMs = 30_000;
     const runner = runners.start(
       {
         update_deployment: (_, context) =>
@@ -180,11 +182,13 @@ describe("a task that runs", () => {
             return untilAborted(context.signal);
           }),
       },
-      { leaseMs: 600, alone: true },
+      { clock, leaseMs },
     );
     const id = await runner.enqueue(newTask());
     await locked.opened;
     await db.deleteFrom("locks").execute();
+    // The lease is renewed three times within its length, and the locks with it.
+    await clock.advance(leaseMs / 3);
     await reaches(id, "error");
     expect((await findTask(db, id))?.result).toContain("has lost the lock of deployment 'shop'");
   });

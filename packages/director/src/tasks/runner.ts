@@ -5,14 +5,26 @@ import type { TaskState, TaskType } from "@slipway/protocol/director/task";
 import type { Notice } from "../store/listen.ts";
 import type { Db } from "../store/schema.ts";
 import { Bell } from "./bell.ts";
-import { type CancelFilter, cancelTasks } from "./list.ts";
+import { type CancelFilter, cancelTasks, noteWaiting } from "./list.ts";
 import { type ClaimedTask, cancelledOf, claim, enqueue } from "./queue.ts";
 import { deleteOldTasks } from "./retention.ts";
 import { type RunOptions, TaskRun, type Works } from "./run.ts";
+import type { Space } from "./setback.ts";
 import type { NewTask, Tasks } from "./task.ts";
 
 /** Short questions of an operator: they must not wait behind long deploys. */
-const QUICK: readonly TaskType[] = ["vms", "instances"];
+const QUICK: readonly TaskType[] = ["vms", "instances", "ssh"];
+/** What takes next to no space, or gives some back. All others are not begun while there is none. */
+const WITHOUT_SPACE: readonly TaskType[] = [
+  "delete_deployment",
+  "delete_stemcell",
+  "delete_vm",
+  "delete_orphaned_vms",
+  "orphan_disk",
+  "delete_orphan_disks",
+  "delete_artifacts",
+  "cck_scan",
+];
 const RUNNING: readonly TaskState[] = ["queued", "processing", "cancelling"];
 
 export interface RunnerOptions {
@@ -37,6 +49,10 @@ export interface RunnerOptions {
   readonly flushMs?: number | undefined;
   readonly limitBytes?: number | undefined;
   readonly lockExpiryMs?: number | undefined;
+  /** Of what tasks write to. Without it there is always enough. */
+  readonly space?: Space | undefined;
+  /** Told when tasks were cancelled, or one is no longer run: what was kept for them may be of no use any more. */
+  readonly onOver?: (() => void) | undefined;
   readonly onError: (error: unknown) => void;
   /** Put around the journal of every run: by drivers that watch or break it. */
   readonly journal?: ((journal: Journal) => Journal) | undefined;
@@ -83,7 +99,10 @@ export class TaskRunner implements Tasks {
     const ids = await cancelTasks(this.#options.db, this.#options.clock, filter);
     for (const run of this.#runs.keys()) if (ids.includes(run.id)) run.cancel();
     // One that is being claimed just now, or that nobody runs.
-    if (ids.length > 0) this.wake();
+    if (ids.length > 0) {
+      this.wake();
+      this.#options.onOver?.();
+    }
     return ids;
   }
 
@@ -155,15 +174,21 @@ export class TaskRunner implements Tasks {
   }
 
   async #fill(quick: boolean, slots: number): Promise<void> {
-    const { db, alone } = this.#options;
+    const { db, alone, clock, space, onError } = this.#options;
     const taken = () =>
       [...this.#runs.keys()].filter((run) => QUICK.includes(run.task.type) === quick).length;
     while (this.#state === "running" && taken() < slots) {
+      const shortage = quick ? undefined : space?.shortage();
+      if (shortage !== undefined)
+        await noteWaiting(db, clock, [...QUICK, ...WITHOUT_SPACE], `${shortage}. The task waits.`).catch(
+          onError,
+        );
       const task = await claim(db, {
         owner: this.#owner,
         leaseMs: this.#leaseMs(),
-        types: QUICK,
-        others: !quick,
+        types: shortage === undefined ? QUICK : WITHOUT_SPACE,
+        others: !quick && shortage === undefined,
+        cancelled: !quick,
         running: [...this.#runs.keys()].map((run) => run.id),
         alone,
       });
@@ -173,7 +198,7 @@ export class TaskRunner implements Tasks {
   }
 
   #launch(task: ClaimedTask): void {
-    const { db, works, clock, alone, flushMs, limitBytes, lockExpiryMs, onError } = this.#options;
+    const { db, works, clock, alone, flushMs, limitBytes, lockExpiryMs, space, onError } = this.#options;
     const options: RunOptions = {
       released: this.#released,
       journal: this.#options.journal ?? ((journal) => journal),
@@ -184,11 +209,13 @@ export class TaskRunner implements Tasks {
       flushMs,
       limitBytes,
       lockExpiryMs,
+      space,
       onError,
     };
     const run = new TaskRun(db, task, options);
     const over = run.run().finally(() => {
       this.#runs.delete(run);
+      this.#options.onOver?.();
       this.wake();
     });
     this.#runs.set(run, over);

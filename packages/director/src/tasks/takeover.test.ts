@@ -115,7 +115,7 @@ describe("a task whose Director is gone", () => {
     expect(after.startsWith(before)).toBe(true);
     expect((await eventsOf(db, id)).map((line) => line.state ?? line.message)).toEqual([
       "started",
-      "The Director was interrupted; the task goes on.",
+      "The task was interrupted and goes on.",
       "started",
       "finished",
     ]);

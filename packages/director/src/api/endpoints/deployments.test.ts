@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ensureDeployment, saveSuccess } from "../../store/deployments.ts";
+import { saveRelease } from "../../store/save-release.ts";
+import { ensureVariableSet, pinVariable } from "../../store/variable-sets.ts";
 import { type Harness, startHarness } from "../testing/harness.ts";
 import { seedShop, WEB_0, WEB_1 } from "../testing/seed.ts";
 
@@ -123,6 +125,7 @@ describe("the diff of a deploy", () => {
   it("shows everything of an unknown deployment, with the configs it is made with", async () => {
     const id = await cloudConfig("azs: [{name: z1}]\n");
     expect((await yaml("POST", "/deployments/unknown/diff?redact=true", "name: unknown\n")).json).toEqual({
+      problems: expect.any(Array),
       context: { cloud_config_ids: [id], runtime_config_ids: [] },
       diff: [
         ["azs:", "added"],
@@ -189,12 +192,32 @@ describe("the diff of a deploy", () => {
     expect(answer.body).toContain("1.10");
   });
 
+  it("shows which version of a release latest stands for, and which one was deployed", async () => {
+    const versions: number[] = [];
+    for (const version of ["9", "10"])
+      versions.push(
+        await saveRelease(api.db, {
+          ...{ name: "app", version, commitHash: "c", uncommittedChanges: false },
+          ...{ jobs: [], packages: [], shared: [] },
+        }),
+      );
+    const manifest =
+      "name: renewed\nreleases: [{name: app, version: latest}, {name: none, version: latest}, 3]\n";
+    const { id } = await ensureDeployment(api.db, "renewed");
+    const releases = versions.slice(0, 1);
+    await saveSuccess(api.db, id, { manifestText: manifest, configs: [], stemcells: [], releases });
+    const { diff } = (await yaml("POST", "/deployments/renewed/diff", manifest)).json as { diff: unknown[] };
+    expect(diff).toContainEqual(["  version: '9'", "removed"]);
+    expect(diff).toContainEqual(["  version: '10'", "added"]);
+    expect(diff.filter((line) => JSON.stringify(line).includes("none"))).toEqual([]);
+  });
+
   it("hides secrets unless asked", async () => {
-    const manifest = "name: n\nproperties: {password: canary}\n";
+    const manifest = "name: n\nproperties: {password: hush-hush}\n";
     const diff = async (query: string) => (await yaml("POST", `/deployments/n/diff${query}`, manifest)).body;
-    expect(await diff("?redact=true")).not.toContain("canary");
-    expect(await diff("")).not.toContain("canary");
-    expect(await diff("?redact=false")).toContain("canary");
+    expect(await diff("?redact=true")).not.toContain("hush-hush");
+    expect(await diff("")).not.toContain("hush-hush");
+    expect(await diff("?redact=false")).toContain("hush-hush");
   });
 
   it.each(["", "a: [", "- x"])("of %j is error 440001", async (manifest) => {
@@ -285,8 +308,50 @@ describe("a deployment", () => {
     ]);
   });
 
-  it.each(["errands", "variables", "snapshots"])("has no %s yet", async (what) => {
+  it.each(["errands", "variables", "snapshots"])("has no %s at first", async (what) => {
     expect(await api.get(`/deployments/shop/${what}`)).toMatchObject({ status: 200, json: [] });
     expect(await api.get(`/deployments/none/${what}`)).toMatchObject({ status: 404, json: { code: 70000 } });
   });
+});
+
+it("variables are told by name and id, of a type if asked, and never with a value", async () => {
+  const { id } = await api.db
+    .selectFrom("deployments")
+    .select("id")
+    .where("name", "=", "shop")
+    .executeTakeFirstOrThrow();
+  const set = await ensureVariableSet(api.db, "shop", 7);
+  for (const [name, type] of [
+    ["pw", "password"],
+    ["ca", "certificate"],
+    ["given", undefined],
+  ] as const)
+    await pinVariable(api.db, set.id, { name: `/lab/shop/${name}`, id: `id-${name}`, type });
+  const told = (names: readonly string[]) =>
+    names.map((name) => ({ id: `id-${name}`, name: `/lab/shop/${name}` }));
+  expect((await api.get("/deployments/shop/variables")).json).toEqual(told(["ca", "given", "pw"]));
+  expect((await api.get("/deployments/shop/variables?type=certificate")).json).toEqual(told(["ca"]));
+  expect((await api.get("/deployments/shop/variables?type=x")).json).toEqual([]);
+  expect((await api.get("/deployments/shop/variables", "reader")).status).toBe(401);
+  await api.db.deleteFrom("variable_sets").where("deployment_id", "=", id).execute();
+});
+
+it("a comparison of a manifest with variables says nothing of what only their values tell", async () => {
+  const manifest = "name: shop\ninstance_groups: [{name: web, instances: ((many))}]\n";
+  const answer = await api.ask("POST", "/deployments/shop/diff", { type: "text/yaml", body: manifest });
+  expect(answer.json).not.toHaveProperty("problems");
+  expect(answer.body).toContain("((many))");
+});
+
+it("the comparison names every mistake of the manifest, with upstream's numbers", async () => {
+  const manifest = "name: many\nreleases: 1\nupdate: {}\ninstance_groups: [{name: ../db}]\nvm_types: []\n";
+  const answer = await api.ask("POST", "/deployments/many/diff", { type: "text/yaml", body: manifest });
+  const { problems } = answer.json as { problems: readonly { code: number; where: string }[] };
+  expect(problems).toContainEqual(expect.objectContaining({ where: "releases", code: 40000 }));
+  expect(problems).toContainEqual(expect.objectContaining({ where: "vm_types", code: 190014 }));
+  expect(problems).toContainEqual(expect.objectContaining({ where: "stemcells", code: 40001 }));
+  expect(problems).toContainEqual(
+    expect.objectContaining({ where: "instance_groups[../db].name", code: 40005 }),
+  );
+  expect(new Set(problems.map(({ where }) => where)).size).toBe(problems.length);
 });

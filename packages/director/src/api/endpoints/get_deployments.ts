@@ -18,7 +18,7 @@ export const getDeployments = endpoint(
       deployments.map((deployment) => ({
         name: deployment.name,
         ...(flag(query, "exclude_configs") ? {} : { cloud_config: cloudConfigOf(deployment, current) }),
-        ...(flag(query, "exclude_releases") ? {} : { releases: [] }),
+        ...(flag(query, "exclude_releases") ? {} : { releases: deployment.releases }),
         ...(flag(query, "exclude_stemcells") ? {} : { stemcells: deployment.stemcells }),
         ...(flag(query, "exclude_lock") ? {} : { locked: locked.has(deploymentLock(deployment.name)) }),
         teams: [],

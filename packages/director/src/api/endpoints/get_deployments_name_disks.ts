@@ -17,6 +17,7 @@ export const getDeploymentsNameDisks = endpoint({ reply: v.array(deploymentDisk)
   return json(
     disks.map(({ instance, disk }) => ({
       disk_cid: disk.cid,
+      name: disk.name ?? "",
       size: disk.size,
       az: instance.az,
       cpi: disk.cpi,

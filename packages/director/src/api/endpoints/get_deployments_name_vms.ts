@@ -1,3 +1,4 @@
+import { transportOf } from "@slipway/engine/agents/address";
 import { formatQuery, vm as vmEntry } from "@slipway/protocol/director/instance";
 import { listVmsParams } from "@slipway/protocol/director/task-params";
 import * as v from "valibot";
@@ -28,7 +29,8 @@ export const getDeploymentsNameVms = endpoint(
       vms.map(({ instance, vm }) => ({
         ...vmWire(instance, vm),
         active: vm.active,
-        permanent_nats_credentials: false,
+        // Its certificate for the first contact is good for nothing any more.
+        permanent_nats_credentials: vm.ready && transportOf(vm.agentUrl) === "nats",
         stemcell: {
           name: vm.stemcell.name,
           version: vm.stemcell.version,

@@ -3,8 +3,9 @@ import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
 /** Asked by every command, first without credentials. Bad ones are no error here: `user` stays null. */
-export const getInfo = endpoint({ reply: info }, async (call, { identity }) =>
-  json({
+export const getInfo = endpoint({ reply: info }, async (call, { identity, problems, dns }) => {
+  const now = problems?.() ?? [];
+  return json({
     name: identity.name,
     uuid: identity.uuid,
     version: identity.version,
@@ -14,10 +15,10 @@ export const getInfo = endpoint({ reply: info }, async (call, { identity }) =>
     stemcell_version: "-",
     user_authentication: { type: "basic", options: {} },
     features: {
-      local_dns: { status: false, extras: { domain_name: "bosh" } },
-      snapshots: { status: false },
+      local_dns: { status: dns?.enabled ?? false, extras: { domain_name: dns?.domain ?? "bosh" } },
+      snapshots: { status: identity.snapshots === true },
       config_server: { status: false, extras: { urls: [] } },
     },
-    slipway: { cpi_api_version: identity.cpiApiVersion },
-  }),
-);
+    slipway: { cpi_api_version: identity.cpiApiVersion, ...(now.length > 0 && { problems: now }) },
+  });
+});

@@ -6,9 +6,9 @@ import { BadConfigRequest } from "../refusals.ts";
 import { json, refusal } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-export const postConfigs = endpoint({ body: newConfig, reply: config }, async (call, { db }) => {
+export const postConfigs = endpoint({ body: newConfig, reply: config }, async (call, { db, documents }) => {
   const { type, name, content, expected_latest_id: expected } = await call.json();
-  checkConfigContent(type, content, 440011);
+  await checkConfigContent(documents, { type, content, number: 440011 });
   const saved = await changeConfig(
     db,
     call.user,

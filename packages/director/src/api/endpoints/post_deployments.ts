@@ -5,7 +5,7 @@ import { ensureDeployment } from "../../store/deployments.ts";
 import { checked, given } from "../call.ts";
 import { contextConfigs } from "../deploy-configs.ts";
 import { deployDescription, deployOptionsOf } from "../deploy-options.ts";
-import { yamlMap } from "../documents.ts";
+import { keysOf } from "../documents.ts";
 import { BadDeploymentName, ParameterMissing } from "../refusals.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
@@ -13,7 +13,9 @@ import { startTask } from "../start-task.ts";
 /** The deployment is listed from here on, also while its first deploy runs. */
 export const postDeployments = endpoint({ query: deployQuery }, async (call, services) => {
   const manifest = await call.text();
-  const name = deploymentName(yamlMap(manifest, "the manifest", 440001).name);
+  const name = deploymentName(
+    (await keysOf(services.documents, { text: manifest, what: "the manifest", number: 440001 }, "name")).name,
+  );
   const configs = await contextConfigs(services.db, given(call.query, "context"));
   const params = checked(
     deployParams,

@@ -1,10 +1,9 @@
-import { diffManifests } from "@slipway/engine/manifest/diff";
 import { messageTrail } from "@slipway/kernel/errors";
 import { deploymentDiff, diffQuery } from "@slipway/protocol/director/diff";
 import { given, param } from "../call.ts";
 import { currentConfigs } from "../deploy-configs.ts";
-import { deployedDocument, wantedDocument } from "../deploy-documents.ts";
-import { yamlMap } from "../documents.ts";
+import { deployedDocument, wantedWith } from "../deploy-documents.ts";
+import { difference, keysOf } from "../documents.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -14,14 +13,23 @@ import { endpoint } from "../route.ts";
  */
 export const postDeploymentsNameDiff = endpoint(
   { query: diffQuery, reply: deploymentDiff },
-  async (call, { db, onError }) => {
-    const manifest = yamlMap(await call.text(), "the manifest", 440001);
+  async (call, { db, documents, onError }) => {
+    const main = { text: await call.text(), what: "the manifest" };
+    await keysOf(documents, { ...main, number: 440001 });
     const redact = given(call.query, "redact") !== "false";
     const context = await currentConfigs(db);
     try {
       const before = await deployedDocument(db, param(call, "deployment"));
-      const after = await wantedDocument(db, manifest, context);
-      return json({ context, diff: diffManifests(before, after, { redact }) });
+      const { cloudConfigs, runtimeConfigs, stemcells, releases } = await wantedWith(db, context);
+      const problems = await documents.ask("problems", {
+        manifest: main,
+        cloudConfigs,
+        runtimeConfigs,
+        stemcells,
+      });
+      const after = { main, configs: [...cloudConfigs, ...runtimeConfigs], stemcells, releases };
+      const more = problems.length === 0 ? { context } : { context, problems: [...problems] };
+      return await difference(documents, { before, after, redact, number: 440001 }, more);
     } catch (error) {
       onError(error);
       return json({ context, diff: [], error: `the difference cannot be shown: ${messageTrail(error)}` });

@@ -1,4 +1,3 @@
-import { rm } from "node:fs/promises";
 import { stemcellUploadQuery } from "@slipway/protocol/director/stemcell";
 import { updateStemcellParams } from "@slipway/protocol/director/task-params";
 import { flag } from "../call.ts";
@@ -7,16 +6,12 @@ import { startTask } from "../start-task.ts";
 import { receiveUpload } from "../uploads.ts";
 
 /** The archive itself is the body, of any size. */
-export const postStemcellsArchive = endpoint({ query: stemcellUploadQuery }, async (call, services) => {
-  const path = await receiveUpload(call.stream, services, "stemcell");
-  try {
-    return await startTask(call, services, updateStemcellParams, {
+export const postStemcellsArchive = endpoint({ query: stemcellUploadQuery }, (call, services) =>
+  receiveUpload(call.stream, services, "stemcell", (path) =>
+    startTask(call, services, updateStemcellParams, {
       type: "update_stemcell",
       description: "create stemcell",
       params: { path, fix: flag(call.query, "fix") },
-    });
-  } catch (error) {
-    await rm(path, { force: true });
-    throw error;
-  }
-});
+    }),
+  ),
+);

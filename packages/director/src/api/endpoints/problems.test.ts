@@ -2,12 +2,11 @@ import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
 import type { FoundProblem } from "@slipway/engine/model/problems";
 import type { DiskCid, VmCid } from "@slipway/protocol/ids";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { setAttribute } from "../../store/attributes.ts";
+import { RESURRECTION_PAUSED, setAttribute } from "../../store/attributes.ts";
 import { findDeployment } from "../../store/deployments.ts";
 import { saveScan } from "../../store/problems.ts";
 import { type Harness, startHarness } from "../testing/harness.ts";
 import { seedShop, WEB_0, WEB_1 } from "../testing/seed.ts";
-import { RESURRECTION_PAUSED } from "./get_resurrection.ts";
 
 const FOUND: FoundProblem = {
   type: "missing_vm",

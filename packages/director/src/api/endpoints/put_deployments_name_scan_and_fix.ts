@@ -2,13 +2,12 @@ import { scanAndFix } from "@slipway/protocol/director/problem";
 import { scanAndFixParams } from "@slipway/protocol/director/task-params";
 import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { findAttribute } from "../../store/attributes.ts";
+import { findAttribute, RESURRECTION_PAUSED } from "../../store/attributes.ts";
 import { param } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
 import { ResurrectionPaused } from "../refusals.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
-import { RESURRECTION_PAUSED } from "./get_resurrection.ts";
 
 const _body = open({ jobs: mapOf(v.array(v.union([v.string(), v.number()]))) });
 

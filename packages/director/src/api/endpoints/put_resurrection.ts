@@ -1,10 +1,9 @@
 import { resurrectionChange } from "@slipway/protocol/director/resurrection";
-import { setAttribute } from "../../store/attributes.ts";
+import { RESURRECTION_PAUSED, setAttribute } from "../../store/attributes.ts";
 import { addEvent } from "../../store/events.ts";
 import { inTransaction } from "../../store/open.ts";
 import { nothing } from "../reply.ts";
 import { endpoint } from "../route.ts";
-import { RESURRECTION_PAUSED } from "./get_resurrection.ts";
 
 export const putResurrection = endpoint({ body: resurrectionChange }, async (call, { db }) => {
   const { resurrection_paused: paused } = await call.json();

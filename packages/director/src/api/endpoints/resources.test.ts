@@ -230,24 +230,11 @@ describe("the rest", () => {
     expect(await api.get(path)).toMatchObject({ status: 200, json: [] });
   });
 
-  it.each(["/packages/matches", "/packages/matches_compiled"])("POST %s finds nothing", async (path) => {
-    const answer = await api.ask("POST", path, { type: "text/yaml", body: "name: r\n" });
-    expect(answer).toMatchObject({ status: 200, json: [] });
-  });
-
   it.each([
     ["GET", "/releases/r?version=1", 404, 30005],
     ["DELETE", "/releases/r", 404, 30005],
     ["GET", "/resources/x", 404, 100002],
-    ["GET", "/deployments/shop/jobs/*/*/logs?type=job", 404, 100],
   ])("%s %s is told what it cannot have", async (method, path, status, code) => {
     expect(await api.ask(method, path)).toMatchObject({ status, json: { code } });
-  });
-
-  it("a release is refused in words, however large, and nothing is kept", async () => {
-    const body = Buffer.alloc(4 << 20);
-    const answer = await api.ask("POST", "/releases?", { type: "application/x-compressed", body });
-    expect(answer).toMatchObject({ status: 400, json: { code: 30002 } });
-    expect(answer.body).toContain("does not take releases yet");
   });
 });

@@ -1,4 +1,3 @@
-import { diffManifests } from "@slipway/engine/manifest/diff";
 import { typedConfig, typedConfigQuery, typedConfigsQuery } from "@slipway/protocol/director/config";
 import { configDiff, typedConfigDiffQuery } from "@slipway/protocol/director/diff";
 import * as v from "valibot";
@@ -6,7 +5,8 @@ import { latestConfig, listConfigs } from "../../store/configs.ts";
 import { given, type QueryOf, whole } from "../call.ts";
 import { changeConfig } from "../change-config.ts";
 import { checkConfigContent } from "../config-content.ts";
-import { looseMap, yamlMap } from "../documents.ts";
+import { difference } from "../documents.ts";
+import { BadParameter } from "../refusals.ts";
 import { json, nothing } from "../reply.ts";
 import { endpoint } from "../route.ts";
 import { utc } from "../times.ts";
@@ -30,18 +30,21 @@ export const getTypedConfigs = (type: Type) =>
   });
 
 export const postTypedConfigs = (type: Type) =>
-  endpoint({ query: typedConfigQuery }, async (call, { db }) => {
+  endpoint({ query: typedConfigQuery }, async (call, { db, documents }) => {
     const content = await call.text();
-    checkConfigContent(type, content, 440001);
+    await checkConfigContent(documents, { type, content, number: 440001 });
     const event = { action: "update", objectType: `${type}-config` };
-    await changeConfig(db, call.user, { type, name: nameOf(call.query), content }, event);
+    const name = nameOf(call.query);
+    if (name.length > 255) throw BadParameter({ name: "name", expected: "at most 255 characters long" });
+    await changeConfig(db, call.user, { type, name, content }, event);
     return nothing(201);
   });
 
 export const postTypedConfigsDiff = (type: Type) =>
-  endpoint({ query: typedConfigDiffQuery, reply: configDiff }, async (call, { db }) => {
-    const after = yamlMap(await call.text(), `the ${type} config`, 440001);
+  endpoint({ query: typedConfigDiffQuery, reply: configDiff }, async (call, { db, documents }) => {
+    const main = { text: await call.text(), what: `the ${type} config` };
     const latest = await latestConfig(db, type, nameOf(call.query));
     const redact = type !== "cloud" && given(call.query, "redact") !== "false";
-    return json({ diff: diffManifests(looseMap(latest?.content), after, { redact }) });
+    const before = { main: { text: latest?.content, loose: true as const } };
+    return difference(documents, { before, after: { main }, redact, number: 440001 }, {});
   });

@@ -1,18 +1,21 @@
 import { mkdir } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
+import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { untold } from "@slipway/protocol/schema/told";
 import { freshDatabase } from "@slipway/testkit/database";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { TEST_CERT, TEST_KEY } from "@slipway/testkit/tls-fixture";
+import { documentsHere } from "../../documents/documents.ts";
 import type { Db } from "../../store/schema.ts";
 import type { NewTask } from "../../tasks/task.ts";
 import type { Shapes } from "../call.ts";
 import type { Reply } from "../reply.ts";
-import { startApi } from "../server.ts";
+import { type Api, startApi } from "../server.ts";
 import type { Services } from "../services.ts";
+import { UploadSpace } from "../upload-space.ts";
 
 export const UUID = "5d1c7d0e-0a53-4c35-9f5e-1f0a7b9b2f10";
 
@@ -41,6 +44,7 @@ export interface Harness {
   readonly errors: unknown[];
   ask(method: string, path: string, sent?: Sent): Promise<Answer>;
   get(path: string, user?: string | null): Promise<Answer>;
+  useCertificate: Api["useCertificate"];
   close(): Promise<void>;
 }
 
@@ -49,6 +53,8 @@ export async function startHarness(change: Partial<Services> = {}): Promise<Harn
   const { path: root, remove } = await temporaryDirectory();
   const uploadsDir = join(root, "uploads");
   await mkdir(uploadsDir);
+  const blobsDir = join(root, "blobs");
+  await mkdir(blobsDir);
   const database = await freshDatabase();
   const queued: NewTask[] = [];
   const cancelled: number[] = [];
@@ -62,6 +68,7 @@ export async function startHarness(change: Partial<Services> = {}): Promise<Harn
         return id % 2 === 1;
       },
     },
+    documents: documentsHere,
     agents: {
       agent: () => {
         throw new Error("this test has no agents");
@@ -77,6 +84,8 @@ export async function startHarness(change: Partial<Services> = {}): Promise<Harn
       { name: "empty", password: "" },
     ],
     uploadsDir,
+    blobs: directoryBlobs({ dir: blobsDir, random: systemRandom }),
+    uploads: new UploadSpace(),
     clock: systemClock,
     random: systemRandom,
     onError: (error) => errors.push(error),
@@ -98,6 +107,7 @@ export async function startHarness(change: Partial<Services> = {}): Promise<Harn
     cancelled,
     errors,
     ask,
+    useCertificate: api.useCertificate,
     get: (path, user) => ask("GET", path, user === undefined ? {} : { user }),
     close: async () => {
       await api.close();

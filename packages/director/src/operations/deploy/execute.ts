@@ -1,7 +1,9 @@
+import { StepFailed } from "@slipway/engine/flows/errors";
 import { type KnownInstances, runInstance } from "@slipway/engine/flows/run-instance";
 import { display } from "@slipway/engine/model/names";
+import { activeVm } from "@slipway/engine/model/records";
 import type { Batch, GroupPlan, InstancePlan, Plan } from "@slipway/engine/plan/model";
-import type { FlowContext } from "@slipway/engine/steps/context";
+import { aboutInstance, agentOf, type FlowContext } from "@slipway/engine/steps/context";
 import { STEPS, type StepName } from "@slipway/engine/steps/steps";
 import type { TaskContext } from "../../tasks/task.ts";
 import { inFlight } from "../in-flight.ts";
@@ -10,8 +12,26 @@ import { inFlight } from "../in-flight.ts";
 const MISSING_AT_ONCE = 32;
 const NO_WATCH: readonly [number, number] = [0, 0];
 
-/** Carries out a plan: obsolete groups, missing VMs, then group by group. */
+/** Carries out a plan, and tells all agents where instances are found then. */
 export async function executePlan(
+  plan: Plan,
+  known: KnownInstances,
+  task: TaskContext,
+  context: FlowContext,
+): Promise<void> {
+  try {
+    await executeAll(plan, known, task, context);
+  } catch (error) {
+    // What was done until then is told all the same; if it cannot be, that is seen to later.
+    if (!context.signal.aborted) await context.names?.publish().catch(() => undefined);
+    throw error;
+  }
+  await context.names?.publish();
+  if (changes(plan)) await afterAll(plan, known, context);
+}
+
+/** Obsolete groups, missing VMs, then group by group. */
+async function executeAll(
   plan: Plan,
   known: KnownInstances,
   task: TaskContext,
@@ -30,6 +50,7 @@ export async function executePlan(
     await inFlight(plan.obsolete, MISSING_AT_ONCE, run(quiet, "Deleting unneeded instances", []));
   if (plan.missingVms.length > 0)
     await inFlight(plan.missingVms, MISSING_AT_ONCE, run(quiet, "Creating missing vms", []));
+  if (plan.obsolete.length + plan.missingVms.length > 0) await context.names?.publish();
   for (const together of plan.groups) {
     await inFlight(together, together.length, (group) => updateGroup(group));
   }
@@ -41,6 +62,26 @@ export async function executePlan(
       await inFlight(batch.instances, batch.maxInFlight, run(batch, "Updating instance", [group.group]));
     }
   }
+}
+
+const changes = ({ groups }: Plan): boolean =>
+  groups.flat().some(({ batches }) => batches.some(({ instances }) => instances.length > 0));
+
+/** The scripts `post-deploy` of all jobs that run, once all of them do. */
+async function afterAll({ desired }: Plan, known: KnownInstances, context: FlowContext): Promise<void> {
+  const running = desired.filter(({ jobs, state }) => jobs !== null && state === "started");
+  await inFlight(running, MISSING_AT_ONCE, async ({ uuid }) => {
+    const instance = await known.get(uuid);
+    const vm = instance && activeVm(instance);
+    if (vm === undefined || instance === undefined) return;
+    const agent = agentOf(aboutInstance(context, instance), vm);
+    try {
+      await agent.runScript("post-deploy", {}, { signal: context.signal });
+    } catch (error) {
+      context.signal.throwIfAborted();
+      throw new StepFailed(display(instance), "post-deploy", error);
+    }
+  });
 }
 
 /** Tells of each step what people read while it is taken. */
@@ -72,13 +113,13 @@ export async function carryOut(
 }
 
 /** The part of a plan that concerns some instances. */
-export function narrowed(plan: Plan, only: (uuid: string) => boolean): Plan {
-  const its = (one: InstancePlan) => only(identityOf(one)?.uuid ?? "");
+export function narrowed(plan: Plan, only: (uuid: string, group: string) => boolean): Plan {
+  const its = (one: InstancePlan) => only(identityOf(one)?.uuid ?? "", identityOf(one)?.group ?? "");
   return {
     ...plan,
     obsolete: plan.obsolete.filter(its),
     missingVms: plan.missingVms.filter(its),
-    desired: plan.desired.filter((one) => only(one.uuid)),
+    desired: plan.desired.filter((one) => only(one.uuid, one.group)),
     groups: plan.groups.map((together) =>
       together.map((group) => ({
         ...group,

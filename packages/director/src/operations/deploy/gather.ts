@@ -1,22 +1,23 @@
 import { problemsError } from "@slipway/engine/documents/problems";
-import { unresolvedVariables } from "@slipway/engine/documents/variables";
-import { parseYaml } from "@slipway/engine/documents/yaml";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
-import { parseCloudConfig } from "@slipway/engine/manifest/cloud-config";
-import { parseManifest } from "@slipway/engine/manifest/deployment";
-import type { CloudConfig, Manifest, UpdatePolicy } from "@slipway/engine/manifest/model";
-import { referenceProblems } from "@slipway/engine/manifest/references";
+import { checkDeploy } from "@slipway/engine/manifest/deploy-problems";
+import type { UpdatePolicy } from "@slipway/engine/manifest/model";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import type { PlanInput, PlanOptions, StateChange } from "@slipway/engine/plan/model";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import type { DeployOptions } from "@slipway/protocol/director/task-params";
 import { findConfigs } from "../../store/configs.ts";
 import { loadInstances } from "../../store/instances.ts";
-import { takenIps } from "../../store/ips.ts";
 import { listStemcells } from "../../store/stemcells.ts";
+import type { TaskContext } from "../../tasks/task.ts";
 import { askAgents } from "../ask-agents.ts";
-import { ConfigsGone, JobsNotSupported, NoCloudConfig, OtherDeployment } from "../errors.ts";
+import { clearWorkers } from "../compile/workers.ts";
+import { ConfigsGone, NoCloudConfig, OtherDeployment } from "../errors.ts";
 import type { OperationContext } from "../operation.ts";
+import { linkNames } from "./link-names.ts";
+import { othersIps } from "./others-ips.ts";
+import { type DeployVariables, deploymentVariables, type VariablesRequest } from "./variables.ts";
+import { variablesRequest } from "./variables-request.ts";
 
 /** With --fix silent agents are expected: they are not waited for as long as one that is only busy. */
 const FIX_ANSWER_MS = 15_000;
@@ -29,8 +30,15 @@ export interface Request {
   readonly options: DeployOptions;
   readonly state: StateChange | undefined;
   readonly firstDeploy: boolean;
+  /** Which versions of variables are used. */
+  readonly versions: VariablesRequest["versions"];
   /** When it was asked for: VMs made since are as new as it wants them. */
   readonly askedAt: number;
+}
+
+/** `variables`: for what is made of them after the plan. */
+export interface Gathered extends PlanInput {
+  readonly variables: DeployVariables;
 }
 
 /** Everything a plan is made of: the wanted, the recorded, and what the agents say. */
@@ -38,25 +46,24 @@ export async function gather(
   request: Request,
   tools: OperationContext,
   context: FlowContext,
-): Promise<PlanInput> {
-  const manifest = readManifest(request);
-  const cloudConfig = await readCloudConfig(request, tools);
-  const mistakes = referenceProblems(manifest, cloudConfig);
-  if (mistakes.length > 0) throw problemsError("manifest and cloud config do not fit", mistakes);
-  refuseJobs(manifest);
+  task: TaskContext,
+): Promise<Gathered> {
+  const stemcells = await listStemcells(tools.db);
+  const { manifest, cloudConfig, variables } = await readDocuments(request, stemcells, tools, task);
 
   const settled = await settleOpenIntents(context);
   if (settled > 0) context.debug(`${settled} steps of an earlier run were settled`);
-  const instances = await loadInstances(tools.db, request.deployment);
-  const taken = await takenIps(tools.db, request.deployment);
-  for (const ip of tools.ownIps) taken.set(ip, "the Director");
+  const all = await loadInstances(tools.db, request.deployment);
+  const instances = all.filter(({ compilation }) => compilation !== true);
+  if (!request.options.dry_run) await clearWorkers(all, context);
   return {
     manifest,
     cloudConfig,
+    variables,
     instances,
     agents: await askAgents(instances, context, request.options.fix ? FIX_ANSWER_MS : undefined),
-    takenIps: taken,
-    stemcells: await listStemcells(tools.db),
+    takenIps: await othersIps(request.deployment, tools),
+    stemcells,
     options: planOptions(request),
     newUuid: () => tools.random.uuid() as InstanceUuid,
     fraction: () => tools.random.fraction(),
@@ -65,32 +72,46 @@ export async function gather(
   };
 }
 
-function readManifest({ manifestText, deployment }: Request): Manifest {
-  const document = parseYaml(manifestText, "the manifest");
-  const open = unresolvedVariables(document);
-  if (open.length > 0) throw problemsError("the manifest has variables without a value", open);
-  const parsed = parseManifest(document);
-  if (!parsed.ok) throw problemsError("the manifest is not valid", parsed.problems);
-  if (parsed.manifest.name !== deployment) throw OtherDeployment({ named: parsed.manifest.name, deployment });
-  return parsed.manifest;
-}
-
-async function readCloudConfig({ configIds }: Request, tools: OperationContext): Promise<CloudConfig> {
-  const configs = await findConfigs(tools.db, configIds);
+/** All mistakes at once, before anything is asked of anybody. */
+async function readDocuments(
+  request: Request,
+  stemcells: PlanInput["stemcells"],
+  tools: OperationContext,
+  task: TaskContext,
+): Promise<Pick<Gathered, "manifest" | "cloudConfig" | "variables">> {
+  const { manifestText, deployment, configIds } = request;
+  const { db, documents } = tools;
+  const configs = await findConfigs(db, configIds);
   const missing = configIds.filter((id) => !configs.some((config) => config.id === id));
   if (missing.length > 0) throw ConfigsGone({ ids: missing });
-  const documents = configs
-    .filter(({ type }) => type === "cloud")
-    .map((config) => parseYaml(config.content, `cloud config '${config.name}'`));
-  if (documents.length === 0) throw NoCloudConfig({});
-  const parsed = parseCloudConfig(documents);
-  if (!parsed.ok) throw problemsError("the cloud config is not valid", parsed.problems);
-  return parsed.cloudConfig;
-}
-
-function refuseJobs(manifest: Manifest): void {
-  const groups = manifest.groups.filter(({ jobs }) => jobs.length > 0).map(({ name }) => name);
-  if (groups.length > 0) throw JobsNotSupported({ groups: groups.join(", ") });
+  const allOf = (wanted: string) =>
+    Promise.all(
+      configs
+        .filter(({ type }) => type === wanted)
+        .map(({ content: text, name }) =>
+          documents.ask("value", { text, what: `${wanted} config '${name}'` }),
+        ),
+    );
+  const cloudConfigs = await allOf("cloud");
+  if (cloudConfigs.length === 0) throw NoCloudConfig({});
+  const raw = {
+    manifest: await documents.ask("value", { text: manifestText, what: "the manifest" }),
+    cloudConfigs,
+    runtimeConfigs: await allOf("runtime"),
+  };
+  const variables = await deploymentVariables(
+    variablesRequest(request, raw.manifest, stemcells, db),
+    raw,
+    task,
+    tools,
+  );
+  const checked = checkDeploy({ ...variables.documents, stemcells });
+  if (!checked.ok) throw problemsError(checked.what, checked.problems);
+  if (checked.manifest.name !== deployment)
+    throw OtherDeployment({ named: checked.manifest.name, deployment });
+  if (variables.waitsForLinks)
+    await variables.generateLinked(await linkNames(checked, variables, task, tools));
+  return { ...(await variables.pinned(checked)), variables };
 }
 
 function planOptions({ options, state, askedAt }: Request): PlanOptions {

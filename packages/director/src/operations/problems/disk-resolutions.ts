@@ -31,7 +31,7 @@ export const deleteDiskReference: Resolution = async (scene) => {
 
 /** The agent is asked to let go of it as far as it can: what it held on to does not exist any more. */
 async function letGo(disk: DiskRecord, scene: Scene): Promise<void> {
-  const steps: readonly StepName[] = ["unmount_old_disk", "detach_old_disk"];
+  const steps: readonly StepName[] = ["dissociate_disks", "unmount_old_disk", "detach_old_disk"];
   const without = (unresponsive: boolean) =>
     runByHand(scene, "its disk is gone from the cloud", { disksToGo: [disk.cid], unresponsive });
   try {
@@ -51,7 +51,12 @@ export const deleteDisk: Resolution = async (scene) => {
   if (disk === undefined || disk.active) return;
   if (disk.attachedTo !== null && !(await answers(scene)))
     throw SilentWithDisk({ instance: display(instance), why: "its disk may be in use" });
-  const steps: readonly StepName[] = ["unmount_old_disk", "detach_old_disk", "orphan_disk"];
+  const steps: readonly StepName[] = [
+    "dissociate_disks",
+    "unmount_old_disk",
+    "detach_old_disk",
+    "orphan_disk",
+  ];
   await runSteps(steps, runByHand({ instance }, "inactive", { disksToGo: [disk.cid] }), context);
 };
 
@@ -59,7 +64,7 @@ export const activateDisk: Resolution = async (scene) => {
   const { context, instance } = scene;
   const disk = troubled(scene);
   if (disk === undefined || disk.active) return;
-  const active = activeDisk(instance);
+  const active = activeDisk(instance, disk.name);
   if (active !== undefined)
     throw OtherDiskActive({ instance: display(instance), active: active.cid, disk: disk.cid });
   await changeInstance(instance.uuid, context, (writes) => {
@@ -79,7 +84,7 @@ async function bringBack(scene: Scene, steps: readonly StepName[]): Promise<void
   const { instance, context } = scene;
   const disk = troubled(scene);
   const vm = activeVm(instance);
-  if (disk === undefined || !disk.active || vm === undefined) return;
+  if (disk === undefined || !disk.active || disk.name !== undefined || vm === undefined) return;
   const mounted = await mountsOf(vm, context);
   if (mounted === "silent")
     throw SilentWithDisk({ instance: display(instance), why: "nothing can be mounted there" });

@@ -1,4 +1,5 @@
 import { AgentRefused, AgentSilent, WrongAgent } from "@slipway/engine/agents/agent";
+import { isDistrust } from "@slipway/engine/agents/distrust";
 import { refusedAs } from "@slipway/engine/clouds/cloud";
 import type { DiskRecord, VmRecord } from "@slipway/engine/model/records";
 import { newRequestId } from "@slipway/engine/steps/calls";
@@ -13,27 +14,39 @@ export type VmSight =
       readonly how: "answers" /** Undefined: it did not say. */;
       readonly mounted: readonly string[] | undefined;
     }
-  | { readonly how: "silent" }
+  | {
+      readonly how: "silent" /** Why it could not be asked, when that says nothing of the VM itself. */;
+      readonly distrust?: string | undefined;
+    }
   | { readonly how: "missing" };
 
 export async function lookAtVm(vm: VmRecord, context: FlowContext): Promise<VmSight> {
-  const mounted = await mountsOf(vm, context);
+  const { mounted, distrust } = await ask(vm, context);
   if (mounted !== "silent") return { how: "answers", mounted };
-  return { how: (await isThere(vm, context)) ? "silent" : "missing" };
+  return (await isThere(vm, context)) ? { how: "silent", distrust } : { how: "missing" };
 }
 
 /** What its agent has mounted; undefined when it answers and does not say. */
-export async function mountsOf(
+export const mountsOf = async (
+  vm: VmRecord,
+  context: FlowContext,
+): Promise<readonly string[] | undefined | "silent"> => (await ask(vm, context)).mounted;
+
+async function ask(
   vm: VmRecord,
   { agents, signal, debug }: FlowContext,
-): Promise<readonly string[] | undefined | "silent"> {
+): Promise<{
+  readonly mounted: readonly string[] | undefined | "silent";
+  readonly distrust?: string | undefined;
+}> {
   try {
-    return await agents.agent(vm).listDisk({ signal, timeoutMs: ANSWER_MS });
+    return { mounted: await agents.agent(vm).listDisk({ signal, timeoutMs: ANSWER_MS }) };
   } catch (error) {
     signal.throwIfAborted();
     debug(`agent ${vm.agentId}: ${String(error)}`);
-    if (error instanceof AgentSilent || error instanceof WrongAgent) return "silent";
-    if (error instanceof AgentRefused) return undefined;
+    if (error instanceof AgentSilent || error instanceof WrongAgent)
+      return { mounted: "silent", distrust: isDistrust(error) ? error.message : undefined };
+    if (error instanceof AgentRefused) return { mounted: undefined };
     throw error;
   }
 }

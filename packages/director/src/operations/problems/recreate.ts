@@ -1,15 +1,16 @@
 import type { KnownInstances } from "@slipway/engine/flows/run-instance";
 import type { FoundProblem } from "@slipway/engine/model/problems";
 import type { GroupPlan, InstancePlan, Plan } from "@slipway/engine/plan/model";
-import type { FlowContext } from "@slipway/engine/steps/context";
-import { findDeployment, listDeployments } from "../../store/deployments.ts";
+import type { FlowContext, JobsToRun } from "@slipway/engine/steps/context";
+import { findDeployment } from "../../store/deployments.ts";
 import type { TaskContext } from "../../tasks/task.ts";
-import { carryOut, narrowed } from "../deploy/execute.ts";
+import { deployedRequest } from "../deploy/deployed-request.ts";
+import { carryOut } from "../deploy/execute.ts";
 import { gather } from "../deploy/gather.ts";
+import { planDeploy } from "../deploy/plan-deploy.ts";
 import { NothingDeployed, NotWanted } from "../errors.ts";
 import { inFlight } from "../in-flight.ts";
 import type { OperationContext } from "../operation.ts";
-import { AS_DEPLOYED, planned, reserve } from "../update_deployment.ts";
 
 /** An instance that is to get a new VM. */
 export interface Recreation {
@@ -36,7 +37,7 @@ export async function recreate<R extends Recreation>(
   tools: OperationContext,
   context: FlowContext,
 ): Promise<void> {
-  const { plan, sizes, known } = await planFor(chosen, task, tools, context);
+  const { plan, sizes, known, jobs } = await planFor(chosen, task, tools, context);
   for (const name of new Set(chosen.map(({ problem }) => problem.group))) {
     const its = chosen.filter(({ problem }) => problem.group === name);
     const group = plan.groups.flat().find((one) => one.group === name);
@@ -46,7 +47,7 @@ export async function recreate<R extends Recreation>(
         if (!plan.desired.some(({ uuid }) => uuid === one.problem.instance))
           throw NotWanted({ instance: `${name}/${one.problem.instance}` });
         for (const { step, watchMs } of plansOf(one, group, plan))
-          await carryOut(step, one.wait ? watchMs : null, progress, context, known);
+          await carryOut(step, one.wait ? watchMs : null, progress, { ...context, jobs }, known);
       }),
     );
   }
@@ -61,28 +62,24 @@ async function planFor(
   readonly plan: Plan;
   readonly sizes: ReadonlyMap<string, number>;
   readonly known: KnownInstances;
+  readonly jobs: JobsToRun | undefined;
 }> {
   const deployment = await findDeployment(tools.db, context.deployment);
-  const manifestText = deployment?.manifestText ?? null;
-  if (deployment === undefined || manifestText === null)
-    throw NothingDeployed({ deployment: context.deployment });
-  const [summary] = await listDeployments(tools.db, [deployment.name]);
-  const request = {
-    deployment: deployment.name,
-    manifestText,
-    configIds: (summary?.configs ?? []).map(({ id }) => id),
-    options: { ...AS_DEPLOYED, fix: true, skip_drain: [] },
-    state: undefined,
-    firstDeploy: false,
-    askedAt: 0,
-  };
-  const input = await gather(request, tools, context);
+  if (deployment === undefined) throw NothingDeployed({ deployment: context.deployment });
+  const request = await deployedRequest(deployment.name, tools);
   const uuids = new Set<string>(chosen.map(({ problem }) => problem.instance));
-  const whole = planned(input);
+  const deploying = {
+    deployment,
+    dryRun: false,
+    only: (uuid: string) => uuids.has(uuid),
+    preparing: task.stage("Preparing deployment"),
+  };
+  const gathered = () => gather(request, tools, context, task);
+  const { plan, whole, known, jobs } = await planDeploy(gathered, deploying, task, tools, context);
+  if (known === undefined) throw new Error("bug: what is recreated was not reserved");
   const sizes = new Map<string, number>();
   for (const { group } of whole.desired) sizes.set(group, (sizes.get(group) ?? 0) + 1);
-  const plan = narrowed(whole, (uuid) => uuids.has(uuid));
-  return { plan, sizes, known: await reserve(plan, input, deployment, task) };
+  return { plan, sizes, known, jobs };
 }
 
 /** What is to be done for an instance, in order: its VM if it has none, then everything else. */

@@ -11,6 +11,8 @@ export interface VmScan {
   readonly problems: readonly FoundProblem[];
   /** What is mounted where, for VMs whose agents said so. */
   readonly mounts: ReadonlyMap<string, readonly string[]>;
+  /** By instance: why its agent and this Director do not accept each other, though the VM is there. */
+  readonly distrust: ReadonlyMap<string, string>;
 }
 
 /** Looks at every VM there should be. Ignored instances are left in peace. */
@@ -23,6 +25,7 @@ export async function scanVms(
   const stage = task.stage(`Scanning ${wanted.length} VMs`, [], 2);
   const problems: FoundProblem[] = [];
   const mounts = new Map<string, readonly string[]>();
+  const distrust = new Map<string, string>();
   const seen = { ok: 0, silent: 0, missing: 0, ignored: 0 };
   await stage.step("Checking VM states", () =>
     inFlight(wanted, AT_ONCE, async (instance) => {
@@ -38,12 +41,13 @@ export async function scanVms(
         return;
       }
       seen[sight.how] += 1;
+      if (sight.how === "silent" && sight.distrust !== undefined) distrust.set(instance.uuid, sight.distrust);
       problems.push(found(sight.how === "silent" ? "unresponsive_agent" : "missing_vm", instance));
     }),
   );
   const counts = `${seen.ok} OK, ${seen.silent} unresponsive, ${seen.missing} missing, 0 unbound, ${seen.ignored} ignored`;
   await stage.step(counts, () => Promise.resolve());
-  return { problems: problems.sort(byPlace), mounts };
+  return { problems: problems.sort(byPlace), mounts, distrust };
 }
 
 /** One that was never brought to its plan has nothing to miss: a deploy does that. */
@@ -83,6 +87,8 @@ function troubleOf(
   mounts: VmScan["mounts"],
 ): FoundProblem | undefined {
   if (!disk.active) return found("inactive_disk", instance, disk);
+  // A named disk is mounted by jobs, if at all.
+  if (disk.name !== undefined) return undefined;
   const vm = activeVm(instance);
   // A VM whose agent does not say what it has mounted is a problem of its own.
   if (vm === undefined || !mounts.has(vm.cid)) return undefined;

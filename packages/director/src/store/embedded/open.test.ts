@@ -2,12 +2,14 @@ import { existsSync } from "node:fs";
 import { chown, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "@slipway/kernel/clock";
 import { errorText } from "@slipway/kernel/errors";
 import { Child } from "@slipway/testkit/child";
 import { describe, expect, it } from "vitest";
 import { NotADatabase, OtherMajor, StateDirInUse, StateUnusable } from "../errors.ts";
 import { failure } from "../testing/failure.ts";
-import { defaultStateDir } from "./places.ts";
+import { defaultStateDir, places } from "./places.ts";
+import { startServer } from "./server.ts";
 import { ask, bundledOpener, directory, later, opened, ROOT, stateDirectory } from "./testing/lab.ts";
 
 /** Nobody may be there to reap it: a zombie counts as gone. */
@@ -160,6 +162,18 @@ describe("refused", () => {
     const error = await failure(opened(dir));
     expect(OtherMajor.is(error)).toBe(true);
     expect(String(error)).toContain("PostgreSQL 12");
+  });
+
+  it("a server that ends at once, every time at once", async () => {
+    const at = places(await directory());
+    await mkdir(at.root);
+    const programs = { postgres: "false", initdb: "", version: "0", env: {} };
+    const times = { clock: systemClock, startMs: 60_000, stopMs: 0 };
+    const setup = { at, programs, user: undefined, socket: at.root, settings: {}, ...times };
+    for (let round = 0; round < 30; round++) {
+      const error = await failure(startServer(setup, new AbortController().signal));
+      expect(errorText(error)).toContain("it ended with 1");
+    }
   });
 
   it("a state directory that is a file, after which the lock is free", async () => {

@@ -11,6 +11,7 @@ import { boundLog } from "./log.ts";
 import { dataOwner, makeRoot, mustReach, places, socketDir } from "./places.ts";
 import { connectionTo, ensureDatabase } from "./probe.ts";
 import { serverPrograms } from "./programs.ts";
+import { keepReserve } from "./reserve.ts";
 import { type Running, type ServerSetup, startServer, stopServer } from "./server.ts";
 import { type ServerUser, serverUser, usersOf } from "./user.ts";
 
@@ -18,7 +19,7 @@ export interface EmbeddedOptions {
   /** Of the Director. The server keeps to `database` in it. */
   readonly stateDir: string;
   readonly clock: Clock;
-  /** Called once when the server cannot be kept running; queries fail from then on. */
+  /** Called whenever the server has ended or could not be started again; queries fail meanwhile. */
   readonly onLost?: (error: unknown) => void;
   /** File that the platform's package is resolved from. Default: the running program. */
   readonly from?: string;
@@ -35,12 +36,17 @@ export interface Embedded {
   readonly adopted: boolean;
   /** The server's process, at present. */
   readonly pid: () => number;
+  /** Why there is none at present; undefined while it runs. */
+  readonly trouble: () => string | undefined;
   readonly close: () => Promise<void>;
 }
 
 const LOG_CHECK_MS = 10 * 60_000;
-const MOST_RESTARTS = 3;
-const RESTARTS_WITHIN_MS = 60_000;
+/** One that dies once is started again at once, one that dies again and again more and more seldom. */
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 10_000;
+/** After so long it runs well. */
+const STEADY_MS = 60_000;
 
 /** Opens the PostgreSQL server that belongs to a state directory, for this process alone. */
 export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> {
@@ -97,7 +103,7 @@ async function serve(stateDir: string, options: EmbeddedOptions): Promise<Embedd
       ...options.settings,
     },
   };
-  return supervise(setup, options.onLost ?? (() => undefined));
+  return supervise(setup, durable, options.onLost ?? (() => undefined));
 }
 
 async function chooseUser(data: string): Promise<ServerUser | undefined> {
@@ -106,8 +112,12 @@ async function chooseUser(data: string): Promise<ServerUser | undefined> {
   return serverUser({ self, users, data: await dataOwner(data) });
 }
 
-/** Keeps the server running until it is closed: one that dies is started again, unless it dies too often. */
-async function supervise(setup: ServerSetup, onLost: (error: unknown) => void): Promise<Embedded> {
+/** Keeps the server running until it is closed: one that dies, or cannot be started again, is tried for ever. */
+async function supervise(
+  setup: ServerSetup,
+  durable: boolean,
+  onLost: (error: unknown) => void,
+): Promise<Embedded> {
   const closing = new AbortController();
   const first = await startServer(setup, closing.signal);
   await ensureDatabase(setup.socket, "slipway").catch(async (error: unknown) => {
@@ -116,27 +126,47 @@ async function supervise(setup: ServerSetup, onLost: (error: unknown) => void): 
   });
   let current: Promise<Running> = Promise.resolve(first);
   let pid = first.pid;
-  const deaths: number[] = [];
-  const watch = async (running: Running): Promise<void> => {
-    const how = await running.ended;
-    if (closing.signal.aborted) return;
-    const now = setup.clock.monotonic();
-    deaths.push(now);
-    if (deaths.filter((at) => now - at < RESTARTS_WITHIN_MS).length > MOST_RESTARTS)
-      throw ServerDied({ said: how });
-    current = startServer(setup, closing.signal);
-    const next = await current;
-    pid = next.pid;
-    return watch(next);
+  let trouble: string | undefined;
+  const { clock } = setup;
+  const lost = (error: unknown) => {
+    trouble = messageTrail(error);
+    onLost(error);
   };
-  void watch(first).catch((error: unknown) => {
-    if (!closing.signal.aborted) onLost(error);
+  const watch = async (): Promise<void> => {
+    let running = first;
+    let pause = 0;
+    for (;;) {
+      const since = clock.monotonic();
+      const how = await running.ended;
+      if (closing.signal.aborted) return;
+      lost(ServerDied({ said: how }));
+      if (clock.monotonic() - since >= STEADY_MS) pause = 0;
+      for (let up = false; !up; ) {
+        await clock.sleep(pause, closing.signal);
+        pause = Math.min(Math.max(pause * 2, FIRST_PAUSE_MS), LONGEST_PAUSE_MS);
+        current = startServer(setup, closing.signal);
+        try {
+          running = await current;
+          up = true;
+        } catch (error) {
+          if (closing.signal.aborted) return;
+          lost(error);
+        }
+      }
+      pid = running.pid;
+      trouble = undefined;
+    }
+  };
+  void watch().catch((error: unknown) => {
+    if (!closing.signal.aborted) lost(error);
   });
   void keepLogShort(setup, closing.signal).catch(() => undefined);
+  if (durable) void keepReserve(setup.at.reserve, clock, closing.signal).catch(() => undefined);
   return {
     connection: connectionTo(setup.socket, "slipway"),
     adopted: first.adopted,
     pid: () => pid,
+    trouble: () => trouble,
     close: async () => {
       if (closing.signal.aborted) return;
       closing.abort(new Error("the embedded server is being closed"));

@@ -15,6 +15,7 @@ export const places = (stateDir: string) => {
     root,
     data: join(root, "data"),
     log: join(root, "server.log"),
+    reserve: join(root, "reserve"),
     socket: join(root, "run"),
     /** Names the socket's directory when the one above is too deep. */
     socketNote: join(root, "run-elsewhere"),

@@ -1,3 +1,4 @@
+import type { ChildProcess } from "node:child_process";
 import { open, rm } from "node:fs/promises";
 import { join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
@@ -77,7 +78,7 @@ export async function startServer(setup: ServerSetup, signal: AbortSignal): Prom
     if (tried.running !== undefined) return tried.running;
     if (NO_SPACE.test(tried.said)) throw DiskFull({ where: at.root });
     // The children of a killed server need a moment to end.
-    const early = /pre-existing shared memory block|lock file .* already exists/.test(tried.said);
+    const early = /pre-existing shared memory block|lock file "[^"\n]*" already exists/.test(tried.said);
     if (!early || clock.monotonic() >= deadline) throw StartFailed({ log: at.log, said: tried.said });
     await clock.sleep(50);
   }
@@ -91,23 +92,19 @@ async function launch(
   await boundLog(at.log);
   const from = await logSize(at.log);
   const log = await openLog(at);
-  let child: ReturnType<typeof spawnAs>;
+  let child: ChildProcess;
+  let ended: Promise<string>;
+  let end: string | undefined;
   try {
     child = spawnAs(programs, user, programs.postgres, argsOf(setup), log.fd);
+    // Before anything is waited for: one that ends at once must not go unseen.
+    ended = howItEnds(child);
+    void ended.then((how) => {
+      end = how;
+    });
   } finally {
     await log.close();
   }
-  let end: string | undefined;
-  const ended = new Promise<string>((resolve) => {
-    const over = (how: string) => {
-      end ??= how;
-      resolve(end);
-    };
-    child.once("exit", (code, signal) =>
-      over(signal === null ? `it ended with ${code}` : `killed by ${signal}`),
-    );
-    child.once("error", (error) => over(`it cannot be started: ${toError(error).message}`));
-  });
   // The server outlives us if need be; it does not keep us alive.
   child.unref();
   const up = await comesUp(setup, async () => end === undefined);
@@ -118,6 +115,14 @@ async function launch(
   }
   return { said: child.pid === undefined ? await ended : `${end}; ${await lastWords(at.log, from)}` };
 }
+
+const howItEnds = (child: ChildProcess): Promise<string> =>
+  new Promise((resolve) => {
+    child.once("exit", (code, signal) =>
+      resolve(signal === null ? `it ended with ${code}` : `killed by ${signal}`),
+    );
+    child.once("error", (error) => resolve(`it cannot be started: ${toError(error).message}`));
+  });
 
 async function openLog(at: Places) {
   try {

@@ -1,0 +1,44 @@
+import { type ErrandGroup, errandJobs, errandNames } from "@slipway/engine/jobs/errands";
+import { errand } from "@slipway/protocol/director/errand";
+import * as v from "valibot";
+import { listDeployments } from "../../store/deployments.ts";
+import { loadInstances } from "../../store/instances.ts";
+import { loadReleases } from "../../store/releases.ts";
+import { param } from "../call.ts";
+import { deploymentOf } from "../lookup.ts";
+import { json } from "../reply.ts";
+import { endpoint } from "../route.ts";
+
+/** What a manifest that was deployed says of its groups; the rest of it does not matter here. */
+const groupsOf = v.fallback(
+  v.array(
+    v.looseObject({
+      name: v.string(),
+      lifecycle: v.fallback(v.picklist(["service", "errand"]), "service"),
+      jobs: v.fallback(v.array(v.looseObject({ name: v.string(), release: v.string() })), []),
+    }),
+  ),
+  [],
+);
+
+/** What `run-errand` can run: as the last deploy that succeeded has it, with the jobs of addons. */
+export const getDeploymentsNameErrands = endpoint({ reply: v.array(errand) }, async (call, services) => {
+  const { db, documents } = services;
+  const { name, manifestText } = await deploymentOf(db, param(call, "deployment"));
+  if (manifestText === null) return json([]);
+  const [summary] = await listDeployments(db, [name]);
+  const releases = await loadReleases(db, summary?.releases ?? []);
+  const asked = { text: manifestText, what: "the manifest", keys: ["instance_groups"] };
+  const { instance_groups: raw } = (await documents.ask("keys", asked)) as {
+    readonly instance_groups?: unknown;
+  };
+  const written: readonly ErrandGroup[] = v.parse(groupsOf, raw);
+  const running = (await loadInstances(db, name)).map(({ group, spec }): ErrandGroup => {
+    const jobs = (spec?.jobs?.jobs ?? []).flatMap((job) =>
+      releases.map((release) => ({ name: job.name, release: release.name })),
+    );
+    return { name: group, lifecycle: "service", jobs };
+  });
+  const names = errandNames([...written, ...running], errandJobs(releases));
+  return json(names.map((one) => ({ name: one })));
+});

@@ -1,0 +1,189 @@
+import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
+import type { AgentId } from "@slipway/protocol/ids";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { healthSettings } from "../../health/settings.ts";
+import type { HealthSnapshot, InstanceHealth } from "../../health/snapshot.ts";
+import { type Harness, startHarness } from "../testing/harness.ts";
+import { seedShop, WEB_0 } from "../testing/seed.ts";
+
+const AT = Date.parse("2026-01-31T12:00:00.123Z");
+
+const DEAD: InstanceHealth = {
+  watched: {
+    deployment: "shop",
+    uuid: WEB_0 as InstanceUuid,
+    group: "web" as GroupName,
+    index: 0,
+    state: "started",
+    ignore: false,
+    paused: false,
+    updateCompleted: true,
+    deployed: true,
+    vm: {
+      cid: "vm-1",
+      agentId: "ag-1" as AgentId,
+      agentUrl: "https://10.0.0.2:6868",
+      certificateUntil: AT,
+      disk: undefined,
+    },
+    resurrection: undefined,
+  },
+  verdict: {
+    status: "unresponsive",
+    findings: [{ status: "unresponsive", what: "nobody takes the connection" }],
+    since: AT,
+    toHeal: true,
+    suspect: true,
+  },
+  since: AT,
+  known: {
+    watchedSince: 0,
+    watchedAt: AT,
+    answered: {
+      awake: 0,
+      at: AT,
+      report: {
+        jobState: "running",
+        processes: [],
+        mounted: true,
+        vitals: { memory: 8, disk: { system: 41 } },
+      },
+    },
+  },
+  action: { what: "task 7 replaces its VM", task: 7 },
+};
+
+const SNAPSHOT: HealthSnapshot = {
+  startedAt: AT,
+  at: AT,
+  settings: healthSettings(),
+  paused: false,
+  held: undefined,
+  meltdowns: new Map([['a "b"\\c', "why"]]),
+  resurrections: 3,
+  instances: [DEAD, { ...DEAD, watched: { ...DEAD.watched, deployment: "bank" }, action: undefined }],
+};
+
+let api: Harness;
+let snapshot: HealthSnapshot | undefined = SNAPSHOT;
+beforeAll(async () => {
+  api = await startHarness({ health: { snapshot: () => snapshot } });
+  await seedShop(api.db);
+});
+afterAll(() => api.close());
+
+describe("GET /health", () => {
+  it("tells who may read what is wrong, since when, and what is being done", async () => {
+    const { status, json } = await api.get("/health?deployment=shop", "reader");
+    expect(status).toBe(200);
+    expect(json).toMatchObject({
+      enabled: true,
+      interval_s: 30,
+      unresponsive_after_s: 60,
+      resurrection: { enabled: true, held: null },
+      instances: [
+        {
+          id: WEB_0,
+          health: "unresponsive",
+          since: "2026-01-31T12:00:00Z",
+          problems: ["nobody takes the connection"],
+          action: "task 7 replaces its VM",
+          task: 7,
+          last_contact: "2026-01-31T12:00:00Z",
+          certificate_until: "2026-01-31T12:00:00Z",
+        },
+      ],
+    });
+    expect(await api.get("/health")).toMatchObject({ json: { instances: [{}, {}] } });
+  });
+
+  it("is 70000 for a deployment that does not exist, and no news before the first look", async () => {
+    expect(await api.get("/health?deployment=none")).toMatchObject({ status: 404, json: { code: 70000 } });
+    snapshot = undefined;
+    expect(await api.get("/health")).toMatchObject({ json: { enabled: true, at: null, instances: [] } });
+    expect((await api.get("/metrics")).body).toContain("slipway_health_watched 0\n");
+    snapshot = SNAPSHOT;
+  });
+});
+
+describe("GET /metrics", () => {
+  it("is what Prometheus reads", async () => {
+    const { headers, body } = await api.get("/metrics", "reader");
+    expect(headers["content-type"]).toMatch(/^text\/plain; version=0\.0\.4/);
+    const lines = body.split("\n");
+    for (const line of lines.filter((one) => one !== ""))
+      expect(line).toMatch(
+        /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z_]+="([^"\\]|\\.)*",?)+\})? -?[0-9.e+]+)$/,
+      );
+    const shop = `{deployment="shop",instance_group="web",index="0",id="${WEB_0}"`;
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        "slipway_health_watched 1",
+        'slipway_health_instances{deployment="shop",health="unresponsive"} 1',
+        'slipway_health_instances{deployment="shop",health="healthy"} 0',
+        "slipway_health_resurrections_total 3",
+        'slipway_health_meltdown{deployment="a \\"b\\"\\\\c"} 1',
+        `slipway_health_instance_healthy${shop}} 0`,
+        `slipway_health_memory_percent${shop}} 8`,
+        `slipway_health_disk_percent${shop},disk="system"} 41`,
+      ]),
+    );
+  });
+});
+
+describe("what a health monitor of upstream asks", () => {
+  it("of deployments, instances, configs and tasks is answered", async () => {
+    const all = await api.get(
+      "/deployments?exclude_configs=true&exclude_releases=true&exclude_stemcells=true",
+    );
+    expect(all.json).toEqual([{ name: "shop", locked: false, teams: [] }]);
+    const { json } = await api.get("/deployments/shop/instances");
+    expect(json).toMatchObject([
+      { id: WEB_0, job: "web", index: 0, agent_id: "ag-1", cid: "vm-1", expects_vm: true },
+      { agent_id: null, cid: null, expects_vm: false },
+    ]);
+    expect((await api.get("/configs?type=resurrection&latest=true")).json).toEqual([]);
+    expect((await api.get("/tasks?deployment=shop&state=queued,processing&verbose=2")).json).toEqual([]);
+  });
+
+  it("its alerts become events", async () => {
+    const body = JSON.stringify({
+      timestamp: 1731700000,
+      action: "create",
+      object_type: "alert",
+      object_name: "f5fa",
+      deployment: "shop",
+      instance: `web/${WEB_0}`,
+      error: "agent has timed out. Alert @ 2026-01-31 12:00:00 UTC, severity 2: gone",
+      context: { message: "gone" },
+    });
+    const type = "application/json";
+    expect((await api.ask("POST", "/events", { type, body, user: "reader" })).status).toBe(401);
+    expect((await api.ask("POST", "/events", { type, body })).status).toBe(200);
+    expect((await api.get("/events?object_type=alert")).json).toMatchObject([
+      {
+        action: "create",
+        object_name: "f5fa",
+        user: "admin",
+        deployment: "shop",
+        context: { message: "gone" },
+      },
+    ]);
+  });
+});
+
+describe("resurrection of one instance", () => {
+  it("is paused and taken up again", async () => {
+    const pause = (paused: boolean) =>
+      api.ask("PUT", "/deployments/shop/jobs/web/0/resurrection", {
+        type: "application/json",
+        body: JSON.stringify({ resurrection_paused: paused }),
+      });
+    const recorded = () =>
+      api.db.selectFrom("instances").select("resurrection_paused as is").where("uuid", "=", WEB_0).execute();
+    expect((await pause(true)).status).toBe(200);
+    expect(await recorded()).toEqual([{ is: true }]);
+    expect((await pause(false)).status).toBe(200);
+    expect(await recorded()).toEqual([{ is: false }]);
+  });
+});

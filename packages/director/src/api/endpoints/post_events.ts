@@ -1,0 +1,20 @@
+import { newEvent } from "@slipway/protocol/director/event";
+import { addEvent } from "../../store/events.ts";
+import { nothing } from "../reply.ts";
+import { endpoint } from "../route.ts";
+
+/** How upstream's health monitor keeps its alerts: as entries of the audit log. */
+export const postEvents = endpoint({ body: newEvent }, async (call, { db }) => {
+  const given = await call.json();
+  await addEvent(db, {
+    user: call.user,
+    action: given.action,
+    objectType: given.object_type,
+    objectName: given.object_name ?? "",
+    ...(given.error && { error: given.error }),
+    ...(given.deployment && { deployment: given.deployment }),
+    ...(given.instance && { instance: given.instance }),
+    ...(given.context && { context: given.context }),
+  });
+  return nothing(200);
+});

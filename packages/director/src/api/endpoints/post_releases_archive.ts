@@ -1,0 +1,17 @@
+import { releaseUploadQuery } from "@slipway/protocol/director/release";
+import { updateReleaseParams } from "@slipway/protocol/director/task-params";
+import { flag } from "../call.ts";
+import { endpoint } from "../route.ts";
+import { startTask } from "../start-task.ts";
+import { receiveUpload } from "../uploads.ts";
+
+/** The archive itself is the body, of any size. */
+export const postReleasesArchive = endpoint({ query: releaseUploadQuery }, (call, services) =>
+  receiveUpload(call.stream, services, "release", (path) =>
+    startTask(call, services, updateReleaseParams, {
+      type: "update_release",
+      description: "create release",
+      params: { path, fix: flag(call.query, "fix"), rebase: flag(call.query, "rebase") },
+    }),
+  ),
+);

@@ -1,0 +1,50 @@
+import { defineError } from "@slipway/kernel/errors";
+
+export const LinksOfWhom = defineError<Record<never, never>>({
+  code: "DIH-060",
+  kind: "operator",
+  number: 190024,
+  message: () => "Deployment name is required",
+  next: "Give it as the parameter `deployment`.",
+});
+
+export const LinkNotFound = defineError<{ id: string }>({
+  code: "DIH-061",
+  kind: "operator",
+  number: 810000,
+  status: 404,
+  message: (p) => `Could not find a link with id ${p.id}`,
+  next: "`GET /links?deployment=...` lists those there are.",
+});
+
+export const LinkProviderUnknown = defineError<{ id: string }>({
+  code: "DIH-062",
+  kind: "operator",
+  number: 810001,
+  message: (p) => `Invalid link_provider_id: ${p.id}`,
+  next: "`GET /link_providers?deployment=...` lists those there are.",
+});
+
+export const LinkProviderNotShared = defineError<Record<never, never>>({
+  code: "DIH-063",
+  kind: "operator",
+  number: 810002,
+  message: () => "Provider not `shared`",
+  next: "Say `shared: true` of it in the manifest of its deployment, and deploy.",
+});
+
+export const LinkNetworkUnknown = defineError<{ network: string; id: string; name: string }>({
+  code: "DIH-064",
+  kind: "operator",
+  number: 810003,
+  message: (p) => `Can't resolve network: \`${p.network}\` in provider id: ${p.id} for \`${p.name}\``,
+  next: "Name a network of the provider's instance group, or none.",
+});
+
+export const LinkNotExternal = defineError<Record<never, never>>({
+  code: "DIH-065",
+  kind: "operator",
+  number: 810005,
+  message: () => "Error deleting link: not a external link",
+  next: "Links of jobs change with deploys only.",
+});

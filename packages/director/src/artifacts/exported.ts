@@ -1,0 +1,22 @@
+import { blobId } from "@slipway/engine/blobs/blob-id";
+import type { BlobId, Blobs } from "@slipway/engine/blobs/blobs";
+import type { Random } from "@slipway/kernel/random";
+
+/** Exported releases among the blobs are told by their names: nobody else knows of them. They stay until a clean-up. */
+const EXPORTED = /^exported-release-(\d{1,15})-/;
+
+export const exportedBlobId = (taskId: number, random: Random): BlobId =>
+  blobId(`exported-release-${taskId}-${random.uuid()}`);
+
+export interface ExportedRelease {
+  readonly id: BlobId;
+  /** The task that made it. */
+  readonly taskId: number;
+}
+
+export async function exportedReleases(blobs: Blobs): Promise<readonly ExportedRelease[]> {
+  return (await blobs.list()).flatMap((id) => {
+    const task = EXPORTED.exec(id)?.[1];
+    return task === undefined ? [] : [{ id, taskId: Number(task) }];
+  });
+}

@@ -1,0 +1,122 @@
+import { NotAMap } from "@slipway/engine/documents/errors";
+import { placeholdersIn } from "@slipway/engine/documents/placeholders";
+import type { PlanProblem } from "@slipway/engine/documents/problems";
+import { kindOf, newMap, own, type Tree } from "@slipway/engine/documents/tree";
+import { parseYaml } from "@slipway/engine/documents/yaml";
+import { jobSchemaProblems } from "@slipway/engine/json-schema/job-schema";
+import { checkDeploy } from "@slipway/engine/manifest/deploy-problems";
+import { diffManifests } from "@slipway/engine/manifest/diff";
+import { withReleaseVersions } from "@slipway/engine/manifest/resolve-releases";
+import {
+  resolveStemcells,
+  stemcellsIn,
+  withResolvedVersions,
+} from "@slipway/engine/manifest/resolve-stemcells";
+import type { StemcellRecord } from "@slipway/engine/model/records";
+import { earlyPlaces } from "@slipway/engine/variables/parts";
+import { isObject, type Json, type JsonObject } from "@slipway/protocol/schema/json";
+
+/** A manifest or config as text, and what it is called in messages. */
+export interface Text {
+  readonly text: string;
+  readonly what: string;
+}
+
+/** One side of a comparison. */
+export interface Side {
+  /** Unless it is `loose`, text that is no map is refused; loose, what cannot be read any more counts as empty. */
+  readonly main: Text | { readonly text: string | null | undefined; readonly loose: true };
+  /** Of a deploy: what stands before the manifest, loosely read. */
+  readonly configs?: readonly string[];
+  /** Of a deploy: `latest` is shown as the version it stands for, so that a newer stemcell shows. */
+  readonly stemcells?: readonly StemcellRecord[];
+  /** And of releases. */
+  readonly releases?: readonly { readonly name: string; readonly version: string }[];
+}
+
+/** What is asked about documents: pure, and answered on whatever thread. Answers are small, or text. */
+export const questions = {
+  /** The whole of it. */
+  value: ({ text, what }: Text): unknown => parseYaml(text, what),
+  /** Some keys of what must be a map. */
+  keys: ({ text, what, keys }: Text & { readonly keys: readonly string[] }): Tree => {
+    const map = mapOf({ text, what });
+    return Object.fromEntries(keys.map((key) => [key, own(map, key)]));
+  },
+  /** The lines of a comparison, as JSON. */
+  difference: (asked: { readonly before: Side; readonly after: Side; readonly redact: boolean }): string => {
+    const after = sideOf(asked.after);
+    return JSON.stringify(diffManifests(sideOf(asked.before), after, { redact: asked.redact }));
+  },
+  /** What a deploy of it would be refused for, as far as the documents tell. */
+  problems: (asked: {
+    readonly manifest: Text;
+    readonly cloudConfigs: readonly string[];
+    readonly runtimeConfigs: readonly string[];
+    readonly stemcells: readonly StemcellRecord[];
+  }): readonly PlanProblem[] => {
+    const given = {
+      manifest: mapOf(asked.manifest),
+      cloudConfigs: asked.cloudConfigs.map(looseMap),
+      runtimeConfigs: asked.runtimeConfigs.map(looseMap),
+    };
+    // Only a deploy knows the values of variables, and what is wrong with them.
+    if (usesVariables(given)) return [];
+    const checked = checkDeploy({ ...given, stemcells: asked.stemcells });
+    return checked.ok ? [] : checked.problems;
+  },
+  /** What the schema of a job says of its properties. */
+  propertyProblems: (asked: { readonly schema: Json; readonly properties: JsonObject }): readonly string[] =>
+    jobSchemaProblems(asked.schema, asked.properties),
+} as const;
+
+const usesVariables = (documents: {
+  readonly manifest: Tree;
+  readonly cloudConfigs: readonly Tree[];
+  readonly runtimeConfigs: readonly Tree[];
+}): boolean => placeholdersIn(documents, earlyPlaces).size > 0;
+
+export type Questions = typeof questions;
+
+function mapOf({ text, what }: Text): Tree {
+  const value = parseYaml(text, what);
+  if (isObject(value)) return value;
+  throw NotAMap({ what, found: kindOf(value) });
+}
+
+function looseMap(text: string | null | undefined): Tree {
+  try {
+    const value = text ? parseYaml(text, "the document") : undefined;
+    return isObject(value) ? value : newMap();
+  } catch {
+    return newMap();
+  }
+}
+
+function sideOf({ main, configs = [], stemcells = [], releases = [] }: Side): Tree {
+  const map = "loose" in main ? looseMap(main.text) : mapOf(main);
+  return withReleaseVersions(merged([...configs.map(looseMap), resolved(map, stemcells)]), releases);
+}
+
+/** A manifest with its configs, as a deploy sees them: lists one after the other, of everything else the last. */
+function merged(documents: readonly Tree[]): Tree {
+  const all = newMap();
+  for (const document of documents) {
+    for (const [key, value] of Object.entries(document)) {
+      const before = all[key];
+      all[key] = Array.isArray(before) && Array.isArray(value) ? [...before, ...value] : value;
+    }
+  }
+  return all;
+}
+
+function resolved(manifest: Tree, stemcells: readonly StemcellRecord[]): Tree {
+  if (stemcells.length === 0) return manifest;
+  // One by one: the version of one is shown also when another is not there.
+  const found = stemcellsIn(manifest).flatMap((wanted) => {
+    const one = resolveStemcells([wanted], stemcells);
+    return one.ok ? one.stemcells : [];
+  });
+  const document = withResolvedVersions(manifest, found);
+  return isObject(document) ? document : manifest;
+}

@@ -1,0 +1,21 @@
+/** As upstream's health monitor tells its plugins of one. */
+export interface Alert {
+  readonly kind: "alert";
+  readonly id: string;
+  /** 1 alert, 2 critical, 3 error, 4 warning. */
+  readonly severity: 1 | 2 | 3 | 4;
+  readonly category: "vm_health" | "deployment_health";
+  readonly title: string;
+  readonly summary: string;
+  /** `shop: web/6f1c... (0)`, or who watches. */
+  readonly source: string;
+  readonly deployment: string;
+  /** Seconds since 1970. */
+  readonly created_at: number;
+}
+
+/** Somebody who is told of alerts. What it throws is noted, and holds up nobody. */
+export interface AlertSink {
+  readonly name: string;
+  send(alert: Alert, signal: AbortSignal): Promise<void>;
+}

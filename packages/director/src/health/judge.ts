@@ -1,0 +1,106 @@
+import { type Finding, type Known, STATUSES, type Status, type Verdict, type Watched } from "./model.ts";
+
+export interface Limits {
+  /** How long an agent may be silent. */
+  readonly silentMs: number;
+  /** How often an agent is asked. */
+  readonly intervalMs: number;
+}
+
+/** A single lost question is no silence. */
+const LEAST_QUESTIONS = 2;
+
+/** What is known beside what the agent said. */
+export interface Circumstances {
+  /** `AwakeTime`. */
+  readonly now: number;
+  /** Since when the instance has been without a VM that it should have. */
+  readonly absentSince: number | undefined;
+}
+
+/** Whether an instance is what it should be: its VM there, its agent answering, its disk mounted, its processes running. */
+export function judge(
+  watched: Watched,
+  known: Known | undefined,
+  { now, absentSince }: Circumstances,
+  limits: Limits,
+): Verdict {
+  if (watched.ignore) return alone("ignored", "it is ignored, and its agent not asked");
+  if (watched.state === "detached") return alone("detached", "it is stopped, and its VM deleted");
+  if (watched.vm === undefined) return withoutVm(watched, now - (absentSince ?? now) >= limits.silentMs);
+  if (known === undefined) return alone("unknown", "its agent has not been asked yet");
+  const { answered, failed, refused } = known;
+  const suspect = failed !== undefined;
+  if (refused !== undefined) return { ...alone("refused", refused.why), since: refused.at, suspect: false };
+  if (failed !== undefined && silentFor(known, now, limits) >= limits.silentMs)
+    return {
+      status: "unresponsive",
+      findings: [{ status: "unresponsive", what: failed.why }],
+      since: answered?.at ?? known.watchedAt,
+      // Of one that was never deployed it is not known what it should be: that is the next deploy's.
+      toHeal: watched.deployed && failed.times >= LEAST_QUESTIONS,
+      suspect,
+    };
+  if (answered === undefined) return { ...alone("unknown", "its agent has not answered yet"), suspect };
+  const findings = [...diskOf(watched, known), ...jobsOf(watched, known), ...updateOf(watched)];
+  const status = worst(findings);
+  return { status, findings, since: undefined, toHeal: resumes(watched), suspect };
+}
+
+/**
+ * Silence begins with the last answer, but not earlier than the time between two questions before the first that was
+ * not answered: when we ask late, that is not the agent's.
+ */
+function silentFor({ watchedSince, answered, failed }: Known, now: number, limits: Limits): number {
+  if (failed === undefined) return 0;
+  return now - Math.max(answered?.awake ?? watchedSince, failed.awake - limits.intervalMs);
+}
+
+function withoutVm(watched: Watched, longEnough: boolean): Verdict {
+  if (!watched.deployed) return alone("unfinished", "no deploy has brought it up yet");
+  return { ...alone("no_vm", "it has no VM"), toHeal: longEnough };
+}
+
+/** A resurrection that was begun and did not come to its end goes on, although the new agent answers. */
+const resumes = ({ updateCompleted, resurrection }: Watched): boolean =>
+  !updateCompleted && resurrection?.begun === true;
+
+function diskOf({ vm }: Watched, { answered }: Known): readonly Finding[] {
+  if (vm?.disk === undefined || answered?.report.mounted !== false) return [];
+  return [{ status: "disk_not_mounted", what: `its disk ${vm.disk} is not mounted` }];
+}
+
+function jobsOf({ state }: Watched, { answered }: Known): readonly Finding[] {
+  if (answered === undefined) return [];
+  const { jobState, processes } = answered.report;
+  const runs = jobState === "running";
+  if (runs === (state === "started")) return [];
+  if (runs) return [{ status: "failing", what: "its processes run, and should be stopped" }];
+  if (state === "stopped") return [];
+  const not = processes.filter((one) => one.state !== "running").map((one) => `${one.name} ${one.state}`);
+  return [{ status: "failing", what: `${jobState}${not.length === 0 ? "" : `: ${not.join(", ")}`}` }];
+}
+
+const updateOf = ({ updateCompleted, resurrection }: Watched): readonly Finding[] =>
+  updateCompleted
+    ? []
+    : [
+        {
+          status: "unfinished",
+          what:
+            resurrection?.begun === true
+              ? "its resurrection has not come to its end"
+              : "an update of it was begun and has not ended; deploy again",
+        },
+      ];
+
+const alone = (status: Status, what: string): Verdict => ({
+  status,
+  findings: [{ status, what }],
+  since: undefined,
+  toHeal: false,
+  suspect: false,
+});
+
+const worst = (findings: readonly Finding[]): Status =>
+  STATUSES.find((status) => findings.some((one) => one.status === status)) ?? "healthy";

@@ -1,0 +1,110 @@
+import { STATUSES } from "./model.ts";
+import type { HealthSnapshot, InstanceHealth } from "./snapshot.ts";
+
+type Labels = Readonly<Record<string, string | number>>;
+type Sample = readonly [labels: Labels, value: number];
+
+/** What Prometheus reads, version 0.0.4 of its text. */
+export function metricsText(snapshot: HealthSnapshot | undefined): string {
+  const lines: string[] = [];
+  const metric = (name: string, type: "gauge" | "counter", help: string, samples: readonly Sample[]) => {
+    if (samples.length === 0) return;
+    lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
+    for (const [labels, value] of samples) lines.push(`${name}${labelText(labels)} ${value}`);
+  };
+  metric("slipway_health_watched", "gauge", "Whether instances are watched.", [
+    [{}, snapshot === undefined ? 0 : 1],
+  ]);
+  if (snapshot === undefined) return text(lines);
+
+  const { instances, settings, paused, held, meltdowns, resurrections } = snapshot;
+  metric("slipway_health_last_round_seconds", "gauge", "When the fleet was looked at last, since 1970.", [
+    [{}, snapshot.at / 1000],
+  ]);
+  metric("slipway_health_instances", "gauge", "Instances by deployment and health.", counted(instances));
+  metric("slipway_health_resurrections_total", "counter", "Instances for which a new VM was asked.", [
+    [{}, resurrections],
+  ]);
+  metric("slipway_health_resurrection_enabled", "gauge", "Whether VMs are replaced.", [
+    [{}, settings.resurrects && !paused && held === undefined ? 1 : 0],
+  ]);
+  metric(
+    "slipway_health_meltdown",
+    "gauge",
+    "Deployments in which too many are down for VMs to be replaced.",
+    [...meltdowns.keys()].map((deployment): Sample => [{ deployment }, 1]),
+  );
+  const of = (value: (one: InstanceHealth) => number | undefined): readonly Sample[] =>
+    instances.flatMap((one): readonly Sample[] => {
+      const found = value(one);
+      return found === undefined ? [] : [[labelsOf(one), found]];
+    });
+  metric(
+    "slipway_health_instance_healthy",
+    "gauge",
+    "Whether an instance is what it should be.",
+    of(({ verdict: { status } }) =>
+      status === "unknown" || status === "ignored" ? undefined : wellOf(status),
+    ),
+  );
+  metric(
+    "slipway_health_agent_answered_seconds",
+    "gauge",
+    "When an agent answered last, since 1970.",
+    of(({ known }) => seconds(known?.answered?.at)),
+  );
+  metric(
+    "slipway_health_certificate_until_seconds",
+    "gauge",
+    "When an agent's certificate ends, since 1970.",
+    of(({ watched }) => seconds(watched.vm?.certificateUntil ?? undefined)),
+  );
+  metric(
+    "slipway_health_memory_percent",
+    "gauge",
+    "Memory that is used.",
+    of(({ known }) => known?.answered?.report.vitals.memory),
+  );
+  metric("slipway_health_disk_percent", "gauge", "Disk space that is used.", disks(instances));
+  return text(lines);
+}
+
+const text = (lines: readonly string[]): string => `${lines.join("\n")}\n`;
+
+const wellOf = (status: string): number => (status === "healthy" || status === "detached" ? 1 : 0);
+
+const seconds = (at: number | undefined): number | undefined => (at === undefined ? undefined : at / 1000);
+
+const labelsOf = ({ watched }: InstanceHealth): Labels => ({
+  deployment: watched.deployment,
+  instance_group: watched.group,
+  index: watched.index,
+  id: watched.uuid,
+});
+
+function counted(instances: readonly InstanceHealth[]): readonly Sample[] {
+  const counts = new Map<string, Map<string, number>>();
+  for (const { watched, verdict } of instances) {
+    const its = counts.get(watched.deployment) ?? new Map<string, number>();
+    its.set(verdict.status, (its.get(verdict.status) ?? 0) + 1);
+    counts.set(watched.deployment, its);
+  }
+  return [...counts].flatMap(([deployment, its]) =>
+    STATUSES.map((health): Sample => [{ deployment, health }, its.get(health) ?? 0]),
+  );
+}
+
+const disks = (instances: readonly InstanceHealth[]): readonly Sample[] =>
+  instances.flatMap((one) =>
+    Object.entries(one.known?.answered?.report.vitals.disk ?? {}).map(
+      ([disk, percent]): Sample => [{ ...labelsOf(one), disk }, percent],
+    ),
+  );
+
+function labelText(labels: Labels): string {
+  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(String(value))}"`);
+  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
+}
+
+const escaped = (value: string): string =>
+  value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');

@@ -1,0 +1,76 @@
+import type { WatchedInstance } from "../store/health.ts";
+
+export type Watched = WatchedInstance;
+
+export interface ProcessReport {
+  readonly name: string;
+  readonly state: string;
+}
+
+/** What an agent said of itself: when it was asked, or by itself with a heartbeat. */
+export interface AgentReport {
+  readonly jobState: string;
+  readonly processes: readonly ProcessReport[];
+  /** Whether its persistent disk is mounted; undefined: it has none, or did not say. */
+  readonly mounted: boolean | undefined;
+  readonly vitals: Vitals;
+}
+
+/** In percent, as far as they were told. */
+export interface Vitals {
+  readonly memory?: number | undefined;
+  readonly swap?: number | undefined;
+  readonly disk: Readonly<Partial<Record<"system" | "ephemeral" | "persistent", number>>>;
+}
+
+/** Times are milliseconds of `AwakeTime`; `at` is the time of day, for people only. */
+export interface Known {
+  readonly watchedSince: number;
+  readonly watchedAt: number;
+  readonly answered?: { readonly awake: number; readonly at: number; readonly report: AgentReport };
+  /** Questions in a row that brought no answer, and when the first of them was asked. */
+  readonly failed?: {
+    readonly awake: number;
+    readonly at: number;
+    readonly times: number;
+    readonly why: string;
+  };
+  /** Of the last question: it does not take part in a conversation with this Director. */
+  readonly refused?: { readonly at: number; readonly why: string };
+}
+
+/** The worst comes first. */
+export const STATUSES = [
+  "unresponsive",
+  "no_vm",
+  "refused",
+  "disk_not_mounted",
+  "failing",
+  "unfinished",
+  "unknown",
+  "ignored",
+  "detached",
+  "healthy",
+] as const;
+export type Status = (typeof STATUSES)[number];
+
+export interface Finding {
+  readonly status: Status;
+  /** For people. */
+  readonly what: string;
+}
+
+export interface Verdict {
+  readonly status: Status;
+  readonly findings: readonly Finding[];
+  /** Time of day, as far as it is known. */
+  readonly since: number | undefined;
+  /** A new VM is what it needs. */
+  readonly toHeal: boolean;
+  /** The last question was not answered: it may be about to become unresponsive. */
+  readonly suspect: boolean;
+}
+
+/** Of nothing that is known to be wrong. */
+export const isWell = (status: Status): boolean =>
+  status === "healthy" || status === "unknown" || status === "detached" || status === "ignored";

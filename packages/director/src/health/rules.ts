@@ -1,0 +1,66 @@
+import { parseYaml } from "@slipway/engine/documents/yaml";
+import { check } from "@slipway/protocol/schema/check";
+import { open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+
+const filter = v.optional(
+  v.nullable(
+    open({
+      deployments: v.optional(v.nullable(v.array(v.string()))),
+      instance_groups: v.optional(v.nullable(v.array(v.string()))),
+    }),
+  ),
+);
+type Filter = v.InferOutput<typeof filter>;
+
+const rule = open({ enabled: v.boolean(), include: filter, exclude: filter });
+const resurrectionConfig = open({ rules: v.optional(v.nullable(v.array(rule))) });
+
+/** Of configs of type `resurrection`: which groups get new VMs by themselves. */
+export interface Rules {
+  allows(deployment: string, group: string): boolean;
+}
+
+export const NO_RULES: Rules = { allows: () => true };
+
+/** All that apply must allow it. A config that cannot be read throws: what it was to forbid is not known. */
+export function rulesOf(contents: readonly string[]): Rules {
+  const rules = contents.flatMap((content) => {
+    const checked = check(
+      resurrectionConfig,
+      parseYaml(content, "the resurrection config"),
+      "resurrection config",
+    );
+    if (!checked.ok) throw new Error(checked.problems.join("; "));
+    return checked.value.rules ?? [];
+  });
+  return {
+    allows: (deployment, group) =>
+      rules
+        .filter(
+          ({ include, exclude }) =>
+            included(include, deployment, group) && !excluded(exclude, deployment, group),
+        )
+        .every(({ enabled }) => enabled),
+  };
+}
+
+const named = (names: readonly string[] | null | undefined): names is readonly string[] =>
+  names !== null && names !== undefined && names.length > 0;
+
+const isEmpty = (of: Filter): boolean => !named(of?.deployments) && !named(of?.instance_groups);
+
+/** An empty one means everybody. */
+const included = (of: Filter, deployment: string, group: string): boolean =>
+  isEmpty(of) || fits(of, deployment, group);
+/** An empty one means nobody. */
+const excluded = (of: Filter, deployment: string, group: string): boolean =>
+  !isEmpty(of) && fits(of, deployment, group);
+
+function fits(of: Filter, deployment: string, group: string): boolean {
+  const deployments = of?.deployments;
+  const groups = of?.instance_groups;
+  return (
+    (!named(deployments) || deployments.includes(deployment)) && (!named(groups) || groups.includes(group))
+  );
+}

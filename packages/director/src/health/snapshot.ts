@@ -1,0 +1,27 @@
+import type { Known, Verdict, Watched } from "./model.ts";
+import type { Action } from "./resurrect.ts";
+import type { HealthSettings } from "./settings.ts";
+
+/** The fleet as the last round has found it. Times are of day. */
+export interface HealthSnapshot {
+  readonly startedAt: number;
+  readonly at: number;
+  readonly settings: HealthSettings;
+  /** `update-resurrection off`. */
+  readonly paused: boolean;
+  /** Why nobody is replaced, in any deployment. */
+  readonly held: string | undefined;
+  /** By deployment: why nobody is replaced in it. */
+  readonly meltdowns: ReadonlyMap<string, string>;
+  /** Instances for which a new VM was asked since the start. */
+  readonly resurrections: number;
+  readonly instances: readonly InstanceHealth[];
+}
+
+export interface InstanceHealth {
+  readonly watched: Watched;
+  readonly verdict: Verdict;
+  readonly since: number | undefined;
+  readonly known: Known | undefined;
+  readonly action: Action | undefined;
+}

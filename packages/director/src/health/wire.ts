@@ -1,0 +1,51 @@
+import type { health } from "@slipway/protocol/director/health";
+import type { Told } from "@slipway/protocol/schema/told";
+import type { HealthSnapshot, InstanceHealth } from "./snapshot.ts";
+
+export type HealthWire = Told<typeof health>;
+
+/** What is answered without a health monitor, or before it has looked around. */
+export const unwatched = (enabled: boolean): HealthWire => ({
+  enabled,
+  at: null,
+  interval_s: null,
+  unresponsive_after_s: null,
+  resurrection: { enabled: false, held: null },
+  instances: [],
+});
+
+export const healthWire = (snapshot: HealthSnapshot, deployment: string | undefined): HealthWire => ({
+  enabled: true,
+  at: time(snapshot.at),
+  interval_s: snapshot.settings.limits.intervalMs / 1000,
+  unresponsive_after_s: snapshot.settings.limits.silentMs / 1000,
+  resurrection: {
+    enabled: snapshot.settings.resurrects && !snapshot.paused,
+    held: snapshot.held ?? null,
+  },
+  instances: snapshot.instances
+    .filter(({ watched }) => deployment === undefined || watched.deployment === deployment)
+    .map(instanceWire),
+});
+
+const instanceWire = ({ watched, verdict, since, known, action }: InstanceHealth) => ({
+  deployment: watched.deployment,
+  instance_group: watched.group,
+  index: watched.index,
+  id: watched.uuid,
+  state: watched.state,
+  health: verdict.status,
+  since: time(since),
+  problems: verdict.findings.map(({ what }) => what),
+  action: action?.what ?? null,
+  task: action?.task ?? null,
+  vm_cid: watched.vm?.cid ?? null,
+  agent_id: watched.vm?.agentId ?? null,
+  agent_url: watched.vm?.agentUrl ?? null,
+  last_contact: time(known?.answered?.at),
+  certificate_until: time(watched.vm?.certificateUntil ?? undefined),
+  resurrection_paused: watched.paused,
+});
+
+const time = (at: number | undefined): string | null =>
+  at === undefined ? null : new Date(at).toISOString().replace(/\.\d+Z$/, "Z");

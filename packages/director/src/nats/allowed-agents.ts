@@ -1,0 +1,119 @@
+import type { AllowedAgent } from "@slipway/engine/agents/nats/users";
+import type { Clock } from "@slipway/kernel/clock";
+import type { AgentId } from "@slipway/protocol/ids";
+import type { Db } from "../store/schema.ts";
+
+export interface AllowedAgentsOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  /** Told whenever somebody comes or goes, and once a day. */
+  readonly changed: (agents: readonly AllowedAgent[]) => Promise<void>;
+  readonly onError: (error: unknown) => void;
+}
+
+/** As often as upstream's nats-sync. */
+const EVERY_MS = 10_000;
+const TELL_MS = 24 * 3_600_000;
+
+/** The agents that may take part: those of recorded VMs, and those that are about to be made. */
+export class AllowedAgents {
+  readonly #options: AllowedAgentsOptions;
+  #known = "";
+  #toldAt = 0;
+  #agents: ReadonlySet<string> = new Set();
+  #stopped = false;
+  #cancel = () => {};
+  #looking: Promise<void> = Promise.resolve();
+  #next: Promise<void> | undefined;
+
+  constructor(options: AllowedAgentsOptions) {
+    this.#options = options;
+  }
+
+  /** Those of now; called once before the server is started with them. */
+  async open(): Promise<readonly AllowedAgent[]> {
+    const agents = await this.#list();
+    this.#note(agents);
+    this.#toldAt = this.#options.clock.monotonic();
+    return agents;
+  }
+
+  start(): void {
+    this.#cancel = this.#options.clock.after(EVERY_MS, () => {
+      void this.refresh()
+        .catch(this.#options.onError)
+        .finally(() => {
+          if (!this.#stopped) this.start();
+        });
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await this.#looking.catch(() => undefined);
+  }
+
+  has(agentId: string): boolean {
+    return this.#agents.has(agentId);
+  }
+
+  /** Who asks while one is under way shares the next one with all others that ask. */
+  refresh(): Promise<void> {
+    this.#next ??= this.#looking
+      .catch(() => undefined)
+      .then(() => {
+        this.#next = undefined;
+        this.#looking = this.#look();
+        return this.#looking;
+      });
+    return this.#next;
+  }
+
+  async #look(): Promise<void> {
+    const agents = await this.#list();
+    const before = this.#known;
+    const { clock, changed } = this.#options;
+    if (this.#note(agents) === before && clock.monotonic() - this.#toldAt < TELL_MS) return;
+    try {
+      await changed(agents);
+      this.#toldAt = clock.monotonic();
+    } catch (error) {
+      // Tried again with the next look.
+      this.#known = "";
+      throw error;
+    }
+  }
+
+  #note(agents: readonly AllowedAgent[]): string {
+    this.#known = JSON.stringify(agents);
+    this.#agents = new Set(agents.map(({ agentId }) => agentId));
+    return this.#known;
+  }
+
+  async #list(): Promise<readonly AllowedAgent[]> {
+    const { db } = this.#options;
+    const rows = await db
+      .selectFrom("vms")
+      .select(["agent_id", "ready"])
+      .where("agent_url", "like", "nats:%")
+      .orderBy("agent_id")
+      .execute();
+    const recorded = rows.map(({ agent_id, ready }) => ({ agentId: agent_id as AgentId, lasting: ready }));
+    const known = new Set(recorded.map(({ agentId }) => agentId));
+    // What is being made, or may have been made before a crash: the intent has its id.
+    const open = await db
+      .selectFrom("intents")
+      .select("intent_sealed")
+      .where("step", "=", "create_vm")
+      .orderBy("task_id")
+      .orderBy("number")
+      .execute();
+    const making = open
+      .map(({ intent_sealed }) => intent_sealed)
+      .filter((intent) => intent.transport === "nats" && typeof intent.agentId === "string")
+      .map((intent) => ({ agentId: intent.agentId as AgentId, lasting: false }))
+      .filter(({ agentId }) => !known.has(agentId));
+    return [...recorded, ...making];
+  }
+}

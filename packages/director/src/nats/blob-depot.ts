@@ -1,0 +1,151 @@
+import { createHash, timingSafeEqual } from "node:crypto";
+import { createReadStream, createWriteStream } from "node:fs";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
+import { join } from "node:path";
+import { Readable, Transform } from "node:stream";
+import { pipeline } from "node:stream/promises";
+import { AgentRefused } from "@slipway/engine/agents/agent";
+import type { AgentSecret } from "@slipway/engine/agents/credentials";
+import type { AgentBlobs } from "@slipway/engine/agents/nats/agent-blobs";
+import { isBlobId } from "@slipway/engine/blobs/blob-id";
+import type { Clock } from "@slipway/kernel/clock";
+import { ifThere } from "@slipway/kernel/files";
+import type { Random } from "@slipway/kernel/random";
+import type { AgentId } from "@slipway/protocol/ids";
+
+export interface BlobDepotOptions {
+  readonly dir: string;
+  readonly secret: AgentSecret;
+  /** By which agents reach it. */
+  readonly url: string;
+  /** By which they know it, PEM. */
+  readonly ca: string;
+  readonly clock: Clock;
+  readonly random: Random;
+}
+
+/** What an agent has not got by then it does not want any more. */
+const KEEP_MS = 24 * 3_600_000;
+const HALF = ".half";
+/** Ids are names of directories. */
+const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
+
+/** Blobs on their way to an agent or from it, in a directory for each agent. */
+export class BlobDepot implements AgentBlobs {
+  readonly #options: BlobDepotOptions;
+
+  constructor(options: BlobDepotOptions) {
+    this.#options = options;
+  }
+
+  blobstoreFor(agentId: AgentId) {
+    const { url, ca, secret } = this.#options;
+    const password = secret.blobPasswordFor(agentId);
+    return { provider: "dav", options: { endpoint: url, user: agentId, password, tls: { cert: { ca } } } };
+  }
+
+  /** Who it is that shows this user and password. Digests are compared, so that the time tells nothing. */
+  agentOf(user: string, password: string): AgentId | undefined {
+    if (!AGENT_ID.test(user)) return undefined;
+    const digest = (text: string) => createHash("sha256").update(text).digest();
+    const expected = digest(this.#options.secret.blobPasswordFor(user as AgentId));
+    return timingSafeEqual(expected, digest(password)) ? (user as AgentId) : undefined;
+  }
+
+  async put(
+    agentId: AgentId,
+    id: string,
+    content: Parameters<AgentBlobs["put"]>[2],
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    const pieces = content instanceof Uint8Array ? Readable.from([Buffer.from(content)]) : content.content;
+    await this.write(agentId, id, pieces, Number.POSITIVE_INFINITY, signal);
+  }
+
+  /** All of it or nothing. False when it is larger than `most`. */
+  async write(
+    agentId: AgentId,
+    id: string,
+    content: AsyncIterable<Uint8Array>,
+    most: number,
+    signal?: AbortSignal,
+  ): Promise<boolean> {
+    const path = this.#pathOf(agentId, id);
+    await mkdir(this.#dirOf(agentId), { recursive: true, mode: 0o700 });
+    const half = `${path}.${this.#options.random.hex(4)}${HALF}`;
+    let size = 0;
+    let tooLarge = false;
+    const counted = new Transform({
+      transform(piece: Uint8Array, _, done) {
+        size += piece.length;
+        tooLarge = size > most;
+        done(tooLarge ? new Error("the blob is too large") : null, piece);
+      },
+    });
+    try {
+      const file = createWriteStream(half, { mode: 0o600, flush: true });
+      await pipeline(content, counted, file, { signal });
+      await rename(half, path);
+      return true;
+    } catch (error) {
+      await rm(half, { force: true });
+      signal?.throwIfAborted();
+      if (tooLarge) return false;
+      throw error;
+    }
+  }
+
+  async get<T>(
+    agentId: AgentId,
+    id: string,
+    take: (content: AsyncIterable<Uint8Array>) => Promise<T>,
+    signal: AbortSignal | undefined,
+  ): Promise<T> {
+    const found = await this.open(agentId, id);
+    if (found === undefined)
+      throw new AgentRefused(`agent ${agentId} says that it made the blob ${id}, and has put none there`);
+    const content = found.content();
+    try {
+      signal?.throwIfAborted();
+      return await take(content);
+    } finally {
+      content.destroy();
+    }
+  }
+
+  async open(agentId: AgentId, id: string) {
+    const path = this.#pathOf(agentId, id);
+    const found = await ifThere(stat(path));
+    return found?.isFile() ? { size: found.size, content: () => createReadStream(path) } : undefined;
+  }
+
+  async remove(agentId: AgentId, id: string): Promise<void> {
+    await rm(this.#pathOf(agentId, id), { force: true });
+  }
+
+  /** Removes what is of agents that are gone, and what is old. */
+  async sweep(isThere: (agentId: string) => boolean): Promise<void> {
+    const { dir, clock } = this.#options;
+    for (const agentId of (await ifThere(readdir(dir))) ?? []) {
+      if (!isThere(agentId)) {
+        await rm(join(dir, agentId), { recursive: true, force: true });
+        continue;
+      }
+      for (const name of (await ifThere(readdir(join(dir, agentId)))) ?? []) {
+        const path = join(dir, agentId, name);
+        const found = await ifThere(stat(path));
+        if (found !== undefined && clock.now() - found.mtimeMs > KEEP_MS) await rm(path, { force: true });
+      }
+    }
+  }
+
+  #dirOf(agentId: AgentId): string {
+    if (!AGENT_ID.test(agentId)) throw new Error("bug: an agent id that cannot be the name of a directory");
+    return join(this.#options.dir, agentId);
+  }
+
+  #pathOf(agentId: AgentId, id: string): string {
+    if (!isBlobId(id)) throw new AgentRefused(`agent ${agentId} names a blob that cannot be one`);
+    return join(this.#dirOf(agentId), id);
+  }
+}

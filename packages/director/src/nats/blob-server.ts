@@ -1,0 +1,128 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer, type Server } from "node:https";
+import type { AddressInfo } from "node:net";
+import { pipeline } from "node:stream/promises";
+import { isBlobId } from "@slipway/engine/blobs/blob-id";
+import type { Clock } from "@slipway/kernel/clock";
+import { systemCode } from "@slipway/kernel/errors";
+import { closeServer, listen } from "@slipway/kernel/http-server";
+import type { AgentId } from "@slipway/protocol/ids";
+import type { BlobDepot } from "./blob-depot.ts";
+import { CannotServeBlobs } from "./errors.ts";
+
+export interface BlobServerOptions {
+  readonly depot: BlobDepot;
+  readonly host: string;
+  readonly port: number;
+  readonly tls: { readonly certificate: string; readonly privateKey: string };
+  /** Whether an agent takes part now. */
+  readonly isThere: (agentId: string) => boolean;
+  readonly clock: Clock;
+  readonly onError: (error: unknown) => void;
+}
+
+/** Logs and compiled packages; more than any real one. */
+const LARGEST = 8 * 2 ** 30;
+const IDLE_MS = 60_000;
+const CLOSE_MS = 2_000;
+
+/** A blobstore as agents of all kinds know it: WebDAV, as far as they use it. Each agent sees its own blobs alone. */
+export class BlobServer {
+  readonly #options: BlobServerOptions;
+  readonly #server: Server;
+
+  constructor(options: BlobServerOptions) {
+    this.#options = options;
+    const { certificate: cert, privateKey: key } = options.tls;
+    this.#server = createServer({ cert, key, minVersion: "TLSv1.2" }, (request, response) => {
+      this.#serve(request, response).catch((error: unknown) => {
+        options.onError(error);
+        if (response.headersSent) response.destroy();
+        else end(response, systemCode(error) === "ENOSPC" ? 507 : 500);
+      });
+    });
+    this.#server.setTimeout(IDLE_MS);
+  }
+
+  async start(): Promise<void> {
+    const { host, port } = this.#options;
+    await listen(this.#server, host, port).catch((cause: unknown) => {
+      throw CannotServeBlobs({ host, port }, { cause });
+    });
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  useCertificate({ certificate: cert, privateKey: key }: BlobServerOptions["tls"]): void {
+    this.#server.setSecureContext({ cert, key, minVersion: "TLSv1.2" });
+  }
+
+  close(): Promise<void> {
+    return closeServer(this.#server, this.#options.clock, CLOSE_MS);
+  }
+
+  async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const agentId = this.#caller(request.headers.authorization);
+    if (agentId === undefined) {
+      response.setHeader("WWW-Authenticate", 'Basic realm="blobs"');
+      return refuse(request, response, 401);
+    }
+    const id = blobOf(request.url ?? "");
+    if (id === undefined) return refuse(request, response, 404);
+    const { depot } = this.#options;
+    switch (request.method) {
+      case "PUT":
+        if (await depot.write(agentId, id, request, LARGEST)) return end(response, 201);
+        return refuse(request, response, 413);
+      case "GET":
+      case "HEAD":
+        return await this.#give(agentId, id, request, response);
+      case "DELETE":
+        await depot.remove(agentId, id);
+        return end(response, 204);
+      default:
+        return refuse(request, response, 405);
+    }
+  }
+
+  async #give(agentId: AgentId, id: string, request: IncomingMessage, response: ServerResponse) {
+    const found = await this.#options.depot.open(agentId, id);
+    if (found === undefined) return end(response, 404);
+    response.writeHead(200, { "Content-Type": "application/octet-stream", "Content-Length": found.size });
+    if (request.method === "HEAD") return void response.end();
+    // Whoever breaks off knows it.
+    await pipeline(found.content(), response).catch(() => response.destroy());
+  }
+
+  #caller(header: string | undefined): AgentId | undefined {
+    const encoded = /^Basic ([A-Za-z0-9+/=]+)$/.exec(header ?? "")?.[1];
+    if (encoded === undefined) return undefined;
+    const [user = "", ...password] = Buffer.from(encoded, "base64").toString("utf8").split(":");
+    const agentId = this.#options.depot.agentOf(user, password.join(":"));
+    return agentId !== undefined && this.#options.isThere(agentId) ? agentId : undefined;
+  }
+}
+
+/** Agents put a directory of two digits before the id. */
+function blobOf(url: string): string | undefined {
+  const encoded = /^\/(?:[0-9a-f]{2}\/)?([^/?#]+)$/.exec(url)?.[1];
+  try {
+    const id = encoded === undefined ? undefined : decodeURIComponent(encoded);
+    return id !== undefined && isBlobId(id) ? id : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Without having wanted the body. */
+function refuse(request: IncomingMessage, response: ServerResponse, status: number): void {
+  if (!request.complete) response.setHeader("Connection", "close");
+  request.resume();
+  end(response, status);
+}
+
+const end = (response: ServerResponse, status: number): void => {
+  response.writeHead(status, { "Content-Length": 0 }).end();
+};

@@ -1,0 +1,138 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { createServer } from "node:net";
+import { join } from "node:path";
+import { NatsBus } from "@slipway/engine/agents/nats/bus";
+import { directorCredentials } from "@slipway/engine/agents/nats/nats-way";
+import { openAuthority } from "@slipway/engine/pki/authority";
+import { systemClock } from "@slipway/kernel/clock";
+import { identityOf } from "@slipway/kernel/process-identity";
+import { systemRandom } from "@slipway/kernel/random";
+import type { AgentId } from "@slipway/protocol/ids";
+import { freePort } from "@slipway/testkit/free-port";
+import { natsServerAvailable } from "@slipway/testkit/nats-server";
+import { needs } from "@slipway/testkit/needs";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { NatsServerFailed, NatsServerMissing } from "./errors.ts";
+import { ManagedServer } from "./managed-server.ts";
+
+const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
+const quick = {
+  ...systemClock,
+  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(Math.min(ms, 20), signal),
+};
+
+async function made(over: { readonly program?: string; readonly port?: number; readonly dir?: string } = {}) {
+  const { path, remove } = await temporaryDirectory();
+  onTestFinished(remove);
+  const authority = await openAuthority({ dir: join(path, "pki"), clock: systemClock, random: systemRandom });
+  const port = over.port ?? (await freePort());
+  const dir = over.dir ?? join(path, "nats");
+  const warnings: string[] = [];
+  const warn = (line: string) => void warnings.push(line);
+  const server = new ManagedServer({
+    ...{ program: over.program ?? "nats-server", dir, host: "127.0.0.1", port, names: [] },
+    ...{ authority, clientCa: authority.ca, clock: quick, warn },
+  });
+  onTestFinished(() => server.close());
+  const credentials = directorCredentials({ authority, serverCa: authority.ca, clock: systemClock });
+  const bus = () => {
+    const one = new NatsBus({
+      urls: [`nats://127.0.0.1:${port}`],
+      ...{ credentials, clock: quick, random: systemRandom, warn: () => undefined },
+    });
+    onTestFinished(() => one.close());
+    return one;
+  };
+  const pid = async () =>
+    (JSON.parse(await readFile(join(dir, "process.json"), "utf8")) as { pid: number }).pid;
+  return { server, bus, dir, port, pid, warnings };
+}
+
+/** "nobody" is the word of a server that knows the Director. */
+const answers = async (bus: NatsBus): Promise<string> => {
+  const request = {
+    agentId: "agent-1",
+    body: () => "{}",
+    withinMs: 2_000,
+    signal: undefined,
+    harmless: true,
+  };
+  return (await bus.request(request)).kind;
+};
+
+describe.runIf(here)("the NATS server of a Director", () => {
+  it("knows the Director, and its files are its owner's alone", async () => {
+    const { server, bus, dir } = await made();
+    await server.start([]);
+    expect(await answers(bus())).toBe("nobody");
+    for (const file of ["nats.conf", "server.key", "server.crt", "clients.crt"])
+      expect((await stat(join(dir, file))).mode & 0o777, file).toBe(0o600);
+  });
+
+  it("learns of agents that come while it runs", async () => {
+    const { server, dir } = await made();
+    await server.start([]);
+    await server.allow([{ agentId: "agent-1" as AgentId, lasting: false }]);
+    await expect
+      .poll(() => readFile(join(dir, "nats-server.log"), "utf8"))
+      .toContain("Reloaded server configuration");
+  });
+
+  it("is started again when it dies", async () => {
+    const { server, bus, pid, warnings } = await made();
+    await server.start([]);
+    const director = bus();
+    expect(await answers(director)).toBe("nobody");
+    const before = await pid();
+    process.kill(before, "SIGKILL");
+    await expect.poll(pid).not.toBe(before);
+    await expect.poll(() => answers(director)).toBe("nobody");
+    expect(warnings).toContain("the NATS server has ended; it is started again");
+  });
+
+  it("ends with the Director", async () => {
+    const { server, bus, pid } = await made();
+    await server.start([]);
+    const was = await pid();
+    await server.close();
+    expect(() => process.kill(was, 0)).toThrow();
+    expect(await answers(bus())).toBe("unconnected");
+  });
+
+  it("that a killed Director has left is ended at the next start, and nothing that only has its number", async () => {
+    const { server, dir } = await made();
+    const left = spawn("sleep", ["600"]);
+    const other = spawn("sleep", ["600"]);
+    onTestFinished(() => void other.kill("SIGKILL"));
+    const ended = once(left, "exit");
+    await mkdir(dir, { recursive: true });
+    const note = (of: object) => writeFile(join(dir, "process.json"), JSON.stringify(of));
+    await note(identityOf(left.pid ?? 0));
+    await server.start([]);
+    await ended;
+    await server.close();
+    const next = await made({ dir });
+    await note({ ...identityOf(other.pid ?? 0), started: "1" });
+    await next.server.start([]);
+    expect(other.exitCode ?? other.signalCode).toBe(null);
+  });
+
+  it("that is not installed is an error that says so", async () => {
+    const { server } = await made({ program: "nats-server-that-is-not-there" });
+    await expect(server.start([])).rejects.toSatisfy((error) => NatsServerMissing.is(error));
+  });
+
+  it("whose port is taken is an error with its own words", async () => {
+    const taken = createServer();
+    const port = await freePort();
+    await new Promise<void>((resolve) => taken.listen(port, "127.0.0.1", resolve));
+    onTestFinished(() => void taken.close());
+    const { server } = await made({ port });
+    const error = await server.start([]).catch((caught: unknown) => caught);
+    expect(NatsServerFailed.is(error)).toBe(true);
+    expect(String(error)).toContain("address already in use");
+  });
+});

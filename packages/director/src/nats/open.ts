@@ -1,0 +1,151 @@
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import type { AgentSecret } from "@slipway/engine/agents/credentials";
+import { NatsBus } from "@slipway/engine/agents/nats/bus";
+import { directorCredentials, natsWay } from "@slipway/engine/agents/nats/nats-way";
+import type { Way } from "@slipway/engine/agents/way";
+import { type Authority, DAY_MS, givenAuthority } from "@slipway/engine/pki/authority";
+import { servedNames } from "@slipway/engine/pki/served-names";
+import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
+import type { Db } from "../store/schema.ts";
+import { AllowedAgents } from "./allowed-agents.ts";
+import { BlobDepot } from "./blob-depot.ts";
+import { BlobServer } from "./blob-server.ts";
+import { NatsIncomplete } from "./errors.ts";
+import { ManagedServer } from "./managed-server.ts";
+
+export interface NatsOptions {
+  readonly config: NonNullable<DirectorConfig["nats"]>;
+  readonly stateDir: string;
+  readonly authority: Authority;
+  readonly secret: AgentSecret;
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: (line: string) => void;
+  readonly onError: (error: unknown) => void;
+  /** Called in the other order at the end, also when something fails here. */
+  readonly atClose: (close: () => Promise<void> | void) => void;
+}
+
+const PORT = 4222;
+/** Upstream's. */
+const BLOBS_PORT = 25250;
+const BLOBS_DAYS = 397;
+const SWEEP_MS = 3_600_000;
+
+/** Agents over NATS: a server that is given, or one of our own, and the place where they get blobs. */
+export async function openNats(options: NatsOptions): Promise<Way> {
+  const { config, db, clock, random, log, onError, atClose } = options;
+  const dir = join(options.stateDir, "nats");
+  await mkdir(dir, { recursive: true, mode: 0o700 });
+  const authority = await clientAuthority(options);
+  const urls = urlsOf(config);
+  let server: ManagedServer | undefined;
+  const allowed = new AllowedAgents({
+    db,
+    clock,
+    changed: async (agents) => await server?.allow(agents),
+    onError,
+  });
+  const agents = await allowed.open();
+  if (config.server !== undefined) {
+    const { program = "nats-server", host = "127.0.0.1", port = PORT } = config.server;
+    const names = urls.map((url) => new URL(url).hostname);
+    const tools = { authority: options.authority, clientCa: authority.ca, clock, warn: log };
+    server = new ManagedServer({ program, dir, host, port, names, ...tools });
+    await server.start(agents);
+    atClose(() => server?.close());
+  }
+  allowed.start();
+  atClose(() => allowed.stop());
+  const depot = await openDepot(options, allowed);
+  const serverCa = config.ca === undefined ? options.authority.ca : await pemOf("nats.ca", config.ca);
+  const credentials = directorCredentials({ authority, serverCa, clock });
+  const bus = new NatsBus({ urls, credentials, clock, random, warn: log });
+  atClose(() => bus.close());
+  return natsWay({
+    bus,
+    urls,
+    authority,
+    serverCa,
+    blobs: depot,
+    authorize: () => allowed.refresh(),
+  });
+}
+
+async function openDepot(options: NatsOptions, allowed: AllowedAgents): Promise<BlobDepot> {
+  const { config, stateDir, secret, authority, clock, random, onError, atClose } = options;
+  const { host = config.server?.host ?? "127.0.0.1", port = BLOBS_PORT, url } = config.blobs ?? {};
+  if (url === undefined && ["0.0.0.0", "::"].includes(host))
+    throw NatsIncomplete({ why: "nats.blobs.url must say by which address agents reach the Director" });
+  const shown = url ?? `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const depot = new BlobDepot({
+    dir: join(stateDir, "agent-blobs"),
+    secret,
+    url: shown,
+    ca: authority.ca,
+    clock,
+    random,
+  });
+  const issue = () =>
+    authority.issue({
+      commonName: "slipway blobs",
+      sans: servedNames({ host, names: [new URL(shown).hostname], addresses: [] }),
+      usage: "server",
+      days: BLOBS_DAYS,
+    });
+  let tls = await issue();
+  const isThere = (agentId: string) => allowed.has(agentId);
+  const server = new BlobServer({ depot, host, port, tls, isThere, clock, onError });
+  await server.start();
+  atClose(() => server.close());
+  let cancel = () => {};
+  const later = () => {
+    cancel = clock.after(SWEEP_MS, () => {
+      void upkeep().catch(onError).finally(later);
+    });
+  };
+  const upkeep = async () => {
+    await depot.sweep(isThere);
+    if (tls.until - clock.now() > 30 * DAY_MS) return;
+    tls = await issue();
+    server.useCertificate(tls);
+  };
+  later();
+  atClose(() => cancel());
+  return depot;
+}
+
+/** Who signs for the Director and its agents. */
+async function clientAuthority({ config, authority, clock, random }: NatsOptions): Promise<Authority> {
+  if (config.client_ca === undefined) return authority;
+  const { certificate, private_key } = config.client_ca;
+  const pair = {
+    certificate: await pemOf("nats.client_ca.certificate", certificate),
+    privateKey: await pemOf("nats.client_ca.private_key", private_key),
+  };
+  return givenAuthority({ ...pair, where: "nats.client_ca" }, { clock, random });
+}
+
+function urlsOf({ urls, server }: NatsOptions["config"]): readonly string[] {
+  if (urls !== undefined && urls.length > 0) return urls;
+  if (server === undefined)
+    throw NatsIncomplete({ why: "it names neither `urls` of a server nor a `server` to start" });
+  const { host = "127.0.0.1", port = PORT } = server;
+  if (["0.0.0.0", "::"].includes(host))
+    throw NatsIncomplete({ why: "`urls` must say by which address agents reach the server" });
+  return [`nats://${host.includes(":") ? `[${host}]` : host}:${port}`];
+}
+
+/** A PEM text, or the path of a file with one. */
+async function pemOf(what: string, given: string): Promise<string> {
+  if (given.includes("-----BEGIN")) return given;
+  try {
+    return await readFile(given, "utf8");
+  } catch (cause) {
+    throw NatsIncomplete({ why: `${what} names a file that cannot be read: ${given}` }, { cause });
+  }
+}

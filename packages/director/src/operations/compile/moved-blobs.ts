@@ -1,0 +1,73 @@
+import { createHash } from "node:crypto";
+import type { KeepsBlobs, MadeBlob } from "@slipway/engine/agents/agent";
+import { blobId } from "@slipway/engine/blobs/blob-id";
+import type { StoredBlob } from "@slipway/engine/blobs/blobs";
+import { readDigest } from "@slipway/engine/stemcells/digest";
+import type { OperationContext } from "../operation.ts";
+import { releaseBlobId } from "../releases/blobs.ts";
+import { BlobChanged, BlobDamaged, BlobGone } from "./errors.ts";
+
+interface NamedBlob extends MadeBlob {
+  /** Of the package. */
+  readonly name: string;
+}
+
+/** To where the agent looks for blobs first. What became of its bytes since it was stored is noticed. */
+export async function pushBlob(
+  agent: KeepsBlobs,
+  { name, blobId: id, digest }: NamedBlob,
+  { blobs }: Pick<OperationContext, "blobs">,
+  signal: AbortSignal,
+): Promise<void> {
+  const found = await blobs.get(blobId(id));
+  if (found === undefined) throw BlobGone({ name, blob: id });
+  let damage: Error | undefined;
+  const content = checked(found.content, digest, name, (actual, expected) => {
+    damage = BlobDamaged({ name, blob: id, actual, expected });
+    return damage;
+  });
+  try {
+    await agent.putBlob(id, { size: found.size, content }, { signal });
+  } catch (error) {
+    throw damage ?? error;
+  } finally {
+    found.content.destroy();
+  }
+}
+
+/** What an agent made, as a blob of this task. Nothing is kept of what has changed on its way. */
+export async function pullBlob(
+  agent: KeepsBlobs,
+  { name, blobId: id, digest }: NamedBlob,
+  taskId: number,
+  { blobs, random }: Pick<OperationContext, "blobs" | "random">,
+  signal: AbortSignal,
+): Promise<StoredBlob> {
+  const changed = (actual: string, expected: string) => BlobChanged({ name, actual, expected });
+  return await agent.getBlob(
+    id,
+    (content) => blobs.put(checked(content, digest, name, changed), { id: releaseBlobId(taskId, random) }),
+    { signal },
+  );
+}
+
+/** The same content; at its end it breaks off when it is not what the digest says. */
+async function* checked(
+  content: AsyncIterable<Uint8Array>,
+  digest: string,
+  name: string,
+  differs: (actual: string, expected: string) => Error,
+): AsyncGenerator<Uint8Array> {
+  const { algorithm, hex } = readDigest(digest, `package '${name}'`);
+  const hash = createHash(algorithm);
+  let last: Uint8Array | undefined;
+  for await (const piece of content) {
+    hash.update(piece);
+    if (last !== undefined) yield last;
+    last = piece;
+  }
+  // Before the last of it is given: whoever reads never has the whole.
+  const actual = hash.digest("hex");
+  if (actual !== hex) throw differs(`${algorithm}:${actual}`, `${algorithm}:${hex}`);
+  if (last !== undefined) yield last;
+}

@@ -1,0 +1,140 @@
+import type { KnownInstances } from "@slipway/engine/flows/run-instance";
+import type { Plan, PlanInput } from "@slipway/engine/plan/model";
+import type { FlowContext, JobsToRun } from "@slipway/engine/steps/context";
+import type { DeploymentRecord } from "../../store/deployments.ts";
+import { IpTaken } from "../../store/errors.ts";
+import { announceProviders, type DeployedLinks } from "../../store/links.ts";
+import { useReleases } from "../../store/releases.ts";
+import type { Stage, TaskContext } from "../../tasks/task.ts";
+import { type Compiled, compiledBefore, compilePackages } from "../compile/compile-packages.ts";
+import { Workers } from "../compile/workers.ts";
+import type { OperationContext } from "../operation.ts";
+import { narrowed } from "./execute.ts";
+import type { Gathered } from "./gather.ts";
+import { jobsPlanner } from "./jobs-planner.ts";
+import { knownReleases } from "./known-releases.ts";
+import { othersIps } from "./others-ips.ts";
+import { planned } from "./planned.ts";
+import { hasJobs, type PreparedJobs, prepareJobs } from "./prepare-jobs.ts";
+import { repeatable } from "./repeatable.ts";
+import { reserve } from "./reserve.ts";
+import type { DeployVariables } from "./variables.ts";
+
+/** What a deploy is to do, with all that it needs made ready. */
+export interface PlannedDeploy {
+  readonly plan: Plan;
+  /** Of all instances that stay, whichever are looked at. */
+  readonly whole: Plan;
+  /** Undefined for a dry run: nothing was reserved. */
+  readonly known: KnownInstances | undefined;
+  readonly jobs: JobsToRun | undefined;
+  readonly releases: readonly number[];
+  readonly variables: DeployVariables;
+  readonly links: DeployedLinks;
+}
+
+export interface Deploying {
+  readonly deployment: DeploymentRecord;
+  readonly dryRun: boolean;
+  /** Which instances are looked at. */
+  readonly only: (uuid: string, group: string) => boolean;
+  readonly preparing: Stage;
+}
+
+/**
+ * Instances and addresses first; then what they run, which speaks of all of them; then the plan once more, with what each
+ * is to run. Nothing of the deployment is changed by then: what cannot be rendered or compiled fails before.
+ */
+export async function planDeploy(
+  gathered: () => Promise<Gathered>,
+  { deployment, dryRun, only, preparing }: Deploying,
+  task: TaskContext,
+  tools: OperationContext,
+  context: FlowContext,
+): Promise<PlannedDeploy> {
+  const { input, rewind, first, known, variables } = await preparing.step(
+    "Preparing deployment",
+    async () => {
+      const { variables: its, ...found } = await gathered();
+      const reserving = (made: Plan, from: PlanInput) =>
+        dryRun ? Promise.resolve(undefined) : reserve(narrowed(made, only), from, deployment, task);
+      return { ...(await plannedAndReserved(found, deployment.name, reserving, tools)), variables: its };
+    },
+  );
+  if (!hasJobs(input))
+    return {
+      plan: narrowed(first, only),
+      whole: first,
+      known,
+      jobs: undefined,
+      releases: [],
+      variables,
+      links: NO_LINKS,
+    };
+  const { jobs, links } = await preparing.step("Rendering templates", async () => {
+    const found = await knownReleases(input.manifest, tools);
+    const planner = await jobsPlanner(first, input, { releases: found, variables, dryRun }, task, tools);
+    for (const { shared, properties } of planner.all.linkProviders)
+      if (shared) await variables.share(properties);
+    const given = { releases: found, planner, only, variables };
+    return { jobs: await prepareJobs(first, input, given, tools, context.signal), links: planner.all };
+  });
+  for (const note of jobs.notes) task.warn(note);
+  const releases = jobs.releases.map(({ id }) => id);
+  if (!dryRun)
+    await task.write(async (db) => {
+      await useReleases(db, deployment.id, releases);
+      await announceProviders(db, deployment.id, links.linkProviders);
+    });
+  const compiled = await packagesOf(jobs, dryRun, input, task, tools, context);
+  rewind();
+  const whole = planned({ ...input, jobs: jobs.instanceJobs(compiled) });
+  return {
+    plan: narrowed(whole, only),
+    whole,
+    known,
+    jobs: jobs.toRun(compiled),
+    releases,
+    variables,
+    links,
+  };
+}
+
+/** Addresses that were free may be another deployment's by now: then others are planned. */
+async function plannedAndReserved<T>(
+  found: PlanInput,
+  deployment: string,
+  reserving: (made: Plan, from: PlanInput) => Promise<T>,
+  tools: OperationContext,
+): Promise<ReturnType<typeof repeatable> & { readonly first: Plan; readonly known: T }> {
+  for (let input = found, tries = 1; ; tries++) {
+    const again = repeatable(input);
+    const first = planned(again.input);
+    try {
+      return { ...again, first, known: await reserving(first, again.input) };
+    } catch (error) {
+      if (!IpTaken.is(error) || tries === MOST_TRIES) throw error;
+      input = { ...found, takenIps: await othersIps(deployment, tools) };
+    }
+  }
+}
+
+/** Each time somebody was faster. */
+const MOST_TRIES = 10;
+
+const NO_LINKS: DeployedLinks = { linkProviders: [], linkConsumers: [], links: [] };
+
+async function packagesOf(
+  { packages }: PreparedJobs,
+  dryRun: boolean,
+  input: PlanInput,
+  task: TaskContext,
+  tools: OperationContext,
+  context: FlowContext,
+): Promise<Compiled> {
+  if (packages.length === 0) return new Map();
+  const stage = task.stage("Preparing package compilation", [], 1);
+  const before = await stage.step("Finding packages to compile", () => compiledBefore(packages, tools));
+  if (dryRun) return before;
+  return await compilePackages(packages, before, new Workers(input, task, tools, context), task, tools);
+}

@@ -1,0 +1,143 @@
+import {
+  type CompileStemcell,
+  keyText,
+  type NeededPackage,
+  NeededPackages,
+} from "@slipway/engine/compile/needed";
+import type { PlannedJob } from "@slipway/engine/jobs/model";
+import { suitedTo } from "@slipway/engine/manifest/exported-from";
+import type { DesiredInstance } from "@slipway/engine/model/goal";
+import type { InstanceUuid } from "@slipway/engine/model/names";
+import {
+  activeVm,
+  type InstalledPackage,
+  type InstanceJobs,
+  type InstanceRecord,
+} from "@slipway/engine/model/records";
+import type { Plan, PlanInput } from "@slipway/engine/plan/model";
+import type { KnownRelease } from "@slipway/engine/releases/model";
+import type { JobsToRun } from "@slipway/engine/steps/context";
+import type { OperationContext } from "../operation.ts";
+import { bringJobs } from "./bring-jobs.ts";
+import type { JobsPlanner } from "./jobs-planner.ts";
+import { type RenderedInstance, renderInstances } from "./render-instances.ts";
+import type { DeployVariables } from "./variables.ts";
+
+/** What a deploy's instances are to run, rendered; packages may have to be compiled still. */
+export interface PreparedJobs {
+  /** Each after what it is compiled with. */
+  readonly packages: readonly NeededPackage[];
+  readonly releases: readonly KnownRelease[];
+  /** What is no mistake, but perhaps not meant. */
+  readonly notes: readonly string[];
+  /** With what was compiled; without, a package that is not compiled yet counts as new. */
+  instanceJobs(compiled: ReadonlyMap<string, Built>): ReadonlyMap<InstanceUuid, InstanceJobs>;
+  /** Brings them to the agents. */
+  toRun(compiled: ReadonlyMap<string, Built>): JobsToRun;
+}
+
+type Built = { readonly build: number; readonly blobId: string; readonly digest: string };
+
+/** Whether a deployment runs anything, or did. */
+export const hasJobs = ({ manifest, instances }: PlanInput): boolean =>
+  manifest.groups.some(({ jobs }) => jobs.length > 0) ||
+  instances.some(({ spec }) => (spec?.jobs?.jobs.length ?? 0) > 0);
+
+export interface Given {
+  readonly releases: ReadonlyMap<string, KnownRelease>;
+  readonly only: (uuid: string, group: string) => boolean;
+  readonly planner: JobsPlanner;
+  readonly variables: Pick<DeployVariables, "late" | "lateOf">;
+}
+
+/** Links, properties and templates of all instances that stay. `only`: of these alone, where others do not matter. */
+export async function prepareJobs(
+  { desired }: Plan,
+  { manifest }: PlanInput,
+  { releases, planner, only, variables }: Given,
+  tools: OperationContext,
+  signal: AbortSignal,
+): Promise<PreparedJobs> {
+  const concerned = desired.filter(({ uuid, group }) => only(uuid, group));
+  const byUuid = new Map(concerned.map((one) => [one.uuid, one]));
+  const plannedJobs = planner.all;
+  const jobsOf = ({ uuid }: DesiredInstance): readonly PlannedJob[] => plannedJobs.instances.get(uuid) ?? [];
+  const rendered = await renderInstances(
+    concerned.map((one) => ({ uuid: one.uuid, group: one.group, jobs: jobsOf(one) })),
+    variables,
+    tools,
+    signal,
+  );
+  const exportedFrom = new Map(manifest.releases.map((one) => [one.name, one.exportedFrom]));
+  const needed = new NeededPackages();
+  const packages = new Map<InstanceUuid, readonly NeededPackage[]>();
+  for (const one of concerned) {
+    const stemcell = stemcellOf(one, manifest);
+    const its = jobsOf(one).flatMap(({ job, release }) => {
+      const from = releases.get(release.name);
+      const exported = suitedTo(exportedFrom.get(release.name) ?? [], stemcell);
+      return from === undefined ? [] : needed.ofJob(from, job, stemcell, exported);
+    });
+    packages.set(one.uuid, [...new Map(its.map((wanted) => [wanted.package.name, wanted])).values()]);
+  }
+  const instanceJobs: PreparedJobs["instanceJobs"] = (compiled) =>
+    new Map(
+      concerned.flatMap((one) => {
+        const found = rendered.get(one.uuid);
+        const jobs = jobsOf(one);
+        if (found === undefined || jobs.length === 0) return [];
+        return [[one.uuid, jobsAs(found, jobs, packages.get(one.uuid) ?? [], compiled)]];
+      }),
+    );
+  return {
+    packages: needed.inOrder,
+    releases: [...releases.values()],
+    notes: plannedJobs.notes,
+    instanceJobs,
+    toRun: (compiled) => bringJobs(instanceJobs(compiled), withLearned, tools),
+  };
+
+  /** Addresses that the cloud gives are known once the VM is there: its jobs are then told of them. */
+  async function withLearned(instance: InstanceRecord): Promise<RenderedInstance | undefined> {
+    const { uuid, group } = instance;
+    const vm = activeVm(instance);
+    const one = byUuid.get(uuid);
+    if (vm === undefined || one === undefined || !hasUnknownAddress(one)) return rendered.get(uuid);
+    const known = { ...one, networks: vm.networks };
+    const all = planner.again(
+      desired.map((other) => (other.uuid === uuid ? known : other)),
+      uuid,
+    );
+    const jobs = all.instances.get(uuid) ?? [];
+    return (await renderInstances([{ uuid, group, jobs }], variables, tools, signal)).get(uuid);
+  }
+}
+
+const hasUnknownAddress = ({ networks }: DesiredInstance): boolean =>
+  Object.values(networks).some(({ type, ip }) => type === "dynamic" && ip === undefined);
+
+function stemcellOf({ stemcell, group }: DesiredInstance, manifest: PlanInput["manifest"]): CompileStemcell {
+  const alias = manifest.groups.find(({ name }) => name === group)?.stemcell ?? "";
+  return { os: stemcell.operatingSystem, version: stemcell.version, alias };
+}
+
+function jobsAs(
+  rendered: RenderedInstance,
+  jobs: readonly PlannedJob[],
+  packages: readonly NeededPackage[],
+  compiled: ReadonlyMap<string, Built>,
+): InstanceJobs {
+  return {
+    jobs: jobs.map(({ job }) => ({ name: job.name, version: job.version, logs: job.job.logs })),
+    packages: packages.map((one): InstalledPackage => {
+      const built = compiled.get(keyText(one.key));
+      const { name, version } = one.package;
+      return built === undefined
+        ? { name, version, digest: "", blobId: "" }
+        : { name, version: `${version}.${built.build}`, digest: built.digest, blobId: built.blobId };
+    }),
+    configurationHash: rendered.configurationHash,
+    templateHashes: rendered.templateHashes,
+    files: rendered.files,
+  };
+}

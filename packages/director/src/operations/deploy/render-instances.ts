@@ -1,0 +1,96 @@
+import { createHash } from "node:crypto";
+import type { PlannedJob } from "@slipway/engine/jobs/model";
+import { type JobFailures, renderingReport } from "@slipway/engine/jobs/rendering-report";
+import type { InstanceUuid } from "@slipway/engine/model/names";
+import { type UnpackedJob, unpackStoredJob } from "@slipway/engine/releases/archive";
+import type { KnownJob } from "@slipway/engine/releases/model";
+import { RenderingFailed } from "@slipway/engine/templates/errors";
+import {
+  configurationHash,
+  type RenderedFile,
+  type RenderedJob,
+  renderJob,
+  templateHash,
+} from "@slipway/engine/templates/render-job";
+import { type RenderedArchive, renderedArchive } from "@slipway/engine/templates/rendered-archive";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { inFlight } from "../in-flight.ts";
+import type { OperationContext } from "../operation.ts";
+import { fillContext } from "./fill-context.ts";
+import { propertyChecker } from "./property-problems.ts";
+import type { DeployVariables } from "./variables.ts";
+
+/** Enough that no thread of the renderer waits. */
+const AT_ONCE = 16;
+
+/** All jobs of one instance, as they are sent, and what tells whether they changed. */
+export interface RenderedInstance {
+  readonly archive: RenderedArchive;
+  readonly configurationHash: string;
+  readonly templateHashes: Readonly<Record<string, string>>;
+  readonly files: Readonly<Record<string, string>>;
+}
+
+export interface InstanceToRender {
+  readonly uuid: InstanceUuid;
+  readonly group: string;
+  readonly jobs: readonly PlannedJob[];
+}
+
+/** Renders everything; all that fails is told at once, and nothing was changed by then. */
+export async function renderInstances(
+  instances: readonly InstanceToRender[],
+  variables: Pick<DeployVariables, "late" | "lateOf">,
+  tools: OperationContext,
+  signal: AbortSignal,
+): Promise<ReadonlyMap<InstanceUuid, RenderedInstance>> {
+  const rendered = new Map<InstanceUuid, RenderedInstance>();
+  const failures: JobFailures[] = [];
+  const unpacked = new Map<string, Promise<UnpackedJob>>();
+  const unpack = (job: KnownJob): Promise<UnpackedJob> => {
+    const made = unpacked.get(job.blobId) ?? unpackStoredJob(job, tools.blobs.pathOf(job.blobId));
+    unpacked.set(job.blobId, made);
+    return made;
+  };
+  const problemsOf = propertyChecker(tools);
+  await inFlight(instances, AT_ONCE, async ({ uuid, group, jobs }) => {
+    const made: RenderedJob[] = [];
+    for (const planned of jobs) {
+      const job = await unpack(planned.job);
+      const context = await fillContext(planned.context, variables);
+      const problems = await problemsOf(job, (context.properties ?? {}) as JsonObject);
+      if (problems.length > 0) {
+        failures.push({ group, job: planned.job.name, properties: problems });
+        continue;
+      }
+      const result = await renderJob(tools.renderer, "director", { job, context }, signal);
+      if (result.ok) made.push(withLinks(result.job, planned));
+      else failures.push({ group, job: planned.job.name, failures: result.failures });
+    }
+    if (made.length === jobs.length) rendered.set(uuid, await packed(made));
+  });
+  if (failures.length > 0) throw RenderingFailed({ report: renderingReport(failures) });
+  return rendered;
+}
+
+async function packed(jobs: readonly RenderedJob[]): Promise<RenderedInstance> {
+  return {
+    archive: await renderedArchive(jobs),
+    configurationHash: configurationHash(jobs),
+    templateHashes: Object.fromEntries(jobs.map((job) => [job.name, templateHash(job)])),
+    files: Object.fromEntries(
+      jobs.flatMap(({ name, monit, files }) =>
+        [{ path: "monit", content: monit }, ...files].map((file) => [`${name}/${file.path}`, hashOf(file)]),
+      ),
+    ),
+  };
+}
+
+const hashOf = ({ content }: RenderedFile): string => createHash("sha256").update(content).digest("hex");
+
+/** As upstream: the links a job provides, for programs on the VM. */
+function withLinks(job: RenderedJob, { provides }: PlannedJob): RenderedJob {
+  const sorted = [...provides].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0));
+  const text = `${JSON.stringify(sorted, null, 2)}\n`;
+  return { ...job, files: [...job.files, { path: ".bosh/links.json", content: Buffer.from(text) }] };
+}

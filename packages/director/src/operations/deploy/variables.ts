@@ -1,0 +1,175 @@
+import type { Within } from "@slipway/engine/documents/placeholders";
+import type { LinkConsumer } from "@slipway/engine/jobs/links/model";
+import { variableConsumers } from "@slipway/engine/jobs/links/of-variables";
+import type { ConfigServer } from "@slipway/engine/variables/config-server";
+import { definitionsOf } from "@slipway/engine/variables/definitions";
+import { UsedTooEarly, VariableMissing } from "@slipway/engine/variables/errors";
+import type { Scope } from "@slipway/engine/variables/names";
+import { earlyPlaces, isEarly, isEnv } from "@slipway/engine/variables/parts";
+import { type Documents, pinDocuments } from "@slipway/engine/variables/pin-documents";
+import {
+  findAll,
+  type Get,
+  refuseRelativeNames,
+  resolveVariables,
+  type Variable,
+} from "@slipway/engine/variables/resolve";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { Db } from "../../store/schema.ts";
+import {
+  deployedVariableSet,
+  ensureVariableSet,
+  pinVariable,
+  useVariableSet,
+} from "../../store/variable-sets.ts";
+import type { TaskContext } from "../../tasks/task.ts";
+import { FetchFailed } from "../../variables/errors.ts";
+import { configServerOf } from "../config-server-of.ts";
+import { NotVersioned } from "../errors.ts";
+import type { OperationContext } from "../operation.ts";
+import { generateAll, splitByLinks } from "./generate-variables.ts";
+
+/** A deploy's documents, as they are written. */
+export interface RawDocuments {
+  readonly manifest: unknown;
+  readonly cloudConfigs: readonly unknown[];
+  readonly runtimeConfigs: readonly unknown[];
+}
+
+export interface VariablesRequest {
+  readonly deployment: string;
+  /** `new`: a deploy takes the newest. `deployed`: what is done to what is deployed uses what it was deployed with. */
+  readonly versions: "new" | "deployed";
+  readonly dryRun: boolean;
+  /** Also of variables that wait for another stemcell. */
+  readonly forceLatest: boolean;
+  readonly stemcellsChanged: () => Promise<boolean>;
+}
+
+/** What all instances behind a link are called, by the variable that consumes it and for what. */
+export type NameOfLink = (variable: string, as: string) => string | undefined;
+
+/** The variables of one deploy. */
+export interface DeployVariables {
+  /** With the values of everything that must be known to plan. */
+  readonly documents: RawDocuments;
+  /** Who consumes links among them. */
+  readonly linkConsumers: readonly LinkConsumer[];
+  /** Some are generated once the links are known: before `pinned` and `late`. */
+  readonly waitsForLinks: boolean;
+  generateLinked(nameOf: NameOfLink): Promise<void>;
+  /** What only the CPI is to see, by pins. */
+  pinned(documents: Documents): Promise<Documents>;
+  /** Values for what is rendered: properties of jobs and links. They belong in no record. */
+  late<T extends JsonObject>(value: T): Promise<T>;
+  /** The same for what another deployment shares: with its own variables, in the versions it was last deployed with. */
+  lateOf<T extends JsonObject>(deployment: string, value: T): Promise<T>;
+  /** Who consumes a link later gets the versions of this deploy, whether its own jobs use them or not. */
+  share(properties: JsonObject): Promise<void>;
+  /** The deploy succeeded. */
+  deployed(db: Db): Promise<void>;
+}
+
+/** Generates what is defined, and resolves what is used. Run again by the same task, it gives the same versions. */
+export async function deploymentVariables(
+  request: VariablesRequest,
+  documents: RawDocuments,
+  task: TaskContext,
+  tools: OperationContext,
+): Promise<DeployVariables> {
+  const scope: Scope = { director: tools.settings.directorName, deployment: request.deployment };
+  const server = configServerOf(tools, task);
+  const before = await deployedVariableSet(tools.db, request.deployment);
+  const fresh = request.versions === "new";
+  const set =
+    fresh && !request.dryRun
+      ? await task.write((db) => ensureVariableSet(db, request.deployment, task.id))
+      : undefined;
+  const pins = new Map(fresh ? set?.entries : before?.entries);
+  const keep = async (name: string, id: string, type?: string): Promise<void> => {
+    pins.set(name, id);
+    if (set !== undefined) await task.write((db) => pinVariable(db, set.id, { name, id, type }));
+  };
+  const get = getter(server, { pins, keep, fresh, deployment: request.deployment, signal: task.signal });
+
+  const definitions = definitionsOf(documents, scope);
+  const generation = { request, scope, server, get, pins, keep, before, task };
+  const { now, later } = splitByLinks(definitions, scope);
+  const waiting = new Set(fresh ? later.map(({ name }) => name) : []);
+  if (fresh) await generateAll(now, generation);
+  refuseRelativeNames(documents.cloudConfigs, ([, ...place]) => isEarly("cloud")(place));
+  const resolved = await resolveVariables(documents, {
+    scope,
+    get: (name) => (waiting.has(name) ? Promise.resolve(UsedTooEarly({ name })) : get(name)),
+    within: earlyPlaces,
+    // What waits may be used there.
+    ...(waiting.size === 0 && { needed: withEnv }),
+  });
+  return {
+    documents: resolved as RawDocuments,
+    linkConsumers: variableConsumers(definitions),
+    waitsForLinks: waiting.size > 0,
+    generateLinked: (nameOf) => generateAll(later, { ...generation, nameOf }),
+    pinned: (parsed) => pinDocuments(parsed, { scope, get }),
+    late: async (value) => (await resolveVariables(value, { scope, get })) as typeof value,
+    share: async (properties) => {
+      if (fresh) await findAll(properties, { scope, get });
+    },
+    lateOf: othersVariables(server, task, tools),
+    deployed: async (db) => {
+      if (set !== undefined) await useVariableSet(db, set.id);
+    },
+  };
+}
+
+/** Each deployment is looked up once. */
+function othersVariables(
+  server: ConfigServer,
+  { signal }: TaskContext,
+  { db, settings }: OperationContext,
+): DeployVariables["lateOf"] {
+  const known = new Map<string, Promise<Get>>();
+  const getOf = async (deployment: string): Promise<Get> => {
+    const pins = (await deployedVariableSet(db, deployment))?.entries ?? new Map();
+    return getter(server, { pins, keep: () => Promise.resolve(), fresh: false, deployment, signal });
+  };
+  return async (deployment, value) => {
+    const get = known.get(deployment) ?? getOf(deployment);
+    known.set(deployment, get);
+    const scope: Scope = { director: settings.directorName, deployment };
+    return (await resolveVariables(value, { scope, get: await get })) as typeof value;
+  };
+}
+
+/** What is missing in the env of a group is told at once, too. */
+const withEnv: Within = (place) => earlyPlaces(place) || (place[0] === "manifest" && isEnv(place.slice(1)));
+
+interface Pinning {
+  readonly pins: ReadonlyMap<string, string>;
+  readonly keep: (name: string, id: string) => Promise<void>;
+  /** What is not pinned yet may be. */
+  readonly fresh: boolean;
+  readonly deployment: string;
+  readonly signal: AbortSignal;
+}
+
+/** Each version is asked for once. */
+function getter(server: ConfigServer, { pins, keep, fresh, deployment, signal }: Pinning): Get {
+  const known = new Map<string, Variable>();
+  return async (name) => {
+    const id = pins.get(name);
+    const before = id === undefined ? undefined : known.get(id);
+    if (before !== undefined) return before;
+    if (id === undefined && !fresh) return NotVersioned({ name, deployment });
+    try {
+      const found =
+        id === undefined ? await server.newest(name, signal) : await server.byId(id, name, signal);
+      if (id === undefined) await keep(name, found.id);
+      known.set(found.id, found);
+      return found;
+    } catch (error) {
+      if (VariableMissing.is(error) || FetchFailed.is(error)) return error;
+      throw error;
+    }
+  };
+}

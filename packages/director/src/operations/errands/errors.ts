@@ -1,0 +1,27 @@
+import { defineError } from "@slipway/kernel/errors";
+
+export const NoSuchErrand = defineError<{ name: string }>({
+  code: "DIO-072",
+  kind: "operator",
+  number: 70009,
+  status: 404,
+  message: (p) => `Errand '${p.name}' doesn't exist`,
+  next: "`bosh errands` lists them.",
+});
+
+export const NotAnErrand = defineError<{ group: string }>({
+  code: "DIO-073",
+  kind: "operator",
+  number: 510000,
+  message: (p) =>
+    `Instance group '${p.group}' is not an errand. To mark an instance group as an errand set its lifecycle to 'errand' in the deployment manifest.`,
+  next: "`bosh errands` lists what can be run.",
+});
+
+export const ErrandFilterUnusable = defineError<{ why: string }>({
+  code: "DIO-074",
+  kind: "operator",
+  number: 510000,
+  message: (p) => p.why,
+  next: "`bosh instances` lists instances; leave --instance out to run it on all of them.",
+});

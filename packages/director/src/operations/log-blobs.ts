@@ -1,0 +1,32 @@
+import { stat } from "node:fs/promises";
+import { blobId } from "@slipway/engine/blobs/blob-id";
+import type { BlobId } from "@slipway/engine/blobs/blobs";
+import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import { ifThere } from "@slipway/kernel/files";
+import type { Random } from "@slipway/kernel/random";
+
+/** Logs among the blobs are told by their names: nobody else knows of them, and they go by themselves. */
+const LOGS = "logs-";
+/** Of one instance, until it is packed with others. */
+const PART = "logs-part-";
+
+const DAY_MS = 86_400_000;
+/** As upstream. */
+const KEPT_MS = 10 * DAY_MS;
+const KEPT = 100;
+
+export const newLogs = (random: Random): BlobId => blobId(LOGS + random.uuid());
+export const newPart = (random: Random): BlobId => blobId(PART + random.uuid());
+
+/** Removes logs that are older than ten days, and all but the newest hundred. */
+export async function expireLogs(blobs: FileBlobs, now: number): Promise<void> {
+  const found: { readonly id: BlobId; readonly at: number }[] = [];
+  for (const id of await blobs.list()) {
+    const file = id.startsWith(LOGS) ? await ifThere(stat(blobs.pathOf(id))) : undefined;
+    if (file !== undefined) found.push({ id, at: file.mtimeMs });
+  }
+  const whole = found.filter(({ id }) => !id.startsWith(PART)).sort((a, b) => b.at - a.at);
+  const many = whole.slice(KEPT);
+  const old = found.filter(({ at }) => at < now - KEPT_MS);
+  for (const { id } of new Set([...many, ...old])) await blobs.remove(id);
+}

@@ -1,0 +1,69 @@
+import type { Agent } from "@slipway/engine/agents/agent";
+import { slug } from "@slipway/engine/model/names";
+import { activeVm, type InstanceRecord } from "@slipway/engine/model/records";
+import { messageTrail } from "@slipway/kernel/errors";
+import type { sshAnswer } from "@slipway/protocol/director/ssh";
+import { sshParams } from "@slipway/protocol/director/task-params";
+import type { Told } from "@slipway/protocol/schema/told";
+import type * as v from "valibot";
+import { loadInstances } from "../store/instances.ts";
+import { NothingMatched } from "./errors.ts";
+import { inFlight } from "./in-flight.ts";
+import { operation } from "./operation.ts";
+
+const AT_ONCE = 32;
+
+type Params = v.InferOutput<typeof sshParams>;
+type Answer = Omit<Told<typeof sshAnswer>, "gateway_user" | "gateway_host">;
+
+/** Users in the VMs that are named, for as long as somebody is in them. The result is one list. */
+export const ssh = operation(sshParams, async (params, task, tools) => {
+  const { deployment, group, instances } = params;
+  const found = (await loadInstances(tools.db, deployment)).filter((one) => fits(one, params));
+  if (found.length === 0)
+    throw NothingMatched({ deployment, filter: JSON.stringify({ job: group, ids: instances }) });
+  const answers = new Map<string, Answer>();
+  const user = params.command === "setup" ? params.user : params.user_regex;
+  await inFlight(found, AT_ONCE, async (instance) => {
+    const vm = activeVm(instance);
+    if (vm === undefined) return;
+    const name = slug(instance);
+    const agent = (tools.about?.(name).agents ?? tools.agents).agent(vm);
+    const event = {
+      action: `${params.command} ssh`,
+      objectType: "instance",
+      objectName: name,
+      deployment,
+      instance: name,
+      context: { user },
+    };
+    try {
+      const answer = await ask(agent, params, task.signal);
+      const { group: job, index, uuid: id } = instance;
+      answers.set(id, { command: params.command, status: "success", ...answer, job, index, id });
+    } catch (error) {
+      await task.audit({ ...event, error: messageTrail(error) });
+      throw error;
+    }
+    await task.audit(event);
+  });
+  task.result(found.flatMap(({ uuid }) => answers.get(uuid) ?? []));
+  return "";
+});
+
+/** By id or by index, within the group if one is named; only VMs can be entered. */
+function fits(instance: InstanceRecord, { group, instances }: Params): boolean {
+  if (activeVm(instance) === undefined || (group !== undefined && instance.group !== group)) return false;
+  return (
+    instances.length === 0 || instances.some((one) => [instance.uuid, `${instance.index}`].includes(one))
+  );
+}
+
+async function ask(agent: Agent, params: Params, signal: AbortSignal) {
+  if (params.command === "cleanup") {
+    await agent.sshCleanup(params.user_regex, { signal });
+    return {};
+  }
+  const { ip, hostPublicKey, port } = await agent.sshSetup(params.user, params.public_key, { signal });
+  return { ip, host_public_key: hostPublicKey, ...(port === undefined ? {} : { port }) };
+}

@@ -1,0 +1,39 @@
+import type { Agents } from "@slipway/engine/agents/agent";
+import { makeAgents } from "@slipway/engine/agents/agents";
+import type { AgentSecret } from "@slipway/engine/agents/credentials";
+import type { Authority } from "@slipway/engine/pki/authority";
+import type { Clock } from "@slipway/kernel/clock";
+import type { Random } from "@slipway/kernel/random";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
+import { NatsIncomplete } from "../nats/errors.ts";
+import type { Db } from "../store/schema.ts";
+
+export interface OpenAgentsOptions {
+  readonly config: DirectorConfig;
+  readonly stateDir: string;
+  readonly directorUuid: string;
+  readonly authority: Authority;
+  readonly secret: AgentSecret;
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: (line: string) => void;
+  readonly onError: (error: unknown) => void;
+  readonly atClose: (close: () => Promise<void> | void) => void;
+}
+
+const VM_AGENT_PORT = 6868;
+
+/** The ways to agents that the configuration has: HTTPS always, NATS when it is named. */
+export async function openAgents(options: OpenAgentsOptions): Promise<Agents> {
+  const { config, log, atClose } = options;
+  const transport = config.agent?.transport ?? "https";
+  if (transport === "nats" && config.nats === undefined)
+    throw NatsIncomplete({ why: "agent.transport is nats, and `nats` names no server" });
+  const nats =
+    config.nats && (await (await import("../nats/open.ts")).openNats({ ...options, config: config.nats }));
+  const port = config.agent?.port ?? VM_AGENT_PORT;
+  const agents = makeAgents({ ...options, port, warn: log, nats, transport });
+  atClose(() => agents.close());
+  return agents;
+}

@@ -1,0 +1,91 @@
+import { sql } from "kysely";
+import type { Db } from "./schema.ts";
+
+/** Which version of which variable a deploy uses. */
+export interface VariableSet {
+  readonly id: number;
+  /** Ids by name. */
+  readonly entries: ReadonlyMap<string, string>;
+}
+
+/** That of one deploy, made if it is the first time its task runs. */
+export async function ensureVariableSet(db: Db, deployment: string, taskId: number): Promise<VariableSet> {
+  await sql`insert into variable_sets (deployment_id, task_id)
+    select id, ${taskId} from deployments where name = ${deployment}
+    on conflict (deployment_id, task_id) do nothing`.execute(db);
+  const { id } = await db
+    .selectFrom("variable_sets as s")
+    .innerJoin("deployments as d", "d.id", "s.deployment_id")
+    .select("s.id")
+    .where("d.name", "=", deployment)
+    .where("s.task_id", "=", taskId)
+    .executeTakeFirstOrThrow();
+  return { id, entries: await entriesOf(db, id) };
+}
+
+/** Of the last deploy that succeeded. */
+export async function deployedVariableSet(db: Db, deployment: string): Promise<VariableSet | undefined> {
+  const row = await db
+    .selectFrom("variable_sets as s")
+    .innerJoin("deployments as d", "d.id", "s.deployment_id")
+    .select("s.id")
+    .where("d.name", "=", deployment)
+    .where("s.deployed", "=", true)
+    .orderBy("s.id", "desc")
+    .limit(1)
+    .executeTakeFirst();
+  return row && { id: row.id, entries: await entriesOf(db, row.id) };
+}
+
+async function entriesOf(db: Db, id: number): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom("variable_set_entries")
+    .select(["name", "variable_id"])
+    .where("set_id", "=", id)
+    .execute();
+  return new Map(rows.map(({ name, variable_id }) => [name, variable_id]));
+}
+
+/** What is pinned stays pinned. `type`: where the deploy defines it. */
+export async function pinVariable(
+  db: Db,
+  set: number,
+  entry: { readonly name: string; readonly id: string; readonly type?: string | undefined },
+): Promise<void> {
+  await db
+    .insertInto("variable_set_entries")
+    .values({ set_id: set, name: entry.name, type: entry.type ?? null, variable_id: entry.id })
+    .onConflict((on) => on.doNothing())
+    .execute();
+}
+
+/** The deploy succeeded: its instances have these versions, and sets that no instance has any more go. */
+export async function useVariableSet(db: Db, set: number): Promise<void> {
+  await sql`update variable_sets set deployed = true where id = ${set}`.execute(db);
+  await sql`update instances i set variable_set_id = ${set} from variable_sets s
+    where s.id = ${set} and i.deployment_id = s.deployment_id and not i.ignore`.execute(db);
+  await sql`delete from variable_sets old using variable_sets s
+    where s.id = ${set} and old.deployment_id = s.deployment_id and old.id <> s.id
+      and not exists (select 1 from instances i where i.variable_set_id = old.id)`.execute(db);
+}
+
+export interface DeploymentVariable {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Every version that a deployment uses, by name. `type`: only those it defines with this type. */
+export async function deploymentVariables(
+  db: Db,
+  deployment: string,
+  type: string | undefined,
+): Promise<readonly DeploymentVariable[]> {
+  const { rows } = await sql<DeploymentVariable>`
+    select distinct e.name, e.variable_id as id
+    from variable_set_entries e
+      join variable_sets s on s.id = e.set_id join deployments d on d.id = s.deployment_id
+      left join variables v on v.id = e.variable_id
+    where d.name = ${deployment} and ${type === undefined ? sql`true` : sql`coalesce(e.type, v.type) = ${type}`}
+    order by 1, 2`.execute(db);
+  return rows;
+}

@@ -1,0 +1,28 @@
+import { messageTrail, SlipwayError } from "@slipway/kernel/errors";
+import { DiskFull, StoreFull, StoreLost } from "../store/errors.ts";
+import { causes, oneLine } from "./failure.ts";
+
+/** How much space there is for what tasks write. */
+export interface Space {
+  /** Says so when there is too little to begin anything; undefined while there is enough. */
+  shortage(): string | undefined;
+  /** The same of the time since a moment of the monotonic clock, even when it has passed. */
+  shortageSince(moment: number): string | undefined;
+}
+
+/**
+ * What keeps a task from going on and passes by itself, in words: the store is gone for a while, or there is no space.
+ * Undefined: the error is the task's own, and ends it. `begun` is the moment the run began: what a shortage has broken
+ * often comes to light when somebody has made room already.
+ */
+export function setbackIn(error: unknown, space: Space | undefined, begun: number): string | undefined {
+  const chain = causes(error);
+  const store = chain.find((one): one is SlipwayError => StoreLost.is(one) || StoreFull.is(one));
+  if (store !== undefined) return oneLine(messageTrail(store));
+  // A disk that is full elsewhere, such as one of a VM, is for the operator. Without space here, whatever else goes
+  // wrong may come of it: a log that could have said so is full, too.
+  const mistake = chain.some(
+    (one) => one instanceof SlipwayError && one.kind === "operator" && !DiskFull.is(one),
+  );
+  return mistake ? undefined : space?.shortageSince(begun);
+}
