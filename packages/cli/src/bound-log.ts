@@ -3,7 +3,7 @@ import { ifThere } from "@slipway/kernel/files";
 
 const LARGEST = 8 << 20;
 
-/** A long one makes room for the next; the one before that is let go. */
+/** A long log is set aside, and replaces the one that was set aside before. */
 export async function boundLog(path: string): Promise<void> {
   const found = await ifThere(stat(path));
   if (found !== undefined && found.size > LARGEST) await ifThere(rename(path, `${path}.1`));

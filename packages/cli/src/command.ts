@@ -4,7 +4,11 @@ import type { Tools } from "./tools.ts";
 export interface Argument {
   readonly name: string;
   readonly about: string;
+  /** What shells offer for it: from what the Director had when it was last asked. */
+  readonly completes?: Completes;
 }
+
+export type Completes = "deployment" | "instance" | "task" | "stemcell";
 
 /** An option in upstream's spelling: `-o, --ops-file <path>`; without `<...>` it is a switch. */
 export interface Option {
@@ -12,10 +16,17 @@ export interface Option {
   readonly about: string;
   /** May be given several times; all of them are kept, in order. */
   readonly repeats?: boolean;
+  readonly completes?: Completes;
 }
 
 /** Where `slipway help` lists it. */
-export type Topic = "this machine" | "deployments" | "configuration" | "inspect" | "documents";
+export type Topic =
+  | "this machine"
+  | "deployments"
+  | "configuration"
+  | "release authors"
+  | "inspect"
+  | "documents";
 
 /** One command. The table of all is `commands.ts`; help and shell completion are made from it. */
 export interface Command {
@@ -25,6 +36,8 @@ export interface Command {
   readonly topic: Topic;
   readonly arguments?: readonly Argument[];
   readonly options?: readonly Option[];
+  /** What is typed, and what it is for; shown by `--help`. */
+  readonly examples?: readonly (readonly [typed: string, about: string])[];
   /** Resolves to the exit code. What it throws is printed once, and the exit code is 1. */
   run(given: Given, tools: Tools): Promise<number>;
 }

@@ -1,18 +1,29 @@
 import type { Command } from "./command.ts";
+import { addBlob } from "./commands/add-blob.ts";
 import { aliasEnv } from "./commands/alias-env.ts";
 import { attachDisk } from "./commands/attach-disk.ts";
+import { blobs } from "./commands/blobs.ts";
 import { cancelTask } from "./commands/cancel-task.ts";
+import { cleanUp } from "./commands/clean-up.ts";
 import { cloudCheck } from "./commands/cloud-check.ts";
 import { cloudConfig } from "./commands/cloud-config.ts";
 import { completion } from "./commands/completion.ts";
 import { config } from "./commands/config.ts";
 import { configs } from "./commands/configs.ts";
+import { cpiConfig } from "./commands/cpi-config.ts";
+import { cpiInit } from "./commands/cpi-init.ts";
 import { createEnv } from "./commands/create-env.ts";
+import { createRelease } from "./commands/create-release.ts";
+import { curl } from "./commands/curl.ts";
 import { deleteConfig } from "./commands/delete-config.ts";
 import { deleteDeployment } from "./commands/delete-deployment.ts";
 import { deleteDisk } from "./commands/delete-disk.ts";
 import { deleteEnv } from "./commands/delete-env.ts";
+import { deleteRelease } from "./commands/delete-release.ts";
+import { deleteSnapshot } from "./commands/delete-snapshot.ts";
+import { deleteSnapshots } from "./commands/delete-snapshots.ts";
 import { deleteStemcell } from "./commands/delete-stemcell.ts";
+import { deleteVm } from "./commands/delete-vm.ts";
 import { demo } from "./commands/demo.ts";
 import { deploy } from "./commands/deploy.ts";
 import { deployment } from "./commands/deployment.ts";
@@ -22,20 +33,41 @@ import { disks } from "./commands/disks.ts";
 import { down } from "./commands/down.ts";
 import { env } from "./commands/env.ts";
 import { environments } from "./commands/environments.ts";
+import { errands } from "./commands/errands.ts";
 import { event } from "./commands/event.ts";
 import { events } from "./commands/events.ts";
 import { explain } from "./commands/explain.ts";
+import { exportRelease } from "./commands/export-release.ts";
+import { finalizeRelease } from "./commands/finalize-release.ts";
+import { generateJob } from "./commands/generate-job.ts";
+import { generatePackage } from "./commands/generate-package.ts";
+import { health } from "./commands/health.ts";
 import { ignore } from "./commands/ignore.ts";
+import { initRelease } from "./commands/init-release.ts";
+import { inspectLocalRelease } from "./commands/inspect-local-release.ts";
+import { inspectRelease } from "./commands/inspect-release.ts";
 import { instances } from "./commands/instances.ts";
 import { interpolate } from "./commands/interpolate.ts";
 import { locks } from "./commands/locks.ts";
 import { logIn } from "./commands/log-in.ts";
 import { logOut } from "./commands/log-out.ts";
+import { logs } from "./commands/logs.ts";
 import { manifest } from "./commands/manifest.ts";
 import { matrix } from "./commands/matrix.ts";
+import { networks } from "./commands/networks.ts";
 import { orphanDisk } from "./commands/orphan-disk.ts";
+import { orphanedVms } from "./commands/orphaned-vms.ts";
 import { recreate } from "./commands/recreate.ts";
+import { sha1ifyRelease, sha2ifyRelease } from "./commands/redigest-release.ts";
+import { releases } from "./commands/releases.ts";
+import { removeBlob } from "./commands/remove-blob.ts";
+import { resetRelease } from "./commands/reset-release.ts";
 import { restart } from "./commands/restart.ts";
+import { runErrand } from "./commands/run-errand.ts";
+import { runtimeConfig } from "./commands/runtime-config.ts";
+import { scp } from "./commands/scp.ts";
+import { snapshots } from "./commands/snapshots.ts";
+import { ssh } from "./commands/ssh.ts";
 import { start } from "./commands/start.ts";
 import { startEnv } from "./commands/start-env.ts";
 import { status } from "./commands/status.ts";
@@ -46,6 +78,8 @@ import { stemcells } from "./commands/stemcells.ts";
 import { stop } from "./commands/stop.ts";
 import { stopEnv } from "./commands/stop-env.ts";
 import { strays } from "./commands/strays.ts";
+import { syncBlobs } from "./commands/sync-blobs.ts";
+import { takeSnapshot } from "./commands/take-snapshot.ts";
 import { task } from "./commands/task.ts";
 import { tasks } from "./commands/tasks.ts";
 import { unignore } from "./commands/unignore.ts";
@@ -53,8 +87,13 @@ import { up } from "./commands/up.ts";
 import { updateCloudConfig } from "./commands/update-cloud-config.ts";
 import { updateConfig } from "./commands/update-config.ts";
 import { updateCpiConfig } from "./commands/update-cpi-config.ts";
+import { updateResurrection } from "./commands/update-resurrection.ts";
 import { updateRuntimeConfig } from "./commands/update-runtime-config.ts";
+import { uploadBlobs } from "./commands/upload-blobs.ts";
+import { uploadRelease } from "./commands/upload-release.ts";
 import { uploadStemcell } from "./commands/upload-stemcell.ts";
+import { variables } from "./commands/variables.ts";
+import { vendorPackage } from "./commands/vendor-package.ts";
 import { vms } from "./commands/vms.ts";
 
 /** Every command. Help and shell completion are made from this table. */
@@ -71,15 +110,26 @@ export const COMMANDS: readonly Command[] = [
   deployments,
   deployment,
   manifest,
+  variables,
   instances,
   vms,
+  logs,
+  ssh,
+  scp,
+  errands,
+  runErrand,
   start,
   stop,
   restart,
   recreate,
   ignore,
   unignore,
+  snapshots,
+  takeSnapshot,
+  deleteSnapshot,
+  deleteSnapshots,
   cloudCheck,
+  updateResurrection,
   deleteDeployment,
   configs,
   config,
@@ -88,7 +138,9 @@ export const COMMANDS: readonly Command[] = [
   deleteConfig,
   cloudConfig,
   updateCloudConfig,
+  runtimeConfig,
   updateRuntimeConfig,
+  cpiConfig,
   updateCpiConfig,
   stemcells,
   uploadStemcell,
@@ -96,10 +148,32 @@ export const COMMANDS: readonly Command[] = [
   stemcellBuild,
   stemcellInspect,
   stemcellRepack,
+  releases,
+  uploadRelease,
+  inspectRelease,
+  exportRelease,
+  deleteRelease,
+  cleanUp,
   disks,
   attachDisk,
   orphanDisk,
   deleteDisk,
+  deleteVm,
+  initRelease,
+  generateJob,
+  generatePackage,
+  addBlob,
+  removeBlob,
+  blobs,
+  uploadBlobs,
+  syncBlobs,
+  vendorPackage,
+  createRelease,
+  finalizeRelease,
+  inspectLocalRelease,
+  sha1ifyRelease,
+  sha2ifyRelease,
+  resetRelease,
   env,
   environments,
   aliasEnv,
@@ -110,10 +184,15 @@ export const COMMANDS: readonly Command[] = [
   cancelTask,
   events,
   event,
+  health,
   locks,
+  orphanedVms,
+  networks,
   strays,
   explain,
+  curl,
   matrix,
   interpolate,
+  cpiInit,
   completion(() => COMMANDS),
 ];

@@ -46,10 +46,10 @@ describe("the program", () => {
     expect(JSON.parse((await run("environments", "--json")).out)).toMatchObject({ Lines: ["Succeeded"] });
   });
 
-  it("tells an error once, with its next step, and ends with 1", async () => {
+  it("tells a refusal once, without a next step that says nothing, and ends with 1", async () => {
     const { code, out, err } = await run("-d", "nope", "manifest");
     expect([code, out]).toEqual([1, ""]);
-    expect(err).toMatch(/^CLI-024 the Director refused GET \/deployments\/nope: .*\n {2}next: .*\n$/);
+    expect(err).toMatch(/^CLI-024 the Director refused GET \/deployments\/nope: .*\n$/);
   });
 
   it("ends with 2 when it was called wrongly, and JSON stays JSON", async () => {
@@ -195,6 +195,53 @@ describe("our own listings", () => {
     ]);
     expect((await run("strays")).out).toBe(
       "1\tvm\tlocal\tr\tVM of db/1\tkilled\tSat Nov 15 19:00:00 UTC 2025\t\n",
+    );
+  });
+
+  it("show how the instances are, and what is being done", async () => {
+    const instance = {
+      deployment: "shop",
+      instance_group: "web",
+      index: 0,
+      id: "6f1c",
+      state: "started",
+      health: "healthy",
+      since: null,
+      problems: [],
+      action: null,
+      last_contact: "2026-01-31T12:00:00Z",
+    };
+    const gone = {
+      ...instance,
+      id: "91aa",
+      health: "no_vm",
+      since: "2026-01-31T11:59:00Z",
+      problems: ["it has no VM"],
+      action: "task 7 replaces its VM",
+      last_contact: null,
+    };
+    const found = { enabled: true, at: "2026-01-31T12:00:00Z", resurrection: { enabled: true, held: null } };
+    lab.json("GET /health", { ...found, instances: [instance, gone] });
+    const well = ["shop", "web/6f1c", "healthy", "-", "-", "-", "Sat Jan 31 12:00:00 UTC 2026"];
+    const since = "Sat Jan 31 11:59:00 UTC 2026";
+    const bad = ["shop", "web/91aa", "no vm", since, "it has no VM", "task 7 replaces its VM", "-"];
+    const cells = ({ out }: { readonly out: string }) =>
+      out.split("\n").map((line) =>
+        line
+          .split("\t")
+          .map((cell) => cell.trim())
+          .slice(0, -1),
+      );
+    const all = await run("health");
+    expect({ ...all, out: cells(all) }).toEqual({ code: 0, err: "", out: [well, bad, []] });
+    expect(cells(await run("health", "--failing"))).toEqual([bad, []]);
+    lab.json("GET /health?deployment=shop", {
+      ...found,
+      resurrection: { enabled: true, held: "6 of all 12 agents are silent" },
+      instances: [],
+    });
+    expect((await run("-d", "shop", "health")).err).toContain(
+      "VMs are not replaced: 6 of all 12 agents are silent.",
     );
   });
 

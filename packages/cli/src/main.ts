@@ -1,10 +1,11 @@
 import type { ReadStream } from "node:tty";
-import { errorText, toError } from "@slipway/kernel/errors";
+import { errorText, SlipwayError, toError } from "@slipway/kernel/errors";
 import type { Command } from "./command.ts";
-import { BadUsage, NoSuchCommand } from "./parse/errors.ts";
+import { BadArgument } from "./parse/errors.ts";
 import type { Globals } from "./parse/globals.ts";
 import { bareGlobals, type Parsed, parse } from "./parse/parse.ts";
 import { toolsFor, type World } from "./session/tools.ts";
+import { asTyped } from "./ui/as-typed.ts";
 import { Interrupted } from "./ui/errors.ts";
 import { type Output, Terminal } from "./ui/terminal.ts";
 
@@ -29,7 +30,7 @@ export async function main(commands: readonly Command[], around: Surroundings): 
     parsed = parse(argv, commands, version, { env, columns, write: (text) => void out.write(text) });
   } catch (error) {
     const ui = uiFor(around, bareGlobals(argv, env));
-    ui.failure(errorText(toError(error)), MISUSED);
+    ui.failure(inWordsOf(around, undefined, error), MISUSED);
     ui.close();
     return MISUSED;
   }
@@ -44,7 +45,7 @@ export async function main(commands: readonly Command[], around: Surroundings): 
     if (code === 0 && command.topic !== "this machine") ui.aside("Succeeded");
   } catch (error) {
     code = codeOf(error, around.stop);
-    if (code !== INTERRUPTED) ui.failure(errorText(toError(error)), code);
+    if (code !== INTERRUPTED) ui.failure(inWordsOf(around, command, error), code);
   } finally {
     close();
   }
@@ -54,7 +55,17 @@ export async function main(commands: readonly Command[], around: Surroundings): 
 
 function codeOf(error: unknown, stop: AbortSignal): number {
   if (error instanceof Interrupted || stop.aborted) return INTERRUPTED;
-  return BadUsage.is(error) || NoSuchCommand.is(error) ? MISUSED : FAILED;
+  return error instanceof SlipwayError && error.typed ? MISUSED : FAILED;
+}
+
+/** What failed and what to type next, in the words of the one who typed. */
+function inWordsOf({ programs, env }: Surroundings, command: Command | undefined, error: unknown): string {
+  const text = errorText(toError(error));
+  const whole =
+    command !== undefined && BadArgument.is(error)
+      ? `${text}\n  next: \`slipway ${command.name} --help\` shows what it takes.`
+      : text;
+  return asTyped(whole, { self: programs.self, env, command: command?.name });
 }
 
 function uiFor({ out, err, input, stop, env }: Surroundings, globals: Globals): Terminal {

@@ -4,13 +4,19 @@ import type { DirectorApi } from "./api/director-api.ts";
 import type { Home } from "./home/home.ts";
 import type { Ui } from "./ui/ui.ts";
 
-/** Executables that stand beside `slipway` and are started as processes of their own. */
+/** What stands beside `slipway`: executables that are started as processes of their own, and what the demo deploys. */
 export interface Programs {
   /** This program: `[process.execPath, ".../slipway.cjs"]`. */
   readonly self: readonly string[];
   /** The agent's bundle. */
   readonly agent: string;
   readonly registry: string;
+  /** The program of the threads that render templates. */
+  readonly renderer: string;
+  /** The release of the demo, and a manifest for it. */
+  readonly demo: { readonly release: string; readonly manifest: string };
+  /** The Ruby they run; default: the one that is installed with them. */
+  readonly ruby?: string | undefined;
 }
 
 /** What every command works with. */

@@ -4,7 +4,7 @@ import { info as infoEntry } from "@slipway/protocol/director/info";
 import { type OutputType, task as taskEntry } from "@slipway/protocol/director/task";
 import { check, matches } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
-import type { ApiRequest, DirectorApi, FollowOptions, TaskOutcome } from "./director-api.ts";
+import type { ApiRequest, DirectorApi, FollowOptions, RawReply, TaskOutcome } from "./director-api.ts";
 import { OddAnswer, UaaWanted, Unauthorized } from "./errors.ts";
 import { followTask, type Teller } from "./follow.ts";
 import { refusedBy } from "./refusal.ts";
@@ -71,6 +71,21 @@ export class Client implements DirectorApi {
     return reply.body.toString("utf8");
   }
 
+  async raw(request: ApiRequest & { readonly headers: Record<string, string> }): Promise<RawReply> {
+    const reply = await this.#send(request, request.headers);
+    if (![...ACCEPTED, 302, 303].includes(reply.status)) throw await this.#refusal(request, reply);
+    return { status: reply.status, headers: reply.headers, text: reply.body.toString("utf8") };
+  }
+
+  async download<T>(
+    request: ApiRequest,
+    take: (content: AsyncIterable<Uint8Array>) => Promise<T>,
+  ): Promise<T> {
+    const got = await this.#wire.download({ ...request, path: requestPath(request), headers: {} }, take);
+    if ("refused" in got) throw await this.#refusal(request, got.refused);
+    return got.taken;
+  }
+
   async begin(request: ApiRequest): Promise<number> {
     const reply = await this.#send(request);
     if (reply.status !== 302 && reply.status !== 303) {
@@ -128,9 +143,10 @@ export class Client implements DirectorApi {
   }
 
   #send(request: ApiRequest, headers: Record<string, string> = {}, patience?: Patience): Promise<Reply> {
-    const { method, body, contentType } = request;
+    const { method, body, contentType, last } = request;
     const sent: Sent = {
       method,
+      last,
       path: requestPath(request),
       // Writes without a body still say that it is empty, as upstream does.
       body: body ?? (method === "GET" || method === "DELETE" ? undefined : ""),

@@ -10,6 +10,14 @@ export interface ApiRequest {
   readonly query?: Readonly<Record<string, string | undefined>>;
   readonly body?: string | ReadStream | undefined;
   readonly contentType?: string | undefined;
+  /** Sent also after Ctrl-C: what puts things in order again. */
+  readonly last?: boolean | undefined;
+}
+
+export interface RawReply {
+  readonly status: number;
+  readonly headers: readonly (readonly [name: string, value: string])[];
+  readonly text: string;
 }
 
 export interface TaskOutcome {
@@ -28,6 +36,10 @@ export interface DirectorApi {
   json<const S extends v.GenericSchema>(request: ApiRequest, schema: S): Promise<v.InferOutput<S>>;
   /** As it is. */
   text(request: ApiRequest): Promise<string>;
+  /** Any request with headers of one's own, and all of the answer. A refusal is `DirectorRefused` as well. */
+  raw(request: ApiRequest & { readonly headers: Readonly<Record<string, string>> }): Promise<RawReply>;
+  /** A document of any size, as it comes, to who takes it. */
+  download<T>(request: ApiRequest, take: (content: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T>;
   /** Starts a task: its number. */
   begin(request: ApiRequest): Promise<number>;
   /**

@@ -36,12 +36,13 @@ export const DirectorRefused = defineError<{
   status: number;
   directorCode: number | undefined;
   description: string;
+  advice: string;
 }>({
   code: "CLI-024",
   kind: "operator",
   message: (p) =>
     `the Director refused ${p.what}: ${p.description} (${p.directorCode === undefined ? "" : `code ${p.directorCode}, `}status ${p.status})`,
-  next: "Correct what its message names and run the command again.",
+  next: "{advice}",
 });
 
 export const OddAnswer = defineError<{ what: string; why: string }>({

@@ -1,6 +1,7 @@
 import type { TaskEvent } from "@slipway/protocol/director/task-event";
 import { printable } from "../ui/text.ts";
 import { dateText, durationText } from "../ui/time-text.ts";
+import { ADVICE } from "./task-failure.ts";
 
 /**
  * Makes of event lines what upstream prints. A step's line stays open, so that its duration or failure can be added
@@ -13,6 +14,7 @@ export class EventLog {
   #first: number | undefined;
   #last: number | undefined;
   #error: string | undefined;
+  readonly #failures: string[] = [];
 
   constructor(task: number) {
     this.#task = task;
@@ -27,7 +29,9 @@ export class EventLog {
     this.#last = time;
     if (event.error) {
       this.#error = words(event.error.message);
-      return this.#other(time, `Error: ${this.#error}`);
+      const why = withoutAdvice(this.#error);
+      // A step has said it above: nobody should have to compare the two.
+      return this.#failures.some((one) => one === why) ? [] : this.#other(time, `Error: ${why}`);
     }
     if (event.type === "deprecation") return this.#other(time, `Deprecation: ${words(event.message)}`);
     if (event.type === "warning") return this.#other(time, `Warning: ${words(event.message)}`);
@@ -73,7 +77,9 @@ export class EventLog {
     if (state === "finished") return line;
     // Upstream's: below the bar.
     const indent = " ".repeat(this.#prefix(time).length - "\n| ".length);
-    return [...line, `\n${indent}L Error: ${words(data?.error)}`];
+    const why = withoutAdvice(words(data?.error));
+    this.#failures.push(why);
+    return [...line, `\n${indent}L Error: ${why}`];
   }
 
   #other(time: number, text: string): readonly string[] {
@@ -85,6 +91,9 @@ export class EventLog {
     return `\nTask ${this.#task} | ${new Date(time * 1000).toISOString().slice(11, 19)} | `;
   }
 }
+
+/** What to do next stands below everything, once. */
+const withoutAdvice = (text: string): string => text.split(ADVICE)[0] ?? "";
 
 const words = (text: string | null | undefined): string => printable(String(text ?? ""));
 

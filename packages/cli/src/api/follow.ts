@@ -46,7 +46,7 @@ export async function followTask(
   try {
     const outcome = await readOn(task, raw?.type ?? "event", tools, onBytes);
     tell.end(outcome);
-    if (outcome.state !== "done") throw failureOf(outcome, tell.error());
+    if (outcome.state !== "done") throw failureOf(outcome, tell.error(), tell.printed);
     return outcome;
   } catch (error) {
     if (tools.stop.aborted) tell.left();
@@ -98,6 +98,7 @@ function tellerOf(task: number, { quiet = false, onEvent, raw }: FollowOptions, 
     end: ({ state }: TaskOutcome) => {
       if (!silent) teller.taskEnds(task, state, log.summary());
     },
+    printed: !silent,
     error: () => log.error,
     left: () =>
       teller.note(

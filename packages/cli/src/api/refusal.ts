@@ -1,5 +1,6 @@
 import type { SlipwayError } from "@slipway/kernel/errors";
 import { DirectorRefused } from "./errors.ts";
+import { ADVICE } from "./task-failure.ts";
 
 /** What a Director says when it refuses. */
 export interface Refusal {
@@ -14,7 +15,9 @@ const refusals = new WeakMap<Error, Refusal>();
 
 export function refusedBy(what: string, status: number, body: string): SlipwayError {
   const refusal = { status, body, ...said(body) };
-  const error = DirectorRefused({ what, ...refusal });
+  // What to do stands in its own line, and nothing where the Director does not say it.
+  const [description = "", ...advice] = refusal.description.split(ADVICE);
+  const error = DirectorRefused({ what, ...refusal, description, advice: advice.join(" ") });
   refusals.set(error, refusal);
   return error;
 }

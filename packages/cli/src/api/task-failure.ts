@@ -2,10 +2,21 @@ import type { SlipwayError } from "@slipway/kernel/errors";
 import type { TaskOutcome } from "./director-api.ts";
 import { TaskFailed } from "./errors.ts";
 
-/** A task's failure. Its result is cut short; its last event says all, and often what to do. */
-export function failureOf({ id, state, result }: TaskOutcome, told: string | undefined): SlipwayError {
+/** What comes before advice in a message of ours. */
+export const ADVICE = /[.;] next: /i;
+
+/**
+ * A task's failure. Its result is cut short; its last event says all, and often what to do. `printed`: the reader has
+ * seen why, among the events.
+ */
+export function failureOf(
+  { id, state, result }: TaskOutcome,
+  told: string | undefined,
+  printed: boolean,
+): SlipwayError {
   const text = told !== undefined && told.length > result.length ? told : result;
-  const [why = "", ...steps] = text.split(/[.;] next: /i);
+  const [reason = "", ...steps] = text.split(ADVICE);
+  const why = printed && told !== undefined ? "" : reason;
   const advice = steps.reverse().map((step) => `${sentence(step)}\n        `);
   return TaskFailed({ id, state, why, advice: advice.join("") });
 }

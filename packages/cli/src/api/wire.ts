@@ -2,7 +2,7 @@ import type { ReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import type { Clock } from "@slipway/kernel/clock";
 import { systemCode } from "@slipway/kernel/errors";
-import { basicAuth, HttpClient } from "@slipway/kernel/http/client";
+import { basicAuth, HttpClient, type HttpReply, HttpTrouble } from "@slipway/kernel/http/client";
 import { Interrupted } from "../ui/errors.ts";
 import { transportError, wasCertificate } from "./trouble.ts";
 
@@ -24,6 +24,8 @@ export interface Sent {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string | ReadStream | undefined;
+  /** Sent also after Ctrl-C. */
+  readonly last?: boolean | undefined;
 }
 
 /** For reads that can wait until a Director is back. */
@@ -37,6 +39,7 @@ export interface Patience {
 export interface Reply {
   readonly status: number;
   readonly location: string | undefined;
+  readonly headers: readonly (readonly [name: string, value: string])[];
   readonly body: Buffer;
 }
 
@@ -64,7 +67,8 @@ export class Wire {
    * only where the request cannot have arrived. A write that was sent twice could be two tasks.
    */
   async send(sent: Sent, patience?: Patience): Promise<Reply> {
-    const { clock, stop, url, attempts: most = ATTEMPTS } = this.#options;
+    const { clock, url, attempts: most = ATTEMPTS } = this.#options;
+    const stop = this.#stopOf(sent);
     const reading = sent.method === "GET";
     const attempts = typeof sent.body === "object" ? 1 : most;
     let until: number | undefined;
@@ -79,7 +83,7 @@ export class Wire {
         const reply = await this.#once(sent);
         if (!(reading && [502, 503, 504].includes(reply.status) && more())) return reply;
       } catch (error) {
-        if (stop.aborted) throw new Interrupted();
+        if (stop?.aborted) throw new Interrupted();
         const again = !wasCertificate(error) && (reading || neverArrived(error));
         if (!again || !more()) throw transportError(url, error);
       }
@@ -89,13 +93,38 @@ export class Wire {
     }
   }
 
+  /** What is larger than memory. Tried once: who asks for it may ask again. */
+  async download<T>(
+    sent: Sent,
+    take: (content: AsyncIterable<Uint8Array>) => Promise<T>,
+  ): Promise<{ readonly taken: T } | { readonly refused: Reply }> {
+    const { stop, url } = this.#options;
+    try {
+      const reply = await this.#request(sent, Number.POSITIVE_INFINITY);
+      if (reply.status !== 200) return { refused: await whole(reply) };
+      return { taken: await take(reply.body) };
+    } catch (error) {
+      if (stop.aborted) throw new Interrupted();
+      throw error instanceof HttpTrouble ? transportError(url, error) : error;
+    }
+  }
+
   close(): void {
     this.#http.close();
   }
 
-  async #once({ method, path, headers, body }: Sent): Promise<Reply> {
-    const { user, password, stop } = this.#options;
-    const reply = await this.#http.request({
+  async #once(sent: Sent): Promise<Reply> {
+    return await whole(await this.#request(sent, LARGEST));
+  }
+
+  #stopOf({ last = false }: Sent): AbortSignal | undefined {
+    return last ? undefined : this.#options.stop;
+  }
+
+  async #request(sent: Sent, largest: number): Promise<HttpReply> {
+    const { user, password } = this.#options;
+    const { method, path, headers, body } = sent;
+    return await this.#http.request({
       method,
       path,
       headers: {
@@ -104,16 +133,22 @@ export class Wire {
         ...(user === undefined ? {} : { authorization: basicAuth(user, password ?? "") }),
       },
       body,
-      signal: stop,
+      signal: this.#stopOf(sent),
       connectMs: CONNECT_MS,
       idleMs: SILENT_MS,
-      largest: LARGEST,
+      largest,
       // A write that was sent on a connection that had been closed would be doubtful.
       fresh: method !== "GET",
     });
-    return { status: reply.status, location: reply.header("location"), body: await reply.bytes() };
   }
 }
+
+const whole = async (reply: HttpReply): Promise<Reply> => ({
+  status: reply.status,
+  location: reply.header("location"),
+  headers: reply.headerNames.map((name) => [name, reply.header(name) ?? ""]),
+  body: await reply.bytes(),
+});
 
 /** Of a file that is sent; a text knows its own. */
 async function lengthOf(body: string | ReadStream | undefined): Promise<Record<string, string>> {

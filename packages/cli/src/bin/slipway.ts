@@ -1,15 +1,17 @@
 #!/usr/bin/env node
 import { join } from "node:path";
+import { isMainThread } from "node:worker_threads";
 import { VERSION } from "@slipway/director/start/version";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemCode } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
+import { logLimitOf, steadyOutput } from "@slipway/kernel/steady-output";
 import { COMMANDS } from "../commands.ts";
 import { homeOf } from "../home/home.ts";
 import { main } from "../main.ts";
 
-// The other bundles stand beside ours: packages/cli/dist, packages/agent/dist.
-const beside = (name: string, file: string) => join(__dirname, "..", "..", name, "dist", file);
+// The other bundles stand beside ours.
+const beside = (file: string) => join(__dirname, file);
 
 const MOST_SIGNALS = 3;
 const ONE_SIGNAL_MS = 1000;
@@ -33,27 +35,35 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
 let unread = false;
 for (const stream of [process.stdout, process.stderr])
   stream.on("error", (error) => {
-    if (!["EPIPE", "EIO"].includes(systemCode(error) ?? "")) process.exit(1);
-    if (unread) return;
+    if (unread || !["EPIPE", "EIO"].includes(systemCode(error) ?? "")) return;
     unread = true;
     stop.abort();
     systemClock.after(END_WITHIN_MS, () => process.exit(0));
   });
 
-void main(COMMANDS, {
-  argv: process.argv.slice(2),
-  env: process.env,
-  version: VERSION,
-  out: process.stdout,
-  err: process.stderr,
-  input: process.stdin.isTTY ? process.stdin : undefined,
-  clock: systemClock,
-  random: systemRandom,
-  stop: stop.signal,
-  home: homeOf(process.env, process.getuid?.() ?? 1),
-  programs: {
-    self: [process.execPath, __filename],
-    agent: beside("agent", "slipway-agent.cjs"),
-    registry: beside("registry", "slipway-registry.cjs"),
-  },
-}).then((code) => process.exit(code));
+// No space for a line of output ends nothing: a Director runs here. A command whose output is not whole has failed.
+const limit = logLimitOf(process.env);
+const out = steadyOutput(process.stdout, { limit });
+
+// The same script serves as the thread that reads documents for a Director.
+if (!isMainThread) void import("@slipway/director/documents/serve").then((serve) => serve.servesDocuments());
+else
+  void main(COMMANDS, {
+    argv: process.argv.slice(2),
+    env: process.env,
+    version: VERSION,
+    out,
+    err: steadyOutput(process.stderr, { limit }),
+    input: process.stdin.isTTY ? process.stdin : undefined,
+    clock: systemClock,
+    random: systemRandom,
+    stop: stop.signal,
+    home: homeOf(process.env, process.getuid?.() ?? 1),
+    programs: {
+      self: [process.execPath, __filename],
+      agent: beside("slipway-agent.cjs"),
+      registry: beside("slipway-registry.cjs"),
+      renderer: beside("render-worker.mjs"),
+      demo: { release: beside("demo-release.tgz"), manifest: beside("demo-manifest.yml") },
+    },
+  }).then((code) => process.exit(code === 0 && out.failed && limit === undefined ? 1 : code));

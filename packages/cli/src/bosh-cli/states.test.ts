@@ -27,6 +27,12 @@ describe.runIf(await canPlay())(
       expect(await world().agentLog(before.zero.vm_cid ?? "")).toMatch(/ drain from .*\n.* stop from /);
     });
 
+    it("tells what the VMs use, and what runs in them, when it is asked to", async () => {
+      const [row] = await world().bosh.rows("-d", "shop", "instances", "--ps", "--vitals");
+      expect(row?.memory_usage).toMatch(/%/);
+      expect(row).toHaveProperty("process");
+    });
+
     it("leaves it stopped at the next deploy, and starts it when told", async () => {
       const before = await both();
       await world().deploy("shop", db);

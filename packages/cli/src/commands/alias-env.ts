@@ -8,6 +8,9 @@ export const aliasEnv: Command = {
   summary: "remember a Director's URL and authority under a name",
   topic: "inspect",
   arguments: [{ name: "<alias>", about: "to be used as -e ALIAS" }],
+  examples: [
+    ["slipway -e https://10.0.0.6:25555 --ca-cert ca.pem alias-env lab", "then: slipway -e lab ..."],
+  ],
   async run(given, tools) {
     const alias = given.argument(0) ?? "";
     if (!/^[\w.-]+$/.test(alias)) throw BadArgument({ given: alias, what: "a name: letters, digits, _ . -" });

@@ -8,10 +8,11 @@ export const attachDisk: Command = {
   summary: "make a disk the persistent disk of a stopped instance",
   topic: "configuration",
   arguments: [
-    { name: "<instance>", about: "group/id or group/index" },
+    { name: "<instance>", about: "group/id or group/index", completes: "instance" },
     { name: "<cid>", about: "of the disk" },
   ],
   options: [{ flags: "--disk-properties <how>", about: "`copy`: those of the disk that is attached now" }],
+  examples: [["slipway -d shop attach-disk db/0 disk-d73ca250", "an orphan with its data; then recreate"]],
   async run(given, { director, mustDeployment }) {
     const api = await director();
     const deployment = mustDeployment();

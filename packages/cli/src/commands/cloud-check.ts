@@ -27,6 +27,10 @@ export const cloudCheck: Command = {
     },
     { flags: "-r, --report", about: "only show what is found; with problems the exit code is 1" },
   ],
+  examples: [
+    ["slipway -d shop cloud-check --report", "only look"],
+    ["slipway -d shop cloud-check --auto", "repair with what is suggested"],
+  ],
   async run(given, { ui, director, mustDeployment }) {
     const api = await director();
     const deployment = mustDeployment();

@@ -7,8 +7,18 @@ export const completion = (commands: () => readonly Command[]): Command => ({
   summary: "print the completion script of slipway for a shell",
   topic: "documents",
   arguments: [{ name: "<shell>", about: "bash, zsh or fish" }],
-  async run(given, { ui }) {
+  examples: [
+    ["slipway completion bash > ~/.local/share/bash-completion/completions/slipway", ""],
+    ["slipway completion zsh > ~/.zfunc/_slipway", "with ~/.zfunc in fpath before compinit"],
+    ["slipway completion fish > ~/.config/fish/completions/slipway.fish", ""],
+  ],
+  async run(given, tools) {
     const shell = given.argument(0) ?? "";
+    // For the scripts alone.
+    if (shell === "refresh") {
+      await (await import("../completion/refresh.ts")).refreshKnown(tools);
+      return 0;
+    }
     const [{ modelOf }, { bashScript }, { zshScript }, { fishScript }] = await Promise.all([
       import("../completion/model.ts"),
       import("../completion/bash.ts"),
@@ -17,7 +27,7 @@ export const completion = (commands: () => readonly Command[]): Command => ({
     ]);
     const script = { bash: bashScript, zsh: zshScript, fish: fishScript }[shell];
     if (script === undefined) throw BadArgument({ given: shell, what: "one of bash, zsh, fish" });
-    ui.block(script(modelOf(commands())));
+    tools.ui.block(script(modelOf(commands())));
     return 0;
   },
 });

@@ -15,6 +15,10 @@ export const config: Command = {
   topic: "configuration",
   arguments: [{ name: "[id]", about: "of the config; or --type and --name" }],
   options: configOptions,
+  examples: [
+    ["slipway config 3", "by its id"],
+    ["slipway config --type cloud --name default", ""],
+  ],
   async run(given, { ui, director }) {
     const which = whichConfig(given);
     const found = await find(await director(), which);

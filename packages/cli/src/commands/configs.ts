@@ -10,6 +10,7 @@ export const configs: Command = {
   summary: "list configs",
   topic: "configuration",
   options: [...configOptions, { flags: "-r, --recent <number>", about: "how many versions of each (1)" }],
+  examples: [["slipway configs --type cloud", ""]],
   async run(given, { ui, director }) {
     const recent = given.text("recent") ?? "1";
     if (!/^\d{1,6}$/.test(recent)) throw BadArgument({ given: recent, what: "a number of versions" });

@@ -17,6 +17,10 @@ export const createEnv: Command = {
       about: "copy the data to a new disk even if nothing has changed",
     },
   ],
+  examples: [
+    ["slipway create-env env.yml --state state.json", "again after an interruption: it goes on"],
+    ["slipway create-env env.yml -v stemcell=/tmp/stemcell.tgz", "with a variable"],
+  ],
   async run(given, tools) {
     const request = await readRequest(given, tools);
     const { createEnv: create } = await import("../create-env/create.ts");

@@ -11,6 +11,7 @@ export const deleteConfig: Command = {
   topic: "configuration",
   arguments: [{ name: "[id]", about: "of the config; or --type and --name" }],
   options: configOptions,
+  examples: [["slipway delete-config --type runtime --name default", ""]],
   async run(given, { ui, director }) {
     const which = whichConfig(given);
     const api = await director();

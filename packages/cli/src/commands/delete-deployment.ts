@@ -10,6 +10,7 @@ export const deleteDeployment: Command = {
   summary: "delete a deployment; its disks are kept as orphans",
   topic: "deployments",
   options: [{ flags: "--force", about: "go on past errors" }],
+  examples: [["slipway -d shop delete-deployment", "VMs go, disks become orphans"]],
   async run(given, { ui, director, mustDeployment }) {
     const api = await director();
     const name = mustDeployment();

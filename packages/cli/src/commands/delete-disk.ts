@@ -10,6 +10,7 @@ export const deleteDisk: Command = {
   summary: "delete an orphaned disk and what is on it",
   topic: "configuration",
   arguments: [{ name: "<cid>", about: "of the disk, as `disks --orphaned` shows it" }],
+  examples: [["slipway delete-disk disk-d73ca250", "as `slipway disks --orphaned` lists it"]],
   async run(given, { ui, director }) {
     const api = await director();
     const cid = given.argument(0) ?? "";

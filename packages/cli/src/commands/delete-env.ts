@@ -8,6 +8,7 @@ export const deleteEnv: Command = {
   topic: "this machine",
   arguments: [{ name: "<manifest>", about: "the manifest it was made with" }],
   options: [...documentOptions, stateOption, skipDrainOption],
+  examples: [["slipway delete-env env.yml --state state.json", "the VM and its disk"]],
   async run(given, tools) {
     const request = await readRequest(given, tools);
     const { deleteEnv: remove } = await import("../create-env/delete.ts");

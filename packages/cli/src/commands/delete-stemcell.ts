@@ -10,8 +10,9 @@ export const deleteStemcell: Command = {
   aliases: ["dels"],
   summary: "delete a stemcell that no deployment uses",
   topic: "configuration",
-  arguments: [{ name: "<stemcell>", about: "name/version" }],
+  arguments: [{ name: "<stemcell>", about: "name/version", completes: "stemcell" }],
   options: [{ flags: "--force", about: "go on past errors" }],
+  examples: [["slipway delete-stemcell slipway-local/1.0", ""]],
   async run(given, { ui, director }) {
     const api = await director();
     const asked = given.argument(0) ?? "";

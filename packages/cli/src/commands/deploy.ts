@@ -27,7 +27,16 @@ export const deploy: Command = {
     { flags: "--max-in-flight <number>", about: "instead of the manifest's; a number or a percentage" },
     { flags: "--dry-run", about: "show the plan, step by step, and change nothing" },
     { flags: "--force-latest-variables", about: "take the newest values of all variables" },
+    {
+      flags: "--fix-releases",
+      about: "upload the manifest's releases again, and replace what is there of them",
+    },
     { flags: "--skip-upload-releases", about: "the Director has the releases of the manifest" },
+  ],
+  examples: [
+    ["slipway -d shop deploy shop.yml", "shows what changes, and asks"],
+    ["slipway -d shop deploy --dry-run -o bigger.yml shop.yml", "the plan, with reasons"],
+    ["slipway -n -d shop deploy --recreate shop.yml", "new VMs with the same disks, unasked"],
   ],
   async run(given, tools) {
     const { runDeploy } = await import("../deploy/run-deploy.ts");

@@ -9,6 +9,7 @@ export const deployment: Command = {
   aliases: ["dep"],
   summary: "show a deployment",
   topic: "deployments",
+  examples: [["slipway -d shop deployment", ""]],
   async run(_given, { ui, director, mustDeployment }) {
     const api = await director();
     const name = mustDeployment();

@@ -10,6 +10,7 @@ export const diffConfig: Command = {
     { flags: "--from-content <path>", about: "path of the first config" },
     { flags: "--to-content <path>", about: "path of the second config" },
   ],
+  examples: [["slipway diff-config --from-id 3 --to-id 4", ""]],
   async run(given, tools) {
     const { runDiffConfig } = await import("../deploy/diff-config.ts");
     await runDiffConfig(given, tools);

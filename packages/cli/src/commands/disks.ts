@@ -36,6 +36,7 @@ export const disks: Command = {
   summary: "list the persistent disks of deployments, or orphaned ones",
   topic: "configuration",
   options: [{ flags: "-o, --orphaned", about: "disks that belong to no instance any more" }],
+  examples: [["slipway disks --orphaned", "what deployments have left"]],
   async run(given, { ui, director, deployment }) {
     const api = await director();
     if (given.flag("orphaned")) await showOrphans(api, ui);
@@ -64,12 +65,7 @@ async function showAttached(api: DirectorApi, ui: Ui, deployment: string | undef
   const rows: string[][] = [];
   for (const name of await deploymentNames(api, deployment)) {
     for (const one of await attachedDisks(api, name)) {
-      const where = one.mounted === true ? "mounted" : one.vm_cid ? "attached" : "detached";
-      rows.push([
-        ...cellsOf(one, name),
-        one.vm_cid ?? "",
-        one.active === false ? `${where}, not active` : where,
-      ]);
+      rows.push([...cellsOf(one, name), one.vm_cid ?? "", stateOf(one)]);
     }
   }
   ui.table({
@@ -81,6 +77,13 @@ async function showAttached(api: DirectorApi, ui: Ui, deployment: string | undef
     },
     rows,
   });
+}
+
+function stateOf({ name, mounted, vm_cid: vm, active }: DeploymentDisk): string {
+  const named = name === null || name === undefined || name === "" ? "" : ` as '${name}'`;
+  const there = named === "" ? "mounted" : "linked";
+  const where = `${mounted === true ? there : vm ? "attached" : "detached"}${named}`;
+  return active === false ? `${where}, not active` : where;
 }
 
 async function attachedDisks(api: DirectorApi, deployment: string) {

@@ -9,6 +9,7 @@ export const env: Command = {
   summary: "show the Director",
   topic: "inspect",
   options: [{ flags: "--details", about: "also when its certificates expire" }],
+  examples: [["slipway environment --details", "which certificate expires when"]],
   async run(given, { ui, director }) {
     const api = await director();
     ui.table(infoTable(await api.json({ method: "GET", path: "/info" }, info)));

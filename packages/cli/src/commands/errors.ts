@@ -31,6 +31,21 @@ export const ProblemsFound = defineError<{ count: number; deployment: string }>(
 export const ProblemsUndecided = defineError<Record<never, never>>({
   code: "CLI-048",
   kind: "operator",
+  typed: true,
   message: () => "there is no terminal to ask at what is to be done about each problem",
   next: "Say it with --auto or --resolution, or only look with --report.",
+});
+
+export const ErrandFailed = defineError<{ name: string; code: number }>({
+  code: "CLI-120",
+  kind: "operator",
+  message: (p) => `Errand '${p.name}' completed with error (exit code ${p.code})`,
+  next: "Its own words are above. --download-logs fetches the logs of where it ran.",
+});
+
+export const ErrandCancelled = defineError<{ name: string; code: number }>({
+  code: "CLI-121",
+  kind: "operator",
+  message: (p) => `Errand '${p.name}' was canceled (exit code ${p.code})`,
+  next: "A signal ended it: the task was cancelled, or the VM ran short of something.",
 });

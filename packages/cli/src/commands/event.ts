@@ -9,6 +9,7 @@ export const event: Command = {
   summary: "show one event",
   topic: "inspect",
   arguments: [{ name: "<id>", about: "as `events` shows it" }],
+  examples: [["slipway event 7", ""]],
   async run(given, { ui, director }) {
     const api = await director();
     const path = `/events/${piece(given.argument(0) ?? "")}`;

@@ -1,6 +1,7 @@
 import { type Event, event } from "@slipway/protocol/director/event";
 import * as v from "valibot";
 import type { Command } from "../command.ts";
+import { taskNumber } from "../parse/task-number.ts";
 import { dateText } from "../ui/time-text.ts";
 
 export const events: Command = {
@@ -11,21 +12,24 @@ export const events: Command = {
     { flags: "--before-id <id>", about: "older than this one" },
     { flags: "--before <time>", about: "before a time: 2026-01-31 12:00:00 UTC" },
     { flags: "--after <time>", about: "after a time" },
-    { flags: "--task <id>", about: "of a task" },
+    { flags: "--task <id>", about: "of a task", completes: "task" },
     { flags: "--instance <slug>", about: "of an instance" },
     { flags: "--event-user <name>", about: "of a user" },
     { flags: "--action <action>", about: "create, update, delete..." },
     { flags: "--object-type <type>", about: "deployment, instance, vm, disk..." },
     { flags: "--object-name <name>", about: "of one thing" },
   ],
+  examples: [["slipway events --task 12", ""]],
   async run(given, { ui, director, deployment }) {
+    const task = given.text("task");
+    if (task !== undefined) taskNumber(task);
     const api = await director();
     const query = {
       before_id: given.text("before-id"),
       before_time: given.text("before"),
       after_time: given.text("after"),
       deployment,
-      task: given.text("task"),
+      task,
       instance: given.text("instance"),
       user: given.text("event-user"),
       action: given.text("action"),

@@ -17,19 +17,24 @@ export const explain: Command = {
   summary: "show what the Director, the CPI and the agents said to each other",
   topic: "inspect",
   options: [
-    { flags: "--task <id>", about: "of this task" },
+    { flags: "--task <id>", about: "of this task", completes: "task" },
     { flags: "--last <number>", about: "of so many of the newest tasks that changed something (default 1)" },
+  ],
+  examples: [
+    ["slipway -d shop explain", "the last task that changed something"],
+    ["slipway explain --task 12", ""],
   ],
   async run(given, tools) {
     const { ui, director, deployment } = tools;
+    const task = given.text("task");
+    const asked = task === undefined ? undefined : taskNumber(task);
+    const count = countOf(given.text("last") ?? "1");
     const api = await director();
     const { cpi } = await api.json({ method: "GET", path: "/info" }, info);
-    const asked = given.text("task");
-    const count = countOf(given.text("last") ?? "1");
     const found =
       asked === undefined
         ? await newest(api, deployment, count)
-        : [await withConversation(api, await oneTask(api, taskNumber(asked)))];
+        : [await withConversation(api, await oneTask(api, asked))];
     if (found.length === 0)
       throw Missing({
         what: deployment === undefined ? "task yet" : `task of deployment '${deployment}' yet`,

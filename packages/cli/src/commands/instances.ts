@@ -12,6 +12,10 @@ export const instances: Command = {
     { flags: "-p, --ps", about: "also processes" },
     { flags: "-f, --failing", about: "only those that are not running" },
   ],
+  examples: [
+    ["slipway -d shop instances --details", "with VM, disk and agent ids"],
+    ["slipway instances --json", "for a script"],
+  ],
   run: (given, tools) =>
     showInstances(
       {

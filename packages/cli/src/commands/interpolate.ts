@@ -14,6 +14,10 @@ export const interpolate: Command = {
     { flags: "--var-errs", about: "every variable must have a value" },
     { flags: "--var-errs-unused", about: "every variable given must be used" },
   ],
+  examples: [
+    ["slipway interpolate shop.yml -o ops.yml -v size=2", "what would be deployed"],
+    ["slipway interpolate env.yml --vars-store creds.yml --path /admin_password", "one value"],
+  ],
   async run(given, tools) {
     const { interpolated } = await import("../interpolate/interpolated.ts");
     tools.ui.block(await interpolated(given.argument(0) ?? "-", given, tools));

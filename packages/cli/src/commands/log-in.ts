@@ -6,6 +6,7 @@ export const logIn: Command = {
   aliases: ["l", "login"],
   summary: "remember name and password of a Director",
   topic: "inspect",
+  examples: [["slipway -e lab log-in", "asks for name and password"]],
   async run(given, tools) {
     const [{ authenticate }, { findSession }, { readLogins, withLogin, writeLogins }] = await Promise.all([
       import("../session/authenticate.ts"),

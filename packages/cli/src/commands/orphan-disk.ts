@@ -8,6 +8,7 @@ export const orphanDisk: Command = {
   summary: "take a disk from its instance and keep it as an orphan",
   topic: "configuration",
   arguments: [{ name: "<cid>", about: "of the disk" }],
+  examples: [["slipway orphan-disk disk-d73ca250", ""]],
   async run(given, { ui, director }) {
     const api = await director();
     await confirmed(ui);

@@ -7,5 +7,6 @@ export const recreate: Command = {
   topic: "deployments",
   arguments: stateArguments,
   options: [skipDrain, fix, { flags: "--dry-run", about: "plan it and change nothing" }, ...convergeOptions],
+  examples: [["slipway -d shop recreate db/0", "a new VM with the same disk"]],
   run: (given, tools) => changeState("recreate", given, tools),
 };

@@ -7,5 +7,6 @@ export const restart: Command = {
   topic: "deployments",
   arguments: stateArguments,
   options: [skipDrain, ...convergeOptions],
+  examples: [["slipway -d shop restart db", "a group, one after the other"]],
   run: (given, tools) => changeState("restart", given, tools),
 };

@@ -8,6 +8,7 @@ export const startEnv: Command = {
   topic: "this machine",
   arguments: [{ name: "<manifest>", about: "the manifest it was made with" }],
   options: [...documentOptions, stateOption],
+  examples: [["slipway start-env env.yml --state state.json", "after stop-env"]],
   async run(given, tools) {
     const request = await readRequest(given, tools);
     const { powerEnv } = await import("../create-env/power.ts");

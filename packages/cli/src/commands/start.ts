@@ -7,5 +7,6 @@ export const start: Command = {
   topic: "deployments",
   arguments: stateArguments,
   options: convergeOptions,
+  examples: [["slipway -d shop start db/0", "one instance"]],
   run: (given, tools) => changeState("start", given, tools),
 };

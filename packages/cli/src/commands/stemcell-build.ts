@@ -1,7 +1,15 @@
 import { resolve } from "node:path";
+import { messageTrail } from "@slipway/kernel/errors";
 import type { Command, Given } from "../command.ts";
+import type { ImageReference } from "../stemcells/build-light.ts";
 import type { BuiltStemcell } from "../stemcells/build-local.ts";
-import { BadStemcellOption, NotBuiltYet } from "../stemcells/errors.ts";
+import {
+  AgentOlder,
+  BadStemcellOption,
+  ImageUnseen,
+  NoAgentInImage,
+  NotBuiltYet,
+} from "../stemcells/errors.ts";
 import type { Tools } from "../tools.ts";
 import { sizeText } from "../ui/size-text.ts";
 
@@ -19,7 +27,7 @@ export const stemcellBuild: Command = {
       about: "its name (slipway-local, slipway-docker-debian-<suite>, slipway-docker-host, or the image's)",
     },
     { flags: "--version <version>", about: "its version (1.0, or the image's tag, or one for its content)" },
-    { flags: "--api-version <number>", about: "which agent API it promises (3)" },
+    { flags: "--api-version <number>", about: "which agent API it promises (3, or what is in the image)" },
     { flags: "--from-root <path>", about: "local: a directory or tar with another root file system" },
     { flags: "--suite <name>", about: "docker: which release of Debian (bookworm)" },
     { flags: "--mirror <url>", about: "docker: where Debian's packages are (where this machine gets them)" },
@@ -29,9 +37,17 @@ export const stemcellBuild: Command = {
       flags: "--from-image <reference>",
       about: "docker: a light stemcell of an image with an agent, NAME@sha256:DIGEST",
     },
+    {
+      flags: "--docker-host <address>",
+      about: "with --from-image: the engine that looks into it (DOCKER_HOST or unix:///var/run/docker.sock)",
+    },
     { flags: "--from-host", about: "docker: of this machine's own programs, in seconds, for trying things" },
     { flags: "--os <name>", about: "with --from-image: its operating system (its name)" },
     { flags: "--out <file>", about: "where to write it (<name>-<version>.tgz)" },
+  ],
+  examples: [
+    ["slipway stemcell build --out stemcell.tgz", "for sandboxes: this machine's own files"],
+    ["slipway stemcell build --for docker --from-host", "for containers, without a network"],
   ],
   async run(given, tools) {
     const cloud = given.text("for") ?? "local";
@@ -72,7 +88,7 @@ export const stemcellBuild: Command = {
 const ONLY = {
   local: ["from-root"],
   packages: ["suite", "mirror", "package", "root-only"],
-  image: ["from-image", "os"],
+  image: ["from-image", "os", "docker-host"],
   host: ["from-host"],
 } as const;
 type Kind = keyof typeof ONLY;
@@ -143,15 +159,43 @@ async function fromPackages(given: Given, tools: Tools): Promise<BuiltStemcell> 
   }
 }
 
-async function fromImage(given: Given, { clock }: Tools): Promise<BuiltStemcell> {
+async function fromImage(given: Given, tools: Tools): Promise<BuiltStemcell> {
   const { buildLightStemcell, readReference } = await import("../stemcells/build-light.ts");
   const image = readReference(given.text("from-image") ?? "");
   const name = given.text("name") ?? image.short;
   const version = given.text("version") ?? image.version ?? "1.0";
+  const { clock } = tools;
+  const apiVersion = await agentVersion(given, image, tools);
   return await buildLightStemcell({
-    ...{ image, name, version, os: given.text("os"), apiVersion: apiVersionOf(given), clock },
+    ...{ image, name, version, os: given.text("os"), apiVersion, clock },
     to: outOf(given, name, version),
   });
+}
+
+/** What the agent in the image is. Where nobody can look, the user's word counts. */
+async function agentVersion(given: Given, image: ImageReference, tools: Tools): Promise<number> {
+  const asked = apiVersionOf(given);
+  const { clock, env, ui } = tools;
+  const [{ openEngine }, { agentInImage }, { EngineAbsent }, { DEFAULT_HOST }] = await Promise.all([
+    import("../up/engine.ts"),
+    import("../stemcells/image-agent.ts"),
+    import("../up/errors.ts"),
+    import("../up/cpi-selection.ts"),
+  ]);
+  const host = given.text("docker-host") ?? (env.DOCKER_HOST || DEFAULT_HOST);
+  const certificates = env.DOCKER_CERT_PATH || undefined;
+  try {
+    const found = await agentInImage(await openEngine({ host, certificates }, clock), image);
+    const reference = `${image.name}@${image.digest}`;
+    if (asked !== undefined && asked > found.apiVersion)
+      throw AgentOlder({ reference, asked, has: found.apiVersion, path: found.path });
+    return asked ?? found.apiVersion;
+  } catch (error) {
+    const unseen = ImageUnseen.is(error) || NoAgentInImage.is(error) || EngineAbsent.is(error);
+    if (asked === undefined || !unseen) throw error;
+    ui.note(`Not checked: ${messageTrail(error)}`);
+    return asked;
+  }
 }
 
 async function fromHost(given: Given, { clock, programs }: Tools): Promise<BuiltStemcell> {

@@ -9,6 +9,7 @@ export const stemcellInspect: Command = {
   summary: "show what a stemcell file is, and check its image against its digest",
   topic: "configuration",
   arguments: [{ name: "<path-to-stemcell>", about: "the .tgz" }],
+  examples: [["slipway stemcell inspect stemcell.tgz", ""]],
   async run(given, { ui }) {
     const { inspectStemcell } = await import("../stemcells/inspect-archive.ts");
     ui.table({

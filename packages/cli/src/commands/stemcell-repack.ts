@@ -19,6 +19,7 @@ export const stemcellRepack: Command = {
     { flags: "--empty-image", about: "leave the image empty: a light stemcell" },
     { flags: "--format <format>", about: "in place of the formats it has", repeats: true },
   ],
+  examples: [["slipway stemcell repack --version 1.1 stemcell.tgz new.tgz", ""]],
   async run(given, { ui }) {
     const { repackStemcell } = await import("../stemcells/repack.ts");
     const to = resolve(given.argument(1) ?? "");

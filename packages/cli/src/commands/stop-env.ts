@@ -8,6 +8,7 @@ export const stopEnv: Command = {
   topic: "this machine",
   arguments: [{ name: "<manifest>", about: "the manifest it was made with" }],
   options: [...documentOptions, stateOption, skipDrainOption],
+  examples: [["slipway stop-env env.yml --state state.json", "its disk and files stay"]],
   async run(given, tools) {
     const request = await readRequest(given, tools);
     const { powerEnv } = await import("../create-env/power.ts");

@@ -12,5 +12,9 @@ export const stop: Command = {
     skipDrain,
     ...convergeOptions,
   ],
+  examples: [
+    ["slipway -d shop stop db/0", "its processes"],
+    ["slipway -d shop stop --hard db", "the VMs of a group; disks stay"],
+  ],
   run: (given, tools) => changeState("stop", given, tools),
 };

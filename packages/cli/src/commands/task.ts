@@ -14,13 +14,18 @@ export const task: Command = {
   aliases: ["t"],
   summary: "follow a task, or show one of its logs",
   topic: "inspect",
-  arguments: [{ name: "[id]", about: "of the task; without it the newest that runs" }],
+  arguments: [{ name: "[id]", about: "of the task; without it the newest that runs", completes: "task" }],
   options: [
     { flags: "--event", about: "its events as they are stored" },
     { flags: "--cpi", about: "what CPIs were asked and answered" },
     { flags: "--debug", about: "the Director's log" },
     { flags: "--result", about: "what it hands back" },
     { flags: "-a, --all", about: "without an id: also listings and the like" },
+  ],
+  examples: [
+    ["slipway task 12", "follow it, or see how it ended"],
+    ["slipway task 12 --debug", "what the Director did"],
+    ["slipway task 12 --cpi", "every call to the CPI and its answer"],
   ],
   async run(given, tools) {
     const kind = kindOf(given);

@@ -14,6 +14,7 @@ export const tasks: Command = {
     { flags: "-r, --recent [number]", about: `the newest ones (${RECENT})` },
     { flags: "-a, --all", about: "also listings and the like" },
   ],
+  examples: [["slipway tasks --recent", "also those that have ended"]],
   async run(given, { ui, director, deployment }) {
     const recent = recentOf(given);
     // What runs now is shown whole, as upstream does.

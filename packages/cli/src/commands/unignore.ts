@@ -5,6 +5,7 @@ export const unignore: Command = {
   name: "unignore",
   summary: "include an ignored instance in deploys again",
   topic: "deployments",
-  arguments: [{ name: "<instance>", about: "group/id or group/index" }],
+  arguments: [{ name: "<instance>", about: "group/id or group/index", completes: "instance" }],
+  examples: [["slipway -d shop unignore db/0", ""]],
   run: (given, tools) => setIgnored(false, given, tools),
 };

@@ -9,14 +9,30 @@ export const up: Command = {
     { flags: "--detach", about: "in the background; `slipway down` stops it" },
     ...cpiOptions,
     { flags: "--port <number>", about: "where the Director listens; remembered, at first 25555" },
+    {
+      flags: "--nats",
+      about: "agents of new VMs are reached over a nats-server of this machine; remembered",
+    },
+    { flags: "--https", about: "agents of new VMs are reached over HTTPS again" },
     { flags: "--config <path>", about: "the Director's configuration, JSON" },
   ],
+  examples: [
+    ["slipway up --detach", "in the background"],
+    ["slipway up --cpi docker", "containers as VMs"],
+    ["slipway up --nats", "agents over NATS"],
+    ["SLIPWAY_HOME=~/other slipway up --port 25556", "a second one beside the first"],
+  ],
   async run(given, tools) {
-    const [{ portOf }, { upDetached, upHere }] = await Promise.all([
+    const [{ portOf }, { askedTransport }, { upDetached, upHere }] = await Promise.all([
       import("../up/port.ts"),
+      import("../up/nats.ts"),
       import("../up/run.ts"),
     ]);
-    const options = { port: portOf(given.text("port")), config: given.text("config") };
+    const options = {
+      port: portOf(given.text("port")),
+      config: given.text("config"),
+      transport: askedTransport(given),
+    };
     const run = given.flag("detach") ? upDetached : upHere;
     return await run(options, askedCpi(given), tools);
   },

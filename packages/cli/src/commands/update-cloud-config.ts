@@ -8,6 +8,7 @@ export const updateCloudConfig: Command = {
   topic: "configuration",
   arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
   options: [...documentOptions, { flags: "--name <name>", about: "of the config (default)" }],
+  examples: [["slipway update-cloud-config cloud-config.yml", "shows what changes, and asks"]],
   async run(given, tools) {
     const { updateTypedConfig } = await import("../deploy/update-typed-config.ts");
     await updateTypedConfig("cloud", given, tools);

@@ -13,6 +13,7 @@ export const updateConfig: Command = {
     { flags: "--expected-latest-id <id>", about: "refuse if another config has become the latest" },
     ...documentOptions,
   ],
+  examples: [["slipway update-config --type cloud --name zones zones.yml", "beside the default one"]],
   async run(given, tools) {
     const { runUpdateConfig } = await import("../deploy/update-config.ts");
     await runUpdateConfig(given, tools);

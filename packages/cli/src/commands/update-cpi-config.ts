@@ -7,6 +7,7 @@ export const updateCpiConfig: Command = {
   topic: "configuration",
   arguments: [{ name: "<path>", about: "the config; - reads standard input" }],
   options: [...documentOptions, { flags: "--no-redact", about: "show secrets in the difference" }],
+  examples: [["slipway update-cpi-config cpis.yml", ""]],
   async run(given, tools) {
     const { updateTypedConfig } = await import("../deploy/update-typed-config.ts");
     await updateTypedConfig("cpi", given, tools);

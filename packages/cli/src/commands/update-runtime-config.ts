@@ -11,7 +11,12 @@ export const updateRuntimeConfig: Command = {
     ...documentOptions,
     { flags: "--name <name>", about: "of the config (default)" },
     { flags: "--no-redact", about: "show secrets in the difference" },
+    {
+      flags: "--fix-releases",
+      about: "upload the config's releases again, and replace what is there of them",
+    },
   ],
+  examples: [["slipway update-runtime-config runtime.yml", ""]],
   async run(given, tools) {
     const { updateTypedConfig } = await import("../deploy/update-typed-config.ts");
     await updateTypedConfig("runtime", given, tools);

@@ -18,6 +18,10 @@ export const uploadStemcell: Command = {
     { flags: "--version <version>", about: "of a URL, with --name" },
     { flags: "--sha1 <digest>", about: "of a URL: what is fetched must have this digest" },
   ],
+  examples: [
+    ["slipway upload-stemcell stemcell.tgz", "a file"],
+    ["slipway upload-stemcell --sha1 4f1e... https://example.org/stemcell.tgz", "the Director downloads it"],
+  ],
   async run(given, { ui, director }) {
     const from = given.argument(0) ?? "";
     const remote = /^https?:\/\//i.test(from);

@@ -9,6 +9,7 @@ export const vms: Command = {
     { flags: "--vitals", about: "also uptime, load, memory and disks" },
     { flags: "--cloud-properties", about: "also the cloud properties they were made with" },
   ],
+  examples: [["slipway -d shop vms --vitals", "with load, memory and disks"]],
   run: (given, tools) =>
     showInstances(
       {

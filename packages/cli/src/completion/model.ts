@@ -1,4 +1,4 @@
-import type { Command, Option } from "../command.ts";
+import type { Command, Completes, Option } from "../command.ts";
 import { GLOBAL_OPTIONS } from "../parse/globals.ts";
 
 /** An option as shells see it. */
@@ -7,6 +7,8 @@ export interface Flag {
   readonly short: string | undefined;
   readonly value: boolean;
   readonly about: string;
+  /** What its value is one of. */
+  readonly completes: Completes | undefined;
 }
 
 /** What can stand at one place of the command line. */
@@ -15,6 +17,8 @@ export interface Entry {
   readonly names: readonly string[];
   readonly about: string;
   readonly flags: readonly Flag[];
+  /** What its first argument is one of. */
+  readonly completes: Completes | undefined;
   /** Of `stemcell`: build, inspect, repack. */
   readonly below: readonly Entry[];
 }
@@ -32,7 +36,7 @@ export function modelOf(commands: readonly Command[]): Model {
     ...commands.filter((command) => !blank(command)).map((command) => entry(command, command.name)),
     ...[...groups].map((group) => groupEntry(group, commands)),
   ];
-  const help: Flag = { long: "help", short: "h", value: false, about: "print help" };
+  const help: Flag = { long: "help", short: "h", value: false, about: "print help", completes: undefined };
   return { globals: [...GLOBAL_OPTIONS.map(flag), help], entries: entries.sort(byName) };
 }
 
@@ -42,6 +46,7 @@ const entry = (command: Command, name: string): Entry => ({
   names: [name, ...(name === command.name ? (command.aliases ?? []) : [])],
   about: command.summary,
   flags: (command.options ?? []).map(flag),
+  completes: command.arguments?.[0]?.completes,
   below: [],
 });
 
@@ -49,14 +54,16 @@ const groupEntry = (group: string, commands: readonly Command[]): Entry => ({
   names: [group],
   about: `commands for a ${group}`,
   flags: [],
+  completes: undefined,
   below: commands
     .filter(({ name }) => name.startsWith(`${group} `))
     .map((command) => entry(command, command.name.slice(group.length + 1))),
 });
 
-const flag = ({ flags, about }: Option): Flag => ({
+const flag = ({ flags, about, completes }: Option): Flag => ({
   long: /--([\w-]+)/.exec(flags)?.[1] ?? "",
   short: /(?:^|\s)-(\w)\b/.exec(flags)?.[1],
   value: flags.includes("<"),
   about,
+  completes,
 });

@@ -1,5 +1,6 @@
 import type { Clouds } from "@slipway/engine/clouds/cloud";
 import { type CpiEntry, makeClouds } from "@slipway/engine/clouds/clouds";
+import type { CpiPort } from "@slipway/engine/clouds/cpi-port";
 import { embeddedCpiPort } from "@slipway/engine/clouds/embedded-cpi";
 import { execCpiPort } from "@slipway/engine/clouds/exec-cpi";
 import type { DirectorRegistry } from "@slipway/engine/clouds/registry-of-director";
@@ -20,11 +21,10 @@ export interface CloudsOptions {
 
 /** The one CPI of an environment, under the name of the only one. */
 export async function openClouds(options: CloudsOptions): Promise<Clouds> {
-  const { provider, clock, random, registry } = options;
+  const { provider, random, registry } = options;
   const entry: CpiEntry = {
     name: "",
-    port:
-      provider.cpi.kind === "exec" ? execCpiPort({ ...provider.cpi, clock }) : await localCpiPort(options),
+    port: await portOf(options),
     properties: provider.properties,
   };
   return makeClouds({
@@ -33,6 +33,12 @@ export async function openClouds(options: CloudsOptions): Promise<Clouds> {
     random,
     registry,
   });
+}
+
+async function portOf(options: CloudsOptions): Promise<CpiPort> {
+  const { cpi } = options.provider;
+  if (cpi.kind === "release") throw new Error("bug: the CPI was not installed");
+  return cpi.kind === "exec" ? execCpiPort({ ...cpi, clock: options.clock }) : await localCpiPort(options);
 }
 
 async function localCpiPort({ clock, local }: CloudsOptions) {

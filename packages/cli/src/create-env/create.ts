@@ -4,8 +4,14 @@ import { fingerprint } from "@slipway/engine/documents/tree";
 import { runInstance } from "@slipway/engine/flows/run-instance";
 import { changeInstance } from "@slipway/engine/flows/run-steps";
 import type { UnpackedStemcell } from "@slipway/engine/stemcells/archive";
+import type { JobsToRun } from "@slipway/engine/steps/context";
 import { busOf, envWithBus } from "./agents/bus.ts";
+import { fetchArchive } from "./archive.ts";
 import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
+import { jobsToRun } from "./jobs/bring.ts";
+import { planJobs, type RenderTools } from "./jobs/plan.ts";
+import { openReleases, type Releases } from "./jobs/releases.ts";
+import { withCpi } from "./jobs/with-cpi.ts";
 import type { EnvManifest } from "./manifest/model.ts";
 import { readEnvManifest } from "./manifest/read.ts";
 import { desiredInstance, planEnv } from "./plan.ts";
@@ -21,7 +27,7 @@ import {
 } from "./session.ts";
 import { type Stages, stagesOn } from "./stages.ts";
 import { EnvStore, INSTANCE } from "./state/store.ts";
-import { fetchStemcell, settleStemcells, unpack, uploadStemcell } from "./stemcell.ts";
+import { settleStemcells, unpack, uploadStemcell } from "./stemcell.ts";
 import { tellSilent } from "./tell-silent.ts";
 import { tellSteps } from "./tell-steps.ts";
 import { tellStrays } from "./tell-strays.ts";
@@ -48,16 +54,40 @@ export async function createEnv(request: CreateRequest, tools: EnvTools): Promis
       );
       await prepareTemporary(workspace);
       const around = { workspace, clock, signal: tools.stop };
-      const file = await fetchStemcell(manifest.stemcell, around, stages);
-      return { manifest, unpacked: await unpack(file, around, stages) };
+      const releases = await openReleases(manifest.releases, around, stages);
+      const file = await fetchArchive("stemcell", manifest.stemcell, around, stages);
+      return { manifest, releases, unpacked: await unpack(file, around, stages) };
     });
     const store =
       (await EnvStore.open(workspace.stateFile, tools.random)) ??
       (await EnvStore.create(workspace.stateFile, tools.random));
-    await withSession(workspace, store, validated.manifest, tools, (session) =>
-      bring(validated, request, session, tools),
+    const { name, cloudProvider } = validated.manifest;
+    await withCpi(
+      { name, cloudProvider, releases: validated.releases },
+      workspace,
+      tools,
+      async (provider, rendering) => {
+        const manifest = { ...validated.manifest, cloudProvider: provider };
+        const jobs = await plannedJobs(manifest, validated.releases, rendering, tools);
+        const work = (session: Session) => bring({ ...validated, manifest }, request, session, tools);
+        await withSession(workspace, store, manifest, tools, work, jobs);
+      },
     );
   });
+}
+
+/** Rendered before a VM is touched: a mistake in a template costs nobody their VM. */
+async function plannedJobs(
+  manifest: EnvManifest,
+  releases: Releases,
+  rendering: RenderTools,
+  { ui, clock, random }: EnvTools,
+): Promise<JobsToRun | undefined> {
+  if (manifest.jobs.length === 0) return undefined;
+  const plan = await stagesOn(ui, clock).step("Rendering job templates", () =>
+    planJobs(manifest, releases, rendering),
+  );
+  return jobsToRun(plan, stagesOn(ui, clock, "  "), random);
 }
 
 const shownPath = (path: string): string => (path === "-" ? "-" : resolve(path));
@@ -74,18 +104,19 @@ const manifestSha = (document: unknown): string =>
 
 interface Validated {
   readonly manifest: EnvManifest;
+  readonly releases: Releases;
   readonly unpacked: UnpackedStemcell;
 }
 
 async function bring(
-  { manifest, unpacked }: Validated,
+  { manifest, releases, unpacked }: Validated,
   request: CreateRequest,
   session: Session,
-  { ui }: EnvTools,
+  { ui, random }: EnvTools,
 ): Promise<void> {
   const { store, stages, registry, context } = session;
   await settle(session);
-  if (isUpToDate(manifest, request, store, unpacked.stemcell)) {
+  if (isUpToDate(manifest, request, store, unpacked.stemcell) && sameReleases(releases, store)) {
     // The machine may have been restarted, and the registry with it.
     if (usesRegistry(store)) await registry.start();
     ui.line("No deployment, stemcell or release changes. Skipping deploy.");
@@ -106,6 +137,8 @@ async function bring(
   if (!usesRegistry(store) && registry.running) await stages.step("Stopping registry", () => registry.end());
   await store.update((draft) => {
     draft.current_manifest_sha = manifestSha(request.document);
+    draft.releases = loaded(releases).map(({ name, version }) => ({ id: random.uuid(), name, version }));
+    draft.current_release_ids = draft.releases.map(({ id }) => id);
     draft.slipway.attempt = null;
   });
   tellStrays(store, ui);
@@ -130,7 +163,6 @@ function isUpToDate(
     document.current_manifest_sha === manifestSha(request.document) &&
     current?.name === stemcell.name &&
     current.version === stemcell.version &&
-    (document.releases ?? []).length === 0 &&
     document.slipway.intents.length === 0 &&
     document.slipway.unusedDisks.length === 0 &&
     instance?.updateCompleted === true &&
@@ -138,6 +170,14 @@ function isUpToDate(
     withDisk
   );
 }
+
+const releaseNames = (releases: Iterable<{ readonly name: string; readonly version: string }>): string =>
+  JSON.stringify([...releases].map(({ name, version }) => [name, version]).sort());
+
+const loaded = (releases: Releases) => [...releases.values()].map(({ release }) => release);
+
+const sameReleases = (releases: Releases, { document }: EnvStore): boolean =>
+  releaseNames(loaded(releases)) === releaseNames(document.releases ?? []);
 
 /** What is made from here on is of this attempt; the one before is gone on with if it wanted the same. */
 async function beginAttempt(manifest: EnvManifest, request: CreateRequest, store: EnvStore): Promise<void> {

@@ -2,6 +2,8 @@ import { rm } from "node:fs/promises";
 import { runInstance } from "@slipway/engine/flows/run-instance";
 import { planDeletion } from "@slipway/engine/plan/deletion";
 import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
+import { openReleases } from "./jobs/releases.ts";
+import { withCpi } from "./jobs/with-cpi.ts";
 import { readEnvProvider } from "./manifest/read.ts";
 import {
   askOldAgent,
@@ -35,13 +37,19 @@ export async function deleteEnv(request: EnvRequest, tools: EnvTools): Promise<v
     }
     const stages = stagesOn(ui, clock);
     const { manifestPath: path, document: value } = request;
-    const manifest = await stages.stage("validating", (inner) =>
-      inner.step("Validating deployment manifest", async () =>
+    const { manifest, releases } = await stages.stage("validating", async (inner) => {
+      const manifest = await inner.step("Validating deployment manifest", async () =>
         readEnvProvider({ path, dir: workspace.manifestDir, value }),
+      );
+      await prepareTemporary(workspace);
+      const around = { workspace, clock, signal: tools.stop };
+      return { manifest, releases: await openReleases(manifest.releases, around, inner) };
+    });
+    await withCpi({ ...manifest, releases }, workspace, tools, (cloudProvider) =>
+      withSession(workspace, store, { ...manifest, cloudProvider }, tools, (session) =>
+        remove(request, session),
       ),
     );
-    await prepareTemporary(workspace);
-    await withSession(workspace, store, manifest, tools, (session) => remove(request, session));
     tellStrays(store, ui);
     await stages.step("Uninstalling local artifacts for CPI and deployment", async () => {
       await rm(workspace.dir, { recursive: true, force: true });

@@ -11,6 +11,9 @@ const MANIFEST: EnvManifest = {
   name: "lab",
   group: "bosh",
   stemcell: { url: "file:///s.tgz", sha1: undefined },
+  releases: [],
+  jobs: [],
+  properties: {},
   cloudProperties: {},
   env: {},
   tags: {},
@@ -22,6 +25,7 @@ const MANIFEST: EnvManifest = {
     properties: {},
     mbus: undefined,
     cert: undefined,
+    registry: { host: undefined, sshTunnel: false },
   },
 };
 const STEMCELL = { id: "s", name: "n", version: "1", api_version: 3, cid: "sc" as StemcellCid };

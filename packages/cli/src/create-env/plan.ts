@@ -43,6 +43,7 @@ export function desiredInstance(
     networks: manifest.networks,
     ips: [],
     persistentDisk: manifest.persistentDisk,
+    jobs: null,
   };
 }
 
@@ -88,6 +89,7 @@ export function planEnv({ recorded, desired, agent, attempt, skipDrain }: EnvPla
     spare,
     leftovers: recorded.vms.filter((one) => !one.active && one !== spare),
     disk,
+    named: [],
     vmWork,
     running: vmWork === "replace" && !unresponsive,
     unresponsive,

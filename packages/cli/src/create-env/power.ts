@@ -3,6 +3,7 @@ import type { InstanceGoal } from "@slipway/engine/model/goal";
 import { activeVm } from "@slipway/engine/model/records";
 import type { StepName } from "@slipway/engine/steps/steps";
 import { EnvironmentMissing } from "./errors.ts";
+import type { CloudProvider } from "./manifest/model.ts";
 import { DEFAULT_WATCH, readEnvProvider } from "./manifest/read.ts";
 import { type EnvRequest, type EnvTools, settle, withSession, withStateLock } from "./session.ts";
 import { EnvStore, INSTANCE } from "./state/store.ts";
@@ -26,7 +27,13 @@ export async function powerEnv(
       throw EnvironmentMissing({ path: workspace.stateFile });
     const { manifestPath: path, document: value } = request;
     const manifest = readEnvProvider({ path, dir: workspace.manifestDir, value });
-    await withSession(workspace, store, manifest, tools, async (session) => {
+    // Only the agent is spoken to: whatever CPI there is, it is not called.
+    const { cpi } = manifest.cloudProvider;
+    const cloudProvider: CloudProvider = {
+      ...manifest.cloudProvider,
+      cpi: cpi.kind === "release" ? { kind: "exec", path: "/nonexistent", configFile: undefined } : cpi,
+    };
+    await withSession(workspace, store, { ...manifest, cloudProvider }, tools, async (session) => {
       await settle(session);
       const steps: readonly StepName[] = to === "stopped" ? ["stop"] : ["start"];
       const name = to === "stopped" ? "stopping deployment" : "starting deployment";

@@ -6,7 +6,7 @@ import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { activeVm, type VmRecord } from "@slipway/engine/model/records";
 import type { AgentReport } from "@slipway/engine/plan/model";
 import { newRequestId } from "@slipway/engine/steps/calls";
-import type { FlowContext } from "@slipway/engine/steps/context";
+import type { FlowContext, JobsToRun } from "@slipway/engine/steps/context";
 import { messageTrail } from "@slipway/kernel/errors";
 import { acquireLock, LockTimeout } from "@slipway/kernel/lock-file";
 import { boundLog } from "../bound-log.ts";
@@ -17,6 +17,7 @@ import { openClouds } from "./cpi.ts";
 import { StateBusy } from "./errors.ts";
 import type { EnvManifest } from "./manifest/model.ts";
 import { EnvRegistry } from "./registry/env-registry.ts";
+import { registryHost } from "./registry/reach.ts";
 import { type Stages, stagesOn } from "./stages.ts";
 import type { EnvStore } from "./state/store.ts";
 import type { Workspace } from "./workspace.ts";
@@ -79,14 +80,21 @@ export async function withStateLock<T>(
 export async function withSession<T>(
   workspace: Workspace,
   store: EnvStore,
-  manifest: Pick<EnvManifest, "name" | "cloudProvider" | "env">,
+  manifest: Pick<EnvManifest, "name" | "cloudProvider" | "env"> & Partial<Pick<EnvManifest, "networks">>,
   tools: EnvTools,
   work: (session: Session) => Promise<T>,
+  jobs?: JobsToRun,
 ): Promise<T> {
   const { clock, random, ui, stop: signal, programs } = tools;
   const { cloudProvider: provider, env } = manifest;
   const directorUuid = store.document.director_id;
-  const registry = new EnvRegistry({ dir: workspace.registry, program: programs.registry, clock, random });
+  const registry = new EnvRegistry({
+    dir: workspace.registry,
+    program: programs.registry,
+    host: () => registryHost(provider.registry, manifest.networks ?? {}),
+    clock,
+    random,
+  });
   await mkdir(workspace.dir, { recursive: true, mode: 0o700 });
   await boundLog(workspace.cpiLog);
   const log = (text: string) => appendFileSync(workspace.cpiLog, text, { mode: 0o600 });
@@ -129,9 +137,11 @@ export async function withSession<T>(
       },
       deployment: manifest.name,
       signal,
+      warn: (message) => ui.note(message),
       debug: (line) => log(`${line}\n`),
       cpiLog: log,
       audit: () => Promise.resolve(),
+      jobs,
     };
     const stages = stagesOn(ui, clock);
     const machine = provider.cpi.kind === "package" ? "sandbox" : "VM";

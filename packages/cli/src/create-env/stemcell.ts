@@ -1,56 +1,15 @@
-import { createHash } from "node:crypto";
-import { existsSync } from "node:fs";
-import { mkdir, rename } from "node:fs/promises";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { runOther } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { type UnpackedStemcell, unpackStemcell } from "@slipway/engine/stemcells/archive";
-import { verifyDigest } from "@slipway/engine/stemcells/digest";
-import { downloadStemcell } from "@slipway/engine/stemcells/download";
 import { planUpload } from "@slipway/engine/stemcells/plan-upload";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import { stemcellScope } from "@slipway/engine/steps/create_stemcell";
-import type { Clock } from "@slipway/kernel/clock";
-import { StemcellMissing } from "./errors.ts";
-import type { EnvManifest } from "./manifest/model.ts";
+import type { Surroundings } from "./archive.ts";
 import type { Stages } from "./stages.ts";
 import type { StemcellEntry } from "./state/document.ts";
 import type { EnvStore } from "./state/store.ts";
-import type { Workspace } from "./workspace.ts";
-
-export interface Surroundings {
-  readonly workspace: Workspace;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-}
-
-/** The archive as a local file: where the manifest says, or fetched and checked once. */
-export async function fetchStemcell(
-  { url, sha1 }: EnvManifest["stemcell"],
-  { workspace, clock, signal }: Surroundings,
-  stages: Stages,
-): Promise<string> {
-  if (url.startsWith("file:")) {
-    const path = fileURLToPath(url);
-    if (!existsSync(path)) throw StemcellMissing({ path });
-    return path;
-  }
-  const key = createHash("sha1").update(url).digest("hex");
-  const kept = join(workspace.downloads, `${key}-${(sha1 ?? "").replace(/[^\w]/g, "_")}.tgz`);
-  if (existsSync(kept)) {
-    stages.skipped("Downloading stemcell", "Found in local cache");
-    return kept;
-  }
-  await mkdir(workspace.downloads, { recursive: true, mode: 0o700 });
-  const partial = join(workspace.temporary, "stemcell.tgz");
-  await stages.step("Downloading stemcell", async () => {
-    await downloadStemcell(url, partial, { clock, signal });
-    if (sha1 !== undefined) await verifyDigest(partial, sha1);
-    await rename(partial, kept);
-  });
-  return kept;
-}
 
 /** Into a directory that is removed with all that is temporary. */
 export async function unpack(

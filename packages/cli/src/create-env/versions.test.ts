@@ -1,6 +1,7 @@
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { sampleOf } from "@slipway/testkit/sample";
+import { messageTrail } from "@slipway/kernel/errors";
+import { chosen, sampleOf } from "@slipway/testkit/sample";
 import { describe, expect, it } from "vitest";
 import { EnvLab } from "./testing/env-lab.ts";
 import { builtPrograms } from "./testing/programs.ts";
@@ -50,6 +51,74 @@ describe("the branches of CPI and stemcell versions, with the CPI's executable",
 });
 
 describe("the registry of an environment", () => {
+  const listens = async (lab: EnvLab) =>
+    (JSON.parse(await readFile(join(lab.workspace, "registry", "config.json"), "utf8")) as Config).http;
+  interface Config {
+    readonly http: { readonly host: string; readonly port: number; readonly password: string };
+  }
+
+  const ADDRESSES: readonly [which: string, more: object, host: string][] = [
+    ["the one this machine reaches the VM from", {}, "127.0.0.1"],
+    ["the one the manifest names", { registry: { host: "127.0.0.2" } }, "127.0.0.2"],
+    [
+      "the one the manifest names, beside a tunnel",
+      { registry: { host: "127.0.0.2" }, ssh_tunnel: { host: "10.0.0.6" } },
+      "127.0.0.2",
+    ],
+  ];
+  const some = sampleOf("create-env registry addresses", ADDRESSES, 1);
+  it.each(some)("listens on an address that the VM reaches: %s", async (_, more, host) => {
+    const lab = await EnvLab.open(programs());
+    await lab.stemcell("stemcell.tgz", { apiVersion: 1 });
+    const provider = { ...(await lab.executable(1)), ...more };
+    await lab.create(lab.manifest({ provider, disk: null }));
+    const http = await listens(lab);
+    expect(http.host).toBe(host);
+    const [vm = ""] = await lab.vms();
+    const userData = await readFile(join(lab.cloud, "vms", vm, "user-data.json"), "utf8");
+    expect(userData).toContain(`registry:${http.password}@${host}:${http.port}`);
+    await lab.delete(lab.manifest({ provider, disk: null }));
+    expect(await lab.registries()).toEqual([]);
+  });
+
+  const credentials = chosen("create-env registry credentials", 1 / 3);
+  it.runIf(credentials)("has credentials of its own in every environment", async () => {
+    const passwords = [];
+    for (let at = 0; at < 2; at++) {
+      const lab = await EnvLab.open(programs());
+      await lab.stemcell("stemcell.tgz", { apiVersion: 1 });
+      const manifest = lab.manifest({ provider: await lab.executable(1), disk: null });
+      await lab.create(manifest);
+      passwords.push((await listens(lab)).password);
+      await lab.delete(manifest);
+    }
+    expect(new Set(passwords).size).toBe(2);
+  });
+
+  it.each([
+    ["a tunnel is asked for", { ssh_tunnel: { host: "10.0.0.6", port: 22, user: "vcap" } }, "ssh_tunnel"],
+    ["its address is the VM's own", { registry: { host: "0.0.0.0" } }, "registry.host"],
+  ])("is refused with the reason when %s, and nothing is made", async (_, more, words) => {
+    const lab = await EnvLab.open(programs());
+    await lab.stemcell("stemcell.tgz", { apiVersion: 1 });
+    const provider = { ...(await lab.executable(1)), ...more };
+    const said = await lab.create(lab.manifest({ provider, disk: null })).then(
+      () => "nothing",
+      (error: unknown) => messageTrail(error),
+    );
+    expect(said).toContain(words);
+    expect([await lab.vms(), await lab.registries()]).toEqual([[], []]);
+  });
+
+  it("is not missed where none is needed, whatever tunnel the manifest asks for", async () => {
+    const lab = await EnvLab.open(programs());
+    await lab.stemcell("stemcell.tgz", { apiVersion: 3 });
+    const provider = { ...(await lab.executable()), ssh_tunnel: { host: "10.0.0.6" } };
+    await lab.create(lab.manifest({ provider, disk: null }));
+    expect(await lab.vms()).toHaveLength(1);
+    await lab.delete(lab.manifest({ provider, disk: null }));
+  });
+
   it("is started again with its entries after it was lost, and ended once the VM does without it", async () => {
     const lab = await EnvLab.open(programs());
     await lab.stemcell("old.tgz", { version: "1", apiVersion: 1 });

@@ -1,8 +1,14 @@
+import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { cloudConfig, isOurs, manifestOf } from "./documents.ts";
 import { BadRange } from "./errors.ts";
 import { rangeOf } from "./range.ts";
+
+const example = await readFile(
+  new URL("../../../../examples/counter-release/manifest.yml", import.meta.url),
+  "utf8",
+);
 
 describe("the addresses of the demo", () => {
   it.each([
@@ -36,13 +42,20 @@ describe("the addresses of the demo", () => {
 });
 
 it("the demo knows its own documents, and takes nobody else's for its own", () => {
-  for (const text of [manifestOf({ name: "a", version: "1" }), cloudConfig("127.20.0.0/24", "whose")]) {
+  for (const text of [
+    manifestOf(example, { name: "a", version: "1" }),
+    cloudConfig("127.20.0.0/24", "whose"),
+  ]) {
     expect(isOurs(text)).toBe(true);
     expect(isOurs(`# mine\n${text}`)).toBe(false);
   }
 });
 
-it("the manifest names the stemcell that was made sure of, whatever its name", () => {
-  const stemcell = { name: "a: #b", version: "1+0e5" };
-  expect(parse(manifestOf(stemcell)).stemcells).toEqual([{ alias: "default", ...stemcell }]);
+it("the manifest is the example's, with the stemcell that was made sure of, whatever its name", () => {
+  const stemcell = { name: "a: #b $&", version: "1+0e5" };
+  expect(parse(manifestOf(example, stemcell))).toEqual({
+    ...parse(example),
+    name: "demo",
+    stemcells: [{ alias: "default", ...stemcell }],
+  });
 });

@@ -4,11 +4,13 @@ import { systemClock } from "@slipway/kernel/clock";
 import { acquireLock } from "@slipway/kernel/lock-file";
 import { freePort } from "@slipway/testkit/free-port";
 import { needs } from "@slipway/testkit/needs";
-import { chosen } from "@slipway/testkit/sample";
+import { sampleOf } from "@slipway/testkit/sample";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Machine } from "../up/testing/machine.ts";
 
+/** Each is a whole demo. */
+const stories = sampleOf("demo", ["whole", "killed", "on a Director"], 1);
 const possible = needs("userns", await canUseSandboxes(), "sandboxes are made of namespaces");
 
 describe.runIf(possible)("slipway demo", () => {
@@ -21,37 +23,49 @@ describe.runIf(possible)("slipway demo", () => {
   });
   afterAll(() => machine?.close());
 
-  const things = (room: string) => readdir(join(machine.home, "cloud", room));
+  const things = (kind: string) => readdir(join(machine.home, "cloud", kind));
+  const countsIn = (output: string) =>
+    [...output.matchAll(/Visits: (\d+)/g)].map(([, count]) => Number(count));
+  const drainedIn = (output: string) => Number([...output.matchAll(/Last drained at (\d+)/g)].at(-1)?.[1]);
   const diskIn = (output: string) => /disk-\w+/.exec(output)?.[0];
 
-  it("deploys, writes, replaces the sandbox, finds the note, and stops all of it at Ctrl-C", async () => {
-    const demo = machine.start("demo", ...flags);
-    await demo.says("The Director runs until Ctrl-C");
-    const note = /put there by the agent: "(.+?)"/.exec(demo.output)?.[1];
-    expect(demo.output).toContain(`read by the agent of the new one: "${note}"`);
-    expect(demo.output).toContain("The data is still there");
-    expect(demo.output).toContain("No registry was involved");
-    expect(demo.output).toContain("by user-data");
-    expect(demo.output.split("\n").length).toBeLessThan(35);
-    expect(await machine.status()).toMatchObject({ sandboxes: "1 running", disks: "1" });
-    demo.interrupt();
-    demo.interrupt();
-    expect(await demo.end()).toBe(0);
-    expect(machine.processes()).toEqual([]);
-    expect(await machine.status()).toMatchObject({ sandboxes: "1 stopped", disks: "1" });
-  });
+  it.runIf(stories.includes("whole"))(
+    "deploys a release, replaces the sandbox of its job, finds the count, and stops all of it at Ctrl-C",
+    async () => {
+      const demo = machine.start("demo", ...flags);
+      await demo.says("The Director runs until Ctrl-C");
+      const [first = 0, second = 0] = countsIn(demo.output);
+      expect(first).toBeGreaterThan(0);
+      expect(second).toBeGreaterThan(first);
+      expect(drainedIn(demo.output)).toBeGreaterThan(first);
+      expect(demo.output).toContain("packages compiled in sandboxes of their own");
+      expect(demo.output).toContain("counter_ca, counter_password, counter_tls: made by the Director");
+      expect(demo.output).toMatch(/errand smoke.*the visit was counted/);
+      expect(demo.output).toContain("The count goes on");
+      expect(demo.output).toContain("No registry was involved");
+      expect(demo.output).toContain("by user-data");
+      expect(demo.output.split("\n").length).toBeLessThan(35);
+      expect(await machine.status()).toMatchObject({ sandboxes: "2 running", disks: "1" });
+      demo.interrupt();
+      demo.interrupt();
+      expect(await demo.end()).toBe(0);
+      expect(machine.processes()).toEqual([]);
+      expect(await machine.status()).toMatchObject({ sandboxes: "2 stopped", disks: "1" });
+    },
+  );
 
-  it.runIf(chosen("demo killed", 1 / 2))(
+  it.runIf(stories.includes("killed"))(
     "killed in the middle it completes when it is run again, with the same disk and nothing beside it",
     async () => {
-      const killed = machine.start("demo");
-      await killed.says("A note on the disk");
+      const killed = machine.start("demo", ...flags);
+      await killed.says("The errand smoke");
       await killed.kill();
-      const demo = machine.start("demo");
-      await demo.says("The data is still there");
+      const demo = machine.start("demo", ...flags);
+      await demo.says("The count goes on");
       expect(diskIn(demo.output)).toBe(diskIn(killed.output));
       expect(await things("disks")).toEqual([diskIn(demo.output)]);
-      expect(await things("vms")).toHaveLength(1);
+      expect(await things("vms")).toHaveLength(2);
+      expect(drainedIn(demo.output)).toBeGreaterThanOrEqual(countsIn(killed.output)[0] ?? 0);
       await demo.says("The Director runs until Ctrl-C");
       demo.interrupt();
       expect(await demo.end()).toBe(0);
@@ -59,24 +73,24 @@ describe.runIf(possible)("slipway demo", () => {
     },
   );
 
-  it.runIf(chosen("demo on a Director", 1 / 3))(
+  it.runIf(stories.includes("on a Director"))(
     "uses a Director that runs already, and leaves it running; one is played at a time",
     async () => {
-      expect((await machine.run("up", "--detach")).code).toBe(0);
+      expect((await machine.run("up", "--detach", "--port", flags[1] ?? "")).code).toBe(0);
       const before = await machine.status();
       const lock = await acquireLock(join(machine.home, "demo.lock"), { clock: systemClock, waitMs: 0 });
-      expect((await machine.run("demo")).said).toMatch(/CLU-027 another demo .*: process \d+/);
+      expect((await machine.run("demo", ...flags)).said).toMatch(/CLU-027 another demo .*: process \d+/);
       await lock.release();
-      const { code, said } = await machine.run("demo");
-      expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining("The data is still there") });
-      expect(await machine.status()).toMatchObject({ process: before.process, sandboxes: "1 running" });
-      expect((await machine.run("down")).said).toContain("1 sandbox");
+      const { code, said } = await machine.run("demo", ...flags);
+      expect({ code, said }).toEqual({ code: 0, said: expect.stringContaining("The count goes on") });
+      expect(await machine.status()).toMatchObject({ process: before.process, sandboxes: "2 running" });
+      expect((await machine.run("down")).said).toContain("2 sandboxes");
       expect(machine.processes()).toEqual([]);
     },
   );
 
   it("is stopped by Ctrl-C wherever it is, and nothing runs on", async () => {
-    const demo = machine.start("demo");
+    const demo = machine.start("demo", ...flags);
     await demo.says("Cloud config");
     demo.interrupt();
     expect(await demo.end()).toBe(130);

@@ -6,7 +6,8 @@ const MARK = "# Made by `slipway demo`.";
 export const isOurs = (text: string): boolean => text.trim() === "" || text.startsWith(MARK);
 
 export const DEPLOYMENT = "demo";
-export const GROUP = "db";
+/** Whose instance has the disk. */
+export const GROUP = "counter";
 
 /** `comment`: whose addresses these are. */
 export function cloudConfig(range: string, comment: string): string {
@@ -41,30 +42,14 @@ compilation:
 `;
 }
 
-export const manifestOf = ({ name, version }: StemcellName): string => `${MARK}
-name: ${DEPLOYMENT}
+/** In the example's manifest, which is for sandboxes. */
+const STEMCELL = "  os: local\n  version: latest\n";
+const NAME = "\nname: counter\n";
 
-releases: []
-
-stemcells:
-- alias: default
-  name: ${JSON.stringify(name)}
-  version: ${JSON.stringify(version)}
-
-update:
-  canaries: 1
-  max_in_flight: 1
-  canary_watch_time: 100-30000
-  update_watch_time: 100-30000
-
-instance_groups:
-- name: ${GROUP}
-  instances: 1
-  azs: [z1]
-  vm_type: small
-  stemcell: default
-  persistent_disk_type: 1GB
-  networks:
-  - name: private
-  jobs: []
-`;
+/** The manifest of the example, for the demo's deployment and its stemcell. */
+export function manifestOf(example: string, { name, version }: StemcellName): string {
+  const stemcell = `  name: ${JSON.stringify(name)}\n  version: ${JSON.stringify(version)}\n`;
+  return `${MARK}\n${example}`
+    .replace(STEMCELL, () => stemcell)
+    .replace(NAME, () => `\nname: ${DEPLOYMENT}\n`);
+}

@@ -26,6 +26,7 @@ export const RangeTaken = defineError<{ address: string }>({
 export const BadRange = defineError<{ given: string; takes: string; example: string }>({
   code: "CLU-023",
   kind: "operator",
+  typed: true,
   message: (p) => `--range takes ${p.takes} such as ${p.example}, got '${p.given}'`,
   next: "Give one like that, which nobody here uses.",
 });
@@ -57,4 +58,11 @@ export const DemoRuns = defineError<{ home: string; holder: string }>({
   kind: "operator",
   message: (p) => `another demo runs in ${p.home}: ${p.holder}`,
   next: "Wait for its end, or give this one a directory of its own: put SLIPWAY_HOME=DIR before the command, and --port N behind it.",
+});
+
+export const PageSilent = defineError<{ url: string; why: string }>({
+  code: "CLU-028",
+  kind: "outside",
+  message: (p) => `the page of the demo, ${p.url}, was not to be had: ${p.why}`,
+  next: "See whether its job runs: `bosh -d demo instances --ps`. What it says is in `bosh -d demo logs counter`.",
 });

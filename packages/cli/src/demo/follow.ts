@@ -8,7 +8,11 @@ export async function carryOut(
   request: ApiRequest,
   tell: (text: string) => void,
 ): Promise<void> {
-  await api.follow(await api.begin(request), {
+  await follow(api, await api.begin(request), tell);
+}
+
+export async function follow(api: DirectorApi, task: number, tell: (text: string) => void): Promise<void> {
+  await api.follow(task, {
     quiet: true,
     onEvent: (line) => {
       const found = stageOf(line);

@@ -10,12 +10,12 @@ import type { DemoVm } from "./vm.ts";
 const WITHOUT_REGISTRY = 2;
 
 /** How the VMs came to their settings, in words. Without a registry, unless their stemcell is too old for that. */
-export async function registryText(home: Home, vms: readonly DemoVm[], { many }: Words): Promise<string> {
+export async function registryText(home: Home, vms: readonly DemoVm[], { one }: Words): Promise<string> {
   const old = vms.find((vm) => vm.stemcellVersion < WITHOUT_REGISTRY);
   if (old !== undefined)
     return `The registry was involved: agents of this stemcell, API v${old.stemcellVersion}, know no other way to their settings.`;
   const none = await noRegistry(home, vms);
-  return `No registry was involved: both ${many} got their settings as user-data, and ${none}.`;
+  return `No registry was involved: the old ${one} and the new one got their settings as user-data, and ${none}.`;
 }
 
 /** Looks whether a registry was involved, and says in words that none was. */

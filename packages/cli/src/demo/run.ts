@@ -3,9 +3,9 @@ import { acquireLock, LockTimeout } from "@slipway/kernel/lock-file";
 import { shellWord } from "@slipway/kernel/shell";
 import { type Choice, readChoice } from "../home/choice.ts";
 import type { Tools } from "../tools.ts";
+import { calledAs } from "../ui/as-typed.ts";
 import { secondsText } from "../ui/time-text.ts";
 import { type Backend, backendOf } from "../up/backend.ts";
-import { calledAs } from "../up/called-as.ts";
 import type { Asked, CpiSelection } from "../up/cpi-selection.ts";
 import { leftRunning } from "../up/left-running.ts";
 import { obtainCloud } from "../up/obtain.ts";
@@ -41,7 +41,9 @@ export async function runDemo(options: DemoOptions, asked: Asked, tools: Tools):
   const stemcell = options.stemcell === undefined ? undefined : await givenStemcell(options.stemcell);
   const prepared = await mustBePossible(selection, tools);
   const { one } = WORDS[selection.cpi];
-  ui.line(`A Director, a ${one} with a disk, and what becomes of the disk when the ${one} is replaced.`);
+  ui.line(
+    `A Director, a release that keeps a count on its disk, and what becomes of it when its ${one} is replaced.`,
+  );
   ui.line("");
   const obtained = await step(tools, "Starting the Director and its database", async () => {
     const value = await obtainCloud({ port: options.port, config: undefined }, prepared, tools);
@@ -52,10 +54,15 @@ export async function runDemo(options: DemoOptions, asked: Asked, tools: Tools):
   try {
     const choice: Choice = (await readChoice(home)) ?? { cpi: "local" };
     const stage = await stageOf(choice, tools);
-    await play(reachOf(obtained), range, stemcell === undefined ? stage : { ...stage, stemcell }, tools);
+    const { curl } = await play(
+      reachOf(obtained),
+      range,
+      stemcell === undefined ? stage : { ...stage, stemcell },
+      tools,
+    );
     const backend = await backendOf(choice, tools);
     const took = secondsText(clock.monotonic() - begun);
-    for (const line of whatNext(tools, { took, own: own !== undefined, stage, backend })) ui.line(line);
+    for (const line of whatNext(tools, { took, curl, own: own !== undefined, stage, backend })) ui.line(line);
     if (own !== undefined) await stopped(stop);
     return 0;
   } catch (error) {
@@ -80,7 +87,12 @@ async function mustBePossible(selection: CpiSelection, tools: Tools): Promise<Pr
 const reachOf = (obtained: Awaited<ReturnType<typeof obtainCloud>>): Reach =>
   obtained.found === undefined ? obtained.cloud.reach : obtained.found.reach;
 
-async function play(reach: Reach, range: string | undefined, stage: Stage, tools: Tools): Promise<void> {
+async function play(
+  reach: Reach,
+  range: string | undefined,
+  stage: Stage,
+  tools: Tools,
+): ReturnType<typeof tellStory> {
   const { home, clock, stop } = tools;
   const options = { clock, waitMs: 0, signal: stop };
   const lock = await acquireLock(join(home.dir, "demo.lock"), options).catch((error: unknown) => {
@@ -90,7 +102,7 @@ async function play(reach: Reach, range: string | undefined, stage: Stage, tools
   try {
     const api = await connect(reach, tools);
     try {
-      await tellStory(api, tools, range, stage);
+      return await tellStory(api, tools, range, stage);
     } finally {
       api.close();
     }
@@ -101,22 +113,27 @@ async function play(reach: Reach, range: string | undefined, stage: Stage, tools
 
 interface Played {
   readonly took: string;
+  /** Shows the page. */
+  readonly curl: string;
   /** The Director is this process. */
   readonly own: boolean;
   readonly stage: Stage;
   readonly backend: Backend;
 }
 
-function whatNext({ home, programs, env }: Tools, { took, own, stage, backend }: Played): readonly string[] {
+function whatNext(
+  { home, programs, env }: Tools,
+  { took, curl, own, stage, backend }: Played,
+): readonly string[] {
   const slipway = calledAs(programs.self, env);
-  const { one } = backend.words;
+  const { many } = backend.words;
   return [
     "",
     `All of it took ${took}. Try next${own ? ", in another terminal" : ""}:`,
     "",
     `  . ${shellWord(home.envFile)}`,
-    "  bosh env",
-    "  bosh -d demo instances",
+    "  bosh -d demo instances --ps",
+    `  ${curl}`,
     `  ${slipway} -d demo explain`,
     ...stage.look.map((line) => `  ${line}`),
     "",
@@ -125,7 +142,7 @@ function whatNext({ home, programs, env }: Tools, { took, own, stage, backend }:
       : `The Director runs on; \`${slipway} down\` stops it.`,
     ...(backend.outlives
       ? [
-          `The ${one} runs on after that. To remove it before: ${slipway} -d demo delete-deployment`,
+          `The ${many} run on after that. To remove them before: ${slipway} -d demo delete-deployment`,
           "To remove all of it: docs/run-a-cloud-on-this-machine.md#with-docker",
         ]
       : []),

@@ -1,31 +1,36 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import { shellWord } from "@slipway/kernel/shell";
+import { variable } from "@slipway/protocol/director/variable";
 import { REDACTED } from "@slipway/protocol/schema/redact";
+import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 import type { Tools } from "../tools.ts";
 import { ensureCloudConfig } from "./cloud-config.ts";
 import { deployDemo } from "./deploy.ts";
 import { DEPLOYMENT, GROUP } from "./documents.ts";
+import { ERRAND, runSmoke } from "./errand.ts";
 import { PromiseBroken } from "./errors.ts";
 import { carryOut } from "./follow.ts";
-import { readNote, writeNote } from "./note.ts";
+import { authorityFile, curlLine, type Page, pageAuthority, pageUrl, readPage } from "./page.ts";
 import { registryText } from "./registry.ts";
+import { type DemoRelease, ensureRelease } from "./release.ts";
 import type { Stage } from "./stage.ts";
 import { ensureStemcell } from "./stemcell.ts";
 import { step } from "./step.ts";
 import { finish, unfinishedTasks } from "./unfinished.ts";
 import { type DemoVm, vmOf } from "./vm.ts";
 
-type StoryTools = Pick<Tools, "home" | "ui" | "clock">;
+type StoryTools = Pick<Tools, "home" | "ui" | "clock" | "programs" | "stop">;
 
-/** Deploys, writes to the disk, replaces the VM and finds what was written. Harmless to run again at any point. */
+/** Deploys a release, visits its page, replaces its VM and finds the count. Harmless to run again at any point. */
 export async function tellStory(
   api: DirectorApi,
   tools: StoryTools,
   range: string | undefined,
   stage: Stage,
-): Promise<void> {
+): Promise<{ readonly curl: string }> {
   const { home, ui } = tools;
   const { one, many } = stage.words;
   const dir = join(home.dir, "demo");
@@ -44,17 +49,26 @@ export async function tellStory(
     const value = await ensureStemcell(api, dir, stage, tell);
     return { said: `Stemcell ${value.name}/${value.version}: ${stage.stemcell.about}`, value };
   });
-  const first = await step(tools, `Deploying one ${one} with a disk`, async (tell) => {
-    await deployDemo(api, dir, stemcell, tools, tell);
+  const release = await step(tools, "Uploading the release", async (tell) => {
+    const value = await ensureRelease(api, tools, tell);
+    return { said: `Release ${value.name}/${value.version}: ${contentText(value)}`, value };
+  });
+  const first = await step(tools, "Deploying the release", async (tell) => {
+    const { compiled } = await deployDemo(api, dir, { stemcell, release }, tools, tell);
+    const packages = compiled ? `packages compiled in ${many} of their own, ` : "";
     return {
-      said: `Deployment ${DEPLOYMENT}: one ${one} with a persistent disk`,
+      said: `Deployment ${DEPLOYMENT}: ${packages}jobs run in ${many}`,
       value: await vmOf(api, stage.words),
     };
   });
-  show(first, one, tools);
-  const note = await step(tools, "Writing a note to the disk", async () => {
-    const written = await writeNote(api, first, tools);
-    return { said: `A note on the disk, put there by the agent: "${written}"`, value: written };
+  show(first, await variableNames(api), one, tools);
+  const before = await step(tools, "Looking at the page", async () => {
+    const page = await pageOf(first);
+    return { said: `The page at ${pageUrl(first)}, over TLS: "${page.text}"`, value: page };
+  });
+  await step(tools, `Running the errand ${ERRAND}`, async (tell) => {
+    const said = await runSmoke(api, tell);
+    return { said: `The errand ${ERRAND}, which has address and password by a link: ${said}`, value: said };
   });
   const second = await step(tools, `Replacing the ${one}`, async (tell) => {
     const path = `/deployments/${DEPLOYMENT}/jobs/${GROUP}/${piece(first.instance)}`;
@@ -62,18 +76,35 @@ export async function tellStory(
     await carryOut(api, { method: "PUT", path, query, body: "", contentType: "text/yaml" }, tell);
     const now = await vmOf(api, stage.words);
     if (now.cid === first.cid) throw PromiseBroken({ what: `the ${one} is still ${now.cid}` });
-    return { said: `The ${one} was deleted and a new one has its disk: ${now.cid}`, value: now };
+    const said = `The ${one} was drained and deleted, and a new one has its disk: ${now.cid}`;
+    return { said, value: now };
   });
-  await step(tools, "Reading the note", async () => {
-    const read = await readNote(api, second);
+  await step(tools, "Looking at the page again", async () => {
+    const page = await pageOf(second);
     if (second.disk !== first.disk) throw PromiseBroken({ what: `the disk is ${second.disk} now` });
-    if (read !== note) throw PromiseBroken({ what: `the note reads "${read}"` });
-    return { said: `The note, read by the agent of the new one: "${read}"`, value: undefined };
+    // The errand has visited it.
+    if (page.count <= before.count) throw PromiseBroken({ what: `the page says "${page.text}"` });
+    return { said: `The page of the new one: "${page.text}"`, value: undefined };
   });
   const registry = await registryText(home, [first, second], stage.words);
   ui.line("");
-  ui.line(ui.paint.bold(`The data is still there: a new ${one}, the same disk.`));
+  ui.line(ui.paint.bold(`The count goes on: a new ${one}, the same disk.`));
   ui.line(registry);
+  return { curl: curlLine(second, shellWord(authorityFile(dir))) };
+
+  async function pageOf(vm: DemoVm): Promise<Page> {
+    return await readPage(vm, await pageAuthority(api, vm, authorityFile(dir)), tools);
+  }
+}
+
+const contentText = ({ jobs, packages }: DemoRelease): string =>
+  `jobs ${jobs.join(", ")}; packages ${packages.join(", ")}`;
+
+/** Without the names of Director and deployment before them. */
+async function variableNames(api: DirectorApi): Promise<readonly string[]> {
+  const path = `/deployments/${DEPLOYMENT}/variables`;
+  const all = await api.json({ method: "GET", path }, v.array(variable));
+  return [...new Set(all.map(({ name }) => name.slice(name.lastIndexOf("/") + 1)))].sort();
 }
 
 /** What an interrupted run has left under way is waited for, in silence where there is nothing. */
@@ -88,6 +119,7 @@ async function resume(api: DirectorApi, tools: StoryTools): Promise<void> {
 
 function show(
   { instance, cid, ip, disk, hint, channel, cpiVersion, stemcellVersion }: DemoVm,
+  variables: readonly string[],
   word: string,
   { ui }: StoryTools,
 ) {
@@ -97,6 +129,7 @@ function show(
     ["disk", disk],
     ["disk hint", `from attach_disk to the agent: ${hintText(hint)}`],
     ["settings", `by ${channel} (CPI API v${cpiVersion}, stemcell API v${stemcellVersion})`],
+    ["variables", `${variables.join(", ")}: made by the Director`],
   ] as const;
   ui.line("");
   for (const [name, value] of rows) ui.line(`  ${ui.paint.dim(name.padEnd(9))}  ${value}`);

@@ -65,6 +65,33 @@ describe("configs of one type", () => {
     expect([done, heard.questions, heard.lines, heard.requests.length]).toEqual([0, [], ["No changes."], 2]);
   });
 
+  const WITH_URL = "releases: [{name: r, version: 1, url: https://x, sha1: abc}, {name: s, version: 1}]\n";
+  const runtime = (there: readonly string[], diff: unknown = changed) => ({
+    answers: {
+      "POST /runtime_configs/diff": diff,
+      "POST /runtime_configs": "",
+      "GET /releases": [{ name: "r", release_versions: there.map((version) => ({ version })) }],
+      "GET /releases/r": { jobs: [], packages: [] },
+      "POST /releases": 7,
+    },
+  });
+  const SENT = 'POST /releases {"location":"https://x","sha1":"abc"}';
+
+  it.each<[string, Options, Parameters<typeof scene>[0], readonly string[]]>([
+    ["that is not there", {}, runtime([]), ["GET /releases", SENT]],
+    ["that is there", {}, runtime(["1"]), ["GET /releases"]],
+    ["that is to be replaced", { "fix-releases": true }, runtime(["1"]), [SENT]],
+    ["of a config that does not change", {}, runtime([], { diff: [] }), []],
+  ])("a runtime config's release with a URL %s: %j", async (_, options, around, uploads) => {
+    const { done, heard } = await run(updateRuntimeConfig, options, around, WITH_URL);
+    expect(done).toBe(0);
+    const text = heard.requests.map(({ method, path, body }) =>
+      path === "/releases" && body !== undefined ? `${method} ${path} ${String(body)}` : `${method} ${path}`,
+    );
+    const asked = text.filter((one) => one !== "GET /releases/r");
+    expect(asked).toEqual(["POST /runtime_configs/diff", ...uploads, "POST /runtime_configs"]);
+  });
+
   it("are not saved without a yes", async () => {
     const answers = { "POST /cloud_configs/diff": changed };
     const { done, heard } = await run(updateCloudConfig, {}, { answers, yes: false });

@@ -16,7 +16,7 @@ export interface DeployFlags {
   readonly notes: readonly string[];
 }
 
-const KNOWN = ["fix", "recreate", "recreate-persistent-disks"];
+const KNOWN = ["fix", "fix-releases", "recreate", "recreate-persistent-disks", "skip-upload-releases"];
 
 /** Those that are for this deployment. One that cannot be read is told, and does not stop a deploy. */
 export function deployFlags(configs: readonly DeployConfig[], deployment: string): DeployFlags {

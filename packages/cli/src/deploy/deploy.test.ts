@@ -1,6 +1,7 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { describe, expect, it } from "vitest";
+import type { ApiRequest } from "../api/director-api.ts";
 import { deploy } from "../commands/deploy.ts";
 import { givenOf } from "../interpolate/testing/given.ts";
 import { ownDirectory } from "../interpolate/testing/own-directory.ts";
@@ -17,9 +18,15 @@ const DIFF = [
   ["  instances: 1", "removed"],
   ["  instances: 2", "added"],
 ];
+const VMS = [
+  { job: "db", index: 0, id: "a", cid: "vm-1", active: true, vm_created_at: "2029-01-01T00:00:00Z" },
+  { job: "db", index: 1, id: "b", cid: "vm-2", active: true, vm_created_at: "2031-01-01T00:00:00Z" },
+  { job: "db", index: 1, id: "b", cid: "vm-3", active: false, vm_created_at: "2029-01-01T00:00:00Z" },
+];
 const answers = {
   "GET /configs": [],
   "POST /deployments/shop/diff": { diff: DIFF, context: CONTEXT },
+  "GET /deployments/shop/vms": VMS,
   "POST /deployments": 42,
 };
 type Options = Parameters<typeof givenOf>[0];
@@ -42,7 +49,11 @@ const deployed = async (options: Options, around?: Parameters<typeof scene>[0]) 
 describe("deploy", () => {
   it("compares, shows, asks, and deploys the same text with the configs it was compared with", async () => {
     const { heard, query } = await deployed({ var: ["n=2"] });
-    expect(heard.requests.map(({ method, path }) => `${method} ${path}`)).toEqual(Object.keys(answers));
+    expect(heard.requests.map(({ method, path }) => `${method} ${path}`)).toEqual([
+      "GET /configs",
+      "POST /deployments/shop/diff",
+      "POST /deployments",
+    ]);
     expect(heard.requests[1]).toMatchObject({
       query: { redact: "true" },
       contentType: "text/yaml",
@@ -53,6 +64,17 @@ describe("deploy", () => {
     expect(heard.lines).toEqual(["  name: shop", "<red>-   instances: 1", "<green>+   instances: 2"]);
     expect(heard.questions).toEqual(["Continue?"]);
     expect(heard.followed).toEqual([42]);
+  });
+
+  it("says how many VMs a recreate replaces, before it asks, also when nothing else changes", async () => {
+    const unchanged = { ...answers, "POST /deployments/shop/diff": { diff: [], context: CONTEXT } };
+    const { heard } = await deployed({ recreate: true }, { answers: unchanged });
+    expect(heard.lines).toEqual([
+      "No changes in the manifest and the configs.",
+      "2 VMs will be replaced by new ones; disks are kept.",
+    ]);
+    const older = await deployed({ "recreate-vms-created-before": "2030-01-01T00:00:00Z" });
+    expect(older.heard.lines.at(-1)).toBe("1 VM will be replaced by a new one; disks are kept.");
   });
 
   it("leaves to the Director what nobody here knows", async () => {
@@ -128,6 +150,27 @@ describe("deploy", () => {
     expect(heard.requests).toHaveLength(2);
   });
 
+  it("tells every mistake of the manifest, each once, before it asks, and deploys nothing", async () => {
+    const problems = ["a", "b", "c", "d", "e"].map((name) => ({
+      code: 40001,
+      where: `instance_groups[${name}].stemcell`,
+      problem: "it is required and missing",
+      fix: "Give it.",
+    }));
+    const diff = { diff: DIFF, context: CONTEXT, problems };
+    const { done, heard } = await play({}, { answers: { ...answers, "POST /deployments/shop/diff": diff } });
+    const error = await done.then(
+      () => undefined,
+      (thrown: Error) => thrown,
+    );
+    expect(error?.message.split("\n")).toEqual([
+      "this cannot be deployed: 5 problems",
+      ...problems.map(({ where }) => `- ${where}: it is required and missing. Give it.`),
+    ]);
+    expect(heard.questions).toEqual([]);
+    expect(heard.requests).toHaveLength(2);
+  });
+
   it("says that nothing changes, or why that cannot be said", async () => {
     const same = await deployed(
       {},
@@ -160,14 +203,39 @@ describe("deploy", () => {
     expect(heard.requests).toEqual([]);
   });
 
-  it("says that releases are not uploaded", async () => {
-    const manifest = "{name: shop, releases: [{name: r, version: 1, url: https://x}, {name: s, version: 1}]}";
-    const { done, heard } = await play({}, {}, manifest);
+  const WITH_URL =
+    "{name: shop, releases: [{name: r, version: 1, url: https://x, sha1: abc, stemcell: {os: o, version: 2}}, {name: s, version: 1}]}";
+  const releases = (there: readonly string[]) => ({
+    answers: {
+      ...answers,
+      "GET /releases": [{ name: "r", release_versions: there.map((version) => ({ version })) }],
+      "GET /releases/r": { jobs: [], packages: [{ name: "p", compiled_packages: [{ stemcell: "o/2" }] }] },
+      "POST /releases": 7,
+    },
+  });
+  const uploads = ({ requests }: { readonly requests: readonly ApiRequest[] }) =>
+    requests
+      .filter(({ path }) => path === "/releases" || path === "/deployments")
+      .map(({ method, path, query, body }) => {
+        const fix = path === "/releases" && query?.fix === "true" ? " fix" : "";
+        return `${method} ${path}${fix}${path === "/releases" && body !== undefined ? ` ${String(body)}` : ""}`;
+      });
+
+  it("uploads releases that have a URL and are not there, before anything else", async () => {
+    const { done, heard } = await play({}, releases([]), WITH_URL);
     await done;
-    expect(heard.notes).toEqual([expect.stringMatching(/must have r already/)]);
-    const quiet = await play({ "skip-upload-releases": true }, {}, manifest);
-    await quiet.done;
-    expect(quiet.heard.notes).toEqual([]);
+    const sent = 'POST /releases {"location":"https://x","sha1":"abc"}';
+    expect(uploads(heard)).toEqual(["GET /releases", sent, "POST /deployments"]);
+    const there = await play({}, releases(["1"]), WITH_URL);
+    await there.done;
+    expect(uploads(there.heard)).toEqual(["GET /releases", "POST /deployments"]);
+    expect(there.heard.lines).toContain("Release 'r/1' for stemcell 'o/2' already exists.");
+    const fixed = await play({ "fix-releases": true }, releases(["1"]), WITH_URL);
+    await fixed.done;
+    expect(uploads(fixed.heard)).toEqual([sent.replace(" {", " fix {"), "POST /deployments"]);
+    const skipped = await play({ "skip-upload-releases": true }, releases([]), WITH_URL);
+    await skipped.done;
+    expect(uploads(skipped.heard)).toEqual(["POST /deployments"]);
   });
 
   it.each<[string, string, object]>([

@@ -17,13 +17,3 @@ function nameIn(manifest: unknown, path: string): string {
   if (typeof name !== "string" || name === "") throw NotAManifest({ path, why: "it has no `name`" });
   return name;
 }
-
-/** Releases the Director would have to be given first, which nobody does yet. */
-export function releasesWithUrl(manifest: unknown): readonly string[] {
-  const releases = (manifest as { readonly releases?: unknown } | null)?.releases;
-  if (!Array.isArray(releases)) return [];
-  return releases.flatMap((one: unknown) => {
-    const { name, url } = (one ?? {}) as { readonly name?: unknown; readonly url?: unknown };
-    return typeof url === "string" && url !== "" ? [String(name)] : [];
-  });
-}

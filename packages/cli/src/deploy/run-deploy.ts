@@ -4,37 +4,40 @@ import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 import type { Given } from "../command.ts";
+import { replacedText, vmsToReplace } from "../instances/vms-to-replace.ts";
 import { readDocument } from "../interpolate/document.ts";
 import type { Tools } from "../tools.ts";
 import { confirmed } from "../ui/confirmed.ts";
 import type { Ui } from "../ui/ui.ts";
+import { withReleases } from "../uploads/with-releases.ts";
 import { type DeployConfig, deployFlags } from "./deploy-flags.ts";
 import { deployQuery } from "./deploy-query.ts";
 import { hasChanges, printDiff } from "./diff.ts";
-import { NoManifest } from "./errors.ts";
-import { manifestName, releasesWithUrl } from "./manifest-name.ts";
+import { ManifestRefused, NoManifest } from "./errors.ts";
+import { manifestName } from "./manifest-name.ts";
 import { planText } from "./plan-text.ts";
 
 /** Reads, shows what changes, asks, deploys. The Director uses exactly the configs the difference was made with. */
 export async function runDeploy(given: Given, tools: Tools): Promise<void> {
   const { ui } = tools;
   const { path, skipDrain } = pathAndDrain(given);
-  const { text, value } = await readDocument(path, given, tools, { all: false });
-  const name = manifestName(value, path, tools.deployment);
-  const releases = given.flag("skip-upload-releases") ? [] : releasesWithUrl(value);
-  if (releases.length > 0) {
-    ui.note(
-      `Releases are not uploaded by slipway yet: the Director must have ${releases.join(", ")} already.`,
-    );
-  }
+  const read = await readDocument(path, given, tools, { all: false });
+  const name = manifestName(read.value, path, tools.deployment);
   const api = await tools.director();
   // Says which one it is.
   tools.mustDeployment();
   const { flags, notes } = deployFlags(await deployConfigsOf(api), name);
   for (const note of notes) ui.note(note);
+  const on = (option: string) => given.flag(option) || flags.has(option);
+  const text = on("skip-upload-releases") ? read.text : await withReleases(read, on("fix-releases"), tools);
 
   const yaml = { body: text, contentType: "text/yaml" } as const;
-  const { diff, context, error } = await api.json(
+  const {
+    diff,
+    context,
+    error,
+    problems = [],
+  } = await api.json(
     {
       method: "POST",
       path: `/deployments/${piece(name)}/diff`,
@@ -46,9 +49,13 @@ export async function runDeploy(given: Given, tools: Tools): Promise<void> {
   if (error) ui.note(error);
   else if (!hasChanges(diff)) ui.line("No changes in the manifest and the configs.");
   printDiff(ui, diff);
+  // Before anything is confirmed, and all of them.
+  if (problems.length > 0) throw ManifestRefused({ problems });
+  const query = deployQuery(given, flags, skipDrain, context);
+  if (query.recreate === "true")
+    ui.line(replacedText(await vmsToReplace(api, name, query.recreate_vms_created_before)));
   await confirmed(ui);
 
-  const query = deployQuery(given, flags, skipDrain, context);
   const task = await api.begin({ method: "POST", path: "/deployments", query, ...yaml });
   if (given.flag("dry-run")) await showPlan(api, task, ui);
   else await api.follow(task);

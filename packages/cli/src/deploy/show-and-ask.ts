@@ -4,8 +4,13 @@ import type { Ui } from "../ui/ui.ts";
 import { hasChanges, printDiff } from "./diff.ts";
 
 /** A config is saved without a question when nothing would change: the same content makes no new version. */
-export async function showAndAsk(ui: Ui, diff: DiffLines): Promise<void> {
+export async function showAndAsk(
+  ui: Ui,
+  diff: DiffLines,
+  beforeAsking = () => Promise.resolve(),
+): Promise<void> {
   printDiff(ui, diff);
-  if (hasChanges(diff)) await confirmed(ui);
-  else ui.line("No changes.");
+  if (!hasChanges(diff)) return ui.line("No changes.");
+  await beforeAsking();
+  await confirmed(ui);
 }

@@ -32,7 +32,7 @@ function sorted(value: unknown): unknown {
 
 const WORD = /^(?:y|n|yes|no|on|off|true|false|null|nan|inf)$/i;
 /** Neither a number, a date, a time nor a symbol to any reader. */
-const PLAIN_START = /^(?:[\p{L}_/(]|[0-9][0-9.]*[^0-9a-fox_,.:+\-tz ]|\d+\.\d+\.\d+[.\d]*$)/iu;
+const PLAIN_START = /^(?:[\p{L}_/(]|[0-9][0-9.]*[^0-9a-fox_,.:+\-tz ]|\d+\.\d+\.\d[.\d]*$)/iu;
 const PRINTABLE =
   /^[\t\n\x20-\x7e\u00a0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd\u{10000}-\u{10ffff}]*$/u;
 

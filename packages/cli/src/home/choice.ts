@@ -8,6 +8,7 @@ import { text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { ChoiceUnreadable } from "./errors.ts";
 import type { Home } from "./home.ts";
+import { homeUnusable } from "./unusable.ts";
 
 const local = v.strictObject({ cpi: v.literal("local") });
 
@@ -42,6 +43,7 @@ export async function readChoice(home: Home): Promise<Choice | undefined> {
     source = await readFile(path, "utf8");
   } catch (cause) {
     if (systemCode(cause) === "ENOENT") return isBound(home) ? { cpi: "local" } : undefined;
+    if (["EACCES", "EPERM"].includes(systemCode(cause) ?? "")) throw await homeUnusable(home, cause);
     throw unreadable(messageTrail(cause));
   }
   let document: unknown;

@@ -5,6 +5,7 @@ import { defineError } from "@slipway/kernel/errors";
 export const FileUnreadable = defineError<{ what: string; path: string }>({
   code: "CLV-001",
   kind: "operator",
+  typed: true,
   message: (p) => `${p.what} ${p.path} cannot be read`,
   next: "Check the path and who may read it. Paths are taken from the directory the command runs in.",
 });
@@ -12,6 +13,7 @@ export const FileUnreadable = defineError<{ what: string; path: string }>({
 export const BadAssignment = defineError<{ option: string; given: string; why: string }>({
   code: "CLV-002",
   kind: "operator",
+  typed: true,
   message: (p) => `${p.option} ${p.given}: ${p.why}`,
   next: "Write it as NAME=VALUE. A value that is not meant as YAML is put in quotes inside: -v 'motd=\"a: b\"'.",
 });
@@ -71,6 +73,7 @@ export const StoreFailed = defineError<{ doing: string; path: string }>({
 export const BadPath = defineError<{ path: string; why: string }>({
   code: "CLV-010",
   kind: "operator",
+  typed: true,
   message: (p) => `--path ${p.path}: ${p.why}`,
   next: "Write it as in ops files: /instance_groups/name=web/networks/0. A ? after a piece allows it to be missing.",
 });

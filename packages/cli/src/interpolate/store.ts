@@ -3,6 +3,8 @@ import { basename, dirname, join, resolve } from "node:path";
 import { fingerprint, kindOf, newMap, type Tree } from "@slipway/engine/documents/tree";
 import type { LookUp } from "@slipway/engine/documents/variables";
 import { parseYaml } from "@slipway/engine/documents/yaml";
+import type { Around } from "@slipway/engine/variables/generate/generator";
+import { GENERATORS } from "@slipway/engine/variables/generate/generators";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import { withLock } from "@slipway/kernel/lock-file";
@@ -10,8 +12,6 @@ import { isObject } from "@slipway/protocol/schema/json";
 import { writeDocument } from "../documents/write-document.ts";
 import type { Tools } from "../tools.ts";
 import { BadVarsFile, GenerationFailed, StoreFailed } from "./errors.ts";
-import type { Around } from "./generate/generator.ts";
-import { GENERATORS } from "./generate/generators.ts";
 
 /** A file of generated variables, upstream's format: a flat map from names to values. */
 export interface Store {

@@ -9,7 +9,7 @@ export const GLOBAL_OPTIONS: readonly Option[] = [
     flags: "--client-secret <password>",
     about: "password; better in BOSH_CLIENT_SECRET, where other processes do not see it",
   },
-  { flags: "-d, --deployment <name>", about: "which deployment [BOSH_DEPLOYMENT]" },
+  { flags: "-d, --deployment <name>", about: "which deployment [BOSH_DEPLOYMENT]", completes: "deployment" },
   { flags: "--column <name>", about: "print only this column of a table", repeats: true },
   { flags: "--json", about: "print JSON in the shape of the bosh CLI" },
   { flags: "--tty", about: "print as to a terminal [BOSH_TTY]" },

@@ -18,7 +18,14 @@ export type Parsed =
   /** Help or version, which have been written. */
   | { readonly kind: "said"; readonly code: number };
 
-const TOPICS: readonly Topic[] = ["this machine", "deployments", "configuration", "inspect", "documents"];
+const TOPICS: readonly Topic[] = [
+  "this machine",
+  "deployments",
+  "configuration",
+  "release authors",
+  "inspect",
+  "documents",
+];
 
 /** What the user wants. A mistake is `BadUsage`, `NoSuchCommand` or `NotYet`. */
 export function parse(
@@ -40,7 +47,7 @@ export function parse(
   // All of them are listed only when none was named; then nobody reads their options.
   const listed = meant.length > 0 ? meant : commands;
   const sorted = [...listed].sort((a, b) => TOPICS.indexOf(a.topic) - TOPICS.indexOf(b.topic));
-  for (const command of sorted) add(command, program, chosen, meant.length > 0);
+  for (const command of sorted) add(command, program, chosen, meant.length > 0, commands);
   try {
     program.parse(separated(argv), { from: "user" });
   } catch (error) {
@@ -97,14 +104,20 @@ function root(version: string, commands: readonly Command[], io: Io): Commander 
 type Chosen = (command: Command, commander: Commander) => void;
 
 /** A name with a blank is a command of its first word. */
-function add(command: Command, program: Commander, chosen: Chosen, whole: boolean): void {
+function add(
+  command: Command,
+  program: Commander,
+  chosen: Chosen,
+  whole: boolean,
+  commands: readonly Command[],
+): void {
   const [first = "", second] = command.name.split(" ");
   if (second === undefined) {
     addTo(program, first, { aliases: command.aliases ?? [], hidden: false, whole }, command, chosen);
     return;
   }
   addTo(
-    groupOf(first, command.topic, program),
+    groupOf(first, command.topic, program, commands),
     second,
     { aliases: [], hidden: false, whole },
     command,
@@ -127,7 +140,8 @@ function addTo(
     .description(command.summary)
     .helpGroup(`${title(command.topic)}:`)
     .usage(usageOf(command))
-    .exitOverride((error) => refuse(error, `slipway ${command.name}`, []))
+    .exitOverride((error) => refuse(error, `slipway ${command.name}`, [], command.options))
+    .addHelpText("after", examplesOf(command))
     .addHelpText("after", "\nOptions for all commands: slipway --help");
   for (const alias of aliases) commander.alias(alias);
   for (const { name, about } of command.arguments ?? []) commander.argument(name, about);
@@ -139,13 +153,14 @@ function addTo(
   commander.action(() => chosen(command, commander));
 }
 
-function groupOf(name: string, topic: Topic, program: Commander): Commander {
+function groupOf(name: string, topic: Topic, program: Commander, commands: readonly Command[]): Commander {
   const existing = program.commands.find((one) => one.name() === name);
   if (existing !== undefined) return existing;
   return program
     .command(name)
     .description(`commands for a ${name}: slipway ${name} --help`)
     .helpGroup(`${title(topic)}:`)
+    .exitOverride((error) => refuse(error, `slipway ${name}`, commands, [], `${name} `))
     .usage("<command>");
 }
 
@@ -191,11 +206,31 @@ function separated(argv: readonly string[]): string[] {
   });
 }
 
-function refuse(error: CommanderError, called: string, commands: readonly Command[]): never {
+/** What can be typed, under the options. */
+function examplesOf({ examples = [] }: Command): string {
+  if (examples.length === 0) return "";
+  const width = Math.max(...examples.map(([typed]) => typed.length));
+  const lines = examples.map(([typed, about]) =>
+    about === "" ? `  ${typed}` : `  ${typed.padEnd(width)}  # ${about}`,
+  );
+  return ["", "Examples:", ...lines].join("\n");
+}
+
+function refuse(
+  error: CommanderError,
+  called: string,
+  commands: readonly Command[],
+  options: readonly Option[] = [],
+  group = "",
+): never {
   if (error.exitCode === 0 || error.code === "commander.help") throw error;
   const problem = error.message.replace(/^error: /, "");
+  const option = /^unknown option '(--[^'=]*)/.exec(problem)?.[1];
   const unknown = /^unknown command '(.*)'/.exec(problem)?.[1];
-  if (unknown === undefined) throw BadUsage({ called, problem });
+  if (unknown === undefined) {
+    const flags = [...options, ...GLOBAL_OPTIONS].flatMap(({ flags: all }) => all.match(/--[\w-]+/g) ?? []);
+    throw BadUsage({ called, problem, near: option === undefined ? [] : nearNames(option, flags) });
+  }
   const names = commands.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
-  throw NoSuchCommand({ name: unknown, near: nearNames(unknown, names) });
+  throw NoSuchCommand({ name: `${group}${unknown}`, near: nearNames(`${group}${unknown}`, names) });
 }

@@ -13,7 +13,7 @@ export async function readEnvFile(path: string): Promise<Readonly<Record<string,
   }
   const found: [string, string][] = [];
   for (const line of text.split("\n")) {
-    const [, name, word = ""] = /^\s*(?:export\s+)?([A-Z_][A-Z0-9_]*)=(.*?)\s*$/.exec(line) ?? [];
+    const [, name, word = ""] = /^(?:export\s+)?([A-Z_][A-Z0-9_]*)=(.*)$/.exec(line.trim()) ?? [];
     if (name !== undefined) found.push([name, await wordValue(word, path)]);
   }
   return Object.fromEntries(found);
@@ -21,7 +21,7 @@ export async function readEnvFile(path: string): Promise<Readonly<Record<string,
 
 async function wordValue(word: string, path: string): Promise<string> {
   const bare = /^"(.*)"$/.exec(word)?.[1] ?? word;
-  const file = /^\$\((?:cat |<\s*)(.+)\)$/.exec(bare)?.[1];
+  const file = /^\$\((?:cat |<)(.+)\)$/.exec(bare)?.[1];
   if (file === undefined) return unquoted(word);
   try {
     return (await readFile(unquoted(file.trim()), "utf8")).trimEnd();

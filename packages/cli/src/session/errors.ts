@@ -10,6 +10,7 @@ export const NoEnvironment = defineError<Record<never, never>>({
 export const BadEnvironment = defineError<{ given: string; why: string }>({
   code: "CLI-011",
   kind: "operator",
+  typed: true,
   message: (p) => `'${withoutLogin(p.given)}' is neither the URL of a Director nor an alias: ${p.why}`,
   next: "Give a URL such as https://10.0.0.6:25555, or an alias that `slipway environments` lists.",
 });
@@ -24,6 +25,7 @@ const withoutLogin = (given: string): string =>
 export const NoDeployment = defineError<Record<never, never>>({
   code: "CLI-012",
   kind: "operator",
+  typed: true,
   message: () => "this command works on a deployment, and none was named",
   next: "Name it with -d NAME or BOSH_DEPLOYMENT. `slipway deployments` lists them.",
 });
@@ -38,6 +40,7 @@ export const BadLogins = defineError<{ path: string; why: string }>({
 export const BadCaCert = defineError<{ given: string }>({
   code: "CLI-014",
   kind: "operator",
+  typed: true,
   message: (p) => `the authority's certificate could not be read: ${p.given}`,
   next: "Give --ca-cert or BOSH_CA_CERT the path of a PEM file, or its text.",
 });

@@ -10,7 +10,11 @@ import { slug } from "./slug.ts";
 export type Action = "start" | "stop" | "restart" | "recreate";
 
 export const stateArguments: readonly Argument[] = [
-  { name: "[slug]", about: "group, group/id or group/index; without it all instances" },
+  {
+    name: "[slug]",
+    about: "group, group/id or group/index; without it all instances",
+    completes: "instance",
+  },
 ];
 
 export const convergeOptions: readonly Option[] = [

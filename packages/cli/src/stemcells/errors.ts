@@ -7,6 +7,14 @@ export const StemcellUnreadable = defineError<{ file: string; why: string }>({
   next: "Download or build it again. It is a gzipped tar with stemcell.MF and image at its top; `tar -tzf` shows what it holds.",
 });
 
+export const NoSuchStemcell = defineError<{ file: string }>({
+  code: "CLS-013",
+  kind: "operator",
+  typed: true,
+  message: (p) => `there is no such file: ${p.file}`,
+  next: "Give the path of a stemcell's .tgz.",
+});
+
 export const ImageDiffers = defineError<{
   file: string;
   algorithm: string;
@@ -24,12 +32,13 @@ export const StemcellNotWritten = defineError<{ file: string; why: string }>({
   code: "CLS-003",
   kind: "outside",
   message: (p) => `the stemcell ${p.file} cannot be written: ${p.why}; what was there is as it was`,
-  next: "See that its directory exists, may be written to and has room.",
+  next: "See that its directory exists, may be written to and has free space.",
 });
 
 export const NotBuiltYet = defineError<{ cloud: string }>({
   code: "CLS-004",
   kind: "operator",
+  typed: true,
   message: (p) => `slipway builds stemcells for its local cloud and for docker, none for ${p.cloud}`,
   next: "Say `--for docker`, leave out --for, or upload one of the public stemcells for that cloud with `slipway upload-stemcell`.",
 });
@@ -37,6 +46,7 @@ export const NotBuiltYet = defineError<{ cloud: string }>({
 export const BadStemcellOption = defineError<{ option: string; why: string }>({
   code: "CLS-005",
   kind: "operator",
+  typed: true,
   message: (p) => `--${p.option} cannot be used for a stemcell: ${p.why}`,
   next: "Correct the option; `slipway help` with the command's name shows what it takes.",
 });
@@ -44,6 +54,7 @@ export const BadStemcellOption = defineError<{ option: string; why: string }>({
 export const NoRoot = defineError<{ path: string; why: string }>({
   code: "CLS-006",
   kind: "operator",
+  typed: true,
   message: (p) => `${p.path} cannot be the root file system of a stemcell: ${p.why}`,
   next: "Name a directory with a root file system, or a tar of one (gzipped or not).",
 });
@@ -66,6 +77,29 @@ export const RootNotBuilt = defineError<{ suite: string; code: number; said: str
 export const NoDigest = defineError<{ reference: string; why: string }>({
   code: "CLS-009",
   kind: "operator",
+  typed: true,
   message: (p) => `--from-image ${p.reference} cannot be used for a stemcell: ${p.why}`,
   next: "It is NAME[:TAG]@sha256:DIGEST. `docker image inspect --format '{{json .RepoDigests}}' NAME` shows it for an image that was pulled, `docker buildx imagetools inspect NAME` for one in a registry; for one that was built here it is what `docker image inspect --format '{{.Id}}' NAME` shows.",
+});
+
+export const NoAgentInImage = defineError<{ reference: string; places: readonly string[] }>({
+  code: "CLS-010",
+  kind: "operator",
+  message: (p) => `the image ${p.reference} has no agent: neither ${p.places.join(" nor ")} is in it`,
+  next: "Take an image that `slipway stemcell build --for docker` made or one of a BOSH stemcell. If its agent is elsewhere, say what it can with --api-version.",
+});
+
+export const ImageUnseen = defineError<{ reference: string; why: string }>({
+  code: "CLS-011",
+  kind: "outside",
+  message: (p) => `it could not be looked whether ${p.reference} has an agent: ${p.why}`,
+  next: "Let the engine of --docker-host or DOCKER_HOST have the image (docker pull), or say which agent is in it with --api-version.",
+});
+
+export const AgentOlder = defineError<{ reference: string; asked: number; has: number; path: string }>({
+  code: "CLS-012",
+  kind: "operator",
+  message: (p) =>
+    `the agent ${p.path} of the image ${p.reference} is of API version ${p.has}, and --api-version promises ${p.asked}`,
+  next: "Leave out --api-version: the stemcell then says what its agent is. Or take an image with a newer agent.",
 });

@@ -22,10 +22,10 @@ export interface Inspected {
 /** Reads a stemcell whole, and compares its image with the digest in its `stemcell.MF`. */
 export function inspectStemcell(
   file: string,
-  options: { readonly room?: string; readonly largest?: number } = {},
+  options: { readonly scratchDir?: string; readonly largest?: number } = {},
 ): Promise<Inspected> {
-  const { room = tmpdir(), largest } = options;
-  return readArchive(file, { room, largest }, (unpacked) => inspectUnpacked(file, unpacked));
+  const { scratchDir = tmpdir(), largest } = options;
+  return readArchive(file, { scratchDir, largest }, (unpacked) => inspectUnpacked(file, unpacked));
 }
 
 /**

@@ -1,18 +1,20 @@
-import { mkdir, mkdtemp } from "node:fs/promises";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { findImage, type Tag, untagImage } from "@slipway/cpi-docker/stemcells/images";
 import { importRoot } from "@slipway/cpi-docker/stemcells/import";
 import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { systemRandom } from "@slipway/kernel/random";
-import { DockerCloud, engineTrouble } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, engineTrouble, HOST } from "@slipway/testkit/docker-cloud";
 import { testImage } from "@slipway/testkit/docker-image";
 import { needs } from "@slipway/testkit/needs";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { fileEntry, tarball } from "@slipway/testkit/tarball";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { stemcellBuild } from "../commands/stemcell-build.ts";
 import { scene } from "../deploy/testing/fakes.ts";
 import { givenOf } from "../interpolate/testing/given.ts";
 
 const trouble = await engineTrouble();
+const AT = { "docker-host": HOST };
 
 describe.runIf(needs("docker", trouble === undefined, trouble))("a light stemcell on a Docker Engine", () => {
   let cloud: DockerCloud;
@@ -31,10 +33,10 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a light stemcel
   });
 
   /** Built by the command, and opened as the Director does when it is uploaded. */
-  async function uploaded(digest: string) {
+  async function uploaded(digest: string, more: Record<string, string> = {}) {
     const out = join(await mkdtemp(join(cloud.dir, "light-")), "s.tgz");
     const { tools } = scene({});
-    const given = givenOf({ for: "docker", "from-image": `${reference}@${digest}`, out });
+    const given = givenOf({ for: "docker", "from-image": `${reference}@${digest}`, ...AT, ...more, out });
     expect(await stemcellBuild.run(given, tools)).toBe(0);
     const dir = `${out}.unpacked`;
     await mkdir(dir);
@@ -54,10 +56,57 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a light stemcel
   });
 
   it("is refused when that name leads to another image, or to none", async () => {
-    const other = await uploaded(`sha256:${"1".repeat(64)}`);
+    const nowhere = `sha256:${"1".repeat(64)}`;
+    await expect(uploaded(nowhere)).rejects.toMatchObject({ code: "CLS-011" });
+    // Nobody can look, and the user says what is in it.
+    const other = await uploaded(nowhere, { "api-version": "3" });
     const args = [other.imagePath, other.stemcell.cloudProperties];
     expect(await cloud.refusal("create_stemcell", args)).toContain("DOC-007");
     const missing = { ...other.stemcell.cloudProperties, image_reference: "localhost:1/none:1" };
     expect(await cloud.refusal("create_stemcell", [other.imagePath, missing])).toContain("DOC-006");
+  });
+
+  describe("says which agent is in the image", () => {
+    const OTHER: Tag = { repo: tag.repo, tag: "other" };
+    afterEach(async () => untagImage(await cloud.cloud(), OTHER));
+
+    /** The command on an image that has only this file. */
+    async function built(name: string, content: string, more: Record<string, string> = {}) {
+      const imagePath = join(await mkdtemp(join(cloud.dir, "other-")), "image");
+      await writeFile(imagePath, await tarball([fileEntry(name, content)]));
+      const root = { imagePath, kind: "tar.gz", command: ["/init"], labels: {} } as const;
+      await importRoot(await cloud.cloud(), root, OTHER);
+      const { Id = "" } = (await findImage(await cloud.cloud(), `${OTHER.repo}:${OTHER.tag}`)) ?? {};
+      const { tools, heard } = scene({});
+      const image = `${OTHER.repo}:${OTHER.tag}@${Id}`;
+      const out = `${imagePath}.tgz`;
+      await stemcellBuild.run(givenOf({ for: "docker", "from-image": image, ...AT, ...more, out }), tools);
+      const [table] = heard.tables;
+      return table?.rows[0]?.[Object.keys(table.header).indexOf("api_version")];
+    }
+    const AGENT = "var/vcap/bosh/bin/bosh-agent";
+    // The name of a message lies across two chunks.
+    const padded = (text: string) => `${"x".repeat(65_530)}${text}${"x".repeat(70_000)}`;
+
+    it.each([
+      ["1", "mount_disk"],
+      ["2", padded("add_persistent_disk")],
+      ["3", padded("add_persistent_disk fetch_logs_with_signed_url")],
+    ])("API version %s, by the messages it knows", async (version, program) => {
+      expect(await built(AGENT, program)).toBe(version);
+    });
+
+    it("less may be promised, and not more", async () => {
+      expect(await built(AGENT, "add_persistent_disk", { "api-version": "1" })).toBe("1");
+      await expect(built(AGENT, "add_persistent_disk", { "api-version": "3" })).rejects.toMatchObject({
+        code: "CLS-012",
+        message: expect.stringContaining("is of API version 2"),
+      });
+    });
+
+    it("and makes none of an image without one, unless the user vouches for it", async () => {
+      await expect(built("bin/sh", "")).rejects.toMatchObject({ code: "CLS-010" });
+      expect(await built("bin/sh", "", { "api-version": "2" })).toBe("2");
+    });
   });
 });

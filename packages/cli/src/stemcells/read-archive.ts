@@ -3,11 +3,11 @@ import { join } from "node:path";
 import { damageOf, extract } from "@slipway/engine/stemcells/extract";
 import { freeSpace } from "@slipway/engine/stemcells/free-space";
 import { SlipwayError, systemCode } from "@slipway/kernel/errors";
-import { StemcellUnreadable } from "./errors.ts";
+import { NoSuchStemcell, StemcellUnreadable } from "./errors.ts";
 
 export interface ReadOptions {
-  /** Where there is room to unpack it for a while. */
-  readonly room: string;
+  /** Where it is unpacked for as long as it is read. */
+  readonly scratchDir: string;
   /** Most bytes it may unpack to; what the disk has left unless told otherwise. */
   readonly largest?: number | undefined;
   /** Every file is wanted, not only the manifest and the image. */
@@ -28,8 +28,8 @@ export async function readArchive<T>(
   options: ReadOptions,
   use: (unpacked: UnpackedArchive) => Promise<T>,
 ): Promise<T> {
-  const dir = await mkdtemp(join(options.room, ".slipway-stemcell-")).catch((cause: unknown) => {
-    throw StemcellUnreadable({ file, why: `nothing can be unpacked in ${options.room}` }, { cause });
+  const dir = await mkdtemp(join(options.scratchDir, ".slipway-stemcell-")).catch((cause: unknown) => {
+    throw StemcellUnreadable({ file, why: `nothing can be unpacked in ${options.scratchDir}` }, { cause });
   });
   try {
     return await use({ dir, names: await unpack(file, dir, options) });
@@ -42,18 +42,16 @@ async function unpack(file: string, dir: string, options: ReadOptions): Promise<
   const largest = options.largest ?? (await freeSpace(dir));
   const refused = (why: string) => StemcellUnreadable({ file, why });
   const tooBig = () =>
-    refused(`it unpacks to more than the ${Math.floor(largest / 2 ** 20)} MiB that there is room for`);
+    refused(`it unpacks to more than the ${Math.floor(largest / 2 ** 20)} MiB that are free there`);
   try {
     return await extract(file, dir, { mostBytes: largest, tooBig, refused, keepAll: options.all ?? false });
   } catch (error) {
     if (error instanceof SlipwayError) throw error;
+    if (systemCode(error) === "ENOENT") throw NoSuchStemcell({ file }, { cause: error });
     throw StemcellUnreadable({ file, why: reason(error) }, { cause: error });
   }
 }
 
 function reason(error: unknown): string {
-  const code = systemCode(error);
-  if (code === "ENOENT") return "there is no such file";
-  if (code === "ENOSPC") return "there is no room to unpack it";
-  return damageOf(error);
+  return systemCode(error) === "ENOSPC" ? "the disk is full" : damageOf(error);
 }

@@ -29,7 +29,7 @@ export interface RepackOrder {
  * whole and judged before anything is written, and may be `to`.
  */
 export function repackStemcell(order: RepackOrder): Promise<WrittenArchive> {
-  return readArchive(order.from, { room: dirname(order.to), all: true }, async (unpacked) => {
+  return readArchive(order.from, { scratchDir: dirname(order.to), all: true }, async (unpacked) => {
     const text = newManifest(order, await inspectUnpacked(order.from, unpacked));
     const others = unpacked.names.filter((name) => name !== "stemcell.MF");
     return await writeArchive(order.to, [

@@ -15,7 +15,7 @@ export interface ImageFile {
 
 /**
  * A root file system as an image: a tar as it is, a directory as a gzipped tar whose bytes depend on the files alone.
- * `beside`: where there is room for it.
+ * `beside`: a directory with enough free space.
  */
 export async function rootImage(root: string, beside: string, exec: Exec): Promise<ImageFile> {
   const found = await stat(root).catch((cause: unknown) => {

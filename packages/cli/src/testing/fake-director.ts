@@ -13,6 +13,7 @@ export interface Seen {
   readonly url: string;
   readonly headers: IncomingMessage["headers"];
   readonly body: string;
+  readonly bytes: Uint8Array;
 }
 
 export interface Answer {
@@ -129,8 +130,8 @@ export class FakeDirector {
     const handler =
       this.#routes.get(`${method} ${url}`) ?? this.#routes.get(`${method} ${url.replace(/\?.*$/, "")}`);
     const early = typeof handler === "object" && handler.early === true;
-    const body = early ? "" : await bodyOf(request);
-    const seen = { method, url, headers, body };
+    const bytes = early ? Buffer.alloc(0) : await bodyOf(request);
+    const seen = { method, url, headers, body: bytes.toString("utf8"), bytes };
     this.seen.push(seen);
     const answer =
       typeof handler === "function" ? handler(seen) : (handler ?? { status: 404, body: "no such path" });
@@ -143,10 +144,10 @@ export class FakeDirector {
   }
 }
 
-async function bodyOf(request: IncomingMessage): Promise<string> {
+async function bodyOf(request: IncomingMessage): Promise<Buffer> {
   const chunks: Buffer[] = [];
   for await (const chunk of request as AsyncIterable<Buffer>) chunks.push(chunk);
-  return Buffer.concat(chunks).toString("utf8");
+  return Buffer.concat(chunks);
 }
 
 export const INFO = {

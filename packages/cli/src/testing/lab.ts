@@ -1,137 +1,5 @@
 import { FakeDirector, INFO } from "./fake-director.ts";
-
-const EVENT = {
-  id: "7",
-  parent_id: "6",
-  timestamp: 1731700000,
-  user: "admin",
-  action: "update",
-  object_type: "deployment",
-  object_name: "shop",
-  task: "42",
-  deployment: "shop",
-  instance: "web/6f1c",
-};
-
-const event = (task: string, state: string, time: number, more: object = {}) =>
-  JSON.stringify({
-    time,
-    stage: "Updating instance",
-    tags: ["web"],
-    total: 2,
-    task,
-    index: 1,
-    state,
-    progress: 0,
-    ...more,
-  });
-
-/** A task that had everything a task can have. */
-export const EVENTS = `${[
-  JSON.stringify({ time: 1731700000, type: "deprecation", message: "old ways" }),
-  JSON.stringify({ time: 1731700000, type: "warning", message: "careful" }),
-  event("web/6f1c (0) (canary)", "started", 1731700001),
-  event("web/91aa (1)", "started", 1731700002),
-  event("web/6f1c (0) (canary)", "in_progress", 1731700003, { data: { status: "executing pre-stop" } }),
-  event("web/6f1c (0) (canary)", "in_progress", 1731700004, { data: { status: "stopping jobs" } }),
-  event("web/6f1c (0) (canary)", "finished", 1731703661),
-  event("web/91aa (1)", "failed", 1731703662, { data: { error: "processes did not start" } }),
-  event("web/77bb (2)", "started", 1731703663),
-  event("web/77bb (2)", "failed", 1731703664, { data: { error: "no room" } }),
-  JSON.stringify({ time: 1731703665, error: { code: 400007, message: "'web/91aa (1)' is not running" } }),
-].join("\n")}\n`;
-
-const vitals = {
-  cpu: { sys: "0.3", user: "0.1", wait: "0.0" },
-  mem: { kb: "605008", percent: "7" },
-  swap: { kb: "0", percent: "0" },
-  load: ["0.00", "0.01", "0.10"],
-  uptime: { secs: 100_012 },
-  disk: { system: { inode_percent: "34", percent: "66" }, persistent: { inode_percent: "0", percent: "1" } },
-};
-
-const VMS = [
-  {
-    vm_cid: "vm-2",
-    active: true,
-    vm_created_at: "2025-11-15T19:00:00Z",
-    cloud_properties: { cpus: 2, type: "small" },
-    disk_cid: null,
-    disk_cids: [],
-    ips: ["10.0.0.3", "10.1.0.3"],
-    agent_id: "ag-2",
-    job_name: "web",
-    index: 1,
-    job_state: "failing",
-    state: "started",
-    vm_type: "default",
-    az: "z1",
-    id: "91aa",
-    bootstrap: false,
-    ignore: true,
-    vitals,
-    processes: [
-      {
-        name: "nginx",
-        state: "running",
-        uptime: { secs: 100 },
-        mem: { kb: 776, percent: 0.1 },
-        cpu: { total: 0.25 },
-      },
-      {
-        name: "app",
-        state: "failing",
-        uptime: { secs: 0 },
-        mem: { kb: 12_345_678, percent: 33.34 },
-        cpu: { total: 12 },
-      },
-    ],
-    stemcell: { name: "bosh-x", version: "1.785", api_version: 3 },
-  },
-  {
-    vm_cid: "vm-1",
-    active: true,
-    vm_created_at: "2025-11-05 09:00:00 UTC",
-    disk_cid: "disk-1",
-    disk_cids: ["disk-1", "disk-2"],
-    ips: ["10.0.0.2"],
-    agent_id: "ag-1",
-    job_name: "db",
-    index: 0,
-    job_state: "running",
-    state: "started",
-    resource_pool: "pool",
-    az: "z1",
-    id: "6f1c",
-    bootstrap: true,
-    ignore: false,
-    vitals,
-    processes: [
-      {
-        name: "pg",
-        state: "running",
-        uptime: { secs: 90_061 },
-        mem: { kb: 9999, percent: 1 },
-        cpu: { total: 0 },
-      },
-    ],
-    stemcell: { name: "bosh-x", version: "1.785" },
-  },
-  {
-    vm_cid: null,
-    job_name: "idle",
-    id: "77bb",
-    index: null,
-    job_state: null,
-    state: "detached",
-    ips: [],
-    az: null,
-    bootstrap: true,
-    ignore: false,
-    vitals: {},
-    processes: [],
-  },
-];
+import { EVENT, EVENTS, LEFTOVERS, RELEASE, ran, VMS } from "./lab-documents.ts";
 
 const task = (id: number, more: object) => ({
   id,
@@ -221,12 +89,54 @@ export async function startLab(): Promise<FakeDirector> {
       },
       { name: "a", version: "3", cid: "sc-3", deployments: [] },
     ])
+    .json("GET /releases", [
+      {
+        name: "shop",
+        release_versions: [
+          { version: "1.9", commit_hash: "4c36884a", uncommitted_changes: true, currently_deployed: false },
+          { version: "1.10", commit_hash: "9bad88c", uncommitted_changes: false, currently_deployed: true },
+          { version: "1.10+dev.1", commit_hash: "", uncommitted_changes: false, currently_deployed: false },
+        ],
+      },
+      { name: "a", release_versions: [{ version: "3" }] },
+    ])
+    .json("GET /releases/shop", RELEASE)
+    .json("POST /packages/matches", [])
+    .task("POST /releases", 226, {})
+    .task("DELETE /releases/shop", 227, {})
+    .task("POST /releases/export", 228, { result: `${JSON.stringify({ blobstore_id: "b-9", sha1: "" })}\n` })
+    .on("GET /resources/b-9", { body: "an archive" })
+    .task("POST /cleanup", 229, {})
+    .json("GET /cleanup/dryrun", LEFTOVERS)
     .json("GET /configs", [
       { ...config, current: true },
       { ...config, id: "7", name: "other", team: "ops", current: false },
     ])
     .json("GET /configs/8", config)
     .json("GET /cloud_configs", [{ properties: "azs: []\n", created_at: "2025-11-15 19:00:00 UTC" }])
+    .json("GET /runtime_configs", [{ properties: "addons: []\n" }])
+    .json("GET /cpi_configs", [{ properties: "cpis: []\n" }])
+    .json("GET /strays", [])
+    .json("GET /networks", [
+      {
+        name: "n",
+        type: "manual",
+        created_at: "2025-11-05 19:00:00 UTC",
+        orphaned_at: "2025-11-06 19:00:00 UTC",
+      },
+    ])
+    .json("GET /orphaned_vms", [
+      {
+        az: "z1",
+        cid: "vm-9",
+        deployment_name: "shop",
+        instance_name: "web/6f1c",
+        ip_addresses: ["10.0.0.9", "10.0.0.10"],
+        orphaned_at: "2025-11-05 19:00:00 UTC",
+      },
+    ])
+    .task("DELETE /vms/vm-1", 210, {})
+    .on("PUT /resurrection", {})
     .json("GET /tasks", [
       task(42, {}),
       task(43, { state: "processing", timestamp: null, result: null, deployment: null }),
@@ -262,6 +172,38 @@ export async function startLab(): Promise<FakeDirector> {
       action: "start",
       object_type: "worker",
     })
+    .json("GET /deployments/shop/variables", [
+      { id: "7", name: "/lab/shop/web_tls" },
+      { id: "12", name: "/lab/shop/pw" },
+      { id: "3", name: "/shared/ca" },
+    ])
+    .json("GET /deployments/shop/errands", [{ name: "smoke" }, { name: "broken" }])
+    .task("POST /deployments/shop/errands/smoke/runs", 220, {
+      result: `${ran("web", 0, "all is well\n")}\n${ran("db", 0, "two\nlines")}\n`,
+    })
+    .task("POST /deployments/shop/errands/broken/runs", 221, { result: `${ran("web", 3, "alas\n")}\n` })
+    .json("GET /deployments/shop/snapshots", [
+      {
+        job: "web",
+        index: 0,
+        uuid: "6f1c",
+        snapshot_cid: "s-1",
+        created_at: "2025-11-15 19:00:00 UTC",
+        clean: false,
+      },
+      {
+        job: "db",
+        index: null,
+        uuid: "91aa",
+        snapshot_cid: "s-2",
+        created_at: "2025-11-05 19:00:00 UTC",
+        clean: true,
+      },
+    ])
+    .task("POST /deployments/shop/snapshots", 222, {})
+    .task("POST /deployments/shop/jobs/web/0/snapshots", 223, {})
+    .task("DELETE /deployments/shop/snapshots/s%2F1", 224, {})
+    .task("DELETE /deployments/shop/snapshots", 225, {})
     .json("GET /locks", [
       { type: "stemcells", resource: ["n", "1"], timeout: "1731700340.000000", task_id: "43" },
       { type: "deployment", resource: ["shop"], timeout: "1731700240.000000", task_id: "42" },

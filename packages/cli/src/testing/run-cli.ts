@@ -33,7 +33,7 @@ export async function runCli(argv: readonly string[], options: RunOptions = {}):
     random: systemRandom,
     stop: options.stop ?? new AbortController().signal,
     home: homeOf({ SLIPWAY_HOME: options.home ?? "/nonexistent" }, 1),
-    programs: { self: [], agent: "", registry: "" },
+    programs: { self: [], agent: "", registry: "", renderer: "", demo: { release: "", manifest: "" } },
   });
   return { code, out: out.join(""), err: err.join("") };
 }

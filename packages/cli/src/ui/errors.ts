@@ -24,6 +24,7 @@ export const Stopped = defineError<Record<never, never>>({
 export const NoSuchColumn = defineError<{ asked: string; known: readonly string[] }>({
   code: "CLI-033",
   kind: "operator",
+  typed: true,
   message: (p) => `there is no column '${p.asked}' in this table; it has ${p.known.join(", ")}`,
   next: "Name one of them with --column, or leave it out to see them all.",
 });

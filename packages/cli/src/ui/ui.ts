@@ -28,6 +28,8 @@ export interface Ui {
   readonly json: boolean;
   /** A line of its own. */
   line(text: string): void;
+  /** Something that only a reader at a terminal or of `--json` is told: what was added. */
+  aside(text: string): void;
   /** Text as it is: a manifest, a document. */
   block(text: string): void;
   table(table: Table): void;

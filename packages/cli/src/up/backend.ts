@@ -27,6 +27,8 @@ export interface Backend {
   readonly engine: string | undefined;
   /** Where state and disks are when nothing runs, as a sentence. */
   readonly kept: string;
+  /** Commands that remove what a home leaves elsewhere. */
+  readonly leftovers: readonly string[];
   /** Looks, and changes nothing. */
   look(): Promise<Seen>;
   /** The Director's configuration, with what VMs of this kind need. What it says already is kept. */

@@ -9,6 +9,7 @@ import { type CloudOptions, chooseConfig } from "./config.ts";
 import { writeEnvFile } from "./env-file.ts";
 import { HomePrivate } from "./errors.ts";
 import { lockHome, makeHome } from "./home-dir.ts";
+import { refuseNatsElsewhere, rememberNats } from "./nats.ts";
 import { rememberPort } from "./port.ts";
 import { decide, type Prepared } from "./prepare.ts";
 import { forgetRunning, type Reach, writeRunning } from "./running.ts";
@@ -62,8 +63,9 @@ async function open(
   await writeRunning(home, since);
   atClose(() => forgetRunning(home));
 
-  const asked = await chooseConfig(options, home);
+  const asked = await chooseConfig(options, home, tools.random);
   const choice = await decide(home, prepared, tools.random);
+  refuseNatsElsewhere(asked, options, choice.cpi);
   const unnamed = await backendOf(choice, tools);
   const config = await unnamed.configure(asked);
 
@@ -78,6 +80,7 @@ async function open(
   const reach: Reach = { url, caFile, port: Number(new URL(url).port) };
   await writeEnvFile(home, { url, caFile, admin: admin && (await credentials(admin)) });
   await rememberPort(home, reach.port);
+  await rememberNats(home, config);
   await writeRunning(home, since, reach);
   return { reach, backend, adoptedDatabase, credentials: admin !== undefined, close: closeAll };
 }
@@ -96,6 +99,7 @@ async function direct(config: DirectorConfig, backend: Backend, tools: CloudTool
     clock,
     random,
     embeddedCpi,
+    script: tools.programs.self[1],
     log: (line) => ui.note(line),
   });
 }

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { open } from "node:fs/promises";
 import { resolve } from "node:path";
 import { messageTrail } from "@slipway/kernel/errors";
+import { LOG_LIMIT, LOG_LIMIT_VARIABLE } from "@slipway/kernel/steady-output";
 import { boundLog } from "../bound-log.ts";
 import type { Tools } from "../tools.ts";
 import { type CloudOptions, chooseConfig } from "./config.ts";
@@ -18,14 +19,13 @@ const PAUSE_MS = 50;
 export async function detach(
   options: CloudOptions,
   prepared: Prepared,
-  tools: Pick<Tools, "home" | "clock" | "stop" | "programs" | "env">,
+  tools: Pick<Tools, "home" | "clock" | "random" | "stop" | "programs" | "env">,
 ): Promise<Found> {
   const { home, clock, stop } = tools;
   await makeHome(home, process.getuid?.() ?? 1);
   // Said here too: nobody needs a log to learn that a port is taken.
-  await chooseConfig(options, home);
-  const { child, logFrom } = await launch(options, prepared, tools);
-  const ended = endOf(child);
+  await chooseConfig(options, home, tools.random);
+  const { child, ended, logFrom } = await launch(options, prepared, tools);
   let over: string | undefined;
   void ended.then((how) => {
     over = how;
@@ -50,13 +50,14 @@ export async function detach(
 }
 
 async function launch(
-  { port, config }: CloudOptions,
+  { port, config, transport }: CloudOptions,
   prepared: Prepared,
   { home, programs, env }: Pick<Tools, "home" | "programs" | "env">,
-): Promise<{ readonly child: ChildProcess; readonly logFrom: number }> {
+): Promise<{ readonly child: ChildProcess; readonly ended: Promise<string>; readonly logFrom: number }> {
   const flags = [
     ...(port === undefined ? [] : ["--port", String(port)]),
     ...(config === undefined ? [] : ["--config", resolve(config)]),
+    ...(transport === undefined ? [] : [`--${transport}`]),
     ...["--cpi", prepared.cpi],
     ...(prepared.cpi === "docker" ? ["--docker-host", prepared.host] : []),
   ];
@@ -64,16 +65,23 @@ async function launch(
   const certificates = found === undefined ? {} : { DOCKER_CERT_PATH: found };
   const [program = "", ...args] = [...programs.self, "up", ...flags];
   await boundLog(home.logFile);
-  const log = await open(home.logFile, "a", 0o600);
+  // Readable, so that it can be kept short while it is written to.
+  const log = await open(home.logFile, "a+", 0o600);
   try {
     const logFrom = (await log.stat()).size;
     const child = spawn(program, args, {
       cwd: "/",
-      env: { ...env, ...certificates, SLIPWAY_HOME: resolve(home.dir) },
+      env: {
+        ...env,
+        ...certificates,
+        SLIPWAY_HOME: resolve(home.dir),
+        [LOG_LIMIT_VARIABLE]: String(LOG_LIMIT),
+      },
       detached: true,
       stdio: ["ignore", log.fd, log.fd],
     });
-    return { child, logFrom };
+    // Before the log is closed, which is waited for: a child that ends at once must not go unseen.
+    return { child, ended: endOf(child), logFrom };
   } finally {
     await log.close();
   }

@@ -2,6 +2,7 @@ import { createServer } from "node:net";
 import type { Engine } from "@slipway/cpi-docker/engine/engine";
 import { withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
+import { shellWord } from "@slipway/kernel/shell";
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { DockerChoice } from "../home/choice.ts";
@@ -19,6 +20,16 @@ export const dockerBackend = (choice: DockerChoice, { home, clock }: BackendTool
   outlives: true,
   engine: choice.host,
   kept: `State is kept in ${home.dir}, disks in the Docker volume ${choice.volume}.`,
+  leftovers: [
+    `docker -H ${shellWord(choice.host)} rm -f slipway-keeper-${choice.volume}`,
+    `docker -H ${shellWord(choice.host)} volume rm ${choice.volume}`,
+    ...(choice.director === undefined
+      ? []
+      : ["network prune -f", "image prune -a -f"].map(
+          (what) =>
+            `docker -H ${shellWord(choice.host)} ${what} --filter label=slipway.director=${choice.director}`,
+        )),
+  ],
   look: async () => {
     try {
       return await withDeadline("looking at the engine", LOOKS_WITHIN_MS, clock, undefined, async () =>

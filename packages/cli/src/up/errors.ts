@@ -45,6 +45,7 @@ export const DetachFailed = defineError<{ how: string; log: string; said: string
 export const BadPort = defineError<{ given: string }>({
   code: "CLU-006",
   kind: "operator",
+  typed: true,
   message: (p) => `--port takes a number up to 65535, got '${p.given}'`,
   next: "Give a free port, such as 25556.",
 });
@@ -54,13 +55,6 @@ export const StateDirGiven = defineError<{ path: string }>({
   kind: "operator",
   message: (p) => `${p.path} sets state_dir, and \`slipway up\` keeps its state in SLIPWAY_HOME`,
   next: "Take state_dir out of the file and set SLIPWAY_HOME instead.",
-});
-
-export const HomeUnusable = defineError<{ dir: string; why: string }>({
-  code: "CLU-008",
-  kind: "operator",
-  message: (p) => `the state directory ${p.dir} cannot be used: ${p.why}`,
-  next: "Make it yours and writable, or set SLIPWAY_HOME to a directory that is.",
 });
 
 export const HomePrivate = defineError<{ dir: string; blocker: string; user: string }>({
@@ -85,9 +79,25 @@ export const NotProven = defineError<{ pid: number; dir: string; why: string }>(
   next: "Stop it where it was started, with Ctrl-C, or end it by hand once you are sure.",
 });
 
+export const ContainersLeft = defineError<{ dir: string; why: string }>({
+  code: "CLU-012",
+  kind: "operator",
+  message: (p) => `${p.dir} was not removed: ${p.why}, and nothing else knows which they are`,
+  next: "Start the Director and its engine, delete the deployments (`slipway -d NAME delete-deployment`), then run it again.",
+});
+
+export const DeploymentsLeft = defineError<{ dir: string; names: readonly string[] }>({
+  code: "CLU-013",
+  kind: "operator",
+  message: (p) =>
+    `${p.dir} was not removed: its Director has ${p.names.length === 1 ? "the deployment" : "the deployments"} ${p.names.join(", ")}, with VMs of another CPI`,
+  next: "Delete them first (`slipway -d NAME delete-deployment`): without the records nobody knows their VMs and disks.",
+});
+
 export const BadCpi = defineError<{ given: string }>({
   code: "CLU-030",
   kind: "operator",
+  typed: true,
   message: (p) => `--cpi takes local or docker, got '${p.given}'`,
   next: "Say `--cpi local` for sandboxes of this machine, `--cpi docker` for containers of a Docker Engine. Another CPI is named in the Director's configuration: `slipway up --config FILE`.",
 });
@@ -103,6 +113,7 @@ export const OtherCpi = defineError<{ dir: string; has: string; vms: string; ask
 export const NotForLocal = defineError<{ option: string }>({
   code: "CLU-032",
   kind: "operator",
+  typed: true,
   message: (p) => `--${p.option} is for Docker, and this would be the local CPI`,
   next: "Say `--cpi docker` too, or leave it out.",
 });
@@ -134,4 +145,26 @@ export const OtherEngine = defineError<{ dir: string; host: string; remembered: 
   message: (p) =>
     `the engine at ${p.host} is not the one that has the containers of ${p.dir}; that was at ${p.remembered}`,
   next: "Leave out --docker-host and DOCKER_HOST, or use another directory and port: SLIPWAY_HOME=DIR slipway up --cpi docker --port N. If that engine is gone for good, so are the containers and disks.",
+});
+
+export const BothTransports = defineError<Record<never, never>>({
+  code: "CLU-040",
+  kind: "operator",
+  message: () => "--nats and --https exclude each other",
+  next: "Give one of them, or none for what was chosen the last time.",
+  typed: true,
+});
+
+export const NatsElsewhere = defineError<Record<never, never>>({
+  code: "CLU-041",
+  kind: "operator",
+  message: () => "--nats starts a server on loopback, which containers do not reach",
+  next: "Give `nats` with addresses that containers reach in a file for --config; docs/nats.md has an example.",
+});
+
+export const NatsChoiceUnreadable = defineError<{ path: string }>({
+  code: "CLU-042",
+  kind: "outside",
+  message: (p) => `${p.path}, which holds the ports of the NATS server, cannot be read`,
+  next: "Restore it from a backup. Without it the agents of VMs on NATS look for a server that is elsewhere: remove it only to recreate those VMs.",
 });

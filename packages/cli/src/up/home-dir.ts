@@ -1,10 +1,10 @@
 import { chmod, mkdir } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
-import { systemCode } from "@slipway/kernel/errors";
 import { acquireLock, type Lock, LockTimeout } from "@slipway/kernel/lock-file";
 import type { Home } from "../home/home.ts";
-import { HomeInUse, HomeUnusable } from "./errors.ts";
+import { homeUnusable } from "../home/unusable.ts";
+import { HomeInUse } from "./errors.ts";
 
 /** Makes the directories that are not there. Those that are keep their modes. */
 export async function makeHome(home: Home, uid: number): Promise<void> {
@@ -16,7 +16,7 @@ export async function makeHome(home: Home, uid: number): Promise<void> {
     for (let at = home.dir; first !== undefined && at.length >= first.length; at = dirname(at))
       await chmod(at, mode);
   } catch (cause) {
-    throw HomeUnusable({ dir: home.dir, why: systemCode(cause) ?? "unknown reason" }, { cause });
+    throw await homeUnusable(home, cause);
   }
 }
 
@@ -29,6 +29,6 @@ export async function lockHome(home: Home, clock: Clock): Promise<Lock> {
   } catch (cause) {
     const busy = LockTimeout.paramsOf(cause);
     if (busy !== undefined) throw HomeInUse({ dir: home.dir, holder: busy.holder }, { cause });
-    throw HomeUnusable({ dir: home.dir, why: systemCode(cause) ?? "it cannot be written to" }, { cause });
+    throw await homeUnusable(home, cause);
   }
 }

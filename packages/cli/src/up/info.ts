@@ -3,10 +3,15 @@ import type { Clock } from "@slipway/kernel/clock";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { matches } from "@slipway/protocol/schema/check";
 import { open, text } from "@slipway/protocol/schema/json";
-import type * as v from "valibot";
+import * as v from "valibot";
 import type { Reach } from "./running.ts";
 
-const info = open({ name: text("name"), uuid: text("uuid"), version: text("version") });
+const info = open({
+  name: text("name"),
+  uuid: text("uuid"),
+  version: text("version"),
+  slipway: v.nullish(open({ problems: v.nullish(v.array(v.string())) })),
+});
 export type Info = v.InferOutput<typeof info>;
 
 /** What the Director says about itself; undefined when there is no answer from one that our authority has certified. */

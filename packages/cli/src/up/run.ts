@@ -1,8 +1,8 @@
 import { shellWord } from "@slipway/kernel/shell";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
+import { calledAs } from "../ui/as-typed.ts";
 import { localTimeText, secondsText } from "../ui/time-text.ts";
-import { calledAs } from "./called-as.ts";
 import type { CloudOptions } from "./config.ts";
 import type { Asked, CpiSelection } from "./cpi-selection.ts";
 import { detach } from "./detach.ts";

@@ -7,7 +7,7 @@ import { matches } from "@slipway/protocol/schema/check";
 import { integer, open, text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { Home } from "../home/home.ts";
-import { HomeUnusable } from "./errors.ts";
+import { homeUnusable } from "../home/unusable.ts";
 
 const running = open({
   process: open({ pid: integer(2, "pid"), started: v.string(), boot: v.string(), namespace: v.string() }),
@@ -21,9 +21,9 @@ export type Reach = NonNullable<Running["reach"]>;
 
 /** What the home's file says runs, and whether that process is alive. A file that cannot be read says nothing. */
 export async function readRunning(home: Home): Promise<(Running & { readonly life: Life }) | undefined> {
-  const source = await readFile(home.runFile, "utf8").catch((error: unknown) => {
+  const source = await readFile(home.runFile, "utf8").catch(async (error: unknown) => {
     if (systemCode(error) === "ENOENT") return "";
-    throw HomeUnusable({ dir: home.dir, why: systemCode(error) ?? "unknown reason" }, { cause: error });
+    throw await homeUnusable(home, error);
   });
   const found = parsed(source);
   if (!matches(running, found)) return undefined;

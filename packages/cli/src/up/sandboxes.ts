@@ -14,6 +14,7 @@ export const localBackend = (tools: BackendTools): Backend => ({
   words: WORDS.local,
   outlives: false,
   engine: undefined,
+  leftovers: [],
   kept: `State and disks are kept in ${tools.home.dir}.`,
   look: async () => ({ vms: await sandboxesOf(tools.home), disks: await disksOf(tools.home) }),
   configure: async (config) => config,

@@ -19,7 +19,7 @@ export const WORDS: Readonly<Record<CpiName, Words>> = {
     many: "sandboxes",
     title: "Sandboxes",
     interrupted: "Ctrl-C stops it and its sandboxes. State and disks are kept.",
-    stopping: "Stopping the Director, its database and the sandbox.",
+    stopping: "Stopping the Director, its database and the sandboxes.",
     left: "Its database or sandboxes run on: `slipway up` takes them over, `slipway down` stops them.",
   },
   docker: {

@@ -4,6 +4,8 @@ export interface Group {
   readonly instances?: number;
   readonly disk?: "small" | "large";
   readonly vmType?: "default" | "other";
+  readonly jobs?: readonly object[];
+  readonly lifecycle?: "errand";
 }
 
 /** `net`: three numbers of an address range that is this story's alone. */
@@ -27,9 +29,15 @@ export const cloudConfig = (net: string): object => ({
   compilation: { workers: 1, network: "private", az: "z1", vm_type: "default" },
 });
 
+/** Releases that jobs of the groups come from, the newest of each. */
+const releasesOf = (groups: readonly Group[]): readonly object[] =>
+  [
+    ...new Set(groups.flatMap(({ jobs = [] }) => jobs.map((job) => (job as { release: string }).release))),
+  ].map((name) => ({ name, version: "latest" }));
+
 export const manifest = (name: string, ...groups: readonly Group[]): object => ({
   name,
-  releases: [],
+  releases: releasesOf(groups),
   stemcells: [{ alias: "default", os: "local", version: "latest" }],
   update: {
     canaries: 1,
@@ -44,7 +52,8 @@ export const manifest = (name: string, ...groups: readonly Group[]): object => (
     vm_type: group.vmType ?? "default",
     stemcell: "default",
     networks: [{ name: "private" }],
-    jobs: [],
+    jobs: group.jobs ?? [],
+    ...(group.lifecycle !== undefined && { lifecycle: group.lifecycle }),
     ...(group.disk !== undefined && { persistent_disk_type: group.disk }),
   })),
 });

@@ -15,6 +15,10 @@ export interface WorldOptions {
   readonly embedded?: boolean;
   /** The `director` part of its configuration. */
   readonly director?: object;
+  /** Names of instances. */
+  readonly localDns?: object;
+  /** VMs have interfaces of their own, and so any port of theirs. Takes root. */
+  readonly ownNetwork?: boolean;
 }
 
 export const ADMIN = { name: "admin", password: "correct horse" };
@@ -25,22 +29,25 @@ export class World {
   readonly dir: string;
   readonly gate: Gate;
   readonly #embedded: boolean;
+  readonly #ownNetwork: boolean;
   #director: DirectorProcess | undefined;
   #bosh: Bosh | undefined;
 
-  private constructor(dir: string, gate: Gate, embedded: boolean) {
+  private constructor(dir: string, gate: Gate, { embedded = false, ownNetwork = false }: WorldOptions) {
     this.dir = dir;
     this.gate = gate;
     this.#embedded = embedded;
+    this.#ownNetwork = ownNetwork;
   }
 
-  static async open({ embedded = false, director = {} }: WorldOptions): Promise<World> {
+  static async open(options: WorldOptions): Promise<World> {
+    const { embedded = false, director = {}, localDns = {} } = options;
     const dir = await passableDirectory("story");
     await mkdir(join(dir, "home"));
     const gate = await Gate.make(join(dir, "gate"));
-    const world = new World(dir, gate, embedded);
+    const world = new World(dir, gate, options);
     try {
-      if (!embedded) await world.#configure(director);
+      if (!embedded) await world.#configure(director, localDns);
       await world.start();
     } catch (error) {
       await world.close();
@@ -49,7 +56,7 @@ export class World {
     return world;
   }
 
-  async #configure(limits: object): Promise<void> {
+  async #configure(limits: object, localDns: object): Promise<void> {
     // Stories look into disks from outside.
     const local = { dir: this.cloud(), agent: PROGRAMS.agent, disks: "directory" };
     const cpi = { cloud: { properties: { local } } };
@@ -58,7 +65,10 @@ export class World {
       users: [ADMIN, { ...READER, scopes: ["bosh.read"] }],
       cpi: { exec_path: this.gate.path, config_file: await this.file("cpi.json", cpi) },
       agent: { wait_timeout_s: 60 },
+      // Stories kill agents to see what operators can do about it.
+      health: { enabled: false },
       director: limits,
+      local_dns: localDns,
     };
     await this.file("director.json", director);
   }
@@ -120,7 +130,7 @@ export class World {
   /** Addresses that no other story has: there is one Director per port. */
   get net(): string {
     const { port } = this.director;
-    return `127.${port >> 8}.${port & 0xff}`;
+    return `${this.#ownNetwork ? 10 : 127}.${port >> 8}.${port & 0xff}`;
   }
 
   async file(name: string, document: object): Promise<string> {

@@ -11,6 +11,7 @@ const provider = (more: Partial<CloudProvider> = {}): CloudProvider => ({
   properties: {},
   mbus: new URL(MBUS),
   cert: undefined,
+  registry: { host: undefined, sshTunnel: false },
   ...more,
 });
 

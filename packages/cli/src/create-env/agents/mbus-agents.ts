@@ -71,6 +71,7 @@ function agentsAt(url: URL, proofs: Proofs, options: EnvAgentsOptions): EnvAgent
     return httpsTransport(peer, { ...options, identity: () => proofs.identity(made()?.ca) });
   };
   return {
+    transport: "https",
     agent: ({ agentId }) => {
       const transport = transports.get(agentId) ?? transportTo(agentId);
       transports.set(agentId, transport);

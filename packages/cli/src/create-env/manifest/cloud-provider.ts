@@ -1,11 +1,12 @@
 import { X509Certificate } from "node:crypto";
+import { isIP } from "node:net";
 import { isAbsolute, resolve } from "node:path";
 import { type Fields, MISSING, WRONG_VALUE } from "@slipway/engine/documents/fields";
 import { check } from "@slipway/protocol/schema/check";
 import { type JsonObject, jsonObject, text } from "@slipway/protocol/schema/json";
 import { doc, hidden } from "@slipway/protocol/schema/marks";
 import * as v from "valibot";
-import type { CloudProvider, CpiChoice, MbusCert } from "./model.ts";
+import type { CloudProvider, CpiChoice, JobChoice, MbusCert } from "./model.ts";
 import { onlyKeys } from "./strict.ts";
 
 /**
@@ -28,15 +29,6 @@ const KEYS = ["cpi", "template", "templates", "mbus", "cert", "properties", "ssh
 /** Undefined: it cannot be used, and the report says why. */
 export function readCloudProvider(fields: Fields, manifestDir: string): CloudProvider | undefined {
   onlyKeys(fields, KEYS);
-  for (const key of ["template", "templates"]) {
-    if (fields.has(key))
-      fields.wrong(
-        WRONG_VALUE,
-        key,
-        "CPIs out of releases cannot be used yet; they come with releases",
-        "Name the CPI with cpi: {exec_path: ...} or cpi: {package: local}, for example with an ops file.",
-      );
-  }
   const cpi = readCpi(fields, manifestDir);
   const mbus = readMbus(fields);
   const cert = readCert(fields);
@@ -53,16 +45,37 @@ export function readCloudProvider(fields: Fields, manifestDir: string): CloudPro
     properties: { ...fields.object("properties"), ...cpi.properties },
     mbus,
     cert,
+    registry: { host: readRegistryHost(fields), sshTunnel: fields.has("ssh_tunnel") },
   };
 }
+
+/** Upstream's manifests may have user and password there, too: those are made by slipway. */
+function readRegistryHost(fields: Fields): string | undefined {
+  const host = fields.object("registry")?.host;
+  if (host === undefined || host === null) return undefined;
+  if (typeof host === "string" && isIP(host) !== 0 && !WILDCARDS.includes(host)) return host;
+  fields.wrong(
+    WRONG_VALUE,
+    "registry.host",
+    "this is no address that a VM could be told",
+    "Give one address of this machine that the VM reaches, such as 10.0.0.2.",
+  );
+  return undefined;
+}
+
+/** From inside a VM these are the VM itself. */
+const WILDCARDS = ["0.0.0.0", "::"];
 
 function readCpi(
   fields: Fields,
   manifestDir: string,
 ): { readonly choice: CpiChoice; readonly properties: JsonObject } | undefined {
+  const released = readCpiJobs(fields);
+  if (fields.has("cpi") && released !== undefined)
+    fields.wrong(WRONG_VALUE, "cpi", "there is a template too", "Keep one of them.");
+  if (released !== undefined) return { choice: { kind: "release", jobs: released }, properties: {} };
   if (!fields.has("cpi")) {
-    if (!fields.has("template") && !fields.has("templates"))
-      fields.wrong(MISSING, "cpi", "it is required and missing", EXAMPLE);
+    fields.wrong(MISSING, "cpi", "it is required and missing", EXAMPLE);
     return undefined;
   }
   const checked = check(cpiSchema, fields.map.cpi, fields.at("cpi"));
@@ -85,8 +98,23 @@ function readCpi(
   return { choice, properties };
 }
 
+/** Upstream's way: the job of a release that has a `bin/cpi`, and others that it needs. */
+function readCpiJobs(fields: Fields): readonly JobChoice[] | undefined {
+  const one = fields.object("template");
+  const several = fields.list("templates");
+  if (one === undefined && several === undefined) return undefined;
+  const given = [...(one === undefined ? [] : [one]), ...(several ?? [])];
+  const checked = check(v.array(jobSchema), given, fields.at("templates"));
+  if (checked.ok) return checked.value;
+  for (const problem of checked.problems)
+    fields.wrong(WRONG_VALUE, "templates", problem, "Write templates: [{name: a_cpi, release: a-cpi}].");
+  return [];
+}
+
+const jobSchema = v.looseObject({ name: text("name"), release: text("release") });
+
 const EXAMPLE =
-  "Write cpi: {exec_path: ./cpi, config_file: ./cpi.json}, or cpi: {package: local} for sandboxes on this machine.";
+  "Write templates: [{name: a_cpi, release: a-cpi}] for one of a release, or cpi: {exec_path: ./cpi, config_file: ./cpi.json}, or cpi: {package: local} for sandboxes on this machine.";
 
 function readMbus(fields: Fields): URL | undefined {
   const given = fields.text("mbus");

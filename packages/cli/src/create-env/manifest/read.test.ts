@@ -73,6 +73,9 @@ describe("a manifest of create-env", () => {
     expect(read(whole())).toEqual({
       name: "lab",
       group: "bosh",
+      releases: [],
+      jobs: [],
+      properties: {},
       stemcell: { url: "file:///lab/s.tgz", sha1: undefined },
       cloudProperties: { ram: 4096 },
       env: { bosh: { password: "*" } },
@@ -95,6 +98,7 @@ describe("a manifest of create-env", () => {
         properties: { a: 1, b: 2 },
         mbus: undefined,
         cert: undefined,
+        registry: { host: undefined, sshTunnel: false },
       },
     });
   });
@@ -110,13 +114,13 @@ describe("a manifest of create-env", () => {
   it.each<[place: string, value: unknown, problem: RegExp]>([
     ["name", undefined, /name: it is required and missing/],
     ["surprise", 1, /surprise: this key means nothing here/],
-    ["releases", [{ name: "bosh" }], /releases: releases cannot be used yet/],
+    ["releases", [{ name: "bosh" }], /releases\[bosh\]\.url: it is required and missing/],
     ["instance_groups", [], /instance_groups: there are 0/],
     ["instance_groups.0.instances", 2, /instance_groups\[bosh\]\.instances: an environment has one VM/],
     [
       "instance_groups.0.jobs",
       [{ name: "director" }],
-      /instance_groups\[bosh\]\.jobs: jobs cannot be run yet/,
+      /instance_groups\[bosh\]\.jobs\[director\]\.release: it is required and missing/,
     ],
     ["instance_groups.0.lifecycle", "errand", /lifecycle: unknown value 'errand'/],
     ["instance_groups.0.resource_pool", "no", /resource_pool: there is no 'no' in resource_pools/],
@@ -138,11 +142,7 @@ describe("a manifest of create-env", () => {
     ],
     ["update", { update_watch_time: "soon" }, /update\.update_watch_time: expected milliseconds/],
     ["cloud_provider", undefined, /cloud_provider: it is required and missing/],
-    [
-      "cloud_provider.template",
-      { name: "x", release: "y" },
-      /cloud_provider\.template: CPIs out of releases cannot be used yet/,
-    ],
+    ["cloud_provider.template", { name: "x", release: "y" }, /cloud_provider\.cpi: there is a template too/],
     ["cloud_provider.cpi", undefined, /cloud_provider\.cpi: it is required and missing/],
     ["cloud_provider.cpi", {}, /cloud_provider\.cpi: it names either an exec_path or a package/],
     ["cloud_provider.cpi", { package: "aws" }, /cloud_provider\.cpi/],

@@ -12,10 +12,11 @@ import { readUpdate } from "@slipway/engine/manifest/update-policy";
 import { isObject } from "@slipway/protocol/schema/json";
 import { mbusIn } from "../agents/bus.ts";
 import { ManifestWrong } from "../errors.ts";
+import { readArchiveUrl } from "./archive-url.ts";
 import { checkCa, readCloudProvider } from "./cloud-provider.ts";
+import { merged, readJobs, readReleases } from "./jobs.ts";
 import type { CloudProvider, EnvManifest } from "./model.ts";
 import { groupNetworks, readNetworks } from "./networks.ts";
-import { readStemcellUrl } from "./stemcell-url.ts";
 import { onlyKeys } from "./strict.ts";
 
 const KEYS = [
@@ -46,7 +47,7 @@ export function readEnvManifest(document: Document): EnvManifest {
   return reading(document, (fields, report) => {
     onlyKeys(fields, KEYS);
     const name = fields.needText("name", "Give the deployment a name.");
-    refuseReleases(fields);
+    const releases = readReleases(fields, report, document.dir);
     const watchMs = watchOf(fields, report);
     const networks = readNetworks(report, fields.needList("networks", "Describe the network of the VM."));
     const group = theGroup(fields, report);
@@ -60,11 +61,16 @@ export function readEnvManifest(document: Document): EnvManifest {
     checkCa(pool, "env.bosh.mbus.cert", mbusIn(env).cert);
     const persistentDisk = diskOf(fields, report, group);
     const sent = groupNetworks(report, group, networks);
+    const jobs = readJobs(group, report, releases);
+    const properties = merged(fields.object("properties") ?? {}, group.object("properties") ?? {});
     if (stemcell === undefined) return undefined;
     return {
       name,
       group: group.text("name") ?? "",
       stemcell,
+      releases,
+      jobs,
+      properties,
       cloudProperties: pool.object("cloud_properties") ?? {},
       env,
       tags: fields.object("tags") ?? {},
@@ -77,13 +83,23 @@ export function readEnvManifest(document: Document): EnvManifest {
 }
 
 /** As much of it as delete-env needs. */
-export function readEnvProvider(document: Document): Pick<EnvManifest, "name" | "cloudProvider" | "env"> {
+export type EnvProvider = Pick<EnvManifest, "name" | "cloudProvider" | "env" | "releases">;
+
+export function readEnvProvider(document: Document): EnvProvider {
   return reading(document, (fields, report) => {
     const name = fields.needText("name", "Give the deployment a name.");
     const cloudProvider = providerOf(fields, report, document.dir);
     const [pool] = mapsOf(newReport(), fields.list("resource_pools"), "resource_pools");
+    const releases = readReleases(fields, report, document.dir);
     if (name === undefined || cloudProvider === undefined) return undefined;
-    return { name, cloudProvider, env: pool?.object("env") ?? {} };
+    const { cpi } = cloudProvider;
+    const needed = cpi.kind === "release" ? cpi.jobs.map(({ release }) => release) : [];
+    return {
+      name,
+      cloudProvider,
+      env: pool?.object("env") ?? {},
+      releases: releases.filter((one) => needed.includes(one.name)),
+    };
   });
 }
 
@@ -98,17 +114,6 @@ function reading<T>(document: Document, read: (fields: Fields, report: Report) =
     ({ where, problem, fix }) => `${where === "" ? "" : `${where}: `}${problem}. ${fix}`,
   );
   throw ManifestWrong({ path, problems });
-}
-
-function refuseReleases(fields: Fields): void {
-  const releases = fields.list("releases") ?? [];
-  if (releases.length > 0)
-    fields.wrong(
-      WRONG_VALUE,
-      "releases",
-      "releases cannot be used yet",
-      "Remove them, and the jobs that need them.",
-    );
 }
 
 function providerOf(fields: Fields, report: Report, dir: string): CloudProvider | undefined {
@@ -150,15 +155,6 @@ function theGroup(fields: Fields, report: Report): Fields | undefined {
   if (group.has("instances") && group.whole("instances") !== 1)
     group.wrong(WRONG_VALUE, "instances", "an environment has one VM", "Write instances: 1.");
   group.oneOf("lifecycle", ["service"]);
-  for (const jobs of ["jobs", "templates"]) {
-    if ((group.list(jobs) ?? []).length > 0)
-      group.wrong(
-        WRONG_VALUE,
-        jobs,
-        "jobs cannot be run yet; they come with releases",
-        "Write jobs: []: the VM is made with its disk, and without jobs.",
-      );
-  }
   return group;
 }
 
@@ -180,7 +176,7 @@ function stemcellOf(pool: Fields, report: Report, dir: string): EnvManifest["ste
   if (section === undefined) return undefined;
   const fields = fieldsOf(report, section, pool.at("stemcell"));
   onlyKeys(fields, ["url", "sha1"]);
-  return readStemcellUrl(fields, dir);
+  return readArchiveUrl(fields, "stemcell", dir);
 }
 
 function diskOf(fields: Fields, report: Report, group: Fields): EnvManifest["persistentDisk"] {

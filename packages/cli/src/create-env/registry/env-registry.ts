@@ -17,12 +17,13 @@ export interface EnvRegistryOptions {
   readonly dir: string;
   /** The executable of the registry. */
   readonly program: string;
+  /** Where the VM finds it; asked once, when there is none yet. */
+  readonly host: () => Promise<string>;
   readonly clock: Clock;
   readonly random: Random;
 }
 
 const USER = "registry";
-const HOST = "127.0.0.1";
 const STARTS_WITHIN_MS = 20_000;
 const STOPS_WITHIN_MS = 15_000;
 const PAUSE_MS = 25;
@@ -82,11 +83,11 @@ export class EnvRegistry implements DirectorRegistry {
     const { dir } = this.#options;
     await mkdir(dir, { recursive: true, mode: 0o700 });
     if (!this.running) await this.#configure();
-    const { port = 0, users } = await readConfig(this.#config);
+    const { host = "127.0.0.1", port = 0, users } = await readConfig(this.#config);
     const [user] = users;
     if (user === undefined) throw RegistryNotRunning({ dir, why: "its configuration names no user" });
     const access = {
-      endpoint: `http://${HOST}:${port}`,
+      endpoint: `http://${host.includes(":") ? `[${host}]` : host}:${port}`,
       user: user.username,
       password: user.password,
     };
@@ -97,7 +98,8 @@ export class EnvRegistry implements DirectorRegistry {
 
   async #configure(): Promise<void> {
     const { random } = this.#options;
-    const http = { host: HOST, port: await freePort(random), user: USER, password: random.hex(24) };
+    const host = await this.#options.host();
+    const http = { host, port: await freePort(random), user: USER, password: random.hex(24) };
     await writeFileAtomic(this.#config, `${JSON.stringify({ http, dir: "entries" }, null, 2)}\n`, 0o600);
   }
 

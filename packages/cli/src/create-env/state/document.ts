@@ -81,7 +81,7 @@ const intentRecord = open({
 });
 
 const stray = open({
-  kind: v.picklist(["vm", "disk", "stemcell"]),
+  kind: v.picklist(["vm", "disk", "stemcell", "snapshot"]),
   cpi: v.string(),
   requestId,
   about: v.string(),

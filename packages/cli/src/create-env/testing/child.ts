@@ -21,5 +21,7 @@ void main([createEnv, deleteEnv], {
     self: [process.execPath, process.argv[1] ?? ""],
     agent: process.env.TEST_AGENT ?? "",
     registry: process.env.TEST_REGISTRY ?? "",
+    renderer: process.env.TEST_RENDERER ?? "",
+    demo: { release: "", manifest: "" },
   },
 }).then((code) => process.exit(code));

@@ -176,7 +176,11 @@ export class EnvLab {
       ui: ui as Ui,
       clock: systemClock,
       random: systemRandom,
-      programs: { self: [process.execPath, this.#programs.slipway], ...this.#programs },
+      programs: {
+        self: [process.execPath, this.#programs.slipway],
+        demo: { release: "", manifest: "" },
+        ...this.#programs,
+      },
       stop: new AbortController().signal,
     };
   }

@@ -42,6 +42,8 @@ export function scene({ deployment, answers = {}, yes = true, events = [] }: Sce
     user: "admin",
     json: async (request, schema) => v.parse(schema, answerTo(request)),
     text: async (request) => String(answerTo(request)),
+    raw: () => Promise.reject(new Error("not asked for")),
+    download: () => Promise.reject(new Error("not asked for")),
     begin: async (request) => Number(answerTo(request)),
     follow: async (id, options) => {
       heard.followed.push(id);
@@ -56,7 +58,7 @@ export function scene({ deployment, answers = {}, yes = true, events = [] }: Sce
     random: systemRandom,
     env: {},
     home: homeOf({ SLIPWAY_HOME: "/nowhere" }, 1),
-    programs: { self: [], agent: "", registry: "" },
+    programs: { self: [], agent: "", registry: "", renderer: "", demo: { release: "", manifest: "" } },
     stop: new AbortController().signal,
     director: () => Promise.resolve(api),
     deployment,
@@ -72,6 +74,7 @@ function fakeUi(heard: Heard, yes: boolean): Ui {
     columns: 80,
     json: false,
     line: (text) => void heard.lines.push(text),
+    aside: (text) => void heard.lines.push(text),
     block: (text) => void heard.lines.push(text),
     table: (table) => void heard.tables.push(table),
     note: (text) => void heard.notes.push(text),

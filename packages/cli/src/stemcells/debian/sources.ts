@@ -1,3 +1,5 @@
+import { trimEnd } from "@slipway/kernel/text";
+
 /** One place that packages come from, as a machine's apt knows it. */
 export interface AptSource {
   readonly uri: string;
@@ -49,7 +51,7 @@ const partsOf = (suite: string): readonly string[] => [suite, `${suite}-updates`
 
 /** Debian's own keys come with Debian's packages; what another key signs is another's. */
 const isDebian = ({ signedBy }: AptSource): boolean =>
-  signedBy === undefined || /^\/\S*debian-archive\S*$/.test(signedBy);
+  signedBy === undefined || (/^\/\S*$/.test(signedBy) && signedBy.includes("debian-archive"));
 
 /** Lines for apt of what the machine itself uses for this release of Debian; none where it uses another. */
 export function linesOf(suite: string, sources: readonly AptSource[]): readonly string[] {
@@ -78,4 +80,4 @@ export const officialLines = (suite: string, keyring?: string): readonly string[
       );
 
 const line = (uri: string, suite: string, signedBy: string | undefined): string =>
-  `deb ${signedBy === undefined ? "" : `[signed-by="${signedBy}"] `}${uri.replace(/\/+$/, "")} ${suite} main`;
+  `deb ${signedBy === undefined ? "" : `[signed-by="${signedBy}"] `}${trimEnd(uri, "/")} ${suite} main`;

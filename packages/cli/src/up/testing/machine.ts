@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, readFile, rm } from "node:fs/promises";
+import { appendFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { mustRun, systemExec } from "@slipway/kernel/exec";
 import { eventually } from "@slipway/testkit/eventually";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { PROGRAMS } from "../../bosh-cli/testing/requirements.ts";
@@ -36,13 +37,10 @@ export class Running {
   async says(text: string): Promise<void> {
     await eventually(
       `"${text}" from slipway`,
-      () => {
-        if (this.output.includes(text)) return true;
-        if (this.#child.exitCode !== null) throw new Error(`it ended: ${this.output}`);
-        return undefined;
-      },
+      () => this.output.includes(text) || this.#child.exitCode !== null || undefined,
       WITHIN_MS,
     );
+    if (!this.output.includes(text)) throw new Error(`it ended without saying "${text}": ${this.output}`);
   }
 
   /** To the whole group, as a terminal does. */
@@ -72,10 +70,29 @@ export class Machine {
   readonly home: string;
   readonly #dir: string;
   readonly #started: Running[] = [];
+  readonly #small: boolean;
 
-  private constructor(dir: string, home: string) {
+  private constructor(dir: string, home: string, small = false) {
     this.#dir = dir;
     this.home = home;
+    this.#small = small;
+  }
+
+  /** On a file system of its own that can be filled; needs root. */
+  static async onSmallDisk(mib: number): Promise<Machine> {
+    const dir = await passableDirectory("small");
+    const options = `size=${mib}m,mode=755`;
+    await mustRun(systemExec, "making a small disk", "mount", ["-t", "tmpfs", "-o", options, "tmpfs", dir]);
+    return new Machine(dir, join(dir, "home"), true);
+  }
+
+  /** Takes all the space there is on its disk, also what is given back meanwhile, until it is freed. */
+  async fill(name: string): Promise<void> {
+    await appendFile(join(this.#dir, name), Buffer.alloc(512 << 20)).catch(() => undefined);
+  }
+
+  async free(): Promise<void> {
+    for (const name of await readdir(this.#dir)) if (name !== "home") await rm(join(this.#dir, name));
   }
 
   /** `below`: a directory nobody else may pass through. */
@@ -126,6 +143,7 @@ export class Machine {
   async close(): Promise<void> {
     for (const running of this.#started) await running.kill();
     await this.run("down");
+    if (this.#small) await mustRun(systemExec, "taking a small disk away", "umount", [this.#dir]);
     await rm(this.#dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }

@@ -1,0 +1,210 @@
+import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { systemExec } from "@slipway/kernel/exec";
+import { nextAddress } from "@slipway/testkit/local-cloud";
+import { needs } from "@slipway/testkit/needs";
+import { passableDirectory } from "@slipway/testkit/temporary";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { STOP_LINES, startLines, writeAppRelease } from "./testing/app-release.ts";
+import { endLeftovers } from "./testing/leftovers.ts";
+import { canPlay } from "./testing/requirements.ts";
+import { makeStemcell } from "./testing/stemcell.ts";
+
+const clone = fileURLToPath(new URL("../../../../", import.meta.url));
+const hasRuby = async () => (await systemExec("sh", ["-c", "command -v ruby"])).code === 0;
+const ready =
+  (await canPlay()) && needs("bosh-cli", await hasRuby(), "bosh create-env renders templates with ruby");
+
+interface Wanted {
+  readonly disk: number;
+  readonly greeting: string;
+}
+
+/** One operator's directory: our CPI as a release, an author's release, a stemcell, a manifest. */
+class Operator {
+  readonly dir: string;
+  readonly address: string;
+  readonly #files: Readonly<Record<"app" | "cpi" | "stemcell", string>>;
+
+  private constructor(dir: string, files: Operator["files"]) {
+    this.dir = dir;
+    this.address = nextAddress();
+    this.#files = files;
+  }
+
+  get files(): Readonly<Record<"app" | "cpi" | "stemcell", string>> {
+    return this.#files;
+  }
+
+  static async arrive(): Promise<Operator> {
+    const dir = await passableDirectory("create-env");
+    await mkdir(join(dir, "home"));
+    await writeAppRelease(join(dir, "app"));
+    const app = join(dir, "app.tgz");
+    await must(dir, process.env.SLIPWAY_BOSH ?? "", [
+      "create-release",
+      "--force",
+      "--tarball",
+      app,
+      "--dir",
+      join(dir, "app"),
+    ]);
+    await must(dir, process.execPath, ["tools/cpi-release.mjs", "--out", dir, "--version", "1"], clone);
+    const { file } = await makeStemcell(dir, "1");
+    return new Operator(dir, { app, cpi: join(dir, "slipway-local-cpi-1.tgz"), stemcell: file });
+  }
+
+  get cloud(): string {
+    return join(this.dir, "cloud");
+  }
+
+  async bosh(command: string, { disk, greeting }: Wanted, ...more: readonly string[]): Promise<string> {
+    const manifest = join(this.dir, "env.yml");
+    await writeFile(manifest, JSON.stringify(this.#manifest(disk, greeting)));
+    const args = [
+      "-n",
+      "--tty",
+      "--no-color",
+      command,
+      manifest,
+      "--state",
+      join(this.dir, "state.json"),
+      "--vars-store",
+      join(this.dir, "vars.yml"),
+    ];
+    return await must(this.dir, process.env.SLIPWAY_BOSH ?? "", [...args, ...more]);
+  }
+
+  /** What the job has noted on its persistent disk. */
+  async log(): Promise<readonly string[]> {
+    const [disk = "", ...others] = await readdir(join(this.cloud, "disks"));
+    expect(others).toEqual([]);
+    const found = await systemExec("find", [join(this.cloud, "disks", disk), "-path", "*counter/log"]);
+    return (await readFile(found.stdout.trim(), "utf8")).trim().split("\n");
+  }
+
+  async state(): Promise<{ current_vm_cid: string; disks: { cid: string; size: number }[] }> {
+    return JSON.parse(await readFile(join(this.dir, "state.json"), "utf8"));
+  }
+
+  #manifest(disk: number, greeting: string): unknown {
+    const network = {
+      range: "127.110.0.0/16",
+      gateway: "127.110.0.1",
+      dns: ["127.110.0.1"],
+      cloud_properties: {},
+    };
+    const password = "((mbus_password))";
+    return {
+      name: "lab",
+      releases: [
+        { name: "app", url: `file://${this.files.app}` },
+        { name: "slipway-local-cpi", url: `file://${this.files.cpi}` },
+      ],
+      resource_pools: [
+        {
+          name: "vms",
+          network: "private",
+          stemcell: { url: `file://${this.files.stemcell}` },
+          cloud_properties: {},
+          env: { bosh: { mbus: { cert: "((mbus_tls))" } } },
+        },
+      ],
+      disk_pools: [{ name: "disks", disk_size: disk, cloud_properties: {} }],
+      networks: [{ name: "private", type: "manual", subnets: [network] }],
+      instance_groups: [
+        {
+          name: "app",
+          instances: 1,
+          jobs: [{ name: "counter", release: "app" }],
+          resource_pool: "vms",
+          persistent_disk_pool: "disks",
+          networks: [{ name: "private", static_ips: [this.address] }],
+          properties: { greeting },
+        },
+      ],
+      cloud_provider: {
+        template: { name: "slipway_local_cpi", release: "slipway-local-cpi" },
+        mbus: `https://mbus:${password}@${this.address}:6868`,
+        cert: "((mbus_tls))",
+        properties: {
+          local: { dir: this.cloud, disks: "directory" },
+          agent: { mbus: `https://mbus:${password}@${this.address}:6868` },
+        },
+      },
+      variables: [
+        { name: "mbus_password", type: "password" },
+        { name: "ca", type: "certificate", options: { is_ca: true, common_name: "ca" } },
+        {
+          name: "mbus_tls",
+          type: "certificate",
+          options: { ca: "ca", common_name: this.address, alternative_names: [this.address] },
+        },
+      ],
+    };
+  }
+}
+
+async function must(home: string, program: string, args: readonly string[], cwd = home): Promise<string> {
+  const PATH = `${process.env.PATH}`;
+  const { code, stdout, stderr } = await systemExec(program, args, {
+    cwd,
+    env: { HOME: join(home, "home"), PATH },
+    keep: 1 << 24,
+  });
+  if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}:\n${stdout}\n${stderr}`);
+  return stdout;
+}
+
+describe.runIf(ready)("the real bosh create-env on our agent and our CPI as a release", () => {
+  let operator: Operator;
+  beforeAll(async () => {
+    operator = await Operator.arrive();
+  });
+  afterAll(() => endLeftovers(operator.dir, operator.cloud));
+
+  it("compiles packages, installs and starts a job on a VM with a disk", async () => {
+    const said = await operator.bosh("create-env", { disk: 64, greeting: "one" });
+    expect(said).toContain("Compiling package 'greeting/");
+    expect(said).toContain("Waiting for instance 'app/0' to be running... Finished");
+    expect(await operator.log()).toEqual(startLines("one"));
+  });
+
+  it("does nothing when nothing changed", async () => {
+    const before = await operator.state();
+    expect(await operator.bosh("create-env", { disk: 64, greeting: "one" })).toContain("Skipping deploy");
+    expect(await operator.state()).toEqual(before);
+  });
+
+  it("drains and stops the job, replaces the VM, and the disk and what is on it stay", async () => {
+    const before = await operator.state();
+    await operator.bosh("create-env", { disk: 64, greeting: "two" });
+    const after = await operator.state();
+    expect(after.current_vm_cid).not.toBe(before.current_vm_cid);
+    expect(after.disks).toEqual(before.disks);
+    expect(await operator.log()).toEqual([...startLines("one"), ...STOP_LINES, ...startLines("two")]);
+  });
+
+  it("moves what is on the disk to a larger one", async () => {
+    const before = await operator.log();
+    await operator.bosh("create-env", { disk: 128, greeting: "two" });
+    expect((await operator.state()).disks).toEqual([expect.objectContaining({ size: 128 })]);
+    expect(await operator.log()).toEqual([...before, ...STOP_LINES, ...startLines("two")]);
+  });
+
+  it("stops and starts the job when told to", async () => {
+    const before = await operator.log();
+    await operator.bosh("stop-env", { disk: 128, greeting: "two" });
+    expect(await operator.log()).toEqual([...before, ...STOP_LINES]);
+    await operator.bosh("start-env", { disk: 128, greeting: "two" });
+    expect(await operator.log()).toEqual([...before, ...STOP_LINES, ...startLines("two")]);
+  });
+
+  it("deletes all of it", async () => {
+    await operator.bosh("delete-env", { disk: 128, greeting: "two" });
+    expect(await readdir(join(operator.cloud, "vms"))).toEqual([]);
+    expect(await readdir(join(operator.cloud, "disks"))).toEqual([]);
+    expect(await readdir(join(operator.cloud, "stemcells"))).toEqual([]);
+  });
+});

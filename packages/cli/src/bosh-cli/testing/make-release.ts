@@ -1,0 +1,14 @@
+import { join } from "node:path";
+import { uploadReleaseDirectory, writeRelease } from "./release-dir.ts";
+import type { World } from "./world.ts";
+
+/** A release of these files, made and uploaded with the CLI as its author does. */
+export async function uploadRelease(
+  world: World,
+  name: string,
+  files: Readonly<Record<string, string>>,
+): Promise<void> {
+  const dir = join(world.dir, name);
+  await writeRelease(dir, files);
+  await uploadReleaseDirectory(world, dir);
+}

@@ -1,0 +1,18 @@
+import { piece } from "../api/request-path.ts";
+import { runTask } from "../api/run-task.ts";
+import type { Command } from "../command.ts";
+import { confirmed } from "../ui/confirmed.ts";
+
+export const deleteSnapshots: Command = {
+  name: "delete-snapshots",
+  summary: "delete all snapshots of a deployment's disks",
+  topic: "deployments",
+  examples: [["slipway -d shop delete-snapshots", ""]],
+  async run(_given, { ui, director, mustDeployment }) {
+    const api = await director();
+    const path = `/deployments/${piece(mustDeployment())}/snapshots`;
+    await confirmed(ui);
+    await runTask(api, { method: "DELETE", path });
+    return 0;
+  },
+};

@@ -1,0 +1,93 @@
+import type { Command, Given } from "../command.ts";
+import { fetchLogs } from "../logs/fetch.ts";
+import { type LogChoice, tailCommand } from "../logs/tail.ts";
+import { BadArgument, Contradiction } from "../parse/errors.ts";
+import { inEach } from "../ssh/in-each.ts";
+import { withSession } from "../ssh/session.ts";
+import { slug } from "../states/slug.ts";
+import type { Tools } from "../tools.ts";
+
+export const logs: Command = {
+  name: "logs",
+  summary: "download the logs of instances, or follow them",
+  topic: "deployments",
+  arguments: [
+    {
+      name: "[slug]",
+      about: "group, group/id or group/index; without it all instances",
+      completes: "instance",
+    },
+  ],
+  options: [
+    { flags: "--dir <path>", about: "where the archive goes (.)" },
+    { flags: "-f, --follow", about: "print what is written from now on, until Ctrl-C" },
+    { flags: "--num <lines>", about: "print the last lines of each file; nothing is downloaded" },
+    { flags: "-q, --quiet", about: "with -f or --num: no headers between files" },
+    { flags: "--job <name>", about: "only of this job", repeats: true },
+    { flags: "--only <globs>", about: "only these files, with commas: 'web/*.log,**/*.err'" },
+    { flags: "--agent", about: "of the agent" },
+    { flags: "--system", about: "of the machine: /var/log" },
+    { flags: "--all-logs", about: "of jobs, agent and machine" },
+  ],
+  examples: [
+    ["slipway -d shop logs web/0", "an archive of all logs of its jobs"],
+    ["slipway -d shop logs web -f", "follow those of a group"],
+  ],
+  async run(given, tools) {
+    const choice = choiceOf(given);
+    if (given.flag("follow") || given.text("num") !== undefined) return await follow(given, choice, tools);
+    const asked = given.argument(0);
+    const deployment = tools.mustDeployment();
+    const api = await tools.director();
+    const path = await fetchLogs(
+      {
+        deployment,
+        slug: asked === undefined ? undefined : slug(asked),
+        types: typesOf(given),
+        filters: [...choice.only, ...choice.jobs.map((job) => `${job}/**/*`)],
+        dir: given.text("dir") ?? ".",
+      },
+      api,
+      tools.clock,
+    );
+    tools.ui.line(`Downloaded logs to '${path}'`);
+    return 0;
+  },
+};
+
+function choiceOf(given: Given): LogChoice {
+  const all = given.flag("all-logs");
+  const only = (given.text("only") ?? "").split(",").filter((glob) => glob !== "");
+  const jobs = given.texts("job");
+  if (all && (given.flag("agent") || given.flag("system")))
+    throw Contradiction({ problem: "--all-logs and --agent or --system exclude each other" });
+  if (jobs.some((job) => !/^[\w.-]+$/.test(job)))
+    throw BadArgument({ given: jobs.join(", "), what: "the name of a job" });
+  return { agent: given.flag("agent") || all, system: given.flag("system") || all, only, jobs };
+}
+
+/** As upstream: `--agent` alone means no jobs. */
+function typesOf(given: Given): string {
+  if (given.flag("all-logs")) return "agent,job,system";
+  const types = ["agent", "system"].filter((type) => given.flag(type));
+  return types.length === 0 ? "job" : types.join(",");
+}
+
+async function follow(given: Given, choice: LogChoice, tools: Tools): Promise<number> {
+  const num = given.text("num");
+  if (num !== undefined && !/^\d{1,9}$/.test(num))
+    throw BadArgument({ given: num, what: "a number of lines" });
+  const command = tailCommand(choice, {
+    follow: given.flag("follow"),
+    lines: num === undefined ? undefined : Number(num),
+    quiet: given.flag("quiet"),
+  });
+  await withSession(given.argument(0), tools, (session) =>
+    inEach(session, tools, "ssh", (host) => [
+      ...session.flags(host),
+      // What runs there ends with us.
+      ...["-tt", `${session.user}@${host.ip}`, "--", command],
+    ]),
+  );
+  return 0;
+}

@@ -1,0 +1,35 @@
+import type { Command } from "../command.ts";
+import { copyOf } from "../ssh/copy.ts";
+import { inEach } from "../ssh/in-each.ts";
+import { withSession } from "../ssh/session.ts";
+
+export const scp: Command = {
+  name: "scp",
+  summary: "copy files to VMs, or from them",
+  topic: "deployments",
+  arguments: [
+    { name: "<from>", about: "a file here, or group/id:/path" },
+    { name: "[more-and-to...]", about: "where to; all but the last are also copied" },
+  ],
+  options: [
+    { flags: "-r, --recursive", about: "directories with all that is in them" },
+    { flags: "--opts <option>", about: "handed to scp as it is", repeats: true },
+  ],
+  examples: [
+    ["slipway -d shop scp fix.sh web:/tmp", "to all VMs of a group"],
+    ["slipway -d shop scp web:/tmp/x 'x-((instance_id))'", "from each, under names of their own"],
+  ],
+  async run(given, tools) {
+    const copy = copyOf(given.argumentsFrom(0));
+    const options = [...(given.flag("recursive") ? ["-r"] : []), ...given.texts("opts")];
+    await withSession(copy.slug, tools, (session) =>
+      inEach(session, tools, "scp", (host) => [
+        ...session.flags(host),
+        ...options,
+        "--",
+        ...copy.args(session.user, host),
+      ]),
+    );
+    return 0;
+  },
+};

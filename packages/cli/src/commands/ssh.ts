@@ -1,0 +1,41 @@
+import type { Command } from "../command.ts";
+import { ManyInstances } from "../ssh/errors.ts";
+import { inEach } from "../ssh/in-each.ts";
+import { runHere } from "../ssh/run.ts";
+import { withSession } from "../ssh/session.ts";
+
+export const ssh: Command = {
+  name: "ssh",
+  summary: "open a shell in a VM, or run a command in several",
+  topic: "deployments",
+  arguments: [
+    {
+      name: "[slug]",
+      about: "group, group/id or group/index; without it all instances",
+      completes: "instance",
+    },
+  ],
+  options: [
+    { flags: "-c, --command <command>", about: "run it in each VM, and print what it says" },
+    { flags: "--opts <option>", about: "handed to ssh as it is", repeats: true },
+  ],
+  examples: [
+    ["slipway -d shop ssh db/0", "a shell"],
+    ["slipway -d shop ssh web -c 'df -h /var/vcap/data'", "in all VMs of a group"],
+  ],
+  async run(given, tools) {
+    const command = given.text("command");
+    return await withSession(given.argument(0), tools, async (session) => {
+      const { hosts, flags, user } = session;
+      const opts = given.texts("opts");
+      const to = (host: (typeof hosts)[number]) => [...flags(host), ...opts, `${user}@${host.ip}`];
+      if (command !== undefined) {
+        await inEach(session, tools, "ssh", (host) => [...to(host), "--", command]);
+        return 0;
+      }
+      const [host] = hosts;
+      if (host === undefined || hosts.length > 1) throw ManyInstances({ count: hosts.length });
+      return await runHere("ssh", to(host), tools.env);
+    });
+  },
+};

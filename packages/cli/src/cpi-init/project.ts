@@ -1,0 +1,68 @@
+import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { basename, dirname, join, resolve } from "node:path";
+import { systemCode } from "@slipway/kernel/errors";
+import { exists } from "@slipway/kernel/files";
+import { KitMissing, ProjectThere } from "./errors.ts";
+
+export interface Kit {
+  /** Files that every new project begins with. */
+  readonly template: string;
+  /** The SDK as one tarball. */
+  readonly sdk: string;
+  /** The agent's bundle, which its VMs run. */
+  readonly agent: string;
+}
+
+/** What stands beside the agent's bundle, in a clone and where slipway is installed. */
+export const kitBeside = (agent: string): Kit => ({
+  template: join(dirname(agent), "..", "cpi-template"),
+  sdk: join(dirname(agent), "slipway-cpi-sdk.tgz"),
+  agent,
+});
+
+/** Makes a directory in which a CPI can be built, tested and deployed with. Resolves to its whole path. */
+export async function makeProject(given: string, kit: Kit): Promise<string> {
+  const dir = resolve(given);
+  for (const file of [kit.template, kit.sdk, kit.agent])
+    if (!(await exists(file))) throw KitMissing({ file });
+  if ((await entriesOf(dir)).length > 0) throw ProjectThere({ dir });
+  await mkdir(join(dir, "vendor"), { recursive: true });
+  await cp(kit.template, dir, { recursive: true });
+  await cp(kit.sdk, join(dir, "vendor", basename(kit.sdk)));
+  await renamePackage(join(dir, "package.json"), basename(dir));
+  await writeFile(
+    join(dir, ".gitignore"),
+    "node_modules/\nout/\nbin/\ncloud/\nhome/\n*.tgz\n!vendor/*.tgz\n",
+  );
+  const documents = {
+    "cpi.json": { mycloud: { dir: join(dir, "cloud"), agent: kit.agent } },
+    "director.json": {
+      name: basename(dir),
+      cpi: { exec_path: join(dir, "bin", "cpi.cjs"), config_file: join(dir, "cpi.json") },
+    },
+  };
+  for (const [name, document] of Object.entries(documents))
+    await writeFile(join(dir, name), `${JSON.stringify(document, null, 2)}\n`);
+  return dir;
+}
+
+async function entriesOf(dir: string): Promise<readonly string[]> {
+  try {
+    return await readdir(dir);
+  } catch (error) {
+    if (systemCode(error) === "ENOENT") return [];
+    if (systemCode(error) === "ENOTDIR") throw ProjectThere({ dir });
+    throw error;
+  }
+}
+
+/** npm's rule for names. */
+async function renamePackage(path: string, name: string): Promise<void> {
+  const safe =
+    name
+      .toLowerCase()
+      .replace(/[^a-z0-9-]+/g, "-")
+      .replace(/^-+|-+$/g, "") || "my-cpi";
+  const text = await readFile(path, "utf8");
+  await writeFile(path, text.replace('"name": "my-cpi"', `"name": ${JSON.stringify(safe)}`));
+}

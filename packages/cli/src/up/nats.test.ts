@@ -1,0 +1,115 @@
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { freePort } from "@slipway/testkit/free-port";
+import { natsServerAvailable } from "@slipway/testkit/nats-server";
+import { needs } from "@slipway/testkit/needs";
+import { canUseSandboxes } from "@slipway/testkit/sandbox";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Machine } from "./testing/machine.ts";
+
+const sandboxes = needs("userns", await canUseSandboxes(), "sandboxes are made of namespaces");
+const server = needs("nats-server", natsServerAvailable(), "the program nats-server is not installed");
+
+interface VmRow {
+  readonly agent_id: string;
+  readonly job: string;
+  readonly permanent_nats_credentials: boolean;
+  readonly slipway: { readonly agent_url: string };
+}
+
+describe.runIf(sandboxes && server)("slipway up --nats", () => {
+  let machine: Machine;
+  let flags: readonly string[];
+  let range: string;
+  beforeAll(async () => {
+    machine = await Machine.open();
+    const port = await freePort();
+    flags = ["--detach", "--port", String(port)];
+    range = `127.143.${port & 0xff}.0/24`;
+  });
+  afterAll(() => machine?.close());
+
+  const ok = async (...args: readonly string[]) => {
+    const { code, said } = await machine.run(...args);
+    expect({ code, said }).toEqual({ code: 0, said });
+    return said;
+  };
+  const vms = async () => JSON.parse(await ok("curl", "/deployments/demo/vms")) as readonly VmRow[];
+  const urls = async () =>
+    Object.fromEntries((await vms()).map(({ job, slipway }) => [job, slipway.agent_url.replace(/:.*/, "")]));
+  const states = async () => {
+    const said = JSON.parse(await ok("-d", "demo", "instances", "--json")) as {
+      Tables: { Rows: { process_state: string }[] }[];
+    };
+    return said.Tables[0]?.Rows.map(({ process_state }) => process_state);
+  };
+  const natsFile = (name: string) => join(machine.home, "director", "nats", name);
+  const natsPid = () => (JSON.parse(readFileSync(natsFile("process.json"), "utf8")) as { pid: number }).pid;
+  const users = () =>
+    [...readFileSync(natsFile("nats.conf"), "utf8").matchAll(/CN=([^"]+)/g)].map(([, cn]) => cn);
+
+  it("deploys, compiles, runs an errand, and replaces a VM that keeps its disk, with every agent on NATS", async () => {
+    await ok("up", "--nats", ...flags);
+    const said = await ok("demo", "--range", range);
+    expect(said).toContain("packages compiled in sandboxes of their own");
+    expect(said).toMatch(/errand smoke.*the visit was counted/);
+    expect(said).toContain("The count goes on");
+    expect(await urls()).toEqual({ counter: "nats", visitor: "nats" });
+    expect((await vms()).map((vm) => vm.permanent_nats_credentials)).toEqual([true, true]);
+  });
+
+  it("lets agents of VMs that are there take part, each by its lasting certificate, and nobody else", async () => {
+    const there = (await vms()).map(({ agent_id }) => `${agent_id}.agent.bosh-internal`);
+    const own = ["default.director.bosh-internal", "default.hm.bosh-internal"];
+    await expect.poll(() => users().sort(), { timeout: 60_000 }).toEqual([...own, ...there].sort());
+  });
+
+  it("fetches logs, which NATS does not carry", async () => {
+    expect(await ok("-d", "demo", "logs", "--dir", machine.home)).toContain("Downloaded logs to");
+  });
+
+  it("a server that dies in the middle of a recreate is started again, and the recreate goes on", async () => {
+    const recreate = machine.start("-d", "demo", "recreate", "-n");
+    await recreate.says("creating vm");
+    const before = natsPid();
+    process.kill(before, "SIGKILL");
+    expect({ code: await recreate.end(), said: recreate.output }).toMatchObject({ code: 0 });
+    expect(natsPid()).not.toBe(before);
+    expect(await states()).toEqual(["running", "running"]);
+  });
+
+  it("a server that a killed Director has left is replaced, and agents find the new one", async () => {
+    const left = natsPid();
+    process.kill(Number((await machine.status()).process), "SIGKILL");
+    await ok("up", "--detach");
+    expect(natsPid()).not.toBe(left);
+    expect(machine.processes()).not.toContain(String(left));
+    await expect.poll(states, { timeout: 60_000 }).toEqual(["running", "running"]);
+  });
+
+  it("--https makes new VMs that are reached over HTTPS, beside those on NATS, and a VM changes by recreate", async () => {
+    await ok("down");
+    expect(machine.processes()).toEqual([]);
+    await ok("up", "--https", ...flags);
+    await expect.poll(states, { timeout: 60_000 }).toEqual(["running", "running"]);
+    await ok("-d", "demo", "recreate", "visitor", "-n");
+    expect(await urls()).toEqual({ counter: "nats", visitor: "https" });
+    expect(await states()).toEqual(["running", "running"]);
+    await ok("-d", "demo", "recreate", "counter", "-n");
+    expect(await urls()).toEqual({ counter: "https", visitor: "https" });
+  });
+
+  it("both flags at once are refused, and so is a file that was spoiled", async () => {
+    await ok("down");
+    expect(await machine.run("up", "--nats", "--https")).toEqual({
+      code: 2,
+      said: expect.stringContaining("CLU-040"),
+    });
+    await writeFile(join(machine.home, "nats.json"), "{");
+    expect(await machine.run("up", ...flags)).toEqual({
+      code: 1,
+      said: expect.stringContaining("CLU-042"),
+    });
+  });
+});

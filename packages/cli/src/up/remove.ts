@@ -1,0 +1,86 @@
+import { existsSync } from "node:fs";
+import { readdir, rm, rmdir } from "node:fs/promises";
+import { join } from "node:path";
+import { systemCode } from "@slipway/kernel/errors";
+import { readChoice } from "../home/choice.ts";
+import type { Home } from "../home/home.ts";
+import type { Tools } from "../tools.ts";
+import { confirmed } from "../ui/confirmed.ts";
+import { backendOf, type Seen } from "./backend.ts";
+import { ContainersLeft, DeploymentsLeft } from "./errors.ts";
+import { findCloud } from "./found.ts";
+import { counted, type Words } from "./words.ts";
+
+/** What a home consists of. Whatever else is in the directory is not ours, and stays. */
+const OURS =
+  /^(director|cloud|demo|completion|env|port|cpi\.json|running\.json|logins\.json|up\.lock.*|director\.log.*)$/;
+
+/** Asked before anything is stopped. Says what will be lost, and refuses where something would be left that nobody knows. */
+export async function confirmRemoval(tools: Tools): Promise<void> {
+  const { home, ui } = tools;
+  const choice = (await readChoice(home)) ?? { cpi: "local" };
+  const backend = await backendOf(choice, tools);
+  const seen = await backend.look();
+  if (backend.outlives && (seen.vms.length > 0 || seen.trouble !== undefined))
+    throw ContainersLeft({
+      dir: home.dir,
+      why: seen.trouble ?? `it has ${counted(seen.vms.length, backend.words)}`,
+    });
+  const deployments = await deploymentsOf(tools);
+  // Of another CPI: nothing here knows its VMs once the records are gone.
+  if (deployments.length > 0 && seen.vms.length === 0)
+    throw DeploymentsLeft({ dir: home.dir, names: deployments });
+  ui.line(`${home.dir} will be removed: ${contentsOf(seen, backend.words)}, and what is on them.`);
+  await confirmed(ui, "Remove it all?");
+}
+
+const contentsOf = ({ vms, disks }: Seen, words: Words): string =>
+  [
+    "the Director's records, certificates and passwords, the remembered log-ins",
+    counted(vms.length, words),
+    ...(disks === undefined ? [] : [`${disks} ${disks === 1 ? "disk" : "disks"}`]),
+  ].join(", ");
+
+/** Of the Director that runs; one that does not run cannot be asked. */
+async function deploymentsOf(tools: Tools): Promise<readonly string[]> {
+  const found = await findCloud(tools).catch(() => undefined);
+  if (found === undefined) return [];
+  const [{ findSession }, { Client }, { SILENT }, { deploymentNames }] = await Promise.all([
+    import("../session/session.ts"),
+    import("../api/client.ts"),
+    import("../api/follow.ts"),
+    import("../api/deployments.ts"),
+  ]);
+  const nobody = { caCert: undefined, client: undefined, clientSecret: undefined };
+  const session = await findSession({ ...nobody, environment: found.reach.url }, tools.home);
+  const client = new Client({ ...session, clock: tools.clock, stop: tools.stop, teller: SILENT });
+  try {
+    return await deploymentNames(client, undefined);
+  } finally {
+    client.close();
+  }
+}
+
+/** Of a home that is stopped. Resolves to what was not ours and is still there. */
+export async function removeHome({
+  home,
+  programs,
+}: Pick<Tools, "home" | "programs">): Promise<readonly string[]> {
+  if (!existsSync(home.dir)) return [];
+  const { removeCloud } = await import("@slipway/cpi-local/power");
+  await removeCloud({ dir: home.cloud, agent: programs.agent });
+  for (const name of (await readdir(home.dir)).filter((one) => OURS.test(one)))
+    await rm(join(home.dir, name), { recursive: true, force: true });
+  const left = await readdir(home.dir);
+  if (left.length === 0) await removeIfEmpty(home);
+  return left;
+}
+
+async function removeIfEmpty({ dir }: Home): Promise<void> {
+  try {
+    await rmdir(dir);
+  } catch (error) {
+    // Somebody made something there meanwhile, or may not change the directory above.
+    if (!["ENOTEMPTY", "EACCES", "EPERM", "EBUSY"].includes(systemCode(error) ?? "")) throw error;
+  }
+}

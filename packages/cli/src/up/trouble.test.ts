@@ -1,0 +1,69 @@
+import { appendFile, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { connect } from "node:net";
+import { join } from "node:path";
+import { LOG_LIMIT } from "@slipway/kernel/steady-output";
+import { freePort } from "@slipway/testkit/free-port";
+import { needs } from "@slipway/testkit/needs";
+import { canUseSandboxes } from "@slipway/testkit/sandbox";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { Machine } from "./testing/machine.ts";
+
+const sandboxes = needs("userns", await canUseSandboxes(), "VMs are processes with mounts of their own");
+
+const TOO_LONG = "an older line\n".repeat(LOG_LIMIT / 8);
+
+describe.runIf(sandboxes)("a Director in trouble", () => {
+  let machine: Machine;
+  beforeAll(async () => {
+    machine = await Machine.open();
+    expect((await machine.run("up", "--detach", "--port", String(await freePort()))).code).toBe(0);
+  }, 300_000);
+  afterAll(() => machine?.close(), 120_000);
+
+  it("whose database cannot be started says so in its status, and goes on by itself once it can", async () => {
+    const before = await machine.status();
+    const settings = join(machine.home, "director", "database", "data", "postgresql.auto.conf");
+    const fine = await readFile(settings, "utf8");
+    await writeFile(settings, `${fine}\nno_such_setting = 1\n`);
+    const log = join(machine.home, "director.log");
+    await appendFile(log, TOO_LONG);
+    process.kill(Number(/\d+/.exec(before.database ?? "")?.[0]), "SIGKILL");
+    await expect
+      .poll(async () => (await machine.status()).problems)
+      .toMatch(/the database server could not be started|no_such_setting/);
+    expect((await machine.status()).process).toBe(before.process);
+    await writeFile(settings, fine);
+    await expect.poll(async () => (await machine.status()).problems).toBeUndefined();
+    expect(await machine.run("deployments")).toMatchObject({ code: 0 });
+    expect((await machine.status()).process).toBe(before.process);
+    // What it had to say of it, again and again, did not make its log longer than it may be.
+    expect((await stat(log)).size).toBeLessThan(LOG_LIMIT);
+    expect(await readFile(log, "utf8")).toContain("no_such_setting");
+  }, 240_000);
+
+  it("has agents whose logs stay short, whoever connects to them", async () => {
+    // Addresses of its own: suites run side by side.
+    const demo = await machine.run("demo", "--range", `127.${(process.pid % 100) + 120}.0.0/24`);
+    expect(demo.code, demo.said).toBe(0);
+    const { said } = await machine.run("--json", "-d", "demo", "vms");
+    const [row] =
+      (JSON.parse(said) as { Tables: { Rows: { ips: string; vm_cid: string }[] }[] }).Tables[0]?.Rows ?? [];
+    const log = join(machine.home, "cloud", "vms", row?.vm_cid ?? "", "agent.log");
+    await appendFile(log, TOO_LONG);
+    const stranger = connect(6868, row?.ips);
+    stranger.on("error", () => undefined).end("no TLS at all\n");
+    await expect.poll(async () => (await stat(log)).size).toBeLessThan(LOG_LIMIT);
+  }, 300_000);
+
+  it("that waits for an agent says for whom, how long already and how long yet", async () => {
+    const vms = join(machine.home, "cloud", "vms");
+    for (const vm of await readdir(vms))
+      process.kill(Number(await readFile(join(vms, vm, "pid"), "utf8")), "SIGKILL");
+    const deploying = machine.start("-n", "-d", "demo", "deploy", join(machine.home, "demo", "demo.yml"));
+    await deploying.says("has not answered");
+    expect(deploying.output).toMatch(
+      /\w+\/[0-9a-f-]{36}: agent [0-9a-f-]{36} at 127\.\d+\.0\.\d+:6868 has not answered get_state for \d+ s, and is given 45 s: /,
+    );
+    await deploying.kill();
+  }, 300_000);
+});

@@ -1,0 +1,24 @@
+import { compareVersions } from "@slipway/engine/manifest/versions";
+import {
+  type Release,
+  type ReleaseContent,
+  release,
+  releaseContent,
+} from "@slipway/protocol/director/release";
+import * as v from "valibot";
+import type { DirectorApi } from "../api/director-api.ts";
+import { piece } from "../api/request-path.ts";
+
+export type ListedRelease = Release["release_versions"][number] & { readonly name: string };
+
+/** By name, the newest version first. */
+export async function listReleases(api: DirectorApi): Promise<readonly ListedRelease[]> {
+  const all = await api.json({ method: "GET", path: "/releases" }, v.array(release));
+  return all
+    .flatMap(({ name, release_versions }) => release_versions.map((one) => ({ ...one, name })))
+    .sort((a, b) => (a.name === b.name ? compareVersions(b.version, a.version) : a.name < b.name ? -1 : 1));
+}
+
+/** What is in one version. */
+export const readRelease = (api: DirectorApi, name: string, version: string): Promise<ReleaseContent> =>
+  api.json({ method: "GET", path: `/releases/${piece(name)}`, query: { version } }, releaseContent);
