@@ -41,3 +41,10 @@ export const DirectorRefused = defineError<{ doing: string; why: string }>({
   message: (p) => `the Director could not ${p.doing}: ${p.why}`,
   next: "The Director gives the reason. Correct the cause and run again.",
 });
+
+export const NobodyThere = defineError<{ who: string; where: string; why: string }>({
+  code: "CER-010",
+  kind: "operator",
+  message: (p) => `no ${p.who} answers at ${p.where}: ${p.why}`,
+  next: "Start it there, or correct the address.",
+});

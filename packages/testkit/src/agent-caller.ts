@@ -2,7 +2,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import { withDeadline } from "@slipway/kernel/deadline";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
 import { eventually } from "./eventually.ts";
-import { post } from "./https-client.ts";
+import { type Call, post } from "./https-client.ts";
 
 /** A Director's wait for one answer. */
 const ANSWER_MS = 240_000;
@@ -15,16 +15,19 @@ export class AgentException extends Error {}
 /** Talks to an agent over HTTPS as a Director does: sends, polls the task, and repeats what got lost. */
 export class Caller {
   readonly #port: number;
+  readonly #to: Call;
 
-  constructor(port: number) {
+  /** Certificates of tests are made for 127.0.0.1. */
+  constructor(port: number, host?: string) {
     this.#port = port;
+    this.#to = host === undefined ? {} : { host, checkServerIdentity: () => undefined };
   }
 
   /** One message; the reply as it came. Throws when none comes. */
   async ask(method: string, ...args: readonly unknown[]): Promise<AgentReply> {
     const body = JSON.stringify({ protocol: 3, method, arguments: args, reply_to: "e2e" });
     const answer = await withDeadline(method, ANSWER_MS, systemClock, undefined, () =>
-      post(this.#port, body),
+      post(this.#port, body, this.#to),
     );
     if (answer.status !== 200) throw new Error(`${method}: HTTP ${answer.status}`);
     return JSON.parse(answer.text) as AgentReply;

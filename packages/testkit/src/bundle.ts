@@ -1,5 +1,5 @@
 import { createHash } from "node:crypto";
-import { chmod, mkdir, rename } from "node:fs/promises";
+import { chmod, mkdir, readFile, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { type BuildOptions, build } from "esbuild";
@@ -13,17 +13,30 @@ export interface BundleOptions {
   readonly format?: "cjs" | "esm";
   /** Where to put it. Otherwise it is made once per test run, and all test files share it. */
   readonly to?: string;
+  /** A fault to plant in one source: whoever judges must notice. */
+  readonly plant?: PlantedFault;
+}
+
+export interface PlantedFault {
+  /** How the source's path ends. */
+  readonly file: string;
+  /** Is there once. */
+  readonly text: string;
+  readonly instead: string;
 }
 
 /** Makes one file of a program, the way the build does, of the sources as they are now. Gives its path. */
-export async function bundle(program: Program, { format = "cjs", to }: BundleOptions = {}): Promise<string> {
-  if (to !== undefined) return await make(program, format, to);
+export async function bundle(
+  program: Program,
+  { format = "cjs", to, plant }: BundleOptions = {},
+): Promise<string> {
+  if (to !== undefined) return await make(program, format, to, plant);
   const id = createHash("sha256")
-    .update(JSON.stringify([program, format]))
+    .update(JSON.stringify([program, format, plant]))
     .digest("hex")
     .slice(0, 16);
   return await oncePerRun(`bundle-${id}`, (place) =>
-    make(program, format, join(place, nameOf(program, format))),
+    make(program, format, join(place, nameOf(program, format)), plant),
   );
 }
 
@@ -39,7 +52,13 @@ export function bundled(entry: string, from: string): () => string {
 const nameOf = (program: Program, format: string): string =>
   `${typeof program === "string" ? basename(program, ".ts") : "script"}.${format === "cjs" ? "cjs" : "mjs"}`;
 
-async function make(program: Program, format: "cjs" | "esm", outfile: string): Promise<string> {
+async function make(
+  program: Program,
+  format: "cjs" | "esm",
+  outfile: string,
+  plant: PlantedFault | undefined,
+): Promise<string> {
+  let planted = 0;
   const source: BuildOptions =
     typeof program === "string"
       ? { entryPoints: [program] }
@@ -57,7 +76,25 @@ async function make(program: Program, format: "cjs" | "esm", outfile: string): P
     conditions: ["source"],
     external: ["pg-native"],
     logLevel: "error",
+    plugins:
+      plant === undefined
+        ? []
+        : [
+            {
+              name: "plant",
+              setup: ({ onLoad }) => {
+                onLoad({ filter: /\.ts$/ }, async ({ path }) => {
+                  if (!path.endsWith(plant.file)) return undefined;
+                  const pieces = (await readFile(path, "utf8")).split(plant.text);
+                  planted += pieces.length - 1;
+                  return { contents: pieces.join(plant.instead), loader: "ts" };
+                });
+              },
+            },
+          ],
   });
+  if (plant !== undefined && planted !== 1)
+    throw new Error(`the fault was planted ${planted} times in ${plant.file}`);
   await chmod(unfinished, 0o755);
   await rename(unfinished, outfile);
   return outfile;

@@ -4,6 +4,7 @@ import { connectionTo, withClient } from "@slipway/director/store/embedded/probe
 import { migrate } from "@slipway/director/store/migrations";
 import { openStore, type Store } from "@slipway/director/store/open";
 import type { Db } from "@slipway/director/store/schema";
+import { sealOld } from "@slipway/director/store/seal-old";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { KEY_BYTES, sealerOf } from "@slipway/kernel/sealer";
@@ -59,7 +60,10 @@ async function start(dir: string): Promise<string> {
   await writeFile(`${dir}.pid`, String(embedded.pid()));
   const socket = String(embedded.connection.host);
   await withClient(connectionTo(socket, "postgres"), (client) => client.query(`create database ${TEMPLATE}`));
-  await withClient(connectionTo(socket, TEMPLATE), (client) => migrate(client));
+  await withClient(connectionTo(socket, TEMPLATE), async (client) => {
+    await migrate(client);
+    await sealOld(client, testSealer);
+  });
   return socket;
 }
 
@@ -109,3 +113,27 @@ export async function freshDatabase(): Promise<{
     },
   };
 }
+
+/**
+ * As if it were fresh, for the next test of a file: less than half of what another database costs. Most tables have nothing
+ * in them, and to truncate all of them takes longer than to copy a database.
+ */
+export async function emptied(connection: pg.PoolConfig): Promise<void> {
+  await withClient(connection, (client) => client.query(EMPTY));
+}
+
+const EMPTY = `
+do $$
+declare
+  one record;
+  filled boolean;
+begin
+  set local session_replication_role = replica;
+  for one in select tablename as name from pg_tables where schemaname = 'public' and tablename <> 'migrations' loop
+    execute format('select exists (select from %I)', one.name) into filled;
+    if filled then execute format('delete from %I', one.name); end if;
+  end loop;
+  for one in select sequencename as name from pg_sequences where schemaname = 'public' and last_value is not null loop
+    perform setval(one.name::regclass, 1, false);
+  end loop;
+end $$`;

@@ -28,8 +28,13 @@ process.stdin.resume().on("close", () => {
 });
 `;
 
-/** Vitest calls this once, before the workers start, and what it returns when they have ended. */
+const RUNS = Symbol.for("slipway.run");
+
+/** Vitest calls this for each project, before the workers start, and what it returns when they have ended. */
 export function setup(project: TestProject): () => Promise<void> {
+  const here = globalThis as { [RUNS]?: boolean };
+  if (here[RUNS] === true) return () => Promise.resolve();
+  here[RUNS] = true;
   // The server of a run by root has another user, who must reach the directory.
   const run = mkdtempSync(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-run-"));
   chmodSync(run, 0o711);
@@ -51,6 +56,7 @@ export function setup(project: TestProject): () => Promise<void> {
     for (const name of readdirSync(run)) if (/^(bundle-|opener).*\.made$/.test(name)) rmSync(join(run, name));
   });
   return async () => {
+    delete here[RUNS];
     guard.stdin.end();
     await ended;
   };

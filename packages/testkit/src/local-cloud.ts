@@ -1,11 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { readFileSync } from "node:fs";
+import { readFileSync, readlinkSync } from "node:fs";
 import { mkdtemp, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { openCloud } from "@slipway/cpi-local/cloud";
 import { cpiLocal } from "@slipway/cpi-local/cpi-local";
 import { loopTrouble } from "@slipway/cpi-local/disks/kind";
+import { keeperOf } from "@slipway/cpi-local/namespaces";
 import { probe } from "@slipway/cpi-local/probe";
 import { embed } from "@slipway/cpi-sdk/embed";
 import { systemExec } from "@slipway/kernel/exec";
@@ -152,10 +153,24 @@ export class LocalCloud extends CpiUnderTest {
 
   /** Runs a shell text in the sandbox, as its root. */
   async inside(cid: string, script: string): Promise<{ code: number; stdout: string; stderr: string }> {
-    const pid = String(this.pid(cid));
-    const more = isRoot ? ["--net"] : ["--user", "--preserve-credentials"];
-    const flags = ["--target", pid, ...more, "--mount", "--pid", "--"];
-    return await systemExec("nsenter", [...flags, "/bin/sh", "-c", script]);
+    const pid = this.pid(cid);
+    const user = (of: number | "self") => readlinkSync(`/proc/${of}/ns/user`);
+    // Where root may not make user namespaces, its sandboxes have none.
+    const apart = user(pid) === user("self") ? [] : ["--user"];
+    const into = ["--target", String(pid), ...apart, "--mount", "--pid"];
+    if (isRoot) return await systemExec("nsenter", [...into, "--net", "--", "/bin/sh", "-c", script]);
+    // By way of the user namespace that has a say in its processes.
+    const outer = ["--target", String(keeperOf(pid)?.pid), "--user", "--preserve-credentials", "--"];
+    return await systemExec("nsenter", [
+      ...outer,
+      "nsenter",
+      ...into,
+      "--preserve-credentials",
+      "--",
+      "/bin/sh",
+      "-c",
+      script,
+    ]);
   }
 
   async insideMust(cid: string, script: string): Promise<string> {

@@ -40,7 +40,7 @@ export const BUS_CHECKS: readonly Check[] = [
       const bus = given(nats);
       const begun = bus.clock.monotonic();
       expectEqual(await bus.value("drain", ["shutdown"]), 0, "drain");
-      expectEqual((await bus.hears("shutdown", begun, 5_000)).text, "null", "notice");
+      expectEqual((await bus.monitorMessage("shutdown", begun, 5_000)).text, "null", "notice");
     },
   },
   {
@@ -72,7 +72,7 @@ export const BUS_CHECKS: readonly Check[] = [
       const bus = given(nats);
       if (bus.arrival?.waited !== true)
         throw new CannotTell("the agent was there first; start it when this program waits for it");
-      const { at, text } = await bus.hears("heartbeat", 0, 5_000);
+      const { at, text } = await bus.monitorMessage("heartbeat", 0, 5_000);
       const late = at - bus.arrival.at;
       expectTrue(late < 2_000, `it came ${Math.round(late)} ms after the first answer`);
       const beat = JSON.parse(text) as { job_state?: unknown; vitals?: { disk?: object } };
@@ -89,8 +89,8 @@ export const BUS_CHECKS: readonly Check[] = [
     run: async ({ nats, heartbeats }) => {
       if (!heartbeats) throw new CannotTell("takes half a minute; needs --heartbeats");
       const bus = given(nats);
-      const first = await bus.hears("heartbeat", 0, BEAT_MS + BEAT_SLACK_MS);
-      const next = await bus.hears("heartbeat", first.at + 1, BEAT_MS + BEAT_SLACK_MS);
+      const first = await bus.monitorMessage("heartbeat", 0, BEAT_MS + BEAT_SLACK_MS);
+      const next = await bus.monitorMessage("heartbeat", first.at + 1, BEAT_MS + BEAT_SLACK_MS);
       const ms = next.at - first.at;
       expectTrue(Math.abs(ms - BEAT_MS) <= BEAT_SLACK_MS, `it came after ${Math.round(ms)} ms`);
     },

@@ -16,7 +16,7 @@ export interface BusOptions {
   readonly url: string;
   readonly ca: string;
   readonly director: Pair;
-  /** Without it nothing is heard of what agents tell the Health Monitor. */
+  /** Without it nothing is received of what agents send to the Health Monitor. */
   readonly healthMonitor: Pair | undefined;
   readonly agentId: string;
   readonly clock: Clock;
@@ -24,7 +24,7 @@ export interface BusOptions {
 }
 
 /** What an agent told the Health Monitor, and when. */
-export interface Heard {
+export interface MonitorMessage {
   readonly subject: string;
   readonly text: string;
   readonly at: number;
@@ -33,9 +33,9 @@ export interface Heard {
 /** An agent over NATS, as a Director talks to it: one subscription for all answers of this process. */
 export class BusClient extends Messages {
   readonly agentId: string;
-  readonly heard: Heard[] = [];
+  readonly monitorMessages: MonitorMessage[] = [];
   readonly hasHealthMonitor: boolean;
-  /** When the agent first answered, and whether it had to be waited for: then its first words were heard. */
+  /** When the agent first answered, and whether it had to be waited for: then its first messages were received. */
   arrival: { readonly at: number; readonly waited: boolean } | undefined;
   readonly #options: BusOptions;
   #connections: readonly NatsConnection[] = [];
@@ -85,7 +85,7 @@ export class BusClient extends Messages {
       monitor?.subscribe(`hm.agent.${topic}.*`, {
         callback: (error, message) => {
           if (error !== null || !message.subject.endsWith(`.${this.agentId}`)) return;
-          this.heard.push({
+          this.monitorMessages.push({
             subject: message.subject,
             text: message.string(),
             at: this.clock.monotonic(),
@@ -144,11 +144,11 @@ export class BusClient extends Messages {
     }
   }
 
-  /** The first thing heard of this kind since then. */
-  async hears(topic: string, since: number, ms: number): Promise<Heard> {
+  /** The first message to the Health Monitor of this topic since then. */
+  async monitorMessage(topic: string, since: number, ms: number): Promise<MonitorMessage> {
     const giveUp = this.clock.monotonic() + ms;
     for (;;) {
-      const found = this.heard.find(
+      const found = this.monitorMessages.find(
         ({ subject, at }) => subject.startsWith(`hm.agent.${topic}.`) && at >= since,
       );
       if (found !== undefined) return found;

@@ -11,14 +11,12 @@ export const NEEDS = {
   "base-dir": "needs --base-dir",
   disks: "needs two --disk",
   machine: "changes the machine; needs --machine",
-  jobs: "out of scope: jobs",
-  vm: "needs a VM of its own",
-  "disk-image": "needs a disk that can be prepared and enlarged from outside",
+  "nats-base-dir": "needs --nats-base-dir",
+  "image-disk": "needs --image-disk and --control",
   restart: "no way to restart given; needs --control",
   "next-certificate": "needs --next-cert and --next-key",
   "nats-control": "no way to stop and replace NATS given; needs --control",
-  cli: "needs the real bosh CLI and a CPI",
-  director: "needs a real Director",
+  stories: "no way to play a story given; needs --control",
 } as const;
 export type Need = keyof typeof NEEDS;
 
@@ -34,8 +32,12 @@ export interface CheckContext {
   readonly nats: BusClient | undefined;
   /** The agent's `/var/vcap`, when it can be read from here. */
   readonly baseDir: string | undefined;
+  /** The same of the agent on the bus. */
+  readonly natsBaseDir: string | undefined;
   /** Two attached, empty disks nobody needs. */
   readonly disks: readonly [TestDisk, TestDisk] | undefined;
+  /** An attached disk that the control formats and enlarges while no agent has it. */
+  readonly imageDisk: TestDisk | undefined;
   /** The machine is there to be changed. */
   readonly machine: boolean;
   /** Where the machine of the agent keeps trusted certificates. */

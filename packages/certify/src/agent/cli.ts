@@ -1,17 +1,17 @@
 import { readFileSync } from "node:fs";
 import { parseArgs } from "node:util";
 import { systemClock } from "@slipway/kernel/clock";
-import { errorText } from "@slipway/kernel/errors";
+import { errorText, messageTrail } from "@slipway/kernel/errors";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
-import { BadUsage } from "../errors.ts";
+import { BadUsage, NobodyThere } from "../errors.ts";
 import type { Io } from "../matrix/cli.ts";
 import { BusClient, type Pair } from "./bus-client.ts";
 import { type CheckContext, labelOf, type TestDisk } from "./check.ts";
 import { AgentClient } from "./client.ts";
 import { type Control, commandControl } from "./control.ts";
-import { ALL_CHECKS, outcomeTable, runChecks } from "./run.ts";
+import { ALL_CHECKS, isPassed, outcomeTable, runChecks } from "./run.ts";
 
 const HELP = `Checks an agent from outside: over HTTPS, over NATS, or one agent over each.
 
@@ -25,7 +25,10 @@ const HELP = `Checks an agent from outside: over HTTPS, over NATS, or one agent 
     --hm-cert, --hm-key      PEM files of the Health Monitor, who may listen
     --heartbeats             wait for a second heartbeat as well
   --base-dir  the agent's /var/vcap, if it can be read from here
+              The checks of jobs need it, at the same path as the agent sees it. Jobs are run, and removed again
+    --nats-base-dir          the same of the agent on NATS
   --disk      an attached, empty disk nobody needs, with its hint as JSON; give two
+  --image-disk  an attached disk that the control formats and enlarges; the agent's settings ask for ext4, the default
   --network   a network of the agent's settings (default: private)
   --machine   the agent's machine is this one and may be changed: its trusted certificates, links to its disks
     --certificates           where it keeps trusted certificates (default: /usr/local/share/ca-certificates)
@@ -34,10 +37,14 @@ const HELP = `Checks an agent from outside: over HTTPS, over NATS, or one agent 
                 source away, source back        what the agent over HTTPS reads its settings from
                 bus stop, bus start             the NATS server
                 bus impostor                    instead of it, one with a valid certificate of another name
+                disk xfs, disk enlarge          put XFS and a file on the image disk; make it twice as large
+                disk kept, disk grown           see whether both are there; whether the file system grew
+                story create-env, story director  all that bosh create-env, or a Director, asks of an agent
               It exits 0 when that is done, 3 when it cannot do it. An agent that ends by itself must be started again.
     --next-cert, --next-key  PEM files of what the agent's certificate is replaced by, for good
   --differs   NUMBER=WHY: a check that the agent fails by decision; it is run, and listed apart. May be repeated
-  --no-nats   why there is no --nats, for the list of what was not run
+  --no-nats, --no-image-disk  why there is none, for the list of what was not run
+  --all       a check that was not run is a failure, too
 
 Exit code 0 if no check failed.
 `;
@@ -55,16 +62,28 @@ export async function conformanceCommand(argv: readonly string[], password: stri
     }
     const ca = read(flags, "ca");
     const https = httpsOf(flags, ca, password);
-    bus = await busOf(flags, ca);
+    const context = contextOf(flags, ca, https);
+    await https?.send("ping").catch((cause: unknown) => {
+      throw nobody("agent", flags.mbus, cause);
+    });
+    bus = await busOf(flags, ca).catch((cause: unknown) => {
+      throw BadUsage.is(cause) ? cause : nobody("NATS server", flags.nats, cause);
+    });
     if (bus !== undefined) {
       io.err(`waiting for agent ${bus.agentId} on NATS\n`);
-      await bus.arrived(AGENT_STARTS_MS);
+      await bus.arrived(AGENT_STARTS_MS).catch((cause: unknown) => {
+        throw nobody(`agent ${flags["agent-id"]}`, flags.nats, cause);
+      });
     }
-    const outcomes = await runChecks(contextOf(flags, ca, https, bus));
+    const agent = https ?? bus;
+    if (agent === undefined) throw BadUsage({ why: "--mbus or --nats is needed" });
+    const outcomes = await runChecks({ ...context, agent, nats: bus });
     io.out(outcomeTable(outcomes));
-    return outcomes.some((outcome) => outcome.result === "failed") ? 1 : 0;
+    return isPassed(outcomes, flags.all ?? false) ? 0 : 1;
   } catch (error) {
-    io.err(`${errorText(error)}\n`);
+    // One line: every check would say the same.
+    if (NobodyThere.is(error)) io.err(`${error.code} ${error.message}. ${error.next}\n`);
+    else io.err(`${errorText(error)}\n`);
     return 2;
   } finally {
     await bus?.close();
@@ -73,21 +92,23 @@ export async function conformanceCommand(argv: readonly string[], password: stri
 
 type Flags = ReturnType<typeof flagsOf>;
 
+/** The password is not in the flags, so the address may be shown. */
+const nobody = (who: string, where: string | undefined, cause: unknown) =>
+  NobodyThere({ who, where: where ?? "", why: messageTrail(cause) }, { cause });
+
+/** Everything but the agents, which are talked to only when the command line is understood. */
 function contextOf(
   flags: Flags,
   ca: string,
   https: AgentClient | undefined,
-  nats: BusClient | undefined,
-): CheckContext {
-  const agent = https ?? nats;
-  if (agent === undefined) throw BadUsage({ why: "--mbus or --nats is needed" });
+): Omit<CheckContext, "agent" | "nats"> {
   const [first, second] = (flags.disk ?? []).map(diskOf);
   return {
-    agent,
     https,
-    nats,
     baseDir: flags["base-dir"],
+    natsBaseDir: flags["nats-base-dir"],
     disks: first !== undefined && second !== undefined ? [first, second] : undefined,
+    imageDisk: flags["image-disk"] === undefined ? undefined : diskOf(flags["image-disk"]),
     machine: flags.machine ?? false,
     certificatesDir: flags.certificates ?? "/usr/local/share/ca-certificates",
     heartbeats: flags.heartbeats ?? false,
@@ -97,7 +118,10 @@ function contextOf(
     control: controlOf(flags),
     nextCertificate: flags["next-cert"] === undefined ? undefined : pairOf(flags, "next-cert", "next-key"),
     differs: new Map((flags.differs ?? []).map(differenceOf)),
-    absent: flags["no-nats"] === undefined ? {} : { nats: flags["no-nats"] },
+    absent: {
+      ...(flags["no-nats"] !== undefined && { nats: flags["no-nats"] }),
+      ...(flags["no-image-disk"] !== undefined && { "image-disk": flags["no-image-disk"] }),
+    },
   };
 }
 
@@ -155,6 +179,7 @@ function flagsOf(argv: readonly string[]) {
         ca: text,
         nats: text,
         "no-nats": text,
+        "no-image-disk": text,
         "nats-cert": text,
         "nats-key": text,
         "hm-cert": text,
@@ -165,8 +190,11 @@ function flagsOf(argv: readonly string[]) {
         control: text,
         differs: { type: "string", multiple: true },
         heartbeats: flag,
+        all: flag,
         "base-dir": text,
+        "nats-base-dir": text,
         disk: { type: "string", multiple: true },
+        "image-disk": text,
         network: text,
         machine: flag,
         certificates: text,

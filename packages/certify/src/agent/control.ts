@@ -8,7 +8,14 @@ export type Deed =
   /** Takes away what the agent over HTTPS reads its settings from, and brings it back. */
   | readonly ["source", "away" | "back"]
   /** Stops the NATS server, starts it, or starts one in its place whose certificate has another name. */
-  | readonly ["bus", "stop" | "start" | "impostor"];
+  | readonly ["bus", "stop" | "start" | "impostor"]
+  /**
+   * Gives the image disk an XFS file system with a file in it, makes the disk twice as large, or looks from outside
+   * whether both are still there and whether the file system has the larger disk's size.
+   */
+  | readonly ["disk", "xfs" | "enlarge" | "kept" | "grown"]
+  /** Plays, with an agent of its own, everything that `bosh create-env` or a Director asks of one. */
+  | readonly ["story", "create-env" | "director"];
 
 /** Resolves when it is done; an agent that was started need not answer yet. */
 export type Control = (...deed: Deed) => Promise<void>;

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { readdir, readFile, readlink, stat } from "node:fs/promises";
 import { createServer, type Server } from "node:http";
-import type { AddressInfo } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
 import { join } from "node:path";
-import { expectEqual, expectIncludes, expectTrue } from "../expect.ts";
+import { CannotTell, expectEqual, expectIncludes, expectTrue } from "../expect.ts";
 import { type Check, type CheckContext, given } from "./check.ts";
 
 /** Serves these contents on the loopback, each under its name, while the work is done. */
@@ -43,6 +43,35 @@ const trusted = async ({ certificatesDir }: CheckContext): Promise<string[]> =>
 
 /** What changes more than the agent's own state. */
 export const MACHINE_CHECKS: readonly Check[] = [
+  {
+    number: 35,
+    name: "ssh makes and removes its own users and leaves all others alone",
+    needs: ["machine"],
+    run: async ({ agent }) => {
+      const others = async () =>
+        (await readFile("/etc/passwd", "utf8")).split("\n").filter((row) => !row.startsWith("bosh_"));
+      const before = await others();
+      const user = {
+        user: "bosh_conformance",
+        public_key: "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA conformance",
+      };
+      const answer = await agent.send("ssh", ["setup", user]);
+      if ("exception" in answer && /no ssh (server|host key)/.test(answer.exception.message))
+        throw new CannotTell("the agent's machine has no ssh server");
+      if ("exception" in answer) throw new Error(answer.exception.message);
+      const { command, status, ip, host_public_key } = answer.value as Record<string, unknown>;
+      expectEqual({ command, status }, { command: "setup", status: "success" }, "setup");
+      expectTrue(typeof ip === "string" && isIP(ip) !== 0, `ip: ${ip}`);
+      expectTrue(/^(ssh|ecdsa)-\S+ \S+/.test(`${host_public_key}`), `host_public_key: ${host_public_key}`);
+      expectEqual(
+        await agent.send("ssh", ["cleanup", { user_regex: ".*" }]),
+        { value: { command: "cleanup", status: "success" } },
+        "cleanup",
+      );
+      expectEqual(await others(), before, "/etc/passwd");
+      expectIncludes(await agent.failure("ssh", ["frob", {}]), "Unknown command for SSH method");
+    },
+  },
   {
     number: 36,
     name: "newer DNS records are taken over, older ones and wrong ones are not",

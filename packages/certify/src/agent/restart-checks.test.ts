@@ -58,7 +58,9 @@ function setup(control: (agent: SmallAgent) => Control | undefined, differs: Rec
     https: undefined,
     nats: undefined,
     baseDir: undefined,
+    natsBaseDir: undefined,
     disks: [disk("vol-1"), disk("vol-2")],
+    imageDisk: disk("vol-3"),
     machine: true,
     certificatesDir: "/nowhere",
     heartbeats: false,
@@ -99,8 +101,8 @@ describe("checks with a restart", () => {
   });
 
   it("fail when the agent never answers again, after a while", async () => {
-    const { results } = setup((agent) => async () => {
-      agent.answers = false;
+    const { results } = setup((agent) => async (...deed) => {
+      if (deed[0] === "restart") agent.answers = false;
     });
     expect((await results())(44)).toBe("failed: no pong within 60 s of the restart");
   });
@@ -114,6 +116,35 @@ describe("checks with a restart", () => {
     const result = await setup(() => undefined).results();
     for (const number of [44, 45, 49])
       expect(result(number)).toBe("not run: no way to restart given; needs --control");
+  });
+});
+
+describe("checks that others look at", () => {
+  it("pass when the disk is as it should be and the stories end well, in this order of deeds", async () => {
+    const deeds: string[] = [];
+    const { results } = setup((agent) => async (...deed) => {
+      if (deed[0] === "disk") deeds.push(deed.join(" "));
+      await restarting(agent)(...deed);
+    });
+    const result = await results();
+    expect([41, 42, 54, 55].map((number) => result(number))).toEqual(Array(4).fill("passed"));
+    expect(deeds).toEqual([
+      ...["disk xfs", "disk kept"],
+      ...["disk xfs", "disk enlarge", "disk grown", "disk kept"],
+    ]);
+  });
+
+  it("fail with what was seen, and are not run where nobody can look", async () => {
+    const { results } = setup(() => async (...deed) => {
+      if (deed[0] === "disk") throw new Error(`no ${deed[1]}`);
+      if (deed[0] === "story") throw new CannotTell("no CLI here");
+    });
+    const result = await results();
+    expect(result(41)).toBe("failed: no xfs");
+    expect([result(54), result(55)]).toEqual(Array(2).fill("not run: no CLI here"));
+    const without = await setup(() => undefined).results();
+    expect(without(42)).toBe("not run: needs --image-disk and --control");
+    expect(without(54)).toBe("not run: no way to play a story given; needs --control");
   });
 });
 

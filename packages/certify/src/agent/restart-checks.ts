@@ -1,8 +1,11 @@
 import { X509Certificate } from "node:crypto";
+import { readFile, rm } from "node:fs/promises";
+import { join } from "node:path";
 import { withDeadline } from "@slipway/kernel/deadline";
 import { expectEqual, expectIncludes, expectTrue } from "../expect.ts";
 import { type Check, type CheckContext, given } from "./check.ts";
 import { type Messages, runningId } from "./messages.ts";
+import { daemon, pidOf, reaches, runs, withJobs } from "./test-jobs.ts";
 
 /** A start with its disks and settings, slow machines included. */
 const START_MS = 60_000;
@@ -75,8 +78,30 @@ export const RESTART_CHECKS: readonly Check[] = [
     },
   },
   {
+    number: 44,
+    part: "b",
+    name: "after a reboot the jobs run, and pre-start was not run for it",
+    needs: ["restart", "base-dir"],
+    run: async (context) => {
+      const { agent, baseDir } = context;
+      const note = join(given(baseDir), "data", "conformance-pre-start");
+      const job = daemon(given(baseDir), "web");
+      const files = { ...job.files, "bin/pre-start": `#!/bin/bash\necho ran >> ${note}\n` };
+      await withJobs(context, [{ ...job, files }], async (base) => {
+        await agent.value("run_script", ["pre-start", {}]);
+        await agent.value("start");
+        await reaches(agent, "running");
+        await restart(context);
+        await reaches(agent, "running");
+        expectTrue(await runs(await pidOf(agent, base, "web")), "web does not run");
+        expectEqual(await readFile(note, "utf8"), "ran\n", "what pre-start has noted");
+        await rm(note);
+      });
+    },
+  },
+  {
     number: 46,
-    name: "a new certificate restarts the agent, and the same task ends with ok",
+    name: "a new certificate is taken up, with or without a restart, and the same task ends with ok",
     needs: ["restart", "https", "next-certificate"],
     run: async ({ https, nextCertificate, certificate }) => {
       const agent = given(https);
@@ -86,7 +111,7 @@ export const RESTART_CHECKS: readonly Check[] = [
       const reply = await agent.send("update_settings", update);
       const task = "value" in reply ? runningId(reply.value) : undefined;
       if (task === undefined) throw new Error("update_settings did not answer with a task");
-      expectEqual(await outlived(agent, task), "ok", "the task, after the restart");
+      expectEqual(await outlived(agent, task), "ok", "the task");
       const { fingerprint256 } = new X509Certificate(next.cert);
       expectEqual(await agent.servedFingerprint(), fingerprint256, "the certificate that is served");
       const before = await passingTask(agent);

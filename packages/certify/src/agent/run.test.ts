@@ -1,10 +1,15 @@
+import { writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
-import { describe, expect, it } from "vitest";
+import { CA } from "@slipway/testkit/certificates";
+import { freePort } from "@slipway/testkit/free-port";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
+import { describe, expect, it, onTestFinished } from "vitest";
 import type { CheckContext, Outcome } from "./check.ts";
 import { conformanceCommand } from "./cli.ts";
 import { Messages } from "./messages.ts";
-import { ALL_CHECKS, outcomeTable, runChecks } from "./run.ts";
+import { ALL_CHECKS, isPassed, outcomeTable, runChecks } from "./run.ts";
 
 /** Answers everything the same way, which is wrong for nearly everything. */
 class Parrot extends Messages {
@@ -18,7 +23,9 @@ const context: CheckContext = {
   https: undefined,
   nats: undefined,
   baseDir: undefined,
+  natsBaseDir: undefined,
   disks: undefined,
+  imageDisk: undefined,
   machine: false,
   certificatesDir: "/nowhere",
   heartbeats: false,
@@ -51,12 +58,22 @@ describe("checking an agent", () => {
     expect(resultOf(outcomes, 5)).toMatchObject({ result: "failed", why: expect.stringContaining("polly") });
     expect(resultOf(outcomes, 1)).toMatchObject({ result: "not run", why: "no bus on this machine" });
     expect(resultOf(outcomes, 2)).toMatchObject({ result: "not run", why: "needs --mbus" });
-    expect(resultOf(outcomes, 16)).toMatchObject({ result: "not run", why: "out of scope: jobs" });
+    expect(resultOf(outcomes, 16)).toMatchObject({ result: "not run", why: "needs --base-dir" });
     expect(resultOf(outcomes, 47)).toMatchObject({ why: "changes the machine; needs --machine" });
     const table = outcomeTable(outcomes);
     expect(table).toContain("\nnot run: no bus on this machine\n    1   ping is answered over NATS");
     expect(table).toMatch(/\n\d+ passed, \d+ failed, \d+ not run\n$/);
     expect(outcomes).toHaveLength(ALL_CHECKS.length);
+  });
+
+  it("has passed when nothing failed, and where all is wanted, when nothing was left out either", async () => {
+    const outcomes = await runChecks(context);
+    const without = (...results: readonly string[]) =>
+      outcomes.filter(({ result }) => !results.includes(result));
+    expect(isPassed(outcomes, false)).toBe(false);
+    expect(isPassed(without("failed"), false)).toBe(true);
+    expect(isPassed(without("failed"), true)).toBe(false);
+    expect(isPassed(without("failed", "not run"), true)).toBe(true);
   });
 });
 
@@ -66,6 +83,25 @@ describe("the program", () => {
     const io = { out: (text: string) => void said.push(text), err: (text: string) => void said.push(text) };
     return { code: await conformanceCommand(argv, "", io), said: said.join("") };
   };
+
+  it("says in one line that nobody is there, over HTTPS and over NATS", async () => {
+    const port = await freePort();
+    const { path, remove } = await temporaryDirectory();
+    onTestFinished(remove);
+    const ca = join(path, "ca.pem");
+    await writeFile(ca, CA);
+    const https = await run("--ca", ca, "--mbus", `https://u@127.0.0.1:${port}`);
+    expect(https.code).toBe(2);
+    expect(https.said).toMatch(
+      /^CER-010 no agent answers at https:\/\/u@127\.0\.0\.1:\d+: .*ECONNREFUSED.*\n$/,
+    );
+    const pair = ["--nats-cert", ca, "--nats-key", ca, "--agent-id", "a"];
+    const nats = await run("--ca", ca, "--nats", `nats://127.0.0.1:${port}`, ...pair);
+    expect(nats).toMatchObject({
+      code: 2,
+      said: expect.stringMatching(/^CER-010 no NATS server answers .*\n$/),
+    });
+  });
 
   it("explains itself and refuses what it does not understand", async () => {
     expect(await run("--help")).toMatchObject({ code: 0, said: expect.stringContaining("--nats") });

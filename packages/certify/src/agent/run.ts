@@ -3,20 +3,28 @@ import { CannotTell } from "../expect.ts";
 import { BUS_CHECKS } from "./bus-checks.ts";
 import { BUS_CONTROL_CHECKS } from "./bus-control-checks.ts";
 import { type Check, type CheckContext, labelOf, NEEDS, type Need, type Outcome } from "./check.ts";
-import { LEFT_CHECKS } from "./left-checks.ts";
+import { COMPILE_CHECKS } from "./compile-checks.ts";
+import { IMAGE_CHECKS } from "./image-checks.ts";
+import { JOB_CHECKS } from "./job-checks.ts";
 import { MACHINE_CHECKS } from "./machine-checks.ts";
 import { RESTART_CHECKS } from "./restart-checks.ts";
+import { SCRIPT_CHECKS } from "./script-checks.ts";
 import { STATE_CHECKS } from "./state-checks.ts";
+import { STORY_CHECKS } from "./story-checks.ts";
 import { WIRE_CHECKS } from "./wire-checks.ts";
 
 export const ALL_CHECKS: readonly Check[] = [
   ...WIRE_CHECKS,
   ...STATE_CHECKS,
+  ...IMAGE_CHECKS,
+  ...JOB_CHECKS,
+  ...SCRIPT_CHECKS,
+  ...COMPILE_CHECKS,
   ...MACHINE_CHECKS,
   ...BUS_CHECKS,
   ...BUS_CONTROL_CHECKS,
   ...RESTART_CHECKS,
-  ...LEFT_CHECKS,
+  ...STORY_CHECKS,
 ];
 
 /** One after the other: later ones build on the disks of earlier ones. */
@@ -56,19 +64,26 @@ function isGiven(need: Need, context: CheckContext): boolean {
       return context.nats?.hasHealthMonitor === true;
     case "base-dir":
       return context.baseDir !== undefined;
+    case "nats-base-dir":
+      return context.natsBaseDir !== undefined;
     case "disks":
       return context.disks !== undefined;
     case "machine":
       return context.machine;
+    case "image-disk":
+      return context.imageDisk !== undefined && context.control !== undefined;
     case "restart":
     case "nats-control":
+    case "stories":
       return context.control !== undefined;
     case "next-certificate":
       return context.nextCertificate !== undefined;
-    default:
-      return false;
   }
 }
+
+/** `all`: what was not run has not passed. */
+export const isPassed = (outcomes: readonly Outcome[], all: boolean): boolean =>
+  outcomes.every(({ result }) => result !== "failed" && !(all && result === "not run"));
 
 /** By result, and what was not run by its reason. */
 export function outcomeTable(outcomes: readonly Outcome[]): string {

@@ -1,6 +1,9 @@
+import { execFile } from "node:child_process";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { bundled } from "@slipway/testkit/bundle";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
+import { bundle, bundled } from "@slipway/testkit/bundle";
 import { chosen } from "@slipway/testkit/sample";
 import { tempDir } from "@slipway/testkit/waiting";
 import { beforeAll, describe, expect, it } from "vitest";
@@ -83,6 +86,34 @@ describe("the matrix of the tiny CPI", () => {
       /^v1\s+v1\s+v1\s+cid\s+registry URL\s+all 4 writes\s+nothing\s+mount_disk\s+ok$/,
     );
   });
+});
+
+describe("a fault in the formula that everybody shares", () => {
+  it.runIf(chosen("matrix of a fault", 1 / 3))(
+    "is noticed by the judge, who has a table of its own",
+    async () => {
+      const plant = {
+        file: "protocol/src/negotiate.ts",
+        text: "apiVersion >= 2 && stemcell >= 2",
+        instead: "apiVersion >= 2",
+      };
+      const dir = await tempDir();
+      const source = (path: string) => fileURLToPath(new URL(path, import.meta.url));
+      const cpi = await bundle(source("../../../../examples/tiny-cpi/src/main.ts"), {
+        plant,
+        to: join(dir, "cpi.cjs"),
+      });
+      // The judge is bundled with the fault, too.
+      const script = `import { runMatrix } from "./run.ts";
+      void runMatrix(process.argv[2] ?? "").then((rows) => console.log(JSON.stringify(rows)));
+      export { negotiate } from "@slipway/protocol/negotiate";`;
+      const judge = await bundle({ script, in: source(".") }, { plant, to: join(dir, "judge.cjs") });
+      const { stdout } = await promisify(execFile)(process.execPath, [judge, cpi]);
+      const wrong = (JSON.parse(stdout) as Row[]).filter(({ agrees }) => !agrees);
+      expect(wrong.map(name)).toEqual(["2/2/1"]);
+      expect(wrong[0]?.problems).toContain('user-data: "settings", should be "registry"');
+    },
+  );
 });
 
 describe("the matrix command", () => {

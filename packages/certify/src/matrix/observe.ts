@@ -2,12 +2,12 @@ import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { parseAttachDiskResult } from "@slipway/protocol/cpi/attach-disk-result";
 import { parseCreateVmResult } from "@slipway/protocol/cpi/create-vm-result";
 import { type DiskCid, diskCid } from "@slipway/protocol/ids";
-import { type Agreement, negotiate } from "@slipway/protocol/negotiate";
 import { matches } from "@slipway/protocol/schema/check";
 import { type DiskHintWire, formatDiskHint } from "@slipway/protocol/settings/disk-hint";
 import { parseUserData } from "@slipway/protocol/settings/user-data";
 import { CpiDidNotAnswer, CpiRefused } from "../errors.ts";
 import { callCpi, type ExecCpi } from "../exec-cpi.ts";
+import { type ContractRow, rowOf } from "./contract.ts";
 import type { MixOf8 } from "./mixes.ts";
 
 /** The live parts a row is played with. */
@@ -51,24 +51,27 @@ const NETWORKS = {
   },
 };
 
+/** What an agent is told when it gets a disk. */
+const ATTACHING = ["add_persistent_disk", "mount_disk"];
+
 /** Plays one mix as a Director of that age would: a VM, a disk attached and detached, everything removed again. */
 export async function playMix(mix: MixOf8, stage: Stage): Promise<Row> {
   const director = stage.uuid();
-  const call = async (
-    method: string,
-    args: readonly unknown[],
-    apiVersion: number | undefined,
-  ): Promise<unknown> => {
+  const row = rowOf({ ...mix, deployer: "Director", agent: mix.stemcell === 1 ? "v1" : "v2" });
+  if (row === undefined) throw new Error("bug: the contract has no such row");
+  const { sent } = row;
+  const call = async (method: string, args: readonly unknown[]): Promise<unknown> => {
     const context = {
       director_uuid: director,
       request_id: `cpi-${stage.uuid()}`,
-      vm: { stemcell: { api_version: mix.stemcell } },
+      ...(sent.stemcell !== null && { vm: { stemcell: { api_version: sent.stemcell } } }),
     };
+    const version = method === "info" ? null : sent.apiVersion;
     const request = {
       method,
       arguments: args,
       context,
-      ...(apiVersion !== undefined && { api_version: apiVersion }),
+      ...(version !== null && { api_version: version }),
     };
     const reply = await callCpi(stage.cpi, request);
     if (reply.error !== null)
@@ -76,18 +79,11 @@ export async function playMix(mix: MixOf8, stage: Stage): Promise<Row> {
     return reply.result;
   };
 
-  const info = (await call("info", [], undefined)) as { readonly api_version?: unknown };
-  const agreed = negotiate({ director: mix.director, cpi: info.api_version, stemcell: mix.stemcell });
-  if (agreed.outcome === "refused")
-    throw CpiDidNotAnswer({ path: stage.cpi.path, method: "info", why: agreed.problems.join("; ") });
-  const version = agreed.apiVersion;
+  const info = (await call("info", [])) as { readonly api_version?: unknown };
+  const version = sent.apiVersion ?? 1;
 
-  const stemcell = await call(
-    "create_stemcell",
-    [stage.stemcellImage, {}, ...(version >= 3 ? [{}] : [])],
-    version,
-  );
-  const created = await call("create_vm", [stage.uuid(), stemcell, {}, NETWORKS, [], {}], version);
+  const stemcell = await call("create_stemcell", [stage.stemcellImage, {}]);
+  const created = await call("create_vm", [stage.uuid(), stemcell, {}, NETWORKS, [], {}]);
   const vm = parseCreateVmResult(created, { apiVersion: version, networks: NETWORKS as never });
   if (!vm.ok) throw CpiDidNotAnswer({ path: stage.cpi.path, method: "create_vm", why: vm.problem });
   const { cid } = vm.vm;
@@ -101,17 +97,17 @@ export async function playMix(mix: MixOf8, stage: Stage): Promise<Row> {
   count("create_vm");
   const userData = parseUserData(await stage.userData(cid));
 
-  const disk = asDiskCid(await call("create_disk", [64, {}, cid], version), stage);
-  const attached = await call("attach_disk", [cid, disk], version);
+  const disk = asDiskCid(await call("create_disk", [64, {}, cid]), stage);
+  const attached = await call("attach_disk", [cid, disk]);
   count("attach_disk");
   const hint = parseAttachDiskResult(attached, { apiVersion: version, diskCid: disk });
   const registryHint = hintInEntry(await stage.registryEntry(cid), disk);
-  await call("detach_disk", [cid, disk], version);
+  await call("detach_disk", [cid, disk]);
   count("detach_disk");
-  await call("delete_vm", [cid], version);
+  await call("delete_vm", [cid]);
   count("delete_vm");
-  await call("delete_disk", [disk], version);
-  await call("delete_stemcell", [stemcell], version);
+  await call("delete_disk", [disk]);
+  await call("delete_stemcell", [stemcell]);
 
   const seen = {
     ...mix,
@@ -123,16 +119,16 @@ export async function playMix(mix: MixOf8, stage: Stage): Promise<Row> {
     registryWrites: writes,
     attachDiskResult: hint.ok && hint.disk.hint !== undefined ? formatDiskHint(hint.disk.hint) : null,
     registryHint,
-    agentCalls: agreed.agentCalls.attach,
+    agentCalls: row.told[0].filter((message) => ATTACHING.includes(message)),
   };
-  const problems = disagreements(seen, agreed, mix, hint.ok ? undefined : hint.problem);
+  const problems = disagreements(seen, row, info.api_version, hint.ok ? undefined : hint.problem);
   return { ...seen, agrees: problems.length === 0, problems };
 }
 
 function disagreements(
   seen: Omit<Row, "agrees" | "problems">,
-  agreed: Agreement,
-  mix: MixOf8,
+  row: ContractRow,
+  info: unknown,
   hintProblem?: string,
 ): string[] {
   const problems: string[] = [];
@@ -141,16 +137,15 @@ function disagreements(
       problems.push(`${what}: ${JSON.stringify(got)}, should be ${JSON.stringify(wanted)}`);
   };
   if (hintProblem !== undefined) problems.push(hintProblem);
-  expect("info.api_version under debug.cpi.api_version", agreed.cpi, mix.cpi);
-  expect("create_vm result", seen.createVmResult, agreed.createVmResult);
-  expect("user-data", seen.userData, agreed.userData);
-  expect("attach_disk returns a hint", seen.attachDiskResult !== null, agreed.attachDiskReturnsHint);
-  expect("registry left alone", seen.registryless, agreed.registryless);
-  expect("hint in the registry", seen.registryHint !== null, !agreed.registryless);
+  expect("info.api_version under debug.cpi.api_version", info, row.cpi);
+  expect("create_vm result", seen.createVmResult, row.createVm);
+  expect("user-data", seen.userData, row.userData);
+  expect("attach_disk returns a hint", seen.attachDiskResult !== null, row.attachDisk === "hint");
+  expect("registry left alone", seen.registryless, !row.registry);
+  expect("hint in the registry", seen.registryHint !== null, row.registry);
   const verbs = { create_vm: ["PUT"], attach_disk: ["PUT"], detach_disk: ["PUT"], delete_vm: ["DELETE"] };
   for (const [method, expected] of Object.entries(verbs)) {
-    const wanted = (agreed.registryWrites as readonly string[]).includes(method) ? expected : [];
-    expect(`registry writes of ${method}`, seen.registryWrites[method], wanted);
+    expect(`registry writes of ${method}`, seen.registryWrites[method], row.registry ? expected : []);
   }
   if (seen.attachDiskResult !== null && seen.registryHint !== null) {
     expect("hint in the registry and in the result", seen.registryHint, seen.attachDiskResult);

@@ -8,6 +8,8 @@ const row = (stemcell: 1 | 2, problems: readonly string[]): Row => ({
   director: 2,
   cpi: 2,
   stemcell,
+  deployer: "Director",
+  agent: stemcell === 1 ? "v1" : "v2",
   cpiSaid: 2,
   calls: [],
   moments: [],
@@ -76,7 +78,7 @@ describe("the command that plays the mixes", () => {
     const { code, out } = await command(CAVE, [row(1, [problem]), row(2, [])]);
     expect(code).toBe(1);
     expect(out).toContain("1 of 2 rows agree with the contract.");
-    expect(out).toMatch(/^v2 +v2 +v1 .* WRONG$/m);
+    expect(out).toMatch(/^Director v2 +v2 +v1 .* WRONG$/m);
     expect(out).toContain(`Director v2, CPI v2, stemcell v1:\n  ${problem}\n`);
   });
 

@@ -14,7 +14,8 @@ const helpOf = (adapter: LoadedAdapter | undefined): string => {
     ...own,
   ] as const;
   const width = Math.max(...lines.map(([option = ""]) => option.length));
-  return `Plays the eight mixes of old (v1) and new (v2) Director, CPI and stemcell with real processes.
+  return `Plays the eight mixes of old (v1) and new (v2) Director, CPI and stemcell with real processes, those of a new caller
+also with create-env.
 
   matrix --cpi NAME|MODULE [--json] [options of the CPI's adapter]
 
@@ -28,6 +29,7 @@ const intro = (
   vm: string,
 ): string => `Slipway: the eight mixes of old (v1) and new (v2) Director, CPI and stemcell.
 Each row is played for real: Director, CPI and agent are processes, and so is the registry where one is needed.
+Old parts are old: a v1 Director says nothing of versions, a v1 CPI reads none, a v1 agent knows no disk hints.
 A ${vm} with a disk is deployed, a file written on it, the ${vm} recreated, the disk replaced by a larger one,
 the ${vm} stopped and everything deleted. What each part got and kept is looked at from outside at every step.
 
@@ -72,7 +74,8 @@ export async function mixesCommand(
   }
 }
 
-const nameOf = (row: Row): string => `Director v${row.director}, CPI v${row.cpi}, stemcell v${row.stemcell}`;
+const nameOf = (row: Row): string =>
+  `${row.deployer} v${row.director}, CPI v${row.cpi}, stemcell v${row.stemcell}${row.agent === "first v2" ? " of 2018" : ""}`;
 
 function verdict(rows: readonly Row[]): string {
   const agreeing = rows.filter(({ agrees }) => agrees);

@@ -12,7 +12,7 @@ import { engineTrouble, HOST } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { EIGHT_MIXES } from "../matrix/mixes.ts";
+import { CONTRACT } from "../matrix/contract.ts";
 import { disagreements } from "./judge.ts";
 import { mustBeBuilt, programsIn } from "./programs.ts";
 import type { Row } from "./row.ts";
@@ -49,7 +49,7 @@ async function thingsOnEngine(): Promise<readonly unknown[]> {
     ...(Volumes ?? []),
     ...(await list("/networks")),
   ];
-  return all.filter((one) => /slipway-mixes-|"mix-\d{3}"/.test(JSON.stringify(one)));
+  return all.filter((one) => /slipway-mixes-|"(mix|env)-\d{2,3}(-first)?"/.test(JSON.stringify(one)));
 }
 
 describe.runIf(playable)("the eight mixes, played on a Docker Engine", () => {
@@ -84,7 +84,7 @@ describe.runIf(playable)("the eight mixes, played on a Docker Engine", () => {
     expect(processesOf(parent)).toEqual([]);
   };
 
-  it.each(EIGHT_MIXES.map(titleOf))("%s is as the contract says", (name) => {
+  it.each(CONTRACT.map(titleOf))("%s is as the contract says", (name) => {
     const row = rows.find((one) => titleOf(one) === name);
     expect(row?.problems).toEqual([]);
     expect(row?.agrees).toBe(true);
@@ -92,7 +92,7 @@ describe.runIf(playable)("the eight mixes, played on a Docker Engine", () => {
 
   it("tell where the disk is by its own name, in the answer or the registry", () => {
     const attached = rows.flatMap(({ calls }) => calls.filter(({ method }) => method === "attach_disk"));
-    expect(attached).toHaveLength(24);
+    expect(attached).toHaveLength(9 * 3 + 4 * 4);
     for (const { disk, answer, after } of attached) {
       const hint = { path: `/dev/slipway-${disk}`, id: disk };
       if (answer !== null) expect(answer).toEqual(hint);
@@ -121,7 +121,9 @@ describe.runIf(playable)("the eight mixes, played on a Docker Engine", () => {
       const stop = new AbortController();
       const ended = expect(play(stop.signal)).rejects.toThrow("enough");
       const deployed = async () => JSON.stringify(await thingsOnEngine());
-      await expect.poll(deployed, { timeout: LONGEST_MS / 2, interval: 100 }).toMatch(/"mix-\d{3}"/);
+      await expect
+        .poll(deployed, { timeout: LONGEST_MS / 2, interval: 100 })
+        .toMatch(/"(mix|env)-\d{2,3}(-first)?"/);
       stop.abort(new Error("enough"));
       await ended;
       await expectNothingLeft();

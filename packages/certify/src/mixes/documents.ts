@@ -3,11 +3,14 @@ import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { StemcellOfCloud } from "@slipway/cpi-sdk/certify-adapter";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
+import type { AgentAge } from "../matrix/contract.ts";
 
 /** What is deployed in every mix: one instance with a disk. JSON, which is YAML too. */
 
 export const GROUP = "db";
 export type DiskType = "small" | "large";
+/** MiB. */
+const SIZES: Readonly<Record<DiskType, number>> = { small: 16, large: 32 };
 
 /** `net`: three numbers of an address range that is this Director's alone. */
 export const cloudConfig = (net: string): string =>
@@ -15,8 +18,8 @@ export const cloudConfig = (net: string): string =>
     azs: [{ name: "z1" }],
     vm_types: [{ name: "default", cloud_properties: {} }],
     disk_types: [
-      { name: "small", disk_size: 16 },
-      { name: "large", disk_size: 32 },
+      { name: "small", disk_size: SIZES.small },
+      { name: "large", disk_size: SIZES.large },
     ],
     networks: [
       {
@@ -28,7 +31,7 @@ export const cloudConfig = (net: string): string =>
     compilation: { workers: 1, network: "private", az: "z1", vm_type: "default" },
   });
 
-export const manifest = (name: string, stemcell: string, disk: DiskType): string =>
+export const manifest = (name: string, stemcell: string, disk: DiskType, agent: AgentAge): string =>
   JSON.stringify({
     name,
     releases: [],
@@ -44,9 +47,73 @@ export const manifest = (name: string, stemcell: string, disk: DiskType): string
         networks: [{ name: "private" }],
         jobs: [],
         persistent_disk_type: disk,
+        // Our agent of today, unless it is to be an old one.
+        ...(agent !== "v2" && { env: { bosh: { agent: { acts_as: agent } } } }),
       },
     ],
   });
+
+export interface EnvOrder {
+  readonly name: string;
+  /** A file. */
+  readonly stemcell: string;
+  readonly disk: DiskType;
+  readonly agent: AgentAge;
+  /** Three numbers of an address range, and an address in it. */
+  readonly range: string;
+  readonly ip: string;
+  readonly cpi: string;
+  readonly cpiConfig: string;
+  readonly mbus: string;
+}
+
+/** The same for `create-env`. Its certificates are variables, so that whoever has the variables can ask the agent. */
+export const envManifest = (order: EnvOrder): string => {
+  const { name, stemcell, disk, agent, range, ip } = order;
+  return JSON.stringify({
+    name,
+    variables: [
+      { name: "ca", type: "certificate", options: { is_ca: true, common_name: "ca" } },
+      {
+        name: "mbus_tls",
+        type: "certificate",
+        options: { ca: "ca", common_name: ip, alternative_names: [ip] },
+      },
+    ],
+    resource_pools: [
+      {
+        name: "vms",
+        network: "private",
+        stemcell: { url: `file://${stemcell}` },
+        cloud_properties: {},
+        env: agent === "v2" ? {} : { bosh: { agent: { acts_as: agent } } },
+      },
+    ],
+    disk_pools: [{ name: "disks", disk_size: SIZES[disk], cloud_properties: {} }],
+    networks: [
+      {
+        name: "private",
+        type: "manual",
+        subnets: [{ range: `${range}.0/24`, gateway: `${range}.1`, dns: [] }],
+      },
+    ],
+    instance_groups: [
+      {
+        name: GROUP,
+        instances: 1,
+        jobs: [],
+        resource_pool: "vms",
+        persistent_disk_pool: "disks",
+        networks: [{ name: "private", static_ips: [ip] }],
+      },
+    ],
+    cloud_provider: {
+      cpi: { exec_path: order.cpi, config_file: order.cpiConfig },
+      mbus: order.mbus,
+      cert: "((mbus_tls))",
+    },
+  });
+};
 
 /** A stemcell for this cloud, whose agent is said to be of this age. */
 export async function makeStemcell(

@@ -1,35 +1,51 @@
 import { isDeepStrictEqual } from "node:util";
-import { type Agreement, negotiate, type RegistryWriter } from "@slipway/protocol/negotiate";
-import type { CallSeen, Entry, Moment, Seen } from "./row.ts";
-import { WHEN } from "./row.ts";
+import { type ContractRow, rowOf } from "../matrix/contract.ts";
+import type { CallSeen, Entry, Moment, RegistryUser, Seen, When } from "./row.ts";
 
-/** How often the story calls what concerns a VM: deploy and recreate make one each, recreate and resize attach again. */
-const STORY: Readonly<Record<RegistryWriter, number>> = {
-  create_vm: 2,
-  attach_disk: 3,
-  detach_disk: 3,
-  delete_vm: 2,
+/** How often the stories call what concerns a VM: deploy and recreate make one each, recreate and resize attach again. */
+const STORIES: Readonly<
+  Record<
+    ContractRow["deployer"],
+    { readonly calls: Readonly<Record<RegistryUser, number>>; readonly when: readonly When[] }
+  >
+> = {
+  Director: {
+    calls: { create_vm: 2, attach_disk: 3, detach_disk: 3, delete_vm: 2 },
+    when: ["deployed", "recreated", "resized", "stopped", "deleted"],
+  },
+  "create-env": {
+    calls: { create_vm: 3, attach_disk: 4, detach_disk: 4, delete_vm: 3 },
+    when: ["deployed", "recreated", "resized", "deleted"],
+  },
 };
 
-/** Where what was seen differs from what the contract says of this mix; in words, nothing when it agrees. */
-export function disagreements(seen: Seen): readonly string[] {
-  const agreed = negotiate({ director: seen.director, cpi: seen.cpi, stemcell: seen.stemcell });
-  if (agreed.outcome === "refused") return agreed.problems;
+/**
+ * Where what was seen differs from what the contract says of this mix; in words, nothing when it agrees. It knows the
+ * contract from its own table alone.
+ */
+export function disagreements(seen: Seen, contract = rowOf): readonly string[] {
+  const row = contract(seen);
+  if (row === undefined) return ["the contract has no such row"];
   const problems: string[] = [];
   const expect: Expect = (what, got, wanted) => {
     if (!isDeepStrictEqual(got, wanted)) problems.push(`${what}: ${text(got)}, should be ${text(wanted)}`);
   };
-  expect("info.api_version", seen.cpiSaid, agreed.cpi);
-  for (const [method, times] of Object.entries(STORY))
+  expect("info.api_version", seen.cpiSaid, row.info);
+  const story = STORIES[row.deployer];
+  for (const [method, times] of Object.entries(story.calls))
     expect(`calls of ${method}`, seen.calls.filter((call) => call.method === method).length, times);
-  for (const call of seen.calls) judgeCall(call, agreed, expect);
+  for (const call of seen.calls) judgeCall(call, row, expect);
   expect(
     "the story",
     seen.moments.map(({ when }) => when),
-    WHEN,
+    story.when,
   );
-  for (const moment of seen.moments) judgeMoment(moment, seen, agreed, expect);
-  judgeTold(seen, agreed, expect);
+  for (const moment of seen.moments) judgeMoment(moment, seen, row, expect);
+  expect(
+    "the agents are told",
+    seen.told.map(({ messages }) => messages),
+    row.told,
+  );
   expect("what is left", seen.left, []);
   return problems;
 }
@@ -38,28 +54,29 @@ type Expect = (what: string, got: unknown, wanted: unknown) => void;
 
 const text = (value: unknown): string => (typeof value === "string" ? value : JSON.stringify(value));
 
-function judgeCall(call: CallSeen, agreed: Agreement, expect: Expect): void {
+function judgeCall(call: CallSeen, row: ContractRow, expect: Expect): void {
   const { method, answer } = call;
-  expect(`api_version sent with ${method}`, call.apiVersion, agreed.apiVersion);
-  expect(`stemcell version sent with ${method}`, call.stemcell, agreed.stemcell);
-  if (method === "create_vm") expect("create_vm answers", answer, agreed.createVmResult);
+  expect(`api_version sent with ${method}`, call.apiVersion, row.sent.apiVersion);
+  expect(`stemcell version sent with ${method}`, call.stemcell, row.sent.stemcell);
+  expect(`registry sent with ${method}`, call.registryTold, row.sent.registry);
+  if (method === "create_vm") expect("create_vm answers", answer, row.createVm);
   if (method === "attach_disk")
-    expect("attach_disk answers a hint", answer !== null, agreed.attachDiskReturnsHint);
-  judgeEntry(call, agreed, expect);
+    expect("attach_disk answers a hint", answer !== null, row.attachDisk === "hint");
+  judgeEntry(call, row, expect);
 }
 
 /** Every entry is followed from its first call to its last. */
-function judgeEntry(call: CallSeen, agreed: Agreement, expect: Expect): void {
+function judgeEntry(call: CallSeen, row: ContractRow, expect: Expect): void {
   const { method, before, after, disk } = call;
   const place = `the registry after ${method}`;
-  if (!agreed.registryWrites.includes(method)) {
-    expect(place, after, agreed.registryless ? "not started" : before);
+  if (!row.registry) {
+    expect(place, after, "not started");
     return;
   }
   const had = typeof before === "string" ? {} : before.disks;
   const others = Object.fromEntries(Object.entries(had).filter(([cid]) => cid !== disk));
   const owner = method === "create_vm" ? call.agentId : typeof before === "string" ? null : before.agentId;
-  const wanted: Record<RegistryWriter, () => unknown> = {
+  const wanted: Record<RegistryUser, () => unknown> = {
     create_vm: () => ({ agentId: owner, disks: {} }),
     // Under version 1 nobody else is told the hint; under version 2 it is the one that was answered.
     attach_disk: () => ({
@@ -75,46 +92,31 @@ function judgeEntry(call: CallSeen, agreed: Agreement, expect: Expect): void {
 const hintIn = (entry: Entry, disk: string | null) =>
   (typeof entry === "string" ? undefined : entry.disks[disk ?? ""]) ?? "a hint";
 
-function judgeMoment(moment: Moment, seen: Seen, agreed: Agreement, expect: Expect): void {
+function judgeMoment(moment: Moment, seen: Seen, row: ContractRow, expect: Expect): void {
   const { when, vm, disk } = moment;
   const gone = when === "stopped" || when === "deleted";
   expect(`${when}: there is a VM`, vm !== null, !gone);
   if (gone) {
-    expect(`${when}: registry`, moment.registry, agreed.registryless ? "not started" : "no entry");
+    // With its last VM, the registry of an environment goes too.
+    const ended = row.deployer === "create-env" || !row.registry;
+    expect(`${when}: registry`, moment.registry, ended ? "not started" : "no entry");
     return;
   }
   const attached = seen.calls.findLast((call) => call.method === "attach_disk" && call.disk === disk);
   const made = seen.calls.find((call) => call.method === "create_vm" && call.vm === vm);
   const hint = attached?.answer;
-  const told = agreed.agentCalls.attach.includes("add_persistent_disk");
-  expect(`${when}: user-data`, moment.userData, agreed.userData);
-  expect(
-    `${when}: settings from`,
-    moment.settingsFrom,
-    agreed.userData === "settings" ? "user-data" : "registry",
-  );
-  expect(`${when}: hints file of the agent`, moment.hints, told ? { [disk ?? ""]: hint } : {});
+  expect(`${when}: user-data`, moment.userData, row.userData);
+  expect(`${when}: settings from`, moment.settingsFrom, row.registry ? "registry" : "user-data");
+  const kept = judgedHints(moment, seen, row);
+  expect(`${when}: hints file of the agent`, kept, row.hintsFile ? { [disk ?? ""]: hint } : {});
   const entry = { agentId: made?.agentId, disks: { [disk ?? ""]: hint ?? hintIn(moment.registry, disk) } };
-  expect(`${when}: registry`, moment.registry, agreed.registryless ? "not started" : entry);
+  expect(`${when}: registry`, moment.registry, row.registry ? entry : "not started");
   expect(`${when}: data`, moment.data, when === "deployed" ? "written" : "kept");
 }
 
-/**
- * The first VM gets the disk and gives it back. The second too, and copies to a larger one between: the copy leaves the
- * old one unmounted.
- */
-function judgeTold(seen: Seen, agreed: Agreement, expect: Expect): void {
-  const { attach, detach } = agreed.agentCalls;
-  expect(
-    "the agents are told",
-    seen.told.map(({ messages }) => messages),
-    [
-      [...attach, ...detach],
-      [
-        ...[...attach, ...attach, "migrate_disk"],
-        ...detach.filter((message) => message !== "unmount_disk"),
-        ...detach,
-      ],
-    ],
-  );
+/** An agent of the first design has no message to forget a disk by: its file may still have the one before. */
+function judgedHints({ hints, disk }: Moment, seen: Seen, row: ContractRow): Moment["hints"] {
+  if (row.agent !== "first v2" || hints === null) return hints;
+  const detached = seen.calls.flatMap((call) => (call.method === "detach_disk" ? [call.disk] : []));
+  return Object.fromEntries(Object.entries(hints).filter(([cid]) => cid === disk || !detached.includes(cid)));
 }

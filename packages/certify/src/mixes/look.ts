@@ -11,7 +11,8 @@ import {
 } from "@slipway/protocol/settings/persistent-disk-hints";
 import { parseUserData } from "@slipway/protocol/settings/user-data";
 import { registryClient } from "@slipway/registry/client";
-import type { Entry, Hints, Moment } from "./row.ts";
+import type { Notes } from "./notes.ts";
+import type { Entry, Hints, Moment, When } from "./row.ts";
 
 /** How the Director told the CPI to reach the registry. */
 export interface RegistryAccess {
@@ -26,7 +27,7 @@ type Settings = Readonly<Record<string, unknown>> & {
 };
 
 const DISK_MESSAGES =
-  / (add_persistent_disk|mount_disk|migrate_disk|unmount_disk|remove_persistent_disk) from /gm;
+  / (add_persistent_disk|update_persistent_disk|mount_disk|migrate_disk|unmount_disk|remove_persistent_disk) from /gm;
 
 /** Looks at what everybody leaves lying around: files of the VMs, entries of the registry. Nothing is changed. */
 export class Look {
@@ -37,6 +38,21 @@ export class Look {
   constructor(places: { readonly part: CloudPart; readonly state: string }) {
     this.#part = places.part;
     this.#state = places.state;
+  }
+
+  /** All of it at one moment of the story. */
+  async moment(when: When, { vm, disk, access, calls }: Notes, data: Moment["data"]): Promise<Moment> {
+    const last = calls.at(-1)?.vm ?? "";
+    return {
+      when,
+      vm,
+      disk,
+      registry: await this.registry(vm ?? last, access),
+      userData: vm === null ? null : await this.userData(vm),
+      settingsFrom: vm === null ? null : await this.settingsFrom(vm, access),
+      hints: vm === null ? null : await this.hints(vm),
+      data,
+    };
   }
 
   async registry(vm: string, access: RegistryAccess | undefined): Promise<Entry> {

@@ -1,20 +1,26 @@
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
-import type { RegistryWriter } from "@slipway/protocol/negotiate";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
+import type { MixOf8 } from "../matrix/mixes.ts";
 import type { Look, RegistryAccess } from "./look.ts";
-import type { CallSeen, Entry, Told } from "./row.ts";
+import { readBy, saidBy, sentBy } from "./old-parts.ts";
+import { type CallSeen, type Entry, REGISTRY_USERS, type RegistryUser, type Told } from "./row.ts";
 import type { Eyes } from "./watch.ts";
 
-const WRITERS: readonly string[] = [
-  "create_vm",
-  "attach_disk",
-  "detach_disk",
-  "delete_vm",
-] satisfies RegistryWriter[];
+const USERS: readonly string[] = REGISTRY_USERS;
+
+export interface NotesOptions {
+  readonly look: Look;
+  readonly ages: Pick<MixOf8, "director" | "cpi">;
+  /** Puts the registry into the CPI's own configuration: old parts know no other way. */
+  readonly configure: (access: RegistryAccess) => Promise<void>;
+}
 
 /** Notes, call by call, what passes between one Director and its CPI, and how the registry looks around it. */
 export class Notes implements Eyes {
   readonly #look: Look;
+  readonly #ages: NotesOptions["ages"];
+  readonly #configure: NotesOptions["configure"];
+  readonly #sent = new Map<CpiRequest, CpiRequest>();
   readonly #before = new Map<CpiRequest, Entry>();
   #calls: CallSeen[] = [];
   #told: Told[] = [];
@@ -22,8 +28,10 @@ export class Notes implements Eyes {
   cpiSaid: number | null = null;
   access: RegistryAccess | undefined;
 
-  constructor(look: Look) {
+  constructor({ look, ages, configure }: NotesOptions) {
     this.#look = look;
+    this.#ages = ages;
+    this.#configure = configure;
   }
 
   /** The rows of one Director come one after the other. */
@@ -51,31 +59,50 @@ export class Notes implements Eyes {
     return this.#calls.findLast(({ method }) => method === "attach_disk")?.disk ?? null;
   }
 
-  async before(request: CpiRequest): Promise<void> {
-    const { method, context } = request;
-    this.access = (context.registry as RegistryAccess | undefined) ?? this.access;
-    if (!WRITERS.includes(method)) return;
+  async before(given: CpiRequest): Promise<CpiRequest> {
+    const { director, cpi } = this.#ages;
+    const access = given.context.registry as RegistryAccess | undefined;
+    if (access !== undefined && this.access === undefined && (director === 1 || cpi === 1))
+      await this.#configure(access);
+    this.access = access ?? this.access;
+    const sent = sentBy(director, given);
+    const request = readBy(cpi, sent);
+    this.#sent.set(request, sent);
+    await this.#lookBefore(request);
+    return request;
+  }
+
+  async #lookBefore(request: CpiRequest): Promise<void> {
+    const { method } = request;
+    if (!USERS.includes(method)) return;
     const vm = method === "create_vm" ? "" : String(request.arguments[0]);
     this.#before.set(request, vm === "" ? "no entry" : await this.#look.registry(vm, this.access));
     // With the VM its log goes.
     if (method === "delete_vm") this.#told.push({ vm, messages: await this.#look.told(vm) });
   }
 
-  async after(request: CpiRequest, reply: CpiResponse): Promise<void> {
-    const { method } = request;
-    if (method === "info") {
+  async after(request: CpiRequest, given: CpiResponse): Promise<CpiResponse> {
+    const reply = saidBy(this.#ages.cpi, request, given);
+    if (request.method === "info") {
       const said = (reply.result as { readonly api_version?: unknown } | null)?.api_version;
-      this.cpiSaid = typeof said === "number" ? said : 1;
+      this.cpiSaid = typeof said === "number" ? said : null;
     }
+    await this.#lookAfter(request, reply);
+    return reply;
+  }
+
+  async #lookAfter(request: CpiRequest, reply: CpiResponse): Promise<void> {
+    const { method } = request;
     // What is refused must leave no trace; the Director says so by failing.
-    if (!WRITERS.includes(method) || reply.error !== null) return;
+    if (!USERS.includes(method) || reply.error !== null) return;
     const [first, second] = request.arguments;
     const vm = method === "create_vm" ? cidIn(reply.result) : String(first);
-    const { context } = request;
+    const { context, api_version: apiVersion = null } = this.#sent.get(request) ?? request;
     this.#calls.push({
-      method: method as RegistryWriter,
-      apiVersion: request.api_version ?? 1,
+      method: method as RegistryUser,
+      apiVersion,
       stemcell: context.vm?.stemcell?.api_version ?? null,
+      registryTold: context.registry !== undefined,
       vm,
       disk: method.endsWith("_disk") ? String(second) : null,
       agentId: method === "create_vm" ? String(first) : null,

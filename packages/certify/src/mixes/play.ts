@@ -1,12 +1,12 @@
-import type { MixOf8 } from "../matrix/mixes.ts";
+import type { MixPlayed } from "../matrix/contract.ts";
 import { type DiskType, GROUP, makeStemcell, manifest } from "./documents.ts";
 import type { Moment, Seen, When } from "./row.ts";
 import type { Stage } from "./stage.ts";
 
 /** The story of one mix, told to the Director as an operator would; what was seen of it. */
-export async function playMix(mix: MixOf8, stage: Stage): Promise<Seen> {
+export async function playMix(mix: MixPlayed, stage: Stage): Promise<Seen> {
   const { client, notes, look } = stage;
-  const name = `mix-${mix.director}${mix.cpi}${mix.stemcell}`;
+  const name = `mix-${mix.director}${mix.cpi}${mix.stemcell}${mix.agent === "first v2" ? "-first" : ""}`;
   const stemcell = `${name}-stemcell`;
   const path = `/deployments/${name}`;
   const note = `written in ${name}`;
@@ -18,7 +18,7 @@ export async function playMix(mix: MixOf8, stage: Stage): Promise<Seen> {
       method: "POST",
       path: "/deployments",
       type: "text/yaml",
-      body: manifest(name, stemcell, disk),
+      body: manifest(name, stemcell, disk, mix.agent),
     });
   const change = (state: string) =>
     client.task(`bring ${name} to state ${state}`, {
@@ -36,20 +36,8 @@ export async function playMix(mix: MixOf8, stage: Stage): Promise<Seen> {
       body: note,
     });
   const read = () => client.ask("read from the disk", { method: "GET", path: store });
-  const lookAround = async (when: When, data: Moment["data"]): Promise<void> => {
-    const { vm, disk, access } = notes;
-    const last = notes.calls.at(-1)?.vm ?? "";
-    moments.push({
-      when,
-      vm,
-      disk,
-      registry: await look.registry(vm ?? last, access),
-      userData: vm === null ? null : await look.userData(vm),
-      settingsFrom: vm === null ? null : await look.settingsFrom(vm, access),
-      hints: vm === null ? null : await look.hints(vm),
-      data,
-    });
-  };
+  const lookAround = async (when: When, data: Moment["data"]): Promise<void> =>
+    void moments.push(await look.moment(when, notes, data));
   const still = async () => ((await read()) === note ? "kept" : "lost");
 
   await client.task("take the stemcell", {

@@ -5,6 +5,8 @@ import { ProgramMissing } from "../errors.ts";
 /** The programs as they are delivered. */
 export interface Programs {
   readonly director: string;
+  /** For `create-env`. */
+  readonly slipway: string;
   readonly cpi: string;
   readonly agent: string;
 }
@@ -12,6 +14,7 @@ export interface Programs {
 /** The Director and the agent as they lie beside this package, with somebody's CPI. */
 export const programsIn = (packages: string, cpi: string): Programs => ({
   director: join(packages, "director/dist/slipway-director.cjs"),
+  slipway: join(packages, "cli/dist/slipway.cjs"),
   cpi,
   agent: join(packages, "agent/dist/slipway-agent.cjs"),
 });

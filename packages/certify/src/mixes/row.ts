@@ -1,6 +1,9 @@
-import type { RegistryWriter } from "@slipway/protocol/negotiate";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
-import type { MixOf8 } from "../matrix/mixes.ts";
+import type { MixPlayed } from "../matrix/contract.ts";
+
+/** The methods that keep a VM's entry in the registry, where there is one. */
+export const REGISTRY_USERS = ["create_vm", "attach_disk", "detach_disk", "delete_vm"] as const;
+export type RegistryUser = (typeof REGISTRY_USERS)[number];
 
 export type Hints = Readonly<Record<string, DiskHintWire>>;
 
@@ -9,9 +12,11 @@ export type Entry = "not started" | "no entry" | { readonly agentId: string; rea
 
 /** One call to the CPI that concerns a VM, seen from both sides of it while the Director waited. */
 export interface CallSeen {
-  readonly method: RegistryWriter;
-  readonly apiVersion: number;
+  readonly method: RegistryUser;
+  /** As the Director sent them; null: not at all. */
+  readonly apiVersion: number | null;
   readonly stemcell: number | null;
+  readonly registryTold: boolean;
   readonly vm: string;
   readonly disk: string | null;
   /** The agent id that create_vm was given. */
@@ -21,8 +26,7 @@ export interface CallSeen {
   readonly after: Entry;
 }
 
-export const WHEN = ["deployed", "recreated", "resized", "stopped", "deleted"] as const;
-export type When = (typeof WHEN)[number];
+export type When = "deployed" | "recreated" | "resized" | "stopped" | "deleted";
 
 /** What lay around when a part of the story was over. */
 export interface Moment {
@@ -44,8 +48,8 @@ export interface Told {
   readonly messages: readonly string[];
 }
 
-export interface Seen extends MixOf8 {
-  /** `info.api_version`; null when the Director never asked. */
+export interface Seen extends MixPlayed {
+  /** `info.api_version`; null when the CPI does not say. */
   readonly cpiSaid: number | null;
   readonly calls: readonly CallSeen[];
   readonly moments: readonly Moment[];

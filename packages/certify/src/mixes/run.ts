@@ -1,52 +1,98 @@
 import type { CertifyCloud } from "@slipway/cpi-sdk/certify-adapter";
 import { messageTrail } from "@slipway/kernel/errors";
-import { EIGHT_MIXES, type MixOf8 } from "../matrix/mixes.ts";
+import { CONTRACT, isRow, type MixPlayed } from "../matrix/contract.ts";
+import type { MixOf8 } from "../matrix/mixes.ts";
 import { inTurns } from "../matrix/run.ts";
+import { EnvStage } from "./env-stage.ts";
 import { disagreements } from "./judge.ts";
 import { playMix } from "./play.ts";
+import { playEnv } from "./play-env.ts";
 import type { Row, Seen } from "./row.ts";
 import { Stage, type Tools } from "./stage.ts";
 
 /** Mostly waiting for processes; more at once only makes each of them slower on a small machine. */
 const AT_ONCE = 2;
 
-export type Pair = Pick<MixOf8, "director" | "cpi">;
+type Pair = Pick<MixOf8, "director" | "cpi">;
 
-export const PAIRS: readonly Pair[] = ([2, 1] as const).flatMap((director) =>
+const PAIRS: readonly Pair[] = ([2, 1] as const).flatMap((director) =>
   ([2, 1] as const).map((cpi) => ({ director, cpi })),
 );
 
 /**
- * Plays the eight mixes with real processes: four Directors, each with its CPI, each with two stemcells. The row without
- * registry comes first on its Director: after it, none must have been started. Tests may play some of the pairs only.
+ * Plays the mixes with real processes: four Directors, each with its CPI, each with two stemcells. The row without
+ * registry comes first on its Director: after it, none must have been started. Tests may play some of them only.
  */
 export async function runMixes(
   tools: Tools,
   onRow: (row: Row) => void = () => {},
-  pairs: readonly Pair[] = PAIRS,
+  wanted: readonly MixPlayed[] = CONTRACT,
 ): Promise<readonly Row[]> {
   const cloud = await tools.openCloud();
   const rows: Row[] = [];
+  const turns = (["Director", "create-env"] as const).flatMap((deployer) =>
+    PAIRS.flatMap((pair) => {
+      const mixes = mixesOf(deployer, pair, wanted);
+      if (mixes.length === 0) return [];
+      return deployer === "Director"
+        ? () => playPair(pair, mixes, cloud, tools, onRow)
+        : () => playEnvs(pair.cpi, mixes, cloud, tools, onRow);
+    }),
+  );
   try {
-    rows.push(...(await inTurns(pairs, AT_ONCE, (pair) => playPair(pair, cloud, tools, onRow))).flat());
+    rows.push(...(await inTurns(turns, AT_ONCE, (turn) => turn())).flat());
   } finally {
     await cloud.close();
   }
   tools.signal.throwIfAborted();
-  return EIGHT_MIXES.flatMap((mix) => rows.find((row) => isOf(row, mix)) ?? []);
+  return CONTRACT.flatMap((mix) => rows.find((row) => isRow(row, mix)) ?? []);
 }
 
-const isOf = (row: MixOf8, mix: MixOf8): boolean =>
-  row.director === mix.director && row.cpi === mix.cpi && row.stemcell === mix.stemcell;
-
-/** Never fails: what goes wrong is said in the rows, and the other Directors go on. */
-async function playPair(
+const mixesOf = (
+  deployer: MixPlayed["deployer"],
   pair: Pair,
+  wanted: readonly MixPlayed[],
+): readonly MixPlayed[] =>
+  wanted
+    .filter((row) => row.deployer === deployer && row.director === pair.director && row.cpi === pair.cpi)
+    .map(({ director, cpi, stemcell, agent }) => ({ deployer, director, cpi, stemcell, agent }))
+    .sort((a, b) => b.stemcell - a.stemcell);
+
+/** Each with a directory and a state file of its own. */
+async function playEnvs(
+  cpi: 1 | 2,
+  mixes: readonly MixPlayed[],
   cloud: CertifyCloud,
   tools: Tools,
   onRow: (row: Row) => void,
 ): Promise<readonly Row[]> {
-  const mixes = ([2, 1] as const).map((stemcell) => ({ ...pair, stemcell }));
+  const rows: Row[] = [];
+  for (const mix of mixes) {
+    let stage: EnvStage | undefined;
+    let row: Row;
+    try {
+      const opened = await EnvStage.open(cpi, cloud, tools);
+      stage = opened;
+      row = await playRow(mix, opened, tools, () => playEnv(mix, opened));
+    } catch (error) {
+      row = rowOf(nothing(mix), [messageTrail(error)], 0);
+    } finally {
+      await stage?.close();
+    }
+    rows.push(row);
+    if (!tools.signal.aborted) onRow(row);
+  }
+  return rows;
+}
+
+/** Never fails: what goes wrong is said in the rows, and the other Directors go on. */
+async function playPair(
+  pair: Pair,
+  mixes: readonly MixPlayed[],
+  cloud: CertifyCloud,
+  tools: Tools,
+  onRow: (row: Row) => void,
+): Promise<readonly Row[]> {
   const rows: Row[] = [];
   const add = (row: Row) => {
     rows.push(row);
@@ -54,8 +100,9 @@ async function playPair(
   };
   let stage: Stage | undefined;
   try {
-    stage = await Stage.open(pair, cloud, tools);
-    for (const mix of mixes) add(await playRow(mix, stage, tools));
+    const opened = await Stage.open(pair, cloud, tools);
+    stage = opened;
+    for (const mix of mixes) add(await playRow(mix, opened, tools, () => playMix(mix, opened)));
   } catch (error) {
     for (const mix of mixes.slice(rows.length)) add(rowOf(nothing(mix), [messageTrail(error)], 0));
   } finally {
@@ -64,12 +111,17 @@ async function playPair(
   return rows;
 }
 
-async function playRow(mix: MixOf8, stage: Stage, tools: Tools): Promise<Row> {
+async function playRow(
+  mix: MixPlayed,
+  stage: Pick<Stage, "blind" | "notes">,
+  tools: Tools,
+  play: () => Promise<Seen>,
+): Promise<Row> {
   const begun = tools.clock.monotonic();
   const seconds = () => Math.round((tools.clock.monotonic() - begun) / 100) / 10;
   const overlooked = stage.blind.length;
   try {
-    const seen = await playMix(mix, stage);
+    const seen = await play();
     return rowOf(seen, [...stage.blind.slice(overlooked), ...disagreements(seen)], seconds());
   } catch (error) {
     const seen = { ...nothing(mix), cpiSaid: stage.notes.cpiSaid, calls: stage.notes.calls };
@@ -77,7 +129,7 @@ async function playRow(mix: MixOf8, stage: Stage, tools: Tools): Promise<Row> {
   }
 }
 
-const nothing = (mix: MixOf8): Seen => ({
+const nothing = (mix: MixPlayed): Seen => ({
   ...mix,
   cpiSaid: null,
   calls: [],

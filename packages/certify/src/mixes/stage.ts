@@ -27,12 +27,15 @@ export interface Tools {
   readonly signal: AbortSignal;
 }
 
+type Ages = Pick<MixOf8, "director" | "cpi">;
+
 const USER = "mixes";
 const CALL_DEADLINE_MS = 60_000;
 
 /** A Director of one age with a CPI of one age, in a directory of their own. */
 export class Stage {
   readonly #tools: Tools;
+  readonly #ages: Ages;
   readonly dir: string;
   readonly part: CloudPart;
   #watch: Watch | undefined;
@@ -41,25 +44,28 @@ export class Stage {
   readonly look: Look;
   readonly notes: Notes;
 
-  private constructor(dir: string, part: CloudPart, tools: Tools) {
+  private constructor(dir: string, part: CloudPart, ages: Ages, tools: Tools) {
     this.#tools = tools;
     this.dir = dir;
     this.part = part;
     this.look = new Look({ part, state: this.#state });
-    this.notes = new Notes(this.look);
+    this.#ages = ages;
+    this.notes = new Notes({
+      look: this.look,
+      ages,
+      configure: async (access) => {
+        await this.#configureCpi({ registry: access });
+      },
+    });
   }
 
-  static async open(
-    ages: Pick<MixOf8, "director" | "cpi">,
-    cloud: CertifyCloud,
-    tools: Tools,
-  ): Promise<Stage> {
+  static async open(ages: Ages, cloud: CertifyCloud, tools: Tools): Promise<Stage> {
     tools.signal.throwIfAborted();
     const dir = await mkdtemp(join(tools.parent, "slipway-mixes-"));
     let stage: Stage | undefined;
     try {
       await chmod(dir, 0o711);
-      stage = new Stage(dir, await cloud.part(dir), tools);
+      stage = new Stage(dir, await cloud.part(dir), ages, tools);
       await stage.#start(ages);
       return stage;
     } catch (error) {
@@ -87,7 +93,7 @@ export class Stage {
     return join(this.dir, "cpi.json");
   }
 
-  async #start({ director, cpi }: Pick<MixOf8, "director" | "cpi">): Promise<void> {
+  async #start({ director }: Ages): Promise<void> {
     const { programs, clock, random, signal } = this.#tools;
     this.#watch = await Watch.begin({
       dir: join(this.dir, "watch"),
@@ -95,14 +101,7 @@ export class Stage {
       eyes: this.notes,
       clock,
     });
-    await this.#write("cpi.json", {
-      cloud: {
-        properties: {
-          ...this.part.properties,
-          debug: { cpi: { api_version: cpi } },
-        },
-      },
-    });
+    await this.#configureCpi({});
     const password = random.hex(16);
     const configFile = await this.#write("director.json", {
       name: `director-v${director}`,
@@ -130,6 +129,11 @@ export class Stage {
       type: "text/yaml",
       body: cloudConfig(range),
     });
+  }
+
+  async #configureCpi(more: object): Promise<void> {
+    const debug = { cpi: { api_version: this.#ages.cpi } };
+    await this.#write("cpi.json", { cloud: { properties: { ...this.part.properties, debug, ...more } } });
   }
 
   async #uuid(): Promise<string> {

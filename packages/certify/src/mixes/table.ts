@@ -2,7 +2,7 @@ import { columnsText, MIX_HEADER, mixCells } from "../columns.ts";
 import type { CallSeen, Row } from "./row.ts";
 
 const HEADER = [
-  ...MIX_HEADER,
+  ...MIX_HEADER.with(0, "Deployed by"),
   "create_vm ->",
   "user-data",
   "registry",
@@ -16,7 +16,7 @@ const HEADER = [
 /** The rows as a table for people; fits a terminal of 140 columns. */
 export function tableText(rows: readonly Row[]): string {
   const body = rows.map((row) => [
-    ...mixCells(row),
+    ...mixCells(row).with(0, `${row.deployer} v${row.director}`).with(2, STEMCELL[row.agent]),
     same(answersOf(row, "create_vm")),
     same(row.moments.flatMap(({ userData }) => USER_DATA[userData ?? "none"] ?? [])),
     registryText(row),
@@ -28,6 +28,8 @@ export function tableText(rows: readonly Row[]): string {
   ]);
   return columnsText([HEADER, ...body]);
 }
+
+const STEMCELL: Readonly<Record<Row["agent"], string>> = { v1: "v1", "first v2": "v2 of 2018", v2: "v2" };
 
 const USER_DATA: Readonly<Record<string, string>> = {
   settings: "full settings",
@@ -52,7 +54,13 @@ function registryText({ calls }: Row): string {
 }
 
 const toldText = (messages: readonly string[]): string =>
-  messages.includes("add_persistent_disk") ? "hint, mount" : messages.includes("mount_disk") ? "mount" : "-";
+  messages.includes("update_persistent_disk")
+    ? "old hint, mount"
+    : messages.includes("add_persistent_disk")
+      ? "hint, mount"
+      : messages.includes("mount_disk")
+        ? "mount"
+        : "-";
 
 function dataText({ moments }: Row): string {
   const read = moments.filter(({ data }) => data === "kept" || data === "lost");

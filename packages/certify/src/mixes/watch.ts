@@ -7,10 +7,10 @@ import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { type CpiRequest, type CpiResponse, cpiRequest, cpiResponse } from "@slipway/protocol/cpi/envelope";
 import { type Checked, check } from "@slipway/protocol/schema/check";
 
-/** Called while the Director waits for its CPI. */
+/** Called while the Director waits for its CPI. What they return is what the other side gets. */
 export interface Eyes {
-  before(request: CpiRequest): Promise<void>;
-  after(request: CpiRequest, reply: CpiResponse): Promise<void>;
+  before(request: CpiRequest): Promise<CpiRequest>;
+  after(request: CpiRequest, reply: CpiResponse): Promise<CpiResponse>;
 }
 
 /**
@@ -96,9 +96,10 @@ export class Watch {
     if (what === "asked" && !this.#asked.has(call)) {
       this.#asked.set(call, undefined);
       await this.#say(call, "go", async () => {
-        const request = must(check(cpiRequest, await this.#read(call, "request"), "request"));
+        const sent = must(check(cpiRequest, await this.#read(call, "request"), "request"));
+        const request = await this.#options.eyes.before(sent);
         this.#asked.set(call, request);
-        await this.#options.eyes.before(request);
+        if (request !== sent) await this.#replace(call, "request", request);
       });
     }
     if (what === "answered" && !this.#answered.has(call)) {
@@ -106,7 +107,8 @@ export class Watch {
       await this.#say(call, "end", async () => {
         const reply = must(check(cpiResponse, await this.#read(call, "reply"), "reply"));
         const request = this.#asked.get(call);
-        if (request !== undefined) await this.#options.eyes.after(request, reply);
+        const given = request && (await this.#options.eyes.after(request, reply));
+        if (given !== undefined && given !== reply) await this.#replace(call, "reply", given);
       });
     }
   }
@@ -119,6 +121,10 @@ export class Watch {
       this.problems.push(messageTrail(error));
     }
     await writeFile(join(this.#options.dir, `${call}.${word}`), "");
+  }
+
+  async #replace(call: string, what: string, document: object): Promise<void> {
+    await writeFile(join(this.#options.dir, `${call}.${what}`), JSON.stringify(document), { mode: 0o600 });
   }
 
   async #read(call: string, what: string): Promise<unknown> {

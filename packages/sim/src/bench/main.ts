@@ -4,13 +4,22 @@ import { systemRandom } from "@slipway/kernel/random";
 import { databaseBench } from "./database-bench.ts";
 import { deployBench } from "./deploy-bench.ts";
 import { fill } from "./fill.ts";
+import { jobsBench } from "./jobs-bench.ts";
 import { planBench } from "./plan-bench.ts";
+import { builtInRuby, templatesBench } from "./templates-bench.ts";
 
-/** One measurement per process, so that none warms up another. Each prints a line of JSON for bench/director.mjs. */
+/** One measurement per process, so that none warms up another. Each prints a line of JSON for bench/director.mjs or bench/releases.mjs. */
 const MEASUREMENTS: Readonly<Record<string, (...args: readonly string[]) => Promise<unknown>>> = {
   plan: (instances, rounds) => Promise.resolve(planReport(Number(instances), Number(rounds))),
   deploy: (instances) => deployBench(Number(instances), systemClock, systemRandom),
   database: (stateDir) => databaseBench(stateDir ?? "", systemClock),
+  jobs: (instances, jobs, renderer) =>
+    jobsBench(
+      { instances: Number(instances), jobs: Number(jobs) },
+      renderer === "ruby" ? builtInRuby() : undefined,
+      { clock: systemClock, random: systemRandom },
+    ),
+  templates: (jobs, ruby) => templatesBench(Number(jobs), ruby, systemClock),
   fill: (stateDir, deployments) =>
     fill(stateDir ?? "", Number(deployments), { clock: systemClock, random: systemRandom }),
 };
@@ -24,7 +33,9 @@ async function main(): Promise<number> {
   const [name = "", ...args] = process.argv.slice(2);
   const measure = Object.hasOwn(MEASUREMENTS, name) ? MEASUREMENTS[name] : undefined;
   if (measure === undefined) {
-    process.stderr.write(`a part of npm run bench:director: ${Object.keys(MEASUREMENTS).join(", ")}\n`);
+    process.stderr.write(
+      `a part of npm run bench:director or bench:releases: ${Object.keys(MEASUREMENTS).join(", ")}\n`,
+    );
     return 2;
   }
   process.stdout.write(`${JSON.stringify((await measure(...args)) ?? null)}\n`);

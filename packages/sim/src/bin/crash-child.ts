@@ -30,6 +30,7 @@ async function main(order: ChildOrder): Promise<void> {
     uploadsDir: order.uploadsDir,
     enableCpiResizeDisk: order.enableCpiResizeDisk,
     enableCpiUpdateDisk: order.enableCpiUpdateDisk,
+    dns: order.dns,
     journal: withMutant,
     onError: (error) => process.stderr.write(`${String(error)}\n`),
   });

@@ -50,6 +50,16 @@ async function main(): Promise<number> {
   // As root the database server runs as somebody else, who must get through.
   await chmod(dir, 0o711);
   let close = () => Promise.resolve();
+  const remove = () => rm(dir, { recursive: true, force: true });
+  // The database server is a process of its own, and would go on.
+  for (const [signal, code] of [["SIGINT", 130] as const, ["SIGTERM", 143] as const])
+    process.once(
+      signal,
+      () =>
+        void close()
+          .then(remove)
+          .finally(() => process.exit(code)),
+    );
   try {
     const database = await openEmbedded({
       stateDir: dir,
@@ -89,7 +99,7 @@ async function main(): Promise<number> {
     return broken.length === 0 ? 0 : 1;
   } finally {
     await close();
-    await rm(dir, { recursive: true, force: true });
+    await remove();
   }
 }
 

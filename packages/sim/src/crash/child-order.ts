@@ -26,6 +26,8 @@ export interface ChildOrder {
   readonly mutant?: Mutant | undefined;
   readonly enableCpiResizeDisk: boolean;
   readonly enableCpiUpdateDisk: boolean;
+  /** Instances have names that agents are told of. */
+  readonly dns: boolean;
   /** How much later its clock is than the machine's. */
   readonly laterMs: number;
 }

@@ -5,24 +5,24 @@ import { OTHER_STEPS, STEPS } from "@slipway/engine/steps/steps";
 import type { BegunStep, Mutant } from "./child-order.ts";
 
 type Table = Record<string, AnyStep>;
-type Facts = Pick<AnyStep, "kind" | "records" | "settles" | "invalidates">;
+type Facts = Pick<AnyStep, "records" | "settles" | "invalidates">;
 
 /** The tables themselves: whoever takes a step looks it up there. */
 const TABLES: readonly Table[] = [STEPS as Table, OTHER_STEPS as Table];
 
 /**
  * Every part of every step that can be switched off. A step that is settled by being done again is begun anew without its
- * intent, too: there is nothing to notice. For one that has a way of its own to find out what became of it there is. What a
- * step that is simply taken again takes back before it begins is its intent; a journaled step takes something back only when
- * it was answered that it was not done, which is no crash.
+ * intent, too: there is nothing to notice. For one that has a way of its own to find out what became of it there is. A step
+ * that is simply taken again takes back before it begins what the records may no longer claim; a journaled one when it was
+ * answered that it was not done.
  */
 export function allMutants(
   steps: Readonly<Record<string, Facts>> = Object.assign({}, ...TABLES),
 ): readonly Mutant[] {
-  return Object.entries(steps).flatMap(([step, { kind, records, settles, invalidates }]) => {
+  return Object.entries(steps).flatMap(([step, { records, settles, invalidates }]) => {
     const parts: Mutant["part"][] = [];
     if (settles) parts.push("settle", "intent");
-    if (invalidates && kind === "rerun") parts.push("invalidate");
+    if (invalidates) parts.push("invalidate");
     if (records) parts.push("record");
     return parts.map((part) => ({ step, part }));
   });

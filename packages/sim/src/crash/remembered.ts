@@ -30,9 +30,14 @@ export async function readRemembered(db: Db): Promise<Remembered> {
     instances: instances.flat(),
     stemcells: (await listStemcells(db)).map(({ name, version, cid }) => ({ name, version, cid })),
     orphanDisks: (await listOrphanDisks(db)).map(({ cid }) => cid),
+    snapshots: (await db.selectFrom("snapshots").select("cid").execute()).map(({ cid }) => cid),
     orphanedVms: (await listOrphanedVms(db)).map(({ cid }) => cid),
     openIntents: open.map(({ step }) => step),
-    unsure: new Set(open.flatMap(({ intent_sealed: intent }) => [intent.vm, intent.disk].filter(isText))),
+    unsure: new Set(
+      open.flatMap(({ intent_sealed: intent }) =>
+        [intent.vm, intent.disk, intent.from, intent.to].filter(isText),
+      ),
+    ),
     strays: (await listStrays(db)).map(({ kind, about }) => ({ kind, about })),
     unfinished: unfinished.map(({ id, state }) => `${id} (${state})`),
     leftLocks: left.map(({ name }) => name),

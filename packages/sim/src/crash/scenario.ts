@@ -11,6 +11,17 @@ export interface View {
   readonly remembered: Remembered;
   readonly problems: readonly ProblemRecord[];
   readonly uploadsDir: string;
+  readonly releases: readonly {
+    readonly name: string;
+    readonly version: string;
+    readonly blobs: readonly string[];
+  }[];
+  /** What the Director keeps of releases. */
+  readonly blobs: readonly string[];
+  /** Packages that were compiled: each row there is. */
+  readonly compiled: readonly { readonly name: string; readonly version: string; readonly blob: string }[];
+  /** Variables that the Director generated: `name` as often as there are versions of it. */
+  readonly variables: readonly string[];
   /** The instance at this place of a group; fails when there is none. */
   instance(group: string, index?: number): InstanceRecord;
 }
@@ -36,6 +47,8 @@ export type KilledMove = Exclude<Move, { readonly world: unknown }>;
 export interface CrashScenario {
   readonly name: string;
   readonly cpi: Pick<SimCpiOptions, "resizes" | "updates"> & { readonly remembers: boolean };
+  /** The Director gives instances names, and tells agents of them. */
+  readonly dns?: boolean;
   readonly before: readonly Move[];
   readonly move: KilledMove;
   /** Repeated after the resumed task, it must find nothing to do. */

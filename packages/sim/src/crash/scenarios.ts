@@ -1,6 +1,6 @@
 import type { NewTask } from "@slipway/director/tasks/task";
 import type { SimCpiOptions } from "../world/sim-cpi.ts";
-import { db, deleteTask, deployTask, remembers, shop, small, web } from "./scenarios/tasks.ts";
+import { db, dbWith, deleteTask, deployTask, remembers, shop, small, web } from "./scenarios/tasks.ts";
 
 /** A way to get somewhere, and the task that is killed on its way. */
 export interface Scenario {
@@ -69,6 +69,34 @@ export const SCENARIOS: readonly Scenario[] = [
     before: [deployTask(shop(db("d1")))],
     task: deployTask(shop({ name: "db", instances: 1 })),
     again: deployTask(shop({ name: "db", instances: 1 })),
+  },
+  {
+    name: "create with named disks",
+    cpi: remembers,
+    before: [],
+    task: deployTask(shop(dbWith({ data: "d1", wal: "d2" }))),
+    again: deployTask(shop(dbWith({ data: "d1", wal: "d2" }))),
+  },
+  {
+    name: "recreate with named disks",
+    cpi: remembers,
+    before: [deployTask(shop(dbWith({ data: "d1", wal: "d2" })))],
+    task: deployTask(shop(dbWith({ data: "d1", wal: "d2" })), { recreate: true }),
+    again: deployTask(shop(dbWith({ data: "d1", wal: "d2" }))),
+  },
+  {
+    name: "another named disk, by a CPI that cannot change it",
+    cpi: remembers,
+    before: [deployTask(shop(dbWith({ data: "d1", wal: "d2" })))],
+    task: deployTask(shop(dbWith({ data: "d2", wal: "d1" }, "big"))),
+    again: deployTask(shop(dbWith({ data: "d2", wal: "d1" }, "big"))),
+  },
+  {
+    name: "from one disk to named ones",
+    cpi: remembers,
+    before: [deployTask(shop(db("d1")))],
+    task: deployTask(shop(dbWith({ data: "d1" }))),
+    again: deployTask(shop(dbWith({ data: "d1" }))),
   },
   {
     name: "delete deployment",

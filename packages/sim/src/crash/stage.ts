@@ -19,6 +19,7 @@ import { SimWorld } from "../world/world.ts";
 import type { ChildOrder, ChildReport, EndedTask, Job, Mutant } from "./child-order.ts";
 import { doJobs, endedTasks, laterClock } from "./jobs.ts";
 import type { PointId } from "./points.ts";
+import { releasesOf, variablesOf } from "./releases.ts";
 import { readRemembered } from "./remembered.ts";
 import type { CrashScenario, View } from "./scenario.ts";
 
@@ -104,6 +105,8 @@ export class Stage {
         remembered,
         problems: await listProblems(db, "shop"),
         uploadsDir: this.uploadsDir,
+        ...(await releasesOf(db, this.uploadsDir)),
+        variables: await variablesOf(db),
         instance: (group, index = 0) => {
           const found = remembered.instances.find((one) => one.group === group && one.index === index);
           if (found === undefined) throw new Error(`there is no instance ${group}/${index}`);
@@ -132,6 +135,7 @@ export class Stage {
         uploadsDir: this.uploadsDir,
         enableCpiResizeDisk: this.#scenario.cpi.resizes !== undefined,
         enableCpiUpdateDisk: this.#scenario.cpi.updates !== undefined,
+        dns: this.#scenario.dns ?? false,
         onError: (error) => process.stderr.write(`${String(error)}\n`),
       });
       try {
@@ -155,6 +159,7 @@ export class Stage {
         uploadsDir: this.uploadsDir,
         enableCpiResizeDisk: this.#scenario.cpi.resizes !== undefined,
         enableCpiUpdateDisk: this.#scenario.cpi.updates !== undefined,
+        dns: this.#scenario.dns ?? false,
         laterMs: this.laterMs,
       };
       return await runProgram(this.#lab.child, full, killAfterMs);

@@ -54,7 +54,7 @@ async function notice(
   let copies = 0;
   const copyName = () => `${name}_${copies++}`;
   // Nobody settles anything, or misses an intent, unless there is a crash.
-  if (mutant.part === "record")
+  if (mutant.part === "record" || mutant.part === "invalidate")
     for (const one of through.filter(({ scenario }) => scenario.goesBack === undefined)) {
       const [what] = await goWrong(one, copyName(), mutant);
       if (what !== undefined) return `${one.scenario.name}, without a crash: ${what}`;

@@ -1,13 +1,20 @@
+import { mkdirSync } from "node:fs";
+import { join } from "node:path";
 import { assemble } from "@slipway/director/assemble";
+import { documentsHere } from "@slipway/director/documents/documents";
 import type { Store } from "@slipway/director/store/open";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
+import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { makeClouds } from "@slipway/engine/clouds/clouds";
 import type { Journal } from "@slipway/engine/journal/journal";
+import type { Renderer } from "@slipway/engine/templates/request";
+import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import type { Clock } from "@slipway/kernel/clock";
-import type { Random } from "@slipway/kernel/random";
+import { type Random, systemRandom } from "@slipway/kernel/random";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { DirectorUuid } from "@slipway/protocol/ids";
 import { type AskSim, simAgents } from "../world/sim-agents.ts";
+import { simRenderer } from "./sim-renderer.ts";
 
 /** Clients of a simulated world: its CPI and its agents. */
 export interface SimClients {
@@ -23,10 +30,25 @@ export interface SimDirectorOptions {
   readonly uploadsDir: string;
   readonly enableCpiResizeDisk?: boolean;
   readonly enableCpiUpdateDisk?: boolean;
+  /** Instances have names that agents are told of. */
+  readonly dns?: boolean;
   readonly workers?: number;
+  /** Undefined: one that costs nothing. */
+  readonly renderer?: Renderer | undefined;
   readonly onError: (error: unknown) => void;
+  /** Undefined: the Director keeps variables itself. */
+  readonly configServer?: ConfigServer | undefined;
+  /** Put around the blobs: by drivers that let them fail. */
+  readonly blobs?: ((blobs: FileBlobs) => FileBlobs) | undefined;
   /** Put around the journal: by drivers that watch or break it. */
   readonly journal?: (journal: Journal) => Journal;
+}
+
+/** Beside the uploads. */
+export function blobsInSim(uploadsDir: string, random: Random = systemRandom): FileBlobs {
+  const dir = join(uploadsDir, "..", "blobs");
+  mkdirSync(dir, { recursive: true });
+  return directoryBlobs({ dir, random });
 }
 
 /** The real Director's tasks, plans, flows and store, with a world for a cloud. */
@@ -34,6 +56,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
   const { store, clients, clock, random, uploadsDir, onError, workers } = options;
   return assemble({
     db: store.db,
+    documents: documentsHere,
     journal: options.journal,
     clouds: makeClouds({
       cpis: [{ name: "", port: { command: "sim", call: (request) => clients.cpi(request) } }],
@@ -55,8 +78,15 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
     options: {
       enableCpiResizeDisk: options.enableCpiResizeDisk ?? false,
       enableCpiUpdateDisk: options.enableCpiUpdateDisk ?? false,
+      enableSnapshots: true,
     },
     uploadsDir,
+    renderer: options.renderer ?? simRenderer,
+    blobs: (options.blobs ?? ((blobs) => blobs))(blobsInSim(uploadsDir, random)),
+    ...(options.dns === true && {
+      dns: { enabled: true, domain: "bosh", useDnsAddresses: false, includeIndex: false },
+    }),
+    configServer: options.configServer,
     ownIps: [],
     workers,
     alone: true,

@@ -3,11 +3,11 @@ import type { Db } from "@slipway/director/store/schema";
 import { saveStemcell } from "@slipway/director/store/stemcells";
 import type { StemcellCid } from "@slipway/protocol/ids";
 import type { SimWorld } from "../world/world.ts";
-import { CLOUD_CONFIG } from "./manifests.ts";
+import { CLOUD_CONFIG, REUSING_CLOUD_CONFIG } from "./manifests.ts";
 
 const STEMCELL = "stemcell-1" as StemcellCid;
 
-/** What every deployment of the drivers and benchmarks needs, in a world and in a store: a stemcell, a cloud config. */
+/** What every deployment of the drivers and benchmarks needs, in a world and in a store: a stemcell, two cloud configs. */
 export async function seed(world: SimWorld, db: Db): Promise<void> {
   seedWorld(world);
   await saveStemcell(db, {
@@ -20,6 +20,7 @@ export async function seed(world: SimWorld, db: Db): Promise<void> {
     apiVersion: 3,
   });
   await saveConfig(db, { type: "cloud", name: "default", content: CLOUD_CONFIG });
+  await saveConfig(db, { type: "cloud", name: "reusing", content: REUSING_CLOUD_CONFIG });
 }
 
 /** For a world beside a store that has them already. */

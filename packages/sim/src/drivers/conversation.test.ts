@@ -26,7 +26,7 @@ async function conversation(id: number): Promise<readonly ConversationLine[]> {
 }
 
 describe("the conversation of a task has every call that left the Director, and no other", () => {
-  it.each(sampleOf("conversation", SCENARIOS, 3))("$name", async (scenario) => {
+  it.each(sampleOf("conversation", SCENARIOS, 2))("$name", async (scenario) => {
     await bench.prepare(scenario);
     const { id, calls } = await bench.run(scenario.task, { seed: `conversation ${scenario.name}` });
     const lines = await conversation(id);

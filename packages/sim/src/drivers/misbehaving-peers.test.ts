@@ -1,6 +1,7 @@
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
+import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { deployTask } from "../crash/scenarios/tasks.ts";
+import { deleteTask, deployTask } from "../crash/scenarios/tasks.ts";
 import type { SimAnswer } from "../world/sim-agent.ts";
 import { cpiError } from "./faults.ts";
 import type { Interference } from "./outside.ts";
@@ -41,24 +42,63 @@ const state = (more: object) =>
     method === "get_state" ? { value: { job_state: "running", networks: {}, ...more } } : undefined,
   );
 
+describe("an agent that does not know add_persistent_disk is told of its disk by what it knows", () => {
+  const told = (calls: Awaited<ReturnType<Bench["run"]>>["calls"]) =>
+    calls.flatMap(({ peer, method }) =>
+      peer === "agent" && /persistent_disk|mount_disk|settings/.test(method) ? [method] : [],
+    );
+
+  const GENERATIONS = [
+    ["first design", ["update_settings", "add_persistent_disk", "update_persistent_disk", "mount_disk"]],
+    [
+      "first",
+      ["update_settings", "add_persistent_disk", "update_persistent_disk", "update_settings", "mount_disk"],
+    ],
+    [
+      "draft B",
+      ["update_settings", "add_persistent_disk", "update_persistent_disk", "update_settings", "mount_disk"],
+    ],
+  ] as const;
+  it.each(sampleOf("generations of agents", GENERATIONS, 1))(
+    "%s: deployed, recreated, its disk replaced",
+    async (generation, messages) => {
+      bench.world.generation = generation;
+      const deployed = await bench.run(DEPLOY, { seed: "first" });
+      expect(`${deployed.state} ${deployed.message}`).toBe("done ");
+      expect(told(deployed.calls)).toEqual(messages);
+      const larger = await bench.run(shop("d2"), { seed: "larger" });
+      expect(`${larger.state} ${larger.message}`).toBe("done ");
+      expect(await bench.broken()).toEqual([]);
+      const [vm] = bench.world.vms.values();
+      expect(bench.world.disks.get(vm?.agent.store ?? "")?.data).toMatch(/^first mounted as /);
+    },
+  );
+});
+
 describe("an agent that cannot be worked with: the deploy says whose and why, the next one converges", () => {
-  it.each([
-    ["never answers", agent(() => ({ silent: "connection refused" })), [/connection refused/]],
-    ["refuses everything", agent(() => ({ exception: "not today" })), [/not today/]],
-    ["never runs its jobs", state({ job_state: "failing" }), [/not running/, /'failing'/]],
-    ["has no networks but a text", state({ networks: "eth0" }), [/get_state/, /networks/]],
-    ["has no job state", state({ job_state: 7 }), [/get_state/, /job_state/]],
-    [
-      "answers with null",
-      agent((method) => (method === "get_state" ? { value: null } : undefined)),
-      [/get_state/],
-    ],
-    [
-      "does not find its disk",
-      agent((method) => (method === "mount_disk" ? { exception: "no device" } : undefined)),
-      [/mount/, /no device/],
-    ],
-  ] as const)("%s", async (_, interference, says) => {
+  it.each(
+    sampleOf(
+      "bad agents",
+      [
+        ["never answers", agent(() => ({ silent: "connection refused" })), [/connection refused/]],
+        ["refuses everything", agent(() => ({ exception: "not today" })), [/not today/]],
+        ["never runs its jobs", state({ job_state: "failing" }), [/not running/, /'failing'/]],
+        ["has no networks but a text", state({ networks: "eth0" }), [/get_state/, /networks/]],
+        ["has no job state", state({ job_state: 7 }), [/get_state/, /job_state/]],
+        [
+          "answers with null",
+          agent((method) => (method === "get_state" ? { value: null } : undefined)),
+          [/get_state/],
+        ],
+        [
+          "does not find its disk",
+          agent((method) => (method === "mount_disk" ? { exception: "no device" } : undefined)),
+          [/mount/, /no device/],
+        ],
+      ] as const,
+      3,
+    ),
+  )("%s", async (_, interference, says) => {
     const { state: ended, message } = await bench.run(DEPLOY, { interference, seed: "bad" });
     expect(ended).toBe("error");
     expect(message).toMatch(INSTANCE);
@@ -97,6 +137,49 @@ describe("an agent that cannot be worked with: the deploy says whose and why, th
   });
 });
 
+describe("a CPI whose attach_disk says where no disk is", () => {
+  const wrong: Interference = {
+    cpi: (call, carryOut) =>
+      call.method === "attach_disk"
+        ? carryOut().then((reply): CpiResponse => ({ ...reply, result: { path: "/nowhere" } as never }))
+        : undefined,
+    ask: ({ method }) =>
+      method === "mount_disk" ? Promise.resolve({ exception: "no /nowhere" }) : undefined,
+  };
+  const hints = async () => {
+    const [instance] = (await bench.remembered()).instances;
+    return instance?.disks.map(({ hint }) => hint);
+  };
+
+  it("is asked again by the next deploy, once it is mended: for a first disk", async () => {
+    const bad = await bench.run(DEPLOY, { interference: wrong, seed: "bad" });
+    expect(bad.message).toMatch(/no \/nowhere/);
+    expect(await hints()).toEqual([{ path: "/nowhere" }]);
+    const { changing, state: ended } = await bench.run(DEPLOY, { seed: "mended" });
+    expect(ended).toBe("done");
+    expect(changing.filter((call) => call.includes("tach_disk"))).toEqual([
+      "cpi detach_disk",
+      "cpi attach_disk",
+    ]);
+    expect(await hints()).not.toEqual([{ path: "/nowhere" }]);
+    await converges();
+  });
+
+  it("and for one that has data, on a new VM", async () => {
+    await bench.run(DEPLOY, { seed: "first" });
+    const options = { ...(DEPLOY.params.options as object), recreate: true };
+    const recreate = { ...DEPLOY, params: { ...DEPLOY.params, options } };
+    const bad = await bench.run(recreate, { interference: wrong, seed: "bad" });
+    expect(bad.message).toMatch(/no \/nowhere/);
+    const { changing } = await bench.run(DEPLOY, { seed: "mended" });
+    expect(changing.filter((call) => call.includes("tach_disk"))).toEqual([
+      "cpi detach_disk",
+      "cpi attach_disk",
+    ]);
+    await converges();
+  });
+});
+
 /** The CPI does the work and says something else. */
 const says = (method: string, result: unknown): Interference => ({
   cpi: (call, carryOut) =>
@@ -106,17 +189,23 @@ const says = (method: string, result: unknown): Interference => ({
 });
 
 describe("a CPI that breaks its contract: the deploy says at what, nothing is made twice", () => {
-  it.each([
-    ["create_vm", 42],
-    ["create_vm", ""],
-    ["create_vm", ["", {}]],
-    ["create_vm", null],
-    ["create_vm", { cid: "vm-1" }],
-    ["create_disk", ""],
-    ["create_disk", { id: "disk-1" }],
-    ["attach_disk", 42],
-    ["info", "hello"],
-  ])("%s returns %j", async (method, result) => {
+  it.each(
+    sampleOf(
+      "bad CPIs",
+      [
+        ["create_vm", 42],
+        ["create_vm", ""],
+        ["create_vm", ["", {}]],
+        ["create_vm", null],
+        ["create_vm", { cid: "vm-1" }],
+        ["create_disk", ""],
+        ["create_disk", { id: "disk-1" }],
+        ["attach_disk", 42],
+        ["info", "hello"],
+      ] as const,
+      3,
+    ),
+  )("%s returns %j", async (method, result) => {
     const { state: ended, message } = await bench.run(DEPLOY, {
       interference: says(method, result),
       seed: "bad",
@@ -193,5 +282,41 @@ describe("a disk the CPI cannot resize", () => {
     expect([...(await bench.broken()), ...bench.lost(), ...(await bench.misplaced())]).toEqual([]);
     const again = await bench.run(shop("d2"), { seed: "again" });
     expect([again.state, again.changing]).toEqual(["done", []]);
+  });
+});
+
+describe("an agent that answers, and does not do what a deletion asks of it", () => {
+  /** As an agent whose monit refuses it. */
+  const refuses = (refused: string) =>
+    agent((method) =>
+      method === refused ? { exception: "Action Failed get_task: 403 Forbidden" } : undefined,
+    );
+
+  it.each(["stop", "unmount_disk"])(
+    "keeps its deployment by refusing %s, unless it is forced",
+    async (method) => {
+      await bench.run(DEPLOY, { seed: "deploy" });
+      const kept = await bench.run(deleteTask(), { seed: "kept", interference: refuses(method) });
+      expect(kept.state).toBe("error");
+      expect(kept.message).toContain("403 Forbidden");
+      expect(bench.world.vms.size).toBe(1);
+      const forced = await bench.run(deleteTask(true), { seed: "forced", interference: refuses(method) });
+      expect(`${forced.state} ${forced.message}`).toBe("done ");
+      expect([bench.world.vms.size, bench.world.disks.size]).toEqual([0, 1]);
+      expect([...(await bench.broken()), ...(await bench.misplaced())]).toEqual([]);
+      const { instances, openIntents } = await bench.remembered();
+      expect([instances, openIntents]).toEqual([[], []]);
+    },
+  );
+
+  it("does not let --force go on when the cloud refuses: nothing is lost", async () => {
+    await bench.run(DEPLOY, { seed: "deploy" });
+    const cloud: Interference = {
+      ...refuses("stop"),
+      cpi: ({ method }) =>
+        method === "delete_vm" ? Promise.resolve(cpiError("Bosh::Clouds::CloudError", "no")) : undefined,
+    };
+    expect((await bench.run(deleteTask(true), { seed: "cloud", interference: cloud })).state).toBe("error");
+    await converges();
   });
 });

@@ -20,7 +20,10 @@ export interface WatchedClients {
   readonly changing: () => readonly string[];
 }
 
-const QUESTIONS = new Set(["info", "has_vm", "has_disk", "get_disks", "ping", "get_state", "list_disk"]);
+const QUESTIONS = new Set([
+  ...["info", "has_vm", "has_disk", "get_disks"],
+  ...["ping", "get_state", "list_disk", "get_blob"],
+]);
 
 /** Counts the calls of the clients, and lets a driver interfere with each. */
 export function watchClients(real: SimClients, interference: Interference = {}): WatchedClients {

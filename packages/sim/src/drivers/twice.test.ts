@@ -1,3 +1,4 @@
+import { CpiLost } from "@slipway/engine/clouds/cloud";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import type { Begun, Outcome, Step, StepSubject } from "@slipway/engine/steps/step";
 import { STEPS } from "@slipway/engine/steps/steps";
@@ -35,7 +36,7 @@ async function endOf(scenario: Scenario, interference?: Interference): Promise<o
 }
 
 describe(`every step of every flow is taken twice: as after a crash before its outcome was recorded (seed ${seedOfRun()})`, () => {
-  it.each(sampleOf("twice", SCENARIOS, 3))("$name", async (scenario) => {
+  it.each(sampleOf("twice", SCENARIOS, 1))("$name", async (scenario) => {
     await bench.prepare(scenario);
     const once = await endOf(scenario);
     const repeated = takeTwice();
@@ -67,7 +68,7 @@ function takeTwice(): () => number {
 }
 
 describe(`every call to CPI and agents arrives twice (seed ${seedOfRun()})`, () => {
-  it.each(sampleOf("calls twice", REMEMBERING, 3))("$name", async (scenario) => {
+  it.each(sampleOf("calls twice", REMEMBERING, 1))("$name", async (scenario) => {
     await bench.prepare(scenario);
     const once = await endOf(scenario);
     const twice: Interference = {
@@ -75,6 +76,28 @@ describe(`every call to CPI and agents arrives twice (seed ${seedOfRun()})`, () 
       ask: (_, carryOut) => arrivesTwice(carryOut),
     };
     expect(differences(await endOf(scenario, twice), once)).toEqual([]);
+  });
+});
+
+describe(`every call to the CPI is killed once, before or after its work (seed ${seedOfRun()})`, () => {
+  it.each(sampleOf("calls killed", REMEMBERING, 1))("$name", async (scenario) => {
+    await bench.prepare(scenario);
+    const once = await endOf(scenario);
+    for (const worked of [false, true]) {
+      const killed = new Set<string>();
+      const killing: Interference = {
+        cpi: async (call, carryOut) => {
+          const about = call.peer === "cpi" ? call.request.arguments.slice(0, 2) : [];
+          const key = JSON.stringify([call.method, ...about]);
+          if (killed.has(key)) return await carryOut();
+          killed.add(key);
+          if (worked) await carryOut();
+          throw new CpiLost(call.method, "Invalid CPI response", { killedBy: "signal SIGKILL" });
+        },
+      };
+      expect(differences(await endOf(scenario, killing), once)).toEqual([]);
+      expect(killed.size).toBeGreaterThan(0);
+    }
   });
 });
 

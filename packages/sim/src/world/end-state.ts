@@ -26,12 +26,15 @@ export function endState(world: SimWorld, remembered: Remembered, kept: Readonly
         properties: vm.cloudProperties,
         persistent: Object.keys(vm.disks.persistent ?? {}).length,
         runs: real?.agent.running,
+        installed: installedBy(real?.agent.spec),
         mounted: real === undefined ? 0 : [real.agent.store, real.agent.target].filter(Boolean).length,
+        linked: [...(real?.agent.links.keys() ?? [])].sort(),
         told: real === undefined ? 0 : real.agent.hints.size,
         tagged: Object.keys(real?.metadata ?? {}).sort(),
       };
     }),
     disks: one.disks.map((disk) => ({
+      name: disk.name ?? "",
       active: disk.active,
       size: disk.size,
       mounted: disk.mounted,
@@ -48,6 +51,22 @@ export function endState(world: SimWorld, remembered: Remembered, kept: Readonly
       .sort(),
     openIntents: remembered.openIntents,
   };
+}
+
+/** Its jobs and packages: `web/1234`. */
+function installedBy(spec: object | undefined): readonly string[] {
+  const { job, packages } = (spec ?? {}) as {
+    readonly job?: { readonly templates?: readonly Named[] };
+    readonly packages?: Readonly<Record<string, Named>>;
+  };
+  return [...(job?.templates ?? []), ...Object.values(packages ?? {})].map(
+    ({ name, version }) => `${name}/${version}`,
+  );
+}
+
+interface Named {
+  readonly name: string;
+  readonly version: string;
 }
 
 const sameAddresses = (networks: Networks, ips: readonly IpRecord[]): boolean =>

@@ -1,14 +1,15 @@
-import type { InstanceRecord } from "@slipway/engine/model/records";
+import type { DiskRecord, InstanceRecord } from "@slipway/engine/model/records";
 import { addressesOf } from "./sim-cpi.ts";
 import type { SimWorld } from "./world.ts";
 
-export type StrayKind = "vm" | "disk" | "stemcell";
+export type StrayKind = "vm" | "disk" | "stemcell" | "snapshot";
 
 /** What the Director remembers, gathered from its store. */
 export interface Remembered {
   readonly instances: readonly InstanceRecord[];
   readonly stemcells: readonly { readonly name: string; readonly version: string; readonly cid: string }[];
   readonly orphanDisks: readonly string[];
+  readonly snapshots: readonly string[];
   readonly orphanedVms: readonly string[];
   /** The steps of open intents. */
   readonly openIntents: readonly string[];
@@ -46,6 +47,13 @@ export function brokenInvariants(
   ];
 }
 
+const CREATES: Readonly<Record<StrayKind, readonly string[]>> = {
+  vm: ["create_vm"],
+  disk: ["create_disk", "create_named_disk"],
+  stemcell: ["create_stemcell"],
+  snapshot: ["snapshot_disk"],
+};
+
 /** What exists is recorded, suspected or about to be settled; what is recorded exists. */
 function existence(world: SimWorld, remembered: Remembered): readonly string[] {
   const broken: string[] = [];
@@ -57,7 +65,7 @@ function existence(world: SimWorld, remembered: Remembered): readonly string[] {
     const unknown = [...existing].filter((cid) => !known.has(cid));
     const mayBe =
       remembered.strays.filter((stray) => stray.kind === kind).length +
-      remembered.openIntents.filter((step) => step === `create_${kind}`).length;
+      remembered.openIntents.filter((step) => CREATES[kind].includes(step)).length;
     if (unknown.length > mayBe)
       broken.push(`${kind} without a record, an open intent or a stray: ${unknown.join(", ")}`);
     for (const cid of known)
@@ -66,6 +74,7 @@ function existence(world: SimWorld, remembered: Remembered): readonly string[] {
   };
   compare("vm", world.vms.keys(), [...vms, ...remembered.orphanedVms]);
   compare("disk", world.disks.keys(), [...disks, ...remembered.orphanDisks]);
+  compare("snapshot", world.snapshots.keys(), remembered.snapshots);
   compare(
     "stemcell",
     world.stemcells,
@@ -84,8 +93,19 @@ function attachments(world: SimWorld, { instances, unsure }: Remembered): readon
       broken.push(`disk ${disk.cid} is recorded on ${disk.attachedTo} and is on ${real.attachedTo}`);
     if (real.size !== disk.size)
       broken.push(`disk ${disk.cid} is recorded as ${disk.size}, has ${real.size}`);
+    if (disk.mounted && !isInUse(world, disk))
+      broken.push(`disk ${disk.cid} is recorded as in use, and the agent does not have it`);
   }
   return broken;
+}
+
+/** Linked under its name, or mounted. The other way round nothing is promised: what is in doubt is done again. */
+function isInUse(world: SimWorld, { cid, name, attachedTo }: DiskRecord): boolean {
+  const vm = world.vms.get(attachedTo ?? "");
+  // Who does not answer may have been started anew since.
+  if (vm === undefined || world.deaf.has(vm.agentId)) return true;
+  const { links, store, target } = vm.agent;
+  return name === undefined ? store === cid || target === cid : links.get(name) === cid;
 }
 
 function addresses(world: SimWorld): readonly string[] {

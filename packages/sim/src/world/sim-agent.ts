@@ -1,4 +1,6 @@
-import type { JsonObject } from "@slipway/protocol/schema/json";
+import { createHash } from "node:crypto";
+import type { Disks } from "@slipway/protocol/settings/disks";
+import { apply, compilePackage, madeBlob, putBlob } from "./sim-jobs.ts";
 import type { SimDisk, SimVm, SimWorld } from "./world.ts";
 
 /** An answer of an agent, or that there is none. */
@@ -17,7 +19,8 @@ export function askSimAgent(
   const vm = world.vmOfAgent(agentId);
   if (vm === undefined) return { silent: `no VM runs agent ${agentId}` };
   if (world.deaf.has(agentId)) return { silent: `agent ${agentId} hangs` };
-  const answer = Object.hasOwn(MESSAGES, method) ? MESSAGES[method] : undefined;
+  const unknown = UNKNOWN_TO[world.generation].includes(method) || !Object.hasOwn(MESSAGES, method);
+  const answer = unknown ? undefined : MESSAGES[method];
   if (answer === undefined) return { exception: `unknown message ${method}` };
   try {
     return { value: answer(world, vm, args) ?? null };
@@ -25,6 +28,14 @@ export function askSimAgent(
     return { exception: error instanceof Error ? error.message : String(error) };
   }
 }
+
+/** What agents of other generations do not know. */
+const UNKNOWN_TO: Readonly<Record<SimWorld["generation"], readonly string[]>> = {
+  today: ["update_persistent_disk"],
+  "first design": ["add_persistent_disk", "remove_persistent_disk"],
+  first: ["add_persistent_disk", "remove_persistent_disk", "update_persistent_disk"],
+  "draft B": ["add_persistent_disk", "remove_persistent_disk", "update_persistent_disk"],
+};
 
 type Message = (world: SimWorld, vm: SimVm, args: readonly unknown[]) => unknown;
 
@@ -35,13 +46,18 @@ const MESSAGES: Readonly<Record<string, Message>> = {
     networks,
     ...agent.spec,
   }),
-  apply: (_, { agent }, [spec]) => {
-    agent.spec = spec as JsonObject;
-    return "applied";
-  },
+  apply,
   prepare: () => "prepared",
-  start: (_, { agent }) => {
+  put_blob: putBlob,
+  get_blob: (_, { agentId }, [id]) => madeBlob(agentId, String(id)).toString("base64"),
+  compile_package: compilePackage,
+  start: (world, { agent }) => {
     agent.running = true;
+    // What is on a named disk is the jobs' affair.
+    for (const cid of agent.links.values()) {
+      const disk = world.disks.get(cid);
+      if (disk !== undefined) disk.data ??= `first used as ${cid}`;
+    }
     return "started";
   },
   stop: (_, { agent }) => {
@@ -50,9 +66,44 @@ const MESSAGES: Readonly<Record<string, Message>> = {
   },
   drain: () => 0,
   run_script: () => ({}),
-  update_settings: (_, { agent }, [settings]) => {
+  fetch_logs: (_, { agentId }, [types]) => ({ blobstore_id: `logs-${agentId}-${String(types)}`, sha1: "" }),
+  ssh: (_, { agent, networks }, [command, params]) => {
+    const { user, user_regex: regex } = params as { user?: string; user_regex?: string };
+    if (command === "cleanup") {
+      const fits = new RegExp(String(regex));
+      for (const name of agent.sshUsers) if (fits.test(name)) agent.sshUsers.delete(name);
+      return { command, status: "success" };
+    }
+    agent.sshUsers.add(String(user));
+    const [network] = Object.values(networks);
+    return { command, status: "success", ip: network?.ip ?? "10.0.0.2", host_public_key: "ssh-rsa AAAA" };
+  },
+  run_errand: (_, { agent }, [job]) => {
+    agent.errands.push(String(job));
+    return { stdout: `${String(job)} ran\n`, stderr: "", exit_code: 0 };
+  },
+  update_settings: (world, vm, [settings]) => {
+    const { agent } = vm;
     agent.certificateUntil = certificateIn(settings) ?? agent.certificateUntil;
+    const { disks } = settings as { readonly disks?: Disks };
+    if (disks?.persistent !== undefined && world.generation === "draft B") {
+      agent.hints.clear();
+      for (const [cid, hint] of Object.entries(disks.persistent)) agent.hints.set(cid, hint);
+    }
+    link(world, vm, settings);
     return "updated";
+  },
+  // With the blob, which a real agent was sent before.
+  sync_dns: (_, { agent }, [id, digest, version, content]) => {
+    if (agent.dns !== null && agent.dns.version >= Number(version)) return "synced";
+    const bytes = Buffer.from(String(content), "base64");
+    if (digest !== `sha256:${createHash("sha256").update(bytes).digest("hex")}`)
+      throw new Error(`blob ${String(id)} is not what its digest says`);
+    const text = bytes.toString();
+    if ((JSON.parse(text) as { version?: unknown }).version !== version)
+      throw new Error("version from unpacked dns blob does not match version supplied by director");
+    agent.dns = { version: Number(version), text };
+    return "synced";
   },
   shutdown: (_, { agent }) => {
     agent.running = false;
@@ -63,13 +114,18 @@ const MESSAGES: Readonly<Record<string, Message>> = {
     agent.hints.set(String(cid), hint);
     return "added_persistent_disk";
   },
+  update_persistent_disk: (_, { agent }, [cid, hint]) => {
+    agent.hints.set(String(cid), hint);
+    return "updated_persistent_disk";
+  },
   remove_persistent_disk: (_, { agent }, [cid]) => {
     agent.hints.delete(String(cid));
     return "removed_persistent_disk";
   },
-  mount_disk: (world, vm, [given]) => {
+  mount_disk: (world, vm, [given, hint]) => {
     const cid = String(given);
     const { agent } = vm;
+    if (hint !== undefined && world.generation === "first") agent.hints.set(cid, hint);
     const disk = world.disks.get(cid);
     if (disk?.attachedTo !== vm.cid) throw new Error(`the device of disk ${cid} did not appear`);
     if (!agent.hints.has(cid)) throw new Error(`disk ${cid} has no hint`);
@@ -93,6 +149,11 @@ const MESSAGES: Readonly<Record<string, Message>> = {
     const source = world.disks.get(String(from));
     const copy = world.disks.get(String(to));
     if (source === undefined || copy === undefined) throw new Error("a disk of the migration is gone");
+    if (world.copyFails) {
+      agent.store = null;
+      agent.target = null;
+      throw new Error("the copy failed");
+    }
     copy.data = source.data;
     copy.files = new Map(source.files);
     agent.store = copy.cid;
@@ -111,6 +172,18 @@ const MESSAGES: Readonly<Record<string, Message>> = {
     return { content };
   },
 };
+
+/** Those that are not named any more are gone. */
+function link(world: SimWorld, { cid: vm, agent }: SimVm, settings: unknown): void {
+  const { disk_associations: wanted = [] } = settings as {
+    readonly disk_associations?: readonly { readonly name: string; readonly cid: string }[];
+  };
+  for (const { cid } of wanted)
+    if (!agent.hints.has(cid) || world.disks.get(cid)?.attachedTo !== vm)
+      throw new Error(`disk ${cid} is not attached`);
+  agent.links.clear();
+  for (const { name, cid } of wanted) agent.links.set(name, cid);
+}
 
 /** A certificate of the world is the time it ends: in the settings of a new VM, and in those that renew it. */
 export function certificateIn(settings: unknown): number | undefined {

@@ -70,7 +70,10 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         const { agent, agentId } = theVm(world, vmCid);
         world.deaf.delete(agentId);
         // An agent that starts mounts what it was told of and finds.
-        const found = [...agent.hints.keys()].filter((cid) => world.disks.get(cid)?.attachedTo === vmCid);
+        const linked = new Set(agent.links.values());
+        const found = [...agent.hints.keys()].filter(
+          (cid) => world.disks.get(cid)?.attachedTo === vmCid && !linked.has(cid),
+        );
         agent.store = found[0] ?? null;
         agent.target = null;
       },
@@ -89,6 +92,9 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
           world.violate(`disk ${diskCid} was to be deleted while attached to ${disk.attachedTo}`);
           throw cloudError(`disk '${diskCid}' is attached to '${disk.attachedTo}'`);
         }
+        const left = [...world.snapshots].filter(([, of]) => of === diskCid).map(([cid]) => cid);
+        if (left.length > 0)
+          world.violate(`disk ${diskCid} was deleted before its snapshots ${left.join(", ")}`);
         world.deleted.push(diskCid);
         world.disks.delete(diskCid);
       },
@@ -111,6 +117,8 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         if (disk.attachedTo !== vm.cid) throw diskNotAttached(vmCid, diskCid);
         if (vm.agent.store === diskCid || vm.agent.target === diskCid)
           world.violate(`disk ${diskCid} was detached from ${vmCid} while mounted`);
+        if ([...vm.agent.links.values()].includes(diskCid) && !world.deaf.has(vm.agentId))
+          world.violate(`disk ${diskCid} was detached from ${vmCid} while linked`);
         disk.attachedTo = null;
       },
       getDisks: ({ vmCid }) => {
@@ -119,6 +127,15 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
       },
       setDiskMetadata: ({ diskCid }) => {
         theDisk(world, diskCid);
+      },
+      snapshotDisk: ({ diskCid }, { token }) => {
+        theDisk(world, diskCid);
+        const cid = `snapshot-${token}`;
+        world.snapshots.set(cid, diskCid);
+        return cid;
+      },
+      deleteSnapshot: ({ snapshotCid }) => {
+        world.snapshots.delete(snapshotCid);
       },
       resizeDisk: ({ diskCid, newSize }) => {
         const disk = theDisk(world, diskCid);

@@ -4,15 +4,28 @@ import { newAgentState, type SimDisk, SimWorld } from "./world.ts";
 export function copyWorld(world: SimWorld): SimWorld {
   const copy = new SimWorld();
   for (const cid of world.stemcells) copy.stemcells.add(cid);
+  for (const [cid, disk] of world.snapshots) copy.snapshots.set(cid, disk);
   for (const disk of world.disks.values())
     copy.disks.set(disk.cid, { ...disk, files: new Map(disk.files) } satisfies SimDisk);
   for (const vm of world.vms.values()) {
-    const agent = { ...vm.agent, hints: new Map(vm.agent.hints) };
+    const { hints, links, sshUsers, errands, blobs } = vm.agent;
+    const own = {
+      hints: new Map(hints),
+      links: new Map(links),
+      sshUsers: new Set(sshUsers),
+      errands: [...errands],
+      blobs: new Map(blobs),
+    };
+    const agent = { ...vm.agent, ...own };
     copy.vms.set(vm.cid, { ...vm, agent: { ...newAgentState(), ...agent } });
   }
   copy.deleted.push(...world.deleted);
   for (const [method, fault] of world.faults) copy.faults.set(method, fault);
+  for (const name of world.uncompilable) copy.uncompilable.add(name);
+  copy.compilations.push(...world.compilations);
   copy.deafFromBirth = world.deafFromBirth;
+  copy.copyFails = world.copyFails;
+  copy.generation = world.generation;
   for (const agentId of world.deaf) copy.deaf.add(agentId);
   return copy;
 }

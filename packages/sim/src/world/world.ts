@@ -27,6 +27,8 @@ export interface SimDisk {
 export interface SimAgentState {
   /** Disks it was told of. */
   readonly hints: Map<string, unknown>;
+  /** Disks it has linked, by name. */
+  readonly links: Map<string, string>;
   /** The disk mounted as the store, and the one a migration goes to. */
   store: string | null;
   target: string | null;
@@ -34,12 +36,22 @@ export interface SimAgentState {
   running: boolean;
   /** When its certificate ends; ms since 1970. */
   certificateUntil: number;
+  /** Users that ssh let in. */
+  readonly sshUsers: Set<string>;
+  /** Errands that ran, by their jobs. */
+  readonly errands: string[];
+  /** Digests of what it was sent, by id. */
+  readonly blobs: Map<string, string>;
+  /** The DNS records it has, and their version. */
+  dns: { readonly version: number; readonly text: string } | null;
 }
 
 export class SimWorld {
   readonly vms = new Map<string, SimVm>();
   readonly disks = new Map<string, SimDisk>();
   readonly stemcells = new Set<string>();
+  /** Snapshots, with the disk of each. */
+  readonly snapshots = new Map<string, string>();
   /** Disks that were deleted, in order. */
   readonly deleted: string[] = [];
   /** What must never happen, whatever the Director went through. */
@@ -48,8 +60,19 @@ export class SimWorld {
   readonly faults = new Map<string, CpiFault>();
   /** Agents that answer nothing, until their VM is rebooted. */
   readonly deaf = new Set<string>();
+  /**
+   * How agents learn of disks: by add_persistent_disk, by update_persistent_disk (the first design), with mount_disk only,
+   * or with their settings (draft B).
+   */
+  generation: "today" | "first design" | "first" | "draft B" = "today";
   /** The agents of new VMs never answer. */
   deafFromBirth = false;
+  /** Agents cannot copy a disk to another. They are left with neither of them mounted. */
+  copyFails = false;
+  /** Packages whose compilation fails. */
+  readonly uncompilable = new Set<string>();
+  /** Packages that agents were to compile, in order. */
+  readonly compilations: string[] = [];
   #made = 0;
 
   /** `vm-7`; never the same twice in a world. */
@@ -70,9 +93,14 @@ export class SimWorld {
 
 export const newAgentState = (): SimAgentState => ({
   hints: new Map(),
+  links: new Map(),
   store: null,
   target: null,
   spec: {},
   running: false,
   certificateUntil: 0,
+  sshUsers: new Set(),
+  errands: [],
+  blobs: new Map(),
+  dns: null,
 });

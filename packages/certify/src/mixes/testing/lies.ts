@@ -35,10 +35,13 @@ const untold =
 
 /** One thing each that was not as seen. Whatever the mix, the judge must notice. */
 export const LIES: Readonly<Record<string, Lie>> = {
-  "the CPI had said another version": (seen) => ({ ...seen, cpiSaid: 3 - (seen.cpiSaid ?? 0) }),
+  "the CPI had said another version": (seen) => ({ ...seen, cpiSaid: seen.cpiSaid === 2 ? null : 2 }),
   "create_vm had been sent with another version": inCall("create_vm", () => ({ apiVersion: 3 })),
   "the CPI had been told of another stemcell": inCall("create_vm", (call) => ({
     stemcell: call.stemcell === 2 ? 1 : 2,
+  })),
+  "the CPI had been told of a registry, or not": inCall("attach_disk", (call) => ({
+    registryTold: !call.registryTold,
   })),
   "create_vm had answered in the other shape": inCall("create_vm", (call) => ({
     answer: call.answer === "cid" ? "[cid, networks]" : "cid",

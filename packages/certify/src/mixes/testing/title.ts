@@ -1,3 +1,4 @@
-import type { MixOf8 } from "../../matrix/mixes.ts";
+import type { MixPlayed } from "../../matrix/contract.ts";
 
-export const titleOf = ({ director, cpi, stemcell }: MixOf8) => `${director}/${cpi}/${stemcell}`;
+export const titleOf = ({ deployer, director, cpi, stemcell, agent }: MixPlayed) =>
+  `${deployer === "create-env" ? "create-env " : ""}${director}/${cpi}/${stemcell}${agent === "first v2" ? " of 2018" : ""}`;

@@ -1,4 +1,4 @@
-import type { CrashScenario } from "../scenario.ts";
+import type { CrashScenario, View } from "../scenario.ts";
 import { SCENARIOS } from "../scenarios.ts";
 import {
   breakCpi,
@@ -9,6 +9,7 @@ import {
   forgets,
   hangAgent,
   mendCpi,
+  notMounted,
   ofDb,
   remembers,
   shop,
@@ -35,6 +36,7 @@ const GIVEN_UP: readonly CrashScenario[] = [
   "change disk by CPI",
   "swap VMs",
   "remove the disk",
+  "recreate with named disks",
 ].flatMap((name) =>
   FLOWS.filter((flow) => flow.name === name).map(({ again: _, ...flow }) => {
     const last = flow.before.at(-1);
@@ -51,9 +53,34 @@ const badVm = [
   mendCpi,
 ] as const;
 
+const withVariables = { ...small, variables: true };
+
+/** However often its task was begun, a deploy has one version of each variable. */
+const oneVersion = ({ remembered }: View): readonly string[] => {
+  const envs = remembered.instances.flatMap(({ vms }) => vms.map(({ env }) => JSON.stringify(env)));
+  const wrong = envs.filter((env) => env !== envs[0] || !/kept@.*renewed@/.test(env));
+  return wrong.map((env) => `a VM has ${env}, another ${envs[0]}`);
+};
+
 export const DEPLOYS: readonly CrashScenario[] = [
   ...flows("update_deployment"),
   ...GIVEN_UP,
+  {
+    name: "create with variables",
+    cpi: remembers,
+    before: [],
+    move: { task: deployTask(withVariables) },
+    again: deployTask(withVariables),
+    expects: oneVersion,
+  },
+  {
+    name: "recreate with variables",
+    cpi: remembers,
+    before: [deployed(withVariables)],
+    move: { task: deployTask(withVariables, { recreate: true }) },
+    again: deployTask(withVariables),
+    expects: oneVersion,
+  },
   {
     name: "change disk by a CPI that makes another of it",
     cpi: { ...remembers, updates: true },
@@ -94,6 +121,20 @@ export const DEPLOYS: readonly CrashScenario[] = [
     before: [deployed(), { task: stateTask("detached") }],
     move: { task: stateTask("started") },
     again: deployTask(small),
+  },
+  {
+    name: "deploy after a first disk that was attached and not mounted",
+    cpi: remembers,
+    before: notMounted(shop(db("d1"))),
+    move: { task: deployTask(shop(db("d1"))) },
+    again: deployTask(shop(db("d1"))),
+  },
+  {
+    name: "change disk by copy, after a new one that was attached and not mounted",
+    cpi: { ...remembers, resizes: false },
+    before: [deployed(shop(db("d1"))), ...notMounted(shop(db("d2")))],
+    move: { task: deployTask(shop(db("d2"))) },
+    again: deployTask(shop(db("d2"))),
   },
   {
     name: "dry run",
@@ -151,7 +192,8 @@ export const DELETIONS: readonly CrashScenario[] = [
   },
 ];
 
-const instanceTask = (action: string, hard = false) => ({
+/** What an operator does to the instance of `db` alone. */
+export const instanceTask = (action: string, hard = false) => ({
   task: (view: Parameters<typeof ofDb>[0]) =>
     taskOf("update_instance", {
       group: "db",

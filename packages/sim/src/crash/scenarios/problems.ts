@@ -1,5 +1,6 @@
 import type { ResolutionName } from "@slipway/engine/model/problems";
-import type { CrashScenario, Move } from "../scenario.ts";
+import type { CrashScenario, Move, View } from "../scenario.ts";
+import { instanceTask } from "./deploys.ts";
 import {
   breakCpi,
   db,
@@ -80,15 +81,42 @@ export const SCANS: readonly CrashScenario[] = [
   { name: "scan", cpi: remembers, before: [deployed(), hangAgent], move: scan as CrashScenario["move"] },
 ];
 
+/** What a health monitor asks for when it has found `db` to be gone or silent. */
+const resurrect = {
+  task: (view: View) =>
+    taskOf("cck_scan_and_fix", { deployment: "shop", instances: [ofDb(view).instance.uuid] }),
+};
+
+/** One that comes to its end leaves nothing to a deploy. */
+const resurrection = (name: string, ...before: readonly Move[]): CrashScenario => ({
+  name,
+  cpi: remembers,
+  before: [deployed(), ...before],
+  move: resurrect,
+  again: deployTask(small),
+});
+
 export const SCANS_AND_FIXES: readonly CrashScenario[] = [
+  resurrection("scan and fix", loseVm),
+  resurrection("scan and fix of a silent VM", hangAgent),
+  resurrection("scan and fix after delete-vm", {
+    task: (view) => taskOf("delete_vm", { vm_cid: ofDb(view).vm }),
+  }),
+  resurrection("scan and fix after a deploy that has seen to it", loseVm, {
+    task: deployTask(small, { fix: true }),
+  }),
+  resurrection(
+    "scan and fix after one that failed half-way",
+    loseVm,
+    breakCpi("attach_disk", "refuses"),
+    { ...resurrect, ends: "error" },
+    mendCpi,
+  ),
   {
-    name: "scan and fix",
+    name: "scan and fix after stop --hard",
     cpi: remembers,
-    before: [deployed(), loseVm],
-    move: {
-      task: (view) =>
-        taskOf("cck_scan_and_fix", { deployment: "shop", instances: [ofDb(view).instance.uuid] }),
-    },
-    again: deployTask(small),
+    before: [deployed(), instanceTask("stop", true)],
+    move: resurrect,
+    expects: ({ instance }) => instance("db").vms.map(({ cid }) => `it was stopped, and has the VM ${cid}`),
   },
 ];

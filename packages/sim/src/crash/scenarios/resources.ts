@@ -1,11 +1,14 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
+import { activeDisk } from "@slipway/engine/model/records";
 import { systemClock } from "@slipway/kernel/clock";
 import { newAgentState } from "../../world/world.ts";
 import type { CrashScenario, Move, View } from "../scenario.ts";
 import { stemcellFile } from "./stemcell-file.ts";
 import {
   db,
+  dbWith,
   deployed,
   deployTask,
   forgets,
@@ -65,6 +68,8 @@ const diskTask = (type: "orphan_disk" | "attach_disk") => (view: View) => {
   return taskOf(type, { deployment: "shop", group: "db", instance: instance.uuid, disk_cid: orphan });
 };
 
+const cidNamed = (name: string, view: View): string => activeDisk(ofDb(view).instance, name)?.cid ?? "";
+
 export const DISK_ATTACHMENTS: readonly CrashScenario[] = [
   {
     name: "attach an orphaned disk by hand",
@@ -80,6 +85,18 @@ export const DISK_ORPHANINGS: readonly CrashScenario[] = [
     cpi: remembers,
     before: [deployed(), { task: stateTask("stopped") }],
     move: { task: diskTask("orphan_disk") },
+  },
+  {
+    name: "orphan one of two named disks",
+    cpi: remembers,
+    before: [deployed(shop(dbWith({ data: "d1", wal: "d1" }))), { task: stateTask("stopped") }],
+    move: { task: (view) => taskOf("orphan_disk", { disk_cid: cidNamed("data", view) }) },
+    expects: (view) => {
+      const { instance, vm } = ofDb(view);
+      const links = [...(view.world.vms.get(vm)?.agent.links ?? [])];
+      const wanted = [["wal", activeDisk(instance, "wal")?.cid]];
+      return isDeepStrictEqual(links, wanted) ? [] : [`linked are ${JSON.stringify(links)}`];
+    },
   },
 ];
 

@@ -7,9 +7,13 @@ import { ALL_SCENARIOS, SCENARIOS_OF } from "./table.ts";
 /** Enough to be asked what comes next. */
 const VIEW: View = {
   world: {} as View["world"],
-  remembered: { orphanDisks: [] } as unknown as View["remembered"],
+  remembered: { orphanDisks: [], snapshots: ["s"] } as unknown as View["remembered"],
   problems: [{ id: 1 }] as unknown as View["problems"],
   uploadsDir: "/uploads",
+  releases: [],
+  blobs: [],
+  compiled: [],
+  variables: [],
   instance: () => ({ uuid: "u", vms: [], disks: [] }) as unknown as ReturnType<View["instance"]>,
 };
 

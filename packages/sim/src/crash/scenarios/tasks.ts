@@ -27,7 +27,7 @@ const OPTIONS = {
 export const deployTask = (sketch: ManifestSketch, options: object = {}): NewTask => ({
   ...taskOf("update_deployment", {
     manifest: manifestOf(sketch),
-    cloud_config_ids: [1],
+    cloud_config_ids: [sketch.reuse === true ? 2 : 1],
     runtime_config_ids: [],
     options: { ...OPTIONS, ...options },
   }),
@@ -44,6 +44,13 @@ export const db = (disk: string, vmType = "small"): GroupSketch => ({
   name: "db",
   instances: 1,
   disk,
+  vmType,
+});
+/** A `db` with named disks instead. */
+export const dbWith = (disks: Readonly<Record<string, string>>, vmType = "small"): GroupSketch => ({
+  name: "db",
+  instances: 1,
+  disks,
   vmType,
 });
 export const shop = (...groups: ManifestSketch["groups"]): ManifestSketch => ({ name: "shop", groups });
@@ -77,3 +84,11 @@ export const breakCpi = (method: string, fault: "refuses" | "answers badly"): Mo
   world: ({ world }) => void world.faults.set(method, fault),
 });
 export const mendCpi: Move = { world: ({ world }) => world.faults.clear() };
+
+/** A deploy that ends between attaching a disk and mounting it. */
+export const notMounted = (deployment: Parameters<typeof deployTask>[0]) =>
+  [
+    breakCpi("set_disk_metadata", "refuses"),
+    { task: deployTask(deployment), ends: "error" },
+    mendCpi,
+  ] as const;

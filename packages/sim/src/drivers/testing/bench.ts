@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from "node:fs/promises";
+import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { embed } from "@slipway/cpi-sdk/embed";
@@ -6,12 +6,14 @@ import type { Db } from "@slipway/director/store/schema";
 import { readOutput } from "@slipway/director/tasks/output";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
 import type { NewTask } from "@slipway/director/tasks/task";
-import { systemClock } from "@slipway/kernel/clock";
+import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { ConfigServer } from "@slipway/engine/variables/config-server";
+import { type Clock, systemClock } from "@slipway/kernel/clock";
 import { freshDatabase } from "@slipway/testkit/database";
 import pg from "pg";
 import { readRemembered } from "../../crash/remembered.ts";
 import type { Scenario } from "../../crash/scenarios.ts";
-import { directorInSim } from "../../director/director-in-sim.ts";
+import { blobsInSim, directorInSim } from "../../director/director-in-sim.ts";
 import { seed, seedWorld } from "../../director/seed.ts";
 import { brokenInvariants, type Remembered } from "../../world/invariants.ts";
 import { askSimAgent } from "../../world/sim-agent.ts";
@@ -35,6 +37,11 @@ export interface Ended {
 export interface RunOptions {
   readonly interference?: Interference;
   readonly seed: string;
+  readonly configServer?: ConfigServer | undefined;
+  /** Unless it is given, time passes while nobody waits. */
+  readonly clock?: Clock | undefined;
+  /** Put around the Director's blobs: to let them fail. */
+  readonly blobs?: ((blobs: FileBlobs) => FileBlobs) | undefined;
   /** Called when the task is queued: to cancel it. */
   readonly onQueued?: (id: number, director: TaskRunner) => void;
 }
@@ -53,18 +60,28 @@ export class Bench {
   #moment = new SimWorld();
   world = new SimWorld();
 
-  private constructor(database: Awaited<ReturnType<typeof freshDatabase>>, admin: pg.Client, memory: string) {
+  readonly #dns: boolean;
+
+  private constructor(
+    database: Awaited<ReturnType<typeof freshDatabase>>,
+    admin: pg.Client,
+    memory: string,
+    dns: boolean,
+  ) {
+    this.#dns = dns;
     this.#database = database;
     this.db = database.db;
     this.#admin = admin;
     this.#memory = memory;
   }
 
-  static async open(): Promise<Bench> {
+  /** `dns`: instances have names. */
+  static async open({ dns = false } = {}): Promise<Bench> {
     const database = await freshDatabase();
     const admin = new pg.Client(database.connection as pg.ClientConfig);
     await admin.connect();
-    const bench = new Bench(database, admin, await mkdtemp(join(tmpdir(), "slipway-bench-")));
+    const bench = new Bench(database, admin, await mkdtemp(join(tmpdir(), "slipway-bench-")), dns);
+    await mkdir(bench.uploadsDir);
     const { rows } = await admin.query<{ tablename: string }>(TABLES);
     bench.#tables = rows.map(({ tablename }) => tablename);
     await seed(bench.world, bench.db);
@@ -85,6 +102,15 @@ export class Bench {
     }
     this.#moment = copyWorld(this.world);
     await this.#keep("moment");
+  }
+
+  get uploadsDir(): string {
+    return join(this.#memory, "uploads");
+  }
+
+  /** What the Director keeps of releases. */
+  blobs(): Promise<readonly string[]> {
+    return blobsInSim(this.uploadsDir).list();
   }
 
   async rewind(): Promise<void> {
@@ -118,10 +144,13 @@ export class Bench {
     const director = directorInSim({
       store: this.#database.store,
       clients: watched.clients,
-      clock: hurriedClock(),
+      clock: options.clock ?? hurriedClock(),
       random: seededRandom(options.seed),
-      uploadsDir: join(this.#memory, "uploads"),
+      uploadsDir: this.uploadsDir,
+      configServer: options.configServer,
+      blobs: options.blobs,
       enableCpiResizeDisk: resizes !== undefined,
+      dns: this.#dns,
       onError: (error) => errors.push(error),
     });
     director.start();
@@ -154,6 +183,16 @@ export class Bench {
     return ended;
   }
 
+  /** All that is in the database, as whoever has a copy of it reads it. */
+  async rowsAsText(): Promise<string> {
+    const texts: string[] = [];
+    for (const table of this.#tables) {
+      const { rows } = await this.#admin.query<{ text: string }>(`select t::text as text from ${table} t`);
+      texts.push(...rows.map(({ text }) => text));
+    }
+    return texts.join("\n");
+  }
+
   remembered(): Promise<Remembered> {
     return readRemembered(this.db);
   }
@@ -177,15 +216,16 @@ export class Bench {
     return [...this.kept].some((data) => !used.has(data));
   }
 
-  /** Instances whose disk is not mounted, or is not the one with their data. */
+  /** Instances whose disk is not mounted or linked, or is not the one with their data. */
   async misplaced(anew = false): Promise<readonly string[]> {
     const { instances } = await this.remembered();
     return instances.flatMap(({ group, index, disks, vms }) =>
       disks
         .filter(({ active }) => active)
-        .flatMap(({ cid }) => {
+        .flatMap(({ cid, name }) => {
           const vm = vms.find(({ active }) => active);
-          const mounted = this.world.vms.get(vm?.cid ?? "")?.agent.store === cid;
+          const agent = this.world.vms.get(vm?.cid ?? "")?.agent;
+          const mounted = (name === undefined ? agent?.store : agent?.links.get(name)) === cid;
           const content = this.world.disks.get(cid)?.data ?? null;
           const right = mounted && (anew || this.kept.size === 0 || this.kept.has(content ?? ""));
           return right ? [] : [`${group}/${index} has ${mounted ? "other data" : "its disk not mounted"}`];

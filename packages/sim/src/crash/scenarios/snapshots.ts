@@ -1,0 +1,80 @@
+import type { CrashScenario, Move, View } from "../scenario.ts";
+import { db, deployed, forgets, ofDb, remembers, shop, small, taskOf } from "./tasks.ts";
+
+const two = shop(db("d1"), { name: "other", instances: 1, disk: "d1" });
+const all: Move = { task: taskOf("snapshot_deployment", { deployment: "shop" }) };
+const takeOne = (view: View) =>
+  taskOf("create_snapshot", { deployment: "shop", instance: ofDb(view).instance.uuid });
+
+/** So many are known; with a CPI that forgets each that is not may be a stray. */
+const has =
+  (count: number) =>
+  ({ remembered, world }: View): readonly string[] => {
+    const suspected = remembered.strays.filter(({ kind }) => kind === "snapshot").length;
+    const found = remembered.snapshots.length;
+    const right = found === count && world.snapshots.size <= count + suspected;
+    return right ? [] : [`${found} snapshots are known, ${world.snapshots.size} exist, not ${count}`];
+  };
+
+export const SNAPSHOTS: readonly CrashScenario[] = [
+  {
+    name: "take a snapshot of one disk",
+    cpi: remembers,
+    before: [deployed(small)],
+    move: { task: takeOne },
+    expects: has(1),
+  },
+  {
+    name: "take a snapshot of one disk, CPI that forgets",
+    cpi: forgets,
+    before: [deployed(small)],
+    move: { task: takeOne },
+    expects: has(1),
+  },
+];
+
+export const DEPLOYMENT_SNAPSHOTS: readonly CrashScenario[] = [
+  {
+    name: "take snapshots of all disks",
+    cpi: remembers,
+    before: [deployed(two), all],
+    move: all,
+    expects: has(4),
+  },
+];
+
+export const SNAPSHOT_DELETIONS: readonly CrashScenario[] = [
+  {
+    name: "delete a snapshot",
+    cpi: remembers,
+    before: [deployed(two), all],
+    move: {
+      task: ({ remembered }) =>
+        taskOf("delete_snapshot", { deployment: "shop", snapshot_cid: remembered.snapshots[0] ?? "" }),
+    },
+    expects: has(1),
+  },
+];
+
+export const DEPLOYMENT_SNAPSHOT_DELETIONS: readonly CrashScenario[] = [
+  {
+    name: "delete all snapshots of a deployment",
+    cpi: remembers,
+    before: [deployed(two), all, all],
+    move: { task: taskOf("delete_deployment_snapshots", { deployment: "shop" }) },
+    expects: has(0),
+  },
+];
+
+const orphans = ({ remembered }: View) => [...remembered.orphanDisks];
+
+export const SNAPSHOTS_OF_ORPHANS: readonly CrashScenario[] = [
+  {
+    name: "delete an orphaned disk that has snapshots",
+    cpi: remembers,
+    before: [deployed(small), all, all, deployed(shop({ name: "db", instances: 1 }))],
+    move: { task: (view) => taskOf("delete_orphan_disks", { disk_cids: orphans(view) }) },
+    deletes: orphans,
+    expects: has(0),
+  },
+];

@@ -1,0 +1,46 @@
+import type { NewTask } from "@slipway/director/tasks/task";
+import { CpiLost } from "@slipway/engine/clouds/cloud";
+import type { Interference, OutsideCall } from "../outside.ts";
+import type { Bench, Ended } from "./bench.ts";
+
+/** How the call at hand ends when its task is cancelled: as if nothing were, or stopped before or after the work. */
+export const WAYS = ["goes on", "stopped before", "stopped after"] as const;
+
+export interface CancelCase {
+  readonly call: OutsideCall;
+  readonly way: (typeof WAYS)[number];
+}
+
+/** Cancels the task at one of its calls. */
+export async function runAndCancel(
+  bench: Bench,
+  task: NewTask,
+  { call, way }: CancelCase,
+  runSeed: string,
+): Promise<Ended> {
+  let tell: (cancel: () => Promise<unknown>) => void = () => undefined;
+  const queued = new Promise<() => Promise<unknown>>((resolve) => {
+    tell = resolve;
+  });
+  const stopped = async <T>(carryOut: () => Promise<T>, stop: () => T | Promise<T>): Promise<T> => {
+    const cancel = await queued;
+    if (way === "stopped after") await carryOut();
+    await cancel();
+    return way === "goes on" ? await carryOut() : await stop();
+  };
+  const interference: Interference = {
+    cpi: (one, carryOut) =>
+      one.nth !== call.nth
+        ? undefined
+        : stopped(carryOut, () => {
+            throw new CpiLost(one.method, "the CPI was stopped");
+          }),
+    ask: (one, carryOut) =>
+      one.nth !== call.nth ? undefined : stopped(carryOut, () => ({ silent: "it was not waited for" })),
+  };
+  return await bench.run(task, {
+    interference,
+    seed: runSeed,
+    onQueued: (id, director) => tell(() => director.cancel(id)),
+  });
+}

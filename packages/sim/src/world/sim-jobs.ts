@@ -1,0 +1,63 @@
+import { createHash } from "node:crypto";
+import { gzipSync } from "node:zlib";
+import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
+import type { SimVm, SimWorld } from "./world.ts";
+
+/** What agents of the world do with blobs, packages and jobs. As real ones: nothing is taken in that its digest does not fit. */
+
+/** Content of a blob that an agent made. */
+export const madeBlob = (agentId: string, id: string): Buffer => gzipSync(`blob ${id} of agent ${agentId}`);
+
+export const sha256 = (content: Uint8Array): string =>
+  `sha256:${createHash("sha256").update(content).digest("hex")}`;
+
+export const putBlob = (_: SimWorld, { agent }: SimVm, [id, digest]: readonly unknown[]): string => {
+  agent.blobs.set(String(id), String(digest));
+  return "put";
+};
+
+interface Package {
+  readonly name: string;
+  readonly version: string;
+  readonly sha1: string;
+  readonly blobstore_id: string;
+}
+
+export const compilePackage = (world: SimWorld, vm: SimVm, args: readonly unknown[]): unknown => {
+  const [blobId, digest, name, version, dependencies] = args;
+  const all = Object.values(dependencies as Readonly<Record<string, Package>>);
+  takeBlob(vm, { name: String(name), sha1: String(digest), blobstore_id: String(blobId) });
+  for (const one of all) takeBlob(vm, one);
+  world.compilations.push(`${String(name)}/${String(version)}`);
+  if (world.uncompilable.has(String(name)))
+    throw new Error(`Compiling package ${String(name)}: packaging ended with 1: cc: not found`);
+  const made = `compiled-${String(name)}`;
+  return { result: { blobstore_id: made, sha1: sha256(madeBlob(vm.agentId, made)) } };
+};
+
+export const apply = (_: SimWorld, vm: SimVm, [given]: readonly unknown[]): string => {
+  const { agent } = vm;
+  const spec = given as JsonObject;
+  const before = packagesOf(agent.spec as JsonObject);
+  const has = ({ blobstore_id: id, sha1 }: Package) =>
+    before.some((one) => one.blobstore_id === id && one.sha1 === sha1);
+  for (const one of packagesOf(spec)) if (!has(one)) takeBlob(vm, one);
+  const archive = spec.rendered_templates_archive;
+  if (isObject(archive) && archive.blobstore_id !== "")
+    takeBlob(vm, { ...(archive as unknown as Package), name: "rendered templates" });
+  agent.spec = spec;
+  return "applied";
+};
+
+const packagesOf = ({ packages }: JsonObject): readonly Package[] =>
+  isObject(packages) ? Object.values(packages as unknown as Readonly<Record<string, Package>>) : [];
+
+function takeBlob(
+  { agent }: SimVm,
+  { name, blobstore_id: id, sha1: digest }: Pick<Package, "name" | "blobstore_id" | "sha1">,
+): void {
+  const found = agent.blobs.get(id);
+  if (found === undefined) throw new Error(`there is no blob ${id} for ${name}`);
+  if (found !== digest)
+    throw new Error(`blob ${id} for ${name}: expected digest ${digest}, the content has ${found}`);
+}
