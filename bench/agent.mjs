@@ -1,11 +1,13 @@
-// npm run bench:agent: start, memory, pings and mounts of the agent, each beside a baseline of the same run.
+// npm run bench:agent: start, memory, pings, mounts and supervised jobs, each beside a baseline of the same run.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { certificates, startAgent } from "../tools/start-agent.mjs";
+import { jobFigures } from "./agent-jobs.mjs";
 import { median, peakMemory, quick, report, scratchDir, wallTime } from "./measure.mjs";
 import { natsPings } from "./nats-pings.mjs";
+import { supervisedRows } from "./supervised.mjs";
 
 const PING = JSON.stringify({ method: "ping", arguments: [], reply_to: "bench" });
 
@@ -85,6 +87,19 @@ async function startTimes(rounds) {
 const residentMib = (pid) =>
   Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, "utf8"))?.[1] ?? 0) / 1024;
 
+/** The value of a message, its task polled to the end. */
+async function valueFrom(running, method, args) {
+  const call = async (name, given) => {
+    const body = JSON.stringify({ protocol: 3, method: name, arguments: given, reply_to: "b" });
+    return JSON.parse(await post(undefined, running.port, running.ca, body, basic(running)));
+  };
+  let reply = await call(method, args);
+  while (reply.value?.agent_task_id !== undefined)
+    reply = await call("get_task", [reply.value.agent_task_id]);
+  if (reply.exception !== undefined) throw new Error(`${method}: ${reply.exception.message}`);
+  return reply.value;
+}
+
 /** mount_disk of a disk that is formatted already, beside the mount command; needs root and loop devices. */
 async function mounts(rounds) {
   if (process.getuid() !== 0 || spawnSync("losetup", ["--version"]).status !== 0) return undefined;
@@ -96,21 +111,7 @@ async function mounts(rounds) {
   execFileSync("mkfs.ext4", ["-q", image]);
   const device = execFileSync("losetup", ["--find", "--show", image], { encoding: "utf8" }).trim();
   const running = await startAgent(dir);
-  const auth = basic(running);
-  const call = (method, args) =>
-    post(
-      undefined,
-      running.port,
-      running.ca,
-      JSON.stringify({ protocol: 3, method, arguments: args, reply_to: "b" }),
-      auth,
-    );
-  const task = async (method, args) => {
-    let reply = JSON.parse(await call(method, args));
-    while (reply.value?.agent_task_id !== undefined)
-      reply = JSON.parse(await call("get_task", [reply.value.agent_task_id]));
-    if (reply.exception !== undefined) throw new Error(`${method}: ${reply.exception.message}`);
-  };
+  const task = (method, args) => valueFrom(running, method, args);
   try {
     await task("add_persistent_disk", ["disk-bench", { path: device }]);
     const times = { ours: [], bare: [] };
@@ -151,6 +152,7 @@ bare.stop();
 await running.stop();
 const overNats = await natsPings(quick ? 1 : 3);
 const mounted = await mounts(quick ? 1 : 10);
+const jobs = await jobFigures(quick ? 1 : 10, valueFrom);
 
 const ms = (n) => `${n.toFixed(1)} ms`;
 const rows = [
@@ -176,6 +178,20 @@ const rows = [
     ratio: median(rates.ours) / median(rates.bare),
   },
 ];
+rows.push(
+  {
+    what: "apply, 20 jobs, warm cache",
+    ours: ms(jobs.apply.ours),
+    baseline: `${ms(jobs.apply.bare)} tar -xz`,
+    ratio: jobs.apply.ours / jobs.apply.bare,
+  },
+  {
+    what: "compile_package",
+    ours: ms(jobs.compile.ours),
+    baseline: `${ms(jobs.compile.bare)} bare script`,
+    ratio: jobs.compile.ours / jobs.compile.bare,
+  },
+);
 if (overNats !== undefined) {
   rows.push({
     what: "pings over NATS",
@@ -192,4 +208,7 @@ if (mounted !== undefined) {
     ratio: mounted.ours / mounted.bare,
   });
 } else console.log("mount_disk is not measured: it needs root and loop devices\n");
+const ask = async (to, message) =>
+  JSON.parse(await post(undefined, to.port, to.ca, JSON.stringify(message), basic(to)));
+rows.push(...(await supervisedRows(ask)));
 process.exitCode = report(`Agent benchmarks on Node ${process.version}, medians`, rows) ? 0 : 1;

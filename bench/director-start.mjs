@@ -24,7 +24,7 @@ export function part(name, args, { parts } = OURS) {
   return JSON.parse(stdout);
 }
 
-function answersInfo(port) {
+export function answersInfo(port) {
   return new Promise((resolve) => {
     // Its certificate is made during the very start that is measured.
     const options = { host: "127.0.0.1", port, path: "/info", rejectUnauthorized: false, agent: false };
@@ -37,18 +37,25 @@ function answersInfo(port) {
   });
 }
 
-/** Resident memory of a process; undefined where the machine does not say. */
-function residentMib(pid) {
+/** Resident memory of a process, or with VmHWM the most it had; undefined where the machine does not say. */
+export function residentMib(pid, field = "VmRSS") {
   const file = `/proc/${pid}/status`;
   if (!existsSync(file)) return undefined;
-  return Number(/VmRSS:\s+(\d+)/.exec(readFileSync(file, "utf8"))?.[1] ?? 0) / 1024;
+  return Number(new RegExp(`${field}:\\s+(\\d+)`).exec(readFileSync(file, "utf8"))?.[1] ?? 0) / 1024;
 }
 
 /** A Director needs some CPI; this one is never called. */
 const config = scratchDir("director.json");
 writeFileSync(config, JSON.stringify({ cpi: { exec_path: resolve("examples/tiny-cpi/dist/cpi.cjs") } }));
 
-async function startOnce(dir, { director } = OURS) {
+async function startOnce(dir, programs = OURS) {
+  const { ms, mib, stop } = await startDirector(dir, programs);
+  await stop();
+  return { ms, mib };
+}
+
+/** A Director that answers, and how long that took. */
+export async function startDirector(dir, { director } = OURS) {
   const port = await freePort();
   const begun = process.hrtime.bigint();
   const since = () => Number(process.hrtime.bigint() - begun) / 1e6;
@@ -67,14 +74,15 @@ async function startOnce(dir, { director } = OURS) {
     await new Promise((resolve) => setTimeout(resolve, 2));
   }
   const ms = since();
-  const mib = residentMib(child.pid);
-  child.kill("SIGTERM");
-  await ended;
-  return { ms, mib };
+  const stop = async () => {
+    child.kill("SIGTERM");
+    await ended;
+  };
+  return { ms, mib: residentMib(child.pid), pid: child.pid, port, stop };
 }
 
 /** A directory for states of Directors, for as long as the work takes. */
-async function inScratch(work) {
+export async function inScratch(work) {
   const dir = mkdtempSync("/var/tmp/slipway-bench-");
   // As root the database server runs as somebody else, who must get through.
   chmodSync(dir, 0o711);

@@ -6,7 +6,10 @@ import { part, startTimes } from "./director-start.mjs";
 import { quick, report } from "./measure.mjs";
 
 const { values: given } = parseArgs({
-  options: { quick: { type: "boolean" }, against: { type: "string" }, instances: { type: "string" } },
+  options: {
+    ...{ quick: { type: "boolean" }, json: { type: "boolean" } },
+    ...{ against: { type: "string" }, instances: { type: "string" } },
+  },
 });
 if (given.against !== undefined)
   process.exit((await against(given.against, Number(given.instances ?? (quick ? 40 : 1000)))) ? 0 : 1);

@@ -22,6 +22,7 @@ const { host, cpi, rounds, ...given } = parseArgs({
     cpi: { type: "string", default: "packages/cpi-docker/dist/cpi.cjs" },
     rounds: { type: "string", default: quick ? "1" : "5" },
     quick: { type: "boolean" },
+    json: { type: "boolean" },
   },
 }).values;
 const ROUNDS = Number(rounds);

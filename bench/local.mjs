@@ -1,7 +1,7 @@
 // npm run bench:local: the cloud of `slipway up`: its start, one sandbox with a disk, twenty at once. Every figure stands
 // beside the least that the machine needs for such a thing, measured in the same run.
 import { spawn, spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
 import { apiOf, deployment, furnish, isRoot, makeHome, up } from "./local-cloud.mjs";
 import { median, quick, report, wallTime } from "./measure.mjs";
@@ -21,13 +21,25 @@ function timed(program, args) {
   return Number(process.hrtime.bigint() - begun) / 1e6;
 }
 
+/** A disk of root's is a file system in a file: mounting one takes a loop device. Undefined: it cannot be made here. */
+function loopImage(scratch) {
+  if (!isRoot) return undefined;
+  const image = join(scratch, "image");
+  const made = spawnSync("sh", ["-c", 'truncate -s 64M "$1" && mkfs.ext4 -q -F "$1"', "sh", image]);
+  return made.status === 0 ? image : undefined;
+}
+
 /** The least that a sandbox with an agent, and a disk in it, can cost. */
-function bare(scratch) {
+function bare(scratch, image) {
   for (const name of ["from", "to"]) mkdirSync(join(scratch, name), { recursive: true });
   return {
     node: wallTime(["-e", "0"]),
     sandbox: timed("unshare", [...UNSHARE, process.execPath, "-e", "0"]),
     mount: timed("unshare", [...UNSHARE, "mount", "--bind", join(scratch, "from"), join(scratch, "to")]),
+    loop:
+      image === undefined
+        ? undefined
+        : timed("unshare", [...UNSHARE, "mount", "-o", "loop", image, join(scratch, "to")]),
   };
 }
 
@@ -127,9 +139,15 @@ try {
   const api = await apiOf(running);
   await furnish(api, running);
   await api.task(deployment("one", 1, true));
+  const disks = join(running.cloud, "disks");
+  const isLoop = readdirSync(disks).some((disk) => existsSync(join(disks, disk, "image")));
+  const image = isLoop ? loopImage(home.scratch) : undefined;
   const recreates = [];
+  const loops = [];
   for (let round = 0; round < RECREATES; round++) {
-    bares.push(bare(home.scratch));
+    const least = bare(home.scratch, image);
+    bares.push(least);
+    if (least.loop !== undefined) loops.push(least.loop);
     const recreate = {
       method: "PUT",
       path: "/deployments/one/jobs/vm?state=recreate",
@@ -163,6 +181,9 @@ try {
     beside("up to /info, existing home", median(later), base("node"), "node -e 0"),
     beside("create_vm to agent answering", create.all, base("sandbox"), "unshare node -e 0"),
     beside("attach and mount a disk", mount.all, base("mount"), "unshare mount --bind"),
+    ...(loops.length === 0
+      ? []
+      : [beside("the same, a loop device", mount.all, median(loops), "unshare mount -o loop")]),
     beside("recreate with a disk", recreate.all, base("sandbox"), "unshare node -e 0"),
     beside(`${MANY} sandboxes at once`, whole.ms, nodes.ms, `${MANY} idle Nodes`),
     beside("memory of one of them", median(memory), nodes.mib, "idle Node", mib),

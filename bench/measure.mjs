@@ -7,6 +7,9 @@ import { join } from "node:path";
 /** A few seconds, which CI spends to see that every figure still comes out; how fast is not looked at. */
 export const quick = process.argv.includes("--quick");
 
+/** Instead of the table: the rows as JSON, for programs. */
+const json = process.argv.includes("--json");
+
 export const median = (values) => [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
 
 /** Measures several things in turns, so that a slow moment of the machine hits all of them. */
@@ -51,6 +54,11 @@ export const scratchDir = (name) => join(scratch, name);
 
 /** Prints the table and returns whether every figure came out and, unless this is the quick form, every limit was kept. */
 export function report(title, rows) {
+  if (json) {
+    const judged = rows.map((row) => ({ ...row, ...(row.limit !== undefined && { kept: kept(row) }) }));
+    console.log(JSON.stringify({ title, quick, rows: judged }, null, 2));
+    return verdict(rows);
+  }
   const header = ["measured", "ours", "baseline", "ratio", "limit", ""];
   const body = rows.map((r) => [
     r.what,
@@ -67,6 +75,10 @@ export function report(title, rows) {
       .join("  ")
       .trimEnd();
   console.log(`${title}\n\n${[header, ...body].map(line).join("\n")}`);
+  return verdict(rows);
+}
+
+function verdict(rows) {
   const broken = rows.filter(({ ratio }) => !Number.isFinite(ratio) || ratio === 0);
   for (const { what } of broken) console.error(`bench: no figure came out for '${what}'`);
   return broken.length === 0 && (quick || rows.every(kept));

@@ -1,6 +1,8 @@
 // Bundles the executables: a CPI starts for every call, and one file starts twice as fast as forty.
-import { chmod } from "node:fs/promises";
+import { chmod, copyFile } from "node:fs/promises";
+import { basename, join } from "node:path";
 import { build } from "esbuild";
+import { makeDemoRelease } from "./demo-release.mjs";
 
 export const EXECUTABLES = [
   { from: "examples/tiny-cpi/src/main.ts", to: "examples/tiny-cpi/dist/cpi.cjs" },
@@ -12,6 +14,11 @@ export const EXECUTABLES = [
   {
     from: "packages/certify/src/bin/agent-conformance.ts",
     to: "packages/certify/dist/agent-conformance.cjs",
+  },
+  {
+    from: "packages/engine/src/templates/render-worker.ts",
+    to: "packages/engine/dist/render-worker.mjs",
+    format: "esm",
   },
   { from: "packages/cli/src/bin/slipway.ts", to: "packages/cli/dist/slipway.cjs" },
   { from: "packages/cpi-local/src/main.ts", to: "packages/cpi-local/dist/cpi.cjs" },
@@ -45,9 +52,19 @@ export const SETTINGS = {
   logLevel: "warning",
 };
 
+/** Programs that `slipway` starts stand beside it: it is installed as one package. */
+const BESIDE_SLIPWAY = [
+  "packages/agent/dist/slipway-agent.cjs",
+  "packages/registry/dist/slipway-registry.cjs",
+  "packages/engine/dist/render-worker.mjs",
+];
+
 export async function bundle() {
-  for (const { from, to } of EXECUTABLES) {
-    await build({ ...SETTINGS, entryPoints: [from], outfile: to });
+  for (const { from, to, format = SETTINGS.format } of EXECUTABLES) {
+    await build({ ...SETTINGS, format, entryPoints: [from], outfile: to });
     await chmod(to, 0o755);
   }
+  await copyFile("packages/engine/dist/render-worker.mjs", "packages/director/dist/render-worker.mjs");
+  for (const file of BESIDE_SLIPWAY) await copyFile(file, join("packages/cli/dist", basename(file)));
+  await makeDemoRelease();
 }

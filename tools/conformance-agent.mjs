@@ -7,7 +7,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { certificates, startAgent } from "./start-agent.mjs";
+import { imageDisk, imageDiskLacks } from "./conformance-disk.mjs";
+import { stories } from "./conformance-stories.mjs";
+import { agentCommand, certificates, startAgent } from "./start-agent.mjs";
 import { BUS_AGENT, natsInstalled, startNats } from "./start-nats.mjs";
 
 const DIFFERS = "45=docs/decisions/2026-11-15-agent-says-what-it-waits-for.md";
@@ -30,15 +32,24 @@ try {
   });
   writeFileSync(join(dir, "ca.pem"), first.ca);
   const nats = natsInstalled() ? await replaceable(join(dir, "nats")) : undefined;
+  const noImage = imageDiskLacks();
+  const image = noImage === "" ? imageDisk(dir) : undefined;
+  if (image !== undefined) started.push(image);
+  const told = stories();
+  if (told.why !== "") console.log(`no stories: ${told.why}\n`);
   const socket = join(dir, "control");
-  started.push(await listen(socket, nats));
+  started.push(await listen(socket, nats, { ...image?.deeds, ...told.deeds }));
   const control = [process.execPath, fileURLToPath(import.meta.url), "--control", socket];
   const args = [
     ...["--ca", join(dir, "ca.pem"), "--mbus", first.mbus, "--base-dir", first.baseDir, ...diskFlags],
     // A sandbox keeps these below its own base directory, so nothing of this machine is changed.
     ...["--machine", "--certificates", join(first.baseDir, "bosh", "etc", "ca-certificates")],
     ...["--control", JSON.stringify(control), "--differs", DIFFERS, ...(await nextCertificate())],
+    ...(image === undefined
+      ? ["--no-image-disk", noImage]
+      : ["--image-disk", `disk-conformance-image=${JSON.stringify(image.hint)}`]),
     ...busFlags(nats?.server),
+    ...(nats === undefined ? [] : ["--nats-base-dir", join(dir, "on-nats", "vcap")]),
     ...process.argv.slice(2),
   ];
   code = await check(args, first.password, async () => {
@@ -93,12 +104,10 @@ async function supervised(where, settings) {
 }
 
 /** What startAgent runs, once more, with the files that it has written. */
-function commandOf(where, { baseDir, sandboxed }) {
+function commandOf(where, { sandboxed }) {
   const root = process.getuid() === 0;
   const flags = root ? ["--mount", "--propagation", "private"] : ["--user", "--map-root-user", "--mount"];
-  const files = ["-C", join(where, "agent.json"), "-b", baseDir, "-P", "namespace"];
-  const agent = [process.execPath, "packages/agent/dist/slipway-agent.cjs", ...files];
-  const [program, ...args] = sandboxed ? ["unshare", ...flags, ...agent] : agent;
+  const [program, ...args] = agentCommand(where, sandboxed ? ["unshare", ...flags] : []);
   return [program, args];
 }
 
@@ -155,9 +164,10 @@ async function replaceable(where) {
 }
 
 /** Takes what `--control` passes on. */
-async function listen(socket, nats) {
+async function listen(socket, nats, more) {
   const source = join(dir, "settings.json");
   const deeds = {
+    ...more,
     "restart https": () => agents.https.restart(),
     "restart nats": () => agents.nats.restart(),
     "source away": () => renameSync(source, `${source}.away`),
@@ -221,7 +231,7 @@ function busFlags(nats) {
   return [
     ...["--nats", nats.url, "--agent-id", BUS_AGENT],
     ...["--nats-cert", director.cert, "--nats-key", director.key],
-    ...["--hm-cert", healthMonitor.cert, "--hm-key", healthMonitor.key],
+    ...["--hm-cert", healthMonitor.cert, "--hm-key", healthMonitor.key, "--heartbeats"],
   ];
 }
 

@@ -35,6 +35,7 @@ const STORIES = {
     /** It goes on as a server. */
     complete: /Ctrl-C/,
     cloud: (dir) => join(dir, "cloud"),
+    sandboxes: 2,
     close: (child) => child.kill("SIGINT"),
   },
   "create-env": {
@@ -47,6 +48,7 @@ const STORIES = {
     args: () => ["create-env", "env.yml"],
     complete: /Succeeded/,
     cloud: (dir) => join(dir, "cloud"),
+    sandboxes: 1,
     close: () => undefined,
     /** Kills it once more while it is taken down. */
     takeDown: ["delete-env", "env.yml"],
@@ -112,8 +114,10 @@ async function live(name, story, killAfter) {
     const took = performance.now() - begun;
     const cloud = story.cloud(dir);
     const made = { vms: entries(join(cloud, "vms")), disks: entries(join(cloud, "disks")) };
-    if (made.vms.length !== 1 || made.disks.length !== 1)
-      throw new Error(`one sandbox and one disk were expected, found ${JSON.stringify(made)}:\n${output()}`);
+    if (made.vms.length !== story.sandboxes || made.disks.length !== 1)
+      throw new Error(
+        `${story.sandboxes} sandboxes and one disk were expected, found ${JSON.stringify(made)}:\n${output()}`,
+      );
     story.close(child);
     await until(() => child.exitCode !== null || child.signalCode !== null, "its end", output);
     await ended;

@@ -4,7 +4,6 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { SlipwayError } from "@slipway/kernel/errors";
 import { AGENT_MESSAGES } from "@slipway/protocol/agent/messages";
 import { capabilities } from "@slipway/protocol/cpi/capabilities";
 import { cpiContext } from "@slipway/protocol/cpi/context";
@@ -26,18 +25,10 @@ import { hintFields } from "@slipway/protocol/settings/disk-hint";
 import { registryUserData } from "@slipway/protocol/settings/user-data";
 import { stemcellManifest } from "@slipway/protocol/stemcell/stemcell-mf";
 import { ACTIONS } from "../packages/agent/dist/actions/table.js";
-import {
-  emptyList,
-  emptyListOfDeployment,
-  getResourcesId,
-} from "../packages/director/dist/api/endpoints/not_yet.js";
-import {
-  getReleases,
-  noSuchRelease,
-  postPackagesMatches,
-} from "../packages/director/dist/api/endpoints/releases.js";
+import { emptyList, emptyListOfDeployment } from "../packages/director/dist/api/endpoints/not_yet.js";
 import { routes } from "../packages/director/dist/api/routes.js";
 import { shapeOf } from "../packages/protocol/dist/schema/children.js";
+import { draw } from "./draw.mjs";
 import { messageText } from "./error-text.mjs";
 import { withRealOutput } from "./tour.mjs";
 
@@ -228,7 +219,7 @@ async function apiPage() {
       permissionText(route.permission),
       queryText(query),
       body === undefined ? form : documentText(body),
-      (await refusalText(route)) ?? documentText(reply),
+      isToCome(route) ? "an empty list, for now" : documentText(reply),
     ]);
   }
   return [
@@ -283,19 +274,7 @@ function permissionText(permission) {
   return `${who("event")}; for debug, cpi and conversation ${who("debug")}`;
 }
 
-/** Endpoints that are still to come refuse before they look at anything; the others miss what they are not given. */
-async function refusalText({ endpoint }) {
-  if ([emptyList, emptyListOfDeployment, getReleases, postPackagesMatches].includes(endpoint))
-    return "an empty list, for now";
-  if ([noSuchRelease, getResourcesId].includes(endpoint)) return "404, there is none, for now";
-  try {
-    await endpoint.answer(undefined, undefined);
-  } catch (error) {
-    if (error instanceof SlipwayError && error.number !== undefined)
-      return `${error.status ?? 400}, *${error.message}*`;
-  }
-  return undefined;
-}
+const isToCome = ({ endpoint }) => [emptyList, emptyListOfDeployment].includes(endpoint);
 
 /** The page with its generated part as it is now: between `<!-- config -->` and `<!-- end of config -->`. */
 function withConfig(page) {
@@ -321,8 +300,8 @@ function withMixes(page) {
       stdio: ["ignore", "pipe", "inherit"],
     },
   );
-  const rows = stdout.split("\n").filter((line) => /^(Director|v\d) /.test(line));
-  if (status !== 0 || rows.length !== 9) throw new Error(`the mixes do not agree:\n${stdout}`);
+  const rows = stdout.split("\n").filter((line) => /^(Deployed by|(Director|create-env) v\d) /.test(line));
+  if (status !== 0 || rows.length !== 14) throw new Error(`the mixes do not agree:\n${stdout}`);
   const part = /(?<=<!-- mixes: [^\n]*-->\n\n```text\n)[\s\S]*?(?=```)/;
   if (!part.test(page)) throw new Error("README.md has no place for the mixes");
   return page.replace(part, () => `${rows.join("\n")}\n`);
@@ -380,6 +359,7 @@ const pages = {
   "docs/contract/director-api.md": await apiPage(),
   "docs/run-the-director.md": withConfig(readFileSync("docs/run-the-director.md", "utf8")),
   "docs/errors.md": await errorsPage(),
+  "docs/pictures/how-it-works.svg": draw(readFileSync("docs/pictures/how-it-works.txt", "utf8")),
   "docs/talk-to-a-cpi.md": await withRealOutput(readFileSync("docs/talk-to-a-cpi.md", "utf8")),
   "README.md": await withRealOutput(readme),
 };

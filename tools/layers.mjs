@@ -38,8 +38,12 @@ const AMBIENT = [
 
 /** create-env is a host of the engine, as the Director is. All other commands need no more of it than this. */
 const CLI_EXPORTS = [
-  ...["documents/ops", "documents/tree", "documents/variables", "documents/yaml", "pki/sign"],
+  ...["documents/ops", "documents/tree", "documents/variables", "documents/yaml"],
   ...["stemcells/digest", "stemcells/extract", "stemcells/free-space"],
+  ...["variables/generate/generator", "variables/generate/generators"],
+  // Of a release's author: pure, and of the file system.
+  ...["manifest/versions", "releases/archive", "releases/source/fingerprint", "releases/source/glob"],
+  ...["releases/source/next-version", "releases/source/source-archive"],
 ].map((entry) => `engine/${entry}`);
 
 /** Worlds for tests, in packages of their own: they look inside. */
@@ -76,7 +80,9 @@ for (const { name, dir } of homes) {
     problems.push(`${dir}: not in the table of tools/layers.mjs; say what it may import`);
     continue;
   }
-  const declared = JSON.parse(readFileSync(join(dir, "package.json"), "utf8")).dependencies ?? {};
+  const manifest = JSON.parse(readFileSync(join(dir, "package.json"), "utf8"));
+  // `slipway` is installed as one bundle: what it imports is needed to build it, not to run it.
+  const declared = (name === "cli" ? manifest.devDependencies : manifest.dependencies) ?? {};
   const used = new Set();
   for (const file of filesIn(join(dir, "src"))) inspect(file, name, allowed, used);
   // Its runner and generators are the repository's own tools, as they are for every test.

@@ -1,9 +1,10 @@
 // npm run test:pack: the packages as others get them. Packs them, installs the tarballs into empty projects outside the
-// repository, and there plays the first step of a CPI's author (docs/write-a-cpi.md) and starts every program.
+// repository, and there plays the first step of a CPI's author and starts every program. Installs `slipway` as its users
+// do, runs the demo, follows docs/write-a-cpi.md word by word, and upgrades from the previous release.
 import { spawnSync } from "node:child_process";
 import {
+  chmodSync,
   cpSync,
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -13,9 +14,14 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
+import { cleanEnv } from "./installed.mjs";
+import { checkInstalled } from "./pack-installed.mjs";
+import { removeLeftovers } from "./prepack.mjs";
 
 const root = resolve(".");
 const dir = mkdtempSync(join(tmpdir(), "slipway-pack-"));
+// The database of root runs as another user, who must reach it.
+chmodSync(dir, 0o711);
 process.on("exit", () => rmSync(dir, { recursive: true, force: true }));
 
 /** What the author of a CPI installs; the rest comes with the programs. */
@@ -29,12 +35,7 @@ const packages = readdirSync("packages")
   .filter((one) => one.private !== true);
 const problems = [];
 
-/** Without what npm tells its scripts of this repository: somebody else's project knows nothing of its settings. */
-const env = Object.fromEntries(
-  Object.entries(process.env).filter(
-    ([name]) => !/^npm_(package|lifecycle|config_(engine_strict|local_prefix|save_exact))/i.test(name),
-  ),
-);
+const env = cleanEnv();
 
 function run(program, args, { cwd = dir, input = "", fails = false } = {}) {
   const { status, stdout, stderr, error } = spawnSync(program, args, {
@@ -52,25 +53,16 @@ function run(program, args, { cwd = dir, input = "", fails = false } = {}) {
 const node = (args, options) => run(process.execPath, args, options);
 
 /** Notes what goes wrong and goes on, so that one run tells everything. */
-function step(what, work) {
+async function step(what, work) {
   try {
-    work();
+    await work();
     console.log(`pack: ${what}`);
   } catch (error) {
     problems.push(`${what}: ${error.message}`);
   }
 }
 
-/** A build of a file that is gone would be packed as well. */
-function removeLeftovers({ dir: home }) {
-  const dist = join("packages", home, "dist");
-  for (const file of readdirSync(dist, { recursive: true })) {
-    const source = join("packages", home, "src", file.replace(/\.(d\.ts|js)$/, ".ts"));
-    if (/\.(d\.ts|js)$/.test(file) && !existsSync(source)) rmSync(join(dist, file));
-  }
-}
-
-const STRANGE = /\.test\.|(^|\/)testing\/|tsbuildinfo|^src\//;
+const STRANGE = /^(?!cpi-template\/).*\.test\.|(^|\/)testing\/|tsbuildinfo|^src\//;
 const TARBALLS = new Map();
 
 function pack() {
@@ -82,7 +74,9 @@ function pack() {
     TARBALLS.set(name, join(dir, filename));
     const wrong = files
       .map(({ path }) => path)
-      .filter((path) => STRANGE.test(path) || !/^(dist\/|package\.json$|README|LICENSE)/.test(path));
+      .filter(
+        (path) => STRANGE.test(path) || !/^(dist\/|cpi-template\/|package\.json$|README|LICENSE)/.test(path),
+      );
     if (wrong.length > 0) problems.push(`${name} would ship ${wrong.slice(0, 3).join(", ")}`);
   }
 }
@@ -165,18 +159,18 @@ function answer(program, config, input) {
 }
 
 /** The tiny CPI as somebody's own project: types, modules as they are, one file, and calls. */
-function author() {
+async function author() {
   const { devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
   const { dependencies } = JSON.parse(readFileSync("examples/tiny-cpi/package.json", "utf8"));
   const others = [`valibot@${dependencies.valibot}`, `@types/node@${devDependencies["@types/node"]}`];
   const home = project("author", FOR_AUTHORS, others);
-  step("every export of the SDK can be imported, and nothing else", () => imports(home, FOR_AUTHORS));
+  await step("every export of the SDK can be imported, and nothing else", () => imports(home, FOR_AUTHORS));
   for (const file of ["main.ts", "tiny-cpi.ts"])
     cpSync(join("examples/tiny-cpi/src", file), join(home, "src", file));
   writeFileSync(join(home, "tsconfig.json"), JSON.stringify(TSCONFIG));
   const bin = (name) => join(root, "node_modules", ".bin", name);
-  step("a CPI is checked against the packed types", () => run(bin("tsc"), ["-p", "."], { cwd: home }));
-  step("a wrong CPI is found by the packed types", () => {
+  await step("a CPI is checked against the packed types", () => run(bin("tsc"), ["-p", "."], { cwd: home }));
+  await step("a wrong CPI is found by the packed types", () => {
     writeFileSync(
       join(home, "src", "wrong.ts"),
       'import { diskNotFound } from "@slipway/cpi-sdk/errors";\nthrow diskNotFound(7);\n',
@@ -194,12 +188,12 @@ function author() {
     "--outfile=cpi.cjs",
     "--log-level=warning",
   ];
-  step("it is bundled", () => run(bin("esbuild"), ["src/main.ts", ...bundling], { cwd: home }));
+  await step("it is bundled", () => run(bin("esbuild"), ["src/main.ts", ...bundling], { cwd: home }));
   const config = join(home, "cpi.json");
   writeFileSync(config, JSON.stringify({ tiny: { dir: join(home, "cloud") } }));
   writeFileSync(join(home, "image"), "an image\n");
   for (const program of ["out/main.js", "cpi.cjs"])
-    step(`${program} answers info and create_vm`, () => {
+    await step(`${program} answers info and create_vm`, () => {
       const call = (...said) => answer(join(home, program), config, request(...said));
       const { api_version: version } = call("info");
       if (version < 2) throw new Error(`info says api_version ${version}`);
@@ -212,29 +206,65 @@ function author() {
     });
 }
 
+/** Their TypeScript, against the packed types. */
+function readmes(home, all) {
+  mkdirSync(join(home, "src"));
+  let count = 0;
+  for (const name of all) {
+    const page = readFileSync(join("packages", name, "README.md"), "utf8");
+    for (const [, code] of page.matchAll(/```ts\n([\s\S]*?)```/g))
+      writeFileSync(join(home, "src", `${name}-${count++}.ts`), code);
+  }
+  writeFileSync(join(home, "tsconfig.json"), JSON.stringify(TSCONFIG));
+  run(join(root, "node_modules", ".bin", "tsc"), ["-p", ".", "--noEmit"], { cwd: home });
+  if (count < 4) throw new Error(`only ${count} pieces of code were found`);
+}
+
 /** All of them together; what each program says of itself. */
-function programs() {
+async function programs() {
   const all = packages.map((one) => one.dir);
-  const home = project("programs", all);
+  const { devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+  const home = project("programs", all, [`@types/node@${devDependencies["@types/node"]}`]);
+  await step("what the READMEs of the packages show can be compiled", () => readmes(home, all));
   const libraries = packages.filter((one) => !["engine", "director"].includes(one.dir)).map((one) => one.dir);
-  step("every export of every package can be imported", () => imports(home, libraries));
+  await step("every export of every package can be imported", () => imports(home, libraries));
   const config = join(home, "cpi.json");
   writeFileSync(config, JSON.stringify({}));
   for (const { bin = {} } of packages)
     for (const name of Object.keys(bin)) {
       const program = join(home, "node_modules", ".bin", name);
-      step(`${name} starts`, () => {
+      await step(`${name} starts`, () => {
         if (name.includes("-cpi-")) answer(program, config, request("info"));
         else if (!node([program, "--help"]).includes("--")) throw new Error("--help names no option");
       });
     }
 }
 
-for (const one of packages) removeLeftovers(one);
-step(`${packages.length} packages are packed`, pack);
+/** What a new CPI is built with is what this repository is built with. */
+function templateVersions() {
+  const { devDependencies } = JSON.parse(readFileSync("package.json", "utf8"));
+  const template = JSON.parse(readFileSync("packages/cli/cpi-template/package.json", "utf8"));
+  const { valibot } = JSON.parse(readFileSync("packages/cpi-sdk/package.json", "utf8")).dependencies;
+  const expected = { valibot, ...devDependencies };
+  const given = { ...template.dependencies, ...template.devDependencies };
+  for (const [name, version] of Object.entries(given))
+    if (!version.startsWith("file:") && version !== expected[name])
+      throw new Error(`${name} ${version}, and ${expected[name]} here`);
+}
+
+const only = process.argv[2];
+const part = async (name, what, work) => {
+  if (only === undefined || only === name) await step(what, work);
+};
+for (const one of packages) removeLeftovers(one.dir);
+await part("template", "the template of a CPI has this repository's versions", templateVersions);
+if (only === undefined) await step(`${packages.length} packages are packed`, pack);
 if (problems.length === 0) {
-  step("a CPI's author begins", author);
-  step("the programs are installed", programs);
+  await part("author", "a CPI's author begins", author);
+  await part("programs", "the programs are installed", programs);
+  await part("installed", "slipway is of use where it is installed", () =>
+    checkInstalled({ root, dir, step }),
+  );
 }
 if (problems.length > 0) {
   console.error(`${problems.join("\n")}\n${problems.length} problem(s) with the packages.`);

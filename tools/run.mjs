@@ -5,6 +5,8 @@ import { existsSync, readdirSync, readFileSync, statSync, writeFileSync } from "
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 
+import { installPackages } from "./install.mjs";
+
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 process.chdir(root);
 
@@ -12,6 +14,15 @@ const [major = 0] = process.versions.node.split(".").map(Number);
 if (major < 20) fail(`Slipway needs Node 20 or later; this is ${process.version}.`);
 
 const bin = (name) => join(root, "node_modules", ".bin", name);
+
+const USER_SUITES = [
+  ...["actions", "e2e/jobs", "e2e/supervised", "e2e/cancelled", "e2e/killed-faults", "e2e/killed-work"],
+  ...["jobs", "packages", "supervisor", "logs", "platform/namespace"],
+]
+  .map((suite) => `packages/agent/src/${suite}`)
+  .concat(
+    ["create-env/jobs/jobs.test.ts", "bosh-cli/agent-story"].map((suite) => `packages/cli/src/${suite}`),
+  );
 
 /** Each command: its steps. A step is a program with arguments; `rest` are the user's. */
 const COMMANDS = {
@@ -33,6 +44,7 @@ const COMMANDS = {
   },
   // Mostly waiting for other processes: more of it at once than there are processors.
   "test:bosh-cli": (rest) => [
+    [bin("tsc"), "-b"],
     [
       "node",
       "tools/bosh-cli.mjs",
@@ -46,11 +58,33 @@ const COMMANDS = {
       ...rest,
     ],
   ],
-  "test:pack": () => [
+  // Jobs once more without root: the agent's suites, sandboxes of the local CPI, and a Director with the real CLI.
+  "test:user": (rest) => [
     [bin("tsc"), "-b"],
-    ["node", "tools/pack-check.mjs"],
+    [
+      "node",
+      "tools/bosh-cli.mjs",
+      "node",
+      "tools/as-user.mjs",
+      bin("vitest"),
+      "run",
+      // The other one writes beside the packages, which are another user's.
+      "--configLoader=runner",
+      ...(rest.length > 0 ? rest : USER_SUITES),
+    ],
   ],
-  build: () => [[bin("tsc"), "-b"]],
+  // A Director that was really started, under attack. SLIPWAY_HOSTILE: random inputs for each family.
+  "test:hostile": (rest) => [[bin("vitest"), "run", "--config", "tools/hostile.config.ts", ...rest]],
+  "test:pack": (rest) => [
+    ["node", "tools/prepack.mjs"],
+    ["node", "tools/pack-check.mjs", ...rest],
+  ],
+  // BOSH releases of our CPIs.
+  "cpi-release": (rest) => [
+    [bin("tsc"), "-b"],
+    ["node", "tools/cpi-release.mjs", ...rest],
+  ],
+  build: () => [["node", "tools/prepack.mjs"]],
   docs: (rest) => [
     [bin("tsc"), "-b"],
     ["node", "tools/docs.mjs", ...rest],
@@ -61,17 +95,19 @@ const COMMANDS = {
     [bin("tsc"), "-p", "tsconfig.tests.json"],
     [bin("biome"), "ci", "--error-on-warnings", "."],
     ["node", "tools/layers.mjs"],
+    ["node", "tools/patterns.mjs"],
     ["node", "tools/docs.mjs", "--check"],
     [bin("knip")],
   ],
   "bench:director": (rest) => [["node", "bench/director.mjs", ...rest]],
+  "bench:releases": (rest) => [["node", "bench/releases.mjs", ...rest]],
   "bench:local": (rest) => [["node", "bench/local.mjs", ...rest]],
   "bench:docker": (rest) => [
     [bin("tsc"), "-b"],
     ["node", "bench/docker.mjs", ...rest],
   ],
   "bench:agent": (rest) => [["node", "bench/agent.mjs", ...rest]],
-  "conformance:agent": () => [["node", "tools/conformance-agent.mjs"]],
+  "conformance:agent": (rest) => [["node", "tools/conformance-agent.mjs", ...rest]],
   "bench:cpi": (rest) => [
     [bin("tsc"), "-b"],
     ["node", "bench/cpi.mjs", ...rest],
@@ -97,32 +133,36 @@ async function install() {
     .digest("hex");
   const stamp = "node_modules/.slipway-installed";
   if (read(stamp) === wanted) return;
-  process.stderr.write("slipway: installing packages (first run, or the lock file changed)\n");
-  const args = ["ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"];
-  const code = await run("npm", args, { quiet: true });
-  if (code !== 0) fail("npm ci failed; its output is above. Check the network and run the command again.");
+  process.stderr.write(
+    "slipway: installing packages (first run, or the lock file changed); Ctrl-C stops it\n",
+  );
+  const cause = await installPackages();
+  if (cause !== undefined) fail(`the packages were not installed: ${cause}`);
   writeFileSync(stamp, wanted);
 }
 
 /** Bundles the executables when a source is newer than they are. */
 async function build() {
   const { bundle, EXECUTABLES } = await import("./bundle.mjs");
-  const built = EXECUTABLES.map(({ to }) => modified(to));
+  const { DEMO_RELEASE, DEMO_SOURCES } = await import("./demo-release.mjs");
+  const built = [...EXECUTABLES.map(({ to }) => to), DEMO_RELEASE].map(modified);
   const sources = ["packages", "examples"].flatMap((top) =>
     readdirSync(top).map((dir) => join(top, dir, "src")),
   );
   const newest = Math.max(
     modified("tools/bundle.mjs"),
     modified("package-lock.json"),
-    ...sources.map(newestIn),
+    ...[...sources, ...DEMO_SOURCES].map(newestIn),
   );
   if (built.every((time) => time > newest)) return;
+  process.stderr.write("slipway: building the programs\n");
   await bundle();
 }
 
 function newestIn(path) {
   if (!existsSync(path)) return 0;
   let newest = modified(path);
+  if (!statSync(path).isDirectory()) return newest;
   for (const entry of readdirSync(path, { withFileTypes: true, recursive: true })) {
     newest = Math.max(newest, modified(join(entry.parentPath ?? entry.path, entry.name)));
   }
@@ -138,14 +178,13 @@ function read(path) {
 }
 
 /** Signals reach the child through the terminal's process group; here they must not end us before it. */
-function run(program, args, { quiet = false } = {}) {
+function run(program, args) {
   return new Promise((resolve) => {
     const child = spawn(program === "node" ? process.execPath : program, args, {
-      stdio: quiet ? ["ignore", "pipe", "pipe"] : "inherit",
+      stdio: "inherit",
+      // What an error tells to type is told in the words of who typed this.
+      env: { ...process.env, SLIPWAY_BY_NPM: name },
     });
-    let output = "";
-    child.stdout?.on("data", (chunk) => (output += chunk));
-    child.stderr?.on("data", (chunk) => (output += chunk));
     const pass = (signal) => child.kill(signal);
     for (const signal of ["SIGINT", "SIGTERM"]) process.on(signal, pass);
     child.on("error", (error) => {
@@ -154,7 +193,6 @@ function run(program, args, { quiet = false } = {}) {
     });
     child.on("exit", (code, signal) => {
       for (const one of ["SIGINT", "SIGTERM"]) process.off(one, pass);
-      if (quiet && code !== 0) process.stderr.write(output);
       resolve(code ?? (signal === null ? 1 : 130));
     });
   });

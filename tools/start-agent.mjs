@@ -29,6 +29,19 @@ function sandbox() {
   return spawnSync("unshare", [...flags, "true"]).status === 0 ? ["unshare", ...flags] : [];
 }
 
+/** Somebody else's agent, such as upstream's Go agent, to be checked instead of ours. */
+const OTHER = process.env.SLIPWAY_OTHER_AGENT ?? "";
+
+/** How an agent is started on the settings in a directory. Upstream's own tests run theirs on the platform `dummy`. */
+export function agentCommand(dir, prefix) {
+  const files = ["-C", join(dir, "agent.json"), "-b", join(dir, "vcap")];
+  const agent =
+    OTHER === ""
+      ? [process.execPath, "packages/agent/dist/slipway-agent.cjs", ...files, "-P", "namespace"]
+      : [OTHER, ...files, "-P", "dummy", "-M", "dummy"];
+  return [...prefix, ...agent];
+}
+
 /** Over HTTPS, unless the settings say otherwise. */
 export async function startAgent(dir, settings = {}) {
   mkdirSync(dir, { recursive: true });
@@ -55,24 +68,14 @@ export async function startAgent(dir, settings = {}) {
   };
   writeFileSync(join(dir, "agent.json"), JSON.stringify(config));
   const prefix = sandbox();
-  const command = [
-    ...prefix,
-    process.execPath,
-    "packages/agent/dist/slipway-agent.cjs",
-    "-C",
-    join(dir, "agent.json"),
-    "-b",
-    baseDir,
-    "-P",
-    "namespace",
-  ];
+  const command = agentCommand(dir, prefix);
   const child = spawn(command[0], command.slice(1), { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const ended = new Promise((resolve) => child.on("exit", resolve));
   await new Promise((resolve, reject) => {
     const take = (chunk) => {
       output += chunk;
-      if (output.includes("ready:")) resolve();
+      if (output.includes(OTHER === "" ? "ready:" : "Attempting to send Heartbeat")) resolve();
     };
     child.stdout.setEncoding("utf8").on("data", take);
     child.stderr.setEncoding("utf8").on("data", take);

@@ -1,0 +1,112 @@
+// npm run bench:releases: templates, uploads and deploys with jobs. --json prints the rows for programs.
+import { existsSync } from "node:fs";
+import { parseArgs } from "node:util";
+import { part } from "./director-start.mjs";
+import { quick, report } from "./measure.mjs";
+import { uploadTimes } from "./releases-upload.mjs";
+
+parseArgs({ options: { quick: { type: "boolean" }, json: { type: "boolean" } } });
+
+const JOBS = 5;
+const RENDERED = quick ? 20 : 300;
+const UPLOAD_MIB = quick ? 20 : 500;
+const INSTANCES = quick ? 10 : 100;
+const SIZES = quick ? [10, 20] : [10, 100, 1000];
+const RUBY = "/usr/bin/ruby";
+/** Above what the Director holds when it is idle. */
+const MOST_MIB = 150;
+/** Processor time of one instance of the most, against one of ten times fewer. */
+const STEEPEST = 1.5;
+
+const count = (n) => n.toLocaleString("en-US");
+const ms = (n) => (n < 10_000 ? `${n.toFixed(n < 10 ? 1 : 0)} ms` : `${(n / 1000).toFixed(1)} s`);
+const rate = (n) => `${n.toFixed(n < 10 ? 1 : 0)} /s`;
+const beside = (what, value, baseline, name, more = {}) => ({
+  what,
+  ours: ms(value),
+  baseline: `${ms(baseline)} ${name}`,
+  ratio: value / baseline,
+  ...more,
+});
+
+function templateRows() {
+  const ruby = existsSync(RUBY) ? RUBY : undefined;
+  const seen = part("templates", [RENDERED, ...(ruby === undefined ? [] : [ruby])]);
+  const { one, all, threads, warm, each, configured, bootMs, version } = seen;
+  const row = (what, ours, baseline, name) => ({
+    what,
+    ours: rate(ours),
+    baseline: `${rate(baseline)} ${name}`,
+    ratio: ours / baseline,
+  });
+  const rows = [row(`templates, built-in Ruby, ${threads} threads`, all, one, "one thread")];
+  if (ruby === undefined) {
+    console.error(`bench: there is no ${RUBY}; templates are not compared with it`);
+    return [...rows, beside("first template of the built-in Ruby", bootMs, 1000 / one, "a later one")];
+  }
+  return [
+    ...rows,
+    row("templates, built-in Ruby, one thread", one, warm, `one warm ruby ${version}`),
+    row("templates, built-in Ruby, one thread", one, each, "a ruby for each template"),
+    ...(configured === undefined
+      ? []
+      : [row("templates, `templates.ruby`", configured, each, "a ruby for each template")]),
+    beside("first template of the built-in Ruby", bootMs, 1000 / each, "a ruby for it"),
+  ];
+}
+
+async function uploadRows() {
+  const { ms: took, copy, idle, peak, size } = await uploadTimes(UPLOAD_MIB);
+  return [
+    beside(`upload of a release of ${size.toFixed(0)} MiB`, took, copy, "cp and sha256sum"),
+    {
+      what: "  peak memory of the Director above idle",
+      ours: `${(peak - idle).toFixed(0)} MiB above ${idle.toFixed(0)}`,
+      baseline: `${MOST_MIB} MiB goal`,
+      ratio: (peak - idle) / MOST_MIB,
+      limit: 1,
+      atMost: true,
+    },
+  ];
+}
+
+function deployRows() {
+  const { bare, create, same, uncompiled, compiled } = part("jobs", [INSTANCES, JOBS, "ruby"]);
+  const what = `${count(INSTANCES)} instances x ${JOBS} jobs`;
+  return [
+    beside(`deploy of ${what}`, create.ms, bare.ms, "without jobs"),
+    beside(`deploy of ${what}, unchanged`, same.ms, create.ms, "new"),
+    beside("deploy of one instance, all packages compiled", compiled.ms, uncompiled.ms, "none compiled"),
+  ];
+}
+
+/** Without a Ruby: what an instance costs the Director itself and its database. */
+function growthRows() {
+  const cost = ({ ownCpuMs, serverCpuMs }, n) => (ownCpuMs + serverCpuMs) / n;
+  const seen = SIZES.map((n) => ({ n, ...part("jobs", [n, JOBS, "none"]) }));
+  const row = (kind, name) => {
+    const each = seen.map((one) => cost(one[kind], one.n));
+    const [before = 0, last = 0] = each.slice(-2);
+    return {
+      what: `processor time per instance, ${name}, ${SIZES.map(count).join(", ")}`,
+      ours: each.map((one) => one.toFixed(1)).join(", "),
+      baseline: `${before.toFixed(1)} ms at ${count(SIZES.at(-2))}`,
+      ratio: last / before,
+      limit: STEEPEST,
+      atMost: true,
+    };
+  };
+  return [
+    ...[row("bare", "no jobs"), row("create", `new, ${JOBS} jobs`), row("same", "unchanged")],
+    beside(
+      "  with jobs",
+      cost(seen.at(-1).create, SIZES.at(-1)),
+      cost(seen.at(-1).bare, SIZES.at(-1)),
+      "without",
+    ),
+  ];
+}
+
+const rows = [...templateRows(), ...(await uploadRows()), ...deployRows(), ...growthRows()];
+const ok = report(`Benchmarks of releases on Node ${process.version}`, rows);
+process.exitCode = ok ? 0 : 1;

@@ -1,0 +1,2 @@
+export function draw(text: string): string;
+export function read(text: string): readonly object[];

@@ -1,0 +1,1 @@
+export function missing(shown: readonly string[], said: readonly string[]): string | undefined;

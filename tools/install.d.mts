@@ -1,0 +1,1 @@
+export function causeOf(output: string, env: Readonly<Record<string, string | undefined>>): string;
