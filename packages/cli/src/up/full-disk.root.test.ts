@@ -66,7 +66,6 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
       expect(await processes()).toEqual({ ...before, running: "3 running" });
       expect((await machine.status()).problems).toBeUndefined();
     },
-    240_000,
   );
 
   it.runIf(taken.includes("goes on"))(
@@ -94,6 +93,5 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
       expect(again.said).not.toContain("Updating instance");
       expect(await rows("strays")).toEqual([]);
     },
-    240_000,
   );
 });

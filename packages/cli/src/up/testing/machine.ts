@@ -3,12 +3,14 @@ import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
 import { appendFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { systemClock } from "@slipway/kernel/clock";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
 import { eventually } from "@slipway/testkit/eventually";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { PROGRAMS } from "../../bosh-cli/testing/requirements.ts";
 
-const WITHIN_MS = 240_000;
+/** Before the test's own deadline, so that what was said until then is told. */
+const WITHIN_MS = 200_000;
 
 /** A `slipway` that runs, as leader of a process group, as a shell would start it. */
 export class Running {
@@ -60,7 +62,15 @@ export class Running {
   }
 
   async end(): Promise<number | null> {
-    await this.#ended;
+    await new Promise<void>((resolve, reject) => {
+      const cancel = systemClock.after(WITHIN_MS, () =>
+        reject(new Error(`it has not ended within ${WITHIN_MS} ms; it said: ${this.output}`)),
+      );
+      void this.#ended.then(() => {
+        cancel();
+        resolve();
+      });
+    });
     return this.#child.exitCode;
   }
 }
