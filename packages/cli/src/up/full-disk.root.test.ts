@@ -4,7 +4,7 @@ import { freePort } from "@slipway/testkit/free-port";
 import { needs } from "@slipway/testkit/needs";
 import { sampleOf } from "@slipway/testkit/sample";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Machine } from "./testing/machine.ts";
 
 const root = needs("root-loop", process.getuid?.() === 0, "mounting a small disk needs root");
@@ -25,6 +25,7 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
     const demo = await machine.run("demo", "--range", `127.141.${port & 0xff}.0/24`);
     expect(demo.code, demo.said).toBe(0);
   }, 300_000);
+  afterEach(() => machine.free());
   afterAll(() => machine?.close(), 120_000);
 
   /** The manifest of the demo with so many counters; its visitor is one more. */

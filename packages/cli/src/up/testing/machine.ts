@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { appendFile, mkdir, readdir, readFile, rm } from "node:fs/promises";
+import { mkdir, readdir, readFile, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
@@ -96,9 +96,19 @@ export class Machine {
     return new Machine(dir, join(dir, "home"), true);
   }
 
-  /** Takes all the space there is on its disk, also what is given back meanwhile, until it is freed. */
+  /**
+   * Takes all the space there is on its disk, in one go: a file that grows slowly would also take what the Director
+   * gives back meanwhile.
+   */
   async fill(name: string): Promise<void> {
-    await appendFile(join(this.#dir, name), Buffer.alloc(512 << 20)).catch(() => undefined);
+    const path = join(this.#dir, name);
+    await eventually("a full disk", async () => {
+      const { bavail, bsize } = await statfs(this.#dir);
+      if (bavail === 0) return true;
+      // Refused when somebody else was faster.
+      await mustRun(systemExec, "filling a disk", "fallocate", ["-l", String(bavail * bsize), path]);
+      return true;
+    });
   }
 
   async free(): Promise<void> {
