@@ -3,8 +3,11 @@ import type { Random } from "@slipway/kernel/random";
 import type { Cloud as Docker } from "../cloud.ts";
 import { must, refused } from "../engine/engine.ts";
 import { execIn } from "../engine/exec.ts";
+import { EngineRefused } from "../errors.ts";
 import { LABEL, type Labels } from "../labels.ts";
 import { listContainers, removeContainer, startContainer } from "../vms/containers.ts";
+
+const CPI_TRIES_MS = 30_000;
 
 interface DockerPartOptions {
   readonly cloud: Docker;
@@ -70,13 +73,25 @@ export class DockerPart implements CloudPart {
     return (await listContainers(this.#docker, labels)).map(({ cid }) => cid);
   }
 
-  /** All that the disk helper has; without one there was never a disk. A call that was killed may have left it unstarted. */
+  /**
+   * All that the disk helper has; without one there was never a disk. A call that was killed may have left it unstarted. One
+   * that the engine refuses to start is just being tried by the CPI, which then makes another.
+   */
   async disks(): Promise<readonly string[]> {
-    const [diskHelper] = await listContainers(this.#docker, this.#diskHelper);
-    if (diskHelper === undefined) return [];
-    await startContainer(this.#docker, diskHelper.id, "starting the disk helper");
-    const names = await this.#run(diskHelper.id, "[ ! -d /slipway/disks ] || ls -A /slipway/disks");
-    return names.split("\n").filter((name) => name !== "");
+    const { clock } = this.#docker;
+    const since = clock.monotonic();
+    for (;;) {
+      const [diskHelper] = await listContainers(this.#docker, this.#diskHelper);
+      if (diskHelper === undefined) return [];
+      try {
+        await startContainer(this.#docker, diskHelper.id, "starting the disk helper");
+        const names = await this.#run(diskHelper.id, "[ ! -d /slipway/disks ] || ls -A /slipway/disks");
+        return names.split("\n").filter((name) => name !== "");
+      } catch (error) {
+        if (!EngineRefused.is(error) || clock.monotonic() - since > CPI_TRIES_MS) throw error;
+        await clock.sleep(200);
+      }
+    }
   }
 
   async close(): Promise<void> {

@@ -187,10 +187,21 @@ export class DiskHelper {
       return { said, ofImage: code === ENDED.notFound };
     } catch (error) {
       if (!EngineRefused.is(error)) throw error;
-      const found = await findContainer(this.#cloud, this.name);
       // What a first process ends with when there is no such program.
-      const noShell = found?.State.ExitCode === 127 || /executable file/.test(error.message);
+      const noShell = /executable file/.test(error.message) || (await this.#exitCode(error.message)) === 127;
       return noShell ? NO_SHELL : { said: error.message, ofImage: false };
+    }
+  }
+
+  /** Of its first process. One that ends again and again is seen running in between, and then has none. */
+  async #exitCode(said: string): Promise<number | undefined> {
+    const { clock } = this.#cloud;
+    const since = clock.monotonic();
+    for (;;) {
+      const code = (await findContainer(this.#cloud, this.name))?.State.ExitCode;
+      const mayFollow = code === 0 && said.includes("is restarting");
+      if (!mayFollow || clock.monotonic() - since > RESTARTS_MS) return code;
+      await clock.sleep(50);
     }
   }
 }
@@ -203,6 +214,7 @@ interface Failure {
 
 const OTHER_MAKES_MS = 30_000;
 const SCRIPTS_END_MS = 60_000;
+const RESTARTS_MS = 10_000;
 const MOST_TRIES = 3;
 
 const NO_SHELL: Failure = { said: "it has no sh", ofImage: true };

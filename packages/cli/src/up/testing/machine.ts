@@ -10,7 +10,7 @@ import { passableDirectory } from "@slipway/testkit/temporary";
 import { PROGRAMS } from "../../bosh-cli/testing/requirements.ts";
 
 /** Before the test's own deadline, so that what was said until then is told. */
-const WITHIN_MS = 200_000;
+const WITHIN_MS = 600_000;
 
 /** A `slipway` that runs, as leader of a process group, as a shell would start it. */
 export class Running {
