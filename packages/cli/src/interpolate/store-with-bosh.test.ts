@@ -77,7 +77,6 @@ describe.runIf(needs("bosh-cli", bosh !== "", "SLIPWAY_BOSH names none"))(
           expect(hasName(one, issuedName(root))).toBe(true);
         }
       },
-      60_000,
     );
   },
 );

@@ -24,9 +24,9 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
     // Somebody's demo may have the usual addresses.
     const demo = await machine.run("demo", "--range", `127.141.${port & 0xff}.0/24`);
     expect(demo.code, demo.said).toBe(0);
-  }, 300_000);
+  });
   afterEach(() => machine.free());
-  afterAll(() => machine?.close(), 120_000);
+  afterAll(() => machine?.close());
 
   /** The manifest of the demo with so many counters; its visitor is one more. */
   async function manifest(instances: number): Promise<string> {

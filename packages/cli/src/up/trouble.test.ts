@@ -17,8 +17,8 @@ describe.runIf(sandboxes)("a Director in trouble", () => {
   beforeAll(async () => {
     machine = await Machine.open();
     expect((await machine.run("up", "--detach", "--port", String(await freePort()))).code).toBe(0);
-  }, 300_000);
-  afterAll(() => machine?.close(), 120_000);
+  });
+  afterAll(() => machine?.close());
 
   it("whose database cannot be started says so in its status, and goes on by itself once it can", async () => {
     const before = await machine.status();
@@ -39,7 +39,7 @@ describe.runIf(sandboxes)("a Director in trouble", () => {
     // What it had to say of it, again and again, did not make its log longer than it may be.
     expect((await stat(log)).size).toBeLessThan(LOG_LIMIT);
     expect(await readFile(log, "utf8")).toContain("no_such_setting");
-  }, 240_000);
+  });
 
   it("has agents whose logs stay short, whoever connects to them", async () => {
     // Addresses of its own: suites run side by side.
@@ -53,7 +53,7 @@ describe.runIf(sandboxes)("a Director in trouble", () => {
     const stranger = connect(6868, row?.ips);
     stranger.on("error", () => undefined).end("no TLS at all\n");
     await expect.poll(async () => (await stat(log)).size).toBeLessThan(LOG_LIMIT);
-  }, 300_000);
+  });
 
   it("that waits for an agent says for whom, how long already and how long yet", async () => {
     const vms = join(machine.home, "cloud", "vms");
@@ -65,5 +65,5 @@ describe.runIf(sandboxes)("a Director in trouble", () => {
       /\w+\/[0-9a-f-]{36}: agent [0-9a-f-]{36} at 127\.\d+\.0\.\d+:6868 has not answered get_state for \d+ s, and is given 45 s: /,
     );
     await deploying.kill();
-  }, 300_000);
+  });
 });
