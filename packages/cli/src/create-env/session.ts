@@ -132,7 +132,7 @@ export async function withSession<T>(
         agentEnvBosh: agentEnvFor(provider),
         agentWaitMs: AGENT_WAIT_MS,
         maxVmCreateTries: VM_TRIES,
-        keepUnreachableVms: false,
+        keepUnreachableVms: undefined,
         stopTimeoutMs: STOP_MS,
       },
       deployment: manifest.name,

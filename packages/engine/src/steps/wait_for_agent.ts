@@ -40,7 +40,7 @@ export const waitForAgent = rerunStep<Wait>({
       context.signal.throwIfAborted();
       if (!(error instanceof AgentSilent) && !(error instanceof WrongAgent)) throw error;
       const seconds = Math.round((context.clock.monotonic() - started) / 1000);
-      const message = `Timed out pinging VM '${vm.cid}' with agent '${vm.agentId}' after ${seconds} seconds: ${await known(vm, context)}. ${error.message}${kept(instance, context)}`;
+      const message = `Timed out pinging VM '${vm.cid}' with agent '${vm.agentId}' after ${seconds} seconds: ${await known(vm, context)}. ${error.message}${afterwards(instance, context)}`;
       throw error instanceof WrongAgent
         ? new WrongAgent(message, { cause: error.cause })
         : new AgentSilent(message, { cause: error.cause });
@@ -48,16 +48,17 @@ export const waitForAgent = rerunStep<Wait>({
   },
 });
 
-/** How to get rid of a VM that stays to be looked at. Those that compile are deleted by every deploy. */
-function kept(instance: InstanceRecord, { deployment, settings }: FlowContext): string {
-  if (!settings.keepUnreachableVms) return "";
-  const stays = ". The VM is kept (director.keep_unreachable_vms)";
-  if (instance.compilation === true) return `${stays}; the next deploy deletes it`;
+/** What becomes of the VM: it goes, or stays to be looked at. Those that compile never stay. */
+function afterwards(instance: InstanceRecord, { deployment, settings }: FlowContext): string {
+  if (settings.keepUnreachableVms === undefined || instance.compilation === true)
+    return ". The VM is deleted";
+  if (!settings.keepUnreachableVms)
+    return ". The VM is deleted; with director.keep_unreachable_vms in the Director's configuration the next one stays, to be looked at";
   const more =
     instance.spec === null
       ? ""
       : `, and so do \`bosh -d ${deployment} recreate ${slug(instance)}\` and \`bosh -d ${deployment} cck\``;
-  return `${stays}: a deploy waits for it again, \`bosh -d ${deployment} deploy --recreate\` or \`--fix\` replaces it${more}`;
+  return `. The VM is kept (director.keep_unreachable_vms): a deploy waits for it again, \`bosh -d ${deployment} deploy --recreate\` or \`--fix\` replaces it${more}`;
 }
 
 /** What can be said of a VM whose agent is silent, without going there. */

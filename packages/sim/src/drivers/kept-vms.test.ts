@@ -108,8 +108,13 @@ describe("a VM that was kept since its agent never answered", () => {
   });
 
   it("is deleted without keep_unreachable_vms, so that nothing is waited for", async () => {
-    await run(deployTask(SHOP, { fix: true }), newAgentsSilent(stage.bench));
+    const failed = await run(deployTask(SHOP, { fix: true }), newAgentsSilent(stage.bench));
     expect(stage.bench.world.vms.has(kept)).toBe(false);
+    expect(failed.message).toContain("The VM is deleted; with director.keep_unreachable_vms");
+    expect(failed.message).toMatch(
+      /the cloud has the VM, its agent should listen at .*, its certificate lasts until/,
+    );
+    expect(await stage.bench.broken()).toEqual([]);
   });
 });
 
