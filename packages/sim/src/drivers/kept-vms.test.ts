@@ -1,7 +1,7 @@
 import type { NewTask } from "@slipway/director/tasks/task";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, stateTask } from "../crash/scenarios/tasks.ts";
-import type { Interference } from "./outside.ts";
+import { type Interference, nameOf } from "./outside.ts";
 import { Bench, type RunOptions } from "./testing/bench.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
 
@@ -32,6 +32,7 @@ describe("a VM that was kept since its agent never answered", () => {
   const { stage, run, scan, choose, db, whole, lose, task } = problemsStage();
   let kept: string;
   let message: string;
+  let asked: readonly string[];
 
   const withSettings = (given: NewTask, settings: RunOptions["settings"] = KEEP) =>
     stage.bench.run(given, { seed: "kept again", settings });
@@ -47,9 +48,16 @@ describe("a VM that was kept since its agent never answered", () => {
     });
     expect(failed.state).toBe("error");
     message = failed.message;
+    asked = failed.calls.map(nameOf);
     const made = [...stage.bench.world.vms.keys()].filter((cid) => !before.has(cid));
     expect(made).toHaveLength(1);
     kept = String(made[0]);
+  });
+
+  it("has its tags: they are set before its agent is waited for", () => {
+    const at = asked.indexOf("cpi create_vm");
+    const next = asked.slice(at + 1).filter((one) => one !== "cpi info");
+    expect(next.slice(0, 2)).toEqual(["cpi set_vm_metadata", "agent ping"]);
   });
 
   it("is named in the error, with what replaces it", async () => {
