@@ -34,6 +34,10 @@ describe("create-env with the local CPI in this process", () => {
       expect(first.replaceAll(/\(\d\d:\d\d:\d\d\)/g, "(TIME)")).toContain(line);
     const before = await lab.document();
     expect(await lab.vms()).toEqual([before.current_vm_cid]);
+    const settings = join(lab.cloud, "vms", before.current_vm_cid, "user-data.json");
+    expect(JSON.parse(await readFile(settings, "utf8"))).toMatchObject({
+      env: { bosh: { blobstores: [{ provider: "local" }] } },
+    });
     await lab.write("note", "still here");
 
     const skipped = await lab.create(lab.manifest());

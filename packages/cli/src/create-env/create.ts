@@ -218,7 +218,14 @@ async function deploy(
   const recorded = store.instanceNow;
   const { attempt } = store.document.slipway;
   if (recorded === undefined || attempt === null) throw new Error("bug: the attempt was not begun");
-  const plan = planEnv({ recorded, desired, agent, attempt, skipDrain: request.skipDrain });
+  const plan = planEnv({
+    recorded,
+    desired,
+    agent,
+    attempt,
+    skipDrain: request.skipDrain,
+    recreate: request.recreate,
+  });
   const about = { stemcell: desired.stemcell.cid, machine: session.machine };
   await tellSteps(stages, about, (progress) =>
     runInstance({ uuid: INSTANCE, plan, watchMs: manifest.watchMs, progress }, context),

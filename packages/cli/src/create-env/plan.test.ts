@@ -72,6 +72,7 @@ interface Given {
   readonly agent?: AgentReport;
   readonly firstId?: number;
   readonly renewDisks?: boolean;
+  readonly recreate?: boolean;
   readonly manifest?: Partial<EnvManifest>;
 }
 
@@ -102,6 +103,7 @@ function steps(given: Given): readonly string[] {
       renewDisks: given.renewDisks ?? false,
     },
     skipDrain: false,
+    recreate: given.recreate ?? false,
   });
   return plan.steps.flatMap(({ name, condition }) => (condition === undefined ? [name] : []));
 }
@@ -110,6 +112,7 @@ describe("the plan of an environment", () => {
   it("makes VM and disk where there are none", () => {
     expect(steps({})).toEqual([
       "create_vm",
+      "set_vm_metadata",
       "wait_for_agent",
       "activate_vm",
       "prepare_agent",
@@ -117,7 +120,6 @@ describe("the plan of an environment", () => {
       "attach_new_disk",
       "mount_new_disk",
       "switch_disk",
-      "set_vm_metadata",
       "apply",
       "start",
       "save_instance",
@@ -126,12 +128,13 @@ describe("the plan of an environment", () => {
 
   it("replaces a VM that is older than the attempt, even one that would do", () => {
     const old = vm(1);
-    expect(steps({ vms: [old], disks: [disk(2, old)], agent: ANSWERS }).slice(0, 8)).toEqual([
+    expect(steps({ vms: [old], disks: [disk(2, old)], agent: ANSWERS }).slice(0, 9)).toEqual([
       "stop",
       "unmount_disk",
       "detach_disk",
       "delete_vm",
       "create_vm",
+      "set_vm_metadata",
       "wait_for_agent",
       "activate_vm",
       "attach_disk",
@@ -153,7 +156,7 @@ describe("the plan of an environment", () => {
     const names = steps({ vms: [made], disks: [disk(2, made)], agent: ANSWERS });
     expect(names).toEqual(["set_vm_metadata", "apply", "start", "save_instance"]);
     expect(steps({ vms: [made], disks: [disk(2, made)], agent: SILENT })[0]).toBe("delete_vm");
-    expect(steps({ vms: [vm(101, { active: false, ready: false })], disks: [disk(2, null)] })[0]).toBe(
+    expect(steps({ vms: [vm(101, { active: false, ready: false })], disks: [disk(2, null)] })[1]).toBe(
       "wait_for_agent",
     );
     const fresh = disk(102, made, { active: false, size: 128 });
@@ -164,6 +167,16 @@ describe("the plan of an environment", () => {
     expect(
       steps({ vms: [made], disks: [disk(2, made), fresh], agent: ANSWERS, manifest: larger }),
     ).not.toContain("create_disk");
+  });
+
+  it("waits again for the agent of a VM that this attempt has made, and replaces it where that was in vain", () => {
+    const made = [vm(101, { active: false, ready: false })];
+    const again = ["set_vm_metadata", "wait_for_agent"];
+    const anew = ["delete_unused_vm", "create_vm", ...again];
+    expect(steps({ vms: made }).slice(0, 2)).toEqual(again);
+    expect(steps({ vms: made, recreate: true }).slice(0, 4)).toEqual(anew);
+    // The manifest has changed since, in something that the VM does not show.
+    expect(steps({ vms: made, firstId: 102 }).slice(0, 4)).toEqual(anew);
   });
 
   it("replaces what this attempt has made once something else is wanted", () => {

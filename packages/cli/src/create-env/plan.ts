@@ -5,8 +5,8 @@ import { vmSuits } from "@slipway/engine/model/vm-suits";
 import { diskWork, mayBeReplaced } from "@slipway/engine/plan/disks";
 import type { AgentReport, InstancePlan } from "@slipway/engine/plan/model";
 import { stepsFor, type VmWork } from "@slipway/engine/plan/steps";
-import { spareVm } from "@slipway/engine/plan/vms";
-import type { StemcellCid } from "@slipway/protocol/ids";
+import { leftoversOf, spareVm } from "@slipway/engine/plan/vms";
+import type { StemcellCid, VmCid } from "@slipway/protocol/ids";
 import type { EnvManifest } from "./manifest/model.ts";
 import type { Own, StemcellEntry } from "./state/document.ts";
 import { INSTANCE } from "./state/store.ts";
@@ -54,18 +54,22 @@ export interface EnvPlanInput {
   readonly agent: AgentReport | undefined;
   readonly attempt: NonNullable<Own["attempt"]>;
   readonly skipDrain: boolean;
+  /** `--recreate` was given, now. */
+  readonly recreate: boolean;
 }
 
 /**
  * As upstream, every deploy replaces the VM and keeps the disk. What this attempt has made before it was interrupted is
  * gone on with; anything older is replaced.
  */
-export function planEnv({ recorded, desired, agent, attempt, skipDrain }: EnvPlanInput): InstancePlan {
+export function planEnv(input: EnvPlanInput): InstancePlan {
+  const { recorded, desired, agent, attempt, skipDrain } = input;
   const vm = activeVm(recorded);
   const unresponsive = vm !== undefined && agent?.responsive !== true;
   const ofThisAttempt = vm !== undefined && vm.id >= attempt.firstId && vmSuits(vm, desired);
   const vmWork: VmWork = vm === undefined ? "create" : ofThisAttempt && !unresponsive ? "keep" : "replace";
-  const spare = vmWork === "keep" ? undefined : spareVm(recorded, desired);
+  const givenUp = givenUpVms(input);
+  const spare = vmWork === "keep" ? undefined : spareVm(recorded, desired, givenUp);
   const active = recorded.disks.find((disk) => disk.active);
   const renewed = active === undefined || active.id >= attempt.firstId;
   // A disk that the manifest no longer has stays as it is, as with upstream.
@@ -87,7 +91,7 @@ export function planEnv({ recorded, desired, agent, attempt, skipDrain }: EnvPla
     recorded,
     vm,
     spare,
-    leftovers: recorded.vms.filter((one) => !one.active && one !== spare),
+    leftovers: leftoversOf(recorded, spare, givenUp),
     disk,
     named: [],
     vmWork,
@@ -106,6 +110,18 @@ export function planEnv({ recorded, desired, agent, attempt, skipDrain }: EnvPla
     unresponsive,
     skipDrain,
     diskMayBeReplaced: mayBeReplaced(disk),
+    vmsToGo: [...givenUp.keys()],
     downtime: undefined,
   };
 }
+
+/** VMs that were waited for in vain, and are not waited for again. */
+const givenUpVms = ({ recorded, attempt, recreate }: EnvPlanInput): ReadonlyMap<VmCid, string> =>
+  new Map(
+    recorded.vms
+      .filter((vm) => !vm.active && !vm.ready)
+      .flatMap((vm) => {
+        if (recreate) return [[vm.cid, "--recreate was given"]];
+        return vm.id < attempt.firstId ? [[vm.cid, "something else is wanted since"]] : [];
+      }),
+  );

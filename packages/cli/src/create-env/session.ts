@@ -11,7 +11,7 @@ import { messageTrail } from "@slipway/kernel/errors";
 import { acquireLock, LockTimeout } from "@slipway/kernel/lock-file";
 import { boundLog } from "../bound-log.ts";
 import type { Tools } from "../tools.ts";
-import { busOf, madeWith, mbusIn } from "./agents/bus.ts";
+import { agentEnvFor, busOf, madeWith, mbusIn } from "./agents/bus.ts";
 import { openAgents } from "./agents/mbus-agents.ts";
 import { openClouds } from "./cpi.ts";
 import { StateBusy } from "./errors.ts";
@@ -129,10 +129,10 @@ export async function withSession<T>(
       settings: {
         directorName: "bosh-init",
         directorUuid,
-        agentEnvBosh: {},
+        agentEnvBosh: agentEnvFor(provider),
         agentWaitMs: AGENT_WAIT_MS,
         maxVmCreateTries: VM_TRIES,
-        keepUnreachableVms: false,
+        keepUnreachableVms: undefined,
         stopTimeoutMs: STOP_MS,
       },
       deployment: manifest.name,

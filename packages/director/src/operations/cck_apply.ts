@@ -12,7 +12,7 @@ import { listProblems, resolveProblem } from "../store/problems.ts";
 import { adviceOf } from "../tasks/failure.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import { BadResolution, Unresolved } from "./errors.ts";
-import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
+import { askedAt, DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 import {
   activateDisk,
   deleteDisk,
@@ -76,7 +76,15 @@ export const cckApply = operation(applyParams, (params, task, tools) =>
       .map((choice) => ({ ...choice, wait: choice.name === "recreate_vm" }));
     try {
       if (anew.length > 0)
-        await recreate(anew, params.max_in_flight_overrides ?? {}, carry, task, tools, context);
+        await recreate(
+          anew,
+          await askedAt(task, tools),
+          params.max_in_flight_overrides ?? {},
+          carry,
+          task,
+          tools,
+          context,
+        );
     } catch (error) {
       context.signal.throwIfAborted();
       failures.push(adviceOf(error));

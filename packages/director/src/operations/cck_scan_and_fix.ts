@@ -39,6 +39,8 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
     const chosen = problems.map((problem) => ({ problem, wait: true }));
     await recreate(
       chosen,
+      // Nobody has looked at a VM that was kept to be looked at: it is waited for again, and replaced by people.
+      0,
       {},
       async ({ problem }, work) => {
         try {

@@ -76,6 +76,12 @@ export function flowContext(tools: OperationContext, task: TaskContext, deployme
   };
 }
 
+/** When a task was asked for: what was made since is its own work, also after a crash. */
+export async function askedAt({ id }: Pick<TaskContext, "id">, { db }: OperationContext): Promise<number> {
+  const row = await db.selectFrom("tasks").select("created_at").where("id", "=", id).executeTakeFirst();
+  return row?.created_at.getTime() ?? 0;
+}
+
 export const deploymentLock = (name: string): string => `lock:deployment:${name}`;
 /** As long as upstream waits for somebody else's deploy. */
 export const DEPLOYMENT_LOCK_MS = 10_000;

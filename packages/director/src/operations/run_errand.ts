@@ -17,6 +17,7 @@ import { type ErrandVms, planErrandVms } from "./errands/vms.ts";
 import { NothingDeployed } from "./errors.ts";
 import { inFlight } from "./in-flight.ts";
 import {
+  askedAt,
   DEPLOYMENT_LOCK_MS,
   deploymentLock,
   flowContext,
@@ -50,12 +51,7 @@ export const runErrand = operation(runErrandParams, (params, task, tools) =>
 
 /** VMs of the errand that were made since it was asked for are as new as it wants them. */
 async function requestOf({ deployment }: Params, task: TaskContext, tools: OperationContext) {
-  const asked = await tools.db
-    .selectFrom("tasks")
-    .select("created_at")
-    .where("id", "=", task.id)
-    .executeTakeFirst();
-  return { ...(await deployedRequest(deployment, tools)), askedAt: asked?.created_at.getTime() ?? 0 };
+  return { ...(await deployedRequest(deployment, tools)), askedAt: await askedAt(task, tools) };
 }
 
 async function carryOutErrand(

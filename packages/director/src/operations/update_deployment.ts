@@ -16,6 +16,7 @@ import { executePlan } from "./deploy/execute.ts";
 import { gather, type Request } from "./deploy/gather.ts";
 import { planDeploy } from "./deploy/plan-deploy.ts";
 import {
+  askedAt,
   DEPLOYMENT_LOCK_MS,
   deploymentLock,
   flowContext,
@@ -75,17 +76,12 @@ async function requestOf(
   task: TaskContext,
   tools: OperationContext,
 ): Promise<Request> {
-  const row = await tools.db
-    .selectFrom("tasks")
-    .select("created_at")
-    .where("id", "=", task.id)
-    .executeTakeFirst();
   const given = {
     deployment: name,
     options: params.options,
     firstDeploy: manifestText === null,
     versions: "manifest" in params ? ("new" as const) : ("deployed" as const),
-    askedAt: row?.created_at.getTime() ?? 0,
+    askedAt: await askedAt(task, tools),
   };
   if ("manifest" in params) {
     const configIds = [...params.cloud_config_ids, ...params.runtime_config_ids];

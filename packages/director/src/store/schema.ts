@@ -122,6 +122,7 @@ export interface Tables extends NameTables {
     disks: Json<Disks>;
     agent_url: string;
     certificate_until: MaybeTime;
+    agent_env: string | null;
     ready: Generated<boolean>;
     dns_version: Generated<number>;
   };

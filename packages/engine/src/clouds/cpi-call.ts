@@ -103,21 +103,26 @@ async function exchange(
   const label = `[external-cpi] [${call.requestId}]`;
   write(`${label} request: ${JSON.stringify(shown)} with command: ${caller.port.command}\n`);
   const logged = new LogStart();
+  const lastWords = new LastWords();
   const lines = new ScrubbedLines(secrets, (text) => {
     logged.add(text);
+    lastWords.add(text);
     write(text);
   });
+  const hide = scrubber([...secrets, ...hiddenIn(request)]);
   let reply: CpiResponse;
   try {
     reply = await caller.port.call(request, {
       deadlineMs: deadlineFor(call.method, caller.longestMs),
       signal: call.signal,
       log: (text) => lines.add(text),
-      hide: scrubber([...secrets, ...hiddenIn(request)]),
+      hide,
     });
-  } finally {
+  } catch (error) {
     lines.end();
+    throw error instanceof CpiLost ? withWords(error, hide(lastWords.text)) : error;
   }
+  lines.end();
   const schema = resultSchema(call);
   const scrub = scrubber([...secrets, ...secretsIn(schema, reply.result)]);
   // CPIs of our SDK say the same on stderr and in the reply.
@@ -191,6 +196,30 @@ function refusal(request: CpiRequest, error: CpiErrorBody, scrub: Scrub): CpiRef
 const LONGEST_TEXT = 16 * 1024;
 const brief = (text: string): string =>
   text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}... (${text.length} characters)` : text;
+
+/** Without an answer, what it logged last is all it said. */
+function withWords({ method, message, cause, killedBy, stack }: CpiLost, words: string): CpiLost {
+  const said = words === "" ? "" : `; the last it logged: '${words}'`;
+  return Object.assign(new CpiLost(method, `${message}${said}`, { cause, killedBy }), { stack });
+}
+
+const LAST_LINES = 5;
+const LAST_CHARS = 500;
+
+/** The end of what the CPI logged during the call; lines of ours are left out. */
+class LastWords {
+  #lines: readonly string[] = [];
+
+  add(text: string): void {
+    const said = text.split("\n").filter((line) => line.trim() !== "" && !line.startsWith("[external-cpi]"));
+    this.#lines = [...this.#lines, ...said].slice(-LAST_LINES);
+  }
+
+  get text(): string {
+    const all = this.#lines.map((line) => line.trim()).join(" | ");
+    return all.length > LAST_CHARS ? `...${all.slice(-LAST_CHARS)}` : all;
+  }
+}
 
 const KEPT_CHARS = 512 * 1024;
 

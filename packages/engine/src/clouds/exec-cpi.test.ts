@@ -173,6 +173,11 @@ describe("a CPI whose answer is none is lost:", () => {
     expect((error as Error).message.length).toBeLessThan(700);
   });
 
+  it("what a reply of the wrong form says of an error is shown, without what must be hidden", async () => {
+    const { error } = await callText(answers('{"result":"r","error":{"message":"quota of CANARY"},"log":7}'));
+    expect((error as Error).message).toContain("; it says: 'quota of hidden'");
+  });
+
   it("a flood on stdout is ended, and what started it", async () => {
     const { path, note } = await cpiFile(sh(`echo $$ > "$0.pid"\nyes '${OK}'`));
     const { error } = await callPath(path, { maxStdoutBytes: 100_000 });

@@ -2,6 +2,7 @@ import { toError } from "@slipway/kernel/errors";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { type CpiRequest, type CpiResponse, cpiResponse } from "@slipway/protocol/cpi/envelope";
 import { check } from "@slipway/protocol/schema/check";
+import { isObject } from "@slipway/protocol/schema/json";
 import { CpiLost } from "./cloud.ts";
 import { CpiAnswerUnusable, CpiKilled } from "./errors.ts";
 
@@ -33,10 +34,23 @@ export function readReply(stdout: Uint8Array, about: ReplyOf): CpiResponse {
   return checkReply(value, about);
 }
 
-export function checkReply(value: unknown, about: Omit<ReplyOf, "ended" | "hide">): CpiResponse {
+export function checkReply(
+  value: unknown,
+  about: Omit<ReplyOf, "ended" | "hide"> & Partial<Pick<ReplyOf, "hide">>,
+): CpiResponse {
   const checked = check(cpiResponse, value, "reply");
-  if (!checked.ok) throw invalid(about, `SchemaValidationError: ${checked.problems.join("; ")}`);
-  return checked.value;
+  if (checked.ok) return checked.value;
+  const words = about.hide === undefined ? "" : excerpt(about.hide(wordsIn(value)));
+  const said = words === "" ? "" : `; it says: '${words}'`;
+  throw invalid(about, `SchemaValidationError: ${checked.problems.join("; ")}${said}`);
+}
+
+/** What a reply of the wrong form tells people. Its result may be anything, and is not shown. */
+function wordsIn(value: unknown): string {
+  if (!isObject(value)) return "";
+  const { error, log } = value;
+  const message = isObject(error) ? error.message : error;
+  return [message, log].filter((text) => typeof text === "string" && text !== "").join("; log: ");
 }
 
 function invalid(

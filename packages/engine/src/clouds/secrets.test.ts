@@ -36,6 +36,8 @@ const PARROT = `
     if (request.method === "info" || how === "well") console.log(JSON.stringify({ result, error: null, log: input }));
     else if (how === "error") console.log(JSON.stringify({ result: null, error, log: input }));
     else if (how === "junk") console.log("junk: " + input);
+    else if (how === "mute") process.exitCode = 1;
+    else if (how === "form") console.log(JSON.stringify({ result: input, error, log: [input] }));
     else console.log(JSON.stringify({ result: input, error: null, log: input }));
   });`;
 
@@ -71,7 +73,7 @@ async function playWith(how: string) {
 }
 
 describe("no credential of a call shows in a log line or an error", () => {
-  it.each(["well", "error", "junk", "shape"])(
+  it.each(["well", "error", "junk", "shape", "mute", "form"])(
     "of a CPI that repeats all it is told, and answers with %s",
     async (how) => {
       const { log, errors } = await playWith(how);
@@ -83,6 +85,8 @@ describe("no credential of a call shows in a log line or an error", () => {
       if (how === "error")
         expect(errors).toContain("CPI error 'Bosh::Clouds::CloudError' with message 'I was told");
       if (how === "junk") expect(errors).toContain("ParserError");
+      if (how === "mute") expect(errors).toContain("; the last it logged: '");
+      if (how === "form") expect(errors).toContain("; it says: 'I was told");
     },
   );
 
@@ -137,5 +141,18 @@ describe("lines without secrets", () => {
     for (let at = 0; at < text.length; at += size) lines.add(text.slice(at, at + size));
     lines.end();
     expect(out).toBe(`${text.replaceAll(secret, "<redacted>")}\n`);
+  });
+});
+
+describe("a CPI that gives no answer", () => {
+  it("is quoted: the last it logged is in the error, and nothing of ours", async () => {
+    const { path } = await cpiFile(
+      "#!/bin/sh\nfor at in 1 2 3 4 5 6 7 8; do echo line $at >&2; done\necho 'quota exceeded' >&2\nexit 7\n",
+    );
+    const port = execCpiPort({ path, clock: systemClock });
+    const cloud = cpiCloud({ name: "", port, directorUuid: DIRECTOR, random: systemRandom, properties: {} });
+    const said = await cloud.info().catch((error: unknown) => messageTrail(error));
+    expect(said).toContain("(exit code 7)");
+    expect(said).toContain("; the last it logged: 'line 5 | line 6 | line 7 | line 8 | quota exceeded'");
   });
 });

@@ -1,4 +1,4 @@
-import type { DiskCid } from "@slipway/protocol/ids";
+import type { DiskCid, VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { CpiName, GroupName, InstanceUuid } from "./names.ts";
@@ -97,6 +97,8 @@ export interface InstanceGoal {
   readonly diskMayBeReplaced: boolean;
   /** By hand: these disks are to go, and no other. */
   readonly disksToGo?: readonly DiskCid[];
+  /** VMs that were made for it and would do, but are not waited for again: others are made in their place. */
+  readonly vmsToGo?: readonly VmCid[];
   /** Undefined: nothing is made of named disks, and none stays on the VM. */
   readonly named?: NamedDiskGoal | undefined;
 }

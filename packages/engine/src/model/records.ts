@@ -89,6 +89,8 @@ export interface VmRecord {
   readonly certificateUntil: number | null;
   /** The agent was given its settings and the first apply. */
   readonly ready: boolean;
+  /** A mark of the Director's own agent env that it was made with. Absent: nobody noted it. */
+  readonly agentEnv?: string | undefined;
 }
 
 export interface DiskRecord {

@@ -8,7 +8,7 @@ import type { InstanceTemplate } from "./desired.ts";
 import { type DiskWork, isAttached } from "./disks.ts";
 import type { AgentReport, PlanOptions } from "./model.ts";
 import type { Request } from "./states.ts";
-import { idleAddresses } from "./vms.ts";
+import { idleAddresses, type Leftover } from "./vms.ts";
 
 /** An instance that has a VM, and what is known of it. */
 export interface Known {
@@ -18,18 +18,25 @@ export interface Known {
   readonly agent: AgentReport | undefined;
   readonly request: Request;
   readonly options: PlanOptions;
+  /** Its agent was never ready: why another is made in its place. */
+  readonly givenUp: string | undefined;
 }
 
 /** Reasons to replace the VM that do not lie in its networks. */
 export function bodyChanges(known: Known, wanted: InstanceTemplate): readonly Change[] {
-  const { recorded, vm, agent, request, options } = known;
+  const { recorded, vm, agent, request, options, givenUp } = known;
   const found: Change[] = [];
   const asked = options.recreate || request.recreate;
   const old =
     options.recreateVmsCreatedBefore === undefined || vm.createdAt < options.recreateVmsCreatedBefore;
   if (asked && old) found.push({ kind: "recreate", reason: "recreate was asked for" });
   if (agent?.responsive === false)
-    found.push({ kind: "recreate", reason: `its agent does not answer (${agent.why}) and --fix was given` });
+    found.push({
+      kind: "recreate",
+      reason: `its agent does not answer (${agent.why}) and ${options.fix ? "--fix was given" : `was never ready, and ${givenUp}`}`,
+    });
+  else if (givenUp !== undefined && found.length === 0)
+    found.push({ kind: "recreate", reason: `its agent was never ready, and ${givenUp}` });
   if (!sameJson(vm.cloudProperties, wanted.cloudProperties))
     found.push({
       kind: "cloud_properties",
@@ -110,13 +117,10 @@ function diskDifferences({ active, wanted }: DiskWork): readonly string[] {
 export function quietChanges(
   recorded: InstanceRecord | undefined,
   desired: DesiredInstance,
-  leftovers: readonly VmRecord[],
+  leftovers: readonly Leftover[],
   disks: readonly DiskWork[],
 ): readonly Change[] {
-  const found: Change[] = leftovers.map((vm) => ({
-    kind: "dirty",
-    reason: `VM '${vm.cid}' was left by an unfinished update`,
-  }));
+  const found: Change[] = leftovers.map(({ reason }) => ({ kind: "dirty", reason }));
   for (const one of disks.flatMap(({ old }) => old))
     if (!one.active)
       found.push({ kind: "persistent_disk", reason: `disk '${one.cid}' was left by an unfinished change` });

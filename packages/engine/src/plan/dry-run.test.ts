@@ -35,6 +35,7 @@ Creating missing vms
     why: new instance
     down: no
     create_vm [cpi create_vm]: new instance
+    set_vm_metadata [cpi set_vm_metadata]: a new VM is told who it is
     wait_for_agent [agent ping]: a new VM boots
     activate_vm: it is the instance's VM from now on
     prepare_agent [agent update_settings, agent apply, agent get_state]: a new agent gets its settings
@@ -50,12 +51,12 @@ Updating canaries of 'db', 1 at once
     detach_disk [agent remove_persistent_disk, cpi detach_disk]: the disk outlives the VM
     delete_vm [cpi delete_vm]: cloud properties changed: cpu; env changed: bosh.password
     create_vm [cpi create_vm]: cloud properties changed: cpu; env changed: bosh.password
+    set_vm_metadata [cpi set_vm_metadata]: a new VM is told who it is
     wait_for_agent [agent ping]: a new VM boots
     activate_vm: it is the instance's VM from now on
     attach_disk [cpi attach_disk]: disk 'disk-13' holds its data
     mount_disk [agent add_persistent_disk, cpi set_disk_metadata, agent mount_disk]: disk 'disk-13' holds its data
     prepare_agent [agent update_settings, agent apply, agent get_state]: a new agent gets its settings
-    set_vm_metadata [cpi set_vm_metadata]: a new VM is told who it is
     apply [agent apply]: cloud properties changed: cpu; env changed: bosh.password
     start [agent run_script pre-start, agent start, agent get_state, agent run_script post-start]: its jobs are to run
     save_instance: what it was brought to is remembered
@@ -64,7 +65,6 @@ Updating canaries of 'web', 1 at once
   web/u000014 (2): create
     why: new instance
     down: no
-    set_vm_metadata [cpi set_vm_metadata]: a new VM is told who it is
     apply [agent apply]: new instance
     start [agent run_script pre-start, agent start, agent get_state, agent run_script post-start]: its jobs are to run
     save_instance: what it was brought to is remembered

@@ -16,7 +16,7 @@ import type { Placed } from "./placement.ts";
 import { type Request, requestFor } from "./states.ts";
 import { isStatic } from "./static-placement.ts";
 import { detachBeforeDelete, newStepList, type Situation, stepsFor, type VmWork } from "./steps.ts";
-import { spareVm } from "./vms.ts";
+import { givenUpVms, leftoversOf, newAgentEnv, spareVm, whyGivenUp } from "./vms.ts";
 
 export interface Planning {
   readonly input: PlanInput;
@@ -46,10 +46,11 @@ export function planInstance(
 
   const vm = recorded && activeVm(recorded);
   const agent = vm && recorded ? input.agents.get(recorded.uuid) : undefined;
-  refuseUnresponsive(placed, agent, input.options.fix, report);
-  const known: Known | undefined =
-    recorded && vm ? { recorded, vm, agent, request, options: input.options } : undefined;
   const unresponsive = agent?.responsive === false;
+  const givenUp = vm && (unresponsive ? whyGivenUp(vm, request, input) : newAgentEnv(vm, input.director));
+  refuseUnresponsive(placed, agent, input.options.fix || givenUp !== undefined, report);
+  const known: Known | undefined =
+    recorded && vm ? { recorded, vm, agent, request, options: input.options, givenUp } : undefined;
   const maySwap = !unresponsive && request.state !== "detached" && swaps(placed, vm, planning.poolsByNetwork);
   const addressed = addressInstance(
     placed,
@@ -216,8 +217,9 @@ function converge(
           ...(input.jobs === undefined ? [] : jobChanges(recorded?.spec?.jobs ?? null, desired.jobs)),
           ...addressed.replace,
         ];
-  const spare = vmWork === "keep" ? undefined : spareVm(recorded, desired);
-  const leftovers = (recorded?.vms ?? []).filter((vm) => !vm.active && vm !== spare);
+  const givenUp = givenUpVms(recorded, request, input);
+  const spare = vmWork === "keep" ? undefined : spareVm(recorded, desired, givenUp);
+  const leftovers = leftoversOf(recorded, spare, givenUp);
   const changes = [...hard, ...quietChanges(recorded, desired, leftovers, [disk, ...named])];
   if (changes.length === 0) return { desired, early: undefined, late: undefined };
 
@@ -257,6 +259,7 @@ function converge(
     unresponsive,
     skipDrain,
     diskMayBeReplaced: mayBeReplaced(disk),
+    vmsToGo: [...givenUp.keys()],
     named: namedDiskGoal(named, vmWork === "keep" ? known?.vm : undefined),
     downtime,
   });

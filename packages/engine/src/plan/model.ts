@@ -1,3 +1,4 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { PlanProblem } from "../documents/problems.ts";
 import type { CloudConfig, Manifest, UpdatePolicy } from "../manifest/model.ts";
@@ -27,6 +28,8 @@ export interface PlanInput {
     readonly name: string;
     readonly enableCpiResizeDisk: boolean;
     readonly enableCpiUpdateDisk: boolean;
+    /** What all agents are told; a VM whose agent was never ready is made anew when it changes. Undefined: not known. */
+    readonly agentEnv?: JsonObject | undefined;
   };
   /** What each instance is to run. Undefined while that is not known yet: then nothing follows from it. */
   readonly jobs?: ReadonlyMap<InstanceUuid, InstanceJobs> | undefined;
@@ -45,6 +48,8 @@ export interface PlanOptions {
   /** Only VMs older than this are recreated, ms since 1970. */
   readonly recreateVmsCreatedBefore: number | undefined;
   readonly fix: boolean;
+  /** When it was asked for, ms since 1970: what was made since is of this very task. Undefined: nothing is. */
+  readonly askedAt?: number | undefined;
   readonly canaries: UpdatePolicy["canaries"] | undefined;
   readonly maxInFlight: UpdatePolicy["maxInFlight"] | undefined;
   readonly skipDrain: readonly string[];

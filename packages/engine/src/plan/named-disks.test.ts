@@ -41,7 +41,7 @@ function having(disks: Readonly<Record<string, string>>, change: Partial<DiskRec
 
 const END = "apply start save_instance";
 const OLD = "unmount_old_disk detach_old_disk orphan_disk";
-const BOOT = "create_vm wait_for_agent activate_vm prepare_agent";
+const BOOT = "create_vm set_vm_metadata wait_for_agent activate_vm prepare_agent";
 
 describe("the steps of named disks", () => {
   it.each<[string, Readonly<Record<string, string>>, Readonly<Record<string, string>>, string]>([
@@ -72,7 +72,7 @@ describe("the steps of named disks", () => {
   it("that move to a new VM: none is left behind, none is made", () => {
     const made = next(having({ data: "d1", wal: "d2" }), web({ data: "d1", wal: "d2" }, "large"));
     expect(stepsOf(made).late).toBe(
-      `stop dissociate_disks detach_named_disk delete_vm ${BOOT} attach_named_disk associate_disks set_vm_metadata ${END}`,
+      `stop dissociate_disks detach_named_disk delete_vm ${BOOT} attach_named_disk associate_disks ${END}`,
     );
   });
 
@@ -91,7 +91,7 @@ describe("the steps of named disks", () => {
     for (const { uuid } of world.instances) world.silent.add(uuid);
     const made = next(world, { ...web({ data: "d2" }), options: { fix: true } });
     expect(stepsOf(made).late).toBe(
-      `delete_vm ${BOOT} resize_named_disks attach_named_disk associate_disks set_vm_metadata ${END}`,
+      `delete_vm ${BOOT} resize_named_disks attach_named_disk associate_disks ${END}`,
     );
   });
 

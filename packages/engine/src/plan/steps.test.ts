@@ -22,8 +22,9 @@ const cpi = (resize: boolean, byUpdate: boolean): Given => ({
   director: { name: "d", enableCpiResizeDisk: resize, enableCpiUpdateDisk: byUpdate },
 });
 
-const END = "set_vm_metadata apply start save_instance";
-const BOOT = "create_vm wait_for_agent activate_vm";
+const END = "apply start save_instance";
+const TOLD = "set_vm_metadata";
+const BOOT = `create_vm ${TOLD} wait_for_agent activate_vm`;
 const NEW_DISK = "create_disk attach_new_disk mount_new_disk";
 const OLD_DISK = "unmount_old_disk detach_old_disk orphan_disk";
 const COPY = `${NEW_DISK} migrate_disk switch_disk ${OLD_DISK}`;
@@ -80,13 +81,13 @@ const cases: Readonly<Record<string, Case>> = {
   "another VM type, swapped": {
     had: web({ ...D1, ...SWAP }),
     now: web({ ...D1, ...SWAP, ...LARGE }),
-    early: "create_vm wait_for_agent prepare_agent",
+    early: `create_vm ${TOLD} wait_for_agent prepare_agent`,
     late: `stop unmount_disk detach_disk orphan_vm activate_vm attach_disk mount_disk ${END}`,
   },
   "another VM type and disk, swapped": {
     had: web({ ...D1, ...SWAP }),
     now: web({ ...D2, ...SWAP, ...LARGE }),
-    early: "create_vm wait_for_agent prepare_agent",
+    early: `create_vm ${TOLD} wait_for_agent prepare_agent`,
     late: `stop unmount_disk detach_disk orphan_vm activate_vm attach_disk mount_disk ${COPY} ${END}`,
   },
   "a silent agent": {
@@ -183,9 +184,7 @@ describe("the steps of", () => {
   it("a stopped instance that gets another VM type: it is not started", () => {
     const world = deployed(web());
     deployTo(world, web({}, state("stopped")));
-    expect(stepsOf(next(world, web(LARGE))).late).toBe(
-      `delete_vm ${BOOT} prepare_agent set_vm_metadata apply save_instance`,
-    );
+    expect(stepsOf(next(world, web(LARGE))).late).toBe(`delete_vm ${BOOT} prepare_agent apply save_instance`);
   });
 
   it("a stopped instance that is started again", () => {
@@ -217,16 +216,19 @@ describe("after an interruption, the steps that are left", () => {
   };
 
   it.each([
-    ["create_disk", `stop attach_new_disk mount_new_disk migrate_disk switch_disk ${OLD_DISK} ${END}`],
+    [
+      "create_disk",
+      `stop ${TOLD} attach_new_disk mount_new_disk migrate_disk switch_disk ${OLD_DISK} ${END}`,
+    ],
     // Attached and not mounted: the CPI is asked again where it is.
     [
       "attach_new_disk",
-      `stop unmount_new_disk detach_new_disk attach_new_disk mount_new_disk migrate_disk switch_disk ${OLD_DISK} ${END}`,
+      `stop ${TOLD} unmount_new_disk detach_new_disk attach_new_disk mount_new_disk migrate_disk switch_disk ${OLD_DISK} ${END}`,
     ],
-    ["mount_new_disk", `stop migrate_disk switch_disk ${OLD_DISK} ${END}`],
-    ["switch_disk", `stop ${OLD_DISK} ${END}`],
-    ["detach_old_disk", `stop orphan_disk ${END}`],
-    ["orphan_disk", `stop ${END}`],
+    ["mount_new_disk", `stop ${TOLD} migrate_disk switch_disk ${OLD_DISK} ${END}`],
+    ["switch_disk", `stop ${TOLD} ${OLD_DISK} ${END}`],
+    ["detach_old_disk", `stop ${TOLD} orphan_disk ${END}`],
+    ["orphan_disk", `stop ${TOLD} ${END}`],
   ])("of a copy, after %s", (after, late) => {
     const world = cut(web(D1), web(D2), after);
     // Jobs were stopped: asking them again does no harm, but is not needed.
@@ -236,21 +238,27 @@ describe("after an interruption, the steps that are left", () => {
   it("a disk of another change is put away, not used", () => {
     const world = cut(web(D1), web(D2), "mount_new_disk");
     expect(stepsOf(next(world, web(FAST))).late).toBe(
-      `${NEW_DISK} migrate_disk switch_disk ${OLD_DISK} ${END}`,
+      `${TOLD} ${NEW_DISK} migrate_disk switch_disk ${OLD_DISK} ${END}`,
     );
-    expect(stepsOf(next(world, web(D1))).late).toBe(`${OLD_DISK} ${END}`);
+    expect(stepsOf(next(world, web(D1))).late).toBe(`${TOLD} ${OLD_DISK} ${END}`);
   });
 
   it.each([
     ["delete_vm", { early: `${BOOT} attach_disk mount_disk prepare_agent`, late: END }],
-    ["create_vm", { early: "wait_for_agent activate_vm attach_disk mount_disk prepare_agent", late: END }],
-    ["activate_vm", { early: "", late: `stop attach_disk mount_disk prepare_agent ${END}` }],
+    [
+      "create_vm",
+      { early: `${TOLD} wait_for_agent activate_vm attach_disk mount_disk prepare_agent`, late: END },
+    ],
+    ["activate_vm", { early: "", late: `stop ${TOLD} attach_disk mount_disk prepare_agent ${END}` }],
     [
       "attach_disk",
-      { early: "", late: `stop unmount_disk detach_disk attach_disk mount_disk prepare_agent ${END}` },
+      {
+        early: "",
+        late: `stop unmount_disk detach_disk ${TOLD} attach_disk mount_disk prepare_agent ${END}`,
+      },
     ],
-    ["prepare_agent", { early: "", late: `stop ${END}` }],
-    ["start", { early: "", late: `stop ${END}` }],
+    ["prepare_agent", { early: "", late: `stop ${TOLD} ${END}` }],
+    ["start", { early: "", late: `stop ${TOLD} ${END}` }],
   ])("of a recreate, after %s", (after, { early, late }) => {
     const world = cut(web(D1), web({ ...D1, ...LARGE }), after);
     const again = stepsOf(next(world, web({ ...D1, ...LARGE })));
@@ -261,17 +269,17 @@ describe("after an interruption, the steps that are left", () => {
   it.each([
     [
       "create_vm",
-      "wait_for_agent prepare_agent",
+      `${TOLD} wait_for_agent prepare_agent`,
       `stop unmount_disk detach_disk orphan_vm activate_vm attach_disk mount_disk ${END}`,
     ],
     [
       "prepare_agent",
       "",
-      `stop unmount_disk detach_disk orphan_vm activate_vm attach_disk mount_disk ${END}`,
+      `stop unmount_disk detach_disk orphan_vm ${TOLD} activate_vm attach_disk mount_disk ${END}`,
     ],
-    ["detach_disk", "", `orphan_vm activate_vm attach_disk mount_disk ${END}`],
-    ["orphan_vm", "activate_vm attach_disk mount_disk", END],
-    ["activate_vm", "", `attach_disk mount_disk ${END}`],
+    ["detach_disk", "", `orphan_vm ${TOLD} activate_vm attach_disk mount_disk ${END}`],
+    ["orphan_vm", "activate_vm attach_disk mount_disk", `${TOLD} ${END}`],
+    ["activate_vm", "", `${TOLD} attach_disk mount_disk ${END}`],
   ])("of a swap, after %s", (after, early, late) => {
     const world = cut(web({ ...D1, ...SWAP }), web(swap), after);
     expect(stepsOf(next(world, web(swap)))).toEqual({ early, late });
@@ -289,7 +297,9 @@ describe("after an interruption, the steps that are left", () => {
   it("a VM made for another swap is deleted before the next is made", () => {
     const world = cut(web({ ...D1, ...SWAP }), web(swap), "prepare_agent");
     const other = web({ ...D1, ...SWAP, env: { a: "b" } });
-    expect(stepsOf(next(world, other)).early).toBe("delete_unused_vm create_vm wait_for_agent prepare_agent");
+    expect(stepsOf(next(world, other)).early).toBe(
+      `delete_unused_vm create_vm ${TOLD} wait_for_agent prepare_agent`,
+    );
   });
 });
 

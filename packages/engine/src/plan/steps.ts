@@ -4,6 +4,7 @@ import { STEP_ORDER, type StepName } from "../steps/steps.ts";
 import { type DiskWork, isAttached } from "./disks.ts";
 import type { PlannedStep, StepCondition } from "./model.ts";
 import { bringNamedDisks, changeNamedDisks, type NamedDiskWork } from "./named-disks.ts";
+import type { Leftover } from "./vms.ts";
 
 /** Steps by name, read in the order of the table of steps. */
 export interface StepList {
@@ -49,7 +50,7 @@ export interface Situation {
   readonly recorded: InstanceRecord | undefined;
   readonly vm: VmRecord | undefined;
   readonly spare: VmRecord | undefined;
-  readonly leftovers: readonly VmRecord[];
+  readonly leftovers: readonly Leftover[];
   readonly disk: DiskWork;
   readonly named: readonly NamedDiskWork[];
   readonly vmWork: VmWork;
@@ -75,8 +76,7 @@ export function stepsFor(situation: Situation): Phases {
   const late = newStepList();
   const { vmWork, leftovers } = situation;
   const first = vmWork === "create" || vmWork === "swap" ? early : late;
-  for (const vm of leftovers)
-    first.add("delete_unused_vm", `VM '${vm.cid}' was left by an unfinished update`);
+  for (const { reason } of leftovers) first.add("delete_unused_vm", reason);
   if (vmWork === "keep") keepVm(situation, late);
   else newVm(situation, early, late);
   late.add("save_instance", "what it was brought to is remembered");
@@ -113,6 +113,9 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
   byCpi(disk, vmWork === "create" ? early : late, () => undefined);
   const making = vmWork === "replace" ? late : early;
   if (spare === undefined) making.add("create_vm", cause);
+  // As upstream: whoever looks at the cloud sees whose it is, also while nobody answers there.
+  const unnamed = spare?.ready === true ? late : making;
+  unnamed.add("set_vm_metadata", "a new VM is told who it is");
   if (spare?.ready !== true) {
     making.add(
       "wait_for_agent",
@@ -130,7 +133,6 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
   changeDisk(disk, late, undefined);
   changeNamedDisks(situation.named, late, undefined);
   bringNamedDisks(situation.named, late, undefined);
-  late.add("set_vm_metadata", "a new VM is told who it is");
   late.add("apply", cause);
   if (desired.state === "started") late.add("start", "its jobs are to run");
 }

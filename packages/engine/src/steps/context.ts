@@ -17,7 +17,8 @@ export interface FlowSettings {
   readonly agentEnvBosh: JsonObject;
   readonly agentWaitMs: number;
   readonly maxVmCreateTries: number;
-  readonly keepUnreachableVms: boolean;
+  /** New VMs whose agent never answers stay, to be looked at. Undefined: they never do. */
+  readonly keepUnreachableVms: boolean | undefined;
   readonly stopTimeoutMs: number;
 }
 

@@ -4,6 +4,7 @@ import { type JsonObject, jsonObject } from "@slipway/protocol/schema/json";
 import { networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
 import { CpiRefused, refusedAs, type VmCreated } from "../clouds/cloud.ts";
+import { agentEnvMark } from "../model/agent-env-mark.ts";
 import { instanceUuid } from "../model/names.ts";
 import { activeVm } from "../model/records.ts";
 import { vmSuits } from "../model/vm-suits.ts";
@@ -41,6 +42,7 @@ interface Created extends VmCreated {
   readonly certificateUntil: number;
   readonly agentUrl: string;
   readonly createdAt: number;
+  readonly agentEnv: string;
 }
 
 export const createVm = createStep<CreateVm, Created>({
@@ -100,6 +102,7 @@ export const createVm = createStep<CreateVm, Created>({
       agentUrl: made.agentUrl,
       certificateUntil: made.certificateUntil,
       ready: false,
+      agentEnv: made.agentEnv,
     }),
   event: (_, { cid }) => ({ action: "create", objectType: "vm", objectName: cid }),
   stray: (intent, { deployment }) => ({
@@ -157,5 +160,6 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
     certificateUntil: introduction.certificateUntil,
     agentUrl: context.agents.urlFor(made.networks, intent.transport) ?? "",
     createdAt: context.clock.now(),
+    agentEnv: agentEnvMark(context.settings.agentEnvBosh, intent.agentId),
   };
 }

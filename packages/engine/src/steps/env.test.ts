@@ -1,3 +1,4 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
 import { describe, expect, it } from "vitest";
 import { agentEnvOf, createVmEnv, groupNames } from "./env.ts";
 
@@ -9,6 +10,7 @@ describe("what all agents are told", () => {
   it("names the blobs beside them, whatever else is configured", () => {
     expect(agentEnvOf()).toEqual({ blobstores: local });
     expect(agentEnvOf({ ntp: ["n"] })).toEqual({ blobstores: local, ntp: ["n"] });
+    for (const blobstores of [null, []]) expect(agentEnvOf({ blobstores })).toEqual({ blobstores: local });
   });
 
   it("names the blobstores that are configured, and no other", () => {
@@ -46,6 +48,16 @@ describe("the env of a new VM", () => {
       other: 1,
       bosh: { password: "group", ntp: ["n"], mbus: { cert: "issued" }, group: "mydirector-shop-prod-web" },
     });
+  });
+
+  it("always names blobstores: of the way to the agent, of its group, or of all agents", () => {
+    const named = (name: string) => ({ blobstores: [{ provider: name }] });
+    const of = (group: JsonObject, introduction: JsonObject) =>
+      createVmEnv({ env: { bosh: group }, tags: {}, names: NAMES }, introduction, named("all"));
+    expect(of({}, {})).toMatchObject({ bosh: named("all") });
+    expect(of(named("group"), {})).toMatchObject({ bosh: named("group") });
+    expect(of(named("group"), named("way"))).toMatchObject({ bosh: named("way") });
+    for (const blobstores of [null, []]) expect(of({ blobstores }, {})).toMatchObject({ bosh: named("all") });
   });
 
   it("has the deployment's tags over those of its env", () => {

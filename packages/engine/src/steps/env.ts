@@ -20,9 +20,19 @@ export function groupNames(names: readonly string[]): { readonly group: string; 
  * and gets blobs over HTTPS. Old agents need one to be named.
  */
 export const agentEnvOf = (configured: JsonObject = {}): JsonObject => ({
-  blobstores: [{ provider: "local", options: { blobstore_path: "/var/vcap/micro_bosh/data/cache" } }],
   ...configured,
+  ...blobstoresIn(configured, LOCAL),
 });
+
+const LOCAL: JsonObject = {
+  blobstores: [{ provider: "local", options: { blobstore_path: "/var/vcap/micro_bosh/data/cache" } }],
+};
+
+/** Of several envs, the first that names one: a list that is empty or null names none. */
+function blobstoresIn(...envs: readonly JsonObject[]): JsonObject {
+  const named = envs.find(({ blobstores }) => Array.isArray(blobstores) && blobstores.length > 0);
+  return named === undefined ? {} : { blobstores: named.blobstores as Json };
+}
 
 /** The `env` of create_vm: the Director's own under the group's, then what only the Director can say. */
 export function createVmEnv(
@@ -30,10 +40,12 @@ export function createVmEnv(
   introduction: JsonObject,
   agentEnvBosh: JsonObject,
 ): JsonObject {
+  const own = objectOf(vm.env.bosh);
   const bosh: JsonObject = {
     ...agentEnvBosh,
-    ...objectOf(vm.env.bosh),
+    ...own,
     ...introduction,
+    ...blobstoresIn(introduction, own, agentEnvBosh),
     ...groupNames(vm.names),
   };
   return { ...vm.env, bosh: { ...bosh, tags: { ...objectOf(bosh.tags), ...vm.tags } } };

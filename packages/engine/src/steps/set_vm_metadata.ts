@@ -1,10 +1,10 @@
 import type { VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { activeVm } from "../model/records.ts";
 import { type CallIntent, callAbout, optionsOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
 import { vmMetadata } from "./metadata.ts";
+import { currentVm } from "./select.ts";
 import { vmOf } from "./words.ts";
 
 interface SetVmMetadata extends CallIntent {
@@ -18,7 +18,7 @@ export const setVmMetadata = rerunStep<SetVmMetadata>({
   calls: ["cpi set_vm_metadata"],
   line: (instance, { machine }) => `Setting the metadata of ${machine} '${vmOf(instance)}'`,
   intent: (subject, context) => {
-    const vm = activeVm(subject.instance);
+    const vm = currentVm(subject.instance);
     return vm && { ...callAbout(vm, context), vm: vm.cid, metadata: vmMetadata(subject, context) };
   },
   run: (intent, context) =>

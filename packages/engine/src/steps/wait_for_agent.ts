@@ -1,14 +1,20 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { AgentSilent, WrongAgent } from "../agents/agent.ts";
 import { refusedAs } from "../clouds/cloud.ts";
-import type { VmRecord } from "../model/records.ts";
+import { slug } from "../model/names.ts";
+import type { InstanceRecord, VmRecord } from "../model/records.ts";
 import { callAbout, optionsOf } from "./calls.ts";
 import { agentOf, cloudOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
 import { currentVm } from "./select.ts";
 import { vmOf } from "./words.ts";
 
-export const waitForAgent = rerunStep<VmRecord>({
+interface Wait {
+  readonly vm: VmRecord;
+  readonly instance: InstanceRecord;
+}
+
+export const waitForAgent = rerunStep<Wait>({
   name: "wait_for_agent",
   subject: "vm",
   calls: ["agent ping"],
@@ -16,9 +22,9 @@ export const waitForAgent = rerunStep<VmRecord>({
   line: (instance, { machine }) => `Waiting for the agent on ${machine} '${vmOf(instance)}' to be ready`,
   intent: ({ instance }) => {
     const vm = currentVm(instance);
-    return vm === undefined || vm.ready ? undefined : vm;
+    return vm === undefined || vm.ready ? undefined : { vm, instance };
   },
-  run: async (vm, context) => {
+  run: async ({ vm, instance }, context) => {
     if (vm.agentUrl === "")
       throw new AgentSilent(
         "the CPI returned no address for any network of the VM, so its agent cannot be reached over HTTPS. Use a manual network, or a CPI that returns the addresses it gave, or reach agents over NATS, which needs no addresses (docs/nats.md): set agent.transport to nats in the Director's configuration, then deploy again.",
@@ -34,13 +40,26 @@ export const waitForAgent = rerunStep<VmRecord>({
       context.signal.throwIfAborted();
       if (!(error instanceof AgentSilent) && !(error instanceof WrongAgent)) throw error;
       const seconds = Math.round((context.clock.monotonic() - started) / 1000);
-      const message = `Timed out pinging VM '${vm.cid}' with agent '${vm.agentId}' after ${seconds} seconds: ${await known(vm, context)}. ${error.message}`;
+      const message = `Timed out pinging VM '${vm.cid}' with agent '${vm.agentId}' after ${seconds} seconds: ${await known(vm, context)}. ${error.message}${afterwards(instance, context)}`;
       throw error instanceof WrongAgent
         ? new WrongAgent(message, { cause: error.cause })
         : new AgentSilent(message, { cause: error.cause });
     }
   },
 });
+
+/** What becomes of the VM: it goes, or stays to be looked at. Those that compile never stay. */
+function afterwards(instance: InstanceRecord, { deployment, settings }: FlowContext): string {
+  if (settings.keepUnreachableVms === undefined || instance.compilation === true)
+    return ". The VM is deleted";
+  if (!settings.keepUnreachableVms)
+    return ". The VM is deleted; with director.keep_unreachable_vms in the Director's configuration the next one stays, to be looked at";
+  const more =
+    instance.spec === null
+      ? ""
+      : `, and so do \`bosh -d ${deployment} recreate ${slug(instance)}\` and \`bosh -d ${deployment} cck\``;
+  return `. The VM is kept (director.keep_unreachable_vms): a deploy waits for it again, \`bosh -d ${deployment} deploy --recreate\` or \`--fix\` replaces it${more}`;
+}
 
 /** What can be said of a VM whose agent is silent, without going there. */
 async function known(vm: VmRecord, context: FlowContext): Promise<string> {

@@ -7,6 +7,7 @@ import type { TaskRunner } from "@slipway/director/tasks/runner";
 import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { makeClouds } from "@slipway/engine/clouds/clouds";
 import type { Journal } from "@slipway/engine/journal/journal";
+import type { FlowSettings } from "@slipway/engine/steps/context";
 import type { Renderer } from "@slipway/engine/templates/request";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import type { Clock } from "@slipway/kernel/clock";
@@ -33,6 +34,7 @@ export interface SimDirectorOptions {
   /** Instances have names that agents are told of. */
   readonly dns?: boolean;
   readonly workers?: number;
+  readonly settings?: Partial<Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh">> | undefined;
   /** Undefined: one that costs nothing. */
   readonly renderer?: Renderer | undefined;
   readonly onError: (error: unknown) => void;
@@ -74,6 +76,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       maxVmCreateTries: 5,
       keepUnreachableVms: false,
       stopTimeoutMs: 10_000,
+      ...options.settings,
     },
     options: {
       enableCpiResizeDisk: options.enableCpiResizeDisk ?? false,

@@ -1,7 +1,7 @@
 import type { Networks } from "@slipway/protocol/settings/networks";
 import { describe, expect, it } from "vitest";
 import type { CloudProvider } from "../manifest/model.ts";
-import { busOf, envWithBus, madeWith } from "./bus.ts";
+import { agentEnvFor, busOf, envWithBus, madeWith } from "./bus.ts";
 
 const NETWORKS: Networks = { default: { type: "manual", ip: "10.0.0.6" } };
 const MBUS = "https://mbus:pw@10.0.0.6:6868";
@@ -61,5 +61,23 @@ describe("how the agent is reached", () => {
     expect(made?.url.href).toBe("https://mbus:old@10.0.0.6:6868/");
     expect(made?.ca).toBe("OLD");
     expect(madeWith({ env: {}, agentUrl: "https://10.0.0.6:6868" })).toBeUndefined();
+  });
+});
+
+describe("where the agent keeps blobs", () => {
+  const local = (path: string) => ({
+    blobstores: [{ provider: "local", options: { blobstore_path: path } }],
+  });
+  const BESIDE = local("/var/vcap/micro_bosh/data/cache");
+  const dav = { provider: "dav", options: { endpoint: "http://b" } };
+
+  it.each([
+    ["beside it, unless the manifest says something else", {}, BESIDE],
+    ["beside it, where the manifest names no place", { blobstore: { provider: "local" } }, BESIDE],
+    ["where the manifest says", { blobstore: { provider: "local", path: "/b" } }, local("/b")],
+    ["where the CPI was to tell it", { agent: { blobstore: dav } }, { blobstores: [dav] }],
+    ["where the job of the CPI tells it", { blobstore: { provider: "dav", address: "b" } }, {}],
+  ])("is %s", (_, properties, expected) => {
+    expect(agentEnvFor(provider({ properties }))).toEqual(expected);
   });
 });

@@ -1,3 +1,4 @@
+import { agentEnvOf } from "@slipway/engine/steps/env";
 import { isObject, type Json, type JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import { certOf } from "../manifest/cloud-provider.ts";
@@ -39,6 +40,19 @@ export function envWithBus(
   return { ...env, bosh: { ...objectIn(env, "bosh"), mbus } };
 }
 
+/**
+ * What the agent is told beside its bus: where it keeps blobs. That is beside it, where they are put over HTTPS, or what the
+ * manifest has the CPI tell it. A blobstore elsewhere in the form of a CPI's job is left to the CPI.
+ */
+export function agentEnvFor(provider: Pick<CloudProvider, "properties">): JsonObject {
+  const told = objectIn(agentSection(provider), "blobstore");
+  if (isSaid(told.provider)) return agentEnvOf({ blobstores: [told] });
+  const { provider: kind = "local", path } = objectIn(provider.properties, "blobstore");
+  if (kind !== "local") return {};
+  const blobstore: JsonObject = { provider: "local", options: { blobstore_path: path as Json } };
+  return agentEnvOf(isSaid(path) ? { blobstores: [blobstore] } : {});
+}
+
 /** On the address it is called by, if that is one of its own; behind a translation of addresses on all of them. */
 function listenUrl(url: URL, networks: Networks): string {
   const here = Object.values(networks).some(({ ip, type }) => type !== "vip" && ip === url.hostname);
@@ -64,7 +78,8 @@ export function madeWith(vm: {
 export const mbusIn = (env: JsonObject): JsonObject => objectIn(objectIn(env, "bosh"), "mbus");
 
 /** The CPI's own `agent` properties, which it merges into the settings of every agent. */
-const agentSection = ({ properties }: CloudProvider): JsonObject => objectIn(properties, "agent");
+const agentSection = ({ properties }: Pick<CloudProvider, "properties">): JsonObject =>
+  objectIn(properties, "agent");
 
 const isSaid = (value: Json | undefined): boolean =>
   value !== undefined && value !== null && value !== "" && !(Array.isArray(value) && value.length === 0);

@@ -130,7 +130,7 @@ export class EnvLab {
 
   async create(
     document: unknown,
-    flags: { recreate?: boolean; recreateDisks?: boolean } = {},
+    flags: { recreate?: boolean; recreateDisks?: boolean; stop?: AbortSignal } = {},
   ): Promise<string> {
     const from = this.lines.length;
     await createEnv(
@@ -142,7 +142,7 @@ export class EnvLab {
         recreate: flags.recreate ?? false,
         recreateDisks: flags.recreateDisks ?? false,
       },
-      this.tools(),
+      { ...this.tools(), ...(flags.stop && { stop: flags.stop }) },
     );
     return this.lines.slice(from).join("\n");
   }

@@ -116,8 +116,7 @@ export class Workers {
     const [early] = made.missingVms;
     const [desired] = made.desired;
     if (early === undefined || desired === undefined) throw new Error("bug: no VM to compile on was planned");
-    const metadata = { name: "set_vm_metadata" as const, reason: "a new VM is told who it is" };
-    return { plan: { ...early, steps: [...early.steps, metadata] }, desired };
+    return { plan: early, desired };
   }
 
   async #remove(worker: Worker, context: FlowContext, known: KnownInstances): Promise<void> {

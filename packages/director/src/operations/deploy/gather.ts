@@ -67,7 +67,11 @@ export async function gather(
     options: planOptions(request),
     newUuid: () => tools.random.uuid() as InstanceUuid,
     fraction: () => tools.random.fraction(),
-    director: { name: tools.settings.directorName, ...tools.options },
+    director: {
+      name: tools.settings.directorName,
+      agentEnv: tools.settings.agentEnvBosh,
+      ...tools.options,
+    },
     firstDeploy: request.firstDeploy,
   };
 }
@@ -124,6 +128,7 @@ function planOptions({ options, state, askedAt }: Request): PlanOptions {
     recreateDisksCreatedBefore: options.recreate_persistent_disks ? askedAt : undefined,
     recreateVmsCreatedBefore: given ?? (recreates ? askedAt : undefined),
     fix: options.fix,
+    askedAt,
     canaries: amountOf(options.canaries),
     maxInFlight: amountOf(options.max_in_flight),
     skipDrain: options.skip_drain,

@@ -27,17 +27,19 @@ export type Carry<R extends Recreation> = (
 
 /**
  * New VMs for instances whose VM is gone or silent: as a deploy of what is deployed would make them, with `--fix`, and
- * for these instances alone. After a crash it goes on where the records say it is.
+ * for these instances alone. After a crash it goes on where the records say it is. VMs whose agent was never ready are
+ * replaced if they were made before `askedAt`, and otherwise waited for again.
  */
 export async function recreate<R extends Recreation>(
   chosen: readonly R[],
+  askedAt: number,
   overrides: Readonly<Record<string, string>>,
   carry: Carry<R>,
   task: TaskContext,
   tools: OperationContext,
   context: FlowContext,
 ): Promise<void> {
-  const { plan, sizes, known, jobs } = await planFor(chosen, task, tools, context);
+  const { plan, sizes, known, jobs } = await planFor(chosen, askedAt, task, tools, context);
   for (const name of new Set(chosen.map(({ problem }) => problem.group))) {
     const its = chosen.filter(({ problem }) => problem.group === name);
     const group = plan.groups.flat().find((one) => one.group === name);
@@ -55,6 +57,7 @@ export async function recreate<R extends Recreation>(
 
 async function planFor(
   chosen: readonly Recreation[],
+  askedAt: number,
   task: TaskContext,
   tools: OperationContext,
   context: FlowContext,
@@ -66,7 +69,7 @@ async function planFor(
 }> {
   const deployment = await findDeployment(tools.db, context.deployment);
   if (deployment === undefined) throw NothingDeployed({ deployment: context.deployment });
-  const request = await deployedRequest(deployment.name, tools);
+  const request = { ...(await deployedRequest(deployment.name, tools)), askedAt };
   const uuids = new Set<string>(chosen.map(({ problem }) => problem.instance));
   const deploying = {
     deployment,

@@ -242,6 +242,8 @@ function take(world: World, step: StepName, instance: Instance, plan: InstancePl
       }
       break;
     case "set_vm_metadata":
+      must(idle ?? active, step);
+      break;
     case "apply":
       if (!must(active, step).ready) throw new Error(`${step}: the agent was not prepared`);
       break;
