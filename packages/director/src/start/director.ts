@@ -155,7 +155,7 @@ async function start(
     registry,
     maxApiVersion: limits.cpi_api_test_max_version,
   });
-  const agents = await openAgents({
+  const { agents, bus } = await openAgents({
     config,
     stateDir,
     directorUuid: uuid,
@@ -221,7 +221,7 @@ async function start(
   atClose(() => runner.stop());
   const listener = store.listen({ clock, onNotice: (what) => runner.notice(what), onError });
   atClose(() => listener.close());
-  const watching = { db: store.db, tasks: runner, agents, clock, random, onError };
+  const watching = { db: store.db, tasks: runner, agents, channel: bus, clock, random, onError };
   const health = await openHealth(config.health, watching, log);
   if (health !== undefined) atClose(() => health.stop());
   let certificate = first;
