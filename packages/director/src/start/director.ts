@@ -12,6 +12,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import { collapseRepeats } from "@slipway/kernel/collapse";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
+import { DIRECTOR_ALERT_SUBJECT } from "@slipway/protocol/agent/subjects";
 import { NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { DirectorUuid } from "@slipway/protocol/ids";
@@ -209,6 +210,7 @@ async function start(
     renderer,
     configServer,
     dns,
+    tellMonitors: bus && ((alert) => bus.publish(DIRECTOR_ALERT_SUBJECT, JSON.stringify(alert))),
     ownIps: ownAddresses(host),
     workers: limits.workers,
     keepTasks: limits.keep_tasks,

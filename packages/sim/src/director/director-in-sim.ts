@@ -35,6 +35,8 @@ export interface SimDirectorOptions {
   readonly workers?: number;
   /** Undefined: one that costs nothing. */
   readonly renderer?: Renderer | undefined;
+  /** Undefined: nobody listens. */
+  readonly tellMonitors?: Parameters<typeof assemble>[0]["tellMonitors"];
   readonly onError: (error: unknown) => void;
   /** Undefined: the Director keeps variables itself. */
   readonly configServer?: ConfigServer | undefined;
@@ -87,6 +89,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       dns: { enabled: true, domain: "bosh", useDnsAddresses: false, includeIndex: false },
     }),
     configServer: options.configServer,
+    tellMonitors: options.tellMonitors,
     ownIps: [],
     workers,
     alone: true,

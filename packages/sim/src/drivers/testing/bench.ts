@@ -13,7 +13,7 @@ import { freshDatabase } from "@slipway/testkit/database";
 import pg from "pg";
 import { readRemembered } from "../../crash/remembered.ts";
 import type { Scenario } from "../../crash/scenarios.ts";
-import { blobsInSim, directorInSim } from "../../director/director-in-sim.ts";
+import { blobsInSim, directorInSim, type SimDirectorOptions } from "../../director/director-in-sim.ts";
 import { seed, seedWorld } from "../../director/seed.ts";
 import { brokenInvariants, type Remembered } from "../../world/invariants.ts";
 import { askSimAgent } from "../../world/sim-agent.ts";
@@ -42,6 +42,8 @@ export interface RunOptions {
   readonly clock?: Clock | undefined;
   /** Put around the Director's blobs: to let them fail. */
   readonly blobs?: ((blobs: FileBlobs) => FileBlobs) | undefined;
+  /** Told what health monitors are told. */
+  readonly tellMonitors?: SimDirectorOptions["tellMonitors"];
   /** Called when the task is queued: to cancel it. */
   readonly onQueued?: (id: number, director: TaskRunner) => void;
 }
@@ -149,6 +151,7 @@ export class Bench {
       uploadsDir: this.uploadsDir,
       configServer: options.configServer,
       blobs: options.blobs,
+      tellMonitors: options.tellMonitors,
       enableCpiResizeDisk: resizes !== undefined,
       dns: this.#dns,
       onError: (error) => errors.push(error),
