@@ -42,14 +42,16 @@ async function opened() {
 async function agentOn({ server, world }: Awaited<ReturnType<typeof opened>>) {
   const connection = await dial(readNatsUrl(server.url), AGENT, AGENT_ID, systemClock);
   onTestFinished(() => connection.close());
-  const answers: Readonly<Record<string, unknown>> = {
-    get_state: { job_state: "running", networks: {}, processes: [], vitals: heartbeatOf().vitals },
-    list_disk: ["disk-1"],
+  // It is asked when it says something new, and stands by its word.
+  let jobState = "running";
+  const answers: Readonly<Record<string, () => unknown>> = {
+    get_state: () => ({ job_state: jobState, networks: {}, processes: [], vitals: heartbeatOf().vitals }),
+    list_disk: () => ["disk-1"],
   };
   connection.subscribe(`agent.${AGENT_ID}`, {
     callback: (_, message) => {
       const { method, reply_to } = JSON.parse(message.string()) as { method: string; reply_to: string };
-      connection.publish(reply_to, JSON.stringify({ value: answers[method] }));
+      connection.publish(reply_to, JSON.stringify({ value: answers[method]?.() }));
     },
   });
   const says = async (topic: string, what: unknown) => {
@@ -58,23 +60,27 @@ async function agentOn({ server, world }: Awaited<ReturnType<typeof opened>>) {
     await expect.poll(() => world.delivered, { timeout: 60_000, interval: 1 }).toBe(before + 1);
   };
   await connection.flush();
-  const everyHalfMinute = async (second: number) => {
-    if (second % 30 === 0) await says("heartbeat", heartbeatOf());
+  const beats = async (state: string) => {
+    jobState = state;
+    await says("heartbeat", heartbeatOf(state));
   };
-  return { connection, says, everyHalfMinute };
+  const everyHalfMinute = async (second: number) => {
+    if (second % 30 === 0) await beats("running");
+  };
+  return { connection, says, beats, everyHalfMinute };
 }
 
 describe.runIf(here)("a monitor on a real NATS server", () => {
   it("hears an agent instead of asking it, and notices within 90 s that it has gone", async () => {
     const made = await opened();
     const { world, pass, health, queued, alerts } = made;
-    const { connection, says, everyHalfMinute } = await agentOn(made);
+    const { connection, says, beats, everyHalfMinute } = await agentOn(made);
     await pass(120, everyHalfMinute);
     expect({ asked: world.asked, ...health() }).toEqual({ asked: 1, status: "healthy", problems: [] });
     const alert = { id: "a-1", severity: 1, title: "web - does not exist", summary: "", created_at: 7 };
     await says("alert", alert);
     await says("shutdown", null);
-    await says("heartbeat", heartbeatOf("failing"));
+    await beats("failing");
     await pass(2);
     expect(health().status).toBe("failing");
     expect(alerts).toEqual([expect.objectContaining({ ...alert, deployment: "shop" })]);
