@@ -28,6 +28,7 @@ export interface Parts {
   /** Undefined: the Director keeps variables itself. */
   readonly configServer?: ConfigServer | undefined;
   readonly dns?: OperationContext["dns"];
+  readonly tellMonitors?: OperationContext["tellMonitors"];
   readonly ownIps: readonly string[];
   readonly workers?: number | undefined;
   readonly keepTasks?: number | undefined;

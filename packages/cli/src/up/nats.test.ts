@@ -1,11 +1,16 @@
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { HEALTH_MONITOR_NAME } from "@slipway/engine/agents/nats/names";
+import { openAuthority } from "@slipway/engine/pki/authority";
+import { systemClock } from "@slipway/kernel/clock";
+import { dial, readNatsUrl } from "@slipway/kernel/nats/dial";
+import { systemRandom } from "@slipway/kernel/random";
 import { freePort } from "@slipway/testkit/free-port";
 import { natsServerAvailable } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
-import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { Machine } from "./testing/machine.ts";
 
 const sandboxes = needs("userns", await canUseSandboxes(), "sandboxes are made of namespaces");
@@ -63,6 +68,32 @@ describe.runIf(sandboxes && server)("slipway up --nats", () => {
     const there = (await vms()).map(({ agent_id }) => `${agent_id}.agent.bosh-internal`);
     const own = ["default.director.bosh-internal", "default.hm.bosh-internal"];
     await expect.poll(() => users().sort(), { timeout: 60_000 }).toEqual([...own, ...there].sort());
+  });
+
+  it("hears how its agents are, so that they need not be asked, and tells monitors of what it does", async () => {
+    const metric = async (name: string) =>
+      Number(new RegExp(`^${name} (.*)$`, "m").exec(await ok("curl", "/metrics"))?.[1]);
+    const beats = 'slipway_health_messages_total\\{kind="heartbeat"\\}';
+    await expect.poll(() => metric(beats), { timeout: 120_000 }).toBeGreaterThanOrEqual(2);
+    expect(await metric("slipway_health_nats_connected")).toBe(1);
+    const authority = await openAuthority({
+      dir: join(machine.home, "director", "pki"),
+      clock: systemClock,
+      random: systemRandom,
+    });
+    const subject = { subject: "bosh", commonName: HEALTH_MONITOR_NAME, usage: "client" } as const;
+    const issued = await authority.issue({ ...subject, sans: { dns: [], ips: [] }, days: 1 });
+    const { listen } = JSON.parse(readFileSync(natsFile("nats.conf"), "utf8")) as { listen: string };
+    const credentials = { ...issued, ca: authority.ca };
+    const monitor = await dial(readNatsUrl(`nats://${listen}`), credentials, "test", systemClock);
+    onTestFinished(() => monitor.close());
+    const heard: { title: string; deployment: string }[] = [];
+    monitor.subscribe("hm.director.alert", { callback: (_, message) => void heard.push(message.json()) });
+    await monitor.flush();
+    await ok("-d", "demo", "restart", "visitor", "-n");
+    await expect
+      .poll(() => heard.map(({ title, deployment }) => `${deployment}: ${title}`), { timeout: 60_000 })
+      .toEqual(["demo: director - begin update deployment", "demo: director - finish update deployment"]);
   });
 
   it("fetches logs, which NATS does not carry", async () => {

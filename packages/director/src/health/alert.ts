@@ -3,8 +3,9 @@ export interface Alert {
   readonly kind: "alert";
   readonly id: string;
   /** 1 alert, 2 critical, 3 error, 4 warning. */
-  readonly severity: 1 | 2 | 3 | 4;
-  readonly category: "vm_health" | "deployment_health";
+  readonly severity: number;
+  /** Null: an agent said it. */
+  readonly category: "vm_health" | "deployment_health" | null;
   readonly title: string;
   readonly summary: string;
   /** `shop: web/6f1c... (0)`, or who watches. */

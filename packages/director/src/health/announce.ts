@@ -34,6 +34,7 @@ export class Announcer {
   readonly #told = new Map<string, Status>();
   readonly #troubles = new Map<string, string>();
   readonly #lastsMs: number;
+  #deaf = false;
 
   constructor(lastsMs: number) {
     this.#lastsMs = lastsMs;
@@ -71,6 +72,19 @@ export class Announcer {
     return why === undefined
       ? { ...about, severity: 4, title: `${source}: VMs are replaced again`, summary: "" }
       : { ...about, severity: 1, title: `${source}: VMs are not replaced`, summary: why };
+  }
+
+  /** Of the one by which agents on NATS are heard: so long there has been none. */
+  connection(lostMs: number, agents: number): NewAlert | undefined {
+    const about = { category: "deployment_health", source: "all agents on NATS", deployment: "" } as const;
+    if (lostMs >= this.#lastsMs && agents > 0 && !this.#deaf) {
+      this.#deaf = true;
+      const summary = `the Director has no connection to NATS. Nobody knows how ${agents} ${agents === 1 ? "instance is" : "instances are"}, and no VM of theirs is replaced`;
+      return { ...about, severity: 1, title: `${about.source} cannot be heard`, summary };
+    }
+    if (lostMs > 0 || !this.#deaf) return undefined;
+    this.#deaf = false;
+    return { ...about, severity: 4, title: `${about.source} are heard again`, summary: "" };
   }
 
   /** Deployments of which something was told. */

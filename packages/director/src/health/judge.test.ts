@@ -55,6 +55,34 @@ describe("an agent that is silent", () => {
   });
 });
 
+describe("an agent that is heard over a connection of all", () => {
+  const onNats = watchedOf({ vm: vmOf("web-0", { agentUrl: "nats://10.0.0.6:4222" }) });
+  const silent = silentFrom(answeredAt(0), 40_000, 3);
+  const heard = (now: number, up: boolean, since: number, limits = LIMITS) =>
+    judge(onNats, silent, { now, absentSince: undefined, connection: { up, since } }, limits);
+
+  it("is silent from its last word on, while there was a connection", () => {
+    expect(heard(69_999, true, -1).status).toBe("healthy");
+    expect(heard(70_000, true, -1)).toMatchObject({ status: "unresponsive", toHeal: true });
+  });
+
+  it("has all of the time again when the connection was made anew", () => {
+    expect(heard(159_999, true, 100_000)).toMatchObject({ status: "healthy", toHeal: false });
+    expect(heard(160_000, true, 100_000)).toMatchObject({ status: "unresponsive", toHeal: true });
+  });
+
+  it("is not silent without a connection, and after a while nobody knows how it is, which counts as down for the guard", () => {
+    const impatient = { ...LIMITS, silentMs: 10_000 };
+    for (const limits of [LIMITS, impatient])
+      expect(heard(1e6, false, 1e6 - 29_999, limits)).toMatchObject({ status: "healthy", toHeal: false });
+    expect(heard(1e6, false, 1e6 - 30_000)).toMatchObject({
+      status: "unknown",
+      toHeal: false,
+      suspect: true,
+    });
+  });
+});
+
 describe("an instance without a VM", () => {
   const gone = watchedOf({ vm: undefined });
 

@@ -1,3 +1,4 @@
+import type { Connection } from "./hearing.ts";
 import { type Finding, type Known, STATUSES, type Status, type Verdict, type Watched } from "./model.ts";
 
 export interface Limits {
@@ -16,26 +17,33 @@ export interface Circumstances {
   readonly now: number;
   /** Since when the instance has been without a VM that it should have. */
   readonly absentSince: number | undefined;
+  /** By which its agent is heard; undefined: each agent has its own. */
+  readonly connection?: Connection | undefined;
 }
 
 /** Whether an instance is what it should be: its VM there, its agent answering, its disk mounted, its processes running. */
 export function judge(
   watched: Watched,
   known: Known | undefined,
-  { now, absentSince }: Circumstances,
+  { now, absentSince, connection }: Circumstances,
   limits: Limits,
 ): Verdict {
   if (watched.ignore) return alone("ignored", "it is ignored, and its agent not asked");
   if (watched.state === "detached") return alone("detached", "it is stopped, and its VM deleted");
   if (watched.vm === undefined) return withoutVm(watched, now - (absentSince ?? now) >= limits.silentMs);
   if (known === undefined) return alone("unknown", "its agent has not been asked yet");
+  if (connection?.up === false && now - connection.since >= limits.intervalMs)
+    return {
+      ...alone("unknown", "the Director has no connection to NATS, and cannot hear its agent"),
+      suspect: true,
+    };
   const { answered, failed, refused } = known;
   const suspect = failed !== undefined;
   if (refused !== undefined) return { ...alone("refused", refused.why), since: refused.at, suspect: false };
-  if (failed !== undefined && silentFor(known, now, limits) >= limits.silentMs)
+  if (failed !== undefined && silentFor(known, now, connection, limits) >= limits.silentMs)
     return {
       status: "unresponsive",
-      findings: [{ status: "unresponsive", what: failed.why }],
+      findings: [{ status: "unresponsive", what: silenceOf(known, failed.why) }],
       since: answered?.at ?? known.watchedAt,
       // Of one that was never deployed it is not known what it should be: that is the next deploy's.
       toHeal: watched.deployed && failed.times >= LEAST_QUESTIONS,
@@ -49,12 +57,22 @@ export function judge(
 
 /**
  * Silence begins with the last answer, but not earlier than the time between two questions before the first that was
- * not answered: when we ask late, that is not the agent's.
+ * not answered: when we ask late, that is not the agent's. Nor is the time in which nobody could be heard; agents need a
+ * while to be back, too.
  */
-function silentFor({ watchedSince, answered, failed }: Known, now: number, limits: Limits): number {
-  if (failed === undefined) return 0;
-  return now - Math.max(answered?.awake ?? watchedSince, failed.awake - limits.intervalMs);
+function silentFor(
+  { watchedSince, answered, failed }: Known,
+  now: number,
+  connection: Connection | undefined,
+  limits: Limits,
+): number {
+  if (failed === undefined || connection?.up === false) return 0;
+  const heard = answered?.awake ?? watchedSince;
+  return now - Math.max(heard, failed.awake - limits.intervalMs, connection?.since ?? heard);
 }
+
+const silenceOf = ({ leaves }: Known, why: string): string =>
+  leaves === undefined ? why : `${why}; it had said that it shuts down`;
 
 function withoutVm(watched: Watched, longEnough: boolean): Verdict {
   if (!watched.deployed) return alone("unfinished", "no deploy has brought it up yet");

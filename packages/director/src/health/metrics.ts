@@ -17,7 +17,7 @@ export function metricsText(snapshot: HealthSnapshot | undefined): string {
   ]);
   if (snapshot === undefined) return text(lines);
 
-  const { instances, settings, paused, held, meltdowns, resurrections } = snapshot;
+  const { instances, settings, paused, held, meltdowns, resurrections, heard } = snapshot;
   metric("slipway_health_last_round_seconds", "gauge", "When the fleet was looked at last, since 1970.", [
     [{}, snapshot.at / 1000],
   ]);
@@ -34,6 +34,17 @@ export function metricsText(snapshot: HealthSnapshot | undefined): string {
     "Deployments in which too many are down for VMs to be replaced.",
     [...meltdowns.keys()].map((deployment): Sample => [{ deployment }, 1]),
   );
+  if (heard !== undefined) {
+    metric("slipway_health_nats_connected", "gauge", "Whether agents on NATS can be heard.", [
+      [{}, heard.connected ? 1 : 0],
+    ]);
+    metric(
+      "slipway_health_messages_total",
+      "counter",
+      "Messages of agents on NATS, by kind.",
+      Object.entries(heard.messages).map(([kind, count]): Sample => [{ kind }, count]),
+    );
+  }
   const of = (value: (one: InstanceHealth) => number | undefined): readonly Sample[] =>
     instances.flatMap((one): readonly Sample[] => {
       const found = value(one);

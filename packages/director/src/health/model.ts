@@ -28,6 +28,12 @@ export interface Known {
   readonly watchedSince: number;
   readonly watchedAt: number;
   readonly answered?: { readonly awake: number; readonly at: number; readonly report: AgentReport };
+  /** When it last said by itself how it is. */
+  readonly beat?: number;
+  /** With that it said something that a question should clear up. */
+  readonly news?: boolean;
+  /** It has said that it shuts down, and nothing since. Time of day. */
+  readonly leaves?: number;
   /** Questions in a row that brought no answer, and when the first of them was asked. */
   readonly failed?: {
     readonly awake: number;
@@ -67,7 +73,7 @@ export interface Verdict {
   readonly since: number | undefined;
   /** A new VM is what it needs. */
   readonly toHeal: boolean;
-  /** The last question was not answered: it may be about to become unresponsive. */
+  /** The last question was not answered, or it cannot be heard: it may be about to become unresponsive. */
   readonly suspect: boolean;
 }
 

@@ -184,23 +184,6 @@ describe("watching the fleet", () => {
     expect(queued).toEqual([]);
     expect(alerts).toMatchObject([{ severity: 2, summary: "its disk disk-1 is not mounted; failing" }]);
   });
-
-  it("an agent that speaks by itself need not be asked", async () => {
-    world.set("ag-1", "silent");
-    await pass(5);
-    for (let beats = 0; beats < 12; beats += 1) {
-      monitor.heartbeats.heartbeat("ag-1", {
-        jobState: "running",
-        processes: [],
-        mounted: true,
-        vitals: { disk: {} },
-      });
-      await pass(10);
-    }
-    expect(healthOf().health).toBe("healthy");
-    await pass(90);
-    expect(asked()).toEqual(RESURRECTS);
-  });
 });
 
 describe("nobody is replaced", () => {

@@ -1,22 +1,27 @@
+import { transportOf } from "@slipway/engine/agents/address";
 import { display } from "@slipway/engine/model/names";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import { scanAndFixParams } from "@slipway/protocol/director/task-params";
 import { check } from "@slipway/protocol/schema/check";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { endResurrections, noteResurrections } from "../store/health.ts";
+import { endResurrections, noteResurrections, type WatchedVm } from "../store/health.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
+import { AgentNews, SUBJECTS } from "./agent-news.ts";
 import type { AlertSink } from "./alert.ts";
 import { AlertQueue } from "./alert-queue.ts";
 import { Announcer, type NewAlert } from "./announce.ts";
 import { AwakeTime } from "./awake.ts";
+import { type Channel, type Connection, Hearing } from "./hearing.ts";
 import { judge } from "./judge.ts";
 import { Memory, type Now } from "./memory.ts";
+import type { Watched } from "./model.ts";
 import { Poller, type PollerOptions } from "./poller.ts";
 import { type Action, type Decision, decide, type Judged } from "./resurrect.ts";
+import { Rounds } from "./rounds.ts";
 import type { HealthSettings } from "./settings.ts";
-import { type Heartbeats, Sightings } from "./sightings.ts";
+import { Sightings } from "./sightings.ts";
 import { type Read, readSituation } from "./situation.ts";
 import type { HealthSnapshot } from "./snapshot.ts";
 
@@ -24,6 +29,8 @@ export interface HealthMonitorOptions {
   readonly db: Db;
   readonly tasks: Pick<Tasks, "enqueue">;
   readonly agents: PollerOptions["agents"];
+  /** Where agents on NATS speak by themselves; undefined: there are none. */
+  readonly channel?: Channel | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: HealthSettings;
@@ -32,7 +39,6 @@ export interface HealthMonitorOptions {
 }
 
 const TICK_MS = 1_000;
-const FIRST_ROUND_MS = 1_000;
 const LONGEST_ROUND_MS = 10_000;
 /** Who asks for new VMs, in the list of tasks. */
 const USER = "health-monitor";
@@ -50,35 +56,44 @@ export class HealthMonitor {
   readonly #announcer: Announcer;
   readonly #alerts: AlertQueue;
   readonly #startedAt: number;
+  readonly #rounds: Rounds;
+  readonly #hearing: Hearing | undefined;
+  readonly #news: AgentNews;
+  /** By agent: who was watched in the last round. */
+  #watched: ReadonlyMap<string, Watched> = new Map();
   #snapshot: HealthSnapshot | undefined;
   #asked = 0;
-  #cancelTick = () => {};
-  #cancelRound = () => {};
-  #looking = Promise.resolve();
   #stopped = false;
 
   constructor(options: HealthMonitorOptions) {
-    const { clock, settings, agents, random, onError } = options;
+    const { clock, settings, agents, channel, random, onError } = options;
+    const { intervalMs } = settings.limits;
     this.#options = options;
     this.#awake = new AwakeTime(clock);
     this.#sightings = new Sightings(this.#awake, clock);
+    this.#hearing = channel && new Hearing(channel, this.#awake);
     this.#poller = new Poller({
-      agents,
-      random,
-      onError,
+      ...{ agents, random, onError, intervalMs, atOnce: settings.atOnce },
       sightings: this.#sightings,
       awake: this.#awake,
-      intervalMs: settings.limits.intervalMs,
-      atOnce: settings.atOnce,
+      connectionOf: (vm) => this.#connectionOf(vm),
     });
-    this.#announcer = new Announcer(settings.limits.intervalMs);
+    this.#announcer = new Announcer(intervalMs);
     this.#alerts = new AlertQueue(options.sinks, onError);
+    this.#news = new AgentNews({
+      ...{ random, onError },
+      heartbeats: this.#sightings,
+      instanceOf: (agentId) => this.#watched.get(agentId),
+      alert: (alert) => this.#alerts.add(alert),
+      onNews: () => this.#rounds.hurry(),
+    });
+    this.#rounds = new Rounds({
+      ...{ clock, onError, look: () => this.#look() },
+      tickMs: Math.min(TICK_MS, intervalMs / 4),
+      roundMs: Math.min(LONGEST_ROUND_MS, intervalMs / 2),
+      tick: () => this.#tick(),
+    });
     this.#startedAt = clock.now();
-  }
-
-  /** For whoever hears from agents that speak by themselves. */
-  get heartbeats(): Heartbeats {
-    return this.#sightings;
   }
 
   /** Undefined before the first round. */
@@ -87,40 +102,26 @@ export class HealthMonitor {
   }
 
   start(): void {
-    this.#tick();
-    this.#lookIn(Math.min(FIRST_ROUND_MS, this.#roundMs));
+    this.#rounds.start();
+    this.#options.channel?.listen(SUBJECTS, (subject, data) => {
+      if (!this.#stopped) this.#news.take(subject, data);
+    });
   }
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    this.#cancelTick();
-    this.#cancelRound();
-    await Promise.all([this.#poller.stop(), this.#looking, this.#alerts.stop()]);
-  }
-
-  get #roundMs(): number {
-    return Math.min(LONGEST_ROUND_MS, this.#options.settings.limits.intervalMs / 2);
+    await Promise.all([this.#poller.stop(), this.#rounds.stop(), this.#alerts.stop()]);
   }
 
   #tick(): void {
-    const { clock, settings } = this.#options;
-    this.#cancelTick = clock.after(Math.min(TICK_MS, settings.limits.intervalMs / 4), () => {
-      this.#awake.beat();
-      this.#poller.tick();
-      if (!this.#stopped) this.#tick();
-    });
+    this.#awake.beat();
+    this.#hearing?.now();
+    this.#news.tick();
+    this.#poller.tick();
   }
 
-  #lookIn(ms: number): void {
-    this.#cancelRound = this.#options.clock.after(ms, () => {
-      this.#looking = this.#look()
-        .catch((error: unknown) => {
-          if (!this.#stopped) this.#options.onError(error);
-        })
-        .finally(() => {
-          if (!this.#stopped) this.#lookIn(this.#roundMs);
-        });
-    });
+  #connectionOf({ agentUrl }: WatchedVm): Connection | undefined {
+    return transportOf(agentUrl) === "nats" ? this.#hearing?.now() : undefined;
   }
 
   async #look(): Promise<void> {
@@ -128,23 +129,27 @@ export class HealthMonitor {
     const read = await readSituation(db, onError);
     if (this.#stopped) return;
     const { watched, locked } = read;
-    this.#poller.watch(
-      watched.flatMap(({ vm, ignore, state }) =>
-        vm === undefined || ignore || state === "detached" ? [] : [vm],
-      ),
-    );
+    const asked = watched.filter(({ vm, ignore, state }) => vm && !ignore && state !== "detached");
+    this.#poller.watch(asked.flatMap(({ vm }) => vm ?? []));
+    this.#watched = new Map(asked.flatMap((one) => (isOnNats(one) ? [[one.vm.agentId, one]] : [])));
+    this.#news.keep(new Set(this.#watched.keys()));
     const now: Now = { awake: this.#awake.now(), at: clock.now() };
     const judged = watched.map((one): Judged => {
       const absentSince = this.#memory.absentSince(one, locked.has(one.deployment), now);
       const known = one.vm === undefined ? undefined : this.#sightings.of(one.vm.agentId);
-      return { watched: one, verdict: judge(one, known, { now: now.awake, absentSince }, settings.limits) };
+      const connection = one.vm && this.#connectionOf(one.vm);
+      const circumstances = { now: now.awake, absentSince, connection };
+      return { watched: one, verdict: judge(one, known, circumstances, settings.limits) };
     });
     const seen = new Map(judged.map((one) => [one.watched.uuid as string, this.#memory.note(one, now)]));
     const decision = decide(judged, this.#situation(read, now), settings.guard);
-    const asked = await this.#resurrect(decision);
+    const begun = await this.#resurrect(decision);
     await this.#forget(judged, read);
     for (const one of judged) this.#tellOf(one, seen.get(one.watched.uuid)?.awake ?? now.awake, read, now);
     this.#tellOfTrouble(decision);
+    const connection = this.#hearing?.now();
+    const lostMs = connection?.up === false ? now.awake - connection.since : 0;
+    this.#alert(this.#announcer.connection(lostMs, this.#watched.size));
     const ids = new Set<string>(watched.map(({ uuid }) => uuid));
     this.#memory.keep(ids);
     this.#announcer.keep(ids);
@@ -156,12 +161,13 @@ export class HealthMonitor {
       held: decision.fleet,
       meltdowns: decision.meltdowns,
       resurrections: this.#asked,
+      heard: connection && { connected: connection.up, messages: this.#news.heard },
       instances: judged.map(({ watched: one, verdict }) => ({
         watched: one,
         verdict,
         since: verdict.status === "healthy" ? undefined : seen.get(one.uuid)?.at,
         known: one.vm === undefined ? undefined : this.#sightings.of(one.vm.agentId),
-        action: asked.get(one.uuid) ?? decision.actions.get(one.uuid),
+        action: begun.get(one.uuid) ?? decision.actions.get(one.uuid),
       })),
     };
   }
@@ -264,3 +270,6 @@ export class HealthMonitor {
     });
   }
 }
+
+const isOnNats = (one: Watched): one is Watched & { readonly vm: WatchedVm } =>
+  one.vm !== undefined && transportOf(one.vm.agentUrl) === "nats";

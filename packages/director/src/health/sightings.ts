@@ -4,8 +4,10 @@ import type { AgentReport, Known } from "./model.ts";
 
 /** Takes what agents say by themselves, whatever carries it. */
 export interface Heartbeats {
-  /** An agent that nobody watches is not remembered. */
-  heartbeat(agentId: string, report: AgentReport): void;
+  /** Whether that is news. An agent that nobody watches is not remembered. */
+  heartbeat(agentId: string, said: AgentReport): boolean;
+  /** It says that it shuts down. */
+  leaves(agentId: string): void;
 }
 
 /** What is known of each agent. Times that count are those this process was awake. */
@@ -31,12 +33,42 @@ export class Sightings implements Heartbeats {
         this.#known.set(id, { watchedSince: this.#awake.now(), watchedAt: this.#clock.now() });
   }
 
-  heartbeat(agentId: string, report: AgentReport): void {
-    this.#change(agentId, ({ watchedSince, watchedAt }) => ({
+  /** It answered a question. */
+  answered(agentId: string, report: AgentReport): void {
+    this.#change(agentId, ({ watchedSince, watchedAt, beat }) => ({
       watchedSince,
       watchedAt,
+      ...(beat !== undefined && { beat }),
       answered: { awake: this.#awake.now(), at: this.#clock.now(), report },
     }));
+  }
+
+  /**
+   * Which disk is mounted, and which processes run, is told by answers only: what the last one said stands while nothing
+   * speaks against it. Whether it takes part in conversations, too.
+   */
+  heartbeat(agentId: string, said: AgentReport): boolean {
+    const before = this.#known.get(agentId);
+    const last = before?.answered?.report;
+    const same = last?.jobState === said.jobState;
+    const isNew = last !== undefined && (!same || hasStore(last) !== hasStore(said));
+    const report = {
+      ...said,
+      processes: same ? last.processes : said.processes,
+      mounted: said.mounted ?? last?.mounted,
+    };
+    const awake = this.#awake.now();
+    this.#change(agentId, ({ failed: _, leaves: __, ...known }) => ({
+      ...known,
+      answered: { awake, at: this.#clock.now(), report },
+      beat: awake,
+      news: known.news === true || isNew,
+    }));
+    return before !== undefined && isNew && before.news !== true;
+  }
+
+  leaves(agentId: string): void {
+    this.#change(agentId, (known) => ({ ...known, leaves: this.#clock.now() }));
   }
 
   /** A question that was asked at `asked` brought no answer. */
@@ -65,3 +97,6 @@ export class Sightings implements Heartbeats {
     if (known !== undefined) this.#known.set(agentId, to(known));
   }
 }
+
+/** Agents tell how full the persistent disk is if something is mounted there. */
+const hasStore = ({ vitals }: AgentReport): boolean => vitals.disk.persistent !== undefined;

@@ -1,3 +1,4 @@
+import type { Heard } from "./agent-news.ts";
 import type { Known, Verdict, Watched } from "./model.ts";
 import type { Action } from "./resurrect.ts";
 import type { HealthSettings } from "./settings.ts";
@@ -15,6 +16,8 @@ export interface HealthSnapshot {
   readonly meltdowns: ReadonlyMap<string, string>;
   /** Instances for which a new VM was asked since the start. */
   readonly resurrections: number;
+  /** From agents on NATS, since the start; undefined: this Director has no NATS. */
+  readonly heard: { readonly connected: boolean; readonly messages: Heard } | undefined;
   readonly instances: readonly InstanceHealth[];
 }
 

@@ -37,7 +37,7 @@ const BLOBS_DAYS = 397;
 const SWEEP_MS = 3_600_000;
 
 /** Agents over NATS: a server that is given, or one of our own, and the place where they get blobs. */
-export async function openNats(options: NatsOptions): Promise<Way> {
+export async function openNats(options: NatsOptions): Promise<Way & { readonly bus: NatsBus }> {
   const { config, db, clock, random, log, onError, atClose } = options;
   const dir = join(options.stateDir, "nats");
   await mkdir(dir, { recursive: true, mode: 0o700 });
@@ -66,7 +66,7 @@ export async function openNats(options: NatsOptions): Promise<Way> {
   const credentials = directorCredentials({ authority, serverCa, clock });
   const bus = new NatsBus({ urls, credentials, clock, random, warn: log });
   atClose(() => bus.close());
-  return natsWay({
+  const way = natsWay({
     bus,
     urls,
     authority,
@@ -74,6 +74,7 @@ export async function openNats(options: NatsOptions): Promise<Way> {
     blobs: depot,
     authorize: () => allowed.refresh(),
   });
+  return { ...way, bus };
 }
 
 async function openDepot(options: NatsOptions, allowed: AllowedAgents): Promise<BlobDepot> {

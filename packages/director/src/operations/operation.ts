@@ -12,6 +12,7 @@ import { configServerOf } from "./config-server-of.ts";
 import { namesOf } from "./dns/names.ts";
 import type { LocalDns } from "./dns/records.ts";
 import { ParamsUnreadable } from "./errors.ts";
+import type { TellMonitors } from "./monitor-alerts.ts";
 
 /** What the work of tasks is done with. */
 export interface OperationContext extends Outside {
@@ -31,6 +32,8 @@ export interface OperationContext extends Outside {
     readonly enableCpiUpdateDisk: boolean;
     readonly enableSnapshots?: boolean | undefined;
   };
+  /** Undefined: nobody listens. */
+  readonly tellMonitors?: TellMonitors | undefined;
   /** Undefined: instances have no names. */
   readonly dns?: LocalDns | undefined;
   /** Addresses no VM may get: the Director's own. */

@@ -3,6 +3,7 @@ import { causeOf } from "@slipway/engine/flows/errors";
 import { activeDisk } from "@slipway/engine/model/records";
 import { snapshotDeploymentParams } from "@slipway/protocol/director/task-params";
 import { loadInstances } from "../store/instances.ts";
+import { tellOfSnapshotFailure } from "./monitor-alerts.ts";
 import { operation } from "./operation.ts";
 import { maySnapshot, takeSnapshots } from "./snapshots/take.ts";
 import { withDeployment } from "./snapshots/with-deployment.ts";
@@ -20,6 +21,7 @@ export const snapshotDeployment = operation(snapshotDeploymentParams, ({ deploym
       await takeSnapshots(instance, stage, context, task, tools).catch((error: unknown) => {
         if (!(causeOf(error) instanceof CpiRefused)) throw error;
         failures += 1;
+        tellOfSnapshotFailure(`${instance.group}/${instance.index}`, causeOf(error), deployment, tools);
       });
     return failures === 0 ? done : `${done}, with ${failures} failure(s)`;
   }),

@@ -15,6 +15,7 @@ import { AS_DEPLOYED, deployedRequest } from "./deploy/deployed-request.ts";
 import { executePlan } from "./deploy/execute.ts";
 import { gather, type Request } from "./deploy/gather.ts";
 import { planDeploy } from "./deploy/plan-deploy.ts";
+import { deploymentWords, instanceWords, tellOfWork, type Words } from "./monitor-alerts.ts";
 import {
   askedAt,
   DEPLOYMENT_LOCK_MS,
@@ -28,18 +29,19 @@ type Params = v.InferOutput<typeof updateDeploymentParams>;
 
 /** `bosh deploy`, and start, stop, restart and recreate of what is deployed. */
 export const updateDeployment = operation(updateDeploymentParams, (params, task, tools) =>
-  converge(params, task, tools),
+  converge(params, deploymentWords(task.deployment ?? "", tools), task, tools),
 );
 
 /** A state for one instance, everything else as it was deployed. */
 export const changeState = (
-  state: StateChange,
-  given: { readonly fix: boolean; readonly skipDrain: boolean },
+  state: StateChange & { readonly instance: string },
+  given: { readonly fix: boolean; readonly skipDrain: boolean; readonly action: string },
   task: TaskContext,
   tools: OperationContext,
 ): Promise<string> =>
   converge(
     { state, options: { ...AS_DEPLOYED, fix: given.fix, skip_drain: given.skipDrain ? ["*"] : [] } },
+    instanceWords(given.action, `${state.group}/${state.instance}`, tools),
     task,
     tools,
     state.instance,
@@ -48,6 +50,7 @@ export const changeState = (
 /** `only`: the id of the one instance that is looked at. */
 async function converge(
   params: Params,
+  words: Words,
   task: TaskContext,
   tools: OperationContext,
   only?: string,
@@ -59,9 +62,11 @@ async function converge(
     const action = deployment.manifestText === null ? "create" : "update";
     const event = { action, objectType: "deployment", objectName: name, deployment: name };
     const parentId = await task.audit(event);
+    const failed = params.options.dry_run ? () => undefined : tellOfWork(words, name, task, tools);
     try {
       await deploy(await requestOf(params, deployment, task, tools), deployment, only, task, tools);
     } catch (error) {
+      failed(error);
       await task.audit({ ...event, parentId, error: messageTrail(error) });
       throw error;
     }

@@ -15,7 +15,7 @@ export const updateInstance = operation(updateInstanceParams, async (params, tas
   };
   await changeState(
     { group, instance, to: to[action] as "started" | "stopped" | "detached" | "restart" | "recreate" },
-    { fix, skipDrain },
+    { fix, skipDrain, action },
     task,
     tools,
   );

@@ -12,6 +12,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import { collapseRepeats } from "@slipway/kernel/collapse";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
+import { DIRECTOR_ALERT_SUBJECT } from "@slipway/protocol/agent/subjects";
 import { NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { DirectorUuid } from "@slipway/protocol/ids";
@@ -155,7 +156,7 @@ async function start(
     registry,
     maxApiVersion: limits.cpi_api_test_max_version,
   });
-  const agents = await openAgents({
+  const { agents, bus } = await openAgents({
     config,
     stateDir,
     directorUuid: uuid,
@@ -209,6 +210,7 @@ async function start(
     renderer,
     configServer,
     dns,
+    tellMonitors: bus && ((alert) => bus.publish(DIRECTOR_ALERT_SUBJECT, JSON.stringify(alert))),
     ownIps: ownAddresses(host),
     workers: limits.workers,
     keepTasks: limits.keep_tasks,
@@ -221,7 +223,7 @@ async function start(
   atClose(() => runner.stop());
   const listener = store.listen({ clock, onNotice: (what) => runner.notice(what), onError });
   atClose(() => listener.close());
-  const watching = { db: store.db, tasks: runner, agents, clock, random, onError };
+  const watching = { db: store.db, tasks: runner, agents, channel: bus, clock, random, onError };
   const health = await openHealth(config.health, watching, log);
   if (health !== undefined) atClose(() => health.stop());
   let certificate = first;

@@ -1,6 +1,7 @@
 import type { Agents } from "@slipway/engine/agents/agent";
 import { makeAgents } from "@slipway/engine/agents/agents";
 import type { AgentSecret } from "@slipway/engine/agents/credentials";
+import type { NatsBus } from "@slipway/engine/agents/nats/bus";
 import type { Authority } from "@slipway/engine/pki/authority";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
@@ -25,7 +26,9 @@ export interface OpenAgentsOptions {
 const VM_AGENT_PORT = 6868;
 
 /** The ways to agents that the configuration has: HTTPS always, NATS when it is named. */
-export async function openAgents(options: OpenAgentsOptions): Promise<Agents> {
+export async function openAgents(
+  options: OpenAgentsOptions,
+): Promise<{ readonly agents: Agents; readonly bus: NatsBus | undefined }> {
   const { config, log, atClose } = options;
   const transport = config.agent?.transport ?? "https";
   if (transport === "nats" && config.nats === undefined)
@@ -35,5 +38,5 @@ export async function openAgents(options: OpenAgentsOptions): Promise<Agents> {
   const port = config.agent?.port ?? VM_AGENT_PORT;
   const agents = makeAgents({ ...options, port, warn: log, nats, transport });
   atClose(() => agents.close());
-  return agents;
+  return { agents, bus: nats?.bus };
 }

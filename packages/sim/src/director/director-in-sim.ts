@@ -37,6 +37,8 @@ export interface SimDirectorOptions {
   readonly settings?: Partial<Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh">> | undefined;
   /** Undefined: one that costs nothing. */
   readonly renderer?: Renderer | undefined;
+  /** Undefined: nobody listens. */
+  readonly tellMonitors?: Parameters<typeof assemble>[0]["tellMonitors"];
   readonly onError: (error: unknown) => void;
   /** Undefined: the Director keeps variables itself. */
   readonly configServer?: ConfigServer | undefined;
@@ -90,6 +92,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       dns: { enabled: true, domain: "bosh", useDnsAddresses: false, includeIndex: false },
     }),
     configServer: options.configServer,
+    tellMonitors: options.tellMonitors,
     ownIps: [],
     workers,
     alone: true,

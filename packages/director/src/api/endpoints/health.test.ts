@@ -60,6 +60,7 @@ const SNAPSHOT: HealthSnapshot = {
   paused: false,
   held: undefined,
   meltdowns: new Map([['a "b"\\c', "why"]]),
+  heard: undefined,
   resurrections: 3,
   instances: [DEAD, { ...DEAD, watched: { ...DEAD.watched, deployment: "bank" }, action: undefined }],
 };

@@ -29,14 +29,19 @@ export interface BusRequest {
   readonly harmless: boolean;
 }
 
+/** What came on a subject. It must not throw. */
+export type Listener = (subject: string, data: Uint8Array) => void;
+
 /** A server that does not confirm in this time is as good as gone. */
 const CONFIRM_MS = 5_000;
+/** Messages that wait for a connection; older ones go. */
+const MOST_UNSENT = 100;
 const LONGEST_PAUSE_MS = 2_000;
 /** "No responders": nobody is subscribed to the subject. */
 const NOBODY = 503;
 
 /**
- * The Director's one connection to NATS, made at the first request and again whenever it is lost. Each process has an
+ * The Director's one connection to NATS, made when it is first needed and again whenever it is lost. Each process has an
  * inbox of its own; replies are told apart by the last part of their subject, as upstream does.
  */
 export class NatsBus {
@@ -50,6 +55,10 @@ export class NatsBus {
   /** Aborted, and replaced, when a connection is there. */
   #arrival = new AbortController();
   #loop: Promise<void> | undefined;
+  #connections = 0;
+  readonly #listeners: { readonly subject: string; readonly take: Listener }[] = [];
+  readonly #unsent: { readonly subject: string; readonly text: string }[] = [];
+  #probed: Link | undefined;
   #trouble = "it was not tried yet";
 
   constructor(options: BusOptions) {
@@ -71,6 +80,32 @@ export class NatsBus {
     if (link === undefined) return { kind: "unconnected", why: this.#trouble };
     const left = Math.max(1, withinMs - (clock.monotonic() - started));
     return await this.#exchange(link, request, left);
+  }
+
+  get connected(): boolean {
+    return this.#link?.gone.aborted === false;
+  }
+
+  /** How many there have been: who looks now and then learns that one was lost meanwhile. */
+  get connections(): number {
+    return this.#connections;
+  }
+
+  /** From now on, over every connection. What the server does not let us hear is said, and does without. */
+  listen(subjects: readonly string[], take: Listener): void {
+    const added = subjects.map((subject) => ({ subject, take }));
+    this.#listeners.push(...added);
+    this.#loop ??= this.#keepConnected();
+    if (this.#link !== undefined) this.#hear(this.#link, added);
+  }
+
+  /** For whoever listens. Nobody waits for it, and it never fails; what cannot be sent for long is lost. */
+  publish(subject: string, text: string): void {
+    if (this.#closed.signal.aborted) return;
+    this.#unsent.push({ subject, text });
+    if (this.#unsent.length > MOST_UNSENT) this.#unsent.shift();
+    this.#loop ??= this.#keepConnected();
+    this.#sendUnsent();
   }
 
   /** Ends the connection; the next request, or the loop, makes another one with the credentials of then. */
@@ -100,7 +135,51 @@ export class NatsBus {
     // Below the reply the server tells us, too, when nobody is there. Agents take its subject from the message.
     if (!link.connection.isClosed()) link.connection.publish(agentSubject(agentId), text, { reply });
     else this.#waiters.end(requestId, { kind: "unconnected", why: "the connection was lost" });
-    return await answer;
+    const outcome = await answer;
+    if (outcome.kind === "late") void this.#probe(link);
+    return outcome;
+  }
+
+  /** A server that hangs is told from an agent that does: nobody is blamed for a connection that leads nowhere. */
+  async #probe(link: Link): Promise<void> {
+    if (this.#probed === link || link.gone.aborted) return;
+    this.#probed = link;
+    try {
+      await this.#confirmed(link);
+    } catch {
+      await link.connection.close().catch(() => undefined);
+    } finally {
+      this.#probed = undefined;
+    }
+  }
+
+  #confirmed({ connection, gone }: Link): Promise<void> {
+    const { clock } = this.#options;
+    return withDeadline("confirmation by NATS", CONFIRM_MS, clock, gone, () => connection.flush());
+  }
+
+  #sendUnsent(): void {
+    if (!this.connected || this.#link === undefined) return;
+    for (const { subject, text } of this.#unsent.splice(0))
+      try {
+        this.#link.connection.publish(subject, text);
+      } catch (error) {
+        this.#options.warn(`a message to ${subject} was not sent over NATS: ${messageTrail(error)}`);
+      }
+  }
+
+  #hear(
+    { connection, gone }: Link,
+    listeners: readonly { readonly subject: string; readonly take: Listener }[],
+  ): void {
+    if (gone.aborted) return;
+    for (const { subject, take } of listeners)
+      connection.subscribe(subject, {
+        callback: (error, message) => {
+          if (error === null) take(message.subject, message.data);
+          else this.#options.warn(`NATS does not let the Director listen to ${subject}: ${error.message}`);
+        },
+      });
   }
 
   /** The connection there is, or the one that comes within the time. */
@@ -134,7 +213,10 @@ export class NatsBus {
         told = "";
         failures = 0;
         this.#link = link;
+        this.#connections += 1;
+        this.#hear(link, this.#listeners);
         this.#arrived();
+        this.#sendUnsent();
         await firstOf(link.gone, signal);
         if (signal.aborted) return;
         this.#trouble = "the connection was lost";
@@ -178,7 +260,7 @@ export class NatsBus {
       },
     });
     try {
-      await withDeadline("confirmation by NATS", CONFIRM_MS, clock, link.gone, () => connection.flush());
+      await this.#confirmed(link);
     } catch (error) {
       await connection.close();
       throw refused ?? error;

@@ -44,6 +44,8 @@ export interface RunOptions {
   readonly blobs?: ((blobs: FileBlobs) => FileBlobs) | undefined;
   /** Of the Director. */
   readonly settings?: SimDirectorOptions["settings"];
+  /** Told what health monitors are told. */
+  readonly tellMonitors?: SimDirectorOptions["tellMonitors"];
   /** Called when the task is queued: to cancel it. */
   readonly onQueued?: (id: number, director: TaskRunner) => void;
 }
@@ -151,6 +153,7 @@ export class Bench {
       uploadsDir: this.uploadsDir,
       configServer: options.configServer,
       blobs: options.blobs,
+      tellMonitors: options.tellMonitors,
       enableCpiResizeDisk: resizes !== undefined,
       dns: this.#dns,
       settings: options.settings,

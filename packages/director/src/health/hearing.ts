@@ -1,0 +1,42 @@
+import type { AwakeTime } from "./awake.ts";
+
+/** Where agents speak by themselves. */
+export interface Channel {
+  readonly connected: boolean;
+  /** How many connections there have been. */
+  readonly connections: number;
+  listen(subjects: readonly string[], take: (subject: string, data: Uint8Array) => void): void;
+}
+
+export interface Connection {
+  readonly up: boolean;
+  /** `AwakeTime`: so long already. */
+  readonly since: number;
+}
+
+/** Since when agents can be heard. Who cannot be heard is not silent. */
+export class Hearing {
+  readonly #channel: Pick<Channel, "connected" | "connections">;
+  readonly #awake: Pick<AwakeTime, "now">;
+  #connections: number;
+  #last: Connection;
+
+  constructor(channel: Pick<Channel, "connected" | "connections">, awake: Pick<AwakeTime, "now">) {
+    this.#channel = channel;
+    this.#awake = awake;
+    this.#connections = channel.connections;
+    this.#last = { up: channel.connected, since: awake.now() };
+  }
+
+  /** To be called every second or so, too: what was lost and is there again is noticed by its number. */
+  now(): Connection {
+    const { connected: up, connections } = this.#channel;
+    if (up !== this.#last.up || connections !== this.#connections)
+      this.#last = { up, since: this.#awake.now() };
+    this.#connections = connections;
+    return this.#last;
+  }
+}
+
+/** Whether there was no connection at some time since then, so that an answer may have been lost. */
+export const lostSince = ({ up, since }: Connection, then: number): boolean => !up || since > then;

@@ -1,0 +1,113 @@
+import { agentClient } from "@slipway/engine/agents/agent-client";
+import { NatsBus } from "@slipway/engine/agents/nats/bus";
+import { natsTransport } from "@slipway/engine/agents/nats/nats-transport";
+import { natsUsers } from "@slipway/engine/agents/nats/users";
+import { systemClock } from "@slipway/kernel/clock";
+import { dial, readNatsUrl } from "@slipway/kernel/nats/dial";
+import { systemRandom } from "@slipway/kernel/random";
+import type { AgentId } from "@slipway/protocol/ids";
+import { AGENT, DIRECTOR } from "@slipway/testkit/certificates";
+import { natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
+import { needs } from "@slipway/testkit/needs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { AGENT_ID, heartbeatOf, natsWorld } from "./testing/nats-world.ts";
+
+const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
+const ID = AGENT_ID as AgentId;
+
+/** With the permissions that the Director writes. */
+const users = Object.fromEntries(
+  natsUsers([{ agentId: ID, lasting: true }]).map(({ user, permissions }) => [
+    user.replace(/^.*CN=/, ""),
+    permissions,
+  ]),
+);
+
+/** A server, the Director's connection to it, and a monitor that hears and asks by it. */
+async function opened() {
+  const server = await TestNatsServer.start({ users });
+  const tools = { clock: systemClock, warn: () => undefined };
+  const bus = new NatsBus({
+    ...{ urls: [server.url], credentials: () => Promise.resolve(DIRECTOR), random: systemRandom },
+    ...tools,
+  });
+  onTestFinished(() => bus.close());
+  const made = await natsWorld(bus, () => agentClient(natsTransport(ID, { bus }), tools));
+  const connected = (want: boolean) => expect.poll(() => bus.connected, { timeout: 60_000 }).toBe(want);
+  await connected(true);
+  return { server, connected, ...made };
+}
+
+/** The agent: it answers, and says what it is told to say; what it says has arrived when that is over. */
+async function agentOn({ server, world }: Awaited<ReturnType<typeof opened>>) {
+  const connection = await dial(readNatsUrl(server.url), AGENT, AGENT_ID, systemClock);
+  onTestFinished(() => connection.close());
+  // It is asked when it says something new, and stands by its word.
+  let jobState = "running";
+  const answers: Readonly<Record<string, () => unknown>> = {
+    get_state: () => ({ job_state: jobState, networks: {}, processes: [], vitals: heartbeatOf().vitals }),
+    list_disk: () => ["disk-1"],
+  };
+  connection.subscribe(`agent.${AGENT_ID}`, {
+    callback: (_, message) => {
+      const { method, reply_to } = JSON.parse(message.string()) as { method: string; reply_to: string };
+      connection.publish(reply_to, JSON.stringify({ value: answers[method]?.() }));
+    },
+  });
+  const says = async (topic: string, what: unknown) => {
+    const before = world.delivered;
+    connection.publish(`hm.agent.${topic}.${AGENT_ID}`, JSON.stringify(what));
+    await expect.poll(() => world.delivered, { timeout: 60_000, interval: 1 }).toBe(before + 1);
+  };
+  await connection.flush();
+  const beats = async (state: string) => {
+    jobState = state;
+    await says("heartbeat", heartbeatOf(state));
+  };
+  const everyHalfMinute = async (second: number) => {
+    if (second % 30 === 0) await beats("running");
+  };
+  return { connection, says, beats, everyHalfMinute };
+}
+
+describe.runIf(here)("a monitor on a real NATS server", () => {
+  it("hears an agent instead of asking it, and notices within 90 s that it has gone", async () => {
+    const made = await opened();
+    const { world, pass, health, queued, alerts } = made;
+    const { connection, says, beats, everyHalfMinute } = await agentOn(made);
+    await pass(120, everyHalfMinute);
+    expect({ asked: world.asked, ...health() }).toEqual({ asked: 1, status: "healthy", problems: [] });
+    const alert = { id: "a-1", severity: 1, title: "web - does not exist", summary: "", created_at: 7 };
+    await says("alert", alert);
+    await says("shutdown", null);
+    await beats("failing");
+    await pass(2);
+    expect(health().status).toBe("failing");
+    expect(alerts).toEqual([expect.objectContaining({ ...alert, deployment: "shop" })]);
+    await connection.close();
+    await pass(90);
+    expect(health()).toEqual({
+      status: "unresponsive",
+      problems: [expect.stringContaining("no agent of this id is connected to NATS")],
+    });
+    expect(queued).toHaveLength(1);
+  });
+
+  it("blames nobody for a server that is away, and hears the agent again afterwards", async () => {
+    const made = await opened();
+    const { server, connected, pass, health, queued } = made;
+    const before = await agentOn(made);
+    await pass(60, before.everyHalfMinute);
+    await server.kill();
+    await connected(false);
+    await pass(200);
+    expect(health().status).toBe("unknown");
+    await server.run();
+    await connected(true);
+    await pass(30);
+    const after = await agentOn(made);
+    await pass(90, after.everyHalfMinute);
+    expect(health()).toEqual({ status: "healthy", problems: [] });
+    expect(queued).toEqual([]);
+  });
+});

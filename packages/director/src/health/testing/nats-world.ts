@@ -1,0 +1,130 @@
+import { type Agent, AgentSilent, type Agents } from "@slipway/engine/agents/agent";
+import { systemRandom } from "@slipway/kernel/random";
+import { freshDatabase } from "@slipway/testkit/database";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { expect, onTestFinished } from "vitest";
+import { seedShop, WEB_0 } from "../../api/testing/seed.ts";
+import { enqueue } from "../../tasks/queue.ts";
+import type { NewTask } from "../../tasks/task.ts";
+import type { Alert } from "../alert.ts";
+import type { Channel } from "../hearing.ts";
+import { HealthMonitor } from "../monitor.ts";
+import { healthSettings } from "../settings.ts";
+
+export const AGENT_ID = "agent-1";
+
+/** What the agent answers; undefined: nothing. */
+export type Says = { readonly jobState?: string; readonly disks?: readonly string[] } | undefined;
+
+export const heartbeatOf = (jobState = "running", persistent: string | null = "9") => ({
+  deployment: "shop",
+  job: "web",
+  index: 0,
+  job_state: jobState,
+  node_id: WEB_0,
+  number_of_processes: 1,
+  vitals: {
+    mem: { kb: "301020", percent: "8" },
+    disk: { ...(persistent !== null && { persistent: { inode_percent: "1", percent: persistent } }) },
+  },
+});
+
+/**
+ * web/0 of shop with a disk, its agent on NATS, and a monitor whose time is the test's. `ask` asks a real agent; without it
+ * there is one that answers as `world.says` has it.
+ */
+export async function natsWorld(
+  channel: Channel,
+  ask?: (agentId: string) => Pick<Agent, "getState" | "listDisk">,
+) {
+  const database = await freshDatabase();
+  const { db } = database;
+  const clock = fakeClock({ start: Date.parse("2026-01-31T12:00:00Z") });
+  await seedShop(db);
+  await db.updateTable("instances").set({ spec: "{}", update_completed: true }).execute();
+  await db.updateTable("vms").set({ agent_id: AGENT_ID, agent_url: "nats://127.0.0.1:4222" }).execute();
+  const world = { says: {} as Says, asked: 0, open: 0, delivered: 0 };
+  const queued: NewTask[] = [];
+  const alerts: Alert[] = [];
+  const errors: string[] = [];
+  const said = () => {
+    if (world.says === undefined) throw new AgentSilent("it hangs");
+    return world.says;
+  };
+  const fake = {
+    getState: async () => {
+      const processes = [{ name: "nginx", state: said().jobState ?? "running" }];
+      const vitals = heartbeatOf().vitals;
+      return { jobState: said().jobState ?? "running", networks: {}, raw: { processes, vitals } };
+    },
+    listDisk: async () => [...(said().disks ?? ["disk-1"])],
+  };
+  const counted = async <T>(work: Promise<T>): Promise<T> => {
+    world.open += 1;
+    return await work.finally(() => {
+      world.open -= 1;
+    });
+  };
+  const agentOf = (agentId: string) => {
+    const agent = ask?.(agentId) ?? fake;
+    return {
+      getState: (full: boolean) => {
+        world.asked += 1;
+        return counted(agent.getState(full, { timeoutMs: 300 }));
+      },
+      listDisk: () => counted(agent.listDisk({ timeoutMs: 300 })),
+    } satisfies Partial<Agent> as Partial<Agent> as Agent;
+  };
+  const monitor = new HealthMonitor({
+    db,
+    agents: { agent: ({ agentId }) => agentOf(agentId) } as Partial<Agents> as Agents,
+    channel: {
+      get connected() {
+        return channel.connected;
+      },
+      get connections() {
+        return channel.connections;
+      },
+      listen: (subjects, take) =>
+        channel.listen(subjects, (subject, data) => {
+          take(subject, data);
+          world.delivered += 1;
+        }),
+    },
+    clock,
+    random: systemRandom,
+    settings: healthSettings(),
+    tasks: {
+      enqueue: async (task) => {
+        queued.push(task);
+        return await enqueue(db, task);
+      },
+    },
+    sinks: [{ name: "test", send: async (alert) => void alerts.push(alert) }],
+    onError: (error) => errors.push(String(error)),
+  });
+  onTestFinished(async () => {
+    await monitor.stop();
+    await database.close();
+  });
+  monitor.start();
+
+  /** Lets so much time pass; database and agents answer in their own. Two timers wait between rounds. */
+  const pass = async (seconds: number, each: (second: number) => Promise<void> | void = () => undefined) => {
+    for (let second = 0; second < seconds; second += 1) {
+      await each(second);
+      await clock.advance(1_000);
+      await expect
+        .poll(() => ({ timers: clock.waiting, open: world.open }), { interval: 1, timeout: 60_000 })
+        .toEqual({ timers: 2, open: 0 });
+    }
+  };
+  const health = () => {
+    const found = monitor.snapshot()?.instances.find(({ watched }) => watched.uuid === WEB_0);
+    return {
+      status: found?.verdict.status,
+      problems: found?.verdict.findings.map(({ what }) => what),
+    };
+  };
+  return { db, monitor, world, queued, alerts, errors, pass, health };
+}

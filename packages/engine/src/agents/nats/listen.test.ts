@@ -1,0 +1,125 @@
+import { systemClock } from "@slipway/kernel/clock";
+import { dial, readNatsUrl } from "@slipway/kernel/nats/dial";
+import { AGENT, HEALTH_MONITOR } from "@slipway/testkit/certificates";
+import * as nats from "@slipway/testkit/nats-server";
+import { needs } from "@slipway/testkit/needs";
+import { describe, expect, it, onTestFinished } from "vitest";
+import { AgentSilent } from "../agent.ts";
+import { directorOn, fakeAgentOn } from "../testing/bus.ts";
+
+const here = needs("nats-server", nats.natsServerAvailable(), "nats-server is not installed");
+const start = nats.TestNatsServer.start;
+
+const HEARTBEATS = "hm.agent.heartbeat.*";
+const BEAT = `hm.agent.heartbeat.${nats.AGENT_ID}`;
+const ALERTS = "hm.director.alert";
+/** As the Director writes them for its own server. */
+const users = {
+  ...nats.healthMonitor,
+  ...nats.agent,
+  "default.director.bosh-internal": {
+    publish: ["agent.*", ALERTS],
+    subscribe: ["director.>", HEARTBEATS],
+  },
+};
+const quick = {
+  ...systemClock,
+  sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(Math.min(ms, 20), signal),
+};
+
+async function clientOn(server: nats.TestNatsServer, credentials = AGENT) {
+  const connection = await dial(readNatsUrl(server.url), credentials, "test", systemClock);
+  onTestFinished(() => connection.close());
+  return connection;
+}
+
+/** Says it again and again until it is heard: a subscription is there at some moment. */
+const beatsUntil = async (connection: Awaited<ReturnType<typeof clientOn>>, heard: () => boolean) =>
+  await expect
+    .poll(
+      () => {
+        connection.publish(BEAT, "{}");
+        return heard();
+      },
+      { timeout: 60_000 },
+    )
+    .toBe(true);
+
+describe.runIf(here)("the Director's connection to NATS", () => {
+  it("hears what agents say by themselves, also after the server was restarted, and says that there was another", async () => {
+    const server = await start({ users });
+    const { bus } = directorOn(server, quick);
+    let heard: string[] = [];
+    bus.listen(
+      [HEARTBEATS],
+      (subject, data) => void heard.push(`${subject} ${Buffer.from(data).toString()}`),
+    );
+    await expect.poll(() => bus.connected).toBe(true);
+    expect(bus.connections).toBe(1);
+    await beatsUntil(await clientOn(server), () => heard.length > 0);
+    expect(heard[0]).toBe(`${BEAT} {}`);
+    await server.kill();
+    await expect.poll(() => bus.connected).toBe(false);
+    await server.run();
+    heard = [];
+    await beatsUntil(await clientOn(server), () => heard.length > 0);
+    expect(bus.connections).toBe(2);
+  });
+
+  it("that may not listen does without, says so, and still carries questions", async () => {
+    const server = await start();
+    const { bus, agent, warnings } = directorOn(server);
+    bus.listen([HEARTBEATS], () => undefined);
+    await fakeAgentOn(server, (_, answer) => answer({ value: "pong" }));
+    await expect
+      .poll(() => warnings.join("\n"))
+      .toContain(`does not let the Director listen to ${HEARTBEATS}`);
+    await agent.ping();
+    expect(bus.connections).toBe(1);
+  });
+
+  it("carries what is said to everybody, once there is a connection, and nobody waits for it", async () => {
+    // It does not know the Director yet.
+    const server = await start({ users: nats.healthMonitor });
+    const { bus } = directorOn(server, quick);
+    for (let nth = 0; nth < 150; nth += 1) bus.publish(ALERTS, String(nth));
+    const monitor = await clientOn(server, HEALTH_MONITOR);
+    const heard: string[] = [];
+    monitor.subscribe(ALERTS, { callback: (_, message) => void heard.push(message.string()) });
+    await monitor.flush();
+    await server.reload(users);
+    await expect.poll(() => heard.length, { timeout: 60_000 }).toBe(100);
+    expect([heard[0], heard.at(-1)]).toEqual(["50", "149"]);
+    bus.publish(ALERTS, "x".repeat(2 << 20));
+    bus.publish(ALERTS, "after");
+    await expect.poll(() => heard.at(-1), { timeout: 60_000 }).toBe("after");
+  });
+
+  it("to a server that hangs is given up when an agent does not answer, so that nobody takes it for the agent's silence", async () => {
+    const server = await start({ users });
+    await fakeAgentOn(server, (_, answer) => answer({ value: "pong" }));
+    // The library's own pings find it out as well, in about a minute.
+    const hasty = {
+      ...systemClock,
+      after: (ms: number, work: () => void) => systemClock.after(Math.min(ms, 500), work),
+    };
+    const { bus, agent } = directorOn(server, hasty);
+    await agent.ping();
+    await server.freeze();
+    onTestFinished(() => server.thaw());
+    await expect(agent.getState(true, { timeoutMs: 500 })).rejects.toThrow(AgentSilent);
+    await expect.poll(() => bus.connected, { timeout: 15_000 }).toBe(false);
+  });
+
+  it("is not given up when only the agent is silent", async () => {
+    const server = await start({ users });
+    await fakeAgentOn(server, () => {});
+    const { bus, agent } = directorOn(server);
+    for (let turn = 0; turn < 3; turn += 1)
+      await expect(agent.getState(true, { timeoutMs: 50 })).rejects.toThrow(AgentSilent);
+    expect({ connected: bus.connected, connections: bus.connections }).toEqual({
+      connected: true,
+      connections: 1,
+    });
+  });
+});

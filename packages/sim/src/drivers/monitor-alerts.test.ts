@@ -1,0 +1,105 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { deployTask, small, taskOf } from "../crash/scenarios/tasks.ts";
+import type { SimDirectorOptions } from "../director/director-in-sim.ts";
+import { cpiError } from "./faults.ts";
+import type { Interference } from "./outside.ts";
+import { Bench, type RunOptions } from "./testing/bench.ts";
+
+type Told = Parameters<NonNullable<SimDirectorOptions["tellMonitors"]>>[0];
+
+let bench: Bench;
+beforeAll(async () => {
+  bench = await Bench.open();
+});
+afterAll(() => bench.close());
+beforeEach(() => bench.prepare({ cpi: { remembers: true }, before: [deployTask(small)] }));
+
+let runs = 0;
+async function told(task: Parameters<Bench["run"]>[0], options: Partial<RunOptions> = {}) {
+  runs += 1;
+  const alerts: Told[] = [];
+  const ended = await bench.run(task, {
+    seed: `alerts ${runs}`,
+    tellMonitors: (alert) => void alerts.push(alert),
+    ...options,
+  });
+  return { alerts, ended };
+}
+
+const refusing = (method: string): Interference => ({
+  cpi: (call) =>
+    call.method === method ? Promise.resolve(cpiError("Bosh::Clouds::CloudError", "no\nroom")) : undefined,
+});
+const common = {
+  id: expect.any(String),
+  severity: 4,
+  source: "director",
+  created_at: expect.any(Number),
+  deployment: "shop",
+};
+const OF_SHOP = "update deployment for 'shop' against Director 'sim-director'";
+const BEGIN = { ...common, title: "director - begin update deployment", summary: `Begin ${OF_SHOP}` };
+const FINISH = { ...common, title: "director - finish update deployment", summary: `Finish ${OF_SHOP}` };
+
+describe("health monitors are told, as upstream tells them,", () => {
+  it("when a deploy begins and when it has finished, and of nothing else", async () => {
+    const { alerts } = await told(deployTask(small, { recreate: true }));
+    expect(alerts).toEqual([BEGIN, FINISH]);
+    expect(new Set(alerts.map(({ id }) => id)).size).toBe(2);
+    expect(Number.isInteger(alerts[0]?.created_at)).toBe(true);
+    expect((await told(taskOf("vms", { format: "full" }))).alerts).toEqual([]);
+  });
+
+  it("when it fails, with the error", async () => {
+    const { alerts, ended } = await told(deployTask(small, { recreate: true }), {
+      interference: refusing("delete_vm"),
+    });
+    expect(ended.state).toBe("error");
+    expect(alerts).toEqual([
+      BEGIN,
+      {
+        ...common,
+        severity: 3,
+        title: "director - error during update deployment",
+        summary: expect.stringMatching(
+          /^Error during update deployment for 'shop' .*'sim-director': .*no room/,
+        ),
+      },
+    ]);
+  });
+
+  it("not of a dry run", async () => {
+    const { alerts, ended } = await told(deployTask(small, { dry_run: true, recreate: true }));
+    expect({ state: ended.state, alerts }).toEqual({ state: "done", alerts: [] });
+  });
+
+  it("of a single instance, by what is done to it", async () => {
+    const [{ group, uuid } = { group: "", uuid: "" }] = (await bench.remembered()).instances;
+    const { alerts, ended } = await told(
+      taskOf("update_instance", {
+        ...{ group, instance: uuid, action: "stop" },
+        ...{ hard: false, skip_drain: false, ignore_unresponsive_agent: false },
+      }),
+    );
+    expect(ended.state).toBe("done");
+    const name = `${group}/${uuid}`;
+    expect(alerts.map(({ title }) => title)).toEqual([
+      `director - begin 'stop' instance '${name}'`,
+      `director - finish 'stop' instance '${name}'`,
+    ]);
+  });
+
+  it("of a snapshot that the cloud refuses", async () => {
+    const { alerts } = await told(taskOf("snapshot_deployment", { deployment: "shop" }), {
+      interference: refusing("snapshot_disk"),
+    });
+    expect(alerts).toEqual([
+      {
+        ...common,
+        severity: 3,
+        title: "director - snapshot failure",
+        summary: expect.stringMatching(/^failed to snapshot db\/0: .*no room/),
+      },
+    ]);
+  });
+});
