@@ -155,7 +155,7 @@ async function start(
     registry,
     maxApiVersion: limits.cpi_api_test_max_version,
   });
-  const agents = await openAgents({
+  const { agents, nats } = await openAgents({
     config,
     stateDir,
     directorUuid: uuid,
@@ -188,6 +188,7 @@ async function start(
     documents,
     clouds,
     agents,
+    nats,
     clock,
     random,
     settings: {
@@ -260,6 +261,7 @@ async function start(
     tasks: runner,
     clock,
     days: limits.orphan_disk_days ?? 5,
+    nats,
     expireLogs: () => expireLogs(blobs, clock.now()),
     renewCertificate: async () => {
       const now = await certify();

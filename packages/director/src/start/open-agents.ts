@@ -6,6 +6,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { NatsIncomplete } from "../nats/errors.ts";
+import type { NatsAuthorities } from "../nats/rotation.ts";
 import type { Db } from "../store/schema.ts";
 
 export interface OpenAgentsOptions {
@@ -25,7 +26,9 @@ export interface OpenAgentsOptions {
 const VM_AGENT_PORT = 6868;
 
 /** The ways to agents that the configuration has: HTTPS always, NATS when it is named. */
-export async function openAgents(options: OpenAgentsOptions): Promise<Agents> {
+export async function openAgents(
+  options: OpenAgentsOptions,
+): Promise<{ readonly agents: Agents; readonly nats: NatsAuthorities | undefined }> {
   const { config, log, atClose } = options;
   const transport = config.agent?.transport ?? "https";
   if (transport === "nats" && config.nats === undefined)
@@ -33,7 +36,7 @@ export async function openAgents(options: OpenAgentsOptions): Promise<Agents> {
   const nats =
     config.nats && (await (await import("../nats/open.ts")).openNats({ ...options, config: config.nats }));
   const port = config.agent?.port ?? VM_AGENT_PORT;
-  const agents = makeAgents({ ...options, port, warn: log, nats, transport });
+  const agents = makeAgents({ ...options, port, warn: log, nats: nats?.way, transport });
   atClose(() => agents.close());
-  return agents;
+  return { agents, nats: nats?.authorities };
 }

@@ -147,6 +147,7 @@ const vmRow = (vm: VmRecord, nth: number) => ({
   agent_url: vm.agentUrl,
   until_ms: vm.certificateUntil,
   ready: vm.ready,
+  nats_trust: vm.natsTrust ?? null,
 });
 
 const diskRow = (disk: DiskRecord, before: InstanceRecord, nth: number) => ({

@@ -13,6 +13,7 @@ import { links } from "./migrations/0010-links.ts";
 import { snapshots } from "./migrations/0011-snapshots.ts";
 import { namedDisks } from "./migrations/0012-named-disks.ts";
 import { health } from "./migrations/0013-health.ts";
+import { natsTrust } from "./migrations/0014-nats-trust.ts";
 
 export interface Migration {
   readonly id: number;
@@ -35,6 +36,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 11, name: "snapshots", sql: snapshots },
   { id: 12, name: "named-disks", sql: namedDisks },
   { id: 13, name: "health", sql: health },
+  { id: 14, name: "nats-trust", sql: natsTrust },
 ];
 
 /** Any number, the same for all Directors. */

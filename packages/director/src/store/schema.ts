@@ -123,6 +123,7 @@ export interface Tables extends NameTables {
     agent_url: string;
     certificate_until: MaybeTime;
     ready: Generated<boolean>;
+    nats_trust: Generated<string | null>;
     dns_version: Generated<number>;
   };
   orphaned_vms: {

@@ -3,6 +3,7 @@ import { type AgentId, agentId, diskCid, stemcellCid } from "@slipway/protocol/i
 import { type JsonObject, jsonObject } from "@slipway/protocol/schema/json";
 import { networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
+import type { GivenCertificate } from "../agents/agent.ts";
 import { CpiRefused, refusedAs, type VmCreated } from "../clouds/cloud.ts";
 import { instanceUuid } from "../model/names.ts";
 import { activeVm } from "../model/records.ts";
@@ -35,10 +36,9 @@ const schema = v.object({
 });
 type CreateVm = v.InferOutput<typeof schema>;
 
-interface Created extends VmCreated {
+interface Created extends VmCreated, GivenCertificate {
   readonly channel: "user-data" | "registry";
   readonly apiVersion: ApiVersion;
-  readonly certificateUntil: number;
   readonly agentUrl: string;
   readonly createdAt: number;
 }
@@ -99,6 +99,7 @@ export const createVm = createStep<CreateVm, Created>({
       disks: made.disks,
       agentUrl: made.agentUrl,
       certificateUntil: made.certificateUntil,
+      natsTrust: made.natsTrust,
       ready: false,
     }),
   event: (_, { cid }) => ({ action: "create", objectType: "vm", objectName: cid }),
@@ -133,7 +134,10 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
     { cloudProperties: intent.cloudProperties, env: intent.env, networks: intent.networks as JsonObject },
     context,
   );
-  const introduction = await context.agents.introduce({ agentId: intent.agentId, ips }, intent.transport);
+  const { envBosh, ...given } = await context.agents.introduce(
+    { agentId: intent.agentId, ips },
+    intent.transport,
+  );
   const calculated =
     intent.vmResources === null
       ? {}
@@ -145,7 +149,7 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
       cloudProperties: { ...values.cloudProperties, ...calculated },
       networks: values.networks as typeof intent.networks,
       diskCids: intent.diskCids,
-      env: createVmEnv({ ...intent, env: values.env }, introduction.envBosh, context.settings.agentEnvBosh),
+      env: createVmEnv({ ...intent, env: values.env }, envBosh, context.settings.agentEnvBosh),
     },
     optionsOf(intent, context),
   );
@@ -154,7 +158,7 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
     networks: withoutValues(made.networks, intent.networks),
     channel,
     apiVersion,
-    certificateUntil: introduction.certificateUntil,
+    ...given,
     agentUrl: context.agents.urlFor(made.networks, intent.transport) ?? "",
     createdAt: context.clock.now(),
   };

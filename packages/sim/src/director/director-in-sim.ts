@@ -14,6 +14,7 @@ import { type Random, systemRandom } from "@slipway/kernel/random";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { DirectorUuid } from "@slipway/protocol/ids";
 import { type AskSim, simAgents } from "../world/sim-agents.ts";
+import type { SimNats } from "./sim-nats.ts";
 import { simRenderer } from "./sim-renderer.ts";
 
 /** Clients of a simulated world: its CPI and its agents. */
@@ -32,6 +33,8 @@ export interface SimDirectorOptions {
   readonly enableCpiUpdateDisk?: boolean;
   /** Instances have names that agents are told of. */
   readonly dns?: boolean;
+  /** Agents are on the bus; undefined: they are called. */
+  readonly nats?: SimNats | undefined;
   readonly workers?: number;
   /** Undefined: one that costs nothing. */
   readonly renderer?: Renderer | undefined;
@@ -63,7 +66,8 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       directorUuid: "sim-director" as DirectorUuid,
       random,
     }),
-    agents: simAgents(clients.ask, clock),
+    agents: simAgents(clients.ask, clock, options.nats?.trust),
+    nats: options.nats,
     clock,
     random,
     settings: {
