@@ -63,6 +63,7 @@ import { releases } from "./commands/releases.ts";
 import { removeBlob } from "./commands/remove-blob.ts";
 import { resetRelease } from "./commands/reset-release.ts";
 import { restart } from "./commands/restart.ts";
+import { rotateNatsCa } from "./commands/rotate-nats-ca.ts";
 import { runErrand } from "./commands/run-errand.ts";
 import { runtimeConfig } from "./commands/runtime-config.ts";
 import { scp } from "./commands/scp.ts";
@@ -154,6 +155,7 @@ export const COMMANDS: readonly Command[] = [
   exportRelease,
   deleteRelease,
   cleanUp,
+  rotateNatsCa,
   disks,
   attachDisk,
   orphanDisk,

@@ -17,6 +17,7 @@ export interface Parts {
   readonly documents: Documents;
   readonly clouds: Clouds;
   readonly agents: Agents;
+  readonly nats?: OperationContext["nats"];
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: FlowSettings;

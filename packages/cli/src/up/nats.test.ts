@@ -1,3 +1,4 @@
+import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -98,6 +99,22 @@ describe.runIf(sandboxes && server)("slipway up --nats", () => {
 
   it("fetches logs, which NATS does not carry", async () => {
     expect(await ok("-d", "demo", "logs", "--dir", machine.home)).toContain("Downloaded logs to");
+  });
+
+  it("rotate-nats-ca lets another authority sign for server and agents, with the VMs that are there", async () => {
+    const agents = async () => (await vms()).map(({ agent_id }) => agent_id);
+    const before = await agents();
+    const old = readFileSync(natsFile("clients.crt"), "utf8");
+    expect(await ok("rotate-nats-ca", "-n")).toContain("Renewing certificates");
+    const now = readFileSync(natsFile("clients.crt"), "utf8");
+    expect(now).not.toContain(old.trim());
+    expect(now.match(/BEGIN CERTIFICATE/g)).toHaveLength(1);
+    const [authority, server] = [now, readFileSync(natsFile("server.crt"), "utf8")].map(
+      (pem) => new X509Certificate(pem),
+    );
+    expect(authority && server?.verify(authority.publicKey)).toBe(true);
+    expect(await agents()).toEqual(before);
+    expect(await states()).toEqual(["running", "running"]);
   });
 
   it("a server that dies in the middle of a recreate is started again, and the recreate goes on", async () => {

@@ -65,6 +65,7 @@ import { postErrandsRuns } from "./endpoints/post_errands_runs.ts";
 import { postEvents } from "./endpoints/post_events.ts";
 import { postInstanceGroupsActions } from "./endpoints/post_instance_groups_actions.ts";
 import { postLinks } from "./endpoints/post_links.ts";
+import { postNatsAuthorities } from "./endpoints/post_nats_authorities.ts";
 import { postPackagesMatches, postPackagesMatchesCompiled } from "./endpoints/post_packages_matches.ts";
 import { postReleases } from "./endpoints/post_releases.ts";
 import { postReleasesArchive } from "./endpoints/post_releases_archive.ts";
@@ -208,6 +209,7 @@ export const routes: readonly Route[] = [
   get("/metrics", "read", getMetrics),
   get("/resurrection", "admin", getResurrection),
   put("/resurrection", "admin", "json", putResurrection),
+  post("/nats/authorities", "admin", "any", postNatsAuthorities),
   post("/cleanup", "admin", "json", postCleanup),
   get("/cleanup/dryrun", "admin", getCleanupDryrun),
 ];

@@ -1,6 +1,7 @@
 import type { AllowedAgent } from "@slipway/engine/agents/nats/users";
 import type { Clock } from "@slipway/kernel/clock";
 import type { AgentId } from "@slipway/protocol/ids";
+import { agentsBeingMade } from "../store/nats-authorities.ts";
 import type { Db } from "../store/schema.ts";
 
 export interface AllowedAgentsOptions {
@@ -20,6 +21,7 @@ export class AllowedAgents {
   readonly #options: AllowedAgentsOptions;
   #known = "";
   #toldAt = 0;
+  #again = false;
   #agents: ReadonlySet<string> = new Set();
   #stopped = false;
   #cancel = () => {};
@@ -70,11 +72,19 @@ export class AllowedAgents {
     return this.#next;
   }
 
+  /** Told of them once more, though they are the same. */
+  tellAgain(): Promise<void> {
+    this.#again = true;
+    return this.refresh();
+  }
+
   async #look(): Promise<void> {
+    const again = this.#again;
+    this.#again = false;
     const agents = await this.#list();
     const before = this.#known;
     const { clock, changed } = this.#options;
-    if (this.#note(agents) === before && clock.monotonic() - this.#toldAt < TELL_MS) return;
+    if (this.#note(agents) === before && !again && clock.monotonic() - this.#toldAt < TELL_MS) return;
     try {
       await changed(agents);
       this.#toldAt = clock.monotonic();
@@ -102,17 +112,8 @@ export class AllowedAgents {
     const recorded = rows.map(({ agent_id, ready }) => ({ agentId: agent_id as AgentId, lasting: ready }));
     const known = new Set(recorded.map(({ agentId }) => agentId));
     // What is being made, or may have been made before a crash: the intent has its id.
-    const open = await db
-      .selectFrom("intents")
-      .select("intent_sealed")
-      .where("step", "=", "create_vm")
-      .orderBy("task_id")
-      .orderBy("number")
-      .execute();
-    const making = open
-      .map(({ intent_sealed }) => intent_sealed)
-      .filter((intent) => intent.transport === "nats" && typeof intent.agentId === "string")
-      .map((intent) => ({ agentId: intent.agentId as AgentId, lasting: false }))
+    const making = (await agentsBeingMade(db))
+      .map((agentId) => ({ agentId: agentId as AgentId, lasting: false }))
       .filter(({ agentId }) => !known.has(agentId));
     return [...recorded, ...making];
   }

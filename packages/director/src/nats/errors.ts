@@ -29,3 +29,18 @@ export const CannotServeBlobs = defineError<{ host: string; port: number }>({
   message: (p) => `blobs for agents cannot be served on ${p.host} port ${p.port}`,
   next: "Choose an address of this machine and a free port in nats.blobs, or stop what listens there.",
 });
+
+export const NatsAuthorityMissing = defineError<{ dir: string }>({
+  code: "DIR-034",
+  kind: "operator",
+  message: (p) => `the authority of NATS that agents believe is not in ${p.dir}`,
+  next: "Put `authority.pem` back from a backup of the state directory. Without it, leave `nats` out of the configuration and recreate the VMs.",
+});
+
+export const NatsNotOurs = defineError<{ why: string }>({
+  code: "DIR-035",
+  kind: "operator",
+  number: 100,
+  message: (p) => `the Director cannot rotate the authority of NATS: ${p.why}`,
+  next: "Rotate it where it is made, and tell the Director in `nats.ca` and `nats.client_ca`: docs/nats.md has the steps.",
+});

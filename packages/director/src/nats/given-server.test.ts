@@ -73,7 +73,7 @@ describe.runIf(here)("a NATS server that runs already", () => {
     const pair = join(theirs, "client", "authority.pem");
     const ca = join(theirs, "ca.pem");
     await writeFile(ca, serverCa.ca);
-    const way = await open({
+    const { way } = await open({
       urls: [server.url],
       ca,
       client_ca: { certificate: await readFile(pair, "utf8"), private_key: pair },

@@ -34,10 +34,13 @@ async function made(over: { readonly program?: string; readonly port?: number; r
   const warn = (line: string) => void warnings.push(line);
   const server = new ManagedServer({
     ...{ program: over.program ?? "nats-server", dir, host: "127.0.0.1", port, names: [] },
-    ...{ authority, clientCa: authority.ca, clock: quick, warn },
+    ...{ trust: () => ({ authority, clientCa: authority.ca }), clock: quick, warn },
   });
   onTestFinished(() => server.close());
-  const credentials = directorCredentials({ authority, serverCa: authority.ca, clock: systemClock });
+  const credentials = directorCredentials({
+    trust: () => ({ authority, serverCa: authority.ca }),
+    clock: systemClock,
+  });
   const bus = () => {
     const one = new NatsBus({
       urls: [`nats://127.0.0.1:${port}`],

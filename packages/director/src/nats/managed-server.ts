@@ -3,10 +3,11 @@ import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { SERVER_NAME } from "@slipway/engine/agents/nats/names";
 import { type AllowedAgent, natsUsers } from "@slipway/engine/agents/nats/users";
-import { type Authority, DAY_MS } from "@slipway/engine/pki/authority";
+import { DAY_MS } from "@slipway/engine/pki/authority";
 import { servedNames } from "@slipway/engine/pki/served-names";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import type { Clock } from "@slipway/kernel/clock";
+import type { ServerTrust } from "./authorities.ts";
 import { ServerProcess } from "./server-process.ts";
 
 export interface ManagedServerOptions {
@@ -16,9 +17,8 @@ export interface ManagedServerOptions {
   readonly port: number;
   /** Further names by which it is called. */
   readonly names: readonly string[];
-  readonly authority: Authority;
-  /** Who signs for agents; PEM. */
-  readonly clientCa: string;
+  /** Who signs for it, and whom it believes; asked each time it is told of agents. */
+  readonly trust: () => ServerTrust;
   readonly clock: Clock;
   readonly warn: (line: string) => void;
 }
@@ -31,6 +31,7 @@ export class ManagedServer {
   readonly #options: ManagedServerOptions;
   readonly #process: ServerProcess;
   #certificateUntil = 0;
+  #certifiedBy = "";
   #running = false;
 
   constructor(options: ManagedServerOptions) {
@@ -69,8 +70,11 @@ export class ManagedServer {
   }
 
   async #certify(): Promise<void> {
-    const { authority, clock, host, names, clientCa } = this.#options;
-    if (this.#certificateUntil - clock.now() > RENEW_BEFORE_MS) return;
+    const { trust, clock, host, names } = this.#options;
+    const { authority, clientCa } = trust();
+    await writeFileAtomic(this.#at("clients.crt"), clientCa, 0o600);
+    const same = this.#certifiedBy === authority.ca;
+    if (same && this.#certificateUntil - clock.now() > RENEW_BEFORE_MS) return;
     const addresses = Object.values(networkInterfaces()).flatMap((list) =>
       (list ?? []).filter((one) => !one.scopeid).map((one) => one.address),
     );
@@ -81,10 +85,10 @@ export class ManagedServer {
       usage: "server",
       days: DAYS,
     });
-    await writeFileAtomic(this.#at("clients.crt"), clientCa, 0o600);
     await writeFileAtomic(this.#at("server.key"), issued.privateKey, 0o600);
     await writeFileAtomic(this.#at("server.crt"), issued.certificate, 0o600);
     this.#certificateUntil = issued.until;
+    this.#certifiedBy = authority.ca;
   }
 
   #at(name: string): string {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import type { AgentSecret } from "@slipway/engine/agents/credentials";
 import { NatsBus } from "@slipway/engine/agents/nats/bus";
 import { directorCredentials, natsWay } from "@slipway/engine/agents/nats/nats-way";
+import { certificatesOf, type NatsTrust, trustMark } from "@slipway/engine/agents/nats/trust";
 import type { Way } from "@slipway/engine/agents/way";
 import { type Authority, DAY_MS, givenAuthority } from "@slipway/engine/pki/authority";
 import { servedNames } from "@slipway/engine/pki/served-names";
@@ -11,10 +12,12 @@ import type { Random } from "@slipway/kernel/random";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { Db } from "../store/schema.ts";
 import { AllowedAgents } from "./allowed-agents.ts";
+import { OwnAuthorities } from "./authorities.ts";
 import { BlobDepot } from "./blob-depot.ts";
 import { BlobServer } from "./blob-server.ts";
 import { NatsIncomplete } from "./errors.ts";
 import { ManagedServer } from "./managed-server.ts";
+import type { NatsAuthorities } from "./rotation.ts";
 
 export interface NatsOptions {
   readonly config: NonNullable<DirectorConfig["nats"]>;
@@ -36,12 +39,19 @@ const BLOBS_PORT = 25250;
 const BLOBS_DAYS = 397;
 const SWEEP_MS = 3_600_000;
 
+export interface OpenedNats {
+  readonly way: Way;
+  readonly bus: NatsBus;
+  readonly authorities: NatsAuthorities;
+}
+
 /** Agents over NATS: a server that is given, or one of our own, and the place where they get blobs. */
-export async function openNats(options: NatsOptions): Promise<Way & { readonly bus: NatsBus }> {
+export async function openNats(options: NatsOptions): Promise<OpenedNats> {
   const { config, db, clock, random, log, onError, atClose } = options;
   const dir = join(options.stateDir, "nats");
   await mkdir(dir, { recursive: true, mode: 0o700 });
-  const authority = await clientAuthority(options);
+  const pki = join(options.stateDir, "pki");
+  const clients = await givenClients(options);
   const urls = urlsOf(config);
   let server: ManagedServer | undefined;
   const allowed = new AllowedAgents({
@@ -50,11 +60,18 @@ export async function openNats(options: NatsOptions): Promise<Way & { readonly b
     changed: async (agents) => await server?.allow(agents),
     onError,
   });
+  let bus: NatsBus | undefined;
+  const own = new OwnAuthorities({ ...options, dir: pki, first: options.authority, clients }, async () => {
+    await allowed.tellAgain();
+    // With the credentials of now. What is under way is asked again, or its answer comes by the next connection.
+    await bus?.reconnect();
+  });
   const agents = await allowed.open();
   if (config.server !== undefined) {
+    await own.open();
     const { program = "nats-server", host = "127.0.0.1", port = PORT } = config.server;
     const names = urls.map((url) => new URL(url).hostname);
-    const tools = { authority: options.authority, clientCa: authority.ca, clock, warn: log };
+    const tools = { trust: () => own.server, clock, warn: log };
     server = new ManagedServer({ program, dir, host, port, names, ...tools });
     await server.start(agents);
     atClose(() => server?.close());
@@ -62,19 +79,22 @@ export async function openNats(options: NatsOptions): Promise<Way & { readonly b
   allowed.start();
   atClose(() => allowed.stop());
   const depot = await openDepot(options, allowed);
-  const serverCa = config.ca === undefined ? options.authority.ca : await pemOf("nats.ca", config.ca);
-  const credentials = directorCredentials({ authority, serverCa, clock });
-  const bus = new NatsBus({ urls, credentials, clock, random, warn: log });
-  atClose(() => bus.close());
-  const way = natsWay({
-    bus,
-    urls,
-    authority,
-    serverCa,
-    blobs: depot,
-    authorize: () => allowed.refresh(),
-  });
-  return { ...way, bus };
+  const ca = config.ca === undefined ? options.authority.ca : await pemOf("nats.ca", config.ca);
+  const given: NatsTrust = { authority: clients?.authority ?? options.authority, serverCa: ca };
+  const isOwn = config.server !== undefined && config.ca === undefined;
+  const trust = () => (isOwn ? own.trust : given);
+  const credentials = directorCredentials({ trust, clock });
+  const connected = new NatsBus({ urls, credentials, clock, random, warn: log });
+  bus = connected;
+  atClose(() => connected.close());
+  const authorize = () => allowed.refresh();
+  return {
+    way: natsWay({ bus: connected, urls, trust, blobs: depot, authorize }),
+    bus: connected,
+    authorities: isOwn
+      ? { now: () => own.now(), own }
+      : { now: () => ({ mark: trustMark(given), next: undefined }) },
+  };
 }
 
 async function openDepot(options: NatsOptions, allowed: AllowedAgents): Promise<BlobDepot> {
@@ -120,15 +140,17 @@ async function openDepot(options: NatsOptions, allowed: AllowedAgents): Promise<
   return depot;
 }
 
-/** Who signs for the Director and its agents. */
-async function clientAuthority({ config, authority, clock, random }: NatsOptions): Promise<Authority> {
-  if (config.client_ca === undefined) return authority;
+/** Who signs for the Director and its agents, when that is given; and whom a server is to believe. */
+async function givenClients({ config, clock, random }: NatsOptions) {
+  if (config.client_ca === undefined) return undefined;
   const { certificate, private_key } = config.client_ca;
   const pair = {
     certificate: await pemOf("nats.client_ca.certificate", certificate),
     privateKey: await pemOf("nats.client_ca.private_key", private_key),
   };
-  return givenAuthority({ ...pair, where: "nats.client_ca" }, { clock, random });
+  const authority = givenAuthority({ ...pair, where: "nats.client_ca" }, { clock, random });
+  // The first one signs. Those after it are believed besides, while it takes over.
+  return { authority, believed: certificatesOf(pair.certificate).join("\n") };
 }
 
 function urlsOf({ urls, server }: NatsOptions["config"]): readonly string[] {

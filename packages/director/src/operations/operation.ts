@@ -6,6 +6,7 @@ import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
 import type { Documents } from "../documents/documents.ts";
+import type { NatsAuthorities } from "../nats/rotation.ts";
 import type { Db } from "../store/schema.ts";
 import type { TaskContext, TaskWork } from "../tasks/task.ts";
 import { configServerOf } from "./config-server-of.ts";
@@ -34,6 +35,8 @@ export interface OperationContext extends Outside {
   };
   /** Undefined: nobody listens. */
   readonly tellMonitors?: TellMonitors | undefined;
+  /** Undefined: no agent is reached over NATS. */
+  readonly nats?: NatsAuthorities | undefined;
   /** Undefined: instances have no names. */
   readonly dns?: LocalDns | undefined;
   /** Addresses no VM may get: the Director's own. */

@@ -156,7 +156,7 @@ async function start(
     registry,
     maxApiVersion: limits.cpi_api_test_max_version,
   });
-  const { agents, bus } = await openAgents({
+  const { agents, bus, nats } = await openAgents({
     config,
     stateDir,
     directorUuid: uuid,
@@ -189,6 +189,7 @@ async function start(
     documents,
     clouds,
     agents,
+    nats,
     clock,
     random,
     settings: {
@@ -262,6 +263,7 @@ async function start(
     tasks: runner,
     clock,
     days: limits.orphan_disk_days ?? 5,
+    nats,
     expireLogs: () => expireLogs(blobs, clock.now()),
     renewCertificate: async () => {
       const now = await certify();

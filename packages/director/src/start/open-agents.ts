@@ -7,6 +7,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { NatsIncomplete } from "../nats/errors.ts";
+import type { NatsAuthorities } from "../nats/rotation.ts";
 import type { Db } from "../store/schema.ts";
 
 export interface OpenAgentsOptions {
@@ -28,7 +29,11 @@ const VM_AGENT_PORT = 6868;
 /** The ways to agents that the configuration has: HTTPS always, NATS when it is named. */
 export async function openAgents(
   options: OpenAgentsOptions,
-): Promise<{ readonly agents: Agents; readonly bus: NatsBus | undefined }> {
+): Promise<{
+  readonly agents: Agents;
+  readonly bus: NatsBus | undefined;
+  readonly nats: NatsAuthorities | undefined;
+}> {
   const { config, log, atClose } = options;
   const transport = config.agent?.transport ?? "https";
   if (transport === "nats" && config.nats === undefined)
@@ -36,7 +41,7 @@ export async function openAgents(
   const nats =
     config.nats && (await (await import("../nats/open.ts")).openNats({ ...options, config: config.nats }));
   const port = config.agent?.port ?? VM_AGENT_PORT;
-  const agents = makeAgents({ ...options, port, warn: log, nats, transport });
+  const agents = makeAgents({ ...options, port, warn: log, nats: nats?.way, transport });
   atClose(() => agents.close());
-  return { agents, bus: nats?.bus };
+  return { agents, bus: nats?.bus, nats: nats?.authorities };
 }

@@ -3,6 +3,7 @@ import { freshDatabase } from "@slipway/testkit/database";
 import { type FakeClock, fakeClock } from "@slipway/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { seedShop, WEB_0 } from "../api/testing/seed.ts";
+import type { NatsAuthorities } from "../nats/rotation.ts";
 import type { Db } from "../store/schema.ts";
 import type { NewTask } from "../tasks/task.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -23,7 +24,7 @@ beforeEach(async () => {
 afterEach(() => database.close());
 
 /** Keeps house with disks of five days; what it asks for is only written down. */
-function keeping(enqueue: (task: NewTask) => Promise<number> = async () => 1) {
+function keeping(enqueue: (task: NewTask) => Promise<number> = async () => 1, nats?: NatsAuthorities) {
   const queued: NewTask[] = [];
   const errors: unknown[] = [];
   const looks = { count: 0 };
@@ -31,6 +32,7 @@ function keeping(enqueue: (task: NewTask) => Promise<number> = async () => 1) {
     db,
     clock,
     days: 5,
+    nats,
     renewCertificate: async () => {
       looks.count += 1;
     },
@@ -145,6 +147,48 @@ describe("the Director by itself", () => {
     await certificateUntil(1, false);
     await round();
     expect(queued).toHaveLength(1);
+  });
+
+  describe("with agents on NATS", () => {
+    const set = (over: { agent_url?: string; nats_trust?: string; active?: boolean }) =>
+      db.updateTable("vms").set(over).where("cid", "=", "vm-1").execute();
+    const asks = async (now: { next?: string; endsSoon?: boolean } = {}) => {
+      const own = {
+        now: () => ({ mark: "new", next: now.next }),
+        endsSoon: () => now.endsSoon ?? false,
+        prepare: () => Promise.reject(new Error("upkeep rotates nothing itself")),
+        takeUp: () => Promise.reject(new Error("upkeep rotates nothing itself")),
+      };
+      const { queued, upkeep, round } = keeping(undefined, { now: own.now, own });
+      await round();
+      upkeep.stop();
+      return queued.map(({ params }) => params);
+    };
+    beforeEach(() => set({ agent_url: "nats://10.0.0.6:4222" }));
+
+    it("has those told that have not confirmed whom to believe, and nobody else", async () => {
+      expect(await asks()).toEqual([{}]);
+      await set({ nats_trust: "old" });
+      expect(await asks()).toEqual([{}]);
+      await set({ nats_trust: "new" });
+      expect(await asks()).toEqual([]);
+      await set({ nats_trust: "old", agent_url: "https://10.0.0.2:6868" });
+      expect(await asks()).toEqual([]);
+    });
+
+    it("has the old authority dropped when all have confirmed, not while one does not take part", async () => {
+      await set({ nats_trust: "new" });
+      expect(await asks({ next: "7" })).toEqual([{}]);
+      await set({ nats_trust: "old" });
+      await db.updateTable("instances").set({ ignore: true }).execute();
+      expect(await asks({ next: "7" })).toEqual([]);
+    });
+
+    it("has an authority rotated that ends soon, once", async () => {
+      await set({ nats_trust: "new" });
+      expect(await asks({ endsSoon: true })).toEqual([{ rotate_nats_ca: "when_due" }]);
+      expect(await asks({ endsSoon: true, next: "7" })).toEqual([{}]);
+    });
   });
 
   it("tells of a failure and looks again", async () => {

@@ -1,6 +1,8 @@
 import { needsRenewal } from "@slipway/engine/agents/agents";
 import type { Clock } from "@slipway/kernel/clock";
+import type { NatsAuthorities } from "../nats/rotation.ts";
 import { listOrphanDisks } from "../store/disks.ts";
+import { behind } from "../store/nats-authorities.ts";
 import { listOrphanedVms } from "../store/orphaned-vms.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
@@ -11,6 +13,8 @@ export interface UpkeepOptions {
   readonly clock: Clock;
   /** Orphaned disks are deleted at this age. */
   readonly days: number;
+  /** Undefined: no agent is reached over NATS. */
+  readonly nats?: NatsAuthorities | undefined;
   /** Removes logs whose time is over. */
   readonly expireLogs?: (() => Promise<void>) | undefined;
   /** Sees that the API's certificate is valid, and replaces it in time. */
@@ -66,13 +70,30 @@ export class Upkeep {
         user: USER,
         params: { disk_cids: old.map(({ cid }) => cid) },
       });
-    if (await this.#certificateDue())
+    const rotate = this.#authorityDue();
+    if (rotate || (await this.#certificateDue()) || (await this.#trustDue()))
       await tasks.enqueue({
         type: "renew_certificates",
-        description: "renew certificates",
+        description: rotate ? "rotate the authority of NATS" : "renew certificates",
         user: USER,
-        params: {},
+        params: rotate ? { rotate_nats_ca: "when_due" } : {},
       });
+  }
+
+  /** One that takes over already is not asked for again. */
+  #authorityDue(): boolean {
+    const own = this.#options.nats?.own;
+    return own !== undefined && own.now().next === undefined && own.endsSoon();
+  }
+
+  /** Somebody on NATS is to believe others than it does, or all do and the old authority can go. */
+  async #trustDue(): Promise<boolean> {
+    const { db, nats } = this.#options;
+    if (nats === undefined) return false;
+    const { mark, next } = nats.now();
+    const { agents, making } = await behind(db, mark);
+    if (agents.some(({ active, ignored }) => active && !ignored)) return true;
+    return next !== undefined && agents.length === 0 && making === 0;
   }
 
   async #certificateDue(): Promise<boolean> {

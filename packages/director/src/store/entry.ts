@@ -148,6 +148,7 @@ const vmRow = (vm: VmRecord, nth: number) => ({
   until_ms: vm.certificateUntil,
   ready: vm.ready,
   agent_env: vm.agentEnv ?? null,
+  nats_trust: vm.natsTrust ?? null,
 });
 
 const diskRow = (disk: DiskRecord, before: InstanceRecord, nth: number) => ({

@@ -14,6 +14,7 @@ import { snapshots } from "./migrations/0011-snapshots.ts";
 import { namedDisks } from "./migrations/0012-named-disks.ts";
 import { health } from "./migrations/0013-health.ts";
 import { agentEnv } from "./migrations/0014-agent-env.ts";
+import { natsTrust } from "./migrations/0015-nats-trust.ts";
 
 export interface Migration {
   readonly id: number;
@@ -37,6 +38,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 12, name: "named-disks", sql: namedDisks },
   { id: 13, name: "health", sql: health },
   { id: 14, name: "agent-env", sql: agentEnv },
+  { id: 15, name: "nats-trust", sql: natsTrust },
 ];
 
 /** Any number, the same for all Directors. */

@@ -32,6 +32,7 @@ interface VmRow {
   readonly networks: Networks;
   readonly disks: Disks;
   readonly agent_url: string;
+  readonly nats_trust: string | null;
   readonly until_ms: number | null;
   readonly ready: boolean;
   readonly agent_env: string | null;
@@ -82,7 +83,7 @@ export async function readInstances(db: Db, where: RawBuilder<unknown>): Promise
           'stemcell_api_version', v.stemcell_api_version, 'api_version', v.api_version, 'channel', v.channel,
           'cloud_properties', v.cloud_properties, 'networks', v.networks, 'disks', v.disks,
           'agent_url', v.agent_url, 'until_ms', (extract(epoch from v.certificate_until) * 1000)::float8,
-          'ready', v.ready, 'agent_env', v.agent_env) order by v.id)
+          'ready', v.ready, 'agent_env', v.agent_env, 'nats_trust', v.nats_trust) order by v.id)
         from vms v where v.instance_id = i.id) as vms,
       array(select v.env_sealed from vms v where v.instance_id = i.id order by v.id) as envs_sealed,
       (select json_agg(json_build_object(
@@ -136,6 +137,7 @@ const toVm = (row: VmRow, env: JsonObject): VmRecord => ({
   disks: row.disks,
   agentUrl: row.agent_url,
   certificateUntil: row.until_ms,
+  ...(row.nats_trust !== null && { natsTrust: row.nats_trust }),
   ready: row.ready,
   ...(row.agent_env !== null && { agentEnv: row.agent_env }),
 });

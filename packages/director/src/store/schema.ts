@@ -124,6 +124,7 @@ export interface Tables extends NameTables {
     certificate_until: MaybeTime;
     agent_env: string | null;
     ready: Generated<boolean>;
+    nats_trust: Generated<string | null>;
     dns_version: Generated<number>;
   };
   orphaned_vms: {

@@ -187,6 +187,13 @@ export interface Reaches<A> {
   agent(address: AgentAddress): A;
 }
 
+/** What is recorded of the certificate that an agent was given. */
+export interface GivenCertificate {
+  readonly certificateUntil: number;
+  /** Over NATS: whom the agent believes, and who has signed for it. */
+  readonly natsTrust?: string | undefined;
+}
+
 /** How agents are given an identity. */
 export interface Introduces {
   /** How agents of new VMs are reached. */
@@ -199,16 +206,13 @@ export interface Introduces {
       readonly ips: readonly string[];
     },
     by?: TransportName,
-  ): Promise<{
-    readonly envBosh: JsonObject;
-    readonly certificateUntil: number;
-  }>;
+  ): Promise<GivenCertificate & { readonly envBosh: JsonObject }>;
   /** Where the agent is once its networks are known; undefined when it is called at an address and none of them has one. */
   urlFor(networks: Networks, by?: TransportName): string | undefined;
   /** New certificates for an agent that runs. */
   renewal(
     vm: AgentAddress & { readonly ips: readonly string[] },
-  ): Promise<{ readonly settings: UpdateSettings; readonly certificateUntil: number }>;
+  ): Promise<GivenCertificate & { readonly settings: UpdateSettings }>;
 }
 
 export interface Agents extends Reaches<Agent>, Introduces {}

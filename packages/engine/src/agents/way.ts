@@ -2,7 +2,7 @@ import type { AgentId } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { UpdateSettings } from "@slipway/protocol/settings/agent-settings";
 import type { Networks } from "@slipway/protocol/settings/networks";
-import type { AgentAddress } from "./agent.ts";
+import type { AgentAddress, GivenCertificate } from "./agent.ts";
 import type { AgentTransport } from "./transport.ts";
 
 export interface VmToIntroduce {
@@ -14,9 +14,7 @@ export interface VmToIntroduce {
 /** One way to reach agents: over HTTPS, or over NATS. */
 export interface Way {
   transportTo(address: AgentAddress): AgentTransport;
-  introduce(vm: VmToIntroduce): Promise<{ readonly envBosh: JsonObject; readonly certificateUntil: number }>;
+  introduce(vm: VmToIntroduce): Promise<GivenCertificate & { readonly envBosh: JsonObject }>;
   urlFor(networks: Networks): string | undefined;
-  renewal(
-    vm: VmToIntroduce,
-  ): Promise<{ readonly settings: UpdateSettings; readonly certificateUntil: number }>;
+  renewal(vm: VmToIntroduce): Promise<GivenCertificate & { readonly settings: UpdateSettings }>;
 }

@@ -48,6 +48,7 @@ export interface Writes {
       ready: boolean;
       agentUrl: string;
       certificateUntil: number;
+      natsTrust: string | undefined;
     }>,
   ): void;
   /** The VM is gone from the cloud: its record and what was attached to it in our records. */

@@ -87,6 +87,8 @@ export interface VmRecord {
   readonly agentUrl: string;
   /** When the agent's certificate ends. */
   readonly certificateUntil: number | null;
+  /** Over NATS: the mark of whom its agent believes and who has signed for it, as it has confirmed. */
+  readonly natsTrust?: string | undefined;
   /** The agent was given its settings and the first apply. */
   readonly ready: boolean;
   /** A mark of the Director's own agent env that it was made with. Absent: nobody noted it. */

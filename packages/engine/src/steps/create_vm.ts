@@ -3,6 +3,7 @@ import { type AgentId, agentId, diskCid, stemcellCid } from "@slipway/protocol/i
 import { type JsonObject, jsonObject } from "@slipway/protocol/schema/json";
 import { networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
+import type { GivenCertificate } from "../agents/agent.ts";
 import { CpiRefused, refusedAs, type VmCreated } from "../clouds/cloud.ts";
 import { agentEnvMark } from "../model/agent-env-mark.ts";
 import { instanceUuid } from "../model/names.ts";
@@ -36,10 +37,9 @@ const schema = v.object({
 });
 type CreateVm = v.InferOutput<typeof schema>;
 
-interface Created extends VmCreated {
+interface Created extends VmCreated, GivenCertificate {
   readonly channel: "user-data" | "registry";
   readonly apiVersion: ApiVersion;
-  readonly certificateUntil: number;
   readonly agentUrl: string;
   readonly createdAt: number;
   readonly agentEnv: string;
@@ -101,6 +101,7 @@ export const createVm = createStep<CreateVm, Created>({
       disks: made.disks,
       agentUrl: made.agentUrl,
       certificateUntil: made.certificateUntil,
+      natsTrust: made.natsTrust,
       ready: false,
       agentEnv: made.agentEnv,
     }),
@@ -136,7 +137,10 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
     { cloudProperties: intent.cloudProperties, env: intent.env, networks: intent.networks as JsonObject },
     context,
   );
-  const introduction = await context.agents.introduce({ agentId: intent.agentId, ips }, intent.transport);
+  const { envBosh, ...given } = await context.agents.introduce(
+    { agentId: intent.agentId, ips },
+    intent.transport,
+  );
   const calculated =
     intent.vmResources === null
       ? {}
@@ -148,7 +152,7 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
       cloudProperties: { ...values.cloudProperties, ...calculated },
       networks: values.networks as typeof intent.networks,
       diskCids: intent.diskCids,
-      env: createVmEnv({ ...intent, env: values.env }, introduction.envBosh, context.settings.agentEnvBosh),
+      env: createVmEnv({ ...intent, env: values.env }, envBosh, context.settings.agentEnvBosh),
     },
     optionsOf(intent, context),
   );
@@ -157,7 +161,7 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
     networks: withoutValues(made.networks, intent.networks),
     channel,
     apiVersion,
-    certificateUntil: introduction.certificateUntil,
+    ...given,
     agentUrl: context.agents.urlFor(made.networks, intent.transport) ?? "",
     createdAt: context.clock.now(),
     agentEnv: agentEnvMark(context.settings.agentEnvBosh, intent.agentId),

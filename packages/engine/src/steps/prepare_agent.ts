@@ -2,7 +2,7 @@ import type { VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import { transportOf } from "../agents/address.ts";
-import type { AgentAddress } from "../agents/agent.ts";
+import type { AgentAddress, GivenCertificate } from "../agents/agent.ts";
 import { addressOf, settingsOfAgent } from "./calls.ts";
 import { agentOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
@@ -18,10 +18,9 @@ interface Prepare {
   readonly linked: ReturnType<typeof linkedDisks>;
 }
 
-interface Prepared {
+interface Prepared extends Partial<GivenCertificate> {
   readonly networks: Networks;
   readonly agentUrl: string;
-  readonly certificateUntil?: number;
 }
 
 /** Settings and the first apply; the agent's answer completes what is known of its networks. */
@@ -44,8 +43,8 @@ export const prepareAgent = rerunStep<Prepare, Prepared>({
   run: async ({ agent: address, networks, spec, linked }, context) => {
     const agent = agentOf(context, address);
     const ask = { signal: context.signal };
-    const lasting = await lastingCertificate(address, context);
-    await agent.updateSettings({ ...settingsOfAgent(linked), ...lasting?.settings }, ask);
+    const { settings, ...given } = (await lastingCertificate(address, context)) ?? {};
+    await agent.updateSettings({ ...settingsOfAgent(linked), ...settings }, ask);
     await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
     await agent.apply(spec, ask);
     const state = await agent.getState(false, ask);
@@ -54,7 +53,7 @@ export const prepareAgent = rerunStep<Prepare, Prepared>({
     return {
       networks: learned,
       agentUrl: context.agents.urlFor(learned, transport) ?? address.agentUrl,
-      ...(lasting !== undefined && { certificateUntil: lasting.certificateUntil }),
+      ...given,
     };
   },
   record: ({ vm }, prepared, writes) => writes.updateVm(vm, { ...prepared, ready: true }),

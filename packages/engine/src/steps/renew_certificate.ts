@@ -1,5 +1,5 @@
 import type { VmCid } from "@slipway/protocol/ids";
-import type { AgentAddress } from "../agents/agent.ts";
+import type { AgentAddress, GivenCertificate } from "../agents/agent.ts";
 import { activeVm } from "../model/records.ts";
 import { addressOf, settingsOfAgent } from "./calls.ts";
 import { agentOf } from "./context.ts";
@@ -14,7 +14,7 @@ interface Renewal {
 }
 
 /** The agent restarts with it; trusted certificates and disk associations are cleared by what does not name them. */
-export const renewCertificate = rerunStep<Renewal, number>({
+export const renewCertificate = rerunStep<Renewal, GivenCertificate>({
   name: "renew_certificate",
   subject: "vm",
   calls: ["agent update_settings", "agent ping"],
@@ -27,12 +27,12 @@ export const renewCertificate = rerunStep<Renewal, number>({
     return { vm: vm.cid, agent: addressOf(vm), ips, linked: linkedDisks(instance, vm) };
   },
   run: async ({ agent: address, ips, linked }, context) => {
-    const { settings, certificateUntil } = await context.agents.renewal({ ...address, ips });
+    const { settings, ...given } = await context.agents.renewal({ ...address, ips });
     const agent = agentOf(context, address);
     const ask = { signal: context.signal };
     await agent.updateSettings({ ...settingsOfAgent(linked), ...settings }, ask);
     await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
-    return certificateUntil;
+    return given;
   },
-  record: ({ vm }, certificateUntil, writes) => writes.updateVm(vm, { certificateUntil }),
+  record: ({ vm }, given, writes) => writes.updateVm(vm, given),
 });

@@ -163,3 +163,8 @@ export const deleteSnapshotParams = v.object({
   snapshot_cid: text("snapshot_cid"),
 });
 export const deleteDeploymentSnapshotsParams = v.object({ deployment: text("deployment") });
+
+/** `rotate_nats_ca`: another authority takes over on NATS; `when_due`: unless the one there is still lasts for long. */
+export const renewCertificatesParams = v.object({
+  rotate_nats_ca: v.optional(v.picklist(["now", "when_due"])),
+});

@@ -6,6 +6,7 @@ import { doJobs, endedTasks, laterClock } from "../crash/jobs.ts";
 import { switchOff, watchSteps } from "../crash/mutant.ts";
 import { installCrashPoints, readWritingFunctions } from "../crash/points.ts";
 import { directorInSim } from "../director/director-in-sim.ts";
+import { openSimNats } from "../director/sim-nats.ts";
 import { simSealer } from "../director/sim-sealer.ts";
 import { reachWorld } from "../remote/reach-world.ts";
 
@@ -22,15 +23,17 @@ async function main(order: ChildOrder): Promise<void> {
   const points = installCrashPoints(order.dieAt, die, await readWritingFunctions(order.connection));
   const withMutant = switchOff(order.mutant);
   const steps = watchSteps(() => points.passed().length);
+  const clients = points.clients(world);
   const director = directorInSim({
     store,
-    clients: points.clients(world),
+    clients,
     clock: points.clock(laterClock(systemClock, order.laterMs)),
     random: systemRandom,
     uploadsDir: order.uploadsDir,
     enableCpiResizeDisk: order.enableCpiResizeDisk,
     enableCpiUpdateDisk: order.enableCpiUpdateDisk,
     dns: order.dns,
+    nats: order.nats ? await openSimNats(store.db, clients.ask) : undefined,
     journal: withMutant,
     onError: (error) => process.stderr.write(`${String(error)}\n`),
   });

@@ -28,6 +28,8 @@ export interface ChildOrder {
   readonly enableCpiUpdateDisk: boolean;
   /** Instances have names that agents are told of. */
   readonly dns: boolean;
+  /** Agents are on the bus. */
+  readonly nats: boolean;
   /** How much later its clock is than the machine's. */
   readonly laterMs: number;
 }

@@ -49,6 +49,8 @@ export interface CrashScenario {
   readonly cpi: Pick<SimCpiOptions, "resizes" | "updates"> & { readonly remembers: boolean };
   /** The Director gives instances names, and tells agents of them. */
   readonly dns?: boolean;
+  /** Agents are on the bus. */
+  readonly nats?: boolean;
   readonly before: readonly Move[];
   readonly move: KilledMove;
   /** Repeated after the resumed task, it must find nothing to do. */

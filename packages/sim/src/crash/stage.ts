@@ -9,10 +9,12 @@ import { systemRandom } from "@slipway/kernel/random";
 import pg from "pg";
 import { directorInSim } from "../director/director-in-sim.ts";
 import { seed } from "../director/seed.ts";
+import { openSimNats } from "../director/sim-nats.ts";
 import { simSealer } from "../director/sim-sealer.ts";
 import { serveWorld } from "../remote/serve-world.ts";
 import { withFaults } from "../world/faults.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
+import type { AskSim } from "../world/sim-agents.ts";
 import { type SimCpiOptions, simCpi } from "../world/sim-cpi.ts";
 import { copyWorld } from "../world/snapshot.ts";
 import { SimWorld } from "../world/world.ts";
@@ -124,18 +126,18 @@ export class Stage {
   runHere(order: Pick<ChildRun, "jobs" | "cancels">): Promise<readonly EndedTask[]> {
     return this.withStore(async (store) => {
       const cpi = this.#cpi();
+      const ask: AskSim = (agent, method, args) =>
+        Promise.resolve(askSimAgent(this.world, agent, method, args));
       const director = directorInSim({
         store,
-        clients: {
-          cpi: (request) => cpi.request(request),
-          ask: (agent, method, args) => Promise.resolve(askSimAgent(this.world, agent, method, args)),
-        },
+        clients: { cpi: (request) => cpi.request(request), ask },
         clock: laterClock(systemClock, this.laterMs),
         random: systemRandom,
         uploadsDir: this.uploadsDir,
         enableCpiResizeDisk: this.#scenario.cpi.resizes !== undefined,
         enableCpiUpdateDisk: this.#scenario.cpi.updates !== undefined,
         dns: this.#scenario.dns ?? false,
+        nats: this.#scenario.nats === true ? await openSimNats(store.db, ask) : undefined,
         onError: (error) => process.stderr.write(`${String(error)}\n`),
       });
       try {
@@ -160,6 +162,7 @@ export class Stage {
         enableCpiResizeDisk: this.#scenario.cpi.resizes !== undefined,
         enableCpiUpdateDisk: this.#scenario.cpi.updates !== undefined,
         dns: this.#scenario.dns ?? false,
+        nats: this.#scenario.nats ?? false,
         laterMs: this.laterMs,
       };
       return await runProgram(this.#lab.child, full, killAfterMs);

@@ -15,6 +15,7 @@ import { type Random, systemRandom } from "@slipway/kernel/random";
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { DirectorUuid } from "@slipway/protocol/ids";
 import { type AskSim, simAgents } from "../world/sim-agents.ts";
+import type { SimNats } from "./sim-nats.ts";
 import { simRenderer } from "./sim-renderer.ts";
 
 /** Clients of a simulated world: its CPI and its agents. */
@@ -33,6 +34,8 @@ export interface SimDirectorOptions {
   readonly enableCpiUpdateDisk?: boolean;
   /** Instances have names that agents are told of. */
   readonly dns?: boolean;
+  /** Agents are on the bus; undefined: they are called. */
+  readonly nats?: SimNats | undefined;
   readonly workers?: number;
   readonly settings?: Partial<Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh">> | undefined;
   /** Undefined: one that costs nothing. */
@@ -67,7 +70,8 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       directorUuid: "sim-director" as DirectorUuid,
       random,
     }),
-    agents: simAgents(clients.ask, clock),
+    agents: simAgents(clients.ask, clock, options.nats?.trust),
+    nats: options.nats,
     clock,
     random,
     settings: {

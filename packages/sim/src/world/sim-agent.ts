@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Disks } from "@slipway/protocol/settings/disks";
+import { askBus, BUS, isCutOff, trustIn } from "./bus.ts";
 import { apply, compilePackage, madeBlob, putBlob } from "./sim-jobs.ts";
 import type { SimDisk, SimVm, SimWorld } from "./world.ts";
 
@@ -16,9 +17,11 @@ export function askSimAgent(
   method: string,
   args: readonly unknown[],
 ): SimAnswer {
+  if (agentId === BUS) return askBus(world, method, args);
   const vm = world.vmOfAgent(agentId);
   if (vm === undefined) return { silent: `no VM runs agent ${agentId}` };
   if (world.deaf.has(agentId)) return { silent: `agent ${agentId} hangs` };
+  if (isCutOff(world, vm)) return { silent: `agent ${agentId} is not on the bus` };
   const unknown = UNKNOWN_TO[world.generation].includes(method) || !Object.hasOwn(MESSAGES, method);
   const answer = unknown ? undefined : MESSAGES[method];
   if (answer === undefined) return { exception: `unknown message ${method}` };
@@ -85,6 +88,8 @@ const MESSAGES: Readonly<Record<string, Message>> = {
   update_settings: (world, vm, [settings]) => {
     const { agent } = vm;
     agent.certificateUntil = certificateIn(settings) ?? agent.certificateUntil;
+    agent.trust = trustIn(settings) ?? agent.trust;
+    if (isCutOff(world, vm)) world.violate(`agent ${vm.agentId} was told what cuts it off from the bus`);
     const { disks } = settings as { readonly disks?: Disks };
     if (disks?.persistent !== undefined && world.generation === "draft B") {
       agent.hints.clear();

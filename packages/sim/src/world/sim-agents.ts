@@ -14,6 +14,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
+import type { SimTrust } from "./bus.ts";
 import type { SimAnswer } from "./sim-agent.ts";
 import { sha256 } from "./sim-jobs.ts";
 
@@ -22,26 +23,28 @@ export type AskSim = (agentId: string, method: string, args: readonly unknown[])
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 
-/** Agents of the world behind the Director's client for agents. */
-export function simAgents(ask: AskSim, clock: Clock): Agents {
+/** Agents of the world behind the Director's client for agents. `trust`: whom they are to believe on the bus, if on it. */
+export function simAgents(ask: AskSim, clock: Clock, trust?: () => SimTrust): Agents {
   const certificate = () => {
     const until = clock.now() + YEAR_MS;
-    return { until, settings: { mbus: { cert: { until } } } };
+    const now = trust?.();
+    const settings = { mbus: { cert: { until, ...(now !== undefined && { trust: { ...now } }) } } };
+    return { settings, given: { certificateUntil: until, natsTrust: now && JSON.stringify(now) } };
   };
   // By agent, what it was last sent whole: the world gets it with the message that is about it.
   const sent = new Map<string, Uint8Array>();
   return {
-    transport: "https",
+    transport: trust === undefined ? "https" : "nats",
     agent: ({ agentId }) => simAgent(agentId, ask, sent),
     introduce: () => {
-      const { until, settings } = certificate();
-      return Promise.resolve({ envBosh: settings, certificateUntil: until });
+      const { given, settings } = certificate();
+      return Promise.resolve({ envBosh: settings as JsonObject, ...given });
     },
     renewal: () => {
-      const { until, settings } = certificate();
-      return Promise.resolve({ settings, certificateUntil: until });
+      const { given, settings } = certificate();
+      return Promise.resolve({ settings, ...given });
     },
-    urlFor: () => "sim://agent",
+    urlFor: () => (trust === undefined ? "sim://agent" : "nats://sim"),
   };
 }
 

@@ -10,6 +10,7 @@ import {
 import type { DiskCid } from "@slipway/protocol/ids";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
+import { trustIn } from "./bus.ts";
 import { certificateIn } from "./sim-agent.ts";
 import { newAgentState, type SimDisk, type SimVm, type SimWorld } from "./world.ts";
 
@@ -56,6 +57,7 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
           agent: newAgentState(),
         };
         vm.agent.certificateUntil = certificateIn((env as { readonly bosh?: unknown }).bosh) ?? 0;
+        vm.agent.trust = trustIn((env as { readonly bosh?: unknown }).bosh);
         world.vms.set(cid, vm);
         if (world.deafFromBirth) world.deaf.add(agentId);
         return { cid };

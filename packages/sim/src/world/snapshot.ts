@@ -23,6 +23,8 @@ export function copyWorld(world: SimWorld): SimWorld {
   for (const [method, fault] of world.faults) copy.faults.set(method, fault);
   for (const name of world.uncompilable) copy.uncompilable.add(name);
   copy.compilations.push(...world.compilations);
+  copy.bus = world.bus;
+  for (const id of world.authorities) copy.authorities.add(id);
   copy.deafFromBirth = world.deafFromBirth;
   copy.copyFails = world.copyFails;
   copy.generation = world.generation;

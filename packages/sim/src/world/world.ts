@@ -1,4 +1,5 @@
 import type { Networks } from "@slipway/protocol/settings/networks";
+import type { SimBus, SimTrust } from "./bus.ts";
 
 /** A cloud and its agents, in memory. It keeps what a real one keeps, and notes what no Director may do to it. */
 
@@ -36,6 +37,8 @@ export interface SimAgentState {
   running: boolean;
   /** When its certificate ends; ms since 1970. */
   certificateUntil: number;
+  /** Of one that is on the bus. */
+  trust: SimTrust | undefined;
   /** Users that ssh let in. */
   readonly sshUsers: Set<string>;
   /** Errands that ran, by their jobs. */
@@ -69,6 +72,9 @@ export class SimWorld {
   deafFromBirth = false;
   /** Agents cannot copy a disk to another. They are left with neither of them mounted. */
   copyFails = false;
+  bus: SimBus = { shows: "", believes: [""] };
+  /** Those that have been made for the bus. */
+  readonly authorities = new Set([""]);
   /** Packages whose compilation fails. */
   readonly uncompilable = new Set<string>();
   /** Packages that agents were to compile, in order. */
@@ -99,6 +105,7 @@ export const newAgentState = (): SimAgentState => ({
   spec: {},
   running: false,
   certificateUntil: 0,
+  trust: undefined,
   sshUsers: new Set(),
   errands: [],
   blobs: new Map(),

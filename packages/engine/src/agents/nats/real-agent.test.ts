@@ -51,15 +51,15 @@ async function introduced() {
     clientCa: authority.ca,
     users: usersWith("nobody" as AgentId, true),
   });
-  const credentials = directorCredentials({ authority, serverCa: authority.ca, clock: systemClock });
+  const trust = () => ({ authority, serverCa: authority.ca });
+  const credentials = directorCredentials({ trust, clock: systemClock });
   const tools = { clock: systemClock, random: systemRandom, warn: () => undefined };
   const bus = new NatsBus({ urls: [server.url], credentials, ...tools });
   onTestFinished(() => bus.close());
   const nats = natsWay({
     bus,
     urls: [server.url],
-    authority,
-    serverCa: authority.ca,
+    trust,
     authorize: () => server.reload(usersWith(agentId, false)),
   });
   const agents = makeAgents({

@@ -168,6 +168,26 @@ export const RENEWALS: readonly CrashScenario[] = [
         .filter(({ certificateUntil }) => (certificateUntil ?? 0) < systemClock.now() + 2 * DAYS * 86_400_000)
         .map(({ cid }) => `the certificate of ${cid} is not recorded as renewed`),
   },
+  {
+    name: "rotate the authority of NATS",
+    cpi: remembers,
+    nats: true,
+    before: [deployed()],
+    move: { task: taskOf("renew_certificates", { rotate_nats_ca: "now" }) },
+    again: deployTask(small),
+    expects: ({ world, remembered }) => [
+      ...[world.bus.shows, ...world.bus.believes]
+        .filter((id) => id === "")
+        .map(() => "the bus has its old authority"),
+      ...[...world.vms.values()]
+        .filter(({ agent }) => agent.trust?.believes.includes("") !== false || agent.trust.signer === "")
+        .map(({ cid }) => `${cid} has the old authority`),
+      ...remembered.instances
+        .flatMap(({ vms }) => vms)
+        .filter(({ cid, natsTrust }) => natsTrust !== JSON.stringify(world.vms.get(cid)?.agent.trust))
+        .map(({ cid }) => `whom ${cid} believes is not recorded`),
+    ],
+  },
 ];
 
 const listing = (type: "instances" | "vms"): readonly CrashScenario[] => [

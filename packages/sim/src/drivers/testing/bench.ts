@@ -15,6 +15,7 @@ import { readRemembered } from "../../crash/remembered.ts";
 import type { Scenario } from "../../crash/scenarios.ts";
 import { blobsInSim, directorInSim, type SimDirectorOptions } from "../../director/director-in-sim.ts";
 import { seed, seedWorld } from "../../director/seed.ts";
+import { openSimNats } from "../../director/sim-nats.ts";
 import { brokenInvariants, type Remembered } from "../../world/invariants.ts";
 import { askSimAgent } from "../../world/sim-agent.ts";
 import { simCpi } from "../../world/sim-cpi.ts";
@@ -65,26 +66,29 @@ export class Bench {
   world = new SimWorld();
 
   readonly #dns: boolean;
+  readonly #nats: boolean;
 
   private constructor(
     database: Awaited<ReturnType<typeof freshDatabase>>,
     admin: pg.Client,
     memory: string,
-    dns: boolean,
+    more: { readonly dns: boolean; readonly nats: boolean },
   ) {
-    this.#dns = dns;
+    this.#dns = more.dns;
+    this.#nats = more.nats;
     this.#database = database;
     this.db = database.db;
     this.#admin = admin;
     this.#memory = memory;
   }
 
-  /** `dns`: instances have names. */
-  static async open({ dns = false } = {}): Promise<Bench> {
+  /** `dns`: instances have names. `nats`: agents are on the bus. */
+  static async open({ dns = false, nats = false } = {}): Promise<Bench> {
     const database = await freshDatabase();
     const admin = new pg.Client(database.connection as pg.ClientConfig);
     await admin.connect();
-    const bench = new Bench(database, admin, await mkdtemp(join(tmpdir(), "slipway-bench-")), dns);
+    const memory = await mkdtemp(join(tmpdir(), "slipway-bench-"));
+    const bench = new Bench(database, admin, memory, { dns, nats });
     await mkdir(bench.uploadsDir);
     const { rows } = await admin.query<{ tablename: string }>(TABLES);
     bench.#tables = rows.map(({ tablename }) => tablename);
@@ -157,6 +161,7 @@ export class Bench {
       enableCpiResizeDisk: resizes !== undefined,
       dns: this.#dns,
       settings: options.settings,
+      nats: this.#nats ? await openSimNats(this.db, watched.clients.ask) : undefined,
       onError: (error) => errors.push(error),
     });
     director.start();

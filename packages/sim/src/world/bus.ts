@@ -1,0 +1,41 @@
+import type { SimAnswer } from "./sim-agent.ts";
+import type { SimVm, SimWorld } from "./world.ts";
+
+/** By this name instead of an agent's, the bus itself is meant. */
+export const BUS = "bus";
+
+/** Whom an agent believes, and who has signed for it. */
+export interface SimTrust {
+  readonly believes: readonly string[];
+  readonly signer: string;
+}
+
+/** The server of the bus: what it shows is signed by one authority, and it lets in whom some have signed for. */
+export interface SimBus {
+  readonly shows: string;
+  readonly believes: readonly string[];
+}
+
+/** Of a VM's settings; undefined: it is reached some other way. */
+export function trustIn(settings: unknown): SimTrust | undefined {
+  const { mbus } = (settings ?? {}) as { readonly mbus?: { readonly cert?: { readonly trust?: SimTrust } } };
+  return mbus?.cert?.trust;
+}
+
+export function isCutOff({ bus }: SimWorld, { agent: { trust } }: SimVm): boolean {
+  return trust !== undefined && !(trust.believes.includes(bus.shows) && bus.believes.includes(trust.signer));
+}
+
+/** What the Director does to the bus. Whoever is on it must stay on it. */
+export function askBus(world: SimWorld, method: string, [given]: readonly unknown[]): SimAnswer {
+  if (method === "make_authority") {
+    world.authorities.add(String(given));
+    return { value: null };
+  }
+  world.bus = given as SimBus;
+  for (const one of [world.bus.shows, ...world.bus.believes])
+    if (!world.authorities.has(one)) world.violate(`authority ${one} is used and was not made`);
+  for (const vm of world.vms.values())
+    if (isCutOff(world, vm)) world.violate(`agent ${vm.agentId} was cut off from the bus`);
+  return { value: null };
+}
