@@ -136,6 +136,20 @@ export const DeviceLost = defineError<{ disk: string; said: string }>({
   next: "Connect the device again, so that it has the path it had when the disk was made (use paths of /dev/disk/by-id). Nothing was changed.",
 });
 
+export const NoInit = defineError<{ agent: string; init: string }>({
+  code: "DOC-021",
+  kind: "operator",
+  message: (p) => `the stemcell has upstream's agent (${p.agent}), and no init at ${p.init} that starts it`,
+  next: "Use a stemcell for Warden (stemcell_formats: warden-tar), or name what its containers run as `command` in the cloud properties of stemcell.MF. Nothing was left behind.",
+});
+
+export const UnreadableAgentConfig = defineError<{ path: string }>({
+  code: "DOC-022",
+  kind: "operator",
+  message: (p) => `${p.path} of the stemcell, which has upstream's agent, is no JSON of an object`,
+  next: "Use another stemcell; upload this one again with --fix if it was changed on the engine. Nothing was left behind.",
+});
+
 export const NoHostRoot = defineError<{ why: string }>({
   code: "DOC-020",
   kind: "operator",

@@ -5,9 +5,9 @@ const POWER = "var/lib/slipway/power";
 const SETTINGS = "var/vcap/bosh/warden-cpi-agent-env.json";
 export const PLACES = { agent: AGENT, node: NODE, power: POWER, settings: SETTINGS } as const;
 
-/** Whole disks: partitions of loop devices have no nodes in a container. */
+/** Whole disks: partitions of loop devices have no nodes in a container. Upstream's CPI gives directories instead. */
 const AGENT_JSON = {
-  Platform: { Linux: { SkipDiskSetup: true, UseWholePersistentDisk: true } },
+  Platform: { Linux: { SkipDiskSetup: true, UseWholePersistentDisk: true, BindMountPersistentDisk: true } },
   Infrastructure: { Settings: { Sources: [{ Type: "File", SettingsPath: `/${SETTINGS}` }] } },
 };
 
@@ -27,6 +27,8 @@ trap stop TERM INT
 cd /
 umask 022
 mkdir -p "\${power%/*}"
+# Upstream's CPI may have made it a link to what a systemd would have written.
+[ -e /etc/resolv.conf ] || rm -f /etc/resolv.conf
 off() { [ "$(cat "$power" 2>/dev/null)" = off ]; }
 if [ -x /usr/sbin/sshd ] && ! off; then
   mkdir -p /run/sshd && ssh-keygen -A >/dev/null && /usr/sbin/sshd || echo "init: no sshd" >&2
@@ -45,6 +47,17 @@ while :; do
     *) echo "init: the agent ended with $code; it starts again" >&2; sleep 1 ;;
   esac
 done
+`;
+
+/** Where upstream's Docker CPI looks for an init, which it gives no environment. */
+const RUNIT = `#!/bin/sh
+export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+exec /usr/sbin/init
+`;
+
+/** Upstream's Docker CPI changes it before it starts a VM, and needs it for that. The clock is the host's. */
+const SYNC_TIME = `#!/bin/sh
+exit 0
 `;
 
 /** Everything ends, the container with it; started again by its policy, it stays off. */
@@ -69,7 +82,9 @@ export const insideFiles = (order: {
   // `sbin` itself is a link.
   { name: "usr/local/sbin/shutdown", mode: 0o755, text: SHUTDOWN },
   { name: "usr/sbin/init", mode: 0o755, text: INIT },
+  { name: "usr/sbin/runsvdir-start", mode: 0o755, text: RUNIT },
   { name: "var/vcap/bosh/agent.json", mode: 0o644, text: `${JSON.stringify(AGENT_JSON)}\n` },
+  { name: "var/vcap/bosh/bin/sync-time", mode: 0o755, text: SYNC_TIME },
 ];
 
 /** Its groups: name and number. The user `vcap` is in all of them. */

@@ -10,6 +10,10 @@ export const LABEL = {
   agent: "slipway.agent-id",
   request: "slipway.request-id",
   stemcell: "slipway.stemcell",
+  /** Of a stemcell: the command it was imported with was asked for. */
+  command: "slipway.command",
+  /** Of a VM: the init of a stemcell with upstream's agent. */
+  init: "slipway.init",
   disks: "slipway.disks",
   version: "slipway.version",
   majors: "slipway.majors",

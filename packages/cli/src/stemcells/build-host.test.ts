@@ -27,7 +27,7 @@ it("a stemcell of this machine's programs has a version for its content, and the
     });
     await systemExec("tar", ["-xzf", one.file, "-C", path, "image"]);
     const { stdout } = await systemExec("tar", [
-      "-xOf",
+      "-xzOf",
       join(path, "image"),
       "usr/lib/slipway/slipway-agent.cjs",
     ]);

@@ -1,4 +1,7 @@
+import { createReadStream, createWriteStream } from "node:fs";
 import { join } from "node:path";
+import { pipeline } from "node:stream/promises";
+import { createGzip } from "node:zlib";
 import { hostRoot, hostRootId } from "@slipway/cpi-docker/stemcells/host-root";
 import { fileDigest } from "@slipway/engine/stemcells/digest";
 import type { Clock } from "@slipway/kernel/clock";
@@ -46,15 +49,18 @@ export async function buildHostStemcell(order: HostStemcellOrder): Promise<Built
   // Said before the work is done.
   dockerManifest({ ...about, version: version ?? "1" }, "0".repeat(40));
   return await withWorkDir(to, async (workDir) => {
-    const root = await hostRoot({ ...order, to: join(workDir, "image") });
+    const root = await hostRoot({ ...order, to: join(workDir, "root.tar") });
+    const image = join(workDir, "image");
+    // Upstream's Docker CPI takes no other. It does not travel: time matters more than size.
+    await pipeline(createReadStream(root.path), createGzip({ level: 1 }), createWriteStream(image));
     const named = { ...about, version: version ?? versionOf(root.id) };
     const files = [
-      { name: "stemcell.MF", text: dockerManifest(named, await fileDigest(root.path, "sha1")) },
+      { name: "stemcell.MF", text: dockerManifest(named, await fileDigest(image, "sha1")) },
       { name: "packages.txt", text: "Programs of the machine it was built on; they are no packages.\n" },
-      { name: "image", path: root.path },
+      { name: "image", path: image },
     ];
-    // It does not travel: time matters more than size.
-    const written = await writeArchive(to, files, { level: 1 });
+    // Its image is compressed.
+    const written = await writeArchive(to, files, { level: 0 });
     const { size, missing } = root;
     return { ...named, ...written, file: to, root: { size, missing }, ms: clock.monotonic() - began };
   });

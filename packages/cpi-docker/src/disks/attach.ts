@@ -1,14 +1,13 @@
 import { cloudError, vmNotFound } from "@slipway/cpi-sdk/errors";
 import type { Cloud } from "../cloud.ts";
-import { execIn, type Ran } from "../engine/exec.ts";
-import { DiskCommandFailed, DiskInUse, EngineRefused } from "../errors.ts";
-import { findVm, mustFindVm } from "../vms/containers.ts";
+import { DiskCommandFailed, DiskInUse } from "../errors.ts";
+import { diskCommand, diskMark, nodeOf } from "../upstream/scripts.ts";
+import { type Container, findVm, mustFindVm } from "../vms/containers.ts";
+import { hasUpstreamAgent, inVm, putIntoVm } from "../vms/inside-vm.ts";
 import { DiskHelper } from "./disk-helper.ts";
 import { onDisk, settle, tryOnDisk } from "./disks.ts";
 import { ATTACH, DETACH, HELD, RELEASE } from "./scripts/attach.ts";
 import { ENDED } from "./scripts/common.ts";
-
-const nodeOf = (disk: string): string => `/dev/slipway-${disk}`;
 
 /**
  * The path for agents that go by paths, and the id as the proof: the file behind the loop device is named after it. Not
@@ -23,19 +22,23 @@ mv -f "$1.new" "$1"`;
 
 /** Gives a disk to a VM, running or not. The same VM has it already: success. */
 export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {
-  await mustFindVm(cloud, vm);
+  const found = await mustFindVm(cloud, vm);
+  const upstream = hasUpstreamAgent(found);
   const number = await claim(cloud, vm, disk);
   const [, major, minor] = /^(\d+):(\d+)$/.exec(number) ?? [];
   if (major === undefined || minor === undefined)
     throw DiskCommandFailed({ disk, doing: "making its loop device", said: `its number is ${number}` });
-  const ran = await inVm(cloud, vm, ["sh", "-c", MAKE_NODE, "sh", nodeOf(disk), major, minor]);
+  if (upstream) await mark(cloud, vm, found, disk, true);
+  const makeNode = upstream ? diskCommand(disk) : ["sh", "-c", MAKE_NODE, "sh", nodeOf(disk), major, minor];
+  const ran = await inVm(cloud, vm, makeNode);
   if (ran === "gone") {
     await detach(cloud, vm, disk);
     throw vmNotFound(vm);
   }
-  // A VM that is off has no nodes. Its agent makes this one when it starts.
+  // A VM that is off has no nodes. Its agent, or what starts that, makes this one when it starts.
   if (ran === "off" || ran.code === 0) return;
   await detach(cloud, vm, disk);
+  if (upstream) await mark(cloud, vm, found, disk, false);
   throw DiskCommandFailed({
     disk,
     doing: "making its device node in the VM",
@@ -55,13 +58,18 @@ async function claim(cloud: Cloud, vm: string, disk: string): Promise<string> {
 
 /** Takes a disk from a VM, unless something in there still uses it. */
 export async function detachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {
-  await mustFindVm(cloud, vm);
+  const found = await mustFindVm(cloud, vm);
   await detach(cloud, vm, disk);
+  if (hasUpstreamAgent(found)) await mark(cloud, vm, found, disk, false);
   // Its number may become another disk's.
   const ran = await inVm(cloud, vm, ["rm", "-f", nodeOf(disk)]);
   if (typeof ran === "object" && ran.code !== 0)
     throw DiskCommandFailed({ disk, doing: "removing its device node", said: ran.stderr.trim().slice(-300) });
 }
+
+/** Upstream's agent makes no file systems and no nodes; a script of ours does, also at the next start. */
+const mark = (cloud: Cloud, vm: string, found: Container, disk: string, attached: boolean): Promise<void> =>
+  putIntoVm(cloud, vm, found, diskMark(disk, attached), `telling VM '${vm}' of its disk '${disk}'`);
 
 const detach = (cloud: Cloud, vm: string, disk: string): Promise<string> =>
   onDisk(cloud, disk, DETACH, [vm], "taking its loop device away", { vm });
@@ -87,16 +95,4 @@ export async function disksOf(cloud: Cloud, vm: string): Promise<string[]> {
   if (ran.code !== 0)
     throw cloudError(`the disks of VM '${vm}' are not known: ${ran.stderr.trim().slice(-300)}`);
   return ran.stdout.split("\n").filter((line) => line !== "");
-}
-
-async function inVm(cloud: Cloud, vm: string, command: readonly string[]): Promise<Ran | "off" | "gone"> {
-  try {
-    return await execIn(cloud.engine, vm, command, `running ${command[0]} in VM '${vm}'`);
-  } catch (error) {
-    if (!EngineRefused.is(error)) throw error;
-    const found = await findVm(cloud, vm);
-    if (found === undefined) return "gone";
-    if (!found.State.Running || found.State.Status === "restarting") return "off";
-    throw error;
-  }
 }

@@ -4,7 +4,7 @@ import { madeFor, removeUnused } from "../networks/networks.ts";
 import { planNetworks } from "../networks/plan.ts";
 import { imageOfStemcell } from "../stemcells/images.ts";
 import { removeContainer } from "../vms/containers.ts";
-import { createVm as create } from "../vms/create.ts";
+import { createVm as create, fileSystemIn } from "../vms/create.ts";
 import { readVmProperties } from "../vms/properties.ts";
 import type { DockerMethods } from "./_method.ts";
 
@@ -15,7 +15,7 @@ export const createVm: DockerMethods["createVm"] = async (args, call) => {
   if (unknown.length > 0) call.log.warn(`cloud properties nobody reads: ${unknown.join(", ")}`);
   const plan = planNetworks(args.networks);
   const cloud = await openCloud(call);
-  const { reference, command } = await imageOfStemcell(cloud, args.stemcellCid);
+  const { reference, command, given } = await imageOfStemcell(cloud, args.stemcellCid);
   call.cleanup(async () => {
     const undoing = unstoppable(cloud);
     await removeContainer(undoing, cid);
@@ -26,6 +26,8 @@ export const createVm: DockerMethods["createVm"] = async (args, call) => {
     agentId: args.agentId,
     image: reference,
     command,
+    given,
+    fileSystem: fileSystemIn(args.env),
     plan,
     properties,
     labels: {

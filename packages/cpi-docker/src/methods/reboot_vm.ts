@@ -1,5 +1,6 @@
 import { openCloud } from "../cloud.ts";
 import { mustFindVm, restartContainer } from "../vms/containers.ts";
+import { hasUpstreamAgent } from "../vms/inside-vm.ts";
 import { switchOn } from "../vms/power.ts";
 import type { DockerMethods } from "./_method.ts";
 
@@ -8,7 +9,8 @@ const SECONDS_TO_END = 10;
 /** Starts the container anew, with its disks, whether it runs or not. */
 export const rebootVm: DockerMethods["rebootVm"] = async ({ vmCid }, call) => {
   const cloud = await openCloud(call);
-  await mustFindVm(cloud, vmCid);
-  await switchOn(cloud, vmCid);
+  const found = await mustFindVm(cloud, vmCid);
+  // Upstream's stemcells know of no such switch.
+  if (!hasUpstreamAgent(found)) await switchOn(cloud, vmCid);
   await restartContainer(cloud, vmCid, SECONDS_TO_END);
 };

@@ -5,6 +5,8 @@ import { NoHostRoot } from "../errors.ts";
 
 /** What our agent, its init and the disk helper run, by the Debian package that has it. */
 const NEEDED: Readonly<Record<string, string>> = {
+  // Upstream's Docker CPI starts its VMs with it.
+  bash: "bash",
   coreutils:
     "basename cat chmod chown cp cut date dd df dirname env head id ln ls mkdir mknod mv readlink rm rmdir sleep sort " +
     "stat sync tail tee touch tr true truncate wc",
@@ -22,7 +24,7 @@ const NEEDED: Readonly<Record<string, string>> = {
 
 /** What jobs and people are used to. */
 const WELCOME =
-  "bash dmesg echo expr false find free hostname kill md5sum mkfs.ext4 mkfs.xfs mountpoint nice nohup pgrep pkill ps " +
+  "dmesg echo expr false find free hostname kill md5sum mkfs.ext4 mkfs.xfs mountpoint nice nohup pgrep pkill ps " +
   "sha1sum sha256sum test timeout uname uptime xargs xfs_growfs";
 
 export const SEARCHED = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];

@@ -3,6 +3,7 @@ import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { Cloud } from "../cloud.ts";
 import { must, refused } from "../engine/engine.ts";
+import { LABEL } from "../labels.ts";
 
 /** Stemcells are tags of this repository, on the engine alone: nobody pushes them. */
 const REPOSITORY = "slipway-stemcell";
@@ -45,15 +46,20 @@ export const findImage = ({ engine }: Pick<Cloud, "engine">, reference: string):
     path: `/images/${reference}/json`,
   });
 
-export async function imageOfStemcell(
-  cloud: Cloud,
-  cid: string,
-): Promise<{ readonly reference: string; readonly command: readonly string[] }> {
+export interface ImageToRun {
+  readonly reference: string;
+  readonly command: readonly string[];
+  /** Whether the stemcell's properties named the command. */
+  readonly given: boolean;
+}
+
+export async function imageOfStemcell(cloud: Cloud, cid: string): Promise<ImageToRun> {
   const tag = tagOf(cid);
   const found = tag && (await findImage(cloud, referenceOf(tag)));
   if (tag === undefined || found === undefined) throw stemcellNotFound(cid);
-  const { Entrypoint, Cmd } = found.Config ?? {};
-  return { reference: referenceOf(tag), command: [...(Entrypoint ?? []), ...(Cmd ?? [])] };
+  const { Entrypoint, Cmd, Labels } = found.Config ?? {};
+  const given = Labels?.[LABEL.command] !== undefined;
+  return { reference: referenceOf(tag), command: [...(Entrypoint ?? []), ...(Cmd ?? [])], given };
 }
 
 export async function tagImage({ engine }: Cloud, id: string, { repo, tag }: Tag): Promise<void> {

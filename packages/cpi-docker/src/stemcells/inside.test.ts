@@ -1,4 +1,4 @@
-import { chmod, readFile, writeFile } from "node:fs/promises";
+import { chmod, lstat, readFile, rm, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { agentConfig } from "@slipway/protocol/agent/agent-config";
 import { Child } from "@slipway/testkit/child";
@@ -31,6 +31,7 @@ async function startInit(agent: string): Promise<Child> {
   await chmod(join(dir, "agent"), 0o755);
   const init = textOf("usr/sbin/init")
     .replaceAll("/var/lib/slipway", dir)
+    .replaceAll("/etc/resolv.conf", `${dir}/resolv.conf`)
     .replaceAll("/usr/sbin/sshd", `${dir}/no-sshd`)
     .replaceAll("/usr/local/bin/node", `${dir}/agent`);
   await writeFile(join(dir, "init"), init);
@@ -60,6 +61,23 @@ esac`);
     expect(await read("starts")).toBe("");
   });
 
+  it("keeps a list of name servers, and removes a link that leads nowhere in its place", async () => {
+    const list = join(dir, "resolv.conf");
+    const started = async () => {
+      const init = await startInit("echo >>starts; exit 3");
+      await expect.poll(() => asleep(init.pid)).toBe(true);
+      init.process.kill("SIGTERM");
+      await init.end();
+    };
+    await writeFile(list, "nameserver 192.0.2.7\n");
+    await started();
+    expect(await read("resolv.conf")).toBe("nameserver 192.0.2.7\n");
+    await rm(list);
+    await symlink(join(dir, "nowhere"), list);
+    await started();
+    await expect(lstat(list)).rejects.toMatchObject({ code: "ENOENT" });
+  });
+
   it("ends in an orderly way, the agent first", async () => {
     const init = await startInit(`trap 'echo ended >>ends; exit 1' TERM
 echo >>starts
@@ -73,7 +91,11 @@ while :; do sleep 0.05; done`);
 
 it("what the agent is told in an image is something it understands", () => {
   const config = v.parse(agentConfig, JSON.parse(textOf("var/vcap/bosh/agent.json")));
-  expect(config.Platform?.Linux).toEqual({ SkipDiskSetup: true, UseWholePersistentDisk: true });
+  expect(config.Platform?.Linux).toEqual({
+    SkipDiskSetup: true,
+    UseWholePersistentDisk: true,
+    BindMountPersistentDisk: true,
+  });
 });
 
 /** Its child sleeps: it has come to its loop. */

@@ -29,8 +29,8 @@ export async function createStemcell(cloud: Cloud, order: StemcellOrder): Promis
   const { image_reference: reference, digest, command } = readStemcellProperties(order.cloudProperties);
   const kind = await imageKind(order.imagePath);
   if (kind !== "none") {
-    const root = { imagePath: order.imagePath, kind, command: command ?? INIT, labels: order.labels(cid) };
-    await importRoot(cloud, root, to);
+    const labels = { ...order.labels(cid), ...(command !== undefined && { [LABEL.command]: "given" }) };
+    await importRoot(cloud, { imagePath: order.imagePath, kind, command: command ?? INIT, labels }, to);
   } else if (reference !== undefined) await adoptImage(cloud, { reference, digest }, to);
   else throw BadImage({ why: "it is empty, and the stemcell names no image_reference either" });
   return cid;

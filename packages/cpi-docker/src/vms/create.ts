@@ -1,3 +1,4 @@
+import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import type { Cloud } from "../cloud.ts";
 import { putFiles } from "../engine/archive.ts";
 import { AddressRefused, DidNotStart, EngineRefused, NetworkRefused } from "../errors.ts";
@@ -5,6 +6,8 @@ import type { Labels } from "../labels.ts";
 import { networkFor } from "../networks/networks.ts";
 import type { NetworkPlan, NetworkRequest } from "../networks/plan.ts";
 import { securityOf } from "../security.ts";
+import { upstreamAgentIn } from "../upstream/agent-in.ts";
+import { type FileSystem, startFiles } from "../upstream/scripts.ts";
 import { findVm, removeContainer, startContainer } from "./containers.ts";
 import type { VmProperties } from "./properties.ts";
 import { containerSpec, endpointOf } from "./spec.ts";
@@ -15,6 +18,10 @@ export interface NewVm {
   readonly image: string;
   /** What the image runs. */
   readonly command: readonly string[];
+  /** Whether somebody said so, beside the image. */
+  readonly given: boolean;
+  /** Of disks whose agent makes none. */
+  readonly fileSystem: FileSystem;
   readonly plan: NetworkPlan;
   readonly properties: VmProperties;
   readonly labels: Labels;
@@ -47,24 +54,30 @@ const lostItsNetwork = (error: unknown): boolean =>
 
 async function make(cloud: Cloud, vm: NewVm): Promise<void> {
   const [first, ...others] = await inOrder(cloud, vm);
-  const spec = containerSpec({
-    ...vm,
-    dns: vm.plan.dns,
-    gateway: vm.plan.gateway,
-    security: await securityOf(cloud),
-    network: first,
-  });
-  await cloud.engine.run({
-    doing: `making the container '${vm.cid}'`,
-    method: "POST",
-    path: "/containers/create",
-    query: { name: vm.cid },
-    body: spec,
-  });
+  const { dns, gateway } = vm.plan;
+  const order = { ...vm, dns, gateway, security: await securityOf(cloud), network: first };
+  await makeContainer(cloud, vm.cid, containerSpec(order));
+  // What is in the image can be seen in a container. Most often it is ours, and was made as it has to be.
+  const upstream = await upstreamAgentIn(cloud, vm.cid, vm.given ? vm.command : undefined);
+  if (upstream !== undefined) {
+    await removeContainer(cloud, vm.cid);
+    await makeContainer(cloud, vm.cid, containerSpec({ ...order, upstream }));
+  }
   for (const { name, request } of others) await connect(cloud, vm.cid, name, endpointOf(request));
   const files = SETTINGS.map((name) => ({ name, content: vm.userData, mode: 0o600 }));
-  await putFiles(cloud.engine, vm.cid, files, `putting settings into '${vm.cid}'`);
+  const more = upstream === undefined ? [] : startFiles(upstream, { dns, fileSystem: vm.fileSystem });
+  await putFiles(cloud.engine, vm.cid, [...files, ...more], `putting settings into '${vm.cid}'`);
   await startContainer(cloud, vm.cid, `starting '${vm.cid}'`);
+}
+
+async function makeContainer({ engine }: Cloud, cid: string, spec: object): Promise<void> {
+  await engine.run({
+    doing: `making the container '${cid}'`,
+    method: "POST",
+    path: "/containers/create",
+    query: { name: cid },
+    body: spec,
+  });
 }
 
 /** By an earlier run of this request. It is started last: one that never was is not whole. */
@@ -117,3 +130,7 @@ function reasonOf(error: unknown, { cid, plan }: NewVm): unknown {
     return AddressRefused({ ...address, why: "it is not in the network's subnet" }, { cause: error });
   return DidNotStart({ cid, said: said.replace(/^.*the Docker Engine answers /, "") }, { cause: error });
 }
+
+/** What the operator wants on disks; the agent's default otherwise. */
+export const fileSystemIn = (env: unknown): FileSystem =>
+  isObject(env) && (env as JsonObject).persistent_disk_fs === "xfs" ? "xfs" : "ext4";

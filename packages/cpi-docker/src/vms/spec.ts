@@ -1,5 +1,7 @@
-import type { Labels } from "../labels.ts";
+import { LABEL, type Labels } from "../labels.ts";
 import type { NetworkRequest } from "../networks/plan.ts";
+import type { UpstreamAgent } from "../upstream/agent-in.ts";
+import { startCommand } from "../upstream/scripts.ts";
 import type { VmProperties } from "./properties.ts";
 
 export interface VmOrder {
@@ -14,6 +16,8 @@ export interface VmOrder {
   /** What the image runs, and the way out of a VM with several networks. */
   readonly command: readonly string[];
   readonly gateway: string | undefined;
+  /** Where the stemcell has upstream's agent. */
+  readonly upstream?: UpstreamAgent;
 }
 
 /**
@@ -36,20 +40,17 @@ const NANO = 1e9;
 
 /** The body of the engine's `create`. Pure. */
 export function containerSpec(order: VmOrder): object {
-  const { properties, network } = order;
+  const { properties, network, upstream } = order;
+  const labels = upstream ? { ...order.labels, [LABEL.init]: upstream.init.join(" ") } : order.labels;
   return {
     Image: order.image,
-    Labels: order.labels,
+    Labels: labels,
     // Agents set it to their id, which a container may not do; but one that is set already needs no setting.
     ...(HOST_NAME.test(order.agentId) && { Hostname: order.agentId }),
-    ...(order.gateway !== undefined &&
-      order.command.length > 0 && {
-        Entrypoint: ["/bin/sh", "-c", WAY_OUT, "sh", order.gateway],
-        Cmd: order.command,
-      }),
+    ...commandOf(order),
     ExposedPorts: Object.fromEntries(portsOf(properties).map(({ inside }) => [inside, {}])),
     HostConfig: {
-      Init: properties.init ?? true,
+      Init: properties.init ?? upstream?.systemd !== true,
       CapAdd: [...new Set([...CAPABILITIES, ...(properties.capabilities ?? [])])],
       DeviceCgroupRules: [LOOP_DEVICES],
       SecurityOpt: order.security,
@@ -65,7 +66,7 @@ export function containerSpec(order: VmOrder): object {
       ...(properties.pids !== undefined && { PidsLimit: properties.pids }),
       PortBindings: bindingsOf(properties),
       // Beside the layers of the image: what jobs write is not copied twice, and goes with the VM.
-      Mounts: [{ Type: "volume", Target: "/var/vcap/data", VolumeOptions: { Labels: order.labels } }],
+      Mounts: [{ Type: "volume", Target: "/var/vcap/data", VolumeOptions: { Labels: labels } }],
       LogConfig: { Type: "json-file", Config: { "max-size": "10m", "max-file": "2" } },
     },
     // Podman knows `bridge` as a mode, not as a name.
@@ -73,6 +74,14 @@ export function containerSpec(order: VmOrder): object {
       NetworkingConfig: { EndpointsConfig: { [network.name]: endpointOf(network.request) } },
     }),
   };
+}
+
+/** What it runs, where that is not what the image says. */
+function commandOf({ gateway, command, upstream }: VmOrder): object {
+  const runs = upstream === undefined ? command : startCommand(upstream);
+  if (gateway !== undefined && runs.length > 0)
+    return { Entrypoint: ["/bin/sh", "-c", WAY_OUT, "sh", gateway], Cmd: runs };
+  return upstream === undefined ? {} : { Entrypoint: runs, Cmd: [] };
 }
 
 /** How a VM is in one network. */

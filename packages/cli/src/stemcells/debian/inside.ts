@@ -19,7 +19,7 @@ const others = Object.keys(GROUPS).filter((name) => name !== "vcap");
 export const FINISH = `set -eu
 cd "$1"
 umask 022
-chmod 755 usr/lib/slipway usr/local/bin usr/local/sbin var/vcap var/vcap/bosh
+chmod 755 usr/lib/slipway usr/local/bin usr/local/sbin var/vcap var/vcap/bosh var/vcap/bosh/bin
 ln -s ../../lib/slipway/slipway-agent.cjs usr/local/bin/slipway-agent
 for group in ${groups.join(" ")}; do
   chroot . groupadd --gid "\${group#*:}" "\${group%:*}"

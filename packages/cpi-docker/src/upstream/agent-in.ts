@@ -1,0 +1,86 @@
+import { text } from "node:stream/consumers";
+import { readTar } from "@slipway/kernel/tar/read";
+import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
+import type { Cloud } from "../cloud.ts";
+import { EngineRefused, NoInit, UnreadableAgentConfig } from "../errors.ts";
+import { PLACES } from "../inside.ts";
+
+/** Where upstream's stemcells have these, and upstream's Docker CPI looks for them. */
+const AGENT = "/var/vcap/bosh/bin/bosh-agent";
+const AGENT_JSON = "/var/vcap/bosh/agent.json";
+const RUNIT = "/usr/sbin/runsvdir-start";
+const SYSTEMD = "/sbin/init";
+
+/** How a VM of a stemcell with upstream's agent is started. */
+export interface UpstreamAgent {
+  readonly init: readonly string[];
+  /** Must be process 1. */
+  readonly systemd: boolean;
+  /** What its `agent.json` becomes. */
+  readonly config: string;
+}
+
+/** Told by what is in a container that was not started yet; undefined: it has another agent, ours as a rule. */
+export async function upstreamAgentIn(
+  cloud: Cloud,
+  container: string,
+  given: readonly string[] | undefined,
+): Promise<UpstreamAgent | undefined> {
+  const has = async (path: string) => (await fileIn(cloud, container, path, false)) !== undefined;
+  if (!(await has(AGENT)) || (await has(`/${PLACES.agent}`))) return undefined;
+  const config = configOf((await fileIn(cloud, container, AGENT_JSON, true)) ?? "{}");
+  const linux = objectIn(objectIn(config.Platform).Linux);
+  const systemd = linux.ServiceManager === "systemd";
+  const init = given ?? [systemd ? SYSTEMD : RUNIT];
+  const [program = ""] = init;
+  if (!(await has(program))) throw NoInit({ agent: AGENT, init: program });
+  return { init, systemd, config: JSON.stringify(withDevices(config, linux)) };
+}
+
+/**
+ * Upstream's CPI gives it directories to bind, and makes the VM anew with every disk. Ours attaches block devices to a
+ * running one: the agent is to mount them, whole, as they are.
+ */
+const withDevices = (config: JsonObject, linux: JsonObject): JsonObject => ({
+  ...config,
+  Platform: {
+    ...objectIn(config.Platform),
+    Linux: { ...linux, UsePreformattedPersistentDisk: true, BindMountPersistentDisk: false },
+  },
+});
+
+const objectIn = (value: unknown): JsonObject => (isObject(value) ? (value as JsonObject) : {});
+
+function configOf(said: string): JsonObject {
+  try {
+    const value: unknown = JSON.parse(said);
+    if (isObject(value)) return value as JsonObject;
+  } catch (cause) {
+    throw UnreadableAgentConfig({ path: AGENT_JSON }, { cause });
+  }
+  throw UnreadableAgentConfig({ path: AGENT_JSON });
+}
+
+/** Its content, or only whether it is there; undefined: it is not. */
+async function fileIn(
+  { engine }: Cloud,
+  container: string,
+  path: string,
+  content: boolean,
+): Promise<string | undefined> {
+  const doing = `looking for ${path} in the stemcell`;
+  const at = `/containers/${encodeURIComponent(container)}/archive`;
+  const reply = await engine.attempt({ doing, method: "GET", path: at, query: { path } });
+  if ("said" in reply) {
+    if (reply.status === 404) return undefined;
+    throw EngineRefused({ doing, ...reply });
+  }
+  try {
+    if (!content) return "";
+    const refuse = (said: string) => EngineRefused({ doing, status: reply.status, said });
+    for await (const { body } of readTar(reply.body, { refuse, end: "optional" })) return await text(body);
+    return undefined;
+  } finally {
+    reply.discard();
+  }
+}

@@ -1,0 +1,52 @@
+import { cloudError, vmNotFound } from "@slipway/cpi-sdk/errors";
+import type { Cloud } from "../cloud.ts";
+import { type ArchiveFile, putFiles } from "../engine/archive.ts";
+import { execIn, type Ran } from "../engine/exec.ts";
+import { EngineRefused } from "../errors.ts";
+import { LABEL } from "../labels.ts";
+import { type Container, findVm } from "./containers.ts";
+
+/** Runs a program in a VM, if that runs. */
+export async function inVm(
+  cloud: Cloud,
+  vm: string,
+  command: readonly string[],
+): Promise<Ran | "off" | "gone"> {
+  try {
+    return await execIn(cloud.engine, vm, command, `running ${command[0]} in VM '${vm}'`);
+  } catch (error) {
+    if (!EngineRefused.is(error)) throw error;
+    const found = await findVm(cloud, vm);
+    if (found === undefined) return "gone";
+    if (!found.State.Running || found.State.Status === "restarting") return "off";
+    throw error;
+  }
+}
+
+/** It was started by a script of ours, and its agent puts files of its own in the place of some in /etc. */
+export const hasUpstreamAgent = ({ Config }: Container): boolean => Config.Labels?.[LABEL.init] !== undefined;
+
+const WRITE = `set -eu
+umask 077
+mkdir -p "\${1%/*}"
+printf %s "$2" >"$1.new"
+mv "$1.new" "$1"`;
+
+/**
+ * Puts a file into a VM. While an engine does that itself it binds its own files over three of /etc once more, for a
+ * moment and for all to see: an agent that writes one of them then fails, or writes to what is gone afterwards.
+ */
+export async function putIntoVm(
+  cloud: Cloud,
+  vm: string,
+  found: Container,
+  file: ArchiveFile,
+  doing: string,
+): Promise<void> {
+  const ran = hasUpstreamAgent(found)
+    ? await inVm(cloud, vm, ["sh", "-c", WRITE, "sh", `/${file.name}`, file.content])
+    : "off";
+  if (ran === "gone") throw vmNotFound(vm);
+  if (ran === "off") await putFiles(cloud.engine, vm, [file], doing);
+  else if (ran.code !== 0) throw cloudError(`${doing}: ${ran.stderr.trim().slice(-300)}`);
+}
