@@ -100,6 +100,7 @@ GET /health 200
 GET /metrics 200
 GET /resurrection 200
 PUT /resurrection 400 40005
+POST /nats/authorities 302
 POST /cleanup 400 40005
 GET /cleanup/dryrun 200`;
 
