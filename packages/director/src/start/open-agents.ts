@@ -27,9 +27,7 @@ export interface OpenAgentsOptions {
 const VM_AGENT_PORT = 6868;
 
 /** The ways to agents that the configuration has: HTTPS always, NATS when it is named. */
-export async function openAgents(
-  options: OpenAgentsOptions,
-): Promise<{
+export async function openAgents(options: OpenAgentsOptions): Promise<{
   readonly agents: Agents;
   readonly bus: NatsBus | undefined;
   readonly nats: NatsAuthorities | undefined;
