@@ -1,4 +1,6 @@
-import { describe, expect, it } from "vitest";
+import { join } from "node:path";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { COMMANDS } from "../commands.ts";
 import { runCli } from "../testing/run-cli.ts";
 import { parse } from "./parse.ts";
@@ -38,6 +40,13 @@ describe("the examples of --help", () => {
 });
 
 describe("what was typed wrong ends with 2 and says what was meant", () => {
+  // Some commands make one before they look at all that was typed.
+  let directory: Awaited<ReturnType<typeof temporaryDirectory>>;
+  beforeAll(async () => {
+    directory = await temporaryDirectory();
+  });
+  afterAll(() => directory.remove());
+
   it.each([
     [["deplyo"], "did you mean 'deploy'"],
     [["stemcell", "bild"], "did you mean 'stemcell build'"],
@@ -80,6 +89,7 @@ describe("what was typed wrong ends with 2 and says what was meant", () => {
     [["completion", "tcsh"], "bash, zsh, fish"],
   ])("slipway %j", async (argv, says) => {
     const { code, err, out } = await runCli(argv, {
+      home: join(directory.path, "home"),
       env: { BOSH_ENVIRONMENT: "https://127.0.0.1:1", BOSH_CLIENT: "x", BOSH_CLIENT_SECRET: "y" },
     });
     expect(err).toContain(says);

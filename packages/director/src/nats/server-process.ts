@@ -106,7 +106,7 @@ export class ServerProcess {
     const deadline = clock.monotonic() + READY_MS;
     for (;;) {
       if (failure !== undefined)
-        throw systemCode(failure) === "ENOENT"
+        throw isMissing(failure, program)
           ? NatsServerMissing({ program })
           : NatsServerFailed({ log: this.#logFile, said: systemCode(failure) ?? "it" }, { cause: failure });
       const over = isOver(child);
@@ -179,3 +179,7 @@ function greets(host: string, port: number): Promise<boolean> {
     socket.setTimeout(1_000, () => say(false));
   });
 }
+
+/** A program that is looked for is refused instead when a directory of PATH may not be looked into. */
+const isMissing = (failure: unknown, program: string): boolean =>
+  systemCode(failure) === "ENOENT" || (systemCode(failure) === "EACCES" && !program.includes("/"));
