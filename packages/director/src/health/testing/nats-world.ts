@@ -92,7 +92,8 @@ export async function natsWorld(
         }),
     },
     clock,
-    random: systemRandom,
+    // The first question comes after the first heartbeat, and pauses are neither short nor long.
+    random: { ...systemRandom, fraction: () => 0.5 },
     settings: healthSettings(),
     tasks: {
       enqueue: async (task) => {
