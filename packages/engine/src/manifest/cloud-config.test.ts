@@ -108,7 +108,7 @@ describe("a mistake is reported at its place, with upstream's number", () => {
     ["/networks/name=private/subnets", undefined, "networks[private].subnets", 40001],
     [`${SUBNET}/range`, undefined, subnet("range"), 40001],
     [`${SUBNET}/range`, "10.4.0.0", subnet("range"), 160002],
-    [`${SUBNET}/range`, "fd00::/64", subnet("range"), 160002],
+    [`${SUBNET}/range`, "fd00::/129", subnet("range"), 160002],
     [`${SUBNET}/range`, "10.4.0.0/16", "networks[private].subnets[1].range", 160001],
     [`${SUBNET}/gateway`, undefined, subnet("gateway"), 40001],
     [`${SUBNET}/gateway`, "10.5.0.1", subnet("gateway"), 160003],
@@ -139,9 +139,14 @@ describe("a mistake is reported at its place, with upstream's number", () => {
     expect(problemsOf(changed(path, value))).toContainEqual(expect.objectContaining({ where, code }));
   });
 
-  it("IPv6 is told as what it is", () => {
+  it("a gateway of the other family is outside the range", () => {
     const problems = problemsOf(changed(`${SUBNET}/range`, "fd00::/64"));
-    expect(problems[0]?.problem).toContain("IPv6");
+    expect(problems).toContainEqual(
+      expect.objectContaining({
+        code: 160003,
+        problem: "it is outside the range fd00::-fd00::ffff:ffff:ffff:ffff",
+      }),
+    );
   });
 
   it("whatever comes in, it ends in a config or in problems", () => {

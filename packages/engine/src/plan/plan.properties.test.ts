@@ -180,10 +180,10 @@ describe("a plan, whatever was deployed before and wherever that was interrupted
 
 function expectUsable(config: CloudConfig, ip: { address: string; network: string; static: boolean }): void {
   const network = config.networks.find(({ name }) => name === ip.network);
-  const number = parseIp(ip.address) ?? -1;
+  const number = parseIp(ip.address) ?? -1n;
   if (network?.type !== "manual") return;
   const subnet = network.subnets.find(({ range }) =>
-    contains(parseCidr(range) ?? { first: 0, last: 0 }, number),
+    contains(parseCidr(range) ?? { first: 0n, last: 0n }, number),
   );
   const range = parseCidr(subnet?.range ?? "");
   expect(range?.first).not.toBe(number);
