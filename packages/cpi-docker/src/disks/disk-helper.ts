@@ -12,7 +12,7 @@ import { BOOT, PROBE } from "./scripts/disk-helper.ts";
 import { createVolume, removeVolume, volumeExists } from "./volume.ts";
 
 /** Raised when the disk helper must be made anew to work with this code. */
-const VERSION = "2";
+const VERSION = "3";
 
 /**
  * A container that has the volume of the disks and may make loop devices, and does nothing until it is told to. All work

@@ -94,6 +94,19 @@ describe("an agent that says by itself how it is", () => {
     expect(health().status).toBe("healthy");
   });
 
+  it("that its disk became read-only is seen with the next tick", async () => {
+    const { world, pass, everyHalfMinute, beats, health } = await opened();
+    await pass(44, everyHalfMinute);
+    world.says = undefined;
+    beats(heartbeatOf("running", "9", true));
+    await pass(2);
+    expect(health().status).toBe("disk_read_only");
+    world.says = {};
+    beats();
+    await pass(25);
+    expect(health().status).toBe("healthy");
+  });
+
   it("is asked at once when a heartbeat says that the disk is gone", async () => {
     const { world, pass, everyHalfMinute, beats, health } = await opened();
     await pass(60, everyHalfMinute);

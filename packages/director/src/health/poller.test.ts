@@ -86,6 +86,7 @@ describe("asking many agents", () => {
       jobState: "running",
       processes: [],
       mounted: undefined,
+      readOnly: false,
       vitals: { disk: {} },
     });
     expect(sightings.of("agent-1")).toBeUndefined();

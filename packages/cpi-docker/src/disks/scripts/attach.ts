@@ -8,6 +8,8 @@ if [ "$holder" != "$2" ]; then
   # Nobody may have it mounted, whoever had it before.
   let_go 200 || exit ${ENDED.busy}
   find_device
+  # If it has got holes, they are filled as far as there is room.
+  [ ! -e "$dir/preallocated" ] || allocate "$image" $(($(stat -c %s "$image") / 1048576)) 2>/dev/null || true
   set_holder "$2"
   # Without a loop device it is not attached.
   trap '[ $? = 0 ] || rm -f "$dir/vm"' EXIT

@@ -16,7 +16,7 @@ export const AGENT_ID = "agent-1";
 /** What the agent answers; undefined: nothing. */
 export type Says = { readonly jobState?: string; readonly disks?: readonly string[] } | undefined;
 
-export const heartbeatOf = (jobState = "running", persistent: string | null = "9") => ({
+export const heartbeatOf = (jobState = "running", persistent: string | null = "9", readOnly = false) => ({
   deployment: "shop",
   job: "web",
   index: 0,
@@ -25,7 +25,11 @@ export const heartbeatOf = (jobState = "running", persistent: string | null = "9
   number_of_processes: 1,
   vitals: {
     mem: { kb: "301020", percent: "8" },
-    disk: { ...(persistent !== null && { persistent: { inode_percent: "1", percent: persistent } }) },
+    disk: {
+      ...(persistent !== null && {
+        persistent: { inode_percent: "1", percent: persistent, ...(readOnly && { read_only: true }) },
+      }),
+    },
   },
 });
 
