@@ -76,10 +76,7 @@ export class TestNatsServer {
       await it.kill();
       await remove();
     });
-    const { certificate, privateKey } = setup.server ?? NATS_SERVER;
-    await writeFile(join(path, "ca.pem"), setup.clientCa ?? CA);
-    await writeFile(join(path, "server.pem"), certificate);
-    await writeFile(join(path, "server.key"), privateKey, { mode: 0o600 });
+    await it.#write({ server: NATS_SERVER, clientCa: CA, ...setup });
     await it.#configure(setup.users ?? { ...director, ...healthMonitor, ...agent });
     if (!setup.down) await it.run();
     return it;
@@ -103,8 +100,9 @@ export class TestNatsServer {
     await this.#said("Server is ready");
   }
 
-  /** As nats-sync does when VMs come and go. */
-  async reload(users: Users): Promise<void> {
+  /** As nats-sync does when VMs come and go, and an operator who changes its authority. */
+  async reload(users: Users, files: Pick<ServerSetup, "server" | "clientCa"> = {}): Promise<void> {
+    await this.#write(files);
     await this.#configure(users);
     this.#log.length = 0;
     this.#process?.kill("SIGHUP");
@@ -141,6 +139,14 @@ export class TestNatsServer {
         this.#logged = resolve;
       });
     }
+  }
+
+  async #write({ server, clientCa }: Pick<ServerSetup, "server" | "clientCa">): Promise<void> {
+    const at = (name: string) => join(this.#directory, name);
+    if (clientCa !== undefined) await writeFile(at("ca.pem"), clientCa);
+    if (server === undefined) return;
+    await writeFile(at("server.pem"), server.certificate);
+    await writeFile(at("server.key"), server.privateKey, { mode: 0o600 });
   }
 
   async #configure(users: Users): Promise<void> {

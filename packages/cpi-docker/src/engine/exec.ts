@@ -2,7 +2,7 @@ import type { HttpReply } from "@slipway/kernel/http/client";
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { Engine } from "./engine.ts";
-import { bytesOf } from "./http.ts";
+import { framesOf } from "./frames.ts";
 
 export interface Ran {
   readonly code: number;
@@ -40,22 +40,10 @@ export async function execIn(
   return { code: ExitCode ?? -1, ...output };
 }
 
-const HEADER = 8;
 const MOST = 256 * 1024;
 
-/** Both outputs come on one stream, in frames: which of the two, three zeros, the length, the bytes. */
 async function split(reply: HttpReply): Promise<Omit<Ran, "code">> {
   const outputs = { stdout: "", stderr: "" };
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const piece of bytesOf(reply)) {
-    rest = Buffer.concat([rest, piece]);
-    while (rest.length >= HEADER) {
-      const end = HEADER + rest.readUInt32BE(4);
-      if (rest.length < end) break;
-      const to = rest[0] === 2 ? "stderr" : "stdout";
-      if (outputs[to].length < MOST) outputs[to] += rest.subarray(HEADER, end).toString("utf8");
-      rest = rest.subarray(end);
-    }
-  }
+  for await (const { from, text } of framesOf(reply)) if (outputs[from].length < MOST) outputs[from] += text;
   return outputs;
 }

@@ -224,7 +224,7 @@ async function start(
   atClose(() => runner.stop());
   const listener = store.listen({ clock, onNotice: (what) => runner.notice(what), onError });
   atClose(() => listener.close());
-  const watching = { db: store.db, tasks: runner, agents, channel: bus, clock, random, onError };
+  const watching = { db: store.db, tasks: runner, agents, channel: bus, nats, clock, random, onError };
   const health = await openHealth(config.health, watching, log);
   if (health !== undefined) atClose(() => health.stop());
   let certificate = first;

@@ -77,6 +77,8 @@ export interface Cloud {
   createVm(args: CreateVmArguments, options: CallOptions): Promise<VmCreated>;
   deleteVm(cid: VmCid, options: CallOptions): Promise<void>;
   hasVm(cid: VmCid, options: CallOptions): Promise<boolean>;
+  /** The end of what the VM has logged. Undefined: the CPI cannot say. */
+  vmLog(cid: VmCid, options: CallOptions): Promise<string | undefined>;
   rebootVm(cid: VmCid, options: CallOptions): Promise<void>;
   setVmMetadata(cid: VmCid, metadata: JsonObject, options: CallOptions): Promise<void>;
   calculateVmCloudProperties(requirements: JsonObject, options: CallOptions): Promise<JsonObject>;

@@ -75,6 +75,7 @@ const READS: ReadonlySet<CpiMethodName> = new Set([
   "has_vm",
   "has_disk",
   "get_disks",
+  "get_vm_log",
   "calculate_vm_cloud_properties",
 ]);
 const MOST_KILLED = 3;

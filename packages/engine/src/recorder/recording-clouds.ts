@@ -21,6 +21,7 @@ function recordingCloud(cloud: Cloud, recorder: CallRecorder): Cloud {
     createVm: (args, call) => cloud.createVm(args, recorded(call)),
     deleteVm: (cid, call) => cloud.deleteVm(cid, recorded(call)),
     hasVm: (cid, call) => cloud.hasVm(cid, recorded(call)),
+    vmLog: (cid, call) => cloud.vmLog(cid, recorded(call)),
     rebootVm: (cid, call) => cloud.rebootVm(cid, recorded(call)),
     setVmMetadata: (cid, metadata, call) => cloud.setVmMetadata(cid, metadata, recorded(call)),
     calculateVmCloudProperties: (wanted, call) => cloud.calculateVmCloudProperties(wanted, recorded(call)),

@@ -44,6 +44,9 @@ export const health = open({
     ),
     held: v.nullish(doc(v.string(), "why none is replaced at present")),
   }),
+  upkeep: v.nullish(
+    doc(v.array(v.string()), "what is not done yet: authorities and certificates, and whose they are"),
+  ),
   instances: v.array(instanceHealth),
 });
 export type Health = v.InferOutput<typeof health>;

@@ -127,7 +127,7 @@ describe("a VM whose agent cannot be asked", () => {
 });
 
 describe("a new VM whose agent never answers", () => {
-  it("is told of with what is known: whether the cloud has it, where the agent should be, and until when its certificate lasts", async () => {
+  it("is told of with what is known: whether the cloud has it, where the agent should be, until when its certificate lasts, and what it said last", async () => {
     const { vm } = await db();
     lose(vm.cid);
     const { message } = await run(await heal(), {
@@ -139,5 +139,6 @@ describe("a new VM whose agent never answers", () => {
     expect(message).toMatch(
       /Timed out pinging VM '[^']+' with agent '[^']+' after \d+ seconds: the cloud has the VM, its agent should listen at sim:\/\/agent, its certificate lasts until \d{4}-\d\d-\d\d, .*nobody takes the connection; next: look/,
     );
+    expect(message).toMatch(/next: look\. The VM's log ends with: agent [0-9a-f-]+ has begun\. The VM is deleted;/);
   });
 });

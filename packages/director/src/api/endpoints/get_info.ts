@@ -3,8 +3,9 @@ import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
 /** Asked by every command, first without credentials. Bad ones are no error here: `user` stays null. */
-export const getInfo = endpoint({ reply: info }, async (call, { identity, problems, dns }) => {
+export const getInfo = endpoint({ reply: info }, async (call, { identity, problems, dns, health }) => {
   const now = problems?.() ?? [];
+  const upkeep = health?.snapshot()?.upkeep.map(({ what }) => what) ?? [];
   return json({
     name: identity.name,
     uuid: identity.uuid,
@@ -19,6 +20,10 @@ export const getInfo = endpoint({ reply: info }, async (call, { identity, proble
       snapshots: { status: identity.snapshots === true },
       config_server: { status: false, extras: { urls: [] } },
     },
-    slipway: { cpi_api_version: identity.cpiApiVersion, ...(now.length > 0 && { problems: now }) },
+    slipway: {
+      cpi_api_version: identity.cpiApiVersion,
+      ...(now.length > 0 && { problems: now }),
+      ...(upkeep.length > 0 && { upkeep }),
+    },
   });
 });
