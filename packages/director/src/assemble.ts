@@ -35,6 +35,7 @@ export interface Parts {
   readonly keepTasks?: number | undefined;
   /** No other Director uses this store. */
   readonly alone: boolean;
+  readonly flushMs?: RunnerOptions["flushMs"];
   /** Of the file system tasks write to. */
   readonly space?: RunnerOptions["space"];
   readonly onOver?: RunnerOptions["onOver"];
@@ -45,7 +46,7 @@ export interface Parts {
 
 /** The Director without its API server: the part that queues and runs tasks. The simulator puts other parts in. */
 export function assemble(parts: Parts): TaskRunner {
-  const { db, clock, random, alone, onError, onOver, workers, keepTasks, space, journal } = parts;
+  const { db, clock, random, alone, onError, onOver, workers, keepTasks, flushMs, space, journal } = parts;
   const works = operations(parts);
   return new TaskRunner({
     db,
@@ -57,6 +58,7 @@ export function assemble(parts: Parts): TaskRunner {
     onOver,
     workers,
     keepTasks,
+    flushMs,
     space,
     journal,
   });

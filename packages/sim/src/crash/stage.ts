@@ -20,7 +20,7 @@ import { copyWorld } from "../world/snapshot.ts";
 import { SimWorld } from "../world/world.ts";
 import type { ChildOrder, ChildReport, EndedTask, Job, Mutant } from "./child-order.ts";
 import { doJobs, endedTasks, laterClock } from "./jobs.ts";
-import type { PointId } from "./points.ts";
+import { type PointId, readWritingFunctions } from "./points.ts";
 import { releasesOf, variablesOf } from "./releases.ts";
 import { readRemembered } from "./remembered.ts";
 import type { CrashScenario, View } from "./scenario.ts";
@@ -36,6 +36,7 @@ export interface ChildRun {
   readonly jobs: readonly Job[];
   readonly cancels?: boolean | undefined;
   readonly dieAt?: PointId | undefined;
+  readonly uneven?: string | undefined;
   readonly killAfterMs?: number | undefined;
   readonly mutant?: Mutant | undefined;
 }
@@ -53,6 +54,8 @@ export class Stage {
   readonly #memory: string;
   /** How much later it is here than on the machine. */
   laterMs = 0;
+  #functions: readonly string[] = [];
+  #store: Promise<Store> | undefined;
 
   private constructor(lab: Lab, scenario: CrashScenario, database: string, world: SimWorld, memory: string) {
     this.#lab = lab;
@@ -70,15 +73,19 @@ export class Stage {
     const stage = new Stage(lab, scenario, name, world, memory);
     await mkdir(stage.uploadsDir, { recursive: true });
     await stage.withStore(({ db }) => seed(world, db));
+    stage.#functions = [...(await readWritingFunctions(stage.#connection))];
     return stage;
   }
 
   async copy(name: string): Promise<Stage> {
+    // What somebody is connected to cannot be copied.
+    await this.#disconnect();
     await admin(this.#lab, `create database "${name}" template "${this.#database}"`);
     const memory = await mkdtemp(join(this.#lab.dir, "memory-"));
     await cp(this.#memory, memory, { recursive: true });
     const copy = new Stage(this.#lab, this.#scenario, name, copyWorld(this.world), memory);
     copy.laterMs = this.laterMs;
+    copy.#functions = this.#functions;
     return copy;
   }
 
@@ -90,13 +97,16 @@ export class Stage {
     this.laterMs += days * DAY_MS;
   }
 
+  /** Opened once: it is looked into again and again. */
   async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    const store = await openStore({ sealer: simSealer, connection: this.#connection });
-    try {
-      return await work(store);
-    } finally {
-      await store.close();
-    }
+    this.#store ??= openStore({ sealer: simSealer, connection: this.#connection });
+    return await work(await this.#store);
+  }
+
+  async #disconnect(): Promise<void> {
+    const store = this.#store;
+    this.#store = undefined;
+    await (await store)?.close();
   }
 
   view(): Promise<View> {
@@ -157,6 +167,7 @@ export class Stage {
       const full: ChildOrder = {
         ...order,
         connection: this.#connection,
+        functions: this.#functions,
         world: socket,
         uploadsDir: this.uploadsDir,
         enableCpiResizeDisk: this.#scenario.cpi.resizes !== undefined,
@@ -173,6 +184,7 @@ export class Stage {
   }
 
   async remove(): Promise<void> {
+    await this.#disconnect();
     await admin(this.#lab, `drop database if exists "${this.#database}" with (force)`);
     await rm(this.#memory, { recursive: true, force: true });
   }

@@ -37,6 +37,7 @@ export interface SimDirectorOptions {
   /** Agents are on the bus; undefined: they are called. */
   readonly nats?: SimNats | undefined;
   readonly workers?: number;
+  readonly flushMs?: number;
   readonly settings?: Partial<Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh">> | undefined;
   /** Undefined: one that costs nothing. */
   readonly renderer?: Renderer | undefined;
@@ -99,6 +100,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
     tellMonitors: options.tellMonitors,
     ownIps: [],
     workers,
+    flushMs: options.flushMs,
     alone: true,
     onError,
   });
