@@ -9,6 +9,7 @@ import type { Documents } from "../documents/documents.ts";
 import type { HealthSnapshot } from "../health/snapshot.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
+import type { Tokens } from "../uaa/tokens.ts";
 import type { Shapes } from "./call.ts";
 import type { Reply } from "./reply.ts";
 import type { UploadSpace } from "./upload-space.ts";
@@ -42,6 +43,8 @@ export interface Services {
     readonly snapshots?: boolean | undefined;
   };
   readonly users: readonly ApiUser[];
+  /** Undefined: nobody comes in with a token. */
+  readonly tokens?: Tokens | undefined;
   /** Where archives wait for their task; made by the caller, private to the Director. */
   readonly uploadsDir: string;
   readonly blobs: FileBlobs;

@@ -54,6 +54,7 @@ export const questions = {
     readonly cloudConfigs: readonly string[];
     readonly runtimeConfigs: readonly string[];
     readonly stemcells: readonly StemcellRecord[];
+    readonly teams: readonly string[];
   }): readonly PlanProblem[] => {
     const given = {
       manifest: mapOf(asked.manifest),
@@ -62,7 +63,7 @@ export const questions = {
     };
     // Only a deploy knows the values of variables, and what is wrong with them.
     if (usesVariables(given)) return [];
-    const checked = checkDeploy({ ...given, stemcells: asked.stemcells });
+    const checked = checkDeploy({ ...given, stemcells: asked.stemcells, teams: asked.teams });
     return checked.ok ? [] : checked.problems;
   },
   /** What the schema of a job says of its properties. */

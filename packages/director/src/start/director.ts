@@ -28,6 +28,7 @@ import { directorUuid } from "../store/attributes.ts";
 import { openSealer } from "../store/key-file.ts";
 import { openStore } from "../store/open.ts";
 import { openRenderer } from "../templates/renderer.ts";
+import { openTokens } from "../uaa/tokens.ts";
 import { openConfigServer } from "../variables/open.ts";
 import { ownAddresses, shownHost } from "./addresses.ts";
 import { early } from "./early.ts";
@@ -182,6 +183,8 @@ async function start(
 
   const configServer = await openConfigServer(config.config_server, clock);
   atClose(() => configServer?.close());
+  const tokens = await openTokens(config.uaa, { clock, onError });
+  atClose(() => tokens?.close());
   const name = config.name ?? "slipway";
   const dns = localDnsOf(config);
   const runner = assemble({
@@ -246,6 +249,7 @@ async function start(
         snapshots: limits.enable_snapshots,
       },
       users,
+      tokens,
       problems,
       uploadsDir,
       uploads,

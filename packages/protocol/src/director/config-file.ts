@@ -51,6 +51,46 @@ export const directorConfig = v.strictObject({
     }),
   ),
   users: v.optional(doc(v.array(user), "default: `admin` with a generated password in the state directory")),
+  uaa: v.optional(
+    doc(
+      v.pipe(
+        v.strictObject({
+          url: v.optional(doc(https("url"), "where it is, for the CLI too")),
+          urls: v.optional(
+            doc(v.pipe(v.array(https("url")), v.minLength(1)), "instead of `url`: several addresses"),
+          ),
+          ca: v.optional(doc(text("ca"), "its CA: PEM, or the path of a file; default: the system's")),
+          issuer: v.optional(
+            doc(text("issuer"), "who its tokens say they are from; default: url and `/oauth/token`"),
+          ),
+          audience: v.optional(
+            doc(
+              text("audience"),
+              "for whom its tokens must be; default: `bosh`, or what begins with `bosh.`",
+            ),
+          ),
+          keys_url: v.optional(
+            doc(
+              https("keys_url"),
+              "where its keys are, as a JSON Web Key Set; default: url and `/token_keys`",
+            ),
+          ),
+          public_key: v.optional(
+            doc(
+              text("public_key"),
+              "the one key of its tokens: PEM, or the path of a file; nothing is fetched then",
+            ),
+          ),
+          symmetric_key: v.optional(secret(doc(text("symmetric_key"), "the one secret of its tokens"))),
+        }),
+        v.check(
+          ({ url, urls }) => (url === undefined) !== (urls === undefined),
+          "uaa must have either url or urls",
+        ),
+      ),
+      "whose tokens are accepted beside the passwords of `users`",
+    ),
+  ),
   cpi: v.optional(
     v.strictObject({
       exec_path: v.optional(

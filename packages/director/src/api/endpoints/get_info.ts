@@ -3,7 +3,7 @@ import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
 /** Asked by every command, first without credentials. Bad ones are no error here: `user` stays null. */
-export const getInfo = endpoint({ reply: info }, async (call, { identity, problems, dns, health }) => {
+export const getInfo = endpoint({ reply: info }, async (call, { identity, problems, dns, health, tokens }) => {
   const now = problems?.() ?? [];
   const upkeep = health?.snapshot()?.upkeep.map(({ what }) => what) ?? [];
   return json({
@@ -14,7 +14,10 @@ export const getInfo = endpoint({ reply: info }, async (call, { identity, proble
     cpi: identity.cpi,
     stemcell_os: "-",
     stemcell_version: "-",
-    user_authentication: { type: "basic", options: {} },
+    user_authentication:
+      tokens === undefined
+        ? { type: "basic", options: {} }
+        : { type: "uaa", options: { url: tokens.urls[0], urls: [...tokens.urls] } },
     features: {
       local_dns: { status: dns?.enabled ?? false, extras: { domain_name: dns?.domain ?? "bosh" } },
       snapshots: { status: identity.snapshots === true },

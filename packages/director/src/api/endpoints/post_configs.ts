@@ -11,7 +11,7 @@ export const postConfigs = endpoint({ body: newConfig, reply: config }, async (c
   await checkConfigContent(documents, { type, content, number: 440011 });
   const saved = await changeConfig(
     db,
-    call.user,
+    call,
     { type, name, content, expectedLatestId: latestId(expected) },
     { action: "create", objectType: `config/${type}` },
   );

@@ -36,7 +36,7 @@ export const postTypedConfigs = (type: Type) =>
     const event = { action: "update", objectType: `${type}-config` };
     const name = nameOf(call.query);
     if (name.length > 255) throw BadParameter({ name: "name", expected: "at most 255 characters long" });
-    await changeConfig(db, call.user, { type, name, content }, event);
+    await changeConfig(db, call, { type, name, content }, event);
     return nothing(201);
   });
 

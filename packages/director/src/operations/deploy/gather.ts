@@ -7,6 +7,7 @@ import type { PlanInput, PlanOptions, StateChange } from "@slipway/engine/plan/m
 import type { FlowContext } from "@slipway/engine/steps/context";
 import type { DeployOptions } from "@slipway/protocol/director/task-params";
 import { findConfigs } from "../../store/configs.ts";
+import { teamsOfDeployment } from "../../store/deployments.ts";
 import { loadInstances } from "../../store/instances.ts";
 import { listStemcells } from "../../store/stemcells.ts";
 import type { TaskContext } from "../../tasks/task.ts";
@@ -109,7 +110,11 @@ async function readDocuments(
     task,
     tools,
   );
-  const checked = checkDeploy({ ...variables.documents, stemcells });
+  const checked = checkDeploy({
+    ...variables.documents,
+    stemcells,
+    teams: await teamsOfDeployment(db, deployment),
+  });
   if (!checked.ok) throw problemsError(checked.what, checked.problems);
   if (checked.manifest.name !== deployment)
     throw OtherDeployment({ named: checked.manifest.name, deployment });
