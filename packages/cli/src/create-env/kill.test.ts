@@ -4,7 +4,8 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { writeYaml } from "@slipway/engine/documents/yaml";
 import { systemClock } from "@slipway/kernel/clock";
-import { fractionsOf, rounds, sampleOf, seed } from "@slipway/testkit/sample";
+import { fractionsOf, rounds, seed } from "@slipway/testkit/sample";
+import { plays } from "@slipway/testkit/stories";
 import { describe, expect, it } from "vitest";
 import { EnvLab, type ManifestChange } from "./testing/env-lab.ts";
 import { type Built, builtPrograms } from "./testing/programs.ts";
@@ -44,13 +45,18 @@ async function write(lab: EnvLab, change: ManifestChange): Promise<void> {
 }
 
 const WAYS = [
-  { way: "the CPI as an executable", stemcell: 3, exec: true },
-  { way: "the CPI as an executable, with a registry", stemcell: 1, exec: true },
-  { way: "the CPI in the same process", stemcell: 3, exec: false },
+  { story: "killed", way: "the CPI as an executable", stemcell: 3, exec: true },
+  {
+    story: "killed with a registry",
+    way: "the CPI as an executable, with a registry",
+    stemcell: 1,
+    exec: true,
+  },
+  { story: "killed in the same process", way: "the CPI in the same process", stemcell: 3, exec: false },
 ] as const;
 
 describe(`create-env, killed at any moment (seed ${seed()}, ${KILLS} kills each)`, () => {
-  it.each(sampleOf("create-env killed", WAYS, 1))(
+  it.each(WAYS.filter(({ story }) => plays("environment", story)))(
     "$way: run again it completes, and nothing is left twice",
     { timeout: 300_000 * (KILLS + 2) },
     async ({ way, stemcell, exec }) => {

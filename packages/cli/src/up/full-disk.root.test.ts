@@ -3,8 +3,8 @@ import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
 import { freePort } from "@slipway/testkit/free-port";
 import { needs } from "@slipway/testkit/needs";
-import { sampleOf } from "@slipway/testkit/sample";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
+import { plays } from "@slipway/testkit/stories";
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest";
 import { Machine } from "./testing/machine.ts";
 
@@ -13,8 +13,6 @@ const sandboxes =
   root && needs("userns", await canUseSandboxes(), "VMs are processes with mounts of their own");
 
 const NO_SPACE = /No space left in the state directory: \d+ MiB are free, 64 MiB are needed/;
-
-const taken = sampleOf("full disk", ["waits", "goes on"], 1);
 
 describe.runIf(sandboxes)("on a disk that is really full", () => {
   let machine: Machine;
@@ -54,7 +52,7 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
     return { director, running };
   };
 
-  it.runIf(taken.includes("waits"))(
+  it.runIf(plays("director", "full disk waits"))(
     "a deploy waits and says why, reads are answered, everything lives on, and space is all it takes to go on",
     async () => {
       const path = await manifest(2);
@@ -82,7 +80,7 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
     },
   );
 
-  it.runIf(taken.includes("goes on"))(
+  it.runIf(plays("director", "full disk goes on"))(
     "a deploy under way when the last of the space goes is taken up again, and leaves nothing to mend",
     async () => {
       const path = await manifest(5);
