@@ -168,7 +168,10 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
   it("has a log that get_vm_log gives, running or not, without the credentials of its settings", async () => {
     const args = cloud.vmArguments(stemcell, { d: { type: "dynamic" } });
     const mbus = "https://user:a-password-of-the-bus@0.0.0.0:6868";
-    const [cid] = await cloud.result<[string]>("create_vm", args.with(5, { bosh: { mbus: { urls: [mbus] } } }));
+    const [cid] = await cloud.result<[string]>(
+      "create_vm",
+      args.with(5, { bosh: { mbus: { urls: [mbus] } } }),
+    );
     const vm = new Vm(cloud, cid, "");
     await vm.must(`echo 'it talks of ${mbus}' >/proc/1/fd/1`);
     const log = () => cloud.result<string>("get_vm_log", [cid]);

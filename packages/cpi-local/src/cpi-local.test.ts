@@ -63,7 +63,10 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a VM of the loc
   it("has a log that get_vm_log gives, running or not, without the credentials of its settings", async () => {
     const mbus = "https://user:a-password-of-the-bus@127.0.0.1:6868";
     const args = cloud.vmArguments(await cloud.newStemcell());
-    const [vm] = await cloud.result<[string]>("create_vm", args.with(5, { bosh: { mbus: { urls: [mbus] } } }));
+    const [vm] = await cloud.result<[string]>(
+      "create_vm",
+      args.with(5, { bosh: { mbus: { urls: [mbus] } } }),
+    );
     await cloud.agentStarts(vm, 1);
     appendFileSync(cloud.vm(vm, "agent.log"), `an agent that talks of ${mbus}\nthe last line\n`);
     process.kill(cloud.pid(vm), "SIGKILL");

@@ -8,7 +8,9 @@ const SETTINGS = JSON.stringify({
   agent_id: "8a1c0d8e",
   mbus: "https://user:the-mbus-password@0.0.0.0:6868",
   env: {
-    bosh: { mbus: { cert: { private_key: "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\n-----END KEY-----" } } },
+    bosh: {
+      mbus: { cert: { private_key: "-----BEGIN KEY-----\nMIIEvQIBADANBgkqhkiG9w0\n-----END KEY-----" } },
+    },
   },
 });
 

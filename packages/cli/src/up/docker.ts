@@ -79,7 +79,8 @@ async function hostForContainers(engine: Engine, { host }: DockerChoice): Promis
 }
 
 /** Of a bridge that an engine has just made it says no gateway, until its next start. */
-const firstIn = (range = ""): string | undefined => /^(\d+\.\d+\.\d+)\.0\/\d+$/.exec(range)?.[1]?.concat(".1");
+const firstIn = (range = ""): string | undefined =>
+  /^(\d+\.\d+\.\d+)\.0\/\d+$/.exec(range)?.[1]?.concat(".1");
 
 /** Whether one can listen there. A bridge without containers has no carrier, and the system does not list it. */
 async function isOwn(address: string): Promise<boolean> {

@@ -39,7 +39,9 @@ describe.runIf(docker && server)("containers whose agents are on NATS", () => {
     }[];
 
   it("the demo deploys, compiles, runs an errand, and replaces a container that keeps its disk", async () => {
-    expect(await ok("demo", "--range", range)).toContain("The count goes on: a new container, the same disk.");
+    expect(await ok("demo", "--range", range)).toContain(
+      "The count goes on: a new container, the same disk.",
+    );
     const made = await vms();
     expect(made).toHaveLength(2);
     // The end of the engine's bridge on this machine, which containers of all its networks reach.

@@ -39,12 +39,26 @@ export async function statusOf(tools: BackendTools): Promise<Status> {
 }
 
 async function directorOf(home: Home, clock: Clock) {
-  const nothing = { url: undefined, pid: undefined, since: undefined, version: undefined, problems: [], upkeep: [] };
+  const nothing = {
+    url: undefined,
+    pid: undefined,
+    since: undefined,
+    version: undefined,
+    problems: [],
+    upkeep: [],
+  };
   const seen = await readRunning(home);
   if (seen === undefined) return { ...nothing, director: "stopped" as const };
   if (seen.life === "dead") return { ...nothing, director: "killed" as const };
   const { reach, since } = seen;
-  const known = { url: reach?.url, pid: seen.process.pid, since, version: undefined, problems: [], upkeep: [] };
+  const known = {
+    url: reach?.url,
+    pid: seen.process.pid,
+    since,
+    version: undefined,
+    problems: [],
+    upkeep: [],
+  };
   if (reach === undefined) return { ...known, director: "starting" as const };
   const info = await infoOf(reach, clock, ANSWERS_WITHIN_MS);
   if (info === undefined) return { ...known, director: "silent" as const };

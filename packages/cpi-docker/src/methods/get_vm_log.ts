@@ -9,6 +9,11 @@ import type { DockerMethods } from "./_method.ts";
 export const getVmLog: DockerMethods["getVmLog"] = async ({ vmCid }, call) => {
   const cloud = await openCloud(call);
   const found = await mustFindVm(cloud, vmCid);
-  const settings = await fileIn(cloud.engine, vmCid, `/${PLACES.settings}`, `reading the settings of '${vmCid}'`);
+  const settings = await fileIn(
+    cloud.engine,
+    vmCid,
+    `/${PLACES.settings}`,
+    `reading the settings of '${vmCid}'`,
+  );
   return vmLog(await logOf(cloud, vmCid, found), settings ?? "");
 };

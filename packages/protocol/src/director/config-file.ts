@@ -183,6 +183,12 @@ export const directorConfig = v.strictObject({
       enable_cpi_update_disk: v.optional(
         doc(v.boolean(), "disks change by the CPI's update_disk where it can; default: by copy"),
       ),
+      enable_short_lived_nats_bootstrap_credentials: v.optional(
+        doc(
+          v.boolean(),
+          "new VMs on NATS get a certificate for a day, replaced at the first contact; default true. False where nobody starts an agent again that ends for another certificate",
+        ),
+      ),
       enable_snapshots: v.optional(
         doc(
           v.boolean(),

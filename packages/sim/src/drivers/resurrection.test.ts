@@ -139,6 +139,8 @@ describe("a new VM whose agent never answers", () => {
     expect(message).toMatch(
       /Timed out pinging VM '[^']+' with agent '[^']+' after \d+ seconds: the cloud has the VM, its agent should listen at sim:\/\/agent, its certificate lasts until \d{4}-\d\d-\d\d, .*nobody takes the connection; next: look/,
     );
-    expect(message).toMatch(/next: look\. The VM's log ends with: agent [0-9a-f-]+ has begun\. The VM is deleted;/);
+    expect(message).toMatch(
+      /next: look\. The VM's log ends with: agent [0-9a-f-]+ has begun\. The VM is deleted;/,
+    );
   });
 });
