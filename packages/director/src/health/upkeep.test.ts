@@ -56,7 +56,7 @@ describe("what is not done yet", () => {
       .execute();
     expect(await notes()).toEqual([
       {
-        what: "the certificates of 1 agent end within 30 days and could not be renewed",
+        what: "the certificates of 1 agent end within 30 days",
         who: [`web/${WEB_0} of shop`],
       },
     ]);

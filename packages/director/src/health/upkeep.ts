@@ -13,7 +13,7 @@ export interface UpkeepNote {
   readonly who: readonly string[];
 }
 
-/** Renewed long before: one that comes so near to its end is one that could not be renewed. */
+/** Renewed long before: when one comes so near to its end, its agent is away, or its authority ends, too. */
 const NEAR_MS = 30 * DAY_MS;
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
@@ -29,7 +29,7 @@ export async function upkeepNotes(
     ({ deployed, vm }) => deployed && vm?.certificateUntil != null && vm.certificateUntil - now < NEAR_MS,
   );
   const who = ending.map((one) => `${slug(one)} of ${one.deployment}`);
-  const what = `the certificates of ${counted(who.length, "agent")} end within 30 days and could not be renewed`;
+  const what = `the certificates of ${counted(who.length, "agent")} end within 30 days`;
   return [...(await takeover(db, nats)), ...(who.length > 0 ? [{ what, who }] : [])];
 }
 
