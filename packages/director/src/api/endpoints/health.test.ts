@@ -46,6 +46,7 @@ const DEAD: InstanceHealth = {
         jobState: "running",
         processes: [],
         mounted: true,
+        readOnly: false,
         vitals: { memory: 8, disk: { system: 41 } },
       },
     },
