@@ -67,7 +67,9 @@ export class Outputs {
   stdout = "";
   stderr = "";
 
+  /** Of too much the middle is left out: why a program ends is said last. */
   add({ from, text }: Frame): void {
-    if (this[from].length < MOST) this[from] += text;
+    const all = this[from] + text;
+    this[from] = all.length <= MOST ? all : all.slice(0, MOST / 2) + all.slice(-MOST / 2);
   }
 }

@@ -30,7 +30,9 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("programs in a c
     expect(all).toEqual({ code: 65, stdout: words.map((word) => `<${word}>`).join(""), stderr: "no end" });
     expect(await run("cat; echo done")).toEqual({ code: 0, stdout: "done\n", stderr: "" });
     expect((await runIn(engine, vm.cid, ["no-such-program"], "a test")).code).toBe(127);
-    expect((await run("head -c 200000 /dev/zero | tr '\\0' x")).stdout).toHaveLength(200_000);
+    const many = (count: number) => run(`head -c ${count} /dev/zero | tr '\\0' x; exit 3`);
+    expect((await many(200_000)).stdout).toHaveLength(200_000);
+    expect((await many(2_000_000)).code).toBe(3);
   });
 
   it("are run by one shell after the other, and by several at the same time", async () => {
