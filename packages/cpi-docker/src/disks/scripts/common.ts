@@ -33,9 +33,16 @@ snapshots=$root/snapshots
 own=1048576
 umask 077
 
+# What a file says, if it is there. No program is started for it.
+text_of() {
+  word=
+  [ ! -e "$1" ] || IFS= read -r word <"$1" || true
+  printf %s "$word"
+}
+
 disk() {
   cid=$1 dir=$disks/$1 image=$disks/$1/$1.img
-  pool=$(cat "$dir/device" 2>/dev/null || true)
+  pool=$(text_of "$dir/device")
 }
 
 use() {
@@ -45,10 +52,20 @@ use() {
   flock 9
   # Deleted while this one waited.
   [ -f "$image" ] || [ -b "$image" ] || exit ${ENDED.notFound}
-  holder=$(cat "$dir/vm" 2>/dev/null || true)
+  holder=$(text_of "$dir/vm")
 }
 
-loops() { losetup --noheadings --output NAME --associated "$1"; }
+# The loop devices of a file. Only if the kernel shows one over a file of that name, which no other disk's has, losetup is
+# asked, who compares inodes.
+loops() {
+  named=
+  [ -d /sys/block ] || named=yes
+  for at in /sys/block/loop*/loop/backing_file; do
+    IFS= read -r behind 2>/dev/null <"$at" || continue
+    case $behind in */"\${1##*/}" | */"\${1##*/} (deleted)") named=yes ;; esac
+  done
+  [ -z "$named" ] || losetup --noheadings --output NAME --associated "$1"
+}
 
 # The kernel shows mounted file systems here, whichever namespace they are mounted in.
 file_system() {
@@ -71,7 +88,7 @@ loop_of() {
     losetup --direct-io=on "$loop" 2>/dev/null || true
   fi
   # The kernel keeps what somebody has told a loop device, for whoever gets it next.
-  blockdev --setrw "$loop" 2>/dev/null || true
+  [ "$(text_of "/sys/block/\${loop#/dev/}/ro")" = 0 ] || blockdev --setrw "$loop" 2>/dev/null || true
   losetup --set-capacity "$loop"
   # What its file system does not need any more, and zeros that the kernel writes, would become holes in the file.
   [ ! -e "$dir/preallocated" ] ||
