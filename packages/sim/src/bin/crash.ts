@@ -18,7 +18,8 @@ const HELP = `crash: kills the Director at every point of every flow, starts it 
   npm run crash -- --part K/N      every N-th flow, from the K-th on: the whole in N runs
   npm run crash -- --seed S --only NAME --json
   npm run crash -- --list          the names of the flows
-  npm run crash -- --mutants       switches off one part of one step at a time: each must be noticed; --only STEP
+  npm run crash -- --mutants       switches off one part of one step at a time: each must be noticed;
+                                   --only STEP, --in NAME: in flows of this name alone
 `;
 
 async function main(): Promise<number> {
@@ -31,6 +32,7 @@ async function main(): Promise<number> {
       points: { type: "string" },
       kills: { type: "string" },
       only: { type: "string" },
+      in: { type: "string" },
       part: { type: "string" },
       mutants: { type: "boolean" },
     },
@@ -73,7 +75,8 @@ async function main(): Promise<number> {
     close = () => database.close();
     const lab = { connection: database.connection, dir, child: join(__dirname, "crash-child.cjs") };
     if (values.mutants === true) {
-      const tried = await tryMutants(lab, { scenarios: ALL_SCENARIOS, steps: values.only ?? "" }, say);
+      const scenarios = ALL_SCENARIOS.filter(({ name }) => name.includes(values.in ?? ""));
+      const tried = await tryMutants(lab, { scenarios, steps: values.only ?? "" }, say);
       const missed = tried.filter(({ by }) => by === undefined).map(({ mutant }) => mutantText(mutant));
       const caught = tried.length - missed.length;
       if (values.json === true)
