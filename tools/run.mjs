@@ -101,6 +101,7 @@ const COMMANDS = {
   ],
   "bench:director": (rest) => [["node", "bench/director.mjs", ...rest]],
   "bench:releases": (rest) => [["node", "bench/releases.mjs", ...rest]],
+  "bench:fleet": (rest) => [["node", "bench/fleet.mjs", ...rest]],
   "bench:local": (rest) => [["node", "bench/local.mjs", ...rest]],
   "bench:docker": (rest) => [
     [bin("tsc"), "-b"],

@@ -50,6 +50,10 @@ export interface ServerSetup {
   /** Who signs for its clients. */
   readonly clientCa?: string;
   readonly tls?: boolean;
+  /** An address of this machine; default loopback's. */
+  readonly host?: string;
+  /** Further lines of its configuration, such as its limits. */
+  readonly more?: string;
   /** Only its port and files are made ready. */
   readonly down?: boolean;
 }
@@ -59,19 +63,23 @@ export class TestNatsServer {
   readonly port: number;
   readonly #directory: string;
   readonly #tls: boolean;
+  readonly #host: string;
+  readonly #more: string;
   #process: ChildProcess | undefined;
   readonly #log: string[] = [];
   #logged: () => void = () => {};
 
-  private constructor(port: number, directory: string, tls: boolean) {
+  private constructor(port: number, directory: string, { tls, host, more }: ServerSetup) {
     this.port = port;
     this.#directory = directory;
-    this.#tls = tls;
+    this.#tls = tls ?? true;
+    this.#host = host ?? "127.0.0.1";
+    this.#more = more ?? "";
   }
 
   static async start(setup: ServerSetup = {}): Promise<TestNatsServer> {
     const { path, remove } = await temporaryDirectory();
-    const it = new TestNatsServer(await freePort(), path, setup.tls ?? true);
+    const it = new TestNatsServer(await freePort(), path, setup);
     onTestFinished(async () => {
       await it.kill();
       await remove();
@@ -83,7 +91,7 @@ export class TestNatsServer {
   }
 
   get url(): string {
-    return `nats://127.0.0.1:${this.port}`;
+    return `nats://${this.#host}:${this.port}`;
   }
 
   async run(): Promise<void> {
@@ -160,7 +168,7 @@ export class TestNatsServer {
     const authorization = `authorization { users: [${entries.join(",\n")}] }`;
     await writeFile(
       join(this.#directory, "nats.conf"),
-      `listen: "127.0.0.1:${this.port}"\n${this.#tls ? `${tls}\n${authorization}` : ""}\n`,
+      `listen: "${this.#host}:${this.port}"\n${this.#more}\n${this.#tls ? `${tls}\n${authorization}` : ""}\n`,
     );
   }
 }

@@ -1,7 +1,8 @@
 import { describe, expect, it } from "vitest";
 import { WEB_0 } from "../api/testing/seed.ts";
 import type { Channel } from "./hearing.ts";
-import { AGENT_ID, heartbeatOf, natsWorld } from "./testing/nats-world.ts";
+import { heartbeatOf } from "./testing/heartbeat.ts";
+import { AGENT_ID, natsWorld } from "./testing/nats-world.ts";
 
 const SOURCE = `shop: web/${WEB_0} (0)`;
 

@@ -4,6 +4,7 @@ import { assemble } from "@slipway/director/assemble";
 import { documentsHere } from "@slipway/director/documents/documents";
 import type { Store } from "@slipway/director/store/open";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
+import type { Agents } from "@slipway/engine/agents/agent";
 import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { makeClouds } from "@slipway/engine/clouds/clouds";
 import type { Journal } from "@slipway/engine/journal/journal";
@@ -34,6 +35,8 @@ export interface SimDirectorOptions {
   readonly enableCpiUpdateDisk?: boolean;
   /** Instances have names that agents are told of. */
   readonly dns?: boolean;
+  /** Undefined: those of the world. */
+  readonly agents?: Agents | undefined;
   /** Agents are on the bus; undefined: they are called. */
   readonly nats?: SimNats | undefined;
   readonly workers?: number;
@@ -71,7 +74,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       directorUuid: "sim-director" as DirectorUuid,
       random,
     }),
-    agents: simAgents(clients.ask, clock, options.nats?.trust),
+    agents: options.agents ?? simAgents(clients.ask, clock, options.nats?.trust),
     nats: options.nats,
     clock,
     random,

@@ -35,6 +35,8 @@ export interface Request {
   readonly versions: VariablesRequest["versions"];
   /** When it was asked for: VMs made since are as new as it wants them. */
   readonly askedAt: number;
+  /** Instances whose agents were just asked in vain. */
+  readonly silent?: ReadonlySet<string>;
 }
 
 /** `variables`: for what is made of them after the plan. */
@@ -62,7 +64,10 @@ export async function gather(
     cloudConfig,
     variables,
     instances,
-    agents: await askAgents(instances, context, request.options.fix ? FIX_ANSWER_MS : undefined),
+    agents: await askAgents(instances, context, {
+      ...(request.options.fix && { timeoutMs: FIX_ANSWER_MS }),
+      silent: request.silent,
+    }),
     takenIps: await othersIps(request.deployment, tools),
     stemcells,
     options: planOptions(request),
