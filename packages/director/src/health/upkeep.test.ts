@@ -14,7 +14,11 @@ beforeEach(async () => {
   await base.db.updateTable("instances").set({ spec: "{}", update_completed: true }).execute();
   await base.db
     .updateTable("vms")
-    .set({ agent_url: "nats://10.0.0.6:4222", nats_trust: "old", certificate_until: new Date(NOW + 90 * DAY) })
+    .set({
+      agent_url: "nats://10.0.0.6:4222",
+      nats_trust: "old",
+      certificate_until: new Date(NOW + 90 * DAY),
+    })
     .execute();
 });
 afterEach(() => base.close());

@@ -87,7 +87,13 @@ describe.runIf(here)("the authority of a NATS server that runs already", () => {
       const pair = join(dir, signer, "authority.pem");
       return { urls: [server.url], ca, client_ca: { certificate: pair, private_key: pair } };
     };
-    const { director: first, start, machine, answers, letsIn } = await withAgent(bundle(), config(old.ca, "old"));
+    const {
+      director: first,
+      start,
+      machine,
+      answers,
+      letsIn,
+    } = await withAgent(bundle(), config(old.ca, "old"));
     const process = machine.start();
     await answers(first);
 
