@@ -9,7 +9,7 @@ import { accessOf, NO_ACCESS } from "./permissions.ts";
 import { BadParameter } from "./refusals.ts";
 import { plain, type Reply } from "./reply.ts";
 import { type Route, routeFor } from "./route.ts";
-import type { Services } from "./services.ts";
+import type { ApiUser, Services } from "./services.ts";
 
 /** How much of a body that nobody wants is still read, so that the sender sees the answer and not a broken pipe. */
 const DRAIN_BYTES = 64 << 20;
@@ -17,7 +17,7 @@ const DRAIN_MS = 20_000;
 
 /** Between HTTP and the endpoints: who asks, may they, for which route; and what they are told. */
 export function requestHandler(services: Services) {
-  const authenticate = authenticator(services.users);
+  let authenticate = authenticator(services.users);
   const failures = failureLimit(services.clock);
   const { uuid } = services.identity;
   const { db } = services;
@@ -80,7 +80,14 @@ export function requestHandler(services: Services) {
     return status >= 400 && status < 500 ? plain(status, "bad request\n") : failed(error, request);
   };
 
-  return { answer, refused, settle: (stream: IncomingMessage) => drain(stream, services) };
+  return {
+    answer,
+    refused,
+    settle: (stream: IncomingMessage) => drain(stream, services),
+    useUsers: (users: readonly ApiUser[]) => {
+      authenticate = authenticator(users);
+    },
+  };
 }
 
 const unauthorized = (path: string): Reply =>

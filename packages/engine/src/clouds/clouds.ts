@@ -48,6 +48,7 @@ export interface CpiConfig {
     | {
         readonly exec_path?: string | undefined;
         readonly config_file?: string | undefined;
+        readonly env?: Readonly<Record<string, string>> | undefined;
         readonly properties?: JsonObject | undefined;
         readonly deadline_s?: number | undefined;
       }
@@ -59,10 +60,10 @@ export function cpiOfConfig(
   config: CpiConfig,
   given: { readonly clock: Clock; readonly embedded: () => CpiPort },
 ): CpiEntry {
-  const { exec_path: path, config_file: configFile, properties, deadline_s } = config.cpi ?? {};
+  const { exec_path: path, config_file: configFile, env, properties, deadline_s } = config.cpi ?? {};
   return {
     name: "",
-    port: path === undefined ? given.embedded() : execCpiPort({ path, configFile, clock: given.clock }),
+    port: path === undefined ? given.embedded() : execCpiPort({ path, configFile, env, clock: given.clock }),
     properties,
     longestMs: deadline_s === undefined ? undefined : deadline_s * 1000,
   };

@@ -47,7 +47,7 @@ export const prepareAgent = rerunStep<Prepare, Prepared>({
     const agent = agentOf(context, address);
     const ask = { signal: context.signal };
     const { settings, ...given } = (await lastingCertificate(address, certificateUntil, context)) ?? {};
-    await agent.updateSettings({ ...settingsOfAgent(linked), ...settings }, ask);
+    await agent.updateSettings({ ...settingsOfAgent(linked, context.settings), ...settings }, ask);
     await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
     await agent.apply(spec, ask);
     const state = await agent.getState(false, ask);

@@ -17,6 +17,8 @@ export interface WorldOptions {
   readonly director?: object;
   /** Names of instances. */
   readonly localDns?: object;
+  /** Further parts of its configuration. */
+  readonly config?: object;
   /** VMs have interfaces of their own, and so any port of theirs. Takes root. */
   readonly ownNetwork?: boolean;
 }
@@ -41,13 +43,13 @@ export class World {
   }
 
   static async open(options: WorldOptions): Promise<World> {
-    const { embedded = false, director = {}, localDns = {} } = options;
+    const { embedded = false, director = {}, localDns = {}, config = {} } = options;
     const dir = await passableDirectory("story");
     await mkdir(join(dir, "home"));
     const gate = await Gate.make(join(dir, "gate"));
     const world = new World(dir, gate, options);
     try {
-      if (!embedded) await world.#configure(director, localDns);
+      if (!embedded) await world.#configure(director, localDns, config);
       await world.start();
     } catch (error) {
       await world.close();
@@ -56,7 +58,7 @@ export class World {
     return world;
   }
 
-  async #configure(limits: object, localDns: object): Promise<void> {
+  async #configure(limits: object, localDns: object, more: object): Promise<void> {
     // Stories look into disks from outside.
     const local = { dir: this.cloud(), agent: PROGRAMS.agent, disks: "directory" };
     const cpi = { cloud: { properties: { local } } };
@@ -69,6 +71,7 @@ export class World {
       health: { enabled: false },
       director: limits,
       local_dns: localDns,
+      ...more,
     };
     await this.file("director.json", director);
   }
