@@ -28,7 +28,7 @@ describe("the log of a VM", () => {
   it("is cut to its end, in whole lines", () => {
     const log = vmLog(`${"an older line\n".repeat(5_000)}the last\n`, "no JSON at all");
     expect(log.length).toBeLessThanOrEqual(16 * 1024);
-    expect(log).toMatch(/^an older line\n[^]*\nan older line\nthe last\n$/);
+    expect(log).toMatch(/^(an older line\n)+the last\n$/);
   });
 
   it("is announced by a CPI that has it, and by no other", async () => {
