@@ -62,6 +62,8 @@ async function main(order: ChildOrder): Promise<void> {
     onError: (error) => process.stderr.write(`${String(error)}\n`),
   });
   await doJobs(store, director, order);
+  // A task is over in the database before its run knows of it, and may have something to tidy up then.
+  await director.stop();
   // Before it is asked for anything else: what follows is not the Director's doing.
   const [passed, transactions] = [points.passed(), points.transactions()];
   const report: ChildReport = { points: passed, transactions, tasks: await endedTasks(store), steps };
