@@ -95,10 +95,10 @@ class Shell {
     this.#socket.ref();
     const done = new Promise<Ran>((resolve, reject) => {
       this.#heard = () => {
-        const [, stdout, code] = ENDED(mark).exec(outputs.stdout) ?? [];
+        const ended = endOf(outputs.stdout, mark);
         const said = `\n${mark}\n`;
-        if (stdout !== undefined && outputs.stderr.endsWith(said))
-          resolve({ code: Number(code), stdout, stderr: outputs.stderr.slice(0, -said.length) });
+        if (ended !== undefined && outputs.stderr.endsWith(said))
+          resolve({ ...ended, stderr: outputs.stderr.slice(0, -said.length) });
         else if (signal?.aborted) reject(signal.reason as Error);
         else if (this.#gone)
           reject(NoEngine({ host: this.#host, why: "it hung up in the middle of an answer" }));
@@ -153,6 +153,10 @@ printf '\\n%s %s\\n' ${mark} "$?"
 printf '\\n%s\\n' ${mark} >&2
 `;
 
-const ENDED = (mark: string): RegExp => new RegExp(`^([^]*)\\n${mark} (\\d+)\\n$`);
+function endOf(output: string, mark: string): Pick<Ran, "stdout" | "code"> | undefined {
+  const at = output.lastIndexOf(`\n${mark} `);
+  if (at < 0 || !output.endsWith("\n")) return undefined;
+  return { stdout: output.slice(0, at), code: Number(output.slice(at + mark.length + 2)) };
+}
 
 const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;
