@@ -60,6 +60,11 @@ export class BusAgent implements FleetAgent {
     await subscribed;
   }
 
+  /** As a VM that boots does: again and again, until the server knows it. */
+  boot(): void {
+    void this.#again();
+  }
+
   beat(): void {
     this.#socket?.write(this.#beat);
   }
