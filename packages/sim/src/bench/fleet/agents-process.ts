@@ -82,9 +82,10 @@ class Fleet {
     const { cert } = mbus;
     if (protocol === "nats:") {
       const agent = new BusAgent({ id, port, cert, answers, clock: this.#clock });
-      if (isNew) agent.boot();
-      else await agent.start();
       this.#agents.set(id, agent);
+      // A VM that was just made boots while whoever made it goes on.
+      if (isNew) void agent.start();
+      else await agent.start();
     } else this.#agents.set(id, await this.#https.start({ ip, port, cert, answers }));
   }
 

@@ -35,8 +35,19 @@ export class BusAgent implements FleetAgent {
     this.#beat = publish(heartbeatSubject(options.id), heartbeatText(options.id));
   }
 
-  /** Resolves when the server has taken its subscription. */
+  /** As an agent that comes up: again and again, until the server knows it. */
   async start(): Promise<void> {
+    while (!this.#ended)
+      try {
+        await this.#connect();
+        return;
+      } catch {
+        await this.#options.clock.sleep(AGAIN_MS);
+      }
+  }
+
+  /** Resolves when the server has taken its subscription. */
+  async #connect(): Promise<void> {
     const { id, port, clock } = this.#options;
     const plain = connect(port, "127.0.0.1");
     await greeting(plain);
@@ -51,18 +62,13 @@ export class BusAgent implements FleetAgent {
       socket.on("close", () => {
         reject(new Error("the NATS server does not take it"));
         if (this.#ended || this.#socket !== socket) return;
-        void clock.sleep(AGAIN_MS).then(() => this.#again());
+        void clock.sleep(AGAIN_MS).then(() => this.start());
       });
     });
     socket.write(
       `CONNECT ${JSON.stringify({ ...CONNECT, name: id })}\r\nSUB ${agentSubject(id)} 1\r\nPING\r\n`,
     );
     await subscribed;
-  }
-
-  /** As a VM that boots does: again and again, until the server knows it. */
-  boot(): void {
-    void this.#again();
   }
 
   beat(): void {
@@ -72,16 +78,6 @@ export class BusAgent implements FleetAgent {
   end(): void {
     this.#ended = true;
     this.#socket?.destroy();
-  }
-
-  async #again(): Promise<void> {
-    while (!this.#ended)
-      try {
-        await this.start();
-        return;
-      } catch {
-        await this.#options.clock.sleep(AGAIN_MS);
-      }
   }
 
   #take(data: Buffer, pong: () => void): void {
@@ -110,7 +106,7 @@ export class BusAgent implements FleetAgent {
     const before = this.#socket;
     this.#socket = undefined;
     before?.end();
-    void this.#again();
+    void this.start();
   }
 }
 
