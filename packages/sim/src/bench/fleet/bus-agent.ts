@@ -56,12 +56,17 @@ export class BusAgent implements FleetAgent {
     await once(socket, "secureConnect");
     this.#socket = socket;
     this.#unread = Buffer.alloc(0);
+    let isOn = false;
     const subscribed = new Promise<void>((resolve, reject) => {
-      socket.on("data", (data: Buffer) => this.#take(data, resolve));
+      const pong = () => {
+        isOn = true;
+        resolve();
+      };
+      socket.on("data", (data: Buffer) => this.#take(data, pong));
       socket.on("error", reject);
       socket.on("close", () => {
         reject(new Error("the NATS server does not take it"));
-        if (this.#ended || this.#socket !== socket) return;
+        if (!isOn || this.#ended || this.#socket !== socket) return;
         void clock.sleep(AGAIN_MS).then(() => this.start());
       });
     });
@@ -114,12 +119,18 @@ const publish = (subject: string, text: string): string =>
   `PUB ${subject} ${Buffer.byteLength(text)}\r\n${text}\r\n`;
 
 /** The server speaks first, before anything is encrypted. */
-async function greeting(socket: Socket): Promise<void> {
-  let said = "";
-  while (!said.includes("\r\n")) {
-    const [data] = (await once(socket, "data")) as [Buffer];
-    said += data.toString("latin1");
-  }
-  socket.removeAllListeners("data");
-  socket.pause();
+function greeting(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    const take = (data: Buffer) => {
+      said += data.toString("latin1");
+      if (!said.includes("\r\n")) return;
+      socket.off("data", take);
+      socket.pause();
+      resolve();
+    };
+    socket.on("data", take);
+    socket.once("error", reject);
+    socket.once("close", () => reject(new Error("the NATS server says nothing")));
+  });
 }
