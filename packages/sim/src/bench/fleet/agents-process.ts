@@ -42,7 +42,7 @@ class Fleet {
 
   async carryOut(order: Order): Promise<void> {
     if (order.kind === "many") await this.#startMany(order);
-    else if (order.kind === "one") await this.#start(order.agentId, order.ip, order.mbus, false);
+    else if (order.kind === "one") await this.#start(order.agentId, order.ip, order.mbus, { isNew: true });
     else if (order.kind === "end") {
       this.#agents.get(order.agentId)?.end();
       this.#agents.delete(order.agentId);
@@ -63,7 +63,7 @@ class Fleet {
       });
       const url = onBus ? `nats://127.0.0.1:${port}` : `https://${addressOf(nth)}:${port}`;
       const mbus = { urls: [url], cert: { ca, certificate, private_key: privateKey } };
-      await this.#start(id, addressOf(nth), mbus, true);
+      await this.#start(id, addressOf(nth), mbus, { isNew: false });
     };
     const numbers = Array.from({ length: count }, (_, nth) => nth).values();
     const starter = async () => {
@@ -73,17 +73,19 @@ class Fleet {
     if (onBus) this.#beatEvery(beatMs);
   }
 
-  async #start(id: string, ip: string, mbus: MbusEnv, hasDisk: boolean): Promise<void> {
+  async #start(id: string, ip: string, mbus: MbusEnv, { isNew }: { readonly isNew: boolean }): Promise<void> {
     const { protocol, port: given } = new URL(mbus.urls[0] ?? "");
     const port = Number(given);
-    const answers = new Answers(id, hasDisk, () => {
+    const answers = new Answers(id, !isNew, () => {
       this.asked += 1;
     });
     const { cert } = mbus;
     if (protocol === "nats:") {
       const agent = new BusAgent({ id, port, cert, answers, clock: this.#clock });
-      await agent.start();
       this.#agents.set(id, agent);
+      // A VM that was just made boots while whoever made it goes on.
+      if (isNew) void agent.start();
+      else await agent.start();
     } else this.#agents.set(id, await this.#https.start({ ip, port, cert, answers }));
   }
 

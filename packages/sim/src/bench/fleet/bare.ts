@@ -1,7 +1,7 @@
-import { Agent, request } from "node:https";
 import { directorCredentials } from "@slipway/engine/agents/nats/nats-way";
 import type { Authority } from "@slipway/engine/pki/authority";
 import type { Clock } from "@slipway/kernel/clock";
+import { HttpClient } from "@slipway/kernel/http/client";
 import { dial, readNatsUrl } from "@slipway/kernel/nats/dial";
 import { heartbeatSubject } from "@slipway/protocol/agent/subjects";
 import { cpuMs } from "./cpu.ts";
@@ -33,28 +33,25 @@ export async function bareHeartbeats(
   return spent / heard;
 }
 
-/** Polls: a connection of its own, and two questions over it. */
-export async function barePolls(port: number, authority: Authority, count: number): Promise<number> {
-  const client = { commonName: "bare", sans: { dns: [], ips: [] }, usage: "client", days: 1 } as const;
-  const { ca, certificate: cert, privateKey: key } = await authority.issue(client);
+/** Polls by Node's own client: a connection and a handshake for each, and two questions over it. */
+export async function barePolls(
+  port: number,
+  authority: Authority,
+  clock: Clock,
+  count: number,
+): Promise<number> {
+  const asWhom = { commonName: "bare", sans: { dns: [], ips: [] }, usage: "client", days: 1 } as const;
+  const { ca, certificate: cert, privateKey: key } = await authority.issue(asWhom);
+  const tls = { ca, cert, key, checkServerIdentity: () => undefined };
   const before = cpuMs();
   for (let nth = 0; nth < count; nth += 1) {
-    const agent = new Agent({ keepAlive: true, ca, cert, key, checkServerIdentity: () => undefined });
-    const to = { agent, host: addressOf(nth), port, path: "/agent", method: "POST" };
-    await asked(to, "get_state");
-    await asked(to, "list_disk");
-    agent.destroy();
+    const client = new HttpClient({ origin: `https://${addressOf(nth)}:${port}`, clock, tls, keepMs: 1_000 });
+    for (const method of ["get_state", "list_disk"]) {
+      const body = JSON.stringify({ protocol: 3, method, arguments: [], reply_to: "bare" });
+      const reply = await client.request({ method: "POST", path: "/agent", body });
+      JSON.parse(await reply.text());
+    }
+    client.close();
   }
   return (cpuMs() - before) / count;
 }
-
-const asked = (to: object, method: string): Promise<unknown> =>
-  new Promise((resolve, reject) => {
-    const call = request(to, (response) => {
-      const pieces: Buffer[] = [];
-      response.on("data", (piece: Buffer) => pieces.push(piece));
-      response.on("end", () => resolve(JSON.parse(Buffer.concat(pieces).toString())));
-    });
-    call.on("error", reject);
-    call.end(JSON.stringify({ protocol: 3, method, arguments: [], reply_to: "bare" }));
-  });

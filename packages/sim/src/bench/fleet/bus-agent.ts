@@ -35,8 +35,19 @@ export class BusAgent implements FleetAgent {
     this.#beat = publish(heartbeatSubject(options.id), heartbeatText(options.id));
   }
 
-  /** Resolves when the server has taken its subscription. */
+  /** As an agent that comes up: again and again, until the server knows it. */
   async start(): Promise<void> {
+    while (!this.#ended)
+      try {
+        await this.#connect();
+        return;
+      } catch {
+        await this.#options.clock.sleep(AGAIN_MS);
+      }
+  }
+
+  /** Resolves when the server has taken its subscription. */
+  async #connect(): Promise<void> {
     const { id, port, clock } = this.#options;
     const plain = connect(port, "127.0.0.1");
     await greeting(plain);
@@ -45,13 +56,18 @@ export class BusAgent implements FleetAgent {
     await once(socket, "secureConnect");
     this.#socket = socket;
     this.#unread = Buffer.alloc(0);
+    let isOn = false;
     const subscribed = new Promise<void>((resolve, reject) => {
-      socket.on("data", (data: Buffer) => this.#take(data, resolve));
+      const pong = () => {
+        isOn = true;
+        resolve();
+      };
+      socket.on("data", (data: Buffer) => this.#take(data, pong));
       socket.on("error", reject);
       socket.on("close", () => {
         reject(new Error("the NATS server does not take it"));
-        if (this.#ended || this.#socket !== socket) return;
-        void clock.sleep(AGAIN_MS).then(() => this.#again());
+        if (!isOn || this.#ended || this.#socket !== socket) return;
+        void clock.sleep(AGAIN_MS).then(() => this.start());
       });
     });
     socket.write(
@@ -67,16 +83,6 @@ export class BusAgent implements FleetAgent {
   end(): void {
     this.#ended = true;
     this.#socket?.destroy();
-  }
-
-  async #again(): Promise<void> {
-    while (!this.#ended)
-      try {
-        await this.start();
-        return;
-      } catch {
-        await this.#options.clock.sleep(AGAIN_MS);
-      }
   }
 
   #take(data: Buffer, pong: () => void): void {
@@ -105,7 +111,7 @@ export class BusAgent implements FleetAgent {
     const before = this.#socket;
     this.#socket = undefined;
     before?.end();
-    void this.#again();
+    void this.start();
   }
 }
 
@@ -113,12 +119,18 @@ const publish = (subject: string, text: string): string =>
   `PUB ${subject} ${Buffer.byteLength(text)}\r\n${text}\r\n`;
 
 /** The server speaks first, before anything is encrypted. */
-async function greeting(socket: Socket): Promise<void> {
-  let said = "";
-  while (!said.includes("\r\n")) {
-    const [data] = (await once(socket, "data")) as [Buffer];
-    said += data.toString("latin1");
-  }
-  socket.removeAllListeners("data");
-  socket.pause();
+function greeting(socket: Socket): Promise<void> {
+  return new Promise((resolve, reject) => {
+    let said = "";
+    const take = (data: Buffer) => {
+      said += data.toString("latin1");
+      if (!said.includes("\r\n")) return;
+      socket.off("data", take);
+      socket.pause();
+      resolve();
+    };
+    socket.on("data", take);
+    socket.once("error", reject);
+    socket.once("close", () => reject(new Error("the NATS server says nothing")));
+  });
 }

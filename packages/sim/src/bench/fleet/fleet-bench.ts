@@ -124,7 +124,7 @@ async function measure(
   await child.tell({ kind: "many", transport, count, stateDir: dir, port, beatMs: form.beatMs });
   const bareMs = onBus
     ? await bareHeartbeats(natsUrl, authority, clock, form.bareMs)
-    : await barePolls(port, authority, Math.min(count, form.barePolls));
+    : await barePolls(port, authority, clock, Math.min(count, form.barePolls));
 
   const world = new SimWorld();
   await seed(world, store.db);
