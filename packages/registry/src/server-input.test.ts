@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AUTH, get, path, put, send, settingsOf, start, startHere, tempDir } from "./testing/harness.ts";
@@ -49,7 +50,7 @@ test("any text comes back byte for byte, under any id", async () => {
       const got = await get(url, id);
       expect(Buffer.from(JSON.parse(got.text).settings).equals(Buffer.from(text))).toBe(true);
     }),
-    { numRuns: 100 },
+    { numRuns: tries(100) },
   );
 });
 
