@@ -18,7 +18,7 @@ const STORIES = {
   },
   /** An environment that create-env makes, changes and deletes. */
   environment: {
-    played: 5,
+    played: 4,
     of: [
       ...["copies", "leaves", "takes over", "replaces", "certificate of the manifest", "certificate of ours"],
       ...["power", "two at once", "download", "jobs", "CPI of a release"],

@@ -37,7 +37,7 @@ describe("slipway up, down and status", () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
     try {
-      for (const flags of [[], ["--detach"]]) {
+      for (const flags of sampleOf("up on a port", [[], ["--detach"]], 1)) {
         const { code, said } = await machine.run("up", "--port", String(port), ...flags);
         expect(code).toBe(1);
         expect(said).toContain(`port ${port} of 127.0.0.1 is in use by process ${process.pid}`);
@@ -83,7 +83,7 @@ describe("slipway up, down and status", () => {
 
   it("up again says that it runs, and leaves it alone", async () => {
     const before = await serving();
-    for (const flags of [[], ["--detach"], ["--port", String(port)]]) {
+    for (const flags of sampleOf("up again", [[], ["--detach"], ["--port", String(port)]], 1)) {
       const { code, said } = await machine.run("up", ...flags);
       expect({ code, said }).toEqual({
         code: 0,
