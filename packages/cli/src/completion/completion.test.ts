@@ -2,7 +2,6 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { needs } from "@slipway/testkit/needs";
-import { sampleOf } from "@slipway/testkit/sample";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { COMMANDS } from "../commands.ts";
@@ -16,10 +15,7 @@ const KNOWN = [
   ...["instance stock app/77aa", "task - 12", "task - 11", "stemcell - slipway-local/1.0"],
 ];
 
-const here = SHELLS.filter((shell) => needs(shell, isHere(shell)));
-
-/** Each question starts a shell. */
-describe.each(sampleOf("shells", here, 1))("in %s", (name) => {
+describe.each(SHELLS.filter((shell) => needs(shell, isHere(shell))))("in %s", (name) => {
   let dir: string;
   let remove: () => Promise<void>;
   let shell: Completing;
