@@ -7,7 +7,7 @@ import { sampleOf } from "./sample.ts";
 const STORIES = {
   /** A Director with its database, and mostly the demo with its sandboxes. */
   director: {
-    played: 2,
+    played: 1,
     of: [
       ...["demo", "demo killed", "demo on a Director", "demo stopped"],
       ...["resurrection", "resurrection off"],
@@ -18,7 +18,7 @@ const STORIES = {
   },
   /** An environment that create-env makes, changes and deletes. */
   environment: {
-    played: 5,
+    played: 3,
     of: [
       ...["copies", "leaves", "takes over", "replaces", "certificate of the manifest", "certificate of ours"],
       ...["power", "two at once", "download", "jobs", "CPI of a release"],

@@ -9,7 +9,10 @@ import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { bundled } from "@slipway/testkit/bundle";
 import { isRoot, LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+sampleTests(1 / 2);
 
 const noSandbox = await sandboxTrouble();
 const userns = needs("userns", noSandbox === undefined, noSandbox);

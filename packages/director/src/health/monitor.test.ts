@@ -2,7 +2,8 @@ import { type Agent, AgentRefused, AgentSilent, type Agents, WrongAgent } from "
 import { systemRandom } from "@slipway/kernel/random";
 import { freshDatabase } from "@slipway/testkit/database";
 import { type FakeClock, fakeClock } from "@slipway/testkit/fake-clock";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it } from "vitest";
 import { seedShop, WEB_0, WEB_1 } from "../api/testing/seed.ts";
 import { RESURRECTION_PAUSED, setAttribute } from "../store/attributes.ts";
 import { saveConfig } from "../store/configs.ts";
@@ -14,6 +15,8 @@ import type { Alert } from "./alert.ts";
 import { HealthMonitor } from "./monitor.ts";
 import { healthSettings } from "./settings.ts";
 import { seedBank } from "./testing/bank.ts";
+
+sampleTests(1 / 2);
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: Db;
@@ -41,10 +44,10 @@ beforeEach(async () => {
   await seedShop(db);
   await db.updateTable("instances").set({ spec: "{}", update_completed: true }).execute();
   watch();
-});
-afterEach(async () => {
-  await monitor.stop();
-  await database.close();
+  return async () => {
+    await monitor.stop();
+    await database.close();
+  };
 });
 
 const distrust = () =>

@@ -1,8 +1,11 @@
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { WEB_0 } from "../api/testing/seed.ts";
 import type { Channel } from "./hearing.ts";
 import { heartbeatOf } from "./testing/heartbeat.ts";
 import { AGENT_ID, natsWorld } from "./testing/nats-world.ts";
+
+sampleTests(1 / 2);
 
 const SOURCE = `shop: web/${WEB_0} (0)`;
 

@@ -5,8 +5,11 @@ import { type Authority, openAuthority } from "@slipway/engine/pki/authority";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
 import { director, natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { directory, ID, tools, withAgent } from "./testing/director-and-agent.ts";
+
+sampleTests(1 / 2);
 
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const bundle = agentBundle();

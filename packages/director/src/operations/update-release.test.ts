@@ -7,6 +7,7 @@ import { systemRandom } from "@slipway/kernel/random";
 import type { TaskType } from "@slipway/protocol/director/task";
 import { freshDatabase } from "@slipway/testkit/database";
 import { type MadeRelease, releaseTarball } from "@slipway/testkit/release-tarball";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { beforeEach, describe, expect, it } from "vitest";
 import { documentsHere } from "../documents/documents.ts";
@@ -20,6 +21,8 @@ import { TaskRunner } from "../tasks/runner.ts";
 import type { OperationContext } from "./operation.ts";
 import { operations } from "./operations.ts";
 import { releaseBlobId, sweepReleaseBlobs } from "./releases/blobs.ts";
+
+sampleTests(1 / 3);
 
 let db: Db;
 let blobs: FileBlobs;

@@ -1,3 +1,4 @@
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyOps } from "../documents/ops.ts";
@@ -165,7 +166,7 @@ describe("a mistake is reported at its place, with upstream's number", () => {
       fc.property(fc.constantFrom(...paths), fc.anything(), (path, value) => {
         expect(parseCloudConfig([changed(path, value ?? null), value])).toHaveProperty("ok");
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

@@ -1,3 +1,4 @@
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyOps } from "../documents/ops.ts";
@@ -286,7 +287,7 @@ describe("whatever comes in", () => {
           });
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 
@@ -307,7 +308,7 @@ describe("whatever comes in", () => {
       fc.property(fc.constantFrom(...paths), fc.anything(), (path, value) => {
         expect(parseManifest(changed(path, value ?? null))).toHaveProperty("ok");
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

@@ -1,3 +1,4 @@
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { contains, parseCidr, parseIp } from "../manifest/ip.ts";
@@ -7,7 +8,7 @@ import { plan } from "./plan.ts";
 import { type Deploy, deploy, smallCloud } from "./testing/arbitrary.ts";
 import { carryOut, inputFor, inSequence, newWorld, type World } from "./testing/world.ts";
 
-const RUNS = { numRuns: 100 };
+const RUNS = { numRuns: tries(100) };
 
 function asked(world: World, one: Deploy, quiet = false): PlanInput {
   if (!quiet && one.silentEach > 0)

@@ -1,9 +1,12 @@
 import type { NewTask } from "@slipway/director/tasks/task";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, stateTask } from "../crash/scenarios/tasks.ts";
 import { type Interference, nameOf } from "./outside.ts";
 import { Bench, type RunOptions } from "./testing/bench.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
+
+sampleTests(1 / 4);
 
 const KEEP = { keepUnreachableVms: true, agentEnvBosh: { ntp: ["a"] } };
 const SHOP = {

@@ -6,6 +6,7 @@ import { agentBundle } from "@slipway/testkit/agent-bundle";
 import { Machine } from "@slipway/testkit/agent-machine";
 import { natsServerAvailable, TestNatsServer, type Users } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Authority, DAY_MS } from "../../pki/authority.ts";
 import { agentEnvOf } from "../../steps/env.ts";
@@ -16,6 +17,8 @@ import { NatsBus } from "./bus.ts";
 import { SERVER_NAME } from "./names.ts";
 import { directorCredentials, natsWay } from "./nats-way.ts";
 import { natsUsers } from "./users.ts";
+
+sampleTests(1 / 2);
 
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const bundle = agentBundle();
