@@ -183,8 +183,7 @@ async function start(
   const documents = script === undefined ? documentsHere : new DocumentWorkers({ script, clock });
   atClose(() => documents.close());
 
-  const ruby = config.templates?.ruby;
-  const renderer = openRenderer({ ruby, stateDir, script, clock });
+  const renderer = openRenderer({ ruby: config.templates?.ruby, stateDir, script, clock });
   atClose(() => renderer.close());
 
   const configServer = await openConfigServer(config.config_server, clock);

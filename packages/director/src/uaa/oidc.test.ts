@@ -63,7 +63,9 @@ describe("an OpenID Connect provider", () => {
     // It has much to say of how it should be run in earnest.
     vi.spyOn(console, "warn").mockReturnValue();
     vi.spyOn(console, "info").mockReturnValue();
-    Make = ((await import("oidc-provider" as string)) as { default: MakeProvider }).default;
+    // @ts-expect-error: it has no types
+    const library: unknown = await import("oidc-provider");
+    Make = (library as { default: MakeProvider }).default;
     server = createServer({ cert: TEST_CERT, key: TEST_KEY }, (request, response) =>
       provider.callback()?.(request, response),
     );
