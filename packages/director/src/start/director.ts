@@ -2,7 +2,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openAgentSecret } from "@slipway/engine/agents/credentials";
 import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
-import { cpiOfConfig, makeClouds } from "@slipway/engine/clouds/clouds";
+import { cpiOfConfig } from "@slipway/engine/clouds/clouds";
+import { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
 import { type EmbeddedCpi, embeddedCpiPort } from "@slipway/engine/clouds/embedded-cpi";
 import { RegistryOfDirector } from "@slipway/engine/clouds/registry-of-director";
 import { openAuthority, readyToSign } from "@slipway/engine/pki/authority";
@@ -148,16 +149,23 @@ async function start(
   atClose(() => registry.close());
   await registry.resume();
   const { embeddedCpi } = options;
-  const cpi = cpiOfConfig(config, {
+  const here = embeddedCpi && embeddedCpiPort({ ...embeddedCpi, clock });
+  const own = cpiOfConfig(config, {
     clock,
     embedded: () => {
-      if (embeddedCpi === undefined) throw NoCpi({});
-      return embeddedCpiPort({ ...embeddedCpi, clock });
+      if (here === undefined) throw NoCpi({});
+      return here;
     },
   });
   const limits = config.director ?? {};
-  const clouds = makeClouds({
-    cpis: [cpi],
+  const clouds = new ConfiguredClouds({
+    own,
+    programs: {
+      byType: new Map(Object.entries(config.cpi?.programs ?? {})),
+      paths: config.cpi?.exec_path === undefined ? [] : [config.cpi.exec_path],
+      inProcess: new Map(here && embeddedCpi ? [[embeddedCpi.name, here]] : []),
+    },
+    clock,
     directorUuid: uuid,
     random,
     registry,
@@ -237,6 +245,7 @@ async function start(
     {
       db: store.db,
       documents,
+      cpis: clouds,
       tasks: runner,
       agents,
       health,
