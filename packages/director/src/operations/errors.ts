@@ -102,7 +102,7 @@ export const DiskNotInCloud = defineError<{ cid: string; instance: string }>({
 });
 
 export const DiskElsewhere = defineError<{ cid: string; cpi: string; instance: string; its: string }>({
-  code: "DIO-021",
+  code: "DIO-080",
   kind: "operator",
   message: (p) =>
     `the disk '${p.cid}' is with ${cpiText(p.cpi)}, and ${p.instance} with ${cpiText(p.its)}: it keeps what it has`,
@@ -110,7 +110,7 @@ export const DiskElsewhere = defineError<{ cid: string; cpi: string; instance: s
 });
 
 export const SeveralHave = defineError<{ cid: string; cpis: readonly string[] }>({
-  code: "DIO-022",
+  code: "DIO-081",
   kind: "operator",
   message: (p) =>
     `several CPIs know '${p.cid}', and no record says which is meant: ${p.cpis.map(cpiText).join(", ")}`,
