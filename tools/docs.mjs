@@ -17,6 +17,7 @@ import { instanceState } from "@slipway/protocol/director/instance";
 import { refusal } from "@slipway/protocol/director/refusal";
 import { taskEvent } from "@slipway/protocol/director/task-event";
 import { cloudConfig } from "@slipway/protocol/manifest/cloud-config";
+import { cpiConfig } from "@slipway/protocol/manifest/cpi-config";
 import { deploymentManifest } from "@slipway/protocol/manifest/deployment-manifest";
 import { negotiate } from "@slipway/protocol/negotiate";
 import { fieldDocs, typeText } from "@slipway/protocol/schema/describe";
@@ -127,6 +128,9 @@ function documentsPage() {
     "## Cloud config",
     "Its shape. Several are laid one over the other.",
     fields(cloudConfig),
+    "## CPI config",
+    "Its shape. Several are one list. [Several clouds](../several-clouds.md).",
+    fields(cpiConfig),
     "",
   ].join("\n\n");
 }
