@@ -31,6 +31,7 @@ export function openClouds({ config: { cpi, director }, embeddedCpi, ...given }:
     own,
     programs: {
       byType: new Map(Object.entries(cpi?.programs ?? {})),
+      env: cpi?.env,
       paths: cpi?.exec_path === undefined ? [] : [cpi.exec_path],
       inProcess: new Map(here && embeddedCpi ? [[embeddedCpi.name, here]] : []),
     },

@@ -79,13 +79,14 @@ describe("the CPIs of a CPI config", () => {
 
   it("get their properties in the context of every call", async () => {
     const { path } = await cpiFile(PARROT, { name: "parrot.cjs" });
-    const programs = { byType: new Map([["parrot", path]]), paths: [], inProcess: new Map() };
+    const env = { FROM_OPERATOR: "yes" };
+    const programs = { byType: new Map([["parrot", path]]), paths: [], inProcess: new Map(), env };
     const made = configuredClouds({ programs });
     const properties = { zone: "z", nested: { key: "k" } };
     const clouds = made.of(cpis({ name: "p", type: "parrot", properties }));
     const lines: string[] = [];
     await clouds.cloud("p").hasDisk(DISK, { ...CALL, log: (text) => lines.push(text) });
-    expect(lines.join("")).toContain("zone nested");
+    expect(lines.join("")).toContain("zone nested yes");
     // What a property holds is nobody's but the CPI's.
     expect(lines.join("")).not.toContain('"k"');
   });
@@ -97,7 +98,7 @@ let text = "";
 process.stdin.on("data", (part) => { text += part; }).on("end", () => {
   const { method, context } = JSON.parse(text);
   const { director_uuid, request_id, vm, ...mine } = context;
-  process.stderr.write(Object.keys(mine).join(" ") + "\\n");
+  process.stderr.write(Object.keys(mine).join(" ") + " " + process.env.FROM_OPERATOR + "\\n");
   const result = method === "info" ? { stemcell_formats: [], api_version: 2 } : true;
   process.stdout.write(JSON.stringify({ result, error: null, log: "" }));
 });

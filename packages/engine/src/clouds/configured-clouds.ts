@@ -17,6 +17,8 @@ export interface CpiPrograms {
   readonly byType: ReadonlyMap<string, string>;
   /** Others of it: the Director's own. */
   readonly paths: readonly string[];
+  /** Of all of them, beside what every executable has. */
+  readonly env?: Readonly<Record<string, string>> | undefined;
   /** CPIs in this process by type: the Director's own, where it is one. */
   readonly inProcess: ReadonlyMap<string, CpiPort>;
 }
@@ -98,7 +100,7 @@ export class ConfiguredClouds {
     if (here !== undefined) return here;
     const path = execPath ?? programs.byType.get(type) ?? placeOf(type);
     if (!isAllowed(path, programs)) throw CpiProgramRefused({ name, path });
-    return execCpiPort({ path, clock });
+    return execCpiPort({ path, env: programs.env, clock });
   }
 }
 
