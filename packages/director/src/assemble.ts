@@ -1,6 +1,6 @@
 import type { Agents } from "@slipway/engine/agents/agent";
 import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
-import type { Clouds } from "@slipway/engine/clouds/cloud";
+import type { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
 import type { FlowSettings } from "@slipway/engine/steps/context";
 import type { Renderer } from "@slipway/engine/templates/request";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
@@ -15,7 +15,7 @@ import { type RunnerOptions, TaskRunner } from "./tasks/runner.ts";
 export interface Parts {
   readonly db: Db;
   readonly documents: Documents;
-  readonly clouds: Clouds;
+  readonly clouds: ConfiguredClouds;
   readonly agents: Agents;
   readonly nats?: OperationContext["nats"];
   readonly clock: Clock;

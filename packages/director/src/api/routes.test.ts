@@ -44,7 +44,7 @@ GET /runtime_configs 200
 POST /runtime_configs 201
 POST /runtime_configs/diff 200
 GET /cpi_configs 200
-POST /cpi_configs 201
+POST /cpi_configs 400 40001
 POST /cpi_configs/diff 200
 GET /deployments 200
 POST /deployments 400 40001

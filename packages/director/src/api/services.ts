@@ -1,5 +1,6 @@
 import type { KeepsFiles, Reaches } from "@slipway/engine/agents/agent";
 import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
@@ -28,6 +29,8 @@ export interface Services {
   readonly db: Db;
   readonly tasks: Tasks;
   readonly documents: Documents;
+  /** What a CPI config may name. */
+  readonly cpis: Pick<ConfiguredClouds, "check">;
   readonly agents: Reaches<KeepsFiles>;
   /** What is told of the names of instances. */
   readonly dns?: { readonly enabled: boolean; readonly domain: string };

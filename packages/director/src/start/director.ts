@@ -2,8 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openAgentSecret } from "@slipway/engine/agents/credentials";
 import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
-import { cpiOfConfig, makeClouds } from "@slipway/engine/clouds/clouds";
-import { type EmbeddedCpi, embeddedCpiPort } from "@slipway/engine/clouds/embedded-cpi";
+import type { EmbeddedCpi } from "@slipway/engine/clouds/embedded-cpi";
 import { RegistryOfDirector } from "@slipway/engine/clouds/registry-of-director";
 import { openAuthority, readyToSign } from "@slipway/engine/pki/authority";
 import { directorCertificate } from "@slipway/engine/pki/director-certificate";
@@ -32,12 +31,12 @@ import { ownAddresses, shownHost } from "./addresses.ts";
 import { givenCertificate, instead } from "./api-certificate.ts";
 import { cpiNameOf } from "./cpi-name.ts";
 import { early } from "./early.ts";
-import { NoCpi } from "./errors.ts";
 import { expiryOf } from "./expiry.ts";
 import { flowSettings, operationOptions } from "./flow-settings.ts";
 import { openHealth } from "./health.ts";
 import { localDnsOf, NamesKeeper } from "./names-keeper.ts";
 import { openAgents } from "./open-agents.ts";
+import { openClouds } from "./open-clouds.ts";
 import { openDatabase } from "./open-database.ts";
 import { diskSpace } from "./space.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -148,21 +147,8 @@ async function start(
   atClose(() => registry.close());
   await registry.resume();
   const { embeddedCpi } = options;
-  const cpi = cpiOfConfig(config, {
-    clock,
-    embedded: () => {
-      if (embeddedCpi === undefined) throw NoCpi({});
-      return embeddedCpiPort({ ...embeddedCpi, clock });
-    },
-  });
+  const clouds = openClouds({ config, embeddedCpi, clock, directorUuid: uuid, random, registry });
   const limits = config.director ?? {};
-  const clouds = makeClouds({
-    cpis: [cpi],
-    directorUuid: uuid,
-    random,
-    registry,
-    maxApiVersion: limits.cpi_api_test_max_version,
-  });
   const { agents, bus, nats } = await openAgents({
     config,
     stateDir,
@@ -236,6 +222,7 @@ async function start(
     {
       db: store.db,
       documents,
+      cpis: clouds,
       tasks: runner,
       agents,
       health,

@@ -16,6 +16,7 @@ import { health } from "./migrations/0013-health.ts";
 import { agentEnv } from "./migrations/0014-agent-env.ts";
 import { natsTrust } from "./migrations/0015-nats-trust.ts";
 import { teams } from "./migrations/0016-teams.ts";
+import { cpiNames } from "./migrations/0017-cpi-names.ts";
 
 export interface Migration {
   readonly id: number;
@@ -41,6 +42,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 14, name: "agent-env", sql: agentEnv },
   { id: 15, name: "nats-trust", sql: natsTrust },
   { id: 16, name: "teams", sql: teams },
+  { id: 17, name: "cpi-names", sql: cpiNames },
 ];
 
 /** Any number, the same for all Directors. */

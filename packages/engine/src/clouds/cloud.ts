@@ -106,10 +106,16 @@ export interface Cloud {
   deleteSnapshot(cid: SnapshotCid, options: CallOptions): Promise<void>;
 }
 
-/** The CPIs of this Director by name. */
+/** The CPIs of this Director by name, as one task sees them from its beginning to its end. */
 export interface Clouds {
+  /** By a name of today, or one that is recorded. */
   cloud(name: CpiName): Cloud;
+  /** Those that stemcells are uploaded to. */
   readonly names: readonly CpiName[];
+  /** They are from a CPI config: zones have to name theirs. */
+  readonly configured: boolean;
+  /** The name of today of what is recorded under a name: the CPI that says `migrated_from` it, or the same name. */
+  nameOf(recorded: CpiName): CpiName;
 }
 
 /** The CPI answered with an error: nothing of the call was done, or what its type says. */

@@ -4,6 +4,8 @@ import type { CallOptions, Cloud, Clouds } from "../clouds/cloud.ts";
 /** The same clouds; every call to their CPIs is recorded. */
 export const recordingClouds = (clouds: Clouds, recorder: CallRecorder): Clouds => ({
   names: clouds.names,
+  configured: clouds.configured,
+  nameOf: (recorded) => clouds.nameOf(recorded),
   cloud: (name) => recordingCloud(clouds.cloud(name), recorder),
 });
 

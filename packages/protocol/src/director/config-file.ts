@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { jsonObject, text } from "../schema/json.ts";
+import { jsonObject, mapOf, text } from "../schema/json.ts";
 import { doc, hidden, secret } from "../schema/marks.ts";
 import { healthPart, https, natsPart, uaaPart } from "./config-parts.ts";
 
@@ -78,6 +78,12 @@ export const directorConfig = v.strictObject({
         ),
       ),
       properties: v.optional(doc(hidden(jsonObject()), "merged into the context of every call")),
+      programs: v.optional(
+        doc(
+          mapOf(text("a path")),
+          "executables by type, for the CPIs of a CPI config; no others run but those in `/var/vcap/jobs/*/bin/cpi`",
+        ),
+      ),
       deadline_s: v.optional(
         doc(
           v.pipe(v.number(), v.minValue(1)),

@@ -163,6 +163,7 @@ async function dieAndResume(
   const killAfterMs = "afterMs" in death ? death.afterMs : undefined;
   const first = await stage.runChild({ jobs: [job], dieAt, killAfterMs, mutant });
   if (first !== "killed" && dieAt !== undefined) return [NOT_REACHED];
+  await stage.save(scenario.meanwhile ?? []);
   const run = (jobs: readonly Job[]) =>
     resume(stage, { jobs, cancels: scenario.goesBack !== undefined }, mutant);
   if (scenario.goesBack !== undefined) {
@@ -228,6 +229,7 @@ async function resume(
 
 async function make(move: Move, stage: Stage, name: string): Promise<void> {
   if ("world" in move) return await move.world(await stage.view());
+  if ("configs" in move) return await stage.save(move.configs);
   const last = (await stage.runHere({ jobs: [await jobOf(move, stage)] })).at(-1);
   const wanted = "task" in move ? (move.ends ?? "done") : undefined;
   if (wanted !== undefined && last?.state !== wanted)

@@ -110,7 +110,7 @@ export function installCrashPoints(options: PointsOptions): CrashPoints {
     passed: () => [...passed],
     transactions: () => transactions,
     clients: (clients) => ({
-      cpi: (request) => call(`cpi ${request.method}`, () => clients.cpi(request)),
+      cpi: (request, of) => call(`cpi ${request.method}`, () => clients.cpi(request, of)),
       ask: (agent, method, args) => call(`agent ${method}`, () => clients.ask(agent, method, args)),
     }),
     clock: (clock) => ({

@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type CpiClient, embed } from "@slipway/cpi-sdk/embed";
+import { embed } from "@slipway/cpi-sdk/embed";
+import { saveConfig } from "@slipway/director/store/configs";
 import { openStore, type Store } from "@slipway/director/store/open";
 import { listProblems } from "@slipway/director/store/problems";
 import { systemClock } from "@slipway/kernel/clock";
@@ -12,6 +13,7 @@ import { seed } from "../director/seed.ts";
 import { openSimNats } from "../director/sim-nats.ts";
 import { simSealer } from "../director/sim-sealer.ts";
 import { serveWorld } from "../remote/serve-world.ts";
+import { cloudsApart, type WorldCpis } from "../world/clouds-apart.ts";
 import { withFaults } from "../world/faults.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
 import type { AskSim } from "../world/sim-agents.ts";
@@ -23,7 +25,7 @@ import { doJobs, endedTasks, laterClock } from "./jobs.ts";
 import { type PointId, readWritingFunctions } from "./points.ts";
 import { releasesOf, variablesOf } from "./releases.ts";
 import { readRemembered } from "./remembered.ts";
-import type { CrashScenario, View } from "./scenario.ts";
+import type { CrashScenario, NewConfig, View } from "./scenario.ts";
 
 /** Where children run: a database server, a directory, the child's program. */
 export interface Lab {
@@ -97,6 +99,13 @@ export class Stage {
     this.laterMs += days * DAY_MS;
   }
 
+  async save(configs: readonly NewConfig[]): Promise<void> {
+    if (configs.length === 0) return;
+    await this.withStore(async ({ db }) => {
+      for (const config of configs) await saveConfig(db, config);
+    });
+  }
+
   /** Opened once: it is looked into again and again. */
   async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
     this.#store ??= openStore({ sealer: simSealer, connection: this.#connection });
@@ -135,12 +144,12 @@ export class Stage {
   /** A Director of this process, to the end of what it finds and of the jobs. */
   runHere(order: Pick<ChildRun, "jobs" | "cancels">): Promise<readonly EndedTask[]> {
     return this.withStore(async (store) => {
-      const cpi = this.#cpi();
+      const cpi = this.#cpis();
       const ask: AskSim = (agent, method, args) =>
         Promise.resolve(askSimAgent(this.world, agent, method, args));
       const director = directorInSim({
         store,
-        clients: { cpi: (request) => cpi.request(request), ask },
+        clients: { cpi, ask },
         clock: laterClock(systemClock, this.laterMs),
         random: systemRandom,
         uploadsDir: this.uploadsDir,
@@ -162,7 +171,7 @@ export class Stage {
   /** A Director of a process of its own, to its end or to its death. */
   async runChild({ killAfterMs, ...order }: ChildRun): Promise<ChildReport | "killed"> {
     const socket = join(this.#memory, "world.sock");
-    const server = await serveWorld(this.world, this.#cpi(), socket);
+    const server = await serveWorld(this.world, this.#cpis(), socket);
     try {
       const full: ChildOrder = {
         ...order,
@@ -193,14 +202,14 @@ export class Stage {
     return { ...this.#lab.connection, database: this.#database };
   }
 
-  #cpi(): Pick<CpiClient, "request"> {
+  #cpis(): WorldCpis {
     const { remembers, resizes, updates } = this.#scenario.cpi;
     const options: SimCpiOptions = {
       ...(remembers && { stateDir: join(this.#memory, "sdk") }),
       resizes: resizes ?? false,
       updates: updates ?? false,
     };
-    return withFaults(this.world, embed(simCpi(this.world, options)));
+    return cloudsApart(this.world, withFaults(this.world, embed(simCpi(this.world, options))));
   }
 }
 

@@ -6,7 +6,8 @@ import type { Store } from "@slipway/director/store/open";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
 import type { Agents } from "@slipway/engine/agents/agent";
 import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
-import { makeClouds } from "@slipway/engine/clouds/clouds";
+import { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
+import type { CpiPort } from "@slipway/engine/clouds/cpi-port";
 import type { Journal } from "@slipway/engine/journal/journal";
 import type { FlowSettings } from "@slipway/engine/steps/context";
 import type { Renderer } from "@slipway/engine/templates/request";
@@ -21,7 +22,8 @@ import { simRenderer } from "./sim-renderer.ts";
 
 /** Clients of a simulated world: its CPI and its agents. */
 export interface SimClients {
-  readonly cpi: (request: CpiRequest) => Promise<CpiResponse>;
+  /** `of`: the type of a CPI config's CPI; undefined: the Director's own. */
+  readonly cpi: (request: CpiRequest, of?: string) => Promise<CpiResponse>;
   readonly ask: AskSim;
 }
 
@@ -55,6 +57,14 @@ export interface SimDirectorOptions {
   readonly journal?: (journal: Journal) => Journal;
 }
 
+/** What a CPI config may name: clouds of their own, in the same world. */
+export const SIM_TYPES = ["sim-a", "sim-b"] as const;
+
+const port = (command: string, call: (request: CpiRequest) => Promise<CpiResponse>): CpiPort => ({
+  command,
+  call: (request) => call(request),
+});
+
 /** Beside the uploads. */
 export function blobsInSim(uploadsDir: string, random: Random = systemRandom): FileBlobs {
   const dir = join(uploadsDir, "..", "blobs");
@@ -69,8 +79,14 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
     db: store.db,
     documents: documentsHere,
     journal: options.journal,
-    clouds: makeClouds({
-      cpis: [{ name: "", port: { command: "sim", call: (request) => clients.cpi(request) } }],
+    clouds: new ConfiguredClouds({
+      own: { name: "", port: port("sim", clients.cpi) },
+      programs: {
+        byType: new Map(),
+        paths: [],
+        inProcess: new Map(SIM_TYPES.map((type) => [type, port(type, (one) => clients.cpi(one, type))])),
+      },
+      clock,
       directorUuid: "sim-director" as DirectorUuid,
       random,
     }),

@@ -1,16 +1,17 @@
 import { config, newConfig } from "@slipway/protocol/director/config";
-import { changeConfig } from "../change-config.ts";
+import { changeConfig, demandConfig } from "../change-config.ts";
 import { checkConfigContent } from "../config-content.ts";
 import { configWire } from "../config-wire.ts";
 import { BadConfigRequest } from "../refusals.ts";
 import { json, refusal } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-export const postConfigs = endpoint({ body: newConfig, reply: config }, async (call, { db, documents }) => {
+export const postConfigs = endpoint({ body: newConfig, reply: config }, async (call, services) => {
   const { type, name, content, expected_latest_id: expected } = await call.json();
-  await checkConfigContent(documents, { type, content, number: 440011 });
+  demandConfig(call.access, type, undefined);
+  await checkConfigContent(services, { type, name, content, number: 440011 });
   const saved = await changeConfig(
-    db,
+    services.db,
     call,
     { type, name, content, expectedLatestId: latestId(expected) },
     { action: "create", objectType: `config/${type}` },

@@ -3,13 +3,13 @@ import { makeAgents } from "@slipway/engine/agents/agents";
 import { agentSecret } from "@slipway/engine/agents/credentials";
 import { directorCredentials } from "@slipway/engine/agents/nats/nats-way";
 import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
-import { makeClouds } from "@slipway/engine/clouds/clouds";
+import { configuredClouds } from "@slipway/engine/clouds/testing/configured";
 import { type Authority, openAuthority } from "@slipway/engine/pki/authority";
 import { agentEnvOf } from "@slipway/engine/steps/env";
 import { systemClock } from "@slipway/kernel/clock";
 import { dial, readNatsUrl } from "@slipway/kernel/nats/dial";
 import { systemRandom } from "@slipway/kernel/random";
-import type { AgentId, DirectorUuid } from "@slipway/protocol/ids";
+import type { AgentId } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { Machine } from "@slipway/testkit/agent-machine";
 import { freshDatabase } from "@slipway/testkit/database";
@@ -65,7 +65,7 @@ async function running(db: Db, stateDir: string, config: NatsOptions["config"]) 
       alone: true,
       ownIps: [],
     },
-    clouds: makeClouds({ cpis: [], directorUuid: "d-1" as DirectorUuid, random: systemRandom }),
+    clouds: configuredClouds(),
     settings: {
       ...{ directorName: "d", directorUuid: "d-1", agentEnvBosh: {}, agentWaitMs: 60_000 },
       ...{ maxVmCreateTries: 1, keepUnreachableVms: false, stopTimeoutMs: 1_000 },

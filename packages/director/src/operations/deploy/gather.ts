@@ -1,5 +1,6 @@
 import { problemsError } from "@slipway/engine/documents/problems";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
+import { stemcellsByCpiName, withCpiNames } from "@slipway/engine/journal/cpi-names";
 import { checkDeploy } from "@slipway/engine/manifest/deploy-problems";
 import type { UpdatePolicy } from "@slipway/engine/manifest/model";
 import type { InstanceUuid } from "@slipway/engine/model/names";
@@ -51,12 +52,14 @@ export async function gather(
   context: FlowContext,
   task: TaskContext,
 ): Promise<Gathered> {
-  const stemcells = await listStemcells(tools.db);
+  const { clouds } = tools;
+  const nameOf = (recorded: string) => clouds.nameOf(recorded);
+  const stemcells = stemcellsByCpiName(await listStemcells(tools.db), nameOf);
   const { manifest, cloudConfig, variables } = await readDocuments(request, stemcells, tools, task);
 
   const settled = await settleOpenIntents(context);
   if (settled > 0) context.debug(`${settled} steps of an earlier run were settled`);
-  const all = await loadInstances(tools.db, request.deployment);
+  const all = (await loadInstances(tools.db, request.deployment)).map((one) => withCpiNames(one, nameOf));
   const instances = all.filter(({ compilation }) => compilation !== true);
   if (!request.options.dry_run) await clearWorkers(all, context);
   return {
@@ -69,6 +72,7 @@ export async function gather(
       silent: request.silent,
     }),
     takenIps: await othersIps(request.deployment, tools),
+    cpis: clouds.configured ? clouds : undefined,
     stemcells,
     options: planOptions(request),
     newUuid: () => tools.random.uuid() as InstanceUuid,
