@@ -2,6 +2,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
 import { basicAuth, HttpClient, HttpTrouble } from "@slipway/kernel/http/client";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { trimEnd } from "@slipway/kernel/text";
 import { check } from "@slipway/protocol/schema/check";
 import { loginInfo, tokenReply } from "@slipway/protocol/uaa/token";
 import type * as v from "valibot";
@@ -82,7 +83,7 @@ export class UaaClient {
     try {
       const reply = await this.#http.request({
         method,
-        path: `${this.#base.pathname.replace(/\/+$/, "")}${path}`,
+        path: `${trimEnd(this.#base.pathname, "/")}${path}`,
         headers: {
           accept: "application/json",
           authorization: basicAuth(client.id, client.secret),

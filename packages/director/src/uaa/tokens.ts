@@ -1,5 +1,6 @@
 import { createPublicKey } from "node:crypto";
 import type { Clock } from "@slipway/kernel/clock";
+import { trimEnd } from "@slipway/kernel/text";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { certificateOf } from "../variables/open.ts";
 import { type ClaimRules, judgeClaims } from "./claims.ts";
@@ -29,7 +30,7 @@ interface Parts {
 /** Undefined when the configuration names no UAA. Nothing is asked of it yet. */
 export async function openTokens(config: DirectorConfig["uaa"], parts: Parts): Promise<Tokens | undefined> {
   if (config === undefined) return undefined;
-  const [first, ...more] = [config.url ?? [], config.urls ?? []].flat().map((url) => url.replace(/\/+$/, ""));
+  const [first, ...more] = [config.url ?? [], config.urls ?? []].flat().map((url) => trimEnd(url, "/"));
   if (first === undefined) return undefined;
   const urls = [first, ...more] as const;
   const rules: ClaimRules = {
