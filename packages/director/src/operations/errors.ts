@@ -122,15 +122,6 @@ export const InstanceStarted = defineError<ForDisk>({
   next: "Run `bosh -d {deployment} stop {instance}` first.",
 });
 
-export const NobodyHasDisk = defineError<{ cid: string }>({
-  code: "DIO-023",
-  kind: "operator",
-  number: 520001,
-  status: 404,
-  message: (p) => `no instance has disk '${p.cid}'`,
-  next: "`bosh instances --details` lists the disks of instances, `bosh disks --orphaned` the others.",
-});
-
 export const DiskOfStarted = defineError<ForDisk & { cid: string }>({
   code: "DIO-024",
   kind: "operator",

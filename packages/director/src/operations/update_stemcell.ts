@@ -19,7 +19,8 @@ const LOCK_MS = 900_000;
 
 /** A stemcell from a file that was uploaded, or from an address, into every CPI that takes it. */
 export const updateStemcell = operation(updateStemcellParams, async (params, task, tools) => {
-  const stage = task.stage("Update stemcell", [], 5);
+  const remote = "location" in params ? (params.sha1 === undefined ? 1 : 2) : 0;
+  const stage = task.stage("Update stemcell", [], remote + 2 + tools.clouds.names.length * 3);
   // Not before: a task that is taken up again after a crash needs the file once more.
   if ("path" in params) task.atEnd(() => rm(params.path, { force: true }));
   const dir = join(tools.uploadsDir, `unpacked-${task.id}`);
@@ -74,15 +75,17 @@ async function intoClouds(
     );
     const there = (await listStemcells(tools.db, { name, version })).map(({ cpi }) => cpi);
     for (const { cpi, what } of planUpload(upload.stemcell.formats, clouds, there, upload.fix)) {
-      if (what === "create") await intoCloud(cpi, upload, stage, task, tools);
+      if (what !== "unsupported") await intoCloud(cpi, what === "create", upload, stage, task, tools);
       await task.write((db) => noteUpload(db, { name, version, cpi }));
     }
     return `/stemcells/${name}/${version}`;
   });
 }
 
+/** In upstream's words, also of a CPI that has it already: `needed` is false then. */
 async function intoCloud(
   cpi: string,
+  needed: boolean,
   { stemcell, imagePath, fix }: Upload,
   stage: Stage,
   task: TaskContext,
@@ -92,7 +95,10 @@ async function intoCloud(
   const of = cpi === "" ? "" : ` (cpi: ${cpi})`;
   const context = flowContext(tools, task, "");
   const scope = stemcellScope(name, version, cpi);
-  await stage.step(`Uploading stemcell ${name}/${version} to the cloud${of}`, async () => {
+  const how = needed ? of : `${of} (already exists, skipped)`;
+  await stage.step(`Checking if this stemcell already exists${of}`, () => Promise.resolve());
+  await stage.step(`Uploading stemcell ${name}/${version} to the cloud${how}`, async () => {
+    if (!needed) return;
     // A task that was interrupted asks with the same request id: a CPI that remembers it makes no second image.
     await settleOpenIntents(context, { scope });
     const there = await recorded(tools, name, version, cpi);
@@ -101,7 +107,7 @@ async function intoCloud(
     await runOther("create_stemcell", { stemcell, imagePath, cpi, tags }, context, scope);
   });
   const made = await recorded(tools, name, version, cpi);
-  await stage.step(`Save stemcell ${name}/${version} (${made?.cid})${of}`, () => Promise.resolve());
+  await stage.step(`Save stemcell ${name}/${version} (${made?.cid})${how}`, () => Promise.resolve());
 }
 
 const recorded = async ({ db }: OperationContext, name: string, version: string, cpi: string) =>

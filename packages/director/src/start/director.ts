@@ -25,6 +25,7 @@ import { DocumentWorkers } from "../documents/workers.ts";
 import { expireLogs } from "../operations/log-blobs.ts";
 import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
 import { directorUuid } from "../store/attributes.ts";
+import { addEvent } from "../store/events.ts";
 import { openSealer } from "../store/key-file.ts";
 import { openStore } from "../store/open.ts";
 import { openRenderer } from "../templates/renderer.ts";
@@ -258,6 +259,14 @@ async function start(
     { tls: certificate, host, port: config.listen?.port ?? 25555 },
   );
   atClose(() => api.close());
+  const started = { user: "_director", action: "start" };
+  await addEvent(store.db, {
+    ...started,
+    objectType: "director",
+    objectName: uuid,
+    context: { version: options.version },
+  });
+  await addEvent(store.db, { ...started, objectType: "worker", objectName: runner.name });
   const upkeep = new Upkeep({
     db: store.db,
     tasks: runner,

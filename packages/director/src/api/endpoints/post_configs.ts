@@ -1,5 +1,5 @@
 import { config, newConfig } from "@slipway/protocol/director/config";
-import { changeConfig } from "../change-config.ts";
+import { changeConfig, noteRefusal } from "../change-config.ts";
 import { checkConfigContent } from "../config-content.ts";
 import { configWire } from "../config-wire.ts";
 import { BadConfigRequest } from "../refusals.ts";
@@ -8,12 +8,15 @@ import { endpoint } from "../route.ts";
 
 export const postConfigs = endpoint({ body: newConfig, reply: config }, async (call, { db, documents }) => {
   const { type, name, content, expected_latest_id: expected } = await call.json();
-  await checkConfigContent(documents, { type, content, number: 440011 });
+  const event = { action: "create", objectType: `config/${type}` };
+  await noteRefusal(db, call.user, { ...event, objectName: name }, () =>
+    checkConfigContent(documents, { type, content, number: 440011 }),
+  );
   const saved = await changeConfig(
     db,
     call.user,
     { type, name, content, expectedLatestId: latestId(expected) },
-    { action: "create", objectType: `config/${type}` },
+    event,
   );
   if (saved.ok) return json(configWire(saved.config), 201);
   const latest = String(saved.latestId);

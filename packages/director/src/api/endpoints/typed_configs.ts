@@ -3,7 +3,7 @@ import { configDiff, typedConfigDiffQuery } from "@slipway/protocol/director/dif
 import * as v from "valibot";
 import { latestConfig, listConfigs } from "../../store/configs.ts";
 import { given, type QueryOf, whole } from "../call.ts";
-import { changeConfig } from "../change-config.ts";
+import { changeConfig, noteRefusal } from "../change-config.ts";
 import { checkConfigContent } from "../config-content.ts";
 import { difference } from "../documents.ts";
 import { BadParameter } from "../refusals.ts";
@@ -32,10 +32,12 @@ export const getTypedConfigs = (type: Type) =>
 export const postTypedConfigs = (type: Type) =>
   endpoint({ query: typedConfigQuery }, async (call, { db, documents }) => {
     const content = await call.text();
-    await checkConfigContent(documents, { type, content, number: 440001 });
     const event = { action: "update", objectType: `${type}-config` };
     const name = nameOf(call.query);
     if (name.length > 255) throw BadParameter({ name: "name", expected: "at most 255 characters long" });
+    await noteRefusal(db, call.user, { ...event, objectName: name }, () =>
+      checkConfigContent(documents, { type, content, number: 440001 }),
+    );
     await changeConfig(db, call.user, { type, name, content }, event);
     return nothing(201);
   });
