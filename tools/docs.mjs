@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
+import { everyKey, KNOWN_KEYS } from "@slipway/engine/manifest/known-keys";
 import { AGENT_MESSAGES } from "@slipway/protocol/agent/messages";
 import { capabilities } from "@slipway/protocol/cpi/capabilities";
 import { cpiContext } from "@slipway/protocol/cpi/context";
@@ -351,7 +352,44 @@ function* filesIn(dir) {
 
 const now = readFileSync("README.md", "utf8");
 const readme = process.argv.includes("--mixes") ? withMixes(now) : now;
+function keysPage() {
+  const titles = {
+    manifest: "Deployment manifest",
+    cloud: "Cloud config",
+    runtime: "Runtime config",
+    cpi: "CPI config",
+  };
+  const sections = Object.entries(KNOWN_KEYS).map(
+    ([kind, keys]) =>
+      `## ${titles[kind]}\n\n${table(
+        ["key", "verdict", ""],
+        everyKey(keys).map(({ path, verdict, what }) => [`\`${path}\``, verdict, what]),
+      )}`,
+  );
+  return `${GENERATED}
+
+# Keys of manifests and configs
+
+Every key that BOSH knows, and what becomes of it here.
+
+- **used**: the Director reads it. A value of the wrong kind is an error that names the place and what to do.
+- **refused**: the deploy is refused, in BOSH's words where it has some, with what to write in its place.
+- **ignored**: it means nothing to a Director, here or upstream: the CLI reads it, or nobody does any more.
+
+No key is passed over in silence. Whatever is not in these tables is no mistake, since BOSH reads over it, but the deploy
+warns of it by name and place, and says which key it may have meant:
+
+    Warning: In the manifest, the key instance_groups[web].instnces is not known: nothing reads it. Did you mean instances?
+
+What stands below keys such as \`properties\`, \`cloud_properties\`, \`env\` and \`tags\` belongs to releases, CPIs and agents, and is
+theirs to judge.
+
+${sections.join("\n\n")}
+`;
+}
+
 const pages = {
+  "docs/manifest-keys.md": keysPage(),
   "docs/contract/cpi-methods.md": methodsPage(),
   "docs/contract/agent-messages.md": agentPage(),
   "docs/contract/documents.md": documentsPage(),
