@@ -66,6 +66,8 @@ async function executeAll(
   async function updateGroup(group: GroupPlan): Promise<void> {
     const deletion = run(quiet, "Deleting unneeded instances", [group.group]);
     await inFlight(group.surplus, group.maxInFlight, deletion);
+    if (group.batches.every(({ instances }) => instances.length === 0))
+      task.debug(`No instances to update for '${group.group}'`);
     for (const batch of group.batches) {
       await inFlight(batch.instances, batch.maxInFlight, run(batch, "Updating instance", [group.group]));
     }
