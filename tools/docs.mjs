@@ -29,6 +29,7 @@ import { ACTIONS } from "../packages/agent/dist/actions/table.js";
 import { emptyList, emptyListOfDeployment } from "../packages/director/dist/api/endpoints/not_yet.js";
 import { routes } from "../packages/director/dist/api/routes.js";
 import { shapeOf } from "../packages/protocol/dist/schema/children.js";
+import { BOSH_COMMANDS } from "./bosh-commands.mjs";
 import { draw } from "./draw.mjs";
 import { messageText } from "./error-text.mjs";
 import { withRealOutput } from "./tour.mjs";
@@ -388,7 +389,26 @@ ${sections.join("\n\n")}
 `;
 }
 
+function commandsPage() {
+  const rows = BOSH_COMMANDS.map(({ name, verdict, what, story }) => [
+    `\`${name}\``,
+    verdict,
+    what,
+    `[${story}](../packages/cli/src/bosh-cli/${story}.test.ts)`,
+  ]);
+  return `${GENERATED}
+
+# Commands of the \`bosh\` CLI
+
+Every command of the \`bosh\` CLI, with a Director of Slipway: whether it works, differs from BOSH's Director and how, or is
+refused. The stories are played with the real CLI by \`npm run -s test:bosh-cli\`; one of them holds this list to the CLI's own.
+
+${table(["command", "verdict", "", "story"], rows)}
+`;
+}
+
 const pages = {
+  "docs/bosh-commands.md": commandsPage(),
   "docs/manifest-keys.md": keysPage(),
   "docs/contract/cpi-methods.md": methodsPage(),
   "docs/contract/agent-messages.md": agentPage(),
