@@ -70,7 +70,8 @@ describe.runIf(await canPlay())("commands that have no story of their own, with 
     const { blocks } = await shop("recover", plan);
     expect(blocks).toContain("Applying problem resolutions: VM for");
     const [now] = await world().instances("shop");
-    expect([now?.instance, now?.process_state]).toEqual([instance, "running"]);
+    expect(now).toMatchObject({ instance, state: "started", vm_cid: expect.stringMatching(/^vm-/) });
+    expect(now?.vm_cid).not.toBe(cid);
   });
 
   it("pause and resume resurrection", async () => {

@@ -25,7 +25,6 @@ import { DocumentWorkers } from "../documents/workers.ts";
 import { expireLogs } from "../operations/log-blobs.ts";
 import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
 import { directorUuid } from "../store/attributes.ts";
-import { addEvent } from "../store/events.ts";
 import { openSealer } from "../store/key-file.ts";
 import { openStore } from "../store/open.ts";
 import { openRenderer } from "../templates/renderer.ts";
@@ -36,6 +35,7 @@ import { NoCpi } from "./errors.ts";
 import { expiryOf } from "./expiry.ts";
 import { openHealth } from "./health.ts";
 import { localDnsOf, NamesKeeper } from "./names-keeper.ts";
+import { noteStart } from "./note-start.ts";
 import { openAgents } from "./open-agents.ts";
 import { openDatabase } from "./open-database.ts";
 import { diskSpace } from "./space.ts";
@@ -259,14 +259,7 @@ async function start(
     { tls: certificate, host, port: config.listen?.port ?? 25555 },
   );
   atClose(() => api.close());
-  const started = { user: "_director", action: "start" };
-  await addEvent(store.db, {
-    ...started,
-    objectType: "director",
-    objectName: uuid,
-    context: { version: options.version },
-  });
-  await addEvent(store.db, { ...started, objectType: "worker", objectName: runner.name });
+  await noteStart(store.db, { uuid, version: options.version, worker: runner.name });
   const upkeep = new Upkeep({
     db: store.db,
     tasks: runner,
