@@ -3,7 +3,7 @@
 // is not to be one of this machine's own programs.
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { request } from "node:https";
+import { Agent, request } from "node:https";
 import { createConnection } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -87,6 +87,8 @@ const RANGE = "10.212.0";
 const untilTrue = async (test) => {
   while (!(await test())) await new Promise((resolve) => setTimeout(resolve, 5));
 };
+/** As a Director's, they stay open between messages. */
+const connections = new Agent({ keepAlive: true });
 const message = (ip, method, ...args) =>
   new Promise((resolve) => {
     const options = {
@@ -97,7 +99,7 @@ const message = (ip, method, ...args) =>
       auth: "mbus:bench",
       rejectUnauthorized: false,
     };
-    const asked = request({ ...options, agent: false }, (reply) => {
+    const asked = request({ ...options, agent: connections }, (reply) => {
       let text = "";
       reply.on("data", (piece) => (text += piece)).on("end", () => resolve(JSON.parse(text)));
     });

@@ -17,6 +17,7 @@ import { instanceState } from "@slipway/protocol/director/instance";
 import { refusal } from "@slipway/protocol/director/refusal";
 import { taskEvent } from "@slipway/protocol/director/task-event";
 import { cloudConfig } from "@slipway/protocol/manifest/cloud-config";
+import { cpiConfig } from "@slipway/protocol/manifest/cpi-config";
 import { deploymentManifest } from "@slipway/protocol/manifest/deployment-manifest";
 import { negotiate } from "@slipway/protocol/negotiate";
 import { fieldDocs, typeText } from "@slipway/protocol/schema/describe";
@@ -26,6 +27,7 @@ import { registryUserData } from "@slipway/protocol/settings/user-data";
 import { stemcellManifest } from "@slipway/protocol/stemcell/stemcell-mf";
 import { ACTIONS } from "../packages/agent/dist/actions/table.js";
 import { emptyList, emptyListOfDeployment } from "../packages/director/dist/api/endpoints/not_yet.js";
+import { PERMISSIONS } from "../packages/director/dist/api/permissions.js";
 import { routes } from "../packages/director/dist/api/routes.js";
 import { everyKey, KNOWN_KEYS } from "../packages/engine/dist/manifest/known-keys.js";
 import { shapeOf } from "../packages/protocol/dist/schema/children.js";
@@ -128,6 +130,9 @@ function documentsPage() {
     "## Cloud config",
     "Its shape. Several are laid one over the other.",
     fields(cloudConfig),
+    "## CPI config",
+    "Its shape. Several are one list. [Several clouds](../several-clouds.md).",
+    fields(cpiConfig),
     "",
   ].join("\n\n");
 }
@@ -227,7 +232,7 @@ async function apiPage() {
   return [
     "# The Director's API",
     GENERATED,
-    "BOSH's endpoints, from `packages/director/src/api/routes.ts`, and their documents, from `packages/protocol/src/director/`. *Who*: `read` is a user with the scope `bosh.read` or `bosh.admin`; `admin` needs `bosh.admin`; the uploads have scopes of their own, or `bosh.admin`. Where *answer* is empty there is none, or a redirect to a task. A path that is not in the list is answered with 404. `/strays`, `.../store`, `.../disks`, keys called `slipway` and the output type `conversation` are ours. `PUT /resurrection` is remembered and has no effect yet. A CPI config that names CPIs is refused.",
+    "BOSH's endpoints, from `packages/director/src/api/routes.ts`, and their documents, from `packages/protocol/src/director/`. *Who*, besides administrators: `read` is a user with the scope `bosh.read` or `bosh.<uuid>.read`; members of a team have `bosh.teams.<team>.read` or `bosh.teams.<team>.admin`, its admins the latter; the uploads have `bosh.stemcells.upload` and `bosh.releases.upload`. Administrators have `bosh.admin` or `bosh.<uuid>.admin`, where uuid is this Director's. Lists show members of teams what is theirs. [Who may do what](../security-model.md#who-may-do-what) says whose a deployment is. Where *answer* is empty there is none, or a redirect to a task. A path that is not in the list is answered with 404. `/strays`, `.../store`, `.../disks`, keys called `slipway` and the output type `conversation` are ours. `PUT /resurrection` is what `update-resurrection` sends: [health](../health.md).",
     table(["endpoint", "who", "query", "body", "answer"], rows),
     "## Documents",
     "Readers let unknown fields through. A field that is not always there may be null or missing with another Director; ours leaves out only what has nothing to say. `refusal` comes with every 4xx and 5xx that is not plain text.",
@@ -271,8 +276,8 @@ const documentSections = (found) =>
     });
 
 function permissionText(permission) {
-  if (typeof permission !== "function") return permission.replaceAll("_", " ");
-  const who = (type) => permission({ type });
+  if (typeof permission !== "function") return PERMISSIONS[permission];
+  const who = (type) => PERMISSIONS[permission({ type })];
   return `${who("event")}; for debug, cpi and conversation ${who("debug")}`;
 }
 

@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from "vitest/node";
 
 /** Suites that are sampled are the longest there are; then come those that start programs. */
 const SIGNS = [
-  /@slipway\/testkit\/sample"/,
+  /@slipway\/testkit\/(sample|stories)"/,
   /@slipway\/testkit\/(agent-bundle|agent-process|bundle|sandbox)"/,
 ];
 

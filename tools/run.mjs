@@ -24,6 +24,12 @@ const USER_SUITES = [
     ["create-env/jobs/jobs.test.ts", "bosh-cli/agent-story"].map((suite) => `packages/cli/src/${suite}`),
   );
 
+/** Long suites as a whole, where `npm test` takes a sample. */
+function whole(steps) {
+  process.env.SLIPWAY_TEST = "all";
+  return steps;
+}
+
 /** Each command: its steps. A step is a program with arguments; `rest` are the user's. */
 const COMMANDS = {
   start: (rest) => [["node", "packages/cli/dist/slipway.cjs", "demo", ...rest]],
@@ -38,10 +44,7 @@ const COMMANDS = {
   "host:docker": (rest) => [["node", "tools/docker-host.mjs", ...rest]],
   // What is long is sampled by a seed; `test:all` runs all of it.
   test: (rest) => [[bin("vitest"), "run", ...rest]],
-  "test:all": (rest) => {
-    process.env.SLIPWAY_TEST = "all";
-    return [[bin("vitest"), "run", ...rest]];
-  },
+  "test:all": (rest) => whole([[bin("vitest"), "run", ...rest]]),
   // Mostly waiting for other processes: more of it at once than there are processors.
   "test:bosh-cli": (rest) => [
     [bin("tsc"), "-b"],
@@ -59,22 +62,23 @@ const COMMANDS = {
     ],
   ],
   // Jobs once more without root: the agent's suites, sandboxes of the local CPI, and a Director with the real CLI.
-  "test:user": (rest) => [
-    [bin("tsc"), "-b"],
-    [
-      "node",
-      "tools/bosh-cli.mjs",
-      "node",
-      "tools/as-user.mjs",
-      bin("vitest"),
-      "run",
-      // The other one writes beside the packages, which are another user's.
-      "--configLoader=runner",
-      ...(rest.length > 0 ? rest : USER_SUITES),
-    ],
-  ],
+  "test:user": (rest) =>
+    whole([
+      [bin("tsc"), "-b"],
+      [
+        "node",
+        "tools/bosh-cli.mjs",
+        "node",
+        "tools/as-user.mjs",
+        bin("vitest"),
+        "run",
+        // The other one writes beside the packages, which are another user's.
+        "--configLoader=runner",
+        ...(rest.length > 0 ? rest : USER_SUITES),
+      ],
+    ]),
   // A Director that was really started, under attack. SLIPWAY_HOSTILE: random inputs for each family.
-  "test:hostile": (rest) => [[bin("vitest"), "run", "--config", "tools/hostile.config.ts", ...rest]],
+  "test:hostile": (rest) => whole([[bin("vitest"), "run", "--config", "tools/hostile.config.ts", ...rest]]),
   "test:pack": (rest) => [
     ["node", "tools/prepack.mjs"],
     ["node", "tools/pack-check.mjs", ...rest],
@@ -101,6 +105,7 @@ const COMMANDS = {
   ],
   "bench:director": (rest) => [["node", "bench/director.mjs", ...rest]],
   "bench:releases": (rest) => [["node", "bench/releases.mjs", ...rest]],
+  "bench:fleet": (rest) => [["node", "bench/fleet.mjs", ...rest]],
   "bench:local": (rest) => [["node", "bench/local.mjs", ...rest]],
   "bench:docker": (rest) => [
     [bin("tsc"), "-b"],

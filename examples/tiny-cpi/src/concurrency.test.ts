@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { bundled } from "@slipway/testkit/bundle";
 import { replyOf } from "@slipway/testkit/executable";
 import { resultOf, vmArgs } from "@slipway/testkit/requests";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { until } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { newDisk, newVm, type TinyCloud, tinyCloud } from "./testing/tiny-cloud.ts";
+
+sampleTests(1 / 3);
 
 const script = bundled("main.ts", import.meta.url);
 const NEW = { version: 2, stemcell: 2 };

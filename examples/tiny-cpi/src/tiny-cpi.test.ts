@@ -29,7 +29,7 @@ describe("the tiny CPI", () => {
  * with one of the two ages, as the run's seed chooses: every call is a process.
  */
 const plays = (name: string, play: (cloud: TinyCloud, old: boolean) => Promise<void>) =>
-  it.runIf(chosen(`tiny: ${name}`, 1 / 2))(name, async () => {
+  it.runIf(chosen(`tiny: ${name}`, 1 / 4))(name, async () => {
     await Promise.all(
       sampleOf(`age of ${name}`, AGES, 1).map(async ([age, asked]) => {
         const cloud = await tinyCloud(script(), asked);

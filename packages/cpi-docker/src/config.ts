@@ -3,6 +3,10 @@ import * as v from "valibot";
 
 const text = (what: string) => v.pipe(v.string(), v.nonEmpty(what));
 
+/** In the words of vSphere's CPI. */
+export const provisioning = v.picklist(["preallocated", "thin"], "provisioning must be preallocated or thin");
+export type Provisioning = v.InferOutput<typeof provisioning>;
+
 /** The section `docker` of the configuration. */
 export const dockerConfig = v.object({
   dir: doc(
@@ -29,6 +33,13 @@ export const dockerConfig = v.object({
       "the Docker volume that persistent disks and snapshots are files in",
     ),
     "slipway-disks",
+  ),
+  provisioning: v.optional(
+    doc(
+      provisioning,
+      "of disks in the volume whose type does not say: `preallocated` has all its space from the start, `thin` takes it as it is written to",
+    ),
+    "preallocated",
   ),
   devices: v.optional(
     doc(

@@ -14,6 +14,7 @@ import { deleteStemcell } from "./methods/delete_stemcell.ts";
 import { deleteVm } from "./methods/delete_vm.ts";
 import { detachDisk } from "./methods/detach_disk.ts";
 import { getDisks } from "./methods/get_disks.ts";
+import { getVmLog } from "./methods/get_vm_log.ts";
 import { hasDisk } from "./methods/has_disk.ts";
 import { hasVm } from "./methods/has_vm.ts";
 import { rebootVm } from "./methods/reboot_vm.ts";
@@ -38,6 +39,7 @@ export const cpiDocker: Cpi = defineCpi({
     createVm,
     deleteVm,
     hasVm,
+    getVmLog,
     rebootVm,
     setVmMetadata,
     calculateVmCloudProperties,

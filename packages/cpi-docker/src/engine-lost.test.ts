@@ -3,7 +3,7 @@ import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import { DockerCloud, type Vm } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
-import { sampleOf } from "@slipway/testkit/sample";
+import { chosen, sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OwnEngine, ownEngineTrouble } from "./testing/own-engine.ts";
 
@@ -39,7 +39,7 @@ class Device {
 }
 
 describe
-  .runIf(needs("docker", trouble === undefined, trouble))
+  .runIf(needs("docker", trouble === undefined, trouble) && chosen("engine lost", 1 / 3))
   .each(sampleOf("engine lost", ["file", "device"], 1))("a VM with a disk that is a %s", (type) => {
   let engine: OwnEngine;
   let cloud: DockerCloud;

@@ -3,6 +3,7 @@ import { DockerCloud, engineTrouble, HOST, manual, nextAddress } from "@slipway/
 import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { refused } from "./engine/engine.ts";
+import { execIn } from "./engine/exec.ts";
 import { EngineProxy } from "./testing/engine-proxy.ts";
 
 const trouble = HOST.startsWith("unix://") ? await engineTrouble() : "the engine is not behind a socket";
@@ -42,6 +43,25 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a network that 
     await other.pong();
     await cloud.result("delete_vm", [other.cid]);
     expect(await exists(network)).toBe(false);
+  });
+
+  it("may be of IPv6, beside one of IPv4", async () => {
+    const ip = nextAddress();
+    const third = ip.split(".")[2];
+    const six = {
+      type: "manual",
+      ip: `fd00:d0c:${third}::7`,
+      netmask: "ffff:ffff:ffff:ffff:0000:0000:0000:0000",
+      gateway: `fd00:d0c:${third}::1`,
+    };
+    const networks = { a: manual(ip, { default: ["dns", "gateway"] }), six };
+    const [cid] = await cloud.result<[string]>("create_vm", cloud.vmArguments(stemcell, networks));
+    const { engine } = await cloud.cloud();
+    const { stdout } = await execIn(engine, cid, ["ip", "-o", "addr"], "looking for addresses");
+    expect(stdout).toContain(` ${ip}/24 `);
+    expect(stdout).toContain(` ${six.ip}/64 `);
+    await cloud.result("delete_vm", [cid]);
+    expect(await exists(`slipway-fd00_d0c_${third}__-64`)).toBe(false);
   });
 
   it("goes when the VM it was made for cannot be made", async () => {

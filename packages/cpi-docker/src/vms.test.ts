@@ -165,6 +165,24 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
     await cloud.result("delete_vm", [vm.cid]);
   });
 
+  it("has a log that get_vm_log gives, running or not, without the credentials of its settings", async () => {
+    const args = cloud.vmArguments(stemcell, { d: { type: "dynamic" } });
+    const mbus = "https://user:a-password-of-the-bus@0.0.0.0:6868";
+    const [cid] = await cloud.result<[string]>(
+      "create_vm",
+      args.with(5, { bosh: { mbus: { urls: [mbus] } } }),
+    );
+    const vm = new Vm(cloud, cid, "");
+    await vm.must(`echo 'it talks of ${mbus}' >/proc/1/fd/1`);
+    const log = () => cloud.result<string>("get_vm_log", [cid]);
+    await expect.poll(log).toContain("it talks of <redacted>\n");
+    const { engine } = await cloud.cloud();
+    await engine.run({ doing: "stopping", method: "POST", path: `/containers/${cid}/kill` });
+    expect(await log()).toContain("it talks of <redacted>\n");
+    await cloud.result("delete_vm", [cid]);
+    expect(await cloud.refusal("get_vm_log", [cid])).toContain("VMNotFound");
+  });
+
   it("leaves nothing when somebody has removed its container behind our back", async () => {
     const { cid } = await cloud.newVm(stemcell);
     const { engine } = await cloud.cloud();

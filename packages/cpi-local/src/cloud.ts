@@ -27,6 +27,7 @@ export interface Cloud extends Tools {
   readonly dir: string;
   readonly agent: string;
   readonly diskKind: LocalConfig["disks"];
+  readonly provisioning: LocalConfig["provisioning"];
   readonly hidden: readonly string[];
 }
 
@@ -39,6 +40,7 @@ export async function openCloud(config: GivenConfig, tools: Tools = systemTools(
     dir,
     agent: await withoutLinks(resolve(config.agent)),
     diskKind: config.disks ?? "auto",
+    provisioning: config.provisioning ?? "preallocated",
     hidden: [dir, ...(await Promise.all((config.hide ?? []).map(withoutLinks)))],
   };
 }

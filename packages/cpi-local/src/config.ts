@@ -3,6 +3,10 @@ import * as v from "valibot";
 
 const text = (what: string) => v.pipe(v.string(), v.nonEmpty(what));
 
+/** In the words of vSphere's CPI. */
+export const provisioning = v.picklist(["preallocated", "thin"], "provisioning must be preallocated or thin");
+export type Provisioning = v.InferOutput<typeof provisioning>;
+
 /** The section `local` of the configuration. */
 export const localConfig = v.object({
   dir: doc(text("name a directory for sandboxes, disks and stemcells"), "where everything is kept"),
@@ -16,6 +20,13 @@ export const localConfig = v.object({
       "what new disks are: `directory` has no size limit, `loop` is an ext4 file system of its own and needs root; `auto` is `loop` where that works",
     ),
     "auto",
+  ),
+  provisioning: v.optional(
+    doc(
+      provisioning,
+      "of disks of the kind `loop` whose type does not say: `preallocated` has all its space from the start, `thin` takes it as it is written to",
+    ),
+    "preallocated",
   ),
   hide: v.optional(
     doc(

@@ -1,4 +1,4 @@
-import { statSync } from "node:fs";
+import { appendFileSync, statSync } from "node:fs";
 import { CPI_METHOD_NAMES } from "@slipway/protocol/cpi/methods";
 import { isAlive, LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
@@ -58,6 +58,22 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a VM of the loc
     expect(statSync(cloud.vm(vm, "user-data.json")).mode & 0o777).toBe(0o600);
     expect(statSync(cloud.vm(vm)).mode & 0o777).toBe(0o700);
     await cloud.result("delete_vm", [vm]);
+  });
+
+  it("has a log that get_vm_log gives, running or not, without the credentials of its settings", async () => {
+    const mbus = "https://user:a-password-of-the-bus@127.0.0.1:6868";
+    const args = cloud.vmArguments(await cloud.newStemcell());
+    const [vm] = await cloud.result<[string]>(
+      "create_vm",
+      args.with(5, { bosh: { mbus: { urls: [mbus] } } }),
+    );
+    await cloud.agentStarts(vm, 1);
+    appendFileSync(cloud.vm(vm, "agent.log"), `an agent that talks of ${mbus}\nthe last line\n`);
+    process.kill(cloud.pid(vm), "SIGKILL");
+    const log = await cloud.result<string>("get_vm_log", [vm]);
+    expect(log).toMatch(/an agent that talks of <redacted>\nthe last line\n/);
+    await cloud.result("delete_vm", [vm]);
+    expect(await cloud.refusal("get_vm_log", [vm])).toContain("VMNotFound");
   });
 
   it("without a stemcell is an error, and nothing is left", async () => {

@@ -70,3 +70,10 @@ export const BadImage = defineError<{ why: string }>({
   message: (p) => `the image of the stemcell is not usable: ${p.why}`,
   next: "Use a stemcell of `slipway stemcell build`, or one whose image is a tar or tar.gz of a root file system.",
 });
+
+export const BadProperties = defineError<{ what: string; problems: readonly string[] }>({
+  code: "LOC-011",
+  kind: "operator",
+  message: (p) => `the cloud properties of ${p.what} are not usable: ${p.problems.join("; ")}`,
+  next: "Correct them in the cloud config; docs/use-the-local-cpi.md lists what there is.",
+});

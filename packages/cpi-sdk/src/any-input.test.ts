@@ -5,6 +5,7 @@ import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
 import { type CloudMethods, cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
 import { liveRegistry } from "@slipway/testkit/registry";
 import { type Asked, ask, errorOf, resultOf, typeOf, wellFormed } from "@slipway/testkit/requests";
+import { tries } from "@slipway/testkit/tries";
 import { tempDir } from "@slipway/testkit/waiting";
 import { METHOD_VERSIONS } from "@slipway/testkit/wire-documents";
 import fc from "fast-check";
@@ -68,7 +69,7 @@ describe("any arguments and results of the contract pass:", () => {
         const reply = await client.request(ask(method.name, args, { version }));
         expect(resultOf(reply)).toEqual(expected(method, version, wire));
       }),
-      { numRuns: 40 },
+      { numRuns: tries(40) },
     );
   });
 
@@ -90,7 +91,7 @@ describe("any arguments and results of the contract pass:", () => {
             });
           }
         }),
-        { numRuns: 15 },
+        { numRuns: tries(15) },
       );
     },
   );
@@ -110,7 +111,7 @@ describe("whatever an author returns,", () => {
             expect(matches(resultIn(method, version).schema, reply.result)).toBe(true);
           else expect(reply.error.type).toBe(typeOf("CpiError"));
         }),
-        { numRuns: 60 },
+        { numRuns: tries(60) },
       );
     },
   );
@@ -143,7 +144,7 @@ describe("a request that was spoiled somewhere", () => {
         wellFormed(reply);
         wellFormed(JSON.parse(JSON.stringify(reply)));
       }),
-      { numRuns: 80 },
+      { numRuns: tries(80) },
     );
   });
 
@@ -156,7 +157,7 @@ describe("a request that was spoiled somewhere", () => {
           errorOf(await client.request(request));
         },
       ),
-      { numRuns: 200 },
+      { numRuns: tries(200) },
     );
   });
 });

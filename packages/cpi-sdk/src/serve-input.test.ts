@@ -3,10 +3,14 @@ import { replyOf, runCpi, writeConfig } from "@slipway/testkit/executable";
 import { EVEN_GROWTH, growth } from "@slipway/testkit/growth";
 import { cloudCpi, MemoryCloud } from "@slipway/testkit/memory-cloud";
 import { ask, DIRECTOR, typeOf } from "@slipway/testkit/requests";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { tries } from "@slipway/testkit/tries";
 import { tempDir } from "@slipway/testkit/waiting";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
+
+sampleTests(1 / 3);
 
 const fixture = bundled("fixture-cpi.ts", new URL("./testing/", import.meta.url).href);
 
@@ -70,7 +74,7 @@ describe("stdin that is no request is answered in words, with exit code 0:", () 
     const args = ["--configFile", await writeConfig(dir, { fixture: { dir } })];
     await fc.assert(
       fc.asyncProperty(damaged, async (input) => void replyOf(await runCpi(fixture(), input, { args }))),
-      { numRuns: 15 },
+      { numRuns: tries(15) },
     );
   });
 });

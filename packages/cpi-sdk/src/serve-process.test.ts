@@ -6,8 +6,11 @@ import { join } from "node:path";
 import { bundled } from "@slipway/testkit/bundle";
 import { replyOf, runCpi, startCpi, writeConfig } from "@slipway/testkit/executable";
 import { ask, DIRECTOR, typeOf, vmArgs } from "@slipway/testkit/requests";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { tempDir, until } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
+
+sampleTests(1 / 2);
 
 const fixture = bundled("fixture-cpi.ts", new URL("./testing/", import.meta.url).href);
 const INFO = JSON.stringify({ method: "info", arguments: [], context: { director_uuid: DIRECTOR } });

@@ -1,6 +1,6 @@
 import type { Agents } from "@slipway/engine/agents/agent";
 import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
-import type { Clouds } from "@slipway/engine/clouds/cloud";
+import type { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
 import type { FlowSettings } from "@slipway/engine/steps/context";
 import type { Renderer } from "@slipway/engine/templates/request";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
@@ -15,7 +15,7 @@ import { type RunnerOptions, TaskRunner } from "./tasks/runner.ts";
 export interface Parts {
   readonly db: Db;
   readonly documents: Documents;
-  readonly clouds: Clouds;
+  readonly clouds: ConfiguredClouds;
   readonly agents: Agents;
   readonly nats?: OperationContext["nats"];
   readonly clock: Clock;
@@ -35,6 +35,7 @@ export interface Parts {
   readonly keepTasks?: number | undefined;
   /** No other Director uses this store. */
   readonly alone: boolean;
+  readonly flushMs?: RunnerOptions["flushMs"];
   /** Of the file system tasks write to. */
   readonly space?: RunnerOptions["space"];
   readonly onOver?: RunnerOptions["onOver"];
@@ -45,7 +46,7 @@ export interface Parts {
 
 /** The Director without its API server: the part that queues and runs tasks. The simulator puts other parts in. */
 export function assemble(parts: Parts): TaskRunner {
-  const { db, clock, random, alone, onError, onOver, workers, keepTasks, space, journal } = parts;
+  const { db, clock, random, alone, onError, onOver, workers, keepTasks, flushMs, space, journal } = parts;
   const works = operations(parts);
   return new TaskRunner({
     db,
@@ -57,6 +58,7 @@ export function assemble(parts: Parts): TaskRunner {
     onOver,
     workers,
     keepTasks,
+    flushMs,
     space,
     journal,
   });

@@ -1,3 +1,4 @@
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BadJson, MAX_DEPTH, parseStrictJson } from "./strict-json.ts";
@@ -151,7 +152,7 @@ describe("for any input", () => {
         }
         expect(JSON.stringify(value)).toBe(JSON.stringify(JSON.parse(source)));
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 

@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import { sampleOf } from "@slipway/testkit/sample";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { expect, test } from "vitest";
 import { AUTH, get, path, put, send, settingsOf, start, startHere, tempDir } from "./testing/harness.ts";
@@ -49,7 +51,7 @@ test("any text comes back byte for byte, under any id", async () => {
       const got = await get(url, id);
       expect(Buffer.from(JSON.parse(got.text).settings).equals(Buffer.from(text))).toBe(true);
     }),
-    { numRuns: 100 },
+    { numRuns: tries(100) },
   );
 });
 
@@ -82,13 +84,16 @@ test("16 MiB of settings fit", async () => {
   expect((await settingsOf(url, "vm-7")) === text).toBe(true);
 });
 
-test.each(["announced", "chunked"])("64 MiB, %s, get an answer and the registry lives on", async (how) => {
-  const { url } = await start();
-  const headers = how === "chunked" ? { ...AUTH, "transfer-encoding": "chunked" } : AUTH;
-  const got = await put(url, "vm-7", Buffer.alloc(64 * MIB, "["), headers);
-  expect([got.status, got.text]).toEqual([413, '{"status":"error"}']);
-  expect(await settingsOf(url, "vm-7")).toBeUndefined();
-});
+test.each(sampleOf("64 MiB", ["announced", "chunked"], 1))(
+  "64 MiB, %s, get an answer and the registry lives on",
+  async (how) => {
+    const { url } = await start();
+    const headers = how === "chunked" ? { ...AUTH, "transfer-encoding": "chunked" } : AUTH;
+    const got = await put(url, "vm-7", Buffer.alloc(64 * MIB, "["), headers);
+    expect([got.status, got.text]).toEqual([413, '{"status":"error"}']);
+    expect(await settingsOf(url, "vm-7")).toBeUndefined();
+  },
+);
 
 test("a client that listens only after it has sent 64 MiB still hears why they were refused", async () => {
   const { port } = await start();

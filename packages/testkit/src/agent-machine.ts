@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, statfs, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Paths, pathsUnder } from "@slipway/agent/paths";
@@ -42,7 +42,7 @@ export class Machine {
   }
 
   static async open({ bundle, mounts = false }: MachineOptions): Promise<Machine> {
-    const dir = await mkdtemp(join(await quickDirectory(), "slipway-e2e-"));
+    const dir = await mkdtemp(join(tmpdir(), "slipway-e2e-"));
     const machine = new Machine(dir, await freePort(), mounts ? await Sandbox.open() : undefined, bundle);
     await mkdir(machine.paths.boshDir, { recursive: true });
     const source = { Type: "File", SettingsPath: machine.source };
@@ -104,10 +104,4 @@ export class Machine {
     await this.sandbox?.close();
     await rm(this.dir, { recursive: true, force: true });
   }
-}
-
-/** In memory where there is room: dozens of machines with disks would otherwise wait for the real one. */
-export async function quickDirectory(): Promise<string> {
-  const memory = await statfs("/dev/shm").catch(() => undefined);
-  return memory !== undefined && memory.bavail * memory.bsize > 1 << 30 ? "/dev/shm" : tmpdir();
 }

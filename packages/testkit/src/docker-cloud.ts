@@ -55,7 +55,7 @@ export class DockerCloud extends CpiUnderTest {
   }
 
   async cloud(): Promise<Cloud> {
-    return await openCloud({ config: { network: "bridge", ...this.config } });
+    return await openCloud({ config: { network: "bridge", provisioning: "preallocated", ...this.config } });
   }
 
   async close(): Promise<void> {

@@ -2,11 +2,11 @@ import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
 import { chmodSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { TestProject } from "vitest/node";
 // Vitest loads this file without the sources of other packages: it imports none of them.
 import { RUN_VARIABLE, SEED_VARIABLE, whole } from "./sample.ts";
+import { passablePlace, useMemory } from "./temporary.ts";
 
 /**
  * Ends the database server that the workers of a run share and removes what they made, when the run is over, however
@@ -36,7 +36,8 @@ export function setup(project: TestProject): () => Promise<void> {
   if (here[RUNS] === true) return () => Promise.resolve();
   here[RUNS] = true;
   // The server of a run by root has another user, who must reach the directory.
-  const run = mkdtempSync(join(process.getuid?.() === 0 ? "/var/tmp" : tmpdir(), "slipway-run-"));
+  useMemory();
+  const run = mkdtempSync(join(passablePlace(), "slipway-run-"));
   chmodSync(run, 0o711);
   process.env[RUN_VARIABLE] = run;
   const seed = process.env[SEED_VARIABLE] ?? createHash("sha256").update(run).digest("hex").slice(0, 8);

@@ -57,6 +57,8 @@ export interface LocalOptions {
   readonly disks?: "auto" | "directory" | "loop";
   readonly agent?: string;
   readonly hide?: string[];
+  /** Where its directory is. */
+  readonly below?: string;
 }
 
 /** A directory of the test's own with the CPI on it. */
@@ -71,7 +73,7 @@ export class LocalCloud extends CpiUnderTest {
   }
 
   static async open(options: LocalOptions = {}): Promise<LocalCloud> {
-    const cloud = new LocalCloud(await mkdtemp(join(tmpdir(), "slipway-local-")), options);
+    const cloud = new LocalCloud(await mkdtemp(join(options.below ?? tmpdir(), "slipway-local-")), options);
     await writeFile(join(cloud.dir, "agent.cjs"), AGENT);
     return cloud;
   }

@@ -50,6 +50,10 @@ export interface ServerSetup {
   /** Who signs for its clients. */
   readonly clientCa?: string;
   readonly tls?: boolean;
+  /** An address of this machine; default loopback's. */
+  readonly host?: string;
+  /** Further lines of its configuration, such as its limits. */
+  readonly more?: string;
   /** Only its port and files are made ready. */
   readonly down?: boolean;
 }
@@ -59,34 +63,35 @@ export class TestNatsServer {
   readonly port: number;
   readonly #directory: string;
   readonly #tls: boolean;
+  readonly #host: string;
+  readonly #more: string;
   #process: ChildProcess | undefined;
   readonly #log: string[] = [];
   #logged: () => void = () => {};
 
-  private constructor(port: number, directory: string, tls: boolean) {
+  private constructor(port: number, directory: string, { tls, host, more }: ServerSetup) {
     this.port = port;
     this.#directory = directory;
-    this.#tls = tls;
+    this.#tls = tls ?? true;
+    this.#host = host ?? "127.0.0.1";
+    this.#more = more ?? "";
   }
 
   static async start(setup: ServerSetup = {}): Promise<TestNatsServer> {
     const { path, remove } = await temporaryDirectory();
-    const it = new TestNatsServer(await freePort(), path, setup.tls ?? true);
+    const it = new TestNatsServer(await freePort(), path, setup);
     onTestFinished(async () => {
       await it.kill();
       await remove();
     });
-    const { certificate, privateKey } = setup.server ?? NATS_SERVER;
-    await writeFile(join(path, "ca.pem"), setup.clientCa ?? CA);
-    await writeFile(join(path, "server.pem"), certificate);
-    await writeFile(join(path, "server.key"), privateKey, { mode: 0o600 });
+    await it.#write({ server: NATS_SERVER, clientCa: CA, ...setup });
     await it.#configure(setup.users ?? { ...director, ...healthMonitor, ...agent });
     if (!setup.down) await it.run();
     return it;
   }
 
   get url(): string {
-    return `nats://127.0.0.1:${this.port}`;
+    return `nats://${this.#host}:${this.port}`;
   }
 
   async run(): Promise<void> {
@@ -103,8 +108,9 @@ export class TestNatsServer {
     await this.#said("Server is ready");
   }
 
-  /** As nats-sync does when VMs come and go. */
-  async reload(users: Users): Promise<void> {
+  /** As nats-sync does when VMs come and go, and an operator who changes its authority. */
+  async reload(users: Users, files: Pick<ServerSetup, "server" | "clientCa"> = {}): Promise<void> {
+    await this.#write(files);
     await this.#configure(users);
     this.#log.length = 0;
     this.#process?.kill("SIGHUP");
@@ -143,6 +149,14 @@ export class TestNatsServer {
     }
   }
 
+  async #write({ server, clientCa }: Pick<ServerSetup, "server" | "clientCa">): Promise<void> {
+    const at = (name: string) => join(this.#directory, name);
+    if (clientCa !== undefined) await writeFile(at("ca.pem"), clientCa);
+    if (server === undefined) return;
+    await writeFile(at("server.pem"), server.certificate);
+    await writeFile(at("server.key"), server.privateKey, { mode: 0o600 });
+  }
+
   async #configure(users: Users): Promise<void> {
     const path = (name: string) => JSON.stringify(join(this.#directory, name));
     const tls = `tls { cert_file: ${path("server.pem")}, key_file: ${path("server.key")},
@@ -154,7 +168,7 @@ export class TestNatsServer {
     const authorization = `authorization { users: [${entries.join(",\n")}] }`;
     await writeFile(
       join(this.#directory, "nats.conf"),
-      `listen: "127.0.0.1:${this.port}"\n${this.#tls ? `${tls}\n${authorization}` : ""}\n`,
+      `listen: "${this.#host}:${this.port}"\n${this.#more}\n${this.#tls ? `${tls}\n${authorization}` : ""}\n`,
     );
   }
 }

@@ -5,9 +5,14 @@ import { access, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from "
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import type { AddressInfo } from "node:net";
 import { dirname, join } from "node:path";
+import { systemClock } from "@slipway/kernel/clock";
+import { systemExec } from "@slipway/kernel/exec";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, onTestFinished, test } from "vitest";
+import { localBlobs } from "../blobs/local-blobs.ts";
+import { blobServer } from "../blobs/testing/blob-server.ts";
 import { globToRegExp } from "../logs/glob.ts";
+import { tools } from "../settings/testing/here.ts";
 import { type FakeWorld, fakeWorld } from "../testing/fake-services.ts";
 import type { ActionCall } from "./action.ts";
 import { bundleLogs } from "./bundle_logs.ts";
@@ -151,6 +156,28 @@ describe("fetch_logs", () => {
     expect(packed).toEqual(["./web/web.log"]);
     await expect(access(path)).rejects.toThrow("ENOENT");
   });
+
+  test.each(["local", "dav"])(
+    "puts the archive where a Director with a blobstore of kind %s looks",
+    async (provider) => {
+      await log(join(world.services.paths.sysLog, "web", "web.log"));
+      const shared = await tools();
+      const path = join(shared.dir, "store");
+      await mkdir(path);
+      const server = await blobServer();
+      const options = provider === "local" ? { blobstore_path: path } : { endpoint: server.url };
+      const t = { ...shared, clock: systemClock, exec: systemExec, settings: () => ({ provider, options }) };
+      const own = { ...call, services: { ...world.services, blobs: localBlobs(t) } };
+      const { blobstore_id: id, sha1 } = await fetchLogs({ types: "job", filters: [] }, own);
+      const found =
+        provider === "local"
+          ? await readFile(join(path, id))
+          : server.blobs.get(`/${hex("sha1", Buffer.from(id)).slice(0, 2)}/${id}`);
+      expect(hex("sha1", found ?? Buffer.of())).toBe(sha1);
+      await writeFile(join(shared.dir, "logs.tgz"), found ?? "");
+      expect(entries(join(shared.dir, "logs.tgz"))).toEqual(["./web/web.log"]);
+    },
+  );
 
   test("with a signed URL puts the archive there, with the headers it was given, and tells both digests", async () => {
     const { url, taken } = await signedUrls();

@@ -1,5 +1,6 @@
 import { AGENT_MESSAGES, type AgentMessageName } from "@slipway/protocol/agent/messages";
 import { arbitraryFor } from "@slipway/testkit/arbitrary";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { expect, it } from "vitest";
 import type { ActionTable } from "../actions/action.ts";
@@ -52,7 +53,7 @@ it("whatever arrives, the dispatcher answers or calls it unreadable, and goes on
         );
       }
     }),
-    { numRuns: 500 },
+    { numRuns: tries(500) },
   );
   await tasks.idle();
   expect(await ask("ping")).toEqual({ value: "pong" });

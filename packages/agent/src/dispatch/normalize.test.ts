@@ -2,6 +2,7 @@ import { AGENT_MESSAGES } from "@slipway/protocol/agent/messages";
 import { matches } from "@slipway/protocol/schema/check";
 import { mapOf, open, openWith, text } from "@slipway/protocol/schema/json";
 import { arbitraryFor } from "@slipway/testkit/arbitrary";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
@@ -72,7 +73,7 @@ describe("normalize", () => {
             const read = normalize(arg.schema, value);
             expect(matches(arg.schema, read)).toBe(true);
           }),
-          { numRuns: 20 },
+          { numRuns: tries(20) },
         );
   });
 });

@@ -3,9 +3,12 @@ import { createServer, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { archiveOf, sha1 } from "../jobs/testing/lab.ts";
 import { SupervisedMachine } from "./testing/supervised-machine.ts";
+
+sampleTests(1 / 3);
 
 const bundle = agentBundle();
 const within = { timeout: 120_000, interval: 50 };
@@ -36,8 +39,8 @@ describe("a message that takes long and is cancelled", { timeout: 600_000 }, () 
   let vm: SupervisedMachine;
   beforeEach(async () => {
     vm = await SupervisedMachine.open(bundle());
+    return () => vm.close();
   });
-  afterEach(() => vm.close());
   const jobState = async () => (await vm.state()).job_state;
   const cancelled = async (task: string) => {
     const { caller } = vm.machine;

@@ -1,6 +1,9 @@
 import { agentBundle } from "@slipway/testkit/agent-bundle";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it } from "vitest";
 import { SupervisedMachine } from "./testing/supervised-machine.ts";
+
+sampleTests(1 / 3);
 
 const bundle = agentBundle();
 const within = { timeout: 120_000, interval: 50 };
@@ -10,8 +13,8 @@ describe("an agent that is killed with -9 while a job", { timeout: 600_000 }, ()
   let vm: SupervisedMachine;
   beforeEach(async () => {
     vm = await SupervisedMachine.open(bundle());
+    return () => vm.close();
   });
-  afterEach(() => vm.close());
   const jobState = async () => (await vm.state()).job_state;
   /** What a Director is told of the job. */
   const problem = async () => {

@@ -18,10 +18,13 @@ import {
   TestNatsServer,
 } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { directorOn, healthMonitorOn } from "../transports/testing/nats-peers.ts";
 import { diskShop } from "./testing/test-disks.ts";
+
+sampleTests(1 / 3);
 
 const server = needs("nats-server", natsServerAvailable(), "the program nats-server is not installed");
 const sandboxes = needs("userns", await canUseSandboxes(), "mount namespaces cannot be made");

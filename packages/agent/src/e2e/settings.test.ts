@@ -10,8 +10,11 @@ import { AGENT_SERVER, AGENT_SERVER_NEXT, CA, DIRECTOR } from "@slipway/testkit/
 import { eventually } from "@slipway/testkit/eventually";
 import { freePort } from "@slipway/testkit/free-port";
 import { post } from "@slipway/testkit/https-client";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
-import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
+
+sampleTests(1 / 3);
 
 const bundle = agentBundle();
 
@@ -19,8 +22,8 @@ describe("a real agent process", () => {
   let machine: Machine;
   beforeEach(async () => {
     machine = await Machine.open({ bundle: bundle() });
+    return () => machine.close();
   });
-  afterEach(() => machine.close());
 
   it("shows another certificate when it is told to, and no message of a Director that polls gets lost", async () => {
     const agent = await machine.started();

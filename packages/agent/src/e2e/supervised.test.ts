@@ -3,8 +3,11 @@ import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
 import { fractionsOf, rounds, seed } from "@slipway/testkit/sample";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it } from "vitest";
 import { SupervisedMachine } from "./testing/supervised-machine.ts";
+
+sampleTests(1 / 3);
 
 const bundle = agentBundle();
 const PATIENCE_MS = 600_000;
@@ -14,8 +17,8 @@ describe(`a real agent that runs jobs (seed ${seed()})`, { timeout: PATIENCE_MS 
   let vm: SupervisedMachine;
   beforeEach(async () => {
     vm = await SupervisedMachine.open(bundle());
+    return () => vm.close();
   });
-  afterEach(() => vm.close());
   const jobState = async () => (await vm.state()).job_state;
 
   it("starts them, starts a dead one again, leaves them running when it is killed, and stops them", async () => {

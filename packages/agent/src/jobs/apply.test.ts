@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, readlink, rm, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { apply } from "../actions/apply.ts";
@@ -8,6 +9,8 @@ import { prepare } from "../actions/prepare.ts";
 import { NameTaken, NotInstalled, SpecUnusable } from "../bundles/errors.ts";
 import { restoreJobs } from "./switch.ts";
 import { archiveOf, callOf, labServices, sha1, specOf, treeOf } from "./testing/lab.ts";
+
+sampleTests(1 / 2);
 
 const WEB = {
   monit: "check process web",

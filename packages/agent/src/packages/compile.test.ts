@@ -5,6 +5,7 @@ import { gunzipSync } from "node:zlib";
 import { systemClock } from "@slipway/kernel/clock";
 import { ifThere } from "@slipway/kernel/files";
 import { readTar } from "@slipway/kernel/tar/read";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { apply } from "../actions/apply.ts";
@@ -13,6 +14,8 @@ import { compilePackageWithSignedUrl } from "../actions/compile_package_with_sig
 import { blobServer } from "../blobs/testing/blob-server.ts";
 import { archiveOf, callOf, labServices, sha1, specOf } from "../jobs/testing/lab.ts";
 import { CompileFailed } from "./errors.ts";
+
+sampleTests(1 / 3);
 
 async function lab() {
   const { path, remove } = await temporaryDirectory();

@@ -4,6 +4,7 @@ import type { AgentSettings } from "@slipway/protocol/settings/agent-settings";
 import { agentSettings } from "@slipway/protocol/settings/agent-settings";
 import { formatDiskHint, parseDiskHint } from "@slipway/protocol/settings/disk-hint";
 import { arbitraryFor } from "@slipway/testkit/arbitrary";
+import { tries } from "@slipway/testkit/tries";
 import { readExamples } from "@slipway/testkit/wire-examples";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -72,7 +73,7 @@ describe("settings", () => {
         const again = await started(t, { find: nothing });
         expect(again.current()).toEqual(one.current());
       }),
-      { numRuns: 40 },
+      { numRuns: tries(40) },
     );
   });
 

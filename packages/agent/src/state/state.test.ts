@@ -3,6 +3,7 @@ import { dirname } from "node:path";
 import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
 import { applySpec } from "@slipway/protocol/agent/apply-spec";
 import { arbitraryFor } from "@slipway/testkit/arbitrary";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { fromOutside, tools } from "../settings/testing/here.ts";
@@ -20,7 +21,7 @@ describe("the stored spec", () => {
         await spec.save(given as ApplySpec);
         expect(await spec.load()).toEqual(given);
       }),
-      { numRuns: 30 },
+      { numRuns: tries(30) },
     );
     expect((await stat(t.paths.spec)).mode & 0o777).toBe(0o600);
   });

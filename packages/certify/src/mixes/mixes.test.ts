@@ -6,7 +6,7 @@ import { adapter } from "@slipway/cpi-local/certify/adapter";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { needs } from "@slipway/testkit/needs";
-import { chosen, sampleOf, seed } from "@slipway/testkit/sample";
+import { chosen, sampleOf, seed, whole } from "@slipway/testkit/sample";
 import { canUseSandboxes, Sandbox } from "@slipway/testkit/sandbox";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -26,14 +26,9 @@ const programs = programsIn(packages, join(packages, "cpi-local/dist", adapter.e
 const playable = needs("userns", await canUseSandboxes(), "sandboxes are processes with mounts of their own");
 const LONGEST_MS = 1_200_000;
 
-/** All of them new always: theirs is the row without a registry. Another one beside it. */
 const isNewest = (mix: MixPlayed) => titleOf(mix) === "2/2/2";
-const others = sampleOf(
-  "mixes",
-  CONTRACT.filter((mix) => !isNewest(mix)),
-  1,
-);
-const mixes: readonly ContractRow[] = CONTRACT.filter((mix) => isNewest(mix) || others.includes(mix));
+/** Each is a Director and its cloud, or an environment, from the first deploy to the end. */
+const mixes: readonly ContractRow[] = sampleOf("mixes", CONTRACT, 1);
 const plays = (title: string) => mixes.some((mix) => titleOf(mix) === title);
 
 let parent = "";
@@ -64,7 +59,7 @@ const play = (signal: AbortSignal, wanted: readonly MixPlayed[]) =>
     wanted,
   );
 
-describe.runIf(playable)(
+describe.runIf(playable && chosen("mixes played", 1 / 2))(
   `${mixes.length} of the eight mixes, played with real processes (seed ${seed()})`,
   () => {
     let rows: readonly Row[] = [];
@@ -83,15 +78,18 @@ describe.runIf(playable)(
       expect(row(name).agrees).toBe(true);
     });
 
-    it("have no registry where all three are new: not in user-data, not in the settings, not as a process", () => {
-      const { calls, moments } = row("2/2/2");
-      expect([...calls.map(({ after }) => after), ...moments.map(({ registry }) => registry)]).toEqual(
-        Array(calls.length + moments.length).fill("not started"),
-      );
-      expect(inUse(moments).map(({ userData, settingsFrom }) => [userData, settingsFrom])).toEqual(
-        Array(3).fill(["settings", "user-data"]),
-      );
-    });
+    it.runIf(plays("2/2/2"))(
+      "have no registry where all three are new: not in user-data, not in the settings, not as a process",
+      () => {
+        const { calls, moments } = row("2/2/2");
+        expect([...calls.map(({ after }) => after), ...moments.map(({ registry }) => registry)]).toEqual(
+          Array(calls.length + moments.length).fill("not started"),
+        );
+        expect(inUse(moments).map(({ userData, settingsFrom }) => [userData, settingsFrom])).toEqual(
+          Array(3).fill(["settings", "user-data"]),
+        );
+      },
+    );
 
     it.runIf(plays("2/2/1"))(
       "send the hint and write it into the registry where only the stemcell is old",
@@ -139,7 +137,7 @@ describe.runIf(playable)(
     it.each(Object.entries(LIES))("would be found wrong if %s", (_, lie) => {
       // Some lies are of what only a Director does.
       const told = rows.filter((one) => !isDeepStrictEqual(lie(one), one));
-      expect(told.length).toBeGreaterThan(0);
+      if (whole()) expect(told.length).toBeGreaterThan(0);
       expect(told.filter((one) => disagreements(lie(one)).length === 0).map(titleOf)).toEqual([]);
     });
 

@@ -9,7 +9,7 @@ import { OddAnswer, UaaWanted, Unauthorized } from "./errors.ts";
 import { followTask, type Teller } from "./follow.ts";
 import { refusedBy } from "./refusal.ts";
 import { requestName, requestPath } from "./request-path.ts";
-import { type Patience, type Reply, type Sent, Wire, type WireOptions } from "./wire.ts";
+import { isKnown, type Patience, type Reply, type Sent, Wire, type WireOptions } from "./wire.ts";
 
 export interface ClientOptions extends WireOptions {
   /** Who is told of tasks as they go. */
@@ -21,7 +21,7 @@ const PATIENCE_MS = 60_000;
 
 const ACCEPTED = [200, 201, 204, 206];
 
-/** A Director's API with basic authentication. */
+/** A Director's API, by name and password or by tokens. */
 export class Client implements DirectorApi {
   readonly #options: ClientOptions;
   readonly #wire: Wire;
@@ -159,11 +159,10 @@ export class Client implements DirectorApi {
     const body = reply.body.toString("utf8");
     const { url, user } = this.#options;
     // 600000: known, but not allowed to; that is a refusal like others.
-    if (reply.status !== 401 || body.includes('"code":600000'))
-      return refusedBy(requestName(request), reply.status, body);
+    if (reply.status !== 401 || isKnown(reply)) return refusedBy(requestName(request), reply.status, body);
     const info = await this.#wire.send({ method: "GET", path: "/info", headers: {} });
     const type = authenticationType(info);
-    return type === "uaa" ? UaaWanted({ url }) : Unauthorized({ url, user });
+    return type === "uaa" ? UaaWanted({ url, user }) : Unauthorized({ url, user });
   }
 }
 

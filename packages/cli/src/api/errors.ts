@@ -24,11 +24,14 @@ export const Unauthorized = defineError<{ url: string; user: string | undefined 
   next: "Log in with `slipway log-in`, or set BOSH_CLIENT and BOSH_CLIENT_SECRET.",
 });
 
-export const UaaWanted = defineError<{ url: string }>({
+export const UaaWanted = defineError<{ url: string; user: string | undefined }>({
   code: "CLI-023",
   kind: "operator",
-  message: (p) => `the Director at ${p.url} authenticates through UAA, which slipway does not speak yet`,
-  next: "Use the bosh CLI with this Director.",
+  message: (p) =>
+    p.user === undefined
+      ? `the Director at ${p.url} wants a token of its UAA`
+      : `the Director at ${p.url} does not accept the token of '${p.user}'`,
+  next: "Log in with `slipway log-in`, or give a client of the UAA with --client and --client-secret.",
 });
 
 export const DirectorRefused = defineError<{

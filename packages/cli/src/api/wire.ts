@@ -4,6 +4,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import { systemCode } from "@slipway/kernel/errors";
 import { basicAuth, HttpClient, type HttpReply, HttpTrouble } from "@slipway/kernel/http/client";
 import { Interrupted } from "../ui/errors.ts";
+import type { TokenSource } from "./token-source.ts";
 import { transportError, wasCertificate } from "./trouble.ts";
 
 export interface WireOptions {
@@ -12,6 +13,8 @@ export interface WireOptions {
   readonly ca: string | undefined;
   readonly user: string | undefined;
   readonly password: string | undefined;
+  /** Instead of name and password. */
+  readonly tokens?: TokenSource | undefined;
   readonly clock: Clock;
   readonly stop: AbortSignal;
   /** How often a request is tried whose connection failed; five times unless told otherwise. */
@@ -111,26 +114,37 @@ export class Wire {
 
   close(): void {
     this.#http.close();
+    this.#options.tokens?.close();
   }
 
+  /** With a new token, if the Director does not take the one there was. */
   async #once(sent: Sent): Promise<Reply> {
-    return await whole(await this.#request(sent, LARGEST));
+    const reply = await whole(await this.#request(sent, LARGEST));
+    const again = reply.status === 401 && this.#options.tokens !== undefined && typeof sent.body !== "object";
+    return again && !isKnown(reply) ? await whole(await this.#request(sent, LARGEST, true)) : reply;
   }
 
   #stopOf({ last = false }: Sent): AbortSignal | undefined {
     return last ? undefined : this.#options.stop;
   }
 
-  async #request(sent: Sent, largest: number): Promise<HttpReply> {
-    const { user, password } = this.#options;
+  async #authorization(fresh: boolean): Promise<Readonly<Record<string, string>>> {
+    const { user, password, tokens } = this.#options;
+    if (tokens !== undefined) return { authorization: await tokens.header(fresh) };
+    return user === undefined ? {} : { authorization: basicAuth(user, password ?? "") };
+  }
+
+  async #request(sent: Sent, largest: number, fresh = false): Promise<HttpReply> {
     const { method, path, headers, body } = sent;
+    // A file cannot be sent twice, and takes its time.
+    const authorization = await this.#authorization(fresh || typeof body === "object" || largest > LARGEST);
     return await this.#http.request({
       method,
       path,
       headers: {
         ...headers,
         ...(await lengthOf(body)),
-        ...(user === undefined ? {} : { authorization: basicAuth(user, password ?? "") }),
+        ...authorization,
       },
       body,
       signal: this.#stopOf(sent),
@@ -149,6 +163,9 @@ const whole = async (reply: HttpReply): Promise<Reply> => ({
   headers: reply.headerNames.map((name) => [name, reply.header(name) ?? ""]),
   body: await reply.bytes(),
 });
+
+/** Who it is, is known; they are not allowed to. */
+export const isKnown = ({ body }: Pick<Reply, "body">): boolean => body.includes('"code":600000');
 
 /** Of a file that is sent; a text knows its own. */
 async function lengthOf(body: string | ReadStream | undefined): Promise<Record<string, string>> {

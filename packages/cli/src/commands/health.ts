@@ -23,6 +23,7 @@ export const health: Command = {
       ui.note("The Director has just started and has not looked around yet. Ask again in a moment.");
     else if (found.resurrection.held) ui.note(`VMs are not replaced: ${found.resurrection.held}.`);
     else if (!found.resurrection.enabled) ui.note("VMs are not replaced: resurrection is off.");
+    for (const note of found.upkeep ?? []) ui.note(`${note[0]?.toUpperCase()}${note.slice(1)}.`);
     const shown = given.flag("failing") ? found.instances.filter(isTroubled) : found.instances;
     ui.table({
       content: "health",

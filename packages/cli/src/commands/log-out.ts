@@ -4,7 +4,7 @@ import { globalsOf } from "../parse/globals.ts";
 export const logOut: Command = {
   name: "log-out",
   aliases: ["logout"],
-  summary: "forget name and password of a Director",
+  summary: "forget password and tokens of a Director",
   topic: "inspect",
   async run(given, { ui, home, env }) {
     const [{ findSession }, { readLogins, withoutLogin, writeLogins }] = await Promise.all([

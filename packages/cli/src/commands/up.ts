@@ -14,7 +14,8 @@ export const up: Command = {
       about: "agents of new VMs are reached over a nats-server of this machine; remembered",
     },
     { flags: "--https", about: "agents of new VMs are reached over HTTPS again" },
-    { flags: "--config <path>", about: "the Director's configuration, JSON" },
+    { flags: "--config <path>", about: "the Director's configuration, YAML (.yml) or JSON" },
+    { flags: "--check", about: "say what is wrong with --config, all of it, and start nothing" },
   ],
   examples: [
     ["slipway up --detach", "in the background"],
@@ -28,6 +29,12 @@ export const up: Command = {
       import("../up/nats.ts"),
       import("../up/run.ts"),
     ]);
+    if (given.flag("check")) {
+      const { readConfig } = await import("@slipway/director/start/config-file");
+      await readConfig(given.text("config"));
+      tools.ui.line(`${given.text("config") ?? "the defaults"}: nothing is wrong`);
+      return 0;
+    }
     const options = {
       port: portOf(given.text("port")),
       config: given.text("config"),

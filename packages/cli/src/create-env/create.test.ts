@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { chosen, sampleOf } from "@slipway/testkit/sample";
+import { plays } from "@slipway/testkit/stories";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ArchiveMissing, EnvironmentMissing, ManifestWrong, StateBusy } from "./errors.ts";
 import { EnvLab, type ManifestChange } from "./testing/env-lab.ts";
@@ -64,7 +64,7 @@ describe("create-env with the local CPI in this process", () => {
     expect(await lab.delete(lab.manifest())).toContain("No deployment state file found.");
   });
 
-  it.runIf(chosen("create-env copies", 1 / 3))(
+  it.runIf(plays("environment", "copies"))(
     "copies the data to a disk of another size, of other properties, or just a new one, and deletes the old one",
     async () => {
       const lab = await openLab();
@@ -89,7 +89,7 @@ describe("create-env with the local CPI in this process", () => {
     },
   );
 
-  it.runIf(chosen("create-env leaves", 1 / 2))(
+  it.runIf(plays("environment", "leaves"))(
     "leaves a disk alone that the manifest no longer has",
     async () => {
       const lab = await openLab();
@@ -105,27 +105,30 @@ describe("create-env with the local CPI in this process", () => {
     },
   );
 
-  it("takes over the state file of the Go CLI: its VM is stopped and replaced, its disk kept", async () => {
-    const lab = await openLab();
-    const document = { ...lab.manifest({ provider: await withMbus(lab, true) }) };
-    await lab.create(document);
-    await lab.write("note", "from before", document);
-    const { slipway: _, ...upstream } = await lab.document();
-    const found = { ...upstream, current_manifest_sha: "00".repeat(64) };
-    await writeFile(lab.state, JSON.stringify(found, null, 4));
+  it.runIf(plays("environment", "takes over"))(
+    "takes over the state file of the Go CLI: its VM is stopped and replaced, its disk kept",
+    async () => {
+      const lab = await openLab();
+      const document = { ...lab.manifest({ provider: await withMbus(lab, true) }) };
+      await lab.create(document);
+      await lab.write("note", "from before", document);
+      const { slipway: _, ...upstream } = await lab.document();
+      const found = { ...upstream, current_manifest_sha: "00".repeat(64) };
+      await writeFile(lab.state, JSON.stringify(found, null, 4));
 
-    const said = await lab.create(document);
-    expect(said).toContain(`Waiting for the agent on sandbox '${found.current_vm_cid}'... Finished`);
-    expect(said).toMatch(/Stopping jobs.*Unmounting disk.*Deleting sandbox/s);
-    const after = await lab.document();
-    expect(after).toMatchObject({ director_id: found.director_id, current_disk_id: found.current_disk_id });
-    expect(await lab.vms()).toEqual([after.current_vm_cid]);
-    expect(await lab.read("note", document)).toBe("from before");
-    await lab.delete(document);
-    expect(await lab.processes()).toEqual([]);
-  });
+      const said = await lab.create(document);
+      expect(said).toContain(`Waiting for the agent on sandbox '${found.current_vm_cid}'... Finished`);
+      expect(said).toMatch(/Stopping jobs.*Unmounting disk.*Deleting sandbox/s);
+      const after = await lab.document();
+      expect(after).toMatchObject({ director_id: found.director_id, current_disk_id: found.current_disk_id });
+      expect(await lab.vms()).toEqual([after.current_vm_cid]);
+      expect(await lab.read("note", document)).toBe("from before");
+      await lab.delete(document);
+      expect(await lab.processes()).toEqual([]);
+    },
+  );
 
-  it.runIf(chosen("create-env replaces", 1 / 3))(
+  it.runIf(plays("environment", "replaces"))(
     "replaces a VM that is gone from the cloud, or whose agent is dead, without asking it",
     async () => {
       const lab = await openLab();
@@ -162,14 +165,14 @@ async function withMbus(lab: EnvLab, certificates: boolean, password = "s3cret")
   };
 }
 
-describe("the agent of an environment", () => {
-  const CERTIFICATES: readonly [which: string, ofManifest: boolean][] = [
-    ["with a certificate of the manifest", true],
-    ["with a certificate of ours", false],
-  ];
-  it.each(sampleOf("create-env certificates", CERTIFICATES, 1))(
-    "is reached by the manifest's address and password, %s, also when both change",
-    async (_, certificates) => {
+const CERTIFICATES = ["certificate of the manifest", "certificate of ours"] as const;
+const certified = CERTIFICATES.filter((one) => plays("environment", one));
+
+describe.runIf(certified.length > 0)("the agent of an environment", () => {
+  it.each(certified)(
+    "is reached by the manifest's address and password, with a %s, also when both change",
+    async (which) => {
+      const certificates = which === "certificate of the manifest";
       const lab = await openLab();
       const first = lab.manifest({ provider: await withMbus(lab, certificates, "one") });
       await lab.create(first);
@@ -186,22 +189,25 @@ describe("the agent of an environment", () => {
 });
 
 describe("stop-env and start-env", () => {
-  it("stop and start the jobs, and leave VM and disk where they are", async () => {
-    const lab = await openLab();
-    await expect(lab.power("stopped", lab.manifest())).rejects.toSatisfy(EnvironmentMissing.is);
-    await lab.create(lab.manifest());
-    const before = await lab.document();
-    expect(await lab.power("stopped", lab.manifest())).toMatch(
-      /Started stopping deployment.*Finished stopping/s,
-    );
-    expect(await lab.power("started", lab.manifest())).toMatch(
-      /Started starting deployment.*Finished starting/s,
-    );
-    const after = await lab.document();
-    expect(after.current_vm_cid).toBe(before.current_vm_cid);
-    expect(await lab.create(lab.manifest())).toContain("Skipping deploy");
-    await lab.delete(lab.manifest());
-  });
+  it.runIf(plays("environment", "power"))(
+    "stop and start the jobs, and leave VM and disk where they are",
+    async () => {
+      const lab = await openLab();
+      await expect(lab.power("stopped", lab.manifest())).rejects.toSatisfy(EnvironmentMissing.is);
+      await lab.create(lab.manifest());
+      const before = await lab.document();
+      expect(await lab.power("stopped", lab.manifest())).toMatch(
+        /Started stopping deployment.*Finished stopping/s,
+      );
+      expect(await lab.power("started", lab.manifest())).toMatch(
+        /Started starting deployment.*Finished starting/s,
+      );
+      const after = await lab.document();
+      expect(after.current_vm_cid).toBe(before.current_vm_cid);
+      expect(await lab.create(lab.manifest())).toContain("Skipping deploy");
+      await lab.delete(lab.manifest());
+    },
+  );
 });
 
 describe("what is wrong is said before anything is done", () => {
@@ -212,7 +218,7 @@ describe("what is wrong is said before anything is done", () => {
     expect(lab.exists("lab-state.json")).toBe(false);
   });
 
-  it("two at once", async () => {
+  it.runIf(plays("environment", "two at once"))("two at once", async () => {
     const lab = await openLab();
     const both = await Promise.allSettled([lab.create(lab.manifest()), lab.create(lab.manifest())]);
     const refused = both.filter((one) => one.status === "rejected");
@@ -225,30 +231,33 @@ describe("what is wrong is said before anything is done", () => {
 });
 
 describe("a stemcell from elsewhere", () => {
-  it("is downloaded once, and refused when it is not what its digest says", async () => {
-    const lab = await openLab();
-    const archive = await readFile(join(lab.dir, "stemcell.tgz"));
-    let asked = 0;
-    const server = createServer((_, response) => {
-      asked += 1;
-      response.end(archive);
-    }).listen(0, "127.0.0.1");
-    onTestFinished(() => void server.close());
-    await expect.poll(() => server.listening).toBe(true);
-    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/s.tgz`;
-    const manifestWith = (sha1: string) => {
-      const manifest = lab.manifest();
-      const [pool] = manifest.resource_pools as { stemcell: object }[];
-      if (pool !== undefined) pool.stemcell = { url, sha1 };
-      return manifest;
-    };
-    await expect(lab.create(manifestWith("0".repeat(40)))).rejects.toThrow(/digest/);
-    const sha1 = createHash("sha1").update(archive).digest("hex");
-    expect(await lab.create(manifestWith(sha1))).toContain("Downloading stemcell... Finished");
-    expect(await lab.create(manifestWith(sha1))).toContain(
-      "Downloading stemcell... Skipped [Found in local cache]",
-    );
-    expect(asked).toBe(2);
-    await lab.delete(manifestWith(sha1));
-  });
+  it.runIf(plays("environment", "download"))(
+    "is downloaded once, and refused when it is not what its digest says",
+    async () => {
+      const lab = await openLab();
+      const archive = await readFile(join(lab.dir, "stemcell.tgz"));
+      let asked = 0;
+      const server = createServer((_, response) => {
+        asked += 1;
+        response.end(archive);
+      }).listen(0, "127.0.0.1");
+      onTestFinished(() => void server.close());
+      await expect.poll(() => server.listening).toBe(true);
+      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/s.tgz`;
+      const manifestWith = (sha1: string) => {
+        const manifest = lab.manifest();
+        const [pool] = manifest.resource_pools as { stemcell: object }[];
+        if (pool !== undefined) pool.stemcell = { url, sha1 };
+        return manifest;
+      };
+      await expect(lab.create(manifestWith("0".repeat(40)))).rejects.toThrow(/digest/);
+      const sha1 = createHash("sha1").update(archive).digest("hex");
+      expect(await lab.create(manifestWith(sha1))).toContain("Downloading stemcell... Finished");
+      expect(await lab.create(manifestWith(sha1))).toContain(
+        "Downloading stemcell... Skipped [Found in local cache]",
+      );
+      expect(asked).toBe(2);
+      await lab.delete(manifestWith(sha1));
+    },
+  );
 });

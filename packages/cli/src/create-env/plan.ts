@@ -78,6 +78,7 @@ export function planEnv(input: EnvPlanInput): InstancePlan {
     kept === null
       ? ({ how: "none", wanted: null, active: undefined, fresh: undefined, old: [] } as const)
       : diskWork(kept, recorded, {
+          cpi: desired.cpi,
           resizeByCpi: false,
           updateByCpi: false,
           renewBefore: attempt.renewDisks && !renewed ? Number.POSITIVE_INFINITY : undefined,

@@ -4,13 +4,11 @@ import { systemClock } from "@slipway/kernel/clock";
 import { acquireLock } from "@slipway/kernel/lock-file";
 import { freePort } from "@slipway/testkit/free-port";
 import { needs } from "@slipway/testkit/needs";
-import { sampleOf } from "@slipway/testkit/sample";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
+import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Machine } from "../up/testing/machine.ts";
 
-/** Each is a whole demo. */
-const stories = sampleOf("demo", ["whole", "killed", "on a Director"], 1);
 const possible = needs("userns", await canUseSandboxes(), "sandboxes are made of namespaces");
 
 describe.runIf(possible)("slipway demo", () => {
@@ -29,7 +27,7 @@ describe.runIf(possible)("slipway demo", () => {
   const drainedIn = (output: string) => Number([...output.matchAll(/Last drained at (\d+)/g)].at(-1)?.[1]);
   const diskIn = (output: string) => /disk-\w+/.exec(output)?.[0];
 
-  it.runIf(stories.includes("whole"))(
+  it.runIf(plays("director", "demo"))(
     "deploys a release, replaces the sandbox of its job, finds the count, and stops all of it at Ctrl-C",
     async () => {
       const demo = machine.start("demo", ...flags);
@@ -54,7 +52,7 @@ describe.runIf(possible)("slipway demo", () => {
     },
   );
 
-  it.runIf(stories.includes("killed"))(
+  it.runIf(plays("director", "demo killed"))(
     "killed in the middle it completes when it is run again, with the same disk and nothing beside it",
     async () => {
       const killed = machine.start("demo", ...flags);
@@ -73,7 +71,7 @@ describe.runIf(possible)("slipway demo", () => {
     },
   );
 
-  it.runIf(stories.includes("on a Director"))(
+  it.runIf(plays("director", "demo on a Director"))(
     "uses a Director that runs already, and leaves it running; one is played at a time",
     async () => {
       expect((await machine.run("up", "--detach", "--port", flags[1] ?? "")).code).toBe(0);
@@ -89,11 +87,14 @@ describe.runIf(possible)("slipway demo", () => {
     },
   );
 
-  it("is stopped by Ctrl-C wherever it is, and nothing runs on", async () => {
-    const demo = machine.start("demo", ...flags);
-    await demo.says("Cloud config");
-    demo.interrupt();
-    expect(await demo.end()).toBe(130);
-    expect(machine.processes()).toEqual([]);
-  });
+  it.runIf(plays("director", "demo stopped"))(
+    "is stopped by Ctrl-C wherever it is, and nothing runs on",
+    async () => {
+      const demo = machine.start("demo", ...flags);
+      await demo.says("Cloud config");
+      demo.interrupt();
+      expect(await demo.end()).toBe(130);
+      expect(machine.processes()).toEqual([]);
+    },
+  );
 });

@@ -20,6 +20,8 @@ vm_types:
 - name: small
 
 disk_types:
+- name: 100MB
+  disk_size: 100
 - name: 1GB
   disk_size: 1024
 - name: 2GB

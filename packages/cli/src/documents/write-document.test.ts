@@ -1,4 +1,5 @@
 import { parseYaml } from "@slipway/engine/documents/yaml";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { writeDocument } from "./write-document.ts";
@@ -75,7 +76,7 @@ describe("a document as text", () => {
         expect(parseYaml(written, "it")).toEqual(document);
         expect(writeDocument(turned(document))).toBe(written);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

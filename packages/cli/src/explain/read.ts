@@ -37,7 +37,16 @@ function readLine(line: string): ConversationLine | undefined {
 export const isCpi = ({ to }: ConversationLine): boolean => to.startsWith("cpi:");
 
 /** Questions that leave everything as it is. */
-const QUESTIONS = new Set(["info", "ping", "get_state", "list_disk", "has_vm", "has_disk", "get_disks"]);
+const QUESTIONS = new Set([
+  "info",
+  "ping",
+  "get_state",
+  "list_disk",
+  "has_vm",
+  "has_disk",
+  "get_disks",
+  "get_vm_log",
+]);
 
 export const changes = ({ calls }: Conversation): boolean =>
   calls.some(({ message }) => !QUESTIONS.has(message));

@@ -1,18 +1,21 @@
 import { access, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../testing/run-cli.ts";
 import { EVERYTHING, plant } from "./testing/release-tree.ts";
+
+sampleTests(1 / 3);
 
 let dir: string;
 let remove: () => Promise<void>;
 beforeEach(async () => {
   ({ path: dir, remove } = await temporaryDirectory());
   await mkdir(join(dir, "home"));
+  return () => remove();
 });
-afterEach(() => remove());
 
 const at = (...path: readonly string[]) => join(dir, ...path);
 const text = (...path: readonly string[]) => readFile(at(...path), "utf8");

@@ -2,18 +2,21 @@ import { cp, mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { unpackRelease } from "@slipway/engine/releases/archive";
 import { systemExec } from "@slipway/kernel/exec";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../testing/run-cli.ts";
 import { EVERYTHING, plant } from "./testing/release-tree.ts";
+
+sampleTests(1 / 3);
 
 let dir: string;
 let remove: () => Promise<void>;
 beforeEach(async () => {
   ({ path: dir, remove } = await temporaryDirectory());
   await mkdir(join(dir, "home"));
+  return () => remove();
 });
-afterEach(() => remove());
 
 const create = (of: string, ...args: readonly string[]) =>
   runCli(["create-release", "--dir", join(dir, of), ...args], { env: { HOME: join(dir, "home") } });

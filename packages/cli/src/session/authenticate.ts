@@ -1,21 +1,19 @@
 import { type Info, info } from "@slipway/protocol/director/info";
-import { Client } from "../api/client.ts";
-import { UaaWanted } from "../api/errors.ts";
 import { SILENT } from "../api/follow.ts";
 import type { Tools } from "../tools.ts";
-import { LoginFailed, NoCredentials } from "./errors.ts";
+import { LoginFailed, NoCredentials, UaaRefused } from "./errors.ts";
+import type { Remembered } from "./logins.ts";
+import { openClient, uaaOf } from "./open-client.ts";
 import type { Session } from "./session.ts";
+import { CLI_CLIENT, type Prompt, UaaClient } from "./uaa-client.ts";
 
 const TRIES = 3;
 
-type Needed = Pick<Tools, "ui" | "clock" | "stop">;
+type Needed = Pick<Tools, "ui" | "clock" | "stop" | "home">;
 
 /** What the Director says of itself, and whether it knows who asks. */
-export async function infoFor(
-  session: Session,
-  { clock, stop }: Pick<Tools, "clock" | "stop">,
-): Promise<Info> {
-  const client = new Client({ ...session, clock, stop, teller: SILENT });
+export async function infoFor(session: Session, tools: Omit<Needed, "ui">): Promise<Info> {
+  const client = await openClient(session, { ...tools, teller: SILENT }, tools.home);
   try {
     return await client.json({ method: "GET", path: "/info" }, info);
   } finally {
@@ -23,23 +21,76 @@ export async function infoFor(
   }
 }
 
+/** What is to be remembered of somebody: a password, or tokens. */
+export type Credentials = Required<Pick<Remembered, "user">> &
+  Pick<Remembered, "password" | "uaa_url" | "access_token" | "refresh_token">;
+
 /** Asked for what is missing, and again when it is wrong; what was given is tried once. */
 export async function authenticate(
   session: Session,
   given: { readonly client: string | undefined; readonly clientSecret: string | undefined },
   tools: Needed,
-): Promise<{ readonly user: string; readonly password: string }> {
-  const { url } = session;
-  const info = await infoFor({ ...session, user: undefined, password: undefined }, tools);
-  if (info.user_authentication?.type === "uaa") throw UaaWanted({ url });
+): Promise<Credentials> {
+  const { url, ca } = session;
+  const uaaUrl = await uaaOf(session, tools);
+  if (uaaUrl !== undefined) {
+    const uaa = new UaaClient({ url: uaaUrl, ca, ...tools });
+    try {
+      return await (given.client === undefined ? asUser(uaa, tools) : asClient(uaa, given, tools));
+    } finally {
+      uaa.close();
+    }
+  }
   for (let attempt = 1; ; attempt++) {
     const user = given.client ?? (await filled(tools, "Username", false));
     const password = given.clientSecret ?? (await filled(tools, "Password", true));
-    if ((await infoFor({ ...session, user, password }, tools)).user) return { user, password };
+    if ((await infoFor({ url, ca, user, password }, tools)).user) return { user, password };
     const last = attempt >= TRIES || (given.client !== undefined && given.clientSecret !== undefined);
     if (last) throw LoginFailed({ url, user });
     tools.ui.note(`The Director at ${url} does not know '${user}' by this password.`);
   }
+}
+
+/** What the UAA asks people for. Their password is not remembered. */
+async function asUser(uaa: UaaClient, tools: Needed): Promise<Credentials> {
+  const prompts = await uaa.prompts();
+  for (let attempt = 1; ; attempt++) {
+    const answers = await answersTo(prompts, tools);
+    try {
+      const got = await uaa.grant(CLI_CLIENT, { grant_type: "password", ...answers });
+      if (!got.refresh_token) throw UaaRefused({ url: uaa.url, client: CLI_CLIENT.id });
+      return {
+        user: answers.username ?? "",
+        uaa_url: uaa.url,
+        access_token: `${got.token_type || "bearer"} ${got.access_token}`,
+        refresh_token: got.refresh_token,
+      };
+    } catch (error) {
+      if (!UaaRefused.is(error) || attempt >= TRIES) throw error;
+      tools.ui.note(`The UAA at ${uaa.url} does not know '${answers.username ?? ""}' by this password.`);
+    }
+  }
+}
+
+async function answersTo(prompts: readonly Prompt[], { ui }: Needed): Promise<Record<string, string>> {
+  const answers: Record<string, string> = {};
+  for (const { key, label, hidden } of prompts) {
+    const answer = await ui.ask(label, { hidden });
+    if (answer !== "") answers[key] = answer;
+  }
+  if (answers.username === undefined) throw NoCredentials({ what: "the username" });
+  return answers;
+}
+
+async function asClient(
+  uaa: UaaClient,
+  given: { readonly client: string | undefined; readonly clientSecret: string | undefined },
+  tools: Needed,
+): Promise<Credentials> {
+  const user = given.client ?? "";
+  const password = given.clientSecret ?? (await filled(tools, "Client secret", true));
+  await uaa.grant({ id: user, secret: password }, { grant_type: "client_credentials" });
+  return { user, password, uaa_url: uaa.url };
 }
 
 async function filled({ ui }: Needed, question: string, hidden: boolean): Promise<string> {

@@ -65,3 +65,24 @@ export const LoginFailed = defineError<{ url: string; user: string }>({
   message: (p) => `the Director at ${p.url} does not know '${p.user}' by this password`,
   next: "Check name and password. Those of `slipway up` stand in the file `env` of the directory that `slipway status` shows.",
 });
+
+export const UaaRefused = defineError<{ url: string; client: string }>({
+  code: "CLI-018",
+  kind: "operator",
+  message: (p) => `the UAA at ${p.url} gives '${p.client}' no token`,
+  next: "Check the name and the password or secret. A log-in that is too old has to be made again: `slipway log-in`.",
+});
+
+export const UaaAway = defineError<{ url: string; why: string }>({
+  code: "CLI-019",
+  kind: "outside",
+  message: (p) => `the UAA at ${p.url} cannot be asked: ${p.why}`,
+  next: "See that it runs, and that its certificate is of the authority that --ca-cert or BOSH_CA_CERT names.",
+});
+
+export const BadUaaUrl = defineError<{ url: string }>({
+  code: "CLI-009",
+  kind: "outside",
+  message: (p) => `the Director names '${p.url}' as its UAA, which is no https address`,
+  next: "Correct `uaa.url` of the Director's configuration.",
+});

@@ -16,6 +16,10 @@ const remembered = v.strictObject({
   ca_cert: v.optional(filled),
   user: v.optional(filled),
   password: v.optional(filled),
+  /** Of who logged in through the Director's UAA; the access token with its type, as it is sent. */
+  uaa_url: v.optional(filled),
+  access_token: v.optional(filled),
+  refresh_token: v.optional(filled),
 });
 
 const loginsFile = v.strictObject({
@@ -49,7 +53,7 @@ export async function readLogins(path: string): Promise<Logins> {
   return checked.value;
 }
 
-/** Nobody else may read it: it holds passwords. */
+/** Nobody else may read it: it holds passwords and tokens. */
 export async function writeLogins(path: string, logins: Logins): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o711 });
   await writeFileAtomic(path, `${JSON.stringify(logins, null, 2)}\n`, 0o600);
@@ -77,14 +81,18 @@ function withoutAlias({ alias: _, ...rest }: Remembered): Remembered {
   return rest;
 }
 
-/** Name and password are forgotten; the alias and the authority stay. */
+export function withoutCredentials(login: Remembered): Remembered {
+  const { user: _, password: __, uaa_url: ___, access_token: ____, refresh_token: _____, ...rest } = login;
+  return rest;
+}
+
+/** Name, password and tokens are forgotten; the alias and the authority stay. */
 export function withoutLogin({ current, ...logins }: Logins, url: string): Logins {
   return {
     ...logins,
     environments: logins.environments.map((one) => {
       if (one.url !== url) return one;
-      const { user: _, password: __, ...rest } = one;
-      return rest;
+      return withoutCredentials(one);
     }),
     ...(current !== undefined && current !== url && { current }),
   };

@@ -5,7 +5,8 @@ import type { Globals } from "../parse/globals.ts";
 import { directorUrl } from "./director-url.ts";
 import { readEnvFile } from "./env-file.ts";
 import { BadCaCert, BadEnvironment, NoEnvironment } from "./errors.ts";
-import { findLogin, type Logins, readLogins } from "./logins.ts";
+import { findLogin, type Logins, type Remembered, readLogins } from "./logins.ts";
+import type { SavedTokens } from "./uaa-tokens.ts";
 
 /** Which Director, as whom. */
 export interface Session {
@@ -14,6 +15,10 @@ export interface Session {
   readonly ca: string | undefined;
   readonly user: string | undefined;
   readonly password: string | undefined;
+  /** Of who logged in through the Director's UAA; without tokens, a client of it. */
+  readonly uaa?: { readonly url: string; readonly tokens: SavedTokens | undefined };
+  /** Only the Director knows whether they are a user of its own or a client of its UAA. */
+  readonly unsure?: boolean;
   /** The Director of this machine, where it runs and the last log-in, to another one, went before it. */
   readonly passedOver?: string;
 }
@@ -65,11 +70,18 @@ function urlOf(
 /** Name and password come from one place: a name from here with a password from there is nobody's. */
 function credentials(
   asked: Asked,
-  login: { readonly user?: string | undefined; readonly password?: string | undefined } | undefined,
+  login: Remembered | undefined,
   local: Readonly<Record<string, string>>,
-): Pick<Session, "user" | "password"> {
-  if (asked.client !== undefined) return { user: asked.client, password: asked.clientSecret };
-  if (login?.user !== undefined) return { user: login.user, password: login.password };
+): Pick<Session, "user" | "password" | "uaa" | "unsure"> {
+  if (asked.client !== undefined) {
+    const own = asked.client === local.BOSH_CLIENT && asked.clientSecret === local.BOSH_CLIENT_SECRET;
+    return { user: asked.client, password: asked.clientSecret, ...(!own && { unsure: true }) };
+  }
+  if (login?.user !== undefined) {
+    const { user, password, uaa_url: url, access_token: access, refresh_token: refresh } = login;
+    const tokens = access === undefined || refresh === undefined ? undefined : { access, refresh };
+    return { user, password, ...(url !== undefined && { uaa: { url, tokens } }) };
+  }
   return { user: local.BOSH_CLIENT, password: local.BOSH_CLIENT_SECRET };
 }
 

@@ -18,15 +18,16 @@ export function toolsFor(world: World, globals: Globals, ui: Terminal, quiet: bo
   const opened: Client[] = [];
   const open = async (): Promise<Client> => {
     // Loaded when it is needed: most of what `--help` does not.
-    const [{ findSession }, { Client: Opened }] = await Promise.all([
+    const [{ findSession }, { openClient }] = await Promise.all([
       import("./session.ts"),
-      import("../api/client.ts"),
+      import("./open-client.ts"),
     ]);
     const session = await findSession(globals, world.home);
-    const made = new Opened({ ...session, clock: world.clock, stop: world.stop, teller: ui });
+    const made = await openClient(session, { clock: world.clock, stop: world.stop, teller: ui }, world.home);
     opened.push(made);
     const { url, user, passedOver } = session;
-    if (!quiet) ui.aside(`Using environment '${url}'${user === undefined ? "" : ` as client '${user}'`}`);
+    const kind = session.uaa?.tokens === undefined ? "client" : "user";
+    if (!quiet) ui.aside(`Using environment '${url}'${user === undefined ? "" : ` as ${kind} '${user}'`}`);
     // Also where nobody reads asides: a script must not change another Director than it means, unseen.
     if (passedOver !== undefined)
       ui.note(

@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { isVersion } from "@slipway/engine/manifest/versions";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { expect, it } from "vitest";
 import { buildHostStemcell, hostStemcellId } from "./build-host.ts";
 import { inspectStemcell } from "./inspect-archive.ts";
+
+sampleTests(1 / 3);
 
 it("a stemcell of this machine's programs has a version for its content, and the same bytes for the same", async () => {
   const { path, remove } = await temporaryDirectory();

@@ -9,7 +9,7 @@ import { type CloudOptions, chooseConfig } from "./config.ts";
 import { writeEnvFile } from "./env-file.ts";
 import { HomePrivate } from "./errors.ts";
 import { lockHome, makeHome } from "./home-dir.ts";
-import { refuseNatsElsewhere, rememberNats } from "./nats.ts";
+import { rememberNats } from "./nats.ts";
 import { rememberPort } from "./port.ts";
 import { decide, type Prepared } from "./prepare.ts";
 import { forgetRunning, type Reach, writeRunning } from "./running.ts";
@@ -65,7 +65,6 @@ async function open(
 
   const asked = await chooseConfig(options, home, tools.random);
   const choice = await decide(home, prepared, tools.random);
-  refuseNatsElsewhere(asked, options, choice.cpi);
   const unnamed = await backendOf(choice, tools);
   const config = await unnamed.configure(asked);
 

@@ -32,6 +32,11 @@ describe("the registry of old stemcells", () => {
     });
   });
 
+  it("does so also where a new engine says of its bridge only the subnet", async () => {
+    engine.answers = { "/networks/bridge": { IPAM: { Config: [{ Subnet: "127.0.0.0/16" }] } } };
+    expect(await backend().configure({})).toEqual({ registry: { host: "127.0.0.1" } });
+  });
+
   it("stays where it is when the bridge ends elsewhere, or there is none", async () => {
     engine.answers = withGateway("192.0.2.77");
     expect(await backend().configure({})).toEqual({});
@@ -43,6 +48,32 @@ describe("the registry of old stemcells", () => {
     engine.answers = withGateway("127.0.0.1");
     const config = { registry: { host: "192.0.2.9" } };
     expect(await backend().configure(config)).toEqual(config);
+  });
+});
+
+describe("a NATS server of this machine", () => {
+  const nats = { server: { host: "127.0.0.1", port: 6 }, blobs: { host: "127.0.0.1", port: 7 } };
+  const config = { agent: { transport: "nats" as const }, registry: { host: "192.0.2.9" }, nats };
+
+  it("listens where containers reach it, with its blobs", async () => {
+    engine.answers = withGateway("127.0.0.9");
+    expect(await backend().configure(config)).toEqual({
+      ...config,
+      nats: { server: { host: "127.0.0.9", port: 6 }, blobs: { host: "127.0.0.9", port: 7 } },
+    });
+  });
+
+  it("is refused where no such address is known, unless new VMs do not need it", async () => {
+    engine.answers = withGateway("192.0.2.77");
+    await expect(backend().configure(config)).rejects.toThrow(/containers of this Docker Engine/);
+    const https = { ...config, agent: { transport: "https" as const } };
+    expect(await backend().configure(https)).toEqual(https);
+  });
+
+  it("stays where a configuration puts it", async () => {
+    engine.answers = withGateway("127.0.0.9");
+    const given = { ...config, nats: { ...nats, urls: ["nats://192.0.2.9:6"] } };
+    expect(await backend().configure(given)).toEqual(given);
   });
 });
 

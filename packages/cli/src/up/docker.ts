@@ -9,6 +9,7 @@ import type { DockerChoice } from "../home/choice.ts";
 import type { Backend, BackendTools } from "./backend.ts";
 import { seenOn } from "./containers.ts";
 import { openEngine, reachOf } from "./engine.ts";
+import { natsForContainers } from "./nats.ts";
 import { WORDS } from "./words.ts";
 
 const ANSWERS_WITHIN_MS = 3000;
@@ -40,9 +41,10 @@ export const dockerBackend = (choice: DockerChoice, { home, clock }: BackendTool
     }
   },
   configure: async (config) => {
-    if (config.registry?.host !== undefined) return config;
     const host = await hostForContainers(await openEngine(choice, clock), choice);
-    return host === undefined ? config : { ...config, registry: { ...config.registry, host } };
+    const reached = natsForContainers(config, host);
+    if (host === undefined || config.registry?.host !== undefined) return reached;
+    return { ...reached, registry: { ...config.registry, host } };
   },
   embedded: async () => {
     const [{ cpiDocker }, { embed }] = await Promise.all([
@@ -58,24 +60,27 @@ export const dockerBackend = (choice: DockerChoice, { home, clock }: BackendTool
   stopVms: async () => undefined,
 });
 
-const bridge = open({
-  IPAM: v.optional(
-    open({ Config: v.optional(v.nullable(v.array(open({ Gateway: v.optional(v.string()) })))) }),
-  ),
-});
+const subnet = open({ Gateway: v.optional(v.string()), Subnet: v.optional(v.string()) });
+const bridge = open({ IPAM: v.optional(open({ Config: v.optional(v.nullable(v.array(subnet))) })) });
 
 /**
- * The registry, for stemcells that need one, must listen where containers reach it: at the end of the engine's bridge on
- * this machine. Undefined where the engine is elsewhere.
+ * What containers connect to, NATS or the registry for old stemcells, must listen where they reach it: at the end of the
+ * engine's bridge on this machine. Undefined where the engine is elsewhere.
  */
 async function hostForContainers(engine: Engine, { host }: DockerChoice): Promise<string | undefined> {
   if (!host.startsWith("unix:")) return undefined;
   const call = { doing: "looking at its bridge", method: "GET", path: "/networks/bridge" } as const;
   const found = await engine.find(bridge, call);
-  for (const { Gateway } of found?.IPAM?.Config ?? [])
-    if (Gateway !== undefined && (await isOwn(Gateway))) return Gateway;
+  for (const { Gateway, Subnet } of found?.IPAM?.Config ?? []) {
+    const end = Gateway ?? firstIn(Subnet);
+    if (end !== undefined && (await isOwn(end))) return end;
+  }
   return undefined;
 }
+
+/** Of a bridge that an engine has just made it says no gateway, until its next start. */
+const firstIn = (range = ""): string | undefined =>
+  /^(\d+\.\d+\.\d+)\.0\/\d+$/.exec(range)?.[1]?.concat(".1");
 
 /** Whether one can listen there. A bridge without containers has no carrier, and the system does not list it. */
 async function isOwn(address: string): Promise<boolean> {

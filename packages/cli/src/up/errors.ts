@@ -158,7 +158,8 @@ export const BothTransports = defineError<Record<never, never>>({
 export const NatsElsewhere = defineError<Record<never, never>>({
   code: "CLU-041",
   kind: "operator",
-  message: () => "--nats starts a server on loopback, which containers do not reach",
+  message: () =>
+    "--nats starts a server on this machine, and no address of this machine is known that the containers of this Docker Engine reach",
   next: "Give `nats` with addresses that containers reach in a file for --config; docs/nats.md has an example.",
 });
 

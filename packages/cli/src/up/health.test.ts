@@ -2,8 +2,8 @@ import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { freePort } from "@slipway/testkit/free-port";
 import { needs } from "@slipway/testkit/needs";
-import { chosen } from "@slipway/testkit/sample";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
+import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Machine } from "./testing/machine.ts";
 
@@ -40,22 +40,25 @@ describe.runIf(possible)("a cloud on this machine whose sandboxes are killed", (
   const kill = async (cid: string) =>
     process.kill(Number(await readFile(join(machine.home, "cloud", "vms", cid, "pid"), "utf8")), "SIGKILL");
 
-  it("gives each a new one with its disk, by a task of its own, and all are well again", async () => {
-    await expect.poll(health, WITHIN).toEqual(["healthy", "healthy"]);
-    const [before, kept] = [await vms(), await disks()];
-    const [first = ""] = before;
-    await kill(first);
-    await expect.poll(vms, WITHIN).not.toContain(first);
-    await expect.poll(health, WITHIN).toEqual(["healthy", "healthy"]);
-    expect(await vms()).toHaveLength(before.length);
-    expect(await disks()).toEqual(kept);
-    const tasks = await rows("tasks", "--recent", "--all");
-    expect(tasks.filter(({ description }) => description === "scan and fix")).toMatchObject([
-      { user: "health-monitor", state: "done", deployment: expect.any(String) },
-    ]);
-  });
+  it.runIf(plays("director", "resurrection"))(
+    "gives each a new one with its disk, by a task of its own, and all are well again",
+    async () => {
+      await expect.poll(health, WITHIN).toEqual(["healthy", "healthy"]);
+      const [before, kept] = [await vms(), await disks()];
+      const [first = ""] = before;
+      await kill(first);
+      await expect.poll(vms, WITHIN).not.toContain(first);
+      await expect.poll(health, WITHIN).toEqual(["healthy", "healthy"]);
+      expect(await vms()).toHaveLength(before.length);
+      expect(await disks()).toEqual(kept);
+      const tasks = await rows("tasks", "--recent", "--all");
+      expect(tasks.filter(({ description }) => description === "scan and fix")).toMatchObject([
+        { user: "health-monitor", state: "done", deployment: expect.any(String) },
+      ]);
+    },
+  );
 
-  it.runIf(chosen("resurrection off", 1 / 2))(
+  it.runIf(plays("director", "resurrection off"))(
     "replaces none while resurrection is off, and says so",
     async () => {
       expect((await machine.run("update-resurrection", "off")).code).toBe(0);

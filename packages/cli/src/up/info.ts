@@ -6,11 +6,12 @@ import { open, text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { Reach } from "./running.ts";
 
+const texts = v.nullish(v.array(v.string()));
 const info = open({
   name: text("name"),
   uuid: text("uuid"),
   version: text("version"),
-  slipway: v.nullish(open({ problems: v.nullish(v.array(v.string())) })),
+  slipway: v.nullish(open({ problems: texts, upkeep: texts })),
 });
 export type Info = v.InferOutput<typeof info>;
 

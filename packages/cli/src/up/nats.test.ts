@@ -11,11 +11,18 @@ import { freePort } from "@slipway/testkit/free-port";
 import { natsServerAvailable } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
+import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { Machine } from "./testing/machine.ts";
 
 const sandboxes = needs("userns", await canUseSandboxes(), "sandboxes are made of namespaces");
 const server = needs("nats-server", natsServerAvailable(), "the program nats-server is not installed");
+
+const agents = plays("director", "NATS agents");
+const authority = plays("director", "NATS authority");
+const serverKilled = plays("director", "NATS server killed");
+const directorKilled = plays("director", "NATS Director killed");
+const toHttps = plays("director", "NATS to HTTPS");
 
 interface VmRow {
   readonly agent_id: string;
@@ -55,98 +62,120 @@ describe.runIf(sandboxes && server)("slipway up --nats", () => {
   const users = () =>
     [...readFileSync(natsFile("nats.conf"), "utf8").matchAll(/CN=([^"]+)/g)].map(([, cn]) => cn);
 
-  it("deploys, compiles, runs an errand, and replaces a VM that keeps its disk, with every agent on NATS", async () => {
-    await ok("up", "--nats", ...flags);
-    const said = await ok("demo", "--range", range);
-    expect(said).toContain("packages compiled in sandboxes of their own");
-    expect(said).toMatch(/errand smoke.*the visit was counted/);
-    expect(said).toContain("The count goes on");
-    expect(await urls()).toEqual({ counter: "nats", visitor: "nats" });
-    expect((await vms()).map((vm) => vm.permanent_nats_credentials)).toEqual([true, true]);
-  });
+  const any = agents || authority || serverKilled || directorKilled || toHttps;
+  it.runIf(any)(
+    "deploys, compiles, runs an errand, and replaces a VM that keeps its disk, with every agent on NATS",
+    async () => {
+      await ok("up", "--nats", ...flags);
+      const said = await ok("demo", "--range", range);
+      expect(said).toContain("packages compiled in sandboxes of their own");
+      expect(said).toMatch(/errand smoke.*the visit was counted/);
+      expect(said).toContain("The count goes on");
+      expect(await urls()).toEqual({ counter: "nats", visitor: "nats" });
+      expect((await vms()).map((vm) => vm.permanent_nats_credentials)).toEqual([true, true]);
+    },
+  );
 
-  it("lets agents of VMs that are there take part, each by its lasting certificate, and nobody else", async () => {
-    const there = (await vms()).map(({ agent_id }) => `${agent_id}.agent.bosh-internal`);
-    const own = ["default.director.bosh-internal", "default.hm.bosh-internal"];
-    await expect.poll(() => users().sort(), { timeout: 60_000 }).toEqual([...own, ...there].sort());
-  });
+  it.runIf(agents)(
+    "lets agents of VMs that are there take part, each by its lasting certificate, and nobody else",
+    async () => {
+      const there = (await vms()).map(({ agent_id }) => `${agent_id}.agent.bosh-internal`);
+      const own = ["default.director.bosh-internal", "default.hm.bosh-internal"];
+      await expect.poll(() => users().sort(), { timeout: 60_000 }).toEqual([...own, ...there].sort());
+    },
+  );
 
-  it("hears how its agents are, so that they need not be asked, and tells monitors of what it does", async () => {
-    const metric = async (name: string) =>
-      Number(new RegExp(`^${name} (.*)$`, "m").exec(await ok("curl", "/metrics"))?.[1]);
-    const beats = 'slipway_health_messages_total\\{kind="heartbeat"\\}';
-    await expect.poll(() => metric(beats), { timeout: 120_000 }).toBeGreaterThanOrEqual(2);
-    expect(await metric("slipway_health_nats_connected")).toBe(1);
-    const authority = await openAuthority({
-      dir: join(machine.home, "director", "pki"),
-      clock: systemClock,
-      random: systemRandom,
-    });
-    const subject = { subject: "bosh", commonName: HEALTH_MONITOR_NAME, usage: "client" } as const;
-    const issued = await authority.issue({ ...subject, sans: { dns: [], ips: [] }, days: 1 });
-    const { listen } = JSON.parse(readFileSync(natsFile("nats.conf"), "utf8")) as { listen: string };
-    const credentials = { ...issued, ca: authority.ca };
-    const monitor = await dial(readNatsUrl(`nats://${listen}`), credentials, "test", systemClock);
-    onTestFinished(() => monitor.close());
-    const heard: { title: string; deployment: string }[] = [];
-    monitor.subscribe("hm.director.alert", { callback: (_, message) => void heard.push(message.json()) });
-    await monitor.flush();
-    await ok("-d", "demo", "restart", "visitor", "-n");
-    await expect
-      .poll(() => heard.map(({ title, deployment }) => `${deployment}: ${title}`), { timeout: 60_000 })
-      .toEqual(["demo: director - begin update deployment", "demo: director - finish update deployment"]);
-  });
+  it.runIf(agents)(
+    "hears how its agents are, so that they need not be asked, and tells monitors of what it does",
+    async () => {
+      const metric = async (name: string) =>
+        Number(new RegExp(`^${name} (.*)$`, "m").exec(await ok("curl", "/metrics"))?.[1]);
+      const beats = 'slipway_health_messages_total\\{kind="heartbeat"\\}';
+      await expect.poll(() => metric(beats), { timeout: 120_000 }).toBeGreaterThanOrEqual(2);
+      expect(await metric("slipway_health_nats_connected")).toBe(1);
+      const authority = await openAuthority({
+        dir: join(machine.home, "director", "pki"),
+        clock: systemClock,
+        random: systemRandom,
+      });
+      const subject = { subject: "bosh", commonName: HEALTH_MONITOR_NAME, usage: "client" } as const;
+      const issued = await authority.issue({ ...subject, sans: { dns: [], ips: [] }, days: 1 });
+      const { listen } = JSON.parse(readFileSync(natsFile("nats.conf"), "utf8")) as { listen: string };
+      const credentials = { ...issued, ca: authority.ca };
+      const monitor = await dial(readNatsUrl(`nats://${listen}`), credentials, "test", systemClock);
+      onTestFinished(() => monitor.close());
+      const heard: { title: string; deployment: string }[] = [];
+      monitor.subscribe("hm.director.alert", { callback: (_, message) => void heard.push(message.json()) });
+      await monitor.flush();
+      await ok("-d", "demo", "restart", "visitor", "-n");
+      await expect
+        .poll(() => heard.map(({ title, deployment }) => `${deployment}: ${title}`), { timeout: 60_000 })
+        .toEqual(["demo: director - begin update deployment", "demo: director - finish update deployment"]);
+    },
+  );
 
-  it("fetches logs, which NATS does not carry", async () => {
+  it.runIf(agents)("fetches logs, which NATS does not carry", async () => {
     expect(await ok("-d", "demo", "logs", "--dir", machine.home)).toContain("Downloaded logs to");
   });
 
-  it("rotate-nats-ca lets another authority sign for server and agents, with the VMs that are there", async () => {
-    const agents = async () => (await vms()).map(({ agent_id }) => agent_id);
-    const before = await agents();
-    const old = readFileSync(natsFile("clients.crt"), "utf8");
-    expect(await ok("rotate-nats-ca", "-n")).toContain("Renewing certificates");
-    const now = readFileSync(natsFile("clients.crt"), "utf8");
-    expect(now).not.toContain(old.trim());
-    expect(now.match(/BEGIN CERTIFICATE/g)).toHaveLength(1);
-    const [authority, server] = [now, readFileSync(natsFile("server.crt"), "utf8")].map(
-      (pem) => new X509Certificate(pem),
-    );
-    expect(authority && server?.verify(authority.publicKey)).toBe(true);
-    expect(await agents()).toEqual(before);
-    expect(await states()).toEqual(["running", "running"]);
-  });
+  it.runIf(authority)(
+    "rotate-nats-ca lets another authority sign for server and agents, with the VMs that are there",
+    async () => {
+      const agents = async () => (await vms()).map(({ agent_id }) => agent_id);
+      const before = await agents();
+      const old = readFileSync(natsFile("clients.crt"), "utf8");
+      expect(await ok("rotate-nats-ca", "-n")).toContain("Renewing certificates");
+      const now = readFileSync(natsFile("clients.crt"), "utf8");
+      expect(now).not.toContain(old.trim());
+      expect(now.match(/BEGIN CERTIFICATE/g)).toHaveLength(1);
+      const [authority, server] = [now, readFileSync(natsFile("server.crt"), "utf8")].map(
+        (pem) => new X509Certificate(pem),
+      );
+      expect(authority && server?.verify(authority.publicKey)).toBe(true);
+      expect(await agents()).toEqual(before);
+      expect(await states()).toEqual(["running", "running"]);
+    },
+  );
 
-  it("a server that dies in the middle of a recreate is started again, and the recreate goes on", async () => {
-    const recreate = machine.start("-d", "demo", "recreate", "-n");
-    await recreate.says("creating vm");
-    const before = natsPid();
-    process.kill(before, "SIGKILL");
-    expect({ code: await recreate.end(), said: recreate.output }).toMatchObject({ code: 0 });
-    expect(natsPid()).not.toBe(before);
-    expect(await states()).toEqual(["running", "running"]);
-  });
+  it.runIf(serverKilled)(
+    "a server that dies in the middle of a recreate is started again, and the recreate goes on",
+    async () => {
+      const recreate = machine.start("-d", "demo", "recreate", "-n");
+      await recreate.says("creating vm");
+      const before = natsPid();
+      process.kill(before, "SIGKILL");
+      expect({ code: await recreate.end(), said: recreate.output }).toMatchObject({ code: 0 });
+      expect(natsPid()).not.toBe(before);
+      expect(await states()).toEqual(["running", "running"]);
+    },
+  );
 
-  it("a server that a killed Director has left is replaced, and agents find the new one", async () => {
-    const left = natsPid();
-    process.kill(Number((await machine.status()).process), "SIGKILL");
-    await ok("up", "--detach");
-    expect(natsPid()).not.toBe(left);
-    expect(machine.processes()).not.toContain(String(left));
-    await expect.poll(states, { timeout: 60_000 }).toEqual(["running", "running"]);
-  });
+  it.runIf(directorKilled)(
+    "a server that a killed Director has left is replaced, and agents find the new one",
+    async () => {
+      const left = natsPid();
+      process.kill(Number((await machine.status()).process), "SIGKILL");
+      await ok("up", "--detach");
+      expect(natsPid()).not.toBe(left);
+      expect(machine.processes()).not.toContain(String(left));
+      await expect.poll(states, { timeout: 60_000 }).toEqual(["running", "running"]);
+    },
+  );
 
-  it("--https makes new VMs that are reached over HTTPS, beside those on NATS, and a VM changes by recreate", async () => {
-    await ok("down");
-    expect(machine.processes()).toEqual([]);
-    await ok("up", "--https", ...flags);
-    await expect.poll(states, { timeout: 60_000 }).toEqual(["running", "running"]);
-    await ok("-d", "demo", "recreate", "visitor", "-n");
-    expect(await urls()).toEqual({ counter: "nats", visitor: "https" });
-    expect(await states()).toEqual(["running", "running"]);
-    await ok("-d", "demo", "recreate", "counter", "-n");
-    expect(await urls()).toEqual({ counter: "https", visitor: "https" });
-  });
+  it.runIf(toHttps)(
+    "--https makes new VMs that are reached over HTTPS, beside those on NATS, and a VM changes by recreate",
+    async () => {
+      await ok("down");
+      expect(machine.processes()).toEqual([]);
+      await ok("up", "--https", ...flags);
+      await expect.poll(states, { timeout: 60_000 }).toEqual(["running", "running"]);
+      await ok("-d", "demo", "recreate", "visitor", "-n");
+      expect(await urls()).toEqual({ counter: "nats", visitor: "https" });
+      expect(await states()).toEqual(["running", "running"]);
+      await ok("-d", "demo", "recreate", "counter", "-n");
+      expect(await urls()).toEqual({ counter: "https", visitor: "https" });
+    },
+  );
 
   it("both flags at once are refused, and so is a file that was spoiled", async () => {
     await ok("down");

@@ -9,9 +9,7 @@ import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { check } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
 import type { Given } from "../command.ts";
-import type { CpiName } from "../home/choice.ts";
 import type { Home } from "../home/home.ts";
-import type { CloudOptions } from "./config.ts";
 import { BothTransports, NatsChoiceUnreadable, NatsElsewhere } from "./errors.ts";
 
 export type TransportName = "https" | "nats";
@@ -61,9 +59,17 @@ export async function rememberNats(home: Home, { nats, agent }: DirectorConfig):
   await writeFileAtomic(fileOf(home), `${JSON.stringify(made)}\n`);
 }
 
-/** Containers have a loopback of their own. */
-export function refuseNatsElsewhere(config: DirectorConfig, { transport }: CloudOptions, cpi: CpiName): void {
-  if (transport === "nats" && cpi !== "local" && config.nats?.server?.host === HOST) throw NatsElsewhere({});
+/**
+ * The same server where containers reach it: they have a loopback of their own. Undefined: no address of this machine is
+ * known that they reach. What the configuration says otherwise stays.
+ */
+export function natsForContainers(config: DirectorConfig, host: string | undefined): DirectorConfig {
+  const { nats } = config;
+  if (nats?.server?.host !== HOST || nats.urls !== undefined) return config;
+  if (host === undefined && config.agent?.transport === "nats") throw NatsElsewhere({});
+  if (host === undefined) return config;
+  const at = { server: { ...nats.server, host }, blobs: { ...nats.blobs, host } };
+  return { ...config, nats: { ...nats, ...at } };
 }
 
 async function readRemembered(home: Home): Promise<Remembered | undefined> {

@@ -4,6 +4,7 @@ import { freePort } from "@slipway/testkit/free-port";
 import { natsServerAvailable } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
+import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { PROGRAMS } from "../bosh-cli/testing/requirements.ts";
 import { Machine } from "./testing/machine.ts";
@@ -41,7 +42,9 @@ instance_groups:
 - {name: web, instances: 1, azs: [z1], jobs: [], vm_type: default, stemcell: default, networks: [{name: private}]}
 `;
 
-describe.runIf(sandboxes && server)("a CPI that does not say which addresses its VMs have", () => {
+const played = plays("director", "no addresses");
+
+describe.runIf(sandboxes && server && played)("a CPI that does not say which addresses its VMs have", () => {
   let machine: Machine;
   let up: readonly string[];
   beforeAll(async () => {

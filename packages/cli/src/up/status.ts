@@ -15,6 +15,8 @@ export interface Status {
   readonly version: string | undefined;
   /** What keeps it from working at present, as it says itself. */
   readonly problems: readonly string[];
+  /** What it has not done yet, of authorities and certificates. */
+  readonly upkeep: readonly string[];
   /** Its process. */
   readonly database: number | undefined;
   readonly backend: Backend;
@@ -37,15 +39,30 @@ export async function statusOf(tools: BackendTools): Promise<Status> {
 }
 
 async function directorOf(home: Home, clock: Clock) {
-  const nothing = { url: undefined, pid: undefined, since: undefined, version: undefined, problems: [] };
+  const nothing = {
+    url: undefined,
+    pid: undefined,
+    since: undefined,
+    version: undefined,
+    problems: [],
+    upkeep: [],
+  };
   const seen = await readRunning(home);
   if (seen === undefined) return { ...nothing, director: "stopped" as const };
   if (seen.life === "dead") return { ...nothing, director: "killed" as const };
   const { reach, since } = seen;
-  const known = { url: reach?.url, pid: seen.process.pid, since, version: undefined, problems: [] };
+  const known = {
+    url: reach?.url,
+    pid: seen.process.pid,
+    since,
+    version: undefined,
+    problems: [],
+    upkeep: [],
+  };
   if (reach === undefined) return { ...known, director: "starting" as const };
   const info = await infoOf(reach, clock, ANSWERS_WITHIN_MS);
   if (info === undefined) return { ...known, director: "silent" as const };
-  const problems = info.slipway?.problems ?? [];
-  return { ...known, director: "running" as const, version: info.version, problems };
+  const { problems, upkeep } = info.slipway ?? {};
+  const now = { problems: problems ?? [], upkeep: upkeep ?? [] };
+  return { ...known, director: "running" as const, version: info.version, ...now };
 }

@@ -5,6 +5,7 @@ import { LOG_LIMIT } from "@slipway/kernel/steady-output";
 import { freePort } from "@slipway/testkit/free-port";
 import { needs } from "@slipway/testkit/needs";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
+import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { Machine } from "./testing/machine.ts";
 
@@ -20,28 +21,32 @@ describe.runIf(sandboxes)("a Director in trouble", () => {
   });
   afterAll(() => machine?.close());
 
-  it("whose database cannot be started says so in its status, and goes on by itself once it can", async () => {
-    const before = await machine.status();
-    const settings = join(machine.home, "director", "database", "data", "postgresql.auto.conf");
-    const fine = await readFile(settings, "utf8");
-    await writeFile(settings, `${fine}\nno_such_setting = 1\n`);
-    const log = join(machine.home, "director.log");
-    await appendFile(log, TOO_LONG);
-    process.kill(Number(/\d+/.exec(before.database ?? "")?.[0]), "SIGKILL");
-    await expect
-      .poll(async () => (await machine.status()).problems)
-      .toMatch(/the database server could not be started|no_such_setting/);
-    expect((await machine.status()).process).toBe(before.process);
-    await writeFile(settings, fine);
-    await expect.poll(async () => (await machine.status()).problems).toBeUndefined();
-    expect(await machine.run("deployments")).toMatchObject({ code: 0 });
-    expect((await machine.status()).process).toBe(before.process);
-    // What it had to say of it, again and again, did not make its log longer than it may be.
-    expect((await stat(log)).size).toBeLessThan(LOG_LIMIT);
-    expect(await readFile(log, "utf8")).toContain("no_such_setting");
-  });
+  it.runIf(plays("director", "database in trouble"))(
+    "whose database cannot be started says so in its status, and goes on by itself once it can",
+    async () => {
+      const before = await machine.status();
+      const settings = join(machine.home, "director", "database", "data", "postgresql.auto.conf");
+      const fine = await readFile(settings, "utf8");
+      await writeFile(settings, `${fine}\nno_such_setting = 1\n`);
+      const log = join(machine.home, "director.log");
+      await appendFile(log, TOO_LONG);
+      process.kill(Number(/\d+/.exec(before.database ?? "")?.[0]), "SIGKILL");
+      await expect
+        .poll(async () => (await machine.status()).problems)
+        .toMatch(/the database server could not be started|no_such_setting/);
+      expect((await machine.status()).process).toBe(before.process);
+      await writeFile(settings, fine);
+      await expect.poll(async () => (await machine.status()).problems).toBeUndefined();
+      expect(await machine.run("deployments")).toMatchObject({ code: 0 });
+      expect((await machine.status()).process).toBe(before.process);
+      // What it had to say of it, again and again, did not make its log longer than it may be.
+      expect((await stat(log)).size).toBeLessThan(LOG_LIMIT);
+      expect(await readFile(log, "utf8")).toContain("no_such_setting");
+    },
+  );
 
-  it("has agents whose logs stay short, whoever connects to them", async () => {
+  const agents = plays("director", "agents in trouble");
+  it.runIf(agents)("has agents whose logs stay short, whoever connects to them", async () => {
     // Addresses of its own: suites run side by side.
     const demo = await machine.run("demo", "--range", `127.${(process.pid % 100) + 120}.0.0/24`);
     expect(demo.code, demo.said).toBe(0);
@@ -55,7 +60,7 @@ describe.runIf(sandboxes)("a Director in trouble", () => {
     await expect.poll(async () => (await stat(log)).size).toBeLessThan(LOG_LIMIT);
   });
 
-  it("that waits for an agent says for whom, how long already and how long yet", async () => {
+  it.runIf(agents)("that waits for an agent says for whom, how long already and how long yet", async () => {
     const vms = join(machine.home, "cloud", "vms");
     for (const vm of await readdir(vms))
       process.kill(Number(await readFile(join(vms, vm, "pid"), "utf8")), "SIGKILL");

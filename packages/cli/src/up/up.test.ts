@@ -3,6 +3,7 @@ import { createServer } from "node:net";
 import { join } from "node:path";
 import { ownIdentity } from "@slipway/kernel/process-identity";
 import { freePort } from "@slipway/testkit/free-port";
+import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { DirectorProcess } from "../bosh-cli/testing/director-process.ts";
 import { PROGRAMS } from "../bosh-cli/testing/requirements.ts";
@@ -15,6 +16,13 @@ beforeAll(async () => {
   port = await freePort();
 });
 afterAll(() => machine.close());
+
+/** Each starts a Director of its own, or two. */
+const ends = sampleOf(
+  "ends of a Director",
+  ["killed", "hung up", "down", "down after a kill", "elsewhere"],
+  2,
+);
 
 /** The process that serves, by what `status` says. */
 const serving = async () => (await machine.status()).process;
@@ -29,7 +37,7 @@ describe("slipway up, down and status", () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
     try {
-      for (const flags of [[], ["--detach"]]) {
+      for (const flags of sampleOf("up on a port", [[], ["--detach"]], 1)) {
         const { code, said } = await machine.run("up", "--port", String(port), ...flags);
         expect(code).toBe(1);
         expect(said).toContain(`port ${port} of 127.0.0.1 is in use by process ${process.pid}`);
@@ -75,7 +83,7 @@ describe("slipway up, down and status", () => {
 
   it("up again says that it runs, and leaves it alone", async () => {
     const before = await serving();
-    for (const flags of [[], ["--detach"], ["--port", String(port)]]) {
+    for (const flags of sampleOf("up again", [[], ["--detach"], ["--port", String(port)]], 1)) {
       const { code, said } = await machine.run("up", ...flags);
       expect({ code, said }).toEqual({
         code: 0,
@@ -88,25 +96,29 @@ describe("slipway up, down and status", () => {
     expect(await serving()).toBe(before);
   });
 
-  it("after kill -9 the database runs on, and the next up takes it over, on the same port, with the same secrets", async () => {
-    const env = await machine.text("env");
-    const database = (await machine.status()).database;
-    process.kill(Number(await serving()), "SIGKILL");
-    await expect
-      .poll(() => machine.status())
-      .toMatchObject({ director: "stopped (it was killed)", database });
-    const up = machine.start("up");
-    await up.says("Ctrl-C stops it");
-    expect(up.output).toContain("taken over");
-    expect(await machine.text("env")).toBe(env);
-    expect((await machine.status()).database).toBe(database);
-    up.interrupt();
-    up.interrupt();
-    expect(await up.end()).toBe(0);
-    expect(machine.processes()).toEqual([]);
-  });
+  it.runIf(ends.includes("killed"))(
+    "after kill -9 the database runs on, and the next up takes it over, on the same port, with the same secrets",
+    async () => {
+      const env = await machine.text("env");
+      const database = (await machine.status()).database;
+      process.kill(Number(await serving()), "SIGKILL");
+      await expect
+        .poll(() => machine.status())
+        .toMatchObject({ director: "stopped (it was killed)", database });
+      const up = machine.start("up");
+      await up.says("Ctrl-C stops it");
+      expect(up.output).toContain("taken over");
+      expect(await machine.text("env")).toBe(env);
+      expect((await machine.status()).database).toBe(database);
+      up.interrupt();
+      up.interrupt();
+      expect(await up.end()).toBe(0);
+      expect(machine.processes()).toEqual([]);
+    },
+  );
 
-  it("a terminal that is closed stops it as Ctrl-C does", async () => {
+  it.runIf(ends.includes("hung up"))("a terminal that is closed stops it as Ctrl-C does", async () => {
+    await machine.run("down");
     const up = machine.start("up");
     await up.says("Ctrl-C stops it");
     up.hangUp();
@@ -114,20 +126,29 @@ describe("slipway up, down and status", () => {
     expect(machine.processes()).toEqual([]);
   });
 
-  it("down ends one in the background, or the database of one that was killed, and nothing is left", async () => {
-    for (const kill of [false, true]) {
-      expect((await machine.run("up", "--detach")).code).toBe(0);
-      const pid = await serving();
-      if (kill) process.kill(Number(pid), "SIGKILL");
-      const { code, said } = await machine.run("down");
-      expect({ code, said }).toEqual({
-        code: 0,
-        said: expect.stringContaining(kill ? "the database a killed Director had left" : `process ${pid}`),
-      });
-      expect(machine.processes()).toEqual([]);
-      expect(await machine.status()).toMatchObject({ director: "stopped", database: "stopped" });
-    }
+  it("down leaves nothing of one that ran before, whatever became of it", async () => {
+    expect((await machine.run("down")).code).toBe(0);
+    expect(machine.processes()).toEqual([]);
   });
+
+  const downs = [false, true].filter((kill) => ends.includes(kill ? "down after a kill" : "down"));
+  it.runIf(downs.length > 0)(
+    "down ends one in the background, or the database of one that was killed, and nothing is left",
+    async () => {
+      for (const kill of downs) {
+        expect((await machine.run("up", "--detach")).code).toBe(0);
+        const pid = await serving();
+        if (kill) process.kill(Number(pid), "SIGKILL");
+        const { code, said } = await machine.run("down");
+        expect({ code, said }).toEqual({
+          code: 0,
+          said: expect.stringContaining(kill ? "the database a killed Director had left" : `process ${pid}`),
+        });
+        expect(machine.processes()).toEqual([]);
+        expect(await machine.status()).toMatchObject({ director: "stopped", database: "stopped" });
+      }
+    },
+  );
 
   it("a process that only has the number of an earlier one is never ended", async () => {
     const identity = { ...ownIdentity(), started: "1" };
@@ -160,20 +181,23 @@ describe("slipway up, down and status", () => {
     },
   );
 
-  it("a directory that another Director works in is said to be in use", async () => {
-    const state = join(machine.home, "director");
-    const config = join(machine.home, "director.json");
-    await writeFile(config, JSON.stringify({ cpi: { exec_path: PROGRAMS.cpi } }));
-    const flags = ["--config", config, "--state-dir", state, "--port", "0"];
-    const other = await DirectorProcess.start(PROGRAMS.director, flags);
-    try {
-      const { code, said } = await machine.run("up");
-      expect({ code, said }).toEqual({
-        code: 1,
-        said: expect.stringMatching(/DIS-001 .*: process \d+$/m),
-      });
-    } finally {
-      await other.stop();
-    }
-  });
+  it.runIf(ends.includes("elsewhere"))(
+    "a directory that another Director works in is said to be in use",
+    async () => {
+      const state = join(machine.home, "director");
+      const config = join(machine.home, "director.json");
+      await writeFile(config, JSON.stringify({ cpi: { exec_path: PROGRAMS.cpi } }));
+      const flags = ["--config", config, "--state-dir", state, "--port", "0"];
+      const other = await DirectorProcess.start(PROGRAMS.director, flags);
+      try {
+        const { code, said } = await machine.run("up");
+        expect({ code, said }).toEqual({
+          code: 1,
+          said: expect.stringMatching(/DIS-001 .*: process \d+$/m),
+        });
+      } finally {
+        await other.stop();
+      }
+    },
+  );
 });

@@ -37,7 +37,7 @@ async function dockerCloud(
 ): Promise<CertifyCloud> {
   const name = `slipway-mixes-${random.hex(4)}`;
   const docker = (dir: string, volume: string) =>
-    openCloud({ config: { dir, host, volume, network: "bridge" } });
+    openCloud({ config: { dir, host, volume, network: "bridge", provisioning: "preallocated" } });
   const own = await docker(parent, name);
   const id = await importImage(own, name, { agent, parent });
   const stemcell = {

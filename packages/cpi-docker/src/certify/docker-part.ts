@@ -6,6 +6,7 @@ import { execIn } from "../engine/exec.ts";
 import { EngineRefused } from "../errors.ts";
 import { LABEL, type Labels } from "../labels.ts";
 import { listContainers, removeContainer, startContainer } from "../vms/containers.ts";
+import { outputOf } from "../vms/log.ts";
 
 const CPI_TRIES_MS = 30_000;
 
@@ -57,15 +58,7 @@ export class DockerPart implements CloudPart {
     return text === "" ? undefined : text;
   }
 
-  async agentLog(vm: string): Promise<string> {
-    const reply = await this.#docker.engine.stream({
-      doing: `reading the log of '${vm}'`,
-      method: "GET",
-      path: `/containers/${vm}/logs`,
-      query: { stdout: "true", stderr: "true" },
-    });
-    return unframed(await reply.bytes());
-  }
+  agentLog = (vm: string) => outputOf(this.#docker, vm, "all");
 
   async vms(): Promise<readonly string[]> {
     if (this.#director === undefined) return [];
@@ -151,17 +144,4 @@ async function reserveRange({ engine }: Docker, name: string, random: Random): P
     must(reply, call).discard();
     return range;
   }
-}
-
-const HEADER = 8;
-
-/** Both outputs come as one, in frames: eight bytes that end with the length, then as many. */
-function unframed(bytes: Buffer): string {
-  let text = "";
-  for (let at = 0; at + HEADER <= bytes.length; ) {
-    const end = at + HEADER + bytes.readUInt32BE(at + 4);
-    text += bytes.toString("utf8", at + HEADER, end);
-    at = end;
-  }
-  return text;
 }

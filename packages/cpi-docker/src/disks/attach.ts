@@ -15,10 +15,13 @@ import { ENDED } from "./scripts/common.ts";
  */
 export const hintOf = (disk: string) => ({ path: nodeOf(disk), id: disk });
 
+/** Most often there is none yet. */
 const MAKE_NODE = `set -eu
-rm -f "$1.new"
-mknod -m 0600 "$1.new" b "$2" "$3"
-mv -f "$1.new" "$1"`;
+new=$1.new
+[ -e "$1" ] || [ -L "$1" ] || new=$1
+[ ! -e "$new" ] || rm -f "$new"
+mknod -m 0600 "$new" b "$2" "$3"
+[ "$new" = "$1" ] || mv -f "$new" "$1"`;
 
 /** Gives a disk to a VM, running or not. The same VM has it already: success. */
 export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {

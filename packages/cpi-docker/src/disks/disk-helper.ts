@@ -1,7 +1,8 @@
 import type { Cloud } from "../cloud.ts";
 import { must, refused } from "../engine/engine.ts";
-import { execIn, type Ran } from "../engine/exec.ts";
+import type { Ran } from "../engine/exec.ts";
 import { textOf } from "../engine/http.ts";
+import { endShells, runIn } from "../engine/session.ts";
 import { EngineRefused, NoDiskHelperImage, NoLoopDevices } from "../errors.ts";
 import { LABEL, type Labels } from "../labels.ts";
 import { securityOf } from "../security.ts";
@@ -12,7 +13,7 @@ import { BOOT, PROBE } from "./scripts/disk-helper.ts";
 import { createVolume, removeVolume, volumeExists } from "./volume.ts";
 
 /** Raised when the disk helper must be made anew to work with this code. */
-const VERSION = "2";
+const VERSION = "3";
 
 /**
  * A container that has the volume of the disks and may make loop devices, and does nothing until it is told to. All work
@@ -52,7 +53,7 @@ export class DiskHelper {
   async run(script: string, args: readonly string[], doing: string): Promise<Ran> {
     const allowed: string[] = [];
     for (;;) {
-      const ran = await execIn(this.#cloud.engine, this.name, ["sh", "-c", script, "sh", ...args], doing);
+      const ran = await runIn(this.#cloud.engine, this.name, ["sh", "-c", script, "sh", ...args], doing);
       const major = ran.code === ENDED.notAllowed ? /^(\d+):/.exec(ran.stdout.trim())?.[1] : undefined;
       // Another call may make it anew in the same moment, and not know of this kind.
       if (major === undefined || allowed.filter((one) => one === major).length === MOST_TRIES) return ran;
@@ -74,6 +75,7 @@ export class DiskHelper {
   async #remove({ Id }: Container): Promise<void> {
     const { clock } = this.#cloud;
     const since = clock.monotonic();
+    endShells(this.#cloud.engine, this.name);
     for (;;) {
       const now = await findContainer(this.#cloud, Id);
       const busy = now?.State.Running && (now.ExecIDs ?? []).length > 0;

@@ -1,13 +1,14 @@
 import { diskNotAttached, diskNotFound, noDiskSpace, notSupported } from "@slipway/cpi-sdk/errors";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Cloud, isPlain } from "../cloud.ts";
+import type { Provisioning } from "../config.ts";
 import { putFiles } from "../engine/archive.ts";
 import type { Ran } from "../engine/exec.ts";
 import { DeviceLost, DiskCommandFailed, DiskInUse, NoFreeDevice } from "../errors.ts";
 import { DiskHelper } from "./disk-helper.ts";
 import type { DiskType } from "./properties.ts";
 import { ENDED } from "./scripts/common.ts";
-import { CREATE, DELETE, DESCRIBE, HAS, KIND } from "./scripts/disks.ts";
+import { CREATE, DELETE, DESCRIBE, HAS, KIND, PROVISION } from "./scripts/disks.ts";
 import { GROW } from "./scripts/grow.ts";
 import { CREATE_ON_DEVICE } from "./scripts/pool.ts";
 
@@ -15,11 +16,15 @@ export interface NewDisk {
   readonly cid: string;
   readonly sizeMib: number;
   readonly type: DiskType;
+  readonly provisioning: Provisioning;
   readonly record: JsonObject;
 }
 
-/** A sparse file in the volume, or a whole device of the pool. */
-export async function createDisk(cloud: Cloud, { cid, sizeMib, type, record }: NewDisk): Promise<string> {
+/** A file in the volume, or a whole device of the pool. */
+export async function createDisk(
+  cloud: Cloud,
+  { cid, sizeMib, type, provisioning, record }: NewDisk,
+): Promise<string> {
   const { devices = [] } = cloud.config;
   if (type === "device" && devices.length === 0)
     throw NoFreeDevice({ sizeMib, reasons: ["docker.devices names none"] });
@@ -29,7 +34,7 @@ export async function createDisk(cloud: Cloud, { cid, sizeMib, type, record }: N
   const ran =
     type === "device"
       ? await diskHelper.run(CREATE_ON_DEVICE, [...args, ...devices], doing)
-      : await diskHelper.run(CREATE, args, doing);
+      : await diskHelper.run(CREATE, [...args, provisioning], doing);
   settle(ran, { disk: cid, doing, sizeMib });
   return cid;
 }
@@ -51,6 +56,11 @@ export async function removeDisk(cloud: Cloud, cid: string): Promise<void> {
 /** Grows a disk, also while a VM has it. If its file system could not follow at once, why; it does when it is mounted. */
 export async function growDisk(cloud: Cloud, cid: string, sizeMib: number): Promise<string | undefined> {
   return (await onDisk(cloud, cid, GROW, [String(sizeMib)], "growing it", { sizeMib })) || undefined;
+}
+
+/** Space that a disk has is not taken from it: a thin one only need not have all. */
+export async function provisionDisk(cloud: Cloud, cid: string, provisioning: Provisioning): Promise<void> {
+  await onDisk(cloud, cid, PROVISION, [provisioning], "allocating its space");
 }
 
 export const typeOfDisk = async (cloud: Cloud, cid: string): Promise<DiskType> =>
@@ -122,7 +132,9 @@ export function settle({ code, stdout, stderr }: Ran, { disk, doing, vm, sizeMib
       throw notSupported(`disk '${disk}' has ${said} MiB and cannot become smaller (${sizeMib} MiB)`);
     case ENDED.noRoom:
       throw noDiskSpace(
-        `disk '${disk}': ${doing}: the volume has not the room for it${said === "" ? "" : ` (${said} MiB are free)`}`,
+        `disk '${disk}': ${doing}: the volume has ${said === "" ? "not the room" : `${said} MiB`} for it. Free space on the engine's ` +
+          "host, ask for a smaller disk, or for one that takes space as it is written to: provisioning: thin in the " +
+          "cloud properties of its disk type",
       );
     case ENDED.beyond:
       throw notSupported(`disk '${disk}' is a device of ${said} MiB and cannot have ${sizeMib} MiB`);

@@ -1,6 +1,9 @@
-import { buffer } from "node:stream/consumers";
+import { buffer, text } from "node:stream/consumers";
+import type { HttpReply } from "@slipway/kernel/http/client";
+import { readTar } from "@slipway/kernel/tar/read";
 import { type TarInput, tarBytes } from "@slipway/kernel/tar/write";
-import type { Engine } from "./engine.ts";
+import { EngineRefused } from "../errors.ts";
+import { type Engine, refused } from "./engine.ts";
 
 export interface ArchiveFile {
   /** Without a leading slash. */
@@ -23,6 +26,48 @@ export async function putFiles(
     query: { path: "/", noOverwriteDirNonDir: "true" },
     body: await tarOf(files),
   });
+}
+
+/** The content of a file of a container, running or not; undefined: there is none. */
+export async function fileIn(
+  engine: Engine,
+  container: string,
+  path: string,
+  doing: string,
+): Promise<string | undefined> {
+  const reply = await archiveOf(engine, container, path, doing);
+  if (reply === undefined) return undefined;
+  try {
+    const refuse = (said: string) => EngineRefused({ doing, status: reply.status, said });
+    for await (const { body } of readTar(reply.body, { refuse, end: "optional" })) return await text(body);
+    return undefined;
+  } finally {
+    reply.discard();
+  }
+}
+
+export async function hasFile(
+  engine: Engine,
+  container: string,
+  path: string,
+  doing: string,
+): Promise<boolean> {
+  const reply = await archiveOf(engine, container, path, doing);
+  reply?.discard();
+  return reply !== undefined;
+}
+
+async function archiveOf(
+  engine: Engine,
+  container: string,
+  path: string,
+  doing: string,
+): Promise<HttpReply | undefined> {
+  const at = `/containers/${encodeURIComponent(container)}/archive`;
+  const reply = await engine.attempt({ doing, method: "GET", path: at, query: { path } });
+  if (!refused(reply)) return reply;
+  if (reply.status === 404) return undefined;
+  throw EngineRefused({ doing, ...reply });
 }
 
 /** A tar of files that belong to root, with the directories they are in. */

@@ -47,6 +47,11 @@ export class Engine {
     return new Engine(address, agreed(address, found.ApiVersion, found.MinAPIVersion ?? OLDEST), signal);
   }
 
+  /** Of the call. */
+  get signal(): AbortSignal | undefined {
+    return this.#signal;
+  }
+
   /** The same engine for work that must be done although the call was told to stop. */
   withoutSignal(): Engine {
     return new Engine(this.address, this.version, undefined);

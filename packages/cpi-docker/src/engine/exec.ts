@@ -2,7 +2,7 @@ import type { HttpReply } from "@slipway/kernel/http/client";
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { Engine } from "./engine.ts";
-import { bytesOf } from "./http.ts";
+import { type Frame, framesOf } from "./frames.ts";
 
 export interface Ran {
   readonly code: number;
@@ -11,6 +11,25 @@ export interface Ran {
 }
 
 const made = open({ Id: v.string() });
+
+/** What is to be run, before it is. */
+export async function makeExec(
+  engine: Engine,
+  container: string,
+  command: readonly string[],
+  doing: string,
+  stdin = false,
+): Promise<string> {
+  const attached = { AttachStdin: stdin, AttachStdout: true, AttachStderr: true };
+  const { Id } = await engine.json(made, {
+    doing,
+    method: "POST",
+    path: `/containers/${encodeURIComponent(container)}/exec`,
+    body: { Cmd: command, ...attached, User: "0:0", Env: ["LC_ALL=C"] },
+  });
+  return Id;
+}
+
 const ended = open({ Running: v.boolean(), ExitCode: v.nullable(v.number()) });
 
 /**
@@ -22,12 +41,7 @@ export async function execIn(
   command: readonly string[],
   doing: string,
 ): Promise<Ran> {
-  const { Id } = await engine.json(made, {
-    doing,
-    method: "POST",
-    path: `/containers/${encodeURIComponent(container)}/exec`,
-    body: { Cmd: command, AttachStdout: true, AttachStderr: true, User: "0:0", Env: ["LC_ALL=C"] },
-  });
+  const Id = await makeExec(engine, container, command, doing);
   const output = await split(
     await engine.stream({
       doing,
@@ -40,22 +54,22 @@ export async function execIn(
   return { code: ExitCode ?? -1, ...output };
 }
 
-const HEADER = 8;
+/** What is kept of each output. */
 const MOST = 256 * 1024;
 
-/** Both outputs come on one stream, in frames: which of the two, three zeros, the length, the bytes. */
 async function split(reply: HttpReply): Promise<Omit<Ran, "code">> {
-  const outputs = { stdout: "", stderr: "" };
-  let rest: Buffer = Buffer.alloc(0);
-  for await (const piece of bytesOf(reply)) {
-    rest = Buffer.concat([rest, piece]);
-    while (rest.length >= HEADER) {
-      const end = HEADER + rest.readUInt32BE(4);
-      if (rest.length < end) break;
-      const to = rest[0] === 2 ? "stderr" : "stdout";
-      if (outputs[to].length < MOST) outputs[to] += rest.subarray(HEADER, end).toString("utf8");
-      rest = rest.subarray(end);
-    }
+  const outputs = new Outputs();
+  for await (const frame of framesOf(reply)) outputs.add(frame);
+  return { stdout: outputs.stdout, stderr: outputs.stderr };
+}
+
+export class Outputs {
+  stdout = "";
+  stderr = "";
+
+  /** Of too much the middle is left out: why a program ends is said last. */
+  add({ from, text }: Frame): void {
+    const all = this[from] + text;
+    this[from] = all.length <= MOST ? all : all.slice(0, MOST / 2) + all.slice(-MOST / 2);
   }
-  return outputs;
 }

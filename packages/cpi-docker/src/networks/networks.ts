@@ -69,7 +69,8 @@ export async function networkFor(cloud: Cloud, request: NetworkRequest, labels: 
 
 const SETTLES_WITHIN_MS = 5000;
 
-const nameFor = (range: string): string => `slipway-${range.replace("/", "-")}`;
+/** Names of Docker networks have no colons. */
+const nameFor = (range: string): string => `slipway-${range.replaceAll(":", "_").replace("/", "-")}`;
 
 /** Names of the networks that may have been made for these. */
 export const madeFor = (requests: readonly NetworkRequest[]): readonly string[] =>
@@ -118,6 +119,7 @@ async function makeNetwork(
       Name: name,
       CheckDuplicate: true,
       Driver: "bridge",
+      ...(range?.includes(":") && { EnableIPv6: true }),
       IPAM: { Config: config },
       Labels: { ...labels, [LABEL.cid]: name },
     },
@@ -143,7 +145,9 @@ export async function createNetwork(
         throw NetworkRefused({ network: cid, why: error.message }, { cause: error });
       throw error;
     });
-  const [first] = (await findNetwork(cloud, cid))?.IPAM?.Config ?? [];
+  const configs = (await findNetwork(cloud, cid))?.IPAM?.Config ?? [];
+  // The engine adds an IPv4 range to one of IPv6.
+  const first = configs.find(({ Subnet }) => Subnet === order.range) ?? configs[0];
   return {
     range: first?.Subnet ?? order.range,
     gateway: first?.Gateway?.replace(/\/\d+$/, "") ?? order.gateway,

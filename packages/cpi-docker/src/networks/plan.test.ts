@@ -15,6 +15,9 @@ describe("the range of an address", () => {
     ["1.2.3.4", "x", undefined],
     ["1.2.3.4", undefined, undefined],
     ["fd00::1", "255.255.255.0", undefined],
+    ["fd00:1::7", "ffff:ffff:ffff:ffff:0000:0000:0000:0000", "fd00:1::/64"],
+    ["fd00:1::7", "ffff:ffff::", "fd00:1::/32"],
+    ["fd00:1::7", "ffff::1", undefined],
   ])("%s in %s is of %s", (ip, mask, range) => {
     expect(rangeOf(ip, mask)).toBe(range);
   });

@@ -1,4 +1,11 @@
-import { BlockList, isIP, isIPv4 } from "node:net";
+import { isIP } from "node:net";
+import {
+  formatAddress,
+  maskToPrefix,
+  networkOf,
+  parseAddress,
+  sameAddress,
+} from "@slipway/kernel/ip-address";
 import { check } from "@slipway/protocol/schema/check";
 import { open } from "@slipway/protocol/schema/json";
 import { doc } from "@slipway/protocol/schema/marks";
@@ -71,23 +78,17 @@ function requestOf(network: string, given: Network): NetworkRequest {
 
 /** `10.0.0.7` in `255.255.255.0` is of `10.0.0.0/24`. Undefined where there is no netmask, or none that is one. */
 export function rangeOf(ip: string, netmask: string | undefined): string | undefined {
-  if (!isIPv4(ip) || netmask === undefined || !isIPv4(netmask)) return undefined;
-  const bits = netmask
-    .split(".")
-    .map((part) => Number(part).toString(2).padStart(8, "0"))
-    .join("");
-  const length = bits.lastIndexOf("1") + 1;
-  if (bits.slice(0, length).includes("0")) return undefined;
-  const mask = netmask.split(".").map(Number);
-  const start = ip.split(".").map((part, at) => Number(part) & (mask[at] ?? 0));
-  return `${start.join(".")}/${length}`;
+  const address = parseAddress(ip);
+  const mask = parseAddress(netmask ?? "");
+  if (address === undefined || mask?.family !== address.family) return undefined;
+  const prefix = maskToPrefix(mask);
+  return prefix === undefined ? undefined : `${formatAddress(networkOf(address, prefix))}/${prefix}`;
 }
 
 export function isIn(range: string, ip: string): boolean {
-  const [start = "", length = ""] = range.split("/");
-  const family = (address: string) => (isIPv4(address) ? "ipv4" : "ipv6");
-  if (isIP(start) === 0 || isIP(start) !== isIP(ip)) return false;
-  const list = new BlockList();
-  list.addSubnet(start, Number(length), family(start));
-  return list.check(ip, family(ip));
+  const [start = "", prefix = ""] = range.split("/");
+  const network = parseAddress(start);
+  const address = parseAddress(ip);
+  if (network === undefined || network.family !== address?.family) return false;
+  return sameAddress(networkOf(network, Number(prefix)), networkOf(address, Number(prefix)));
 }

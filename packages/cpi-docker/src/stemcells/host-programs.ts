@@ -19,7 +19,7 @@ const NEEDED: Readonly<Record<string, string>> = {
   mount: "losetup mount umount",
   sed: "sed",
   tar: "tar",
-  "util-linux": "blkid blockdev flock fsfreeze",
+  "util-linux": "blkid blockdev fallocate flock fsfreeze",
 };
 
 /** What jobs and people are used to. */

@@ -1,10 +1,13 @@
 import { chmod, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CommandMissing, type Exec, systemExec } from "@slipway/kernel/exec";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SEARCHED } from "./host-programs.ts";
 import { type HostRoot, hostRoot, hostRootId } from "./host-root.ts";
+
+sampleTests(1 / 2);
 
 let dir: string;
 let agent: string;

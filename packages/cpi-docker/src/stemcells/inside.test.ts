@@ -14,7 +14,10 @@ beforeEach(async () => {
   ({ path: dir, remove } = await temporaryDirectory());
 });
 afterEach(async () => {
-  child?.process.kill("SIGKILL");
+  // Not by force: what it has started would be left.
+  child?.process.kill("SIGTERM");
+  await child?.end();
+  child = undefined;
   await remove();
 });
 
@@ -41,7 +44,7 @@ async function startInit(agent: string): Promise<Child> {
 
 describe("the init of an image", () => {
   it("starts the agent again whether it asked for it, failed or was killed, and no more once it is to be off", async () => {
-    await startInit(`echo "$*" >>starts
+    const init = await startInit(`echo "$*" >>starts
 case $(wc -l <starts) in
   1) exit 0 ;;
   2) kill -KILL $$ ;;
@@ -49,6 +52,7 @@ case $(wc -l <starts) in
   *) exit 3 ;;
 esac`);
     await expect.poll(() => read("power")).toBe("off\n");
+    await expect.poll(() => asleep(init.pid)).toBe(true);
     expect(await read("starts")).toBe("/usr/lib/slipway/slipway-agent.cjs --platform linux\n".repeat(4));
   });
 
@@ -98,9 +102,13 @@ it("what the agent is told in an image is something it understands", () => {
   });
 });
 
-/** Its child sleeps: it has come to its loop. */
+/**
+ * Its child sleeps, and it waits for it: it has come to its loop. Told to end between the two, it would leave the child,
+ * which in a container ends with process 1.
+ */
 async function asleep(pid: number): Promise<boolean> {
   const children = await readFile(`/proc/${pid}/task/${pid}/children`, "utf8").catch(() => "");
   const [first] = children.trim().split(" ");
-  return (await readFile(`/proc/${first}/comm`, "utf8").catch(() => "")) === "sleep\n";
+  if ((await readFile(`/proc/${first}/comm`, "utf8").catch(() => "")) !== "sleep\n") return false;
+  return / S /.test(await readFile(`/proc/${pid}/stat`, "utf8"));
 }

@@ -1,8 +1,7 @@
-import { text } from "node:stream/consumers";
-import { readTar } from "@slipway/kernel/tar/read";
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import type { Cloud } from "../cloud.ts";
-import { EngineRefused, NoInit, UnreadableAgentConfig } from "../errors.ts";
+import { fileIn, hasFile } from "../engine/archive.ts";
+import { NoInit, UnreadableAgentConfig } from "../errors.ts";
 import { PLACES } from "../inside.ts";
 
 /** Where upstream's stemcells have these, and upstream's Docker CPI looks for them. */
@@ -26,9 +25,10 @@ export async function upstreamAgentIn(
   container: string,
   given: readonly string[] | undefined,
 ): Promise<UpstreamAgent | undefined> {
-  const has = async (path: string) => (await fileIn(cloud, container, path, false)) !== undefined;
+  const doing = (path: string) => `looking for ${path} in the stemcell`;
+  const has = (path: string) => hasFile(cloud.engine, container, path, doing(path));
   if (!(await has(AGENT)) || (await has(`/${PLACES.agent}`))) return undefined;
-  const config = configOf((await fileIn(cloud, container, AGENT_JSON, true)) ?? "{}");
+  const config = configOf((await fileIn(cloud.engine, container, AGENT_JSON, doing(AGENT_JSON))) ?? "{}");
   const linux = objectIn(objectIn(config.Platform).Linux);
   const systemd = linux.ServiceManager === "systemd";
   const init = given ?? [systemd ? SYSTEMD : RUNIT];
@@ -59,28 +59,4 @@ function configOf(said: string): JsonObject {
     throw UnreadableAgentConfig({ path: AGENT_JSON }, { cause });
   }
   throw UnreadableAgentConfig({ path: AGENT_JSON });
-}
-
-/** Its content, or only whether it is there; undefined: it is not. */
-async function fileIn(
-  { engine }: Cloud,
-  container: string,
-  path: string,
-  content: boolean,
-): Promise<string | undefined> {
-  const doing = `looking for ${path} in the stemcell`;
-  const at = `/containers/${encodeURIComponent(container)}/archive`;
-  const reply = await engine.attempt({ doing, method: "GET", path: at, query: { path } });
-  if ("said" in reply) {
-    if (reply.status === 404) return undefined;
-    throw EngineRefused({ doing, ...reply });
-  }
-  try {
-    if (!content) return "";
-    const refuse = (said: string) => EngineRefused({ doing, status: reply.status, said });
-    for await (const { body } of readTar(reply.body, { refuse, end: "optional" })) return await text(body);
-    return undefined;
-  } finally {
-    reply.discard();
-  }
 }

@@ -89,8 +89,8 @@ case $found in
       : >"$begun"
     fi
     case $(cat /${DIR}/file-system) in
-      xfs) mkfs.xfs -q -f "$node" >&2 ;;
-      *) mkfs.ext4 -q -F "$node" >&2 ;;
+      xfs) mkfs.xfs -q -f -K "$node" >&2 ;;
+      *) mkfs.ext4 -q -F -E nodiscard "$node" >&2 ;;
     esac
     rm -f "$begun" ;;
   ext4)

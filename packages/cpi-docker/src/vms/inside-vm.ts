@@ -1,7 +1,8 @@
 import { cloudError, vmNotFound } from "@slipway/cpi-sdk/errors";
 import type { Cloud } from "../cloud.ts";
 import { type ArchiveFile, putFiles } from "../engine/archive.ts";
-import { execIn, type Ran } from "../engine/exec.ts";
+import type { Ran } from "../engine/exec.ts";
+import { runIn } from "../engine/session.ts";
 import { EngineRefused } from "../errors.ts";
 import { LABEL } from "../labels.ts";
 import { type Container, findVm } from "./containers.ts";
@@ -13,7 +14,7 @@ export async function inVm(
   command: readonly string[],
 ): Promise<Ran | "off" | "gone"> {
   try {
-    return await execIn(cloud.engine, vm, command, `running ${command[0]} in VM '${vm}'`);
+    return await runIn(cloud.engine, vm, command, `running ${command[0]} in VM '${vm}'`);
   } catch (error) {
     if (!EngineRefused.is(error)) throw error;
     const found = await findVm(cloud, vm);

@@ -9,8 +9,9 @@ import { runningIn } from "../sandbox/identity.ts";
 import { ATTACH } from "../sandbox/scripts.ts";
 import { vmDir } from "../vm-record.ts";
 import { forgetDisk, hasNote, holderOf, noteDisk } from "../vms/attachments.ts";
-import { contentOf, hasDisk, imageOf, kindOfDisk, mustHaveDisk } from "./disks.ts";
-import { mustBeLetGo } from "./image.ts";
+import { fillHoles } from "./allocate.ts";
+import { contentOf, hasDisk, imageOf, kindOfDisk, mustHaveDisk, provisioningOf, sizeOf } from "./disks.ts";
+import { keepSpace, mustBeLetGo } from "./image.ts";
 import { mountAt, otherMountsOf, readMounts } from "./mounts.ts";
 
 /** Where the sandbox sees it. The value is a text: agents take hints with texts only. */
@@ -32,6 +33,8 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
     kind === "loop"
       ? await mustBeLetGo(cloud, disk, imageOf(cloud, disk), isThere)
       : !(await hasNote(cloud, vm, disk));
+  const preallocated = (await provisioningOf(cloud, disk)) === "preallocated";
+  if (isNew && preallocated) await fillHoles(cloud, disk, imageOf(cloud, disk), await sizeOf(cloud, disk));
   await noteDisk(cloud, vm, disk);
   if (init === undefined) return;
   const at = join(dir, "hot", place(disk));
@@ -44,6 +47,7 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
   try {
     await mkdir(at, { recursive: true });
     await outside(cloud, init.pid, disk, "putting it into the sandbox", isNew ? mount : look);
+    if (preallocated) await keepSpace(imageOf(cloud, disk));
   } catch (error) {
     await forgetDisk(cloud, vm, disk);
     throw error;

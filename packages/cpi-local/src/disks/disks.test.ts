@@ -3,6 +3,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { isAlive, LocalCloud, loopDisksTrouble, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
+import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const noSandbox = await sandboxTrouble();
@@ -10,11 +11,10 @@ const noLoop = noSandbox ?? (await loopDisksTrouble());
 const userns = needs("userns", noSandbox === undefined, noSandbox);
 const rootLoop = needs("root-loop", noLoop === undefined, noLoop);
 
-describe.each([
-  ["directory", userns],
-  ["loop", rootLoop],
-] as const)("a disk of the kind %s", (disks, runs) => {
-  describe.runIf(runs)("in sandboxes", () => {
+const KINDS = [...(userns ? (["directory"] as const) : []), ...(rootLoop ? (["loop"] as const) : [])];
+
+describe.each(sampleOf("kinds of disks", KINDS, 1))("a disk of the kind %s", (disks) => {
+  describe("in sandboxes", () => {
     let cloud: LocalCloud;
     let one: string;
     let other: string;

@@ -1,12 +1,15 @@
-import { mkdir, readFile, rename } from "node:fs/promises";
+import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { cloudError, diskNotFound, noDiskSpace, notSupported } from "@slipway/cpi-sdk/errors";
+import { CpiFailure, cloudError, diskNotFound, noDiskSpace, notSupported } from "@slipway/cpi-sdk/errors";
 import { replaceFile, writeFileAtomic } from "@slipway/kernel/atomic-file";
+import { messageTrail } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Cloud, locked, place, placeOf } from "../cloud.ts";
+import type { Provisioning } from "../config.ts";
 import { discard, PARTIAL, removeTree } from "../files.ts";
 import { holderOf } from "../vms/attachments.ts";
+import { allocate } from "./allocate.ts";
 import { growImage, makeImage, mustBeLetGo } from "./image.ts";
 import { type DiskKind, kindOfNewDisk } from "./kind.ts";
 
@@ -23,20 +26,32 @@ export async function mustHaveDisk(cloud: Cloud, cid: string): Promise<void> {
 export const kindOfDisk = async (cloud: Cloud, cid: string): Promise<DiskKind> =>
   (await exists(imageOf(cloud, cid))) ? "loop" : "directory";
 
+/** Of a loop disk. Those of earlier versions have no such file, and are thin. */
+const MARK = "preallocated";
+export const provisioningOf = async (cloud: Cloud, cid: string): Promise<Provisioning> =>
+  (await exists(join(diskDir(cloud, cid), MARK))) ? "preallocated" : "thin";
+
 /** One call at a time for one disk. Whoever has the VM's turn too has taken that first. */
 export const withDisk = <T>(cloud: Cloud, cid: string, work: () => Promise<T>): Promise<T> =>
   locked(cloud, `disk-${place(cid)}`, work);
 
 /** Made under another name and renamed when whole. */
-export async function createDisk(cloud: Cloud, cid: string, sizeMib: number): Promise<string> {
+export async function createDisk(
+  cloud: Cloud,
+  cid: string,
+  sizeMib: number,
+  provisioning: Provisioning,
+): Promise<string> {
   const path = diskDir(cloud, cid);
   if (await exists(path)) return cid;
   const partial = `${path}${PARTIAL}`;
   await discard(cloud, path);
   await mkdir(partial, { recursive: true, mode: 0o700 });
   await writeFileAtomic(join(partial, "size"), String(sizeMib));
-  if ((await kindOfNewDisk(cloud)) === "loop") await makeImage(cloud, cid, join(partial, "image"), sizeMib);
-  else await mkdir(join(partial, "content"), { mode: 0o755 });
+  if ((await kindOfNewDisk(cloud)) === "loop") {
+    await makeImage(cloud, cid, join(partial, "image"), sizeMib, provisioning);
+    if (provisioning === "preallocated") await writeFile(join(partial, MARK), "");
+  } else await mkdir(join(partial, "content"), { mode: 0o755 });
   await rename(partial, path);
   return cid;
 }
@@ -57,9 +72,19 @@ export async function resizeDisk(cloud: Cloud, cid: string, sizeMib: number): Pr
   // Also at the same size: an earlier call may have been cut off after writing it down.
   if ((await kindOfDisk(cloud, cid)) === "loop") {
     await mustBeLetGo(cloud, cid, imageOf(cloud, cid));
-    await growImage(cloud, cid, imageOf(cloud, cid), sizeMib);
+    await growImage(cloud, cid, imageOf(cloud, cid), sizeMib, await provisioningOf(cloud, cid));
   }
   await writeFileAtomic(join(diskDir(cloud, cid), "size"), String(sizeMib));
+}
+
+/** Space that a disk has is not taken from it: a thin one only need not have all. */
+export async function provisionDisk(cloud: Cloud, cid: string, provisioning: Provisioning): Promise<void> {
+  await mustBeFree(cloud, cid);
+  if ((await kindOfDisk(cloud, cid)) !== "loop") return;
+  const mark = join(diskDir(cloud, cid), MARK);
+  if (provisioning === "thin") return await rm(mark, { force: true });
+  await allocate(cloud, cid, imageOf(cloud, cid), await sizeOf(cloud, cid));
+  await writeFile(mark, "");
 }
 
 export async function removeDisk(cloud: Cloud, cid: string): Promise<void> {
@@ -87,8 +112,8 @@ async function mustBeFree(cloud: Cloud, cid: string): Promise<void> {
 
 /** What went wrong for want of room says so. */
 export function withoutRoom(error: unknown): Error | undefined {
-  const said = error instanceof Error ? error.message : String(error);
-  return /ENOSPC|No space left/.test(said)
+  const said = messageTrail(error);
+  return !(error instanceof CpiFailure) && /ENOSPC|No space left/.test(said)
     ? noDiskSpace(`this host has no room for it: ${said}`, { cause: error })
     : undefined;
 }

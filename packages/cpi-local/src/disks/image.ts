@@ -4,22 +4,38 @@ import { messageTrail } from "@slipway/kernel/errors";
 import { mustRun } from "@slipway/kernel/exec";
 import { ifThere } from "@slipway/kernel/files";
 import type { Cloud } from "../cloud.ts";
+import type { Provisioning } from "../config.ts";
 import { DiskCommandFailed } from "../errors.ts";
+import { allocate } from "./allocate.ts";
 
 const MIB = 1024 * 1024;
 
-/** A sparse file with an empty ext4 file system, as large as the disk: there is no more room than that. */
-export async function makeImage(cloud: Cloud, disk: string, image: string, sizeMib: number): Promise<void> {
+/** A file with an empty ext4 file system, as large as the disk: there is no more room than that. */
+export async function makeImage(
+  cloud: Cloud,
+  disk: string,
+  image: string,
+  sizeMib: number,
+  provisioning: Provisioning,
+): Promise<void> {
   await writeFile(image, "", { mode: 0o600 });
   await truncate(image, sizeMib * MIB);
   const options = ["-q", "-F", "-m", "0", "-E", "nodiscard,root_owner=0:0", image];
   await run(cloud, disk, "making a file system", "mkfs.ext4", options);
+  if (provisioning === "preallocated") await allocate(cloud, disk, image, sizeMib);
 }
 
 /** Grows a file system that nobody has mounted. */
-export async function growImage(cloud: Cloud, disk: string, image: string, sizeMib: number): Promise<void> {
+export async function growImage(
+  cloud: Cloud,
+  disk: string,
+  image: string,
+  sizeMib: number,
+  provisioning: Provisioning,
+): Promise<void> {
   await checkImage(cloud, disk, image);
-  await truncate(image, sizeMib * MIB);
+  if (provisioning === "preallocated") await allocate(cloud, disk, image, sizeMib);
+  else await truncate(image, sizeMib * MIB);
   await run(cloud, disk, "growing the file system", "resize2fs", [image]);
 }
 
@@ -49,7 +65,7 @@ const LOOP_GONE_WITHIN_MS = 10_000;
 
 /** Loop devices that still show this file. None is made but by a mount, and it goes with the last one. */
 export async function loopsOf(cloud: Cloud, image: string): Promise<string[]> {
-  if (!(await isNamedByLoop(image))) return [];
+  if ((await loopsNamed(image))?.length === 0) return [];
   const listed = await cloud.exec("losetup", ["--noheadings", "--output", "NAME", "--associated", image]);
   return listed.code === 0
     ? listed.stdout
@@ -62,25 +78,35 @@ export async function loopsOf(cloud: Cloud, image: string): Promise<string[]> {
 const BLOCK_DEVICES = "/sys/block";
 
 /**
- * Whether a loop device shows a file of this name: that of the disk's directory, which no other disk has, and its own. Only
- * then it is worth a process to have losetup compare inodes. What cannot be read is not taken for none.
+ * The loop devices that show a file of this name: that of the disk's directory, which no other disk has, and its own. Only
+ * if there are some it is worth a process to have losetup compare inodes. Undefined: that cannot be read, which is not none.
  */
-async function isNamedByLoop(image: string): Promise<boolean> {
+async function loopsNamed(image: string): Promise<readonly string[] | undefined> {
   const tail = `/${basename(dirname(image))}/${basename(image)}`;
   try {
     const names = (await readdir(BLOCK_DEVICES)).filter((name) => name.startsWith("loop"));
     const shown = await Promise.all(
       names.map((name) => ifThere(readFile(join(BLOCK_DEVICES, name, "loop", "backing_file"), "utf8"))),
     );
-    return shown.some((file) =>
-      file
+    return names.filter((_, at) =>
+      shown[at]
         ?.replace(/\n$/, "")
         .replace(/ \(deleted\)$/, "")
         .endsWith(tail),
     );
   } catch {
-    return true;
+    return undefined;
   }
+}
+
+/**
+ * The loop device of this file passes on nothing that its file system does not need any more: that makes holes in the file,
+ * and so does the kernel when it writes zeros. The device keeps this until it is removed or the host restarts, whoever has
+ * it next. Where it cannot be said, as in a container, the disk may get holes.
+ */
+export async function keepSpace(image: string): Promise<void> {
+  for (const name of (await loopsNamed(image)) ?? [])
+    await writeFile(join(BLOCK_DEVICES, name, "queue", "discard_max_bytes"), "0").catch(() => {});
 }
 
 /**

@@ -43,7 +43,7 @@ async function tryLoop(cloud: Cloud): Promise<string | undefined> {
   try {
     await mkdir(join(dir, "at"), { recursive: true, mode: 0o700 });
     await writeFile(join(dir, "image"), "");
-    await makeImage(cloud, "the trial", join(dir, "image"), 8);
+    await makeImage(cloud, "the trial", join(dir, "image"), 8, "thin");
     const tried = await cloud.exec("unshare", ["--mount", "sh", "-c", TRY, "sh", dir]);
     return tried.code === 0 ? undefined : tried.stderr.trim().slice(-500) || `mount ended with ${tried.code}`;
   } catch (error) {

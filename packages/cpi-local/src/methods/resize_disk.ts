@@ -1,9 +1,11 @@
 import { openCloud } from "../cloud.ts";
-import { resizeDisk as resize, withDisk } from "../disks/disks.ts";
+import { resizeDisk as resize, withDisk, withoutRoom } from "../disks/disks.ts";
 import type { LocalMethods } from "./_method.ts";
 
 /** Grows a disk that no sandbox has, with its file system. */
 export const resizeDisk: LocalMethods["resizeDisk"] = async ({ diskCid, newSize }, { config }) => {
   const cloud = await openCloud(config);
-  await withDisk(cloud, diskCid, () => resize(cloud, diskCid, newSize));
+  await withDisk(cloud, diskCid, () => resize(cloud, diskCid, newSize)).catch((error: unknown) => {
+    throw withoutRoom(error) ?? error;
+  });
 };

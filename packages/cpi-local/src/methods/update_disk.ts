@@ -1,10 +1,20 @@
 import { openCloud } from "../cloud.ts";
-import { resizeDisk, withDisk } from "../disks/disks.ts";
+import { provisionDisk, resizeDisk, withDisk, withoutRoom } from "../disks/disks.ts";
+import { readDiskProperties } from "../disks/properties.ts";
 import type { LocalMethods } from "./_method.ts";
 
-/** There is only one type of disk, so all that can change is the size. */
-export const updateDisk: LocalMethods["updateDisk"] = async ({ diskCid, newSize }, { config }) => {
+/** What can change is the size, and whether all the space is taken. */
+export const updateDisk: LocalMethods["updateDisk"] = async (
+  { diskCid, newSize, cloudProperties },
+  { config },
+) => {
   const cloud = await openCloud(config);
-  await withDisk(cloud, diskCid, () => resizeDisk(cloud, diskCid, newSize));
+  const { provisioning } = readDiskProperties(cloudProperties);
+  await withDisk(cloud, diskCid, async () => {
+    if (provisioning !== undefined) await provisionDisk(cloud, diskCid, provisioning);
+    await resizeDisk(cloud, diskCid, newSize);
+  }).catch((error: unknown) => {
+    throw withoutRoom(error) ?? error;
+  });
   return diskCid;
 };

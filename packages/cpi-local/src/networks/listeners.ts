@@ -1,4 +1,4 @@
-import { numberOf } from "./ipv4.ts";
+import { parseAddress } from "@slipway/kernel/ip-address";
 
 /** Where agents listen. */
 export const AGENT_PORT = 6868;
@@ -19,6 +19,6 @@ export function listenersOn(tables: string, ip: string, port: number): boolean {
 
 /** As the kernel shows it: the bytes in the order of this (little-endian) machine. */
 const hexOf = (ip: string): string => {
-  const hex = numberOf(ip).toString(16).padStart(8, "0").toUpperCase();
+  const hex = (parseAddress(ip)?.value ?? 0n).toString(16).padStart(8, "0").toUpperCase();
   return (hex.match(/../g) ?? []).reverse().join("");
 };

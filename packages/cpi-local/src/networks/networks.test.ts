@@ -9,7 +9,10 @@ import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { bundled } from "@slipway/testkit/bundle";
 import { isRoot, LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+
+sampleTests(1 / 2);
 
 const noSandbox = await sandboxTrouble();
 const userns = needs("userns", noSandbox === undefined, noSandbox);
@@ -108,7 +111,32 @@ describe.runIf(netns)("sandboxes with a network of their own", () => {
     await expect.poll(async () => (await onHost("sh", "-c", "ip route; ip -br addr")).stdout).toBe(before);
   });
 
+  it("are reached in both families, and leave no trace of it", async () => {
+    const state = "ip route; ip -6 route; ip -br addr show real0";
+    const before = (await onHost("sh", "-c", state)).stdout;
+    const [agent, stemcell, properties, networks, ...rest] = await args("10.8.0.4");
+    const six = { type: "manual", ip: "fd00:8::4", netmask: "ffff:ffff:ffff:ffff::", gateway: "fd00:8::1" };
+    const dual = { ...(networks as object), six };
+    const [vm] = await cloud.result<[string]>("create_vm", [agent, stemcell, properties, dual, ...rest]);
+    for (const ip of ["10.8.0.4", "fd00:8::4"]) {
+      await cloud.insideMust(vm, serve(ip));
+      await expect
+        .poll(async () => (await onHost(process.execPath, "-e", ask(ip))).stdout)
+        .toBe(`hello from ${ip}`);
+    }
+    expect(await cloud.refusal("create_vm", [agent, stemcell, properties, { six }, ...rest])).toContain(
+      `the sandbox ${vm} has it`,
+    );
+    await cloud.result("delete_vm", [vm]);
+    await expect.poll(async () => (await onHost("sh", "-c", state)).stdout).toBe(before);
+  });
+
   it("get no address that the host has, or has a way to", async () => {
+    await onHost("ip", "addr", "add", "fd00:9::2/64", "dev", "real0", "nodad");
+    const six = { type: "manual", ip: "fd00:9::7", netmask: "ffff:ffff:ffff:ffff::", gateway: "fd00:9::1" };
+    expect(
+      await cloud.refusal("create_vm", ["agent", await cloud.newStemcell(), {}, { six }, [], {}]),
+    ).toContain("this host's way to it is fd00:9::/64 by real0");
     expect(await cloud.refusal("create_vm", await args("10.9.0.2"))).toContain("this host's own, on real0");
     expect(await cloud.refusal("create_vm", await args("10.9.0.7"))).toContain(
       "this host's way to it is 10.9.0.0/24 by real0",

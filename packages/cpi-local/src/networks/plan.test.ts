@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { contains, prefixOf, rangeOf } from "./ipv4.ts";
 import { listenersOn } from "./listeners.ts";
 import { isHostEnd, planNetworks } from "./plan.ts";
+import { contains, prefixOf, rangeOf } from "./ranges.ts";
 
 const manual = (ip: string, more = {}) => ({
   type: "manual" as const,
@@ -64,11 +64,36 @@ describe("the networks of a sandbox", () => {
     `);
   });
 
+  it("of IPv6 are wires, too, beside those of IPv4", () => {
+    const six = {
+      type: "manual" as const,
+      ip: "fd00:6::5",
+      netmask: "ffff:ffff:ffff:ffff:0000:0000:0000:0000",
+      gateway: "fd00:6::1",
+    };
+    const networks = { four: manual("10.0.1.5", { default: ["gateway"] }), six };
+    const { inside, outside } = planNetworks("vm-1", networks, true);
+    expect(inside.slice(7).map((line) => line.replace(/sw-[0-9a-f]+/, "WIRE"))).toEqual([
+      "link add eth1 type veth peer name WIRE netns /proc/self/fd/8",
+      "addr add fd00:6::5/128 dev eth1 nodad",
+      "link set eth1 up",
+      "route add fd00:6::1/128 dev eth1 scope link src fd00:6::5",
+      "route add fd00:6::/64 via fd00:6::1 dev eth1 src fd00:6::5",
+    ]);
+    expect(outside.slice(3).map((line) => line.replace(/sw-[0-9a-f]+/, "WIRE"))).toEqual([
+      "addr add fd00:6::1/128 dev WIRE nodad",
+      "link set WIRE up",
+      "route add fd00:6::5/128 dev WIRE src fd00:6::1",
+    ]);
+    expect(() => planNetworks("vm-1", { a: { ...six, gateway: "10.0.0.1" } }, true)).toThrow("other family");
+    expect(() => planNetworks("vm-1", { a: six }, false)).toThrow("only root");
+  });
+
   it.each([
     ["of other ranges", { a: manual("10.0.0.5") }, false, "only root"],
     ["of both kinds", { a: manual("10.0.0.5"), b: manual("127.3.0.4") }, true, "either all of 127.0.0.0/8"],
-    ["with a text for an address", { a: manual("10.0.0.5\nlink del eth0") }, true, "no IPv4 address"],
-    ["with a number too large", { a: manual("127.0.0.256") }, false, "no IPv4 address"],
+    ["with a text for an address", { a: manual("10.0.0.5\nlink del eth0") }, true, "no address"],
+    ["with a number too large", { a: manual("127.0.0.256") }, false, "no address"],
     [
       "without a gateway",
       { a: manual("10.0.0.5", { gateway: undefined }) },
@@ -76,7 +101,7 @@ describe("the networks of a sandbox", () => {
       "needs a netmask and a gateway",
     ],
     ["with a gateway of its own", { a: manual("10.0.0.5", { gateway: "10.0.0.5" }) }, true, "the gateway's"],
-    ["with a text for a gateway", { a: manual("10.0.0.5", { gateway: "x y" }) }, true, "no IPv4 address"],
+    ["with a text for a gateway", { a: manual("10.0.0.5", { gateway: "x y" }) }, true, "no address"],
     [
       "with a netmask that has holes",
       { a: manual("10.0.0.5", { netmask: "255.0.255.0" }) },
@@ -96,14 +121,19 @@ describe("addresses", () => {
     ["192.168.7.4/31", "192.168.7.5", true],
     ["0.0.0.0/0", "1.2.3.4", true],
     ["255.255.255.255/32", "255.255.255.254", false],
+    ["fd00:1::/64", "fd00:1::7", true],
+    ["fd00:1::/64", "fd00:2::7", false],
+    ["fd00:1::7", "fd00:1:0::7", true],
+    ["::/0", "1.2.3.4", false],
   ])("%s has %s: %s", (range, ip, has) => {
     expect(contains(range, ip)).toBe(has);
   });
 
   it("have ranges by their netmask", () => {
     expect(rangeOf({ ip: "10.1.2.77", netmask: "255.255.255.192" })).toBe("10.1.2.64/26");
-    expect(prefixOf({ netmask: "255.255.255.255" })).toBe(32);
-    expect(prefixOf({ netmask: "0.0.0.0" })).toBe(0);
+    expect(rangeOf({ ip: "fd00::77", netmask: "ffff:ffff:ffff:ffff::" })).toBe("fd00::/64");
+    expect(prefixOf({ ip: "10.0.0.1", netmask: "255.255.255.255" })).toBe(32);
+    expect(prefixOf({ ip: "10.0.0.1", netmask: "0.0.0.0" })).toBe(0);
   });
 });
 

@@ -1,8 +1,9 @@
 import { createHash } from "node:crypto";
 import { cloudError } from "@slipway/cpi-sdk/errors";
+import { parseAddress } from "@slipway/kernel/ip-address";
 import type { Network, Networks } from "@slipway/protocol/settings/networks";
 import { AddressRefused } from "../errors.ts";
-import { contains, prefixOf, rangeOf } from "./ipv4.ts";
+import { alone, contains, prefixOf, rangeOf } from "./ranges.ts";
 
 export interface NetworkPlan {
   /** The networks as the agent shall see them, with every address known. */
@@ -62,6 +63,9 @@ export const isHostEnd = (link: string): boolean => /^sw-[0-9a-f]{10}$/.test(lin
 export const hostEndOf = (cid: string, network: string): string =>
   `${HOST_END}${createHash("sha256").update(`${cid}\0${network}`).digest("hex").slice(0, 10)}`;
 
+/** Nobody else is on the wire: an IPv6 address need not wait until it is known that none has it. */
+const atOnce = (ip: string): string => (ip.includes(":") ? " nodad" : "");
+
 function routed(cid: string, known: readonly (readonly [string, Network & { ip: string }])[]) {
   const inside = ["link set lo up"];
   const outside: string[] = [];
@@ -72,23 +76,25 @@ function routed(cid: string, known: readonly (readonly [string, Network & { ip: 
     if (!gateway || prefixOf(network) === undefined)
       throw AddressRefused({ network: name, ip, why: "its network needs a netmask and a gateway" });
     mustBeAddress(name, gateway);
+    if (parseAddress(gateway)?.family !== parseAddress(ip)?.family)
+      throw AddressRefused({ network: name, ip, why: `its gateway ${gateway} is of the other family` });
     if (gateway === ip) throw AddressRefused({ network: name, ip, why: "it is the gateway's" });
     const eth = `eth${at}`;
     const link = hostEndOf(cid, name);
     links.push(link);
     inside.push(
       `link add ${eth} type veth peer name ${link} netns /proc/self/fd/8`,
-      `addr add ${ip}/32 dev ${eth}`,
+      `addr add ${alone(ip)} dev ${eth}${atOnce(ip)}`,
       `link set ${eth} up`,
-      `route add ${gateway}/32 dev ${eth} scope link src ${ip}`,
+      `route add ${alone(gateway)} dev ${eth} scope link src ${ip}`,
       `route add ${rangeOf(network)} via ${gateway} dev ${eth} src ${ip}`,
     );
     if (chosen?.[0] === name) inside.push(`route add default via ${gateway} dev ${eth} src ${ip}`);
     // Every sandbox of the range has the gateway at the other end of its own wire.
     outside.push(
-      `addr add ${gateway}/32 dev ${link}`,
+      `addr add ${alone(gateway)} dev ${link}${atOnce(gateway)}`,
       `link set ${link} up`,
-      `route add ${ip}/32 dev ${link} src ${gateway}`,
+      `route add ${alone(ip)} dev ${link} src ${gateway}`,
     );
   });
   return { inside, outside, links };
@@ -101,7 +107,6 @@ function dynamicAddress(cid: string, network: string): string {
 }
 
 function mustBeAddress(network: string, ip: string): void {
-  const parts = ip.split(".").map(Number);
-  const fine = /^\d{1,3}(\.\d{1,3}){3}$/.test(ip) && parts.every((part) => part <= 255);
-  if (!fine) throw AddressRefused({ network, ip: JSON.stringify(ip), why: "it is no IPv4 address" });
+  if (parseAddress(ip) === undefined)
+    throw AddressRefused({ network, ip: JSON.stringify(ip), why: "it is no address" });
 }

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 import { type Cloud, place } from "../cloud.ts";
 import { AddressRefused, NetworkSetupFailed } from "../errors.ts";
-import { contains } from "../networks/ipv4.ts";
 import { AGENT_PORT, listenersOn } from "../networks/listeners.ts";
 import { hostEndOf, isHostEnd } from "../networks/plan.ts";
+import { contains } from "../networks/ranges.ts";
 import { allVms, readRecord, type VmRecord, vmDir } from "../vm-record.ts";
 import { runningIn } from "./identity.ts";
 
@@ -53,7 +53,9 @@ async function routesWithoutOwn(cloud: Cloud, cid: string, record: VmRecord): Pr
   const own = record.addresses.map(({ network }) => hostEndOf(cid, network));
   const since = cloud.clock.monotonic();
   for (;;) {
-    const routes = await shown(cloud, cid, ["-4", "route", "show", "table", "main"]);
+    const routes = await inFamilies(record, (family) =>
+      shown(cloud, cid, [family, "route", "show", "table", "main"]),
+    );
     const left = routes.some(({ dev = "" }) => own.includes(dev));
     if (!left || cloud.clock.monotonic() - since > PATIENCE_MS) return routes;
     await cloud.clock.sleep(LOOK_AGAIN_MS);
@@ -63,7 +65,7 @@ async function routesWithoutOwn(cloud: Cloud, cid: string, record: VmRecord): Pr
 /** No address of the host's, and none that the host has another way to than its default. */
 async function mustBeUnknown(cloud: Cloud, cid: string, record: VmRecord): Promise<void> {
   const routes = await routesWithoutOwn(cloud, cid, record);
-  const links = await shown(cloud, cid, ["-4", "addr"]);
+  const links = await inFamilies(record, (family) => shown(cloud, cid, [family, "addr"]));
   for (const { network, ip } of record.addresses) {
     const own = links.find((link) => link.addr_info?.some(({ local }) => local === ip));
     if (own !== undefined)
@@ -83,6 +85,16 @@ async function mustBeUnknown(cloud: Cloud, cid: string, record: VmRecord): Promi
         : `this host's way to it is ${way.dst} by ${dev}`,
     });
   }
+}
+
+/** Of the families that the sandbox has addresses of. */
+async function inFamilies(
+  { addresses }: VmRecord,
+  look: (family: "-4" | "-6") => Promise<readonly Shown[]>,
+): Promise<readonly Shown[]> {
+  const families = new Set(addresses.map(({ ip }) => (ip.includes(":") ? ("-6" as const) : ("-4" as const))));
+  const found = await Promise.all([...families].map(look));
+  return found.flat();
 }
 
 async function shown(cloud: Cloud, cid: string, args: readonly string[]): Promise<readonly Shown[]> {

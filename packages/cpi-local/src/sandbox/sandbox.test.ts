@@ -3,9 +3,12 @@ import { existsSync, readdirSync, readFileSync } from "node:fs";
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { isAlive, LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startAll, stopAll } from "../power.ts";
 import { runningIn } from "./identity.ts";
+
+sampleTests(1 / 2);
 
 const trouble = await sandboxTrouble();
 /** Of the host, with something in them. */

@@ -20,7 +20,11 @@ const PUT_DISK = `
 put_disk() {
   [ -d "$2/hot/$3" ] || mkdir -p "$2/hot/$3" || return
   ! mountpoint -q "$2/hot/$3" || return 0
-  if [ -f "$1/$3/image" ]; then mount -n -t ext4 -o loop,nosuid,nodev "$1/$3/image" "$2/hot/$3"
+  if [ -f "$1/$3/image" ]; then
+    mount -n -t ext4 -o loop,nosuid,nodev "$1/$3/image" "$2/hot/$3" || return
+    # As keepSpace.
+    [ ! -e "$1/$3/preallocated" ] ||
+      echo 0 2> /dev/null > "/sys/dev/block/$(mountpoint -d "$2/hot/$3")/queue/discard_max_bytes" || true
   else mount -n --bind "$1/$3/content" "$2/hot/$3"; fi
 }
 `;

@@ -5,7 +5,7 @@ import { mustRun } from "@slipway/kernel/exec";
 import { exists } from "@slipway/kernel/files";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Cloud, place, placeOf } from "../cloud.ts";
-import { contentOf, imageOf, kindOfDisk, mustHaveDisk, withDisk } from "../disks/disks.ts";
+import { contentOf, imageOf, kindOfDisk, mustHaveDisk, provisioningOf, withDisk } from "../disks/disks.ts";
 import { mountAt } from "../disks/mounts.ts";
 import { DiskCommandFailed } from "../errors.ts";
 import { discard, PARTIAL } from "../files.ts";
@@ -16,12 +16,17 @@ import { holderOf } from "../vms/attachments.ts";
 
 const snapshotDir = (cloud: Cloud, cid: string): string => placeOf(cloud, "snapshots", cid);
 
-/** As little room and time as the host's file system allows. */
-const COPY = ["cp", "-a", "--reflink=auto", "--sparse=always"] as const;
+/**
+ * As little room and time as the host's file system allows. What a copy shares with a disk must be allocated anew when the
+ * disk is written to; a disk whose space is its own shares nothing.
+ */
+const copy = (reflink: "auto" | "never") => ["cp", "-a", `--reflink=${reflink}`, "--sparse=always"] as const;
 
 /** A mounted file system stands still while its file is copied, and goes on whatever becomes of the copy. */
-const COPY_STILL = `trap 'fsfreeze --unfreeze "$1"' EXIT
-fsfreeze --freeze "$1" && cp -a --reflink=auto --sparse=always "$2" "$3"`;
+const COPY_STILL = `still=$1
+shift
+trap 'fsfreeze --unfreeze "$still"' EXIT
+fsfreeze --freeze "$still" && "$@"`;
 
 export async function createSnapshot(
   cloud: Cloud,
@@ -62,15 +67,15 @@ async function copyDisk(cloud: Cloud, disk: string, to: string): Promise<void> {
 
 async function copyCommand(cloud: Cloud, disk: string, to: string): Promise<Command> {
   if ((await kindOfDisk(cloud, disk)) === "directory")
-    return await asOwner(cloud, [...COPY, contentOf(cloud, disk), join(to, "content")]);
-  const image = imageOf(cloud, disk);
-  const copy = join(to, "image");
+    return await asOwner(cloud, [...copy("auto"), contentOf(cloud, disk), join(to, "content")]);
+  const reflink = (await provisioningOf(cloud, disk)) === "thin" ? "auto" : "never";
+  const command: Command = [...copy(reflink), imageOf(cloud, disk), join(to, "image")];
   const holder = await holderOf(cloud, disk);
   const init = holder === undefined ? undefined : await runningIn(vmDir(cloud, holder));
-  if (holder === undefined || init === undefined) return [...COPY, image, copy];
+  if (holder === undefined || init === undefined) return command;
   const hot = join(vmDir(cloud, holder), "hot", place(disk));
   const [program, ...args] = inOuterMounts(init.pid, cloud.isRoot, ["cat", "/proc/self/mountinfo"]);
   const table = await mustRun(cloud.exec, "looking at the mounts", program, args);
-  if (mountAt(table.stdout, hot) === undefined) return [...COPY, image, copy];
-  return inOuterMounts(init.pid, cloud.isRoot, ["sh", "-c", COPY_STILL, "sh", hot, image, copy]);
+  if (mountAt(table.stdout, hot) === undefined) return command;
+  return inOuterMounts(init.pid, cloud.isRoot, ["sh", "-c", COPY_STILL, "sh", hot, ...command]);
 }

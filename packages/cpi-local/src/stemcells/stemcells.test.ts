@@ -7,8 +7,11 @@ import { gzipSync } from "node:zlib";
 import { isRoot, LocalCloud, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { longName, type RawEntry, rawTar } from "@slipway/testkit/raw-tar";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stopAll } from "../power.ts";
+
+sampleTests(1 / 2);
 
 const trouble = await sandboxTrouble();
 let cloud: LocalCloud;

@@ -1,8 +1,11 @@
 import { systemClock } from "@slipway/kernel/clock";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, expect, it } from "vitest";
 import { workerScript } from "../documents/testing/worker-script.ts";
 import { DocumentWorkers } from "../documents/workers.ts";
 import { type Harness, startHarness } from "./testing/harness.ts";
+
+sampleTests(1 / 3);
 
 let api: Harness;
 let documents: DocumentWorkers;

@@ -4,6 +4,7 @@ import { toError } from "@slipway/kernel/errors";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
+import type { Access } from "./permissions.ts";
 import { BadParameter, BodyNotJson, BodyUnusable, ParameterMissing, RequestUnusable } from "./refusals.ts";
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
@@ -29,6 +30,8 @@ export interface Call<S extends Shapes = Shapes> {
   readonly query: QueryOf<S>;
   /** Empty where no credentials were needed and none were good. */
   readonly user: string;
+  /** What they may. */
+  readonly access: Access;
   readonly header: (name: string) => string | undefined;
   /** The whole body, within bounds. */
   readonly text: () => Promise<string>;

@@ -1,9 +1,11 @@
 import { messageTrail } from "@slipway/kernel/errors";
-import { type SavedConfig, saveConfig } from "../store/configs.ts";
+import { type ConfigRecord, type SavedConfig, saveConfig } from "../store/configs.ts";
 import { addEvent } from "../store/events.ts";
 import { inTransaction } from "../store/open.ts";
 import type { Db } from "../store/schema.ts";
 import { oneLine } from "../tasks/failure.ts";
+import type { Call } from "./call.ts";
+import { type Access, demandTouch } from "./permissions.ts";
 
 export interface NewConfig {
   readonly type: string;
@@ -33,15 +35,33 @@ export async function noteRefusal<T>(
   }
 }
 
-/** Stores a config, and its entry in the events if there is something new. */
-export function changeConfig(
+export const teamsOf = ({ team }: Pick<ConfigRecord, "team">): readonly string[] =>
+  team === null ? [] : [team];
+
+/** Programs that the Director runs: not for teams, who would run them for everybody. */
+const FOR_ADMINS = ["cpi"];
+
+/** Whether a config may be changed; undefined stands for one that is new. */
+export function demandConfig(
+  access: Access,
+  type: string,
+  config: Pick<ConfigRecord, "team"> | undefined,
+): void {
+  if (FOR_ADMINS.includes(type)) demandTouch(access, "admin", []);
+  if (config !== undefined) demandTouch(access, "admin", teamsOf(config));
+}
+
+/** Stores a config, and its entry in the events if there is something new. A new one is the first team's of its author. */
+export async function changeConfig(
   db: Db,
-  user: string,
+  { user, access }: Pick<Call, "user" | "access">,
   config: NewConfig,
   event: { readonly action: string; readonly objectType: string },
 ): Promise<SavedConfig> {
-  return inTransaction(db, async (tx) => {
-    const saved = await saveConfig(tx, config);
+  demandConfig(access, config.type, undefined);
+  return await inTransaction(db, async (tx) => {
+    const mayChange = (latest: ConfigRecord) => demandConfig(access, config.type, latest);
+    const saved = await saveConfig(tx, { ...config, team: access.adminOf[0], mayChange });
     if (saved.ok && saved.created) {
       await addEvent(tx, { user, ...event, objectName: config.name });
     }

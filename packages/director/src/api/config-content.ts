@@ -1,14 +1,21 @@
-import type { Documents } from "../documents/documents.ts";
+import { configuredCpis } from "../cpis/configured.ts";
 import { keysOf } from "./documents.ts";
-import { CpiConfigNotYet } from "./refusals.ts";
+import type { Services } from "./services.ts";
 
-/** Refuses content that no config can have, before it is stored. `number`: how the endpoint calls it. */
+interface NewContent {
+  readonly type: string;
+  readonly name: string;
+  readonly content: string;
+  /** How the endpoint calls a document that is none. */
+  readonly number: number;
+}
+
+/** Refuses content that no config can have, before it is stored. */
 export async function checkConfigContent(
-  documents: Documents,
-  { type, content, number }: { readonly type: string; readonly content: string; readonly number: number },
+  { db, documents, cpis }: Pick<Services, "db" | "documents" | "cpis">,
+  { type, name, content, number }: NewContent,
 ): Promise<void> {
-  const { cpis } = await keysOf(documents, { text: content, what: `the ${type} config`, number }, "cpis");
-  if (type !== "cpi" || cpis === undefined || cpis === null) return;
-  if (Array.isArray(cpis) && cpis.length === 0) return;
-  throw CpiConfigNotYet({ number });
+  await keysOf(documents, { text: content, what: `the ${type} config`, number });
+  if (type === "cpi")
+    for (const cpi of await configuredCpis({ db, documents }, { name, content })) cpis.check(cpi);
 }

@@ -1,7 +1,23 @@
 import type { config as configSchema } from "@slipway/protocol/director/config";
 import type { Told } from "@slipway/protocol/schema/told";
+import type { Documents } from "../documents/documents.ts";
 import type { ConfigRecord } from "../store/configs.ts";
+import type { Access } from "./permissions.ts";
 import { utc } from "./times.ts";
+
+/**
+ * For who asked: the properties of CPIs are credentials of clouds, and only administrators see them. All else that a
+ * config holds is for everybody who may read.
+ */
+export async function configFor(
+  { admin }: Pick<Access, "admin">,
+  config: ConfigRecord,
+  documents: Documents,
+): Promise<Told<typeof configSchema>> {
+  if (admin || config.type !== "cpi") return configWire(config);
+  const content = await documents.ask("redacted", { text: config.content, what: "the cpi config" });
+  return configWire({ ...config, content });
+}
 
 /** As `bosh config` reads it: the id is a string. */
 export const configWire = (config: ConfigRecord): Told<typeof configSchema> => ({

@@ -11,23 +11,28 @@ export interface ConfigIds {
   readonly runtime_config_ids: number[];
 }
 
-/** The current one of each name. */
-export async function currentConfigs(db: Db): Promise<ConfigIds> {
-  const idsOf = async (type: string) => (await listConfigs(db, { type, limit: 1 })).map(({ id }) => id);
+/** The current one of each name that is for everybody or for these teams. */
+export async function currentConfigs(db: Db, teams: readonly string[]): Promise<ConfigIds> {
+  const idsOf = async (type: string) =>
+    (await listConfigs(db, { type, limit: 1, teams })).map(({ id }) => id);
   return { cloud_config_ids: await idsOf("cloud"), runtime_config_ids: await idsOf("runtime") };
 }
 
-/** Those of the `context` a diff has handed out; error 190025 for ids that are none. */
-export async function contextConfigs(db: Db, text: string | undefined): Promise<ConfigIds> {
-  if (text === undefined) return currentConfigs(db);
+/** Those of the `context` a diff has handed out; error 190025 for ids that are none, or another team's. */
+export async function contextConfigs(
+  db: Db,
+  text: string | undefined,
+  teams: readonly string[],
+): Promise<ConfigIds> {
+  if (text === undefined) return currentConfigs(db, teams);
   const checked = check(deployContext, parsed(text), "context");
   if (!checked.ok) throw bad(checked.problems.join("; "));
   const wanted: ConfigIds = {
     cloud_config_ids: [...(checked.value.cloud_config_ids ?? [])],
     runtime_config_ids: [...(checked.value.runtime_config_ids ?? [])],
   };
-  await mustExist(db, wanted.cloud_config_ids, "cloud");
-  await mustExist(db, wanted.runtime_config_ids, "runtime");
+  await mustExist(db, wanted.cloud_config_ids, "cloud", teams);
+  await mustExist(db, wanted.runtime_config_ids, "runtime", teams);
   return wanted;
 }
 
@@ -39,9 +44,15 @@ function parsed(text: string): unknown {
   }
 }
 
-async function mustExist(db: Db, wanted: readonly number[], type: string): Promise<void> {
+async function mustExist(
+  db: Db,
+  wanted: readonly number[],
+  type: string,
+  teams: readonly string[],
+): Promise<void> {
+  const configs = (await findConfigs(db, wanted)).filter((one) => one.type === type);
   const found = new Set(
-    (await findConfigs(db, wanted)).filter((one) => one.type === type).map(({ id }) => id),
+    configs.filter(({ team }) => team === null || teams.includes(team)).map(({ id }) => id),
   );
   const missing = wanted.filter((id) => !found.has(id));
   if (missing.length > 0) throw bad(`there is no ${type} config with the id ${missing.join(", ")}`);

@@ -1,22 +1,82 @@
 import { ScopeMissing } from "./refusals.ts";
 
-/** Who may call an endpoint, besides an administrator. `anyone` needs no credentials at all. */
-export type Permission = "anyone" | "admin" | "read" | "upload_stemcells" | "upload_releases";
+/** Who may call an endpoint, besides an administrator, in the words of the API's page. */
+export const PERMISSIONS = {
+  anyone: "anyone",
+  admin: "admin",
+  read: "read",
+  upload_stemcells: "upload stemcells",
+  upload_releases: "upload releases",
+  list: "read; admins of a team",
+  look: "read; members of a team",
+  team: "admins of a team",
+  deployment_read: "read; members of its teams",
+  deployment_admin: "admins of its teams",
+  deployment_diff: "admins of its teams; of a new one, of any",
+  task_read: "read; members of its teams",
+  task_admin: "admins of its teams",
+  resource: "admins of the team whose task made it",
+} as const;
+export type Permission = keyof typeof PERMISSIONS;
 
-const scopesFor = (permission: Permission, uuid: string): readonly string[] => {
-  const admin = ["bosh.admin", `bosh.${uuid}.admin`];
-  if (permission === "read") return [...admin, "bosh.read", `bosh.${uuid}.read`];
-  if (permission === "upload_stemcells") return [...admin, "bosh.stemcells.upload"];
-  if (permission === "upload_releases") return [...admin, "bosh.releases.upload"];
-  return admin;
-};
-
-export function demand(
-  permission: Permission,
-  user: { readonly scopes: readonly string[] },
-  uuid: string,
-): void {
-  const accepted = scopesFor(permission, uuid);
-  if (user.scopes.some((scope) => accepted.includes(scope))) return;
-  throw ScopeMissing({ accepted });
+/** What the scopes of a user come to with this Director. */
+export interface Access {
+  readonly admin: boolean;
+  /** Administrators read, too. */
+  readonly read: boolean;
+  readonly uploads: { readonly stemcells: boolean; readonly releases: boolean };
+  /** Teams, in the order of the scopes. */
+  readonly adminOf: readonly string[];
+  /** Of whose deployments everything but secrets may be seen: those of `adminOf`, too. */
+  readonly memberOf: readonly string[];
+  /** Of this Director, for messages. */
+  readonly uuid: string;
 }
+
+const TEAM = /^bosh\.teams\.([^.]+)\.(admin|read)$/;
+
+export function accessOf(scopes: readonly string[], uuid: string): Access {
+  const has = (...any: string[]) => any.some((scope) => scopes.includes(scope));
+  const admin = has("bosh.admin", `bosh.${uuid}.admin`);
+  const teams = scopes.flatMap((scope) => {
+    const [, name, role] = TEAM.exec(scope) ?? [];
+    return name === undefined ? [] : [{ name, role }];
+  });
+  return {
+    admin,
+    read: admin || has("bosh.read", `bosh.${uuid}.read`),
+    uploads: {
+      stemcells: admin || has("bosh.stemcells.upload"),
+      releases: admin || has("bosh.releases.upload"),
+    },
+    adminOf: [...new Set(teams.filter(({ role }) => role === "admin").map(({ name }) => name))],
+    memberOf: [...new Set(teams.map(({ name }) => name))],
+    uuid,
+  };
+}
+
+export const NO_ACCESS = accessOf([], "");
+
+export type Level = "read" | "admin";
+
+/** Whether something of these teams may be read or changed. */
+export const mayTouch = (access: Access, level: Level, teams: readonly string[]): boolean =>
+  access[level] ||
+  teams.some((team) => (level === "admin" ? access.adminOf : access.memberOf).includes(team));
+
+/** The same, with an error that names the scopes. */
+export function demandTouch(access: Access, level: Level, teams: readonly string[]): void {
+  if (!mayTouch(access, level, teams)) throw missing(access, level, teams);
+}
+
+export const missing = ({ uuid }: Access, level: Level, teams: readonly string[] = []) =>
+  ScopeMissing({
+    accepted: [
+      "bosh.admin",
+      `bosh.${uuid}.admin`,
+      ...teams.map((team) => `bosh.teams.${team}.admin`),
+      ...(level === "admin"
+        ? []
+        : ["bosh.read", `bosh.${uuid}.read`, ...teams.map((team) => `bosh.teams.${team}.read`)]),
+    ],
+  });

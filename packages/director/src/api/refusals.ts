@@ -166,15 +166,6 @@ export const BadConfigRequest = defineError<{ why: string }>({
   next: "Ask again with what is missing. Nothing was changed.",
 });
 
-export const CpiConfigNotYet = defineError<{ number: number }>({
-  code: "DIH-032",
-  kind: "operator",
-  number: (p) => p.number,
-  message: () =>
-    "this Director works with the one CPI of its configuration file and cannot use a CPI config yet; nothing was stored",
-  next: "Name the CPI in the Director's configuration file.",
-});
-
 export const BadDeployContext = defineError<{ why: string }>({
   code: "DIH-033",
   kind: "operator",

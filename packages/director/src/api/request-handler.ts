@@ -1,14 +1,15 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyError, FastifyRequest } from "fastify";
-import { authenticator } from "./auth.ts";
+import { authenticator, identify, type Login } from "./auth.ts";
+import { authorize } from "./authorize.ts";
 import { type Call, type Query, readJson, readText } from "./call.ts";
 import { errorReply, isOurs, RequestFailed } from "./errors.ts";
 import { failureLimit } from "./failure-limit.ts";
-import { demand } from "./permissions.ts";
+import { accessOf, NO_ACCESS } from "./permissions.ts";
 import { BadParameter } from "./refusals.ts";
 import { plain, type Reply } from "./reply.ts";
 import { type Route, routeFor } from "./route.ts";
-import type { Services } from "./services.ts";
+import type { ApiUser, Services } from "./services.ts";
 
 /** How much of a body that nobody wants is still read, so that the sender sees the answer and not a broken pipe. */
 const DRAIN_BYTES = 64 << 20;
@@ -16,19 +17,28 @@ const DRAIN_MS = 20_000;
 
 /** Between HTTP and the endpoints: who asks, may they, for which route; and what they are told. */
 export function requestHandler(services: Services) {
-  const authenticate = authenticator(services.users);
+  let authenticate = authenticator(services.users);
   const failures = failureLimit(services.clock);
   const { uuid } = services.identity;
+  const { db } = services;
 
   const answer = async (variants: readonly Route[], request: FastifyRequest): Promise<Reply> => {
     const route = routeFor(variants, request.headers["content-type"]);
     if (route === undefined) return plain(404, "not found\n");
-    const login = authenticate(request.headers.authorization);
-    // Also where nobody need log in: the answer there tells as much.
-    const tooMany = login.kind === "wrong" && (await failures.failed(`${login.tried} ${request.ip}`));
-    if (tooMany) return plain(429, "too many failed logins; wait a minute\n", { "retry-after": "60" });
     const query = request.query as Query;
     const permission = typeof route.permission === "function" ? route.permission(query) : route.permission;
+    let login: Login;
+    try {
+      login = await identify(request.headers.authorization, authenticate, services.tokens);
+    } catch (error) {
+      services.onError(error);
+      if (permission !== "anyone") return errorReply(error);
+      login = { kind: "nobody" };
+    }
+    // Also where nobody need log in: the answer there tells as much.
+    const guessed = login.kind === "wrong" ? login.tried : undefined;
+    const tooMany = guessed !== undefined && (await failures.failed(`${guessed} ${request.ip}`));
+    if (tooMany) return plain(429, "too many failed logins; wait a minute\n", { "retry-after": "60" });
     if (permission !== "anyone" && login.kind !== "user") return unauthorized(pathOf(request));
     const { body } = route.endpoint;
     const text = () => readText(request.raw, services.clock);
@@ -39,13 +49,14 @@ export function requestHandler(services: Services) {
       params,
       query,
       user: login.kind === "user" ? login.name : "",
+      access: login.kind === "user" ? accessOf(login.scopes, uuid) : NO_ACCESS,
       header: (name) => firstOf(request.headers[name]),
       text,
       json: async () => (body === undefined ? undefined : readJson(await text(), body)),
       stream: request.raw,
     };
     try {
-      if (permission !== "anyone" && login.kind === "user") demand(permission, login, uuid);
+      await authorize(permission, { access: call.access, params, query, db });
       const reply = await route.endpoint.answer(call, services);
       services.onReply?.(route.endpoint, reply);
       return reply;
@@ -69,7 +80,14 @@ export function requestHandler(services: Services) {
     return status >= 400 && status < 500 ? plain(status, "bad request\n") : failed(error, request);
   };
 
-  return { answer, refused, settle: (stream: IncomingMessage) => drain(stream, services) };
+  return {
+    answer,
+    refused,
+    settle: (stream: IncomingMessage) => drain(stream, services),
+    useUsers: (users: readonly ApiUser[]) => {
+      authenticate = authenticator(users);
+    },
+  };
 }
 
 const unauthorized = (path: string): Reply =>

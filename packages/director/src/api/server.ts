@@ -6,11 +6,14 @@ import { plain, type Reply } from "./reply.ts";
 import { requestHandler } from "./request-handler.ts";
 import type { Route } from "./route.ts";
 import { routes } from "./routes.ts";
-import type { Services } from "./services.ts";
+import type { ApiUser, Services } from "./services.ts";
+
+/** `plain`: no TLS at all. */
+export type Tls = { readonly cert: string; readonly key: string } | "plain";
 
 export interface ApiOptions {
   /** PEM texts. */
-  readonly tls: { readonly cert: string; readonly key: string };
+  readonly tls: Tls;
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
@@ -21,7 +24,9 @@ export interface ApiOptions {
 export interface Api {
   readonly port: number;
   /** For connections that are made from now on. */
-  useCertificate(tls: ApiOptions["tls"]): void;
+  useCertificate(tls: Exclude<Tls, "plain">): void;
+  /** For requests that are made from now on. */
+  useUsers(users: readonly ApiUser[]): void;
   /** Takes no more requests and lets those under way finish. */
   close(): Promise<void>;
 }
@@ -34,9 +39,12 @@ const IDLE_MS = 300_000;
 const LONGEST_PARAMETER = 4096;
 
 /** BOSH's HTTPS API, not yet listening. */
-export function createApi(services: Services, tls: ApiOptions["tls"]): FastifyInstance<Server> {
+export function createApi(
+  services: Services,
+  tls: Tls,
+  handler = requestHandler(services),
+): FastifyInstance<Server> {
   const app = makeServer(tls);
-  const handler = requestHandler(services);
   // Bodies are read by the endpoints: their routes know what may come and how much.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
@@ -55,7 +63,8 @@ export function createApi(services: Services, tls: ApiOptions["tls"]): FastifyIn
 }
 
 export async function startApi(services: Services, options: ApiOptions): Promise<Api> {
-  const app = createApi(services, options.tls);
+  const handler = requestHandler(services);
+  const app = createApi(services, options.tls, handler);
   try {
     await app.listen({ host: options.host, port: options.port });
   } catch (cause) {
@@ -71,7 +80,10 @@ export async function startApi(services: Services, options: ApiOptions): Promise
   };
   return {
     port,
-    useCertificate: ({ cert, key }) => app.server.setSecureContext({ cert, key, minVersion: TLS_FROM }),
+    useCertificate: ({ cert, key }) => {
+      if (options.tls !== "plain") app.server.setSecureContext({ cert, key, minVersion: TLS_FROM });
+    },
+    useUsers: handler.useUsers,
     close: () => {
       closing ??= close();
       return closing;
@@ -79,18 +91,13 @@ export async function startApi(services: Services, options: ApiOptions): Promise
   };
 }
 
-function makeServer(tls: ApiOptions["tls"]): FastifyInstance<Server> {
+function makeServer(tls: Tls): FastifyInstance<Server> {
+  const limits = { headersTimeout: HEADERS_MS, maxHeaderSize: 32 << 10, connectionsCheckingInterval: 5000 };
   try {
     return Fastify({
-      https: {
-        cert: tls.cert,
-        key: tls.key,
-        minVersion: TLS_FROM,
-        handshakeTimeout: HEADERS_MS,
-        headersTimeout: HEADERS_MS,
-        maxHeaderSize: 32 << 10,
-        connectionsCheckingInterval: 5000,
-      },
+      ...(tls === "plain"
+        ? { http: limits }
+        : { https: { ...tls, ...limits, minVersion: TLS_FROM, handshakeTimeout: HEADERS_MS } }),
       requestTimeout: 0,
       connectionTimeout: IDLE_MS,
       keepAliveTimeout: 30_000,

@@ -1,5 +1,6 @@
 import type { KeepsFiles, Reaches } from "@slipway/engine/agents/agent";
 import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
@@ -9,6 +10,7 @@ import type { Documents } from "../documents/documents.ts";
 import type { HealthSnapshot } from "../health/snapshot.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
+import type { Tokens } from "../uaa/tokens.ts";
 import type { Shapes } from "./call.ts";
 import type { Reply } from "./reply.ts";
 import type { UploadSpace } from "./upload-space.ts";
@@ -27,6 +29,8 @@ export interface Services {
   readonly db: Db;
   readonly tasks: Tasks;
   readonly documents: Documents;
+  /** What a CPI config may name. */
+  readonly cpis: Pick<ConfiguredClouds, "check">;
   readonly agents: Reaches<KeepsFiles>;
   /** What is told of the names of instances. */
   readonly dns?: { readonly enabled: boolean; readonly domain: string };
@@ -42,6 +46,8 @@ export interface Services {
     readonly snapshots?: boolean | undefined;
   };
   readonly users: readonly ApiUser[];
+  /** Undefined: nobody comes in with a token. */
+  readonly tokens?: Tokens | undefined;
   /** Where archives wait for their task; made by the caller, private to the Director. */
   readonly uploadsDir: string;
   readonly blobs: FileBlobs;

@@ -14,6 +14,7 @@ function start(): void {
     out: steadyOutput(process.stdout),
     err: steadyOutput(process.stderr),
     stop: stop.signal,
+    onReload: (reload: () => void) => void process.on("SIGHUP", reload),
     script,
   };
   void runDirector(process.argv.slice(2), io).then((code) => process.exit(code));

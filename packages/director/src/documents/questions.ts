@@ -2,10 +2,11 @@ import { NotAMap } from "@slipway/engine/documents/errors";
 import { placeholdersIn } from "@slipway/engine/documents/placeholders";
 import type { PlanProblem } from "@slipway/engine/documents/problems";
 import { kindOf, newMap, own, type Tree } from "@slipway/engine/documents/tree";
-import { parseYaml } from "@slipway/engine/documents/yaml";
+import { parseYaml, writeYaml } from "@slipway/engine/documents/yaml";
 import { jobSchemaProblems } from "@slipway/engine/json-schema/job-schema";
 import { checkDeploy } from "@slipway/engine/manifest/deploy-problems";
 import { diffManifests } from "@slipway/engine/manifest/diff";
+import { redact } from "@slipway/engine/manifest/redact";
 import { withReleaseVersions } from "@slipway/engine/manifest/resolve-releases";
 import {
   resolveStemcells,
@@ -43,6 +44,8 @@ export const questions = {
     const map = mapOf({ text, what });
     return Object.fromEntries(keys.map((key) => [key, own(map, key)]));
   },
+  /** The same text again without what is secret in it. */
+  redacted: ({ text, what }: Text): string => writeYaml(redact(parseYaml(text, what))),
   /** The lines of a comparison, as JSON. */
   difference: (asked: { readonly before: Side; readonly after: Side; readonly redact: boolean }): string => {
     const after = sideOf(asked.after);
@@ -54,6 +57,7 @@ export const questions = {
     readonly cloudConfigs: readonly string[];
     readonly runtimeConfigs: readonly string[];
     readonly stemcells: readonly StemcellRecord[];
+    readonly teams: readonly string[];
   }): readonly PlanProblem[] => {
     const given = {
       manifest: mapOf(asked.manifest),
@@ -62,7 +66,7 @@ export const questions = {
     };
     // Only a deploy knows the values of variables, and what is wrong with them.
     if (usesVariables(given)) return [];
-    const checked = checkDeploy({ ...given, stemcells: asked.stemcells });
+    const checked = checkDeploy({ ...given, stemcells: asked.stemcells, teams: asked.teams });
     return checked.ok ? [] : checked.problems;
   },
   /** What the schema of a job says of its properties. */

@@ -25,6 +25,7 @@ const SEVERITY: Readonly<Partial<Record<Status, Alert["severity"]>>> = {
   no_vm: 2,
   refused: 2,
   disk_not_mounted: 2,
+  disk_read_only: 2,
   failing: 3,
   unfinished: 4,
 };
@@ -102,6 +103,7 @@ const WORDS: Readonly<Partial<Record<Status, string>>> = {
   no_vm: "has no VM",
   refused: "cannot be asked",
   disk_not_mounted: "has its disk not mounted",
+  disk_read_only: "has a disk that is read-only",
   failing: "is failing",
   unfinished: "is not as it was to become",
 };

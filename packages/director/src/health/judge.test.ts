@@ -158,6 +158,24 @@ describe("an instance whose agent answers", () => {
     expect(findings.map((one) => one.status)).toEqual(["disk_not_mounted", "failing"]);
   });
 
+  it("is not healthy when the kernel has set its disk to read-only, and what to type is said", () => {
+    const withDisk = watchedOf({ vm: vmOf("web-0", { disk: "disk-1" }) });
+    const { status, findings, toHeal } = judged(
+      withDisk,
+      answeredAt(0, { mounted: true, readOnly: true }),
+      1,
+    );
+    expect({ status, toHeal }).toEqual({ status: "disk_read_only", toHeal: false });
+    expect(findings[0]?.what).toMatch(
+      /disk-1 was set to read-only.*slipway -d shop recreate web\/web-0 --skip-drain/,
+    );
+    // Of one that is not mounted, that comes first; one that is nobody's disk does not count.
+    expect(judged(withDisk, answeredAt(0, { mounted: false, readOnly: true }), 1).status).toBe(
+      "disk_not_mounted",
+    );
+    expect(judged(watchedOf(), answeredAt(0, { readOnly: true }), 1).status).toBe("healthy");
+  });
+
   it("is not healthy, and not replaced either, when agent and Director do not accept each other", () => {
     const refused = {
       ...answeredAt(0),

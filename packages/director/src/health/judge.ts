@@ -83,9 +83,16 @@ function withoutVm(watched: Watched, longEnough: boolean): Verdict {
 const resumes = ({ updateCompleted, resurrection }: Watched): boolean =>
   !updateCompleted && resurrection?.begun === true;
 
-function diskOf({ vm }: Watched, { answered }: Known): readonly Finding[] {
-  if (vm?.disk === undefined || answered?.report.mounted !== false) return [];
-  return [{ status: "disk_not_mounted", what: `its disk ${vm.disk} is not mounted` }];
+function diskOf({ vm, deployment, group, uuid }: Watched, { answered }: Known): readonly Finding[] {
+  if (vm?.disk === undefined || answered === undefined) return [];
+  if (answered.report.mounted === false)
+    return [{ status: "disk_not_mounted", what: `its disk ${vm.disk} is not mounted` }];
+  if (!answered.report.readOnly) return [];
+  // A stop would wait for drain scripts, which cannot write.
+  const what =
+    `its disk ${vm.disk} was set to read-only by the kernel, after an error: look after the disk below it, ` +
+    `which may be full, then type: slipway -d ${deployment} recreate ${group}/${uuid} --skip-drain`;
+  return [{ status: "disk_read_only", what }];
 }
 
 function jobsOf({ state }: Watched, { answered }: Known): readonly Finding[] {

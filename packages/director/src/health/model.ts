@@ -13,6 +13,8 @@ export interface AgentReport {
   readonly processes: readonly ProcessReport[];
   /** Whether its persistent disk is mounted; undefined: it has none, or did not say. */
   readonly mounted: boolean | undefined;
+  /** Whether the kernel has set it to read-only, after an error. */
+  readonly readOnly: boolean;
   readonly vitals: Vitals;
 }
 
@@ -51,6 +53,7 @@ export const STATUSES = [
   "no_vm",
   "refused",
   "disk_not_mounted",
+  "disk_read_only",
   "failing",
   "unfinished",
   "unknown",

@@ -1,22 +1,22 @@
 import { type Agent, AgentRefused, AgentSilent, type Agents, WrongAgent } from "@slipway/engine/agents/agent";
-import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
 import { systemRandom } from "@slipway/kernel/random";
 import { freshDatabase } from "@slipway/testkit/database";
 import { type FakeClock, fakeClock } from "@slipway/testkit/fake-clock";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it } from "vitest";
 import { seedShop, WEB_0, WEB_1 } from "../api/testing/seed.ts";
 import { RESURRECTION_PAUSED, setAttribute } from "../store/attributes.ts";
 import { saveConfig } from "../store/configs.ts";
-import { ensureDeployment } from "../store/deployments.ts";
 import { beginResurrections } from "../store/health.ts";
-import { createInstances } from "../store/instances.ts";
 import type { Db } from "../store/schema.ts";
-import { Sealed } from "../store/sealed.ts";
 import { enqueue } from "../tasks/queue.ts";
 import type { NewTask } from "../tasks/task.ts";
 import type { Alert } from "./alert.ts";
 import { HealthMonitor } from "./monitor.ts";
 import { healthSettings } from "./settings.ts";
+import { seedBank } from "./testing/bank.ts";
+
+sampleTests(1 / 2);
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: Db;
@@ -44,10 +44,10 @@ beforeEach(async () => {
   await seedShop(db);
   await db.updateTable("instances").set({ spec: "{}", update_completed: true }).execute();
   watch();
-});
-afterEach(async () => {
-  await monitor.stop();
-  await database.close();
+  return async () => {
+    await monitor.stop();
+    await database.close();
+  };
 });
 
 const distrust = () =>
@@ -274,7 +274,7 @@ describe("nobody is replaced", () => {
   });
 
   it("when half of the fleet is gone, and one who dies after that is over is", async () => {
-    await seedBank(6);
+    await seedBank(db, 6);
     await pass(60);
     for (let index = 0; index < 6; index += 1) world.set(`bank-${index}`, "silent");
     world.set("ag-1", "silent");
@@ -296,39 +296,3 @@ describe("nobody is replaced", () => {
     expect(asked()).toEqual(RESURRECTS);
   });
 });
-
-/** Another deployment with so many VMs. */
-async function seedBank(count: number) {
-  await ensureDeployment(db, "bank");
-  const uuid = (index: number) => `7a00000${index}-0000-4000-8000-000000000000` as InstanceUuid;
-  const indexes = Array.from({ length: count }, (_, index) => index);
-  const safe = { group: "safe" as GroupName, az: "z1", state: "started" as const, bootstrap: false, ips: [] };
-  await createInstances(
-    db,
-    "bank",
-    1,
-    indexes.map((index) => ({ ...safe, uuid: uuid(index), index })),
-  );
-  const { instance_id: _, id: __, ...vm } = await db.selectFrom("vms").selectAll().executeTakeFirstOrThrow();
-  for (const index of indexes) {
-    const { id } = await db
-      .selectFrom("instances")
-      .select("id")
-      .where("uuid", "=", uuid(index))
-      .executeTakeFirstOrThrow();
-    await db
-      .insertInto("vms")
-      .values({
-        ...vm,
-        env_sealed: new Sealed({}),
-        cloud_properties: "{}",
-        networks: "{}",
-        disks: "{}",
-        instance_id: id,
-        cid: `vm-bank-${index}`,
-        agent_id: `bank-${index}`,
-      })
-      .execute();
-  }
-  await db.updateTable("instances").set({ spec: "{}", update_completed: true }).execute();
-}

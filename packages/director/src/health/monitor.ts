@@ -5,6 +5,7 @@ import type { Random } from "@slipway/kernel/random";
 import { scanAndFixParams } from "@slipway/protocol/director/task-params";
 import { check } from "@slipway/protocol/schema/check";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { NatsAuthorities } from "../nats/rotation.ts";
 import { endResurrections, noteResurrections, type WatchedVm } from "../store/health.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
@@ -24,6 +25,7 @@ import type { HealthSettings } from "./settings.ts";
 import { Sightings } from "./sightings.ts";
 import { type Read, readSituation } from "./situation.ts";
 import type { HealthSnapshot } from "./snapshot.ts";
+import { upkeepNotes } from "./upkeep.ts";
 
 export interface HealthMonitorOptions {
   readonly db: Db;
@@ -31,6 +33,8 @@ export interface HealthMonitorOptions {
   readonly agents: PollerOptions["agents"];
   /** Where agents on NATS speak by themselves; undefined: there are none. */
   readonly channel?: Channel | undefined;
+  /** What agents on NATS are to believe; undefined: there are none. */
+  readonly nats?: NatsAuthorities | undefined;
   readonly clock: Clock;
   readonly random: Random;
   readonly settings: HealthSettings;
@@ -125,8 +129,9 @@ export class HealthMonitor {
   }
 
   async #look(): Promise<void> {
-    const { db, settings, clock, onError } = this.#options;
+    const { db, nats, settings, clock, onError } = this.#options;
     const read = await readSituation(db, onError);
+    const upkeep = await upkeepNotes(db, nats, read.watched, clock.now());
     if (this.#stopped) return;
     const { watched, locked } = read;
     const asked = watched.filter(({ vm, ignore, state }) => vm && !ignore && state !== "detached");
@@ -161,6 +166,7 @@ export class HealthMonitor {
       held: decision.fleet,
       meltdowns: decision.meltdowns,
       resurrections: this.#asked,
+      upkeep,
       heard: connection && { connected: connection.up, messages: this.#news.heard },
       instances: judged.map(({ watched: one, verdict }) => ({
         watched: one,

@@ -10,7 +10,8 @@ import { AGENT, DIRECTOR } from "@slipway/testkit/certificates";
 import { natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { AGENT_ID, heartbeatOf, natsWorld } from "./testing/nats-world.ts";
+import { heartbeatOf } from "./testing/heartbeat.ts";
+import { AGENT_ID, natsWorld } from "./testing/nats-world.ts";
 
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const ID = AGENT_ID as AgentId;

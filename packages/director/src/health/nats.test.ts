@@ -1,7 +1,11 @@
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { WEB_0 } from "../api/testing/seed.ts";
 import type { Channel } from "./hearing.ts";
-import { AGENT_ID, heartbeatOf, natsWorld } from "./testing/nats-world.ts";
+import { heartbeatOf } from "./testing/heartbeat.ts";
+import { AGENT_ID, natsWorld } from "./testing/nats-world.ts";
+
+sampleTests(1 / 2);
 
 const SOURCE = `shop: web/${WEB_0} (0)`;
 
@@ -91,6 +95,19 @@ describe("an agent that says by itself how it is", () => {
     world.says = {};
     beats();
     await pass(2);
+    expect(health().status).toBe("healthy");
+  });
+
+  it("that its disk became read-only is seen with the next tick", async () => {
+    const { world, pass, everyHalfMinute, beats, health } = await opened();
+    await pass(44, everyHalfMinute);
+    world.says = undefined;
+    beats(heartbeatOf("running", "9", true));
+    await pass(2);
+    expect(health().status).toBe("disk_read_only");
+    world.says = {};
+    beats();
+    await pass(25);
     expect(health().status).toBe("healthy");
   });
 

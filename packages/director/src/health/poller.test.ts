@@ -10,7 +10,7 @@ import { vmOf } from "./testing/samples.ts";
 const AT_ONCE = 4;
 
 /** So many agents, and what each says: nothing for as long as it may take, or that all is well. */
-function polling(count: number, isDead: (index: number) => boolean = () => false) {
+function polling(count: number, isDead: (index: number) => boolean = () => false, shortage?: Error) {
   const clock: FakeClock = fakeClock({ start: 0 });
   const awake = new AwakeTime(clock);
   const sightings = new Sightings(awake, clock);
@@ -27,7 +27,7 @@ function polling(count: number, isDead: (index: number) => boolean = () => false
         const dead = isDead(Number(agentId.slice("agent-".length)));
         await clock.sleep(dead ? 10_000 : 5);
         busy.now -= 1;
-        if (dead) throw new AgentSilent("it hangs");
+        if (dead) throw new AgentSilent("it hangs", shortage === undefined ? undefined : { cause: shortage });
         return { jobState: "running", networks: {}, raw: {} };
       },
     }) satisfies Partial<Agent> as Partial<Agent> as Agent;
@@ -74,7 +74,39 @@ describe("asking many agents", () => {
     }
     for (let index = 0; index < 30; index += 1)
       expect(sightings.of(`agent-${index}`)?.failed?.times).toBeGreaterThanOrEqual(2);
-    expect(busy.most).toBeLessThanOrEqual(AT_ONCE * 1.5);
+    // Each second so many begin that may turn out to be silent, and take 10 s.
+    expect(busy.most).toBeLessThanOrEqual(AT_ONCE * 11);
+  });
+
+  it("asks the next when one has answered, so that a large fleet is asked every 30 s, too", async () => {
+    const { sightings, busy, pass } = polling(1_500);
+    await pass(100);
+    for (let index = 0; index < 1_500; index += 1)
+      expect(sightings.of(`agent-${index}`)?.answered?.awake).toBeGreaterThan(100_000 - 36_000);
+    expect(busy.most).toBeLessThanOrEqual(AT_ONCE);
+  });
+
+  it("a fifth of a fleet that goes silent at once is noticed within 90 s, and keeps nobody waiting", async () => {
+    let cut = false;
+    const { sightings, pass } = polling(1_000, (index) => cut && index % 5 === 0);
+    await pass(60);
+    cut = true;
+    await pass(90);
+    for (let index = 0; index < 1_000; index += 1) {
+      const { answered, failed } = sightings.of(`agent-${index}`) ?? {};
+      if (index % 5 === 0) expect(failed?.times).toBeGreaterThanOrEqual(2);
+      else expect(answered?.awake).toBeGreaterThan(150_000 - 40_000);
+    }
+  });
+
+  it("blames nobody when this machine has no more sockets, and says so once a second at most", async () => {
+    const shortage = Object.assign(new Error("too many open files"), { code: "EMFILE" });
+    const { sightings, errors, pass } = polling(50, () => true, shortage);
+    await pass(60);
+    for (let index = 0; index < 50; index += 1)
+      expect(sightings.of(`agent-${index}`)?.failed).toBeUndefined();
+    expect(errors.length).toBeGreaterThan(0);
+    expect(errors.length).toBeLessThanOrEqual(60);
   });
 
   it("forgets agents that are no longer to be watched, and asks nobody once it is stopped", async () => {
@@ -86,6 +118,7 @@ describe("asking many agents", () => {
       jobState: "running",
       processes: [],
       mounted: undefined,
+      readOnly: false,
       vitals: { disk: {} },
     });
     expect(sightings.of("agent-1")).toBeUndefined();

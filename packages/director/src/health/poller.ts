@@ -1,12 +1,15 @@
+import { setMaxListeners } from "node:events";
 import {
   AgentRefused,
   AgentSilent,
+  type AskOptions,
   type HasDisks,
   type KnowsState,
   type Reaches,
   WrongAgent,
 } from "@slipway/engine/agents/agent";
 import { isDistrust } from "@slipway/engine/agents/distrust";
+import { systemCode } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
 import type { WatchedVm } from "../store/health.ts";
 import type { AwakeTime } from "./awake.ts";
@@ -21,7 +24,7 @@ export interface PollerOptions {
   readonly awake: AwakeTime;
   readonly random: Pick<Random, "fraction">;
   readonly intervalMs: number;
-  /** Agents asked at once; of those that did not answer the last time, half as many more. */
+  /** Agents asked at once, beside those whose answer is overdue. */
   readonly atOnce: number;
   /** The one by which an agent is reached; undefined: each has its own. */
   readonly connectionOf?: (vm: WatchedVm) => Connection | undefined;
@@ -37,6 +40,15 @@ const BEATS = 4 / 3;
 const RARELY = 10;
 /** The first questions are spread over this time. */
 const SPREAD_MS = 3_000;
+/** Who has not answered by now is waited for with the silent: nobody is kept waiting by it any longer. */
+const PROMPT_MS = 500;
+/** Of the silent so many are asked at once: this part of all, since each takes its whole time, but not too many. */
+const SILENT_PART = 1 / 8;
+const MOST_SILENT = 512;
+/** Of this machine: without them nobody can be asked, and nobody is silent for it. */
+const OUR_SHORTAGES = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EADDRNOTAVAIL", "EAGAIN"]);
+
+type Lane = "prompt" | "silent";
 
 interface Polled {
   vm: WatchedVm;
@@ -44,22 +56,28 @@ interface Polled {
   next: number;
   /** When it is asked although it says by itself how it is. */
   later: number;
-  busy: boolean;
+  /** The question under way. */
+  question: { lane: Lane; readonly begun: number } | undefined;
 }
 
 /**
  * Asks agents how they are: each about every `intervalMs`, not all at the same moment, and those that are silent in a
- * queue of their own, so that nobody waits behind them.
+ * queue of their own, so that nobody waits behind them. When one question is over, the next begins.
  */
 export class Poller {
   readonly #options: PollerOptions;
   readonly #polled = new Map<string, Polled>();
   readonly #stopped = new AbortController();
   readonly #asking = new Set<Promise<void>>();
-  readonly #busy = { answering: 0, silent: 0 };
+  readonly #busy: Record<Lane, number> = { prompt: 0, silent: 0 };
+  /** Who is due, the one that has waited longest last. */
+  #due: Readonly<Record<Lane, Polled[]>> = { prompt: [], silent: [] };
+  #short = false;
 
   constructor(options: PollerOptions) {
     this.#options = options;
+    // Every question listens.
+    setMaxListeners(0, this.#stopped.signal);
   }
 
   /** From now on these and no others. */
@@ -76,7 +94,7 @@ export class Poller {
           vm,
           next: awake.now() + random.fraction() * Math.min(SPREAD_MS, this.#options.intervalMs),
           later: Number.NEGATIVE_INFINITY,
-          busy: false,
+          question: undefined,
         });
     }
   }
@@ -84,15 +102,21 @@ export class Poller {
   /** Asks who is due. To be called every second or so. */
   tick(): void {
     if (this.#stopped.signal.aborted) return;
-    const { awake, sightings, atOnce } = this.#options;
+    const { awake, sightings } = this.#options;
     const now = awake.now();
-    const due = [...this.#polled.values()].filter((polled) => this.#isDue(polled, now));
-    // Who has waited longest comes first, or those in front would be asked twice before the last were asked once.
-    for (const polled of due.sort((a, b) => a.next - b.next)) {
-      const lane = sightings.of(polled.vm.agentId)?.failed === undefined ? "answering" : "silent";
-      if (this.#busy[lane] >= (lane === "silent" ? Math.ceil(atOnce / 2) : atOnce)) continue;
-      this.#begin(polled, lane);
+    this.#short = false;
+    const due: Record<Lane, Polled[]> = { prompt: [], silent: [] };
+    for (const polled of this.#polled.values()) {
+      const { question } = polled;
+      if (question?.lane === "prompt" && now - question.begun >= PROMPT_MS) this.#move(question);
+      if (this.#isDue(polled, now))
+        due[sightings.of(polled.vm.agentId)?.failed === undefined ? "prompt" : "silent"].push(polled);
     }
+    // Who has waited longest comes first, or those in front would be asked twice before the last were asked once.
+    for (const lane of [due.prompt, due.silent]) lane.sort((a, b) => b.next - a.next);
+    this.#due = due;
+    this.#fill("prompt");
+    this.#fill("silent");
   }
 
   async stop(): Promise<void> {
@@ -100,8 +124,8 @@ export class Poller {
     await Promise.all(this.#asking);
   }
 
-  #isDue({ vm, busy, next, later }: Polled, now: number): boolean {
-    if (busy || this.#options.connectionOf?.(vm)?.up === false) return false;
+  #isDue({ vm, question, next, later }: Polled, now: number): boolean {
+    if (question !== undefined || this.#options.connectionOf?.(vm)?.up === false) return false;
     const known = this.#options.sightings.of(vm.agentId);
     if (known === undefined || !this.#speaks(known, now)) return next <= now;
     return (known.news === true || later <= now) && next <= now;
@@ -113,13 +137,38 @@ export class Poller {
     return now - beat < this.#options.intervalMs * BEATS;
   }
 
-  #begin(polled: Polled, lane: "answering" | "silent"): void {
+  #most(lane: Lane): number {
+    const { atOnce } = this.#options;
+    if (lane === "prompt") return atOnce;
+    return Math.min(MOST_SILENT, Math.max(atOnce / 2, this.#polled.size * SILENT_PART));
+  }
+
+  #fill(lane: Lane): void {
+    const most = this.#most(lane);
+    while (this.#busy[lane] < most && !this.#short && !this.#stopped.signal.aborted) {
+      const polled = this.#due[lane].pop();
+      if (polled === undefined) return;
+      // It may have been forgotten since, or have spoken by itself.
+      const known = this.#polled.get(polled.vm.agentId) === polled;
+      if (known && this.#isDue(polled, this.#options.awake.now())) this.#begin(polled, lane);
+    }
+  }
+
+  #move(question: NonNullable<Polled["question"]>): void {
+    if (this.#busy.silent >= 2 * MOST_SILENT) return;
+    question.lane = "silent";
+    this.#busy.prompt -= 1;
+    this.#busy.silent += 1;
+  }
+
+  #begin(polled: Polled, lane: Lane): void {
     const { awake, sightings, intervalMs } = this.#options;
-    polled.busy = true;
+    const question = { lane, begun: awake.now() };
+    polled.question = question;
     this.#busy[lane] += 1;
     const asking = this.#ask(polled.vm).then((answered) => {
-      polled.busy = false;
-      this.#busy[lane] -= 1;
+      polled.question = undefined;
+      this.#busy[question.lane] -= 1;
       const known = sightings.of(polled.vm.agentId);
       const now = awake.now();
       const soon = Math.min(AGAIN_MS, intervalMs / 3);
@@ -127,6 +176,8 @@ export class Poller {
       polled.next = now + (speaks || known?.failed !== undefined ? soon : this.#pause());
       if (answered) polled.later = now + RARELY * this.#pause();
       this.#asking.delete(asking);
+      this.#fill("prompt");
+      this.#fill("silent");
     });
     this.#asking.add(asking);
   }
@@ -141,7 +192,7 @@ export class Poller {
     const { agents, sightings, awake, intervalMs, onError } = this.#options;
     const { signal } = this.#stopped;
     const begun = awake.mark();
-    const options = { signal, timeoutMs: Math.min(ANSWER_MS, intervalMs) };
+    const options = { signal, timeoutMs: Math.min(ANSWER_MS, intervalMs), once: true };
     try {
       const agent = agents.agent(vm);
       const { raw, jobState } = await agent.getState(true, options);
@@ -151,13 +202,20 @@ export class Poller {
     } catch (error) {
       if (signal.aborted) return false;
       const why = error instanceof Error ? error.message : String(error);
-      if (error instanceof AgentRefused || isDistrust(error)) sightings.refused(vm.agentId, why);
+      if (OUR_SHORTAGES.has(systemCode((error as Error).cause) ?? "")) this.#fallShort(error);
+      else if (error instanceof AgentRefused || isDistrust(error)) sightings.refused(vm.agentId, why);
       else if (!(error instanceof AgentSilent) && !(error instanceof WrongAgent)) onError(error);
       // It may have answered while nobody was there to hear it.
       else if (!awake.stoppedSince(begun) && !this.#lostSince(vm, begun.awake))
         sightings.silent(vm.agentId, begun.awake, why);
       return false;
     }
+  }
+
+  /** Nobody else is asked until the next tick. */
+  #fallShort(error: unknown): void {
+    if (!this.#short) this.#options.onError(error);
+    this.#short = true;
   }
 
   #lostSince(vm: WatchedVm, then: number): boolean {
@@ -169,7 +227,7 @@ export class Poller {
   async #mounted(
     agent: Pick<HasDisks, "listDisk">,
     disk: string,
-    options: { readonly signal: AbortSignal; readonly timeoutMs: number },
+    options: AskOptions,
   ): Promise<boolean | undefined> {
     try {
       return (await agent.listDisk(options)).includes(disk);

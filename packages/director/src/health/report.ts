@@ -4,13 +4,16 @@ import * as v from "valibot";
 import type { AgentReport, Vitals } from "./model.ts";
 
 const percent = v.optional(open({ percent: v.optional(v.string()) }));
+const store = v.optional(
+  open({ percent: v.optional(v.string()), read_only: v.optional(v.nullable(v.boolean())) }),
+);
 
 /** As far as it is read. What an agent says otherwise is left out: its health does not depend on it. */
 const processes = v.array(open({ name: v.string(), state: v.string() }));
 const vitals = open({
   mem: percent,
   swap: percent,
-  disk: v.optional(open({ system: percent, ephemeral: percent, persistent: percent })),
+  disk: v.optional(open({ system: percent, ephemeral: percent, persistent: store })),
 });
 
 const MOST_PROCESSES = 1_000;
@@ -23,6 +26,7 @@ export function reportOf(
   mounted: boolean | undefined,
 ): AgentReport {
   const said = check(processes, raw.processes ?? [], "processes");
+  const figures = check(vitals, raw.vitals ?? {}, "vitals");
   return {
     jobState: jobState.slice(0, LONGEST_NAME),
     processes: said.ok
@@ -32,14 +36,12 @@ export function reportOf(
         }))
       : [],
     mounted,
-    vitals: vitalsOf(raw.vitals),
+    readOnly: figures.ok && figures.value.disk?.persistent?.read_only === true,
+    vitals: figures.ok ? vitalsOf(figures.value) : { disk: {} },
   };
 }
 
-function vitalsOf(raw: unknown): Vitals {
-  const checked = check(vitals, raw ?? {}, "vitals");
-  if (!checked.ok) return { disk: {} };
-  const { mem, swap, disk = {} } = checked.value;
+function vitalsOf({ mem, swap, disk = {} }: v.InferOutput<typeof vitals>): Vitals {
   return {
     memory: numberOf(mem?.percent),
     swap: numberOf(swap?.percent),

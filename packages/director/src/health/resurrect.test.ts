@@ -80,7 +80,7 @@ describe("who gets a new VM", () => {
     ["a try not long ago", { waits: new Map([["shop-0", 59.2]]) }, /the next is in 60 s/],
     [
       "a rule against it",
-      { rules: rulesOf(["rules: [{enabled: false, include: {instance_groups: [web]}}]"]) },
+      { rules: rulesOf([{ content: "rules: [{enabled: false, include: {instance_groups: [web]}}]" }]) },
       /the resurrection config forbids it/,
     ],
   ] as const)("nobody with %s, which is said", (_, situation, why) => {
@@ -141,7 +141,7 @@ describe("when too many are down", () => {
 
 describe("resurrection configs", () => {
   const allows = (text: string, deployment = "shop", group = "web") =>
-    rulesOf([text]).allows(deployment, group);
+    rulesOf([{ content: text }]).allows(deployment, group);
 
   it("allow everything that no rule forbids", () => {
     expect(allows("rules: []")).toBe(true);
@@ -151,9 +151,16 @@ describe("resurrection configs", () => {
 
   it("forbid what one of all that apply forbids", () => {
     const rules = rulesOf([
-      "rules: [{enabled: true}]",
-      "rules: [{enabled: false, include: {deployments: [shop]}}]",
+      { content: "rules: [{enabled: true}]" },
+      { content: "rules: [{enabled: false, include: {deployments: [shop]}}]" },
     ]);
+    expect(rules.allows("shop", "web")).toBe(false);
+    expect(rules.allows("bank", "web")).toBe(true);
+  });
+
+  it("of a team are for its own deployments, whatever they name", () => {
+    const everybody = "rules: [{enabled: false}]";
+    const rules = rulesOf([{ content: everybody, only: ["shop"] }]);
     expect(rules.allows("shop", "web")).toBe(false);
     expect(rules.allows("bank", "web")).toBe(true);
   });
@@ -173,7 +180,7 @@ describe("resurrection configs", () => {
   it.each(["rules: 7", "rules: [{}]", "rules: [{enabled: 'no'}]", "- a", "{"])(
     "that make no sense throw: %s",
     (text) => {
-      expect(() => rulesOf([text])).toThrow();
+      expect(() => rulesOf([{ content: text }])).toThrow();
     },
   );
 });

@@ -23,23 +23,31 @@ export interface Rules {
 
 export const NO_RULES: Rules = { allows: () => true };
 
+export interface RulesText {
+  readonly content: string;
+  /** The deployments of the team whose config it is; undefined: it is for all. */
+  readonly only?: readonly string[] | undefined;
+}
+
 /** All that apply must allow it. A config that cannot be read throws: what it was to forbid is not known. */
-export function rulesOf(contents: readonly string[]): Rules {
-  const rules = contents.flatMap((content) => {
+export function rulesOf(texts: readonly RulesText[]): Rules {
+  const rules = texts.flatMap(({ content, only }) => {
     const checked = check(
       resurrectionConfig,
       parseYaml(content, "the resurrection config"),
       "resurrection config",
     );
     if (!checked.ok) throw new Error(checked.problems.join("; "));
-    return checked.value.rules ?? [];
+    return (checked.value.rules ?? []).map((one) => ({ ...one, only }));
   });
   return {
     allows: (deployment, group) =>
       rules
         .filter(
-          ({ include, exclude }) =>
-            included(include, deployment, group) && !excluded(exclude, deployment, group),
+          ({ include, exclude, only }) =>
+            (only === undefined || only.includes(deployment)) &&
+            included(include, deployment, group) &&
+            !excluded(exclude, deployment, group),
         )
         .every(({ enabled }) => enabled),
   };

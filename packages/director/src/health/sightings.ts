@@ -51,7 +51,8 @@ export class Sightings implements Heartbeats {
     const before = this.#known.get(agentId);
     const last = before?.answered?.report;
     const same = last?.jobState === said.jobState;
-    const isNew = last !== undefined && (!same || hasStore(last) !== hasStore(said));
+    const isNew =
+      last !== undefined && (!same || hasStore(last) !== hasStore(said) || last.readOnly !== said.readOnly);
     const report = {
       ...said,
       processes: same ? last.processes : said.processes,

@@ -1,9 +1,10 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { findAttribute, RESURRECTION_PAUSED } from "../store/attributes.ts";
-import { listConfigs } from "../store/configs.ts";
+import { type ConfigRecord, listConfigs } from "../store/configs.ts";
+import { deploymentsOf } from "../store/deployments.ts";
 import { lockedDeployments, openResurrections, watchedInstances } from "../store/health.ts";
 import type { Db } from "../store/schema.ts";
-import { type Rules, rulesOf } from "./rules.ts";
+import { type Rules, type RulesText, rulesOf } from "./rules.ts";
 
 /** What the store knows when a round begins. */
 export type Read = Awaited<ReturnType<typeof readSituation>>;
@@ -17,16 +18,20 @@ export async function readSituation(db: Db, onError: (error: unknown) => void) {
     findAttribute(db, RESURRECTION_PAUSED),
     listConfigs(db, { type: "resurrection", limit: 1 }),
   ]);
-  return { locked, open, watched, paused: paused === "true", rules: rulesIn(configs, onError) };
+  const rules = rulesIn(await Promise.all(configs.map((config) => textOf(db, config))), onError);
+  return { locked, open, watched, paused: paused === "true", rules };
 }
 
+/** A team's config is for its own deployments, whatever it names. */
+const textOf = async (db: Db, { content, team }: ConfigRecord): Promise<RulesText> => ({
+  content,
+  only: team === null ? undefined : await deploymentsOf(db, team),
+});
+
 /** Undefined: what they were to forbid is not known, so nobody is touched. */
-function rulesIn(
-  configs: readonly { readonly content: string }[],
-  onError: (error: unknown) => void,
-): Rules | undefined {
+function rulesIn(configs: readonly RulesText[], onError: (error: unknown) => void): Rules | undefined {
   try {
-    return rulesOf(configs.map(({ content }) => content));
+    return rulesOf(configs);
   } catch (error) {
     onError(
       new Error(`the resurrection config cannot be read, and no VM is replaced: ${messageTrail(error)}`),

@@ -2,6 +2,7 @@ import type { Heard } from "./agent-news.ts";
 import type { Known, Verdict, Watched } from "./model.ts";
 import type { Action } from "./resurrect.ts";
 import type { HealthSettings } from "./settings.ts";
+import type { UpkeepNote } from "./upkeep.ts";
 
 /** The fleet as the last round has found it. Times are of day. */
 export interface HealthSnapshot {
@@ -16,6 +17,7 @@ export interface HealthSnapshot {
   readonly meltdowns: ReadonlyMap<string, string>;
   /** Instances for which a new VM was asked since the start. */
   readonly resurrections: number;
+  readonly upkeep: readonly UpkeepNote[];
   /** From agents on NATS, since the start; undefined: this Director has no NATS. */
   readonly heard: { readonly connected: boolean; readonly messages: Heard } | undefined;
   readonly instances: readonly InstanceHealth[];

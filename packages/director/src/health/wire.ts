@@ -1,6 +1,7 @@
 import type { health } from "@slipway/protocol/director/health";
 import type { Told } from "@slipway/protocol/schema/told";
 import type { HealthSnapshot, InstanceHealth } from "./snapshot.ts";
+import type { UpkeepNote } from "./upkeep.ts";
 
 export type HealthWire = Told<typeof health>;
 
@@ -11,6 +12,7 @@ export const unwatched = (enabled: boolean): HealthWire => ({
   interval_s: null,
   unresponsive_after_s: null,
   resurrection: { enabled: false, held: null },
+  upkeep: [],
   instances: [],
 });
 
@@ -23,10 +25,19 @@ export const healthWire = (snapshot: HealthSnapshot, deployment: string | undefi
     enabled: snapshot.settings.resurrects && !snapshot.paused,
     held: snapshot.held ?? null,
   },
+  upkeep: snapshot.upkeep.map(upkeepText),
   instances: snapshot.instances
     .filter(({ watched }) => deployment === undefined || watched.deployment === deployment)
     .map(instanceWire),
 });
+
+const MOST_NAMED = 10;
+
+function upkeepText({ what, who }: UpkeepNote): string {
+  if (who.length === 0) return what;
+  const more = who.length - MOST_NAMED;
+  return `${what}: ${who.slice(0, MOST_NAMED).join("; ")}${more > 0 ? `; ${more} more` : ""}`;
+}
 
 const instanceWire = ({ watched, verdict, since, known, action }: InstanceHealth) => ({
   deployment: watched.deployment,

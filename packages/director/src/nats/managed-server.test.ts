@@ -1,12 +1,13 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdir, readFile, stat, writeFile } from "node:fs/promises";
+import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { NatsBus } from "@slipway/engine/agents/nats/bus";
 import { directorCredentials } from "@slipway/engine/agents/nats/nats-way";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
+import { mustRun, systemExec } from "@slipway/kernel/exec";
 import { identityOf } from "@slipway/kernel/process-identity";
 import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
@@ -65,6 +66,45 @@ const answers = async (bus: NatsBus): Promise<string> => {
   };
   return (await bus.request(request)).kind;
 };
+
+const mounts = needs(
+  "root-tmpfs",
+  process.getuid?.() === 0 && process.platform === "linux",
+  "a full disk is made of a tmpfs, by root",
+);
+
+describe.runIf(here && mounts)("the NATS server of a Director on a full disk", () => {
+  it("goes on as it is, says why it learns of nobody, and learns of all once there is room", async () => {
+    const { path, remove } = await temporaryDirectory();
+    onTestFinished(remove);
+    await mustRun(systemExec, "preparing the test", "mount", [
+      "-t",
+      "tmpfs",
+      "-o",
+      "size=512k",
+      "none",
+      path,
+    ]);
+    onTestFinished(async () => void (await mustRun(systemExec, "cleaning up", "umount", ["-l", path])));
+    const { server, bus, dir } = await made({ dir: join(path, "nats") });
+    await server.start([]);
+    const director = bus();
+    expect(await answers(director)).toBe("nobody");
+    const filler = join(path, "filler");
+    await expect(writeFile(filler, Buffer.alloc(1 << 20))).rejects.toThrow("ENOSPC");
+    const agents = Array.from({ length: 50 }, (_, at) => ({
+      agentId: `agent-${at}` as AgentId,
+      lasting: false,
+    }));
+    await expect(server.allow(agents)).rejects.toThrow("ENOSPC");
+    expect(await answers(director)).toBe("nobody");
+    expect(await readFile(join(dir, "nats.conf"), "utf8")).toContain("director.bosh-internal");
+    await rm(filler);
+    await server.allow(agents);
+    expect(await readFile(join(dir, "nats.conf"), "utf8")).toContain("CN=agent-49.agent.bosh-internal");
+    expect(await answers(director)).toBe("nobody");
+  });
+});
 
 describe.runIf(here)("the NATS server of a Director", () => {
   it("knows the Director, and its files are its owner's alone", async () => {

@@ -21,6 +21,8 @@ import type { NatsAuthorities } from "./rotation.ts";
 
 export interface NatsOptions {
   readonly config: NonNullable<DirectorConfig["nats"]>;
+  /** VMs are made with certificates that last, see `natsWay`. */
+  readonly lastingFromBirth?: boolean | undefined;
   readonly stateDir: string;
   readonly authority: Authority;
   readonly secret: AgentSecret;
@@ -89,7 +91,14 @@ export async function openNats(options: NatsOptions): Promise<OpenedNats> {
   atClose(() => connected.close());
   const authorize = () => allowed.refresh();
   return {
-    way: natsWay({ bus: connected, urls, trust, blobs: depot, authorize }),
+    way: natsWay({
+      bus: connected,
+      urls,
+      trust,
+      blobs: depot,
+      authorize,
+      lastingFromBirth: options.lastingFromBirth,
+    }),
     bus: connected,
     authorities: isOwn
       ? { now: () => own.now(), own }

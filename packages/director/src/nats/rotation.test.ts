@@ -1,152 +1,22 @@
 import { join } from "node:path";
-import { makeAgents } from "@slipway/engine/agents/agents";
-import { agentSecret } from "@slipway/engine/agents/credentials";
-import { directorCredentials } from "@slipway/engine/agents/nats/nats-way";
-import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
-import { makeClouds } from "@slipway/engine/clouds/clouds";
+import { SERVER_NAME } from "@slipway/engine/agents/nats/names";
+import { natsUsers } from "@slipway/engine/agents/nats/users";
 import { type Authority, openAuthority } from "@slipway/engine/pki/authority";
-import { agentEnvOf } from "@slipway/engine/steps/env";
-import { systemClock } from "@slipway/kernel/clock";
-import { dial, readNatsUrl } from "@slipway/kernel/nats/dial";
-import { systemRandom } from "@slipway/kernel/random";
-import type { AgentId, DirectorUuid } from "@slipway/protocol/ids";
-import type { JsonObject } from "@slipway/protocol/schema/json";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
-import { Machine } from "@slipway/testkit/agent-machine";
-import { freshDatabase } from "@slipway/testkit/database";
-import { freePort } from "@slipway/testkit/free-port";
-import { natsServerAvailable } from "@slipway/testkit/nats-server";
+import { director, natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
-import { temporaryDirectory } from "@slipway/testkit/temporary";
-import { describe, expect, it, onTestFinished } from "vitest";
-import { seedShop } from "../api/testing/seed.ts";
-import { assemble } from "../assemble.ts";
-import { documentsHere } from "../documents/documents.ts";
-import { natsAuthorities } from "../store/nats-authorities.ts";
-import type { Db } from "../store/schema.ts";
-import { openNats } from "./open.ts";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { describe, expect, it } from "vitest";
+import { directory, ID, tools, withAgent } from "./testing/director-and-agent.ts";
+
+sampleTests(1 / 2);
 
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const bundle = agentBundle();
-const ID = "4b0f6a52-7a0c-4a55-9b0e-0c1fd2a7b6aa" as AgentId;
-const NETWORKS = { private: { type: "manual", ip: "127.0.0.1", netmask: "255.0.0.0", preconfigured: true } };
-const tools = { clock: systemClock, random: systemRandom };
-const secret = agentSecret("5e".repeat(32));
-
-async function directory(): Promise<string> {
-  const { path, remove } = await temporaryDirectory();
-  onTestFinished(remove);
-  return path;
-}
-
-/** A Director's part of NATS, with a server of its own and the tasks of a Director. */
-async function running(db: Db, stateDir: string, ports: { readonly nats: number; readonly blobs: number }) {
-  const closes: (() => Promise<void> | void)[] = [];
-  const close = async () => {
-    for (const one of closes.splice(0).reverse()) await one();
-  };
-  onTestFinished(close);
-  const authority = await openAuthority({ dir: join(stateDir, "pki"), ...tools });
-  const onError = (error: unknown) => {
-    throw error;
-  };
-  const { way, authorities } = await openNats({
-    config: { server: { port: ports.nats }, blobs: { port: ports.blobs } },
-    ...{ stateDir, authority, secret, db, ...tools, onError },
-    log: () => undefined,
-    atClose: (one) => closes.push(one),
-  });
-  const agents = makeAgents({
-    ...{ authority, secret, port: 1, directorUuid: "d-1", ...tools, warn: () => undefined },
-    ...{ nats: way, transport: "nats" },
-  });
-  const runner = assemble({
-    ...{
-      db,
-      agents,
-      nats: authorities,
-      documents: documentsHere,
-      ...tools,
-      onError,
-      alone: true,
-      ownIps: [],
-    },
-    clouds: makeClouds({ cpis: [], directorUuid: "d-1" as DirectorUuid, random: systemRandom }),
-    settings: {
-      ...{ directorName: "d", directorUuid: "d-1", agentEnvBosh: {}, agentWaitMs: 60_000 },
-      ...{ maxVmCreateTries: 1, keepUnreachableVms: false, stopTimeoutMs: 1_000 },
-    },
-    options: { enableCpiResizeDisk: false, enableCpiUpdateDisk: false },
-    uploadsDir: stateDir,
-    blobs: directoryBlobs({ dir: stateDir, random: systemRandom }),
-    renderer: {
-      render: () => Promise.reject(new Error("nothing is rendered here")),
-      close: () => Promise.resolve(),
-    },
-  });
-  runner.start();
-  closes.push(() => runner.stop());
-  const task = async (params: JsonObject = {}): Promise<string | null> => {
-    const type = "renew_certificates" as const;
-    const id = await runner.enqueue({ type, description: "renew", user: "admin", params });
-    const row = () =>
-      db.selectFrom("tasks").select(["state", "result"]).where("id", "=", id).executeTakeFirst();
-    await expect.poll(async () => (await row())?.state, { timeout: 170_000 }).toBe("done");
-    return (await row())?.result ?? null;
-  };
-  return { agents, authority, task, close };
-}
-
-/** A VM with a real agent that was told of the Director's server, and is not started yet. */
-async function withAgent() {
-  const base = await freshDatabase();
-  onTestFinished(() => base.close());
-  const { db } = base;
-  await seedShop(db);
-  const stateDir = await directory();
-  const ports = { nats: await freePort(), blobs: await freePort() };
-  const start = () => running(db, stateDir, ports);
-  const director = await start();
-  const { envBosh, certificateUntil, natsTrust } = await director.agents.introduce({ agentId: ID, ips: [] });
-  const agentUrl = `nats://127.0.0.1:${ports.nats}`;
-  await db
-    .updateTable("vms")
-    .set({
-      ...{ agent_id: ID, agent_url: agentUrl, nats_trust: natsTrust ?? null },
-      certificate_until: new Date(certificateUntil),
-    })
-    .execute();
-  await db.deleteFrom("persistent_disks").execute();
-  const machine = await Machine.open({ bundle: bundle() });
-  onTestFinished(() => machine.close());
-  const env = { bosh: { ...agentEnvOf(), ...envBosh } };
-  await machine.offer(machine.settings({ agent_id: ID, mbus: "", networks: NETWORKS, env }));
-  const answers = ({ agents }: Pick<typeof director, "agents">) =>
-    agents.agent({ agentId: ID, agentUrl }).waitUntilReady({ withinMs: 120_000 });
-  /** Whether the server lets in whom `signer` has signed for, by one that believes `ca`. */
-  const letsIn = async (signer: Authority, ca: string): Promise<boolean> => {
-    const credentials = directorCredentials({
-      trust: () => ({ authority: signer, serverCa: ca }),
-      clock: systemClock,
-    });
-    try {
-      const connection = await dial(readNatsUrl(agentUrl), await credentials(), "somebody", systemClock);
-      await connection.close();
-      return true;
-    } catch {
-      return false;
-    }
-  };
-  const newest = async (): Promise<Authority> => {
-    const { current, next } = await natsAuthorities(db);
-    return await openAuthority({ dir: join(stateDir, "pki", `nats-${next ?? current}`), ...tools });
-  };
-  return { director, start, machine, answers, letsIn, newest };
-}
 
 describe.runIf(here)("the authority of a NATS server that the Director keeps", () => {
   it("is rotated while an agent runs, which goes on with another certificate; the old one is not believed any more", async () => {
-    const { director, start, machine, answers, letsIn, newest } = await withAgent();
+    const { director, start, machine, answers, letsIn, newest } = await withAgent(bundle());
     const process = machine.start();
     await answers(director);
     const old = director.authority;
@@ -172,7 +42,7 @@ describe.runIf(here)("the authority of a NATS server that the Director keeps", (
   });
 
   it("stays for an agent that is away, also when the Director starts again meanwhile, and goes when it is back", async () => {
-    const { director, start, machine, answers, letsIn, newest } = await withAgent();
+    const { director, start, machine, answers, letsIn, newest } = await withAgent(bundle());
     const process = machine.start();
     await answers(director);
     await process.kill();
@@ -190,6 +60,66 @@ describe.runIf(here)("the authority of a NATS server that the Director keeps", (
     );
     await answers(next);
     await expect.poll(() => letsIn(old, now.ca)).toBe(false);
+    expect(await letsIn(now, now.ca)).toBe(true);
+  });
+});
+
+describe.runIf(here)("the authority of a NATS server that runs already", () => {
+  it("is changed by its steps while an agent runs, who is told of the new one and then forgets the old one", async () => {
+    const dir = await directory();
+    const [old, now] = [
+      await openAuthority({ dir: join(dir, "old"), ...tools }),
+      await openAuthority({ dir: join(dir, "now"), ...tools }),
+    ];
+    const certificateOf = (authority: Authority) =>
+      authority.issue({
+        ...{ subject: "bosh", commonName: SERVER_NAME, usage: "server", days: 1 },
+        sans: { dns: [], ips: ["127.0.0.1"] },
+      });
+    // As nats-sync writes them: a Director may not listen to heartbeats.
+    const users = Object.fromEntries(
+      natsUsers([{ agentId: ID, lasting: false }]).map(({ user, permissions }) => [
+        user.replace(/^.*CN=/, ""),
+        permissions,
+      ]),
+    );
+    const server = await TestNatsServer.start({
+      ...{ users: { ...users, ...director }, server: await certificateOf(old), clientCa: old.ca },
+    });
+    const config = (ca: string, signer: string) => {
+      const pair = join(dir, signer, "authority.pem");
+      return { urls: [server.url], ca, client_ca: { certificate: pair, private_key: pair } };
+    };
+    const {
+      director: first,
+      start,
+      machine,
+      answers,
+      letsIn,
+    } = await withAgent(bundle(), config(old.ca, "old"));
+    const process = machine.start();
+    await answers(first);
+
+    await server.reload({ ...users, ...director }, { clientCa: `${old.ca}\n${now.ca}` });
+    await answers(first);
+    await first.close();
+    const second = await start(config(`${old.ca}\n${now.ca}`, "now"));
+    await answers(second);
+    expect(await second.task()).toBe("1 certificates renewed, 0 left");
+
+    await server.reload({ ...users, ...director }, { server: await certificateOf(now), clientCa: now.ca });
+    await expect.poll(() => letsIn(old, now.ca)).toBe(false);
+    await answers(second);
+    await second.close();
+    const third = await start(config(now.ca, "now"));
+    await answers(third);
+    expect(await third.task()).toBe("1 certificates renewed, 0 left");
+    expect(await third.task()).toBe("0 certificates renewed, 0 left");
+    expect(process.over).toBe(false);
+    // With what it has now it finds the server also after its own start.
+    await process.kill();
+    machine.start();
+    await answers(third);
     expect(await letsIn(now, now.ca)).toBe(true);
   });
 });

@@ -7,17 +7,25 @@ import { inFlight } from "./in-flight.ts";
 
 const AT_ONCE = 32;
 
+export interface AskingAgents {
+  readonly timeoutMs?: number | undefined;
+  /** Instances whose agents were just asked in vain: once is enough. */
+  readonly silent?: ReadonlySet<string> | undefined;
+}
+
 /** What the agents of all instances say of themselves. Ignored instances are left in peace. */
 export async function askAgents(
   instances: readonly InstanceRecord[],
   context: FlowContext,
-  timeoutMs?: number,
+  { timeoutMs, silent }: AskingAgents = {},
 ): Promise<ReadonlyMap<InstanceUuid, AgentReport>> {
   const reports = new Map<InstanceUuid, AgentReport>();
   await inFlight(instances, AT_ONCE, async (instance) => {
     const vm = activeVm(instance);
-    if (vm !== undefined && !instance.ignore)
-      reports.set(instance.uuid, await ask(vm, aboutInstance(context, instance), timeoutMs));
+    if (vm === undefined || instance.ignore) return;
+    if (silent?.has(instance.uuid))
+      reports.set(instance.uuid, { responsive: false, why: "it was asked in vain" });
+    else reports.set(instance.uuid, await ask(vm, aboutInstance(context, instance), timeoutMs));
   });
   return reports;
 }

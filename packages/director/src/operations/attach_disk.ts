@@ -10,8 +10,9 @@ import type { DiskCid } from "@slipway/protocol/ids";
 import { findOrphanDisk, giveDisk } from "../store/disks.ts";
 import { findInstance } from "../store/instances.ts";
 import { diskByHand } from "./by-hand.ts";
-import { DiskNotInCloud, InstanceGone, InstanceIgnored, InstanceStarted } from "./errors.ts";
+import { DiskElsewhere, DiskNotInCloud, InstanceGone, InstanceIgnored, InstanceStarted } from "./errors.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
+import { whoHas } from "./who-has.ts";
 
 /** `bosh attach-disk`: a disk of the orphan list, or one nobody knew, becomes the instance's. The old one is orphaned. */
 export const attachDisk = operation(attachDiskParams, async (params, task, tools) => {
@@ -25,7 +26,12 @@ export const attachDisk = operation(attachDiskParams, async (params, task, tools
     refuseUnfit(instance, deployment);
     const before = activeDisk(instance);
     const known = before?.cid === cid ? before : await findOrphanDisk(tools.db, cid);
-    const cpi = known?.cpi ?? before?.cpi ?? activeVm(instance)?.cpi ?? "";
+    const its = activeVm(instance)?.cpi ?? before?.cpi;
+    const has = () => whoHas(cid, (cloud, options) => cloud.hasDisk(cid, options), context);
+    const cpi = known?.cpi ?? its ?? (await has());
+    const { nameOf } = context.clouds;
+    if (its !== undefined && nameOf(cpi) !== nameOf(its))
+      throw DiskElsewhere({ cid, cpi, instance: display(instance), its });
     // Before anything is taken from the instance: a mistyped cid must not cost it its disk.
     if (!(await isThere(cid, cpi, context))) throw DiskNotInCloud({ cid, instance: display(instance) });
     await task.stage("Attaching disk", [], 1).step(`${cid} to ${display(instance)}`, async () => {

@@ -36,7 +36,7 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
     const done: string[] = [];
     const failures: string[] = [];
     const stage = task.stage("Applying problem resolutions", [], problems.length);
-    const chosen = problems.map((problem) => ({ problem, wait: true }));
+    const chosen = problems.map((problem) => ({ problem, wait: true, silent: gone.includes(problem) }));
     await recreate(
       chosen,
       // Nobody has looked at a VM that was kept to be looked at: it is waited for again, and replaced by people.

@@ -42,7 +42,9 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
     await clearWorkers(all, context);
     const instances = all.filter(({ compilation }) => compilation !== true);
     refuseIgnored(instances, name);
-    const reports = await askAgents(instances, context, force ? FORCE_ANSWER_MS : ANSWER_MS);
+    const reports = await askAgents(instances, context, {
+      timeoutMs: force ? FORCE_ANSWER_MS : ANSWER_MS,
+    });
     const stage = task.stage("Deleting instances", [], instances.length);
     await inFlight(instances, AT_ONCE, (instance) =>
       stage.step(display(instance), async () => {

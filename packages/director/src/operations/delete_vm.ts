@@ -3,6 +3,7 @@ import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { planDeletion } from "@slipway/engine/plan/deletion";
 import { deleteVmParams } from "@slipway/protocol/director/task-params";
 import type { VmCid } from "@slipway/protocol/ids";
+import { listOrphanedVms } from "../store/orphaned-vms.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import {
   DEPLOYMENT_LOCK_MS,
@@ -11,6 +12,7 @@ import {
   type OperationContext,
   operation,
 } from "./operation.ts";
+import { whoHas } from "./who-has.ts";
 
 /** Upstream's guess for a VM it knows nothing of. */
 const UNKNOWN_STEMCELL_VERSION = 2;
@@ -46,7 +48,9 @@ export const deleteVm = operation(deleteVmParams, async ({ vm_cid: given }, task
 });
 
 async function deleteUnknown(cid: VmCid, task: TaskContext, tools: OperationContext): Promise<void> {
-  const [cpi = ""] = tools.clouds.names;
-  const vm = { cid, cpi, stemcellApiVersion: UNKNOWN_STEMCELL_VERSION };
-  await runOther("delete_orphaned_vm", vm, flowContext(tools, task, ""));
+  const context = flowContext(tools, task, "");
+  const orphaned = (await listOrphanedVms(tools.db)).find((one) => one.cid === cid);
+  const has = () => whoHas(cid, (cloud, options) => cloud.hasVm(cid, options), context);
+  const vm = orphaned ?? { cid, cpi: await has(), stemcellApiVersion: UNKNOWN_STEMCELL_VERSION };
+  await runOther("delete_orphaned_vm", vm, context);
 }

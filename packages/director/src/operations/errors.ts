@@ -1,3 +1,4 @@
+import { cpiText } from "@slipway/engine/model/names";
 import { defineError } from "@slipway/kernel/errors";
 
 /** Every failure of operations, with upstream's numbers. DIO-00x tasks, 01x deploys, 02x disks and stemcells, 03x cloud-check. */
@@ -99,6 +100,22 @@ export const DiskNotInCloud = defineError<{ cid: string; instance: string }>({
   number: 520001,
   message: (p) => `the cloud has no disk '${p.cid}': ${p.instance} keeps what it has`,
   next: "Run `bosh attach-disk` again with the cid of a disk that the cloud has.",
+});
+
+export const DiskElsewhere = defineError<{ cid: string; cpi: string; instance: string; its: string }>({
+  code: "DIO-080",
+  kind: "operator",
+  message: (p) =>
+    `the disk '${p.cid}' is with ${cpiText(p.cpi)}, and ${p.instance} with ${cpiText(p.its)}: it keeps what it has`,
+  next: "Attach it to an instance of its own CPI. If both are the same cloud, say so with migrated_from in the CPI config.",
+});
+
+export const SeveralHave = defineError<{ cid: string; cpis: readonly string[] }>({
+  code: "DIO-081",
+  kind: "operator",
+  message: (p) =>
+    `several CPIs know '${p.cid}', and no record says which is meant: ${p.cpis.map(cpiText).join(", ")}`,
+  next: "Do it in the cloud that is meant. Nothing was done.",
 });
 
 interface ForDisk {

@@ -1,10 +1,13 @@
 import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import type { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
+import { journalWithCpiNames } from "@slipway/engine/journal/cpi-names";
 import { type RecordingClients, recordCalls, timed } from "@slipway/engine/recorder/recorder";
 import type { FlowContext, Outside } from "@slipway/engine/steps/context";
 import type { Renderer } from "@slipway/engine/templates/request";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
+import { cloudsNow } from "../cpis/clouds-now.ts";
 import type { Documents } from "../documents/documents.ts";
 import type { NatsAuthorities } from "../nats/rotation.ts";
 import type { Db } from "../store/schema.ts";
@@ -45,17 +48,31 @@ export interface OperationContext extends Outside {
   readonly about?: RecordingClients["about"];
 }
 
+/** The same before a task begins: it finds the CPIs as they are configured then. */
+export interface OperationTools extends Omit<OperationContext, "clouds" | "about"> {
+  readonly clouds: ConfiguredClouds;
+}
+
 /** One type of task: what it is told, and what it does. */
 export function operation<const S extends v.GenericSchema>(
   params: S,
   work: (params: v.InferOutput<S>, task: TaskContext, tools: OperationContext) => Promise<string>,
-): (tools: OperationContext) => TaskWork {
+): (tools: OperationTools) => TaskWork {
   return (tools) => async (given, task) => {
     const checked = check(params, given, "params");
     if (!checked.ok) throw ParamsUnreadable({ task: task.id, problems: checked.problems.join("; ") });
     const write: TaskContext["conversation"] = (line) => task.conversation(line);
     const waits = (message: string) => task.warn(message);
-    const recording = { ...tools, ...recordCalls(tools, tools.clock, write, waits) };
+    const clouds = await cloudsNow({
+      ...tools,
+      variables: configServerOf(tools, task),
+      director: tools.settings.directorName,
+      signal: task.signal,
+    });
+    const recording = {
+      ...tools,
+      ...recordCalls({ clouds, agents: tools.agents }, tools.clock, write, waits),
+    };
     return await timed(task.type, tools.clock, write, () => work(checked.value, task, recording));
   };
 }
@@ -67,7 +84,7 @@ export function flowContext(tools: OperationContext, task: TaskContext, deployme
     clouds,
     agents,
     about,
-    journal: task.journal,
+    journal: journalWithCpiNames(task.journal, (recorded) => clouds.nameOf(recorded)),
     clock,
     random,
     settings,

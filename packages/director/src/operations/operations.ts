@@ -17,7 +17,7 @@ import { deleteVm } from "./delete_vm.ts";
 import { exportRelease } from "./export_release.ts";
 import { fetchLogs } from "./fetch_logs.ts";
 import { instances, vms } from "./instances.ts";
-import type { OperationContext } from "./operation.ts";
+import type { OperationTools } from "./operation.ts";
 import { orphanDisk } from "./orphan_disk.ts";
 import { renewCertificates } from "./renew_certificates.ts";
 import { runErrand } from "./run_errand.ts";
@@ -29,7 +29,7 @@ import { updateRelease } from "./update_release.ts";
 import { updateStemcell } from "./update_stemcell.ts";
 
 /** What each type of task does: the table of operations. */
-export const operations = (tools: OperationContext): Readonly<Record<TaskType, TaskWork>> => ({
+export const operations = (tools: OperationTools): Readonly<Record<TaskType, TaskWork>> => ({
   update_deployment: updateDeployment(tools),
   delete_deployment: deleteDeployment(tools),
   update_stemcell: updateStemcell(tools),

@@ -2,11 +2,13 @@ import { createHash } from "node:crypto";
 import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import { configuredClouds } from "@slipway/engine/clouds/testing/configured";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import type { TaskType } from "@slipway/protocol/director/task";
 import { freshDatabase } from "@slipway/testkit/database";
 import { type MadeRelease, releaseTarball } from "@slipway/testkit/release-tarball";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { beforeEach, describe, expect, it } from "vitest";
 import { documentsHere } from "../documents/documents.ts";
@@ -17,9 +19,11 @@ import { listReleases, loadReleases, useReleases } from "../store/releases.ts";
 import type { Db } from "../store/schema.ts";
 import { readOutput } from "../tasks/output.ts";
 import { TaskRunner } from "../tasks/runner.ts";
-import type { OperationContext } from "./operation.ts";
+import type { OperationTools } from "./operation.ts";
 import { operations } from "./operations.ts";
 import { releaseBlobId, sweepReleaseBlobs } from "./releases/blobs.ts";
+
+sampleTests(1 / 3);
 
 let db: Db;
 let blobs: FileBlobs;
@@ -35,11 +39,11 @@ beforeEach(async () => {
   await mkdir(join(root, "blobs"));
   blobs = directoryBlobs({ dir: join(root, "blobs"), random: systemRandom });
   // It calls neither CPIs nor agents.
-  const outside = { clouds: { names: [] }, agents: {} };
+  const outside = { clouds: configuredClouds(), agents: {}, settings: { directorName: "d" } };
   const tools = { db, blobs, uploadsDir, documents: documentsHere, clock: systemClock, random: systemRandom };
   runner = new TaskRunner({
     db,
-    works: operations({ ...tools, ...outside } as unknown as OperationContext),
+    works: operations({ ...tools, ...outside } as unknown as OperationTools),
     clock: systemClock,
     random: systemRandom,
     alone: true,

@@ -13,6 +13,7 @@ import {
   saveSuccess,
 } from "../store/deployments.ts";
 import { saveLinks } from "../store/links.ts";
+import { teamsOfTask } from "../tasks/list.ts";
 import type { Stage, TaskContext } from "../tasks/task.ts";
 import { AS_DEPLOYED, deployedRequest } from "./deploy/deployed-request.ts";
 import { executePlan } from "./deploy/execute.ts";
@@ -61,7 +62,8 @@ async function converge(
   const name = task.deployment ?? "";
   return await task.withLock(deploymentLock(name), DEPLOYMENT_LOCK_MS, async () => {
     const before = await findDeployment(tools.db, name);
-    const deployment = before ?? (await task.write((db) => ensureDeployment(db, name)));
+    const deployment =
+      before ?? (await task.write(async (db) => ensureDeployment(db, name, await teamsOfTask(db, task.id))));
     const action = deployment.manifestText === null ? "create" : "update";
     const event = { action, objectType: "deployment", objectName: name, deployment: name };
     // As upstream: what is done to one instance is an event of the instance.

@@ -2,6 +2,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { runOther } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
+import { stemcellsByCpiName } from "@slipway/engine/journal/cpi-names";
 import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import { downloadArchive } from "@slipway/engine/stemcells/download";
@@ -73,19 +74,20 @@ async function intoClouds(
         return { name: cpi, formats: stemcellFormats };
       }),
     );
-    const there = (await listStemcells(tools.db, { name, version })).map(({ cpi }) => cpi);
+    const there = (await listStemcells(tools.db, { name, version })).map(({ cpi }) =>
+      tools.clouds.nameOf(cpi),
+    );
     for (const { cpi, what } of planUpload(upload.stemcell.formats, clouds, there, upload.fix)) {
-      if (what !== "unsupported") await intoCloud(cpi, what === "create", upload, stage, task, tools);
+      if (what !== "unsupported") await intoCloud(cpi, upload, stage, task, tools);
       await task.write((db) => noteUpload(db, { name, version, cpi }));
     }
     return `/stemcells/${name}/${version}`;
   });
 }
 
-/** In upstream's words, also of a CPI that has it already: `needed` is false then. */
+/** In upstream's words, also of a CPI that has it already. */
 async function intoCloud(
   cpi: string,
-  needed: boolean,
   { stemcell, imagePath, fix }: Upload,
   stage: Stage,
   task: TaskContext,
@@ -95,23 +97,26 @@ async function intoCloud(
   const of = cpi === "" ? "" : ` (cpi: ${cpi})`;
   const context = flowContext(tools, task, "");
   const scope = stemcellScope(name, version, cpi);
-  const how = needed ? of : `${of} (already exists, skipped)`;
+  // A task that was interrupted asks with the same request id: a CPI that remembers it makes no second image.
+  await settleOpenIntents(context, { scope });
+  const there = await recorded(tools, name, version, cpi);
   await stage.step(`Checking if this stemcell already exists${of}`, () => Promise.resolve());
-  await stage.step(`Uploading stemcell ${name}/${version} to the cloud${how}`, async () => {
-    if (!needed) return;
-    // A task that was interrupted asks with the same request id: a CPI that remembers it makes no second image.
-    await settleOpenIntents(context, { scope });
-    const there = await recorded(tools, name, version, cpi);
-    if (there !== undefined && (!fix || there.taskId === task.id)) return;
+  const skipped =
+    there !== undefined && (!fix || there.taskId === task.id) ? " (already exists, skipped)" : "";
+  await stage.step(`Uploading stemcell ${name}/${version} to the cloud${of}${skipped}`, async () => {
+    if (skipped !== "") return;
     const tags = await runtimeTags(tools);
     await runOther("create_stemcell", { stemcell, imagePath, cpi, tags }, context, scope);
   });
   const made = await recorded(tools, name, version, cpi);
-  await stage.step(`Save stemcell ${name}/${version} (${made?.cid})${how}`, () => Promise.resolve());
+  await stage.step(`Save stemcell ${name}/${version} (${made?.cid})${of}${skipped}`, () => Promise.resolve());
 }
 
-const recorded = async ({ db }: OperationContext, name: string, version: string, cpi: string) =>
-  (await listStemcells(db, { name, version, cpi }))[0];
+/** Under the CPI's own name before its names of before. */
+async function recorded({ db, clouds }: OperationContext, name: string, version: string, cpi: string) {
+  const rows = await listStemcells(db, { name, version });
+  return stemcellsByCpiName(rows, (one) => clouds.nameOf(one)).find((row) => row.cpi === cpi);
+}
 
 /** Tags of the runtime config `default`; CPIs of version 3 label the image with them. */
 async function runtimeTags({ db, documents }: OperationContext): Promise<JsonObject> {

@@ -43,3 +43,15 @@ it("shows how it is called, and its version", async () => {
   expect(await called("--help")).toMatchObject({ code: 0, out: expect.stringContaining("--state-dir DIR") });
   expect(await called("--version")).toEqual({ code: 0, out: `${VERSION}\n`, err: "" });
 });
+
+it("says of a file that nothing is wrong with it, or everything that is, and starts nothing", async () => {
+  const config = join(dir, "config.yml");
+  await writeFile(config, "name: lab\n");
+  const fine = { code: 0, out: `${config}: nothing is wrong\n`, err: "" };
+  expect(await called("--check", "--config", config)).toEqual(fine);
+  await writeFile(config, "nmae: lab\nusers: 7\n");
+  const { code, err } = await called("--check", "--config", config);
+  expect(code).toBe(1);
+  expect(err).toContain("config.nmae");
+  expect(err).toContain("config.users");
+});

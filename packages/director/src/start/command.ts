@@ -5,7 +5,7 @@ import { systemRandom } from "@slipway/kernel/random";
 import { defaultStateDir } from "../store/embedded/places.ts";
 import { readConfig } from "./config-file.ts";
 import { type Director, startDirector } from "./director.ts";
-import { BadUsage } from "./errors.ts";
+import { BadUsage, ReloadFailed } from "./errors.ts";
 import { DIRECTOR_VERSION, VERSION } from "./version.ts";
 
 interface Io {
@@ -13,6 +13,8 @@ interface Io {
   readonly err: { write(text: string): unknown };
   /** Aborted when the program is asked to end. */
   readonly stop: AbortSignal;
+  /** Calls back whenever the configuration is to be read anew. */
+  readonly onReload?: ((reload: () => void) => void) | undefined;
   /** Of the program itself. */
   readonly script?: string | undefined;
 }
@@ -22,9 +24,11 @@ const NAME = "slipway-director";
 const HELP = `${NAME}: a BOSH Director. The bosh CLI drives it, any CPI serves it.
 
   ${NAME} [--config FILE] [--state-dir DIR] [--port N]
+  ${NAME} --check --config FILE
   ${NAME} --help | --version
 
-  --config FILE      JSON; without one everything has a default
+  --config FILE      YAML (.yml) or JSON; without one everything has a default
+  --check            says what is wrong with the file, all of it, and ends
   --state-dir DIR    everything it keeps: database, certificates, uploads
   --port N           where the API listens; 25555
 `;
@@ -36,6 +40,7 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
     if (values.help === true) return said(io, HELP);
     if (values.version === true) return said(io, `${VERSION}\n`);
     const config = await readConfig(values.config);
+    if (values.check === true) return said(io, `${values.config ?? "the defaults"}: nothing is wrong\n`);
     const stateDir = values["state-dir"] ?? config.state_dir ?? defaultStateDir(userId(), process.env);
     const port = values.port === undefined ? {} : { listen: { ...config.listen, port: portOf(values.port) } };
     const director = await startDirector({
@@ -48,6 +53,7 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
       log: (line) => io.err.write(`${line}\n`),
     });
     io.out.write(welcome(director, stateDir));
+    io.onReload?.(() => void reload(director, values.config, io));
     await stopped(io.stop);
     io.out.write("Stopping; tasks under way go on at the next start.\n");
     await director.close();
@@ -55,6 +61,16 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
   } catch (error) {
     io.err.write(`${errorText(toError(error))}\n`);
     return error instanceof SlipwayError && error.typed ? 2 : 1;
+  }
+}
+
+/** What cannot be used is told, and changes nothing. */
+async function reload(director: Director, path: string | undefined, { err }: Io): Promise<void> {
+  try {
+    await director.reload(await readConfig(path));
+    err.write("The configuration was read anew: users and the API's certificate are those of it.\n");
+  } catch (cause) {
+    err.write(`${errorText(ReloadFailed({}, { cause }))}\n`);
   }
 }
 
@@ -71,6 +87,7 @@ function readArguments(argv: readonly string[]) {
       args: [...argv],
       options: {
         config: { type: "string" },
+        check: { type: "boolean" },
         "state-dir": { type: "string" },
         port: { type: "string" },
         help: { type: "boolean", short: "h" },

@@ -2,12 +2,10 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { openAgentSecret } from "@slipway/engine/agents/credentials";
 import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
-import { cpiOfConfig, makeClouds } from "@slipway/engine/clouds/clouds";
-import { type EmbeddedCpi, embeddedCpiPort } from "@slipway/engine/clouds/embedded-cpi";
+import type { EmbeddedCpi } from "@slipway/engine/clouds/embedded-cpi";
 import { RegistryOfDirector } from "@slipway/engine/clouds/registry-of-director";
 import { openAuthority, readyToSign } from "@slipway/engine/pki/authority";
 import { directorCertificate } from "@slipway/engine/pki/director-certificate";
-import { agentEnvOf } from "@slipway/engine/steps/env";
 import type { Clock } from "@slipway/kernel/clock";
 import { collapseRepeats } from "@slipway/kernel/collapse";
 import { messageTrail } from "@slipway/kernel/errors";
@@ -16,7 +14,6 @@ import { DIRECTOR_ALERT_SUBJECT } from "@slipway/protocol/agent/subjects";
 import { NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { DirectorUuid } from "@slipway/protocol/ids";
-import type { JsonObject } from "@slipway/protocol/schema/json";
 import { UploadSpace } from "../api/upload-space.ts";
 import { sweepUploads } from "../api/uploads.ts";
 import { assemble } from "../assemble.ts";
@@ -28,15 +25,19 @@ import { directorUuid } from "../store/attributes.ts";
 import { openSealer } from "../store/key-file.ts";
 import { openStore } from "../store/open.ts";
 import { openRenderer } from "../templates/renderer.ts";
+import { openTokens } from "../uaa/tokens.ts";
 import { openConfigServer } from "../variables/open.ts";
 import { ownAddresses, shownHost } from "./addresses.ts";
+import { givenCertificate, instead } from "./api-certificate.ts";
+import { cpiNameOf } from "./cpi-name.ts";
 import { early } from "./early.ts";
-import { NoCpi } from "./errors.ts";
 import { expiryOf } from "./expiry.ts";
+import { flowSettings, operationOptions } from "./flow-settings.ts";
 import { openHealth } from "./health.ts";
 import { localDnsOf, NamesKeeper } from "./names-keeper.ts";
 import { noteStart } from "./note-start.ts";
 import { openAgents } from "./open-agents.ts";
+import { openClouds } from "./open-clouds.ts";
 import { openDatabase } from "./open-database.ts";
 import { diskSpace } from "./space.ts";
 import { Upkeep } from "./upkeep.ts";
@@ -65,6 +66,8 @@ export interface Director {
   /** Of the generated user; undefined when the configuration names users. */
   readonly admin: { readonly name: string; readonly passwordFile: string } | undefined;
   readonly adoptedDatabase: boolean;
+  /** Takes over what can be changed while it runs: users, and the API's certificate. */
+  reload(config: DirectorConfig): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -106,8 +109,11 @@ async function start(
   await loadSigning();
   const names = config.listen?.names ?? [];
   const certified = openAuthority({ dir: pkiDir, clock, random }).then(async (authority) => {
-    const certify = () => directorCertificate({ authority, dir: pkiDir, clock, host, names, warn: log });
-    return { authority, certify, first: await certify() };
+    const certify = async (listen: DirectorConfig["listen"] = {}) => {
+      const own = await directorCertificate({ authority, dir: pkiDir, clock, host, names, warn: log });
+      return await instead(own, listen, pkiDir, clock.now());
+    };
+    return { authority, certify, first: await certify(config.listen) };
   });
   const sealer = await openSealer({ dir: stateDir, random });
   const opening = openStore({
@@ -137,26 +143,13 @@ async function start(
 
   await sweepUploads(store.db, uploadsDir, random);
 
-  const uuid = (await directorUuid(store.db, random)) as DirectorUuid;
+  const uuid = (await directorUuid(store.db, random, config.uuid)) as DirectorUuid;
   const registry = new RegistryOfDirector({ stateDir, ...config.registry, clock, random, onError });
   atClose(() => registry.close());
   await registry.resume();
   const { embeddedCpi } = options;
-  const cpi = cpiOfConfig(config, {
-    clock,
-    embedded: () => {
-      if (embeddedCpi === undefined) throw NoCpi({});
-      return embeddedCpiPort({ ...embeddedCpi, clock });
-    },
-  });
+  const clouds = openClouds({ config, embeddedCpi, clock, directorUuid: uuid, random, registry });
   const limits = config.director ?? {};
-  const clouds = makeClouds({
-    cpis: [cpi],
-    directorUuid: uuid,
-    random,
-    registry,
-    maxApiVersion: limits.cpi_api_test_max_version,
-  });
   const { agents, bus, nats } = await openAgents({
     config,
     stateDir,
@@ -177,12 +170,13 @@ async function start(
   const documents = script === undefined ? documentsHere : new DocumentWorkers({ script, clock });
   atClose(() => documents.close());
 
-  const ruby = config.templates?.ruby;
-  const renderer = openRenderer({ ruby, stateDir, script, clock });
+  const renderer = openRenderer({ ruby: config.templates?.ruby, stateDir, script, clock });
   atClose(() => renderer.close());
 
   const configServer = await openConfigServer(config.config_server, clock);
   atClose(() => configServer?.close());
+  const tokens = await openTokens(config.uaa, { clock, onError });
+  atClose(() => tokens?.close());
   const name = config.name ?? "slipway";
   const dns = localDnsOf(config);
   const runner = assemble({
@@ -193,20 +187,8 @@ async function start(
     nats,
     clock,
     random,
-    settings: {
-      directorName: name,
-      directorUuid: uuid,
-      agentEnvBosh: agentEnvOf(config.agent?.env as JsonObject | undefined),
-      agentWaitMs: (config.agent?.wait_timeout_s ?? 600) * 1000,
-      maxVmCreateTries: limits.max_vm_create_tries ?? 5,
-      keepUnreachableVms: limits.keep_unreachable_vms ?? false,
-      stopTimeoutMs: 300_000,
-    },
-    options: {
-      enableCpiResizeDisk: limits.enable_cpi_resize_disk ?? false,
-      enableCpiUpdateDisk: limits.enable_cpi_update_disk ?? false,
-      enableSnapshots: limits.enable_snapshots,
-    },
+    settings: await flowSettings(config, { name, uuid }),
+    options: operationOptions(config),
     uploadsDir,
     blobs,
     renderer,
@@ -225,15 +207,23 @@ async function start(
   atClose(() => runner.stop());
   const listener = store.listen({ clock, onNotice: (what) => runner.notice(what), onError });
   atClose(() => listener.close());
-  const watching = { db: store.db, tasks: runner, agents, channel: bus, clock, random, onError };
+  const watching = { db: store.db, tasks: runner, agents, channel: bus, nats, clock, random, onError };
   const health = await openHealth(config.health, watching, log);
   if (health !== undefined) atClose(() => health.stop());
+  const plain = config.listen?.plain_http === true;
+  let listen = config.listen;
   let certificate = first;
+  const renewCertificate = async () => {
+    const now = await certify(listen);
+    if (now.cert !== certificate.cert) api.useCertificate(now);
+    certificate = now;
+  };
   const { startApi } = await loadApi();
   const api = await startApi(
     {
       db: store.db,
       documents,
+      cpis: clouds,
       tasks: runner,
       agents,
       health,
@@ -242,11 +232,12 @@ async function start(
         name,
         uuid,
         version: options.version,
-        cpi: config.cpi?.exec_path ?? embeddedCpi?.name ?? "",
+        cpi: cpiNameOf(config.cpi, embeddedCpi?.name),
         cpiApiVersion: limits.cpi_api_test_max_version ?? NEWEST_API_VERSION,
         snapshots: limits.enable_snapshots,
       },
       users,
+      tokens,
       problems,
       uploadsDir,
       uploads,
@@ -256,7 +247,7 @@ async function start(
       onError,
       certificates: () => Promise.resolve([expiryOf(certificate, clock.now())]),
     },
-    { tls: certificate, host, port: config.listen?.port ?? 25555 },
+    { tls: plain ? "plain" : certificate, host, port: config.listen?.port ?? 25555 },
   );
   atClose(() => api.close());
   await noteStart(store.db, { uuid, version: options.version, worker: runner.name });
@@ -267,11 +258,7 @@ async function start(
     days: limits.orphan_disk_days ?? 5,
     nats,
     expireLogs: () => expireLogs(blobs, clock.now()),
-    renewCertificate: async () => {
-      const now = await certify();
-      if (now.cert !== certificate.cert) api.useCertificate(now);
-      certificate = now;
-    },
+    renewCertificate,
     onError,
   });
   upkeep.start();
@@ -283,11 +270,19 @@ async function start(
     atClose(() => keeper.stop());
   }
   return {
-    url: `https://${shownHost(host)}:${api.port}`,
+    url: `${plain ? "http" : "https"}://${shownHost(host)}:${api.port}`,
     uuid,
     caFile: certificate.paths.ca,
     admin,
     adoptedDatabase: database.adopted,
+    reload: async (changed) => {
+      const { users: known } = await openUsers(changed.users, stateDir, random);
+      // What cannot be used throws before anything is taken over.
+      await givenCertificate(changed.listen ?? {}, clock.now());
+      api.useUsers(known);
+      listen = changed.listen;
+      await renewCertificate();
+    },
     close: closeAll,
   };
 }

@@ -36,3 +36,17 @@ export const ConfigMissing = defineError<{ path: string }>({
   message: (p) => `there is no configuration file ${p.path}`,
   next: "Name one that is there; without --config everything has its default.",
 });
+
+export const ApiCertificateUnusable = defineError<{ why: string }>({
+  code: "DIR-006",
+  kind: "operator",
+  message: (p) => `listen.certificate and listen.private_key of the configuration cannot be used: ${p.why}`,
+  next: "Give the API's certificate, followed by those up to its authority, and its key; or neither, and the Director makes its own.",
+});
+
+export const ReloadFailed = defineError<Record<never, never>>({
+  code: "DIR-007",
+  kind: "operator",
+  message: () => "the configuration was not taken over; the Director goes on with the one before",
+  next: "Correct the file and send SIGHUP again.",
+});

@@ -36,8 +36,9 @@ export async function openAgents(options: OpenAgentsOptions): Promise<{
   const transport = config.agent?.transport ?? "https";
   if (transport === "nats" && config.nats === undefined)
     throw NatsIncomplete({ why: "agent.transport is nats, and `nats` names no server" });
-  const nats =
-    config.nats && (await (await import("../nats/open.ts")).openNats({ ...options, config: config.nats }));
+  const lastingFromBirth = config.director?.enable_short_lived_nats_bootstrap_credentials === false;
+  const given = config.nats && { ...options, config: config.nats, lastingFromBirth };
+  const nats = given && (await (await import("../nats/open.ts")).openNats(given));
   const port = config.agent?.port ?? VM_AGENT_PORT;
   const agents = makeAgents({ ...options, port, warn: log, nats: nats?.way, transport });
   atClose(() => agents.close());

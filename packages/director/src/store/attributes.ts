@@ -1,4 +1,5 @@
 import type { Random } from "@slipway/kernel/random";
+import { OtherUuid } from "./errors.ts";
 import type { Db } from "./schema.ts";
 
 /** `update-resurrection off`: `true`. */
@@ -21,14 +22,15 @@ export async function setAttribute(db: Db, name: string, value: string): Promise
     .execute();
 }
 
-/** Made once and for ever; Directors that start together agree on it. */
-export async function directorUuid(db: Db, random: Random): Promise<string> {
+/** Made once and for ever; Directors that start together agree on it. Another one than `wanted` is an error. */
+export async function directorUuid(db: Db, random: Random, wanted?: string): Promise<string> {
   await db
     .insertInto("director_attributes")
-    .values({ name: "uuid", value: random.uuid() })
+    .values({ name: "uuid", value: wanted ?? random.uuid() })
     .onConflict((on) => on.column("name").doNothing())
     .execute();
   const uuid = await findAttribute(db, "uuid");
   if (uuid === undefined) throw new Error("bug: the Director's uuid is gone right after it was made");
+  if (wanted !== undefined && uuid !== wanted) throw OtherUuid({ uuid, wanted });
   return uuid;
 }

@@ -35,15 +35,21 @@ export type SavedConfig =
   /** Somebody else was faster; 0 when there is none. */
   | { readonly ok: false; readonly latestId: number };
 
-/** Content that is the current one already makes no new version. `expectedLatestId` 0 means: there is none. */
+/**
+ * Content that is the current one already makes no new version. `expectedLatestId` 0 means: there is none. A config stays
+ * its team's, whoever changes it.
+ */
 export function saveConfig(
   db: Db,
   given: {
     readonly type: string;
     readonly name: string;
     readonly content: string;
-    readonly team?: string | null | undefined;
+    /** Of one that is new. */
+    readonly team?: string | undefined;
     readonly expectedLatestId?: number | undefined;
+    /** Throws where this one must not be changed. */
+    readonly mayChange?: ((latest: ConfigRecord) => void) | undefined;
   },
 ): Promise<SavedConfig> {
   return inTransaction(db, async (tx): Promise<SavedConfig> => {
@@ -52,6 +58,7 @@ export function saveConfig(
       tx,
     );
     const latest = await latestConfig(tx, given.type, given.name);
+    if (latest !== undefined) given.mayChange?.(latest);
     const latestId = latest?.id ?? 0;
     if (given.expectedLatestId !== undefined && given.expectedLatestId !== latestId)
       return { ok: false, latestId };
@@ -63,7 +70,7 @@ export function saveConfig(
         type: given.type,
         name: given.name,
         content_sealed: new Sealed(given.content),
-        team: given.team ?? null,
+        team: latest === undefined ? (given.team ?? null) : latest.team,
       })
       .returning("id")
       .executeTakeFirstOrThrow();
@@ -91,6 +98,8 @@ export async function listConfigs(
     readonly type?: string | undefined;
     readonly name?: string | undefined;
     readonly limit?: number | undefined;
+    /** Those of nobody, and of these teams. */
+    readonly teams?: readonly string[] | undefined;
   },
 ): Promise<ConfigRecord[]> {
   const { rows } = await sql<ConfigRow>`
@@ -100,6 +109,7 @@ export async function listConfigs(
       where not deleted
         and ${filter.type === undefined ? sql`true` : sql`type = ${filter.type}`}
         and ${filter.name === undefined ? sql`true` : sql`name = ${filter.name}`}
+        and ${filter.teams === undefined ? sql`true` : sql`(team is null or team = any(${[...filter.teams]}::text[]))`}
     ) c
     where ${filter.limit === undefined ? sql`true` : sql`c.nth <= ${filter.limit}`}
     order by c.type, c.name <> 'default', c.name, c.id desc`.execute(db);

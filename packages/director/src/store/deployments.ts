@@ -13,6 +13,8 @@ export interface DeploymentRecord {
   readonly name: string;
   /** As posted, of the last deploy that succeeded. */
   readonly manifestText: string | null;
+  /** Whose it is. */
+  readonly teams: readonly string[];
 }
 
 export interface DeploymentSummary extends DeploymentRecord {
@@ -24,12 +26,16 @@ export interface DeploymentSummary extends DeploymentRecord {
 
 const FOREIGN_KEY_VIOLATION = "23503";
 
-/** The deployment of that name, made if there is none. */
-export async function ensureDeployment(db: Db, name: string): Promise<DeploymentRecord> {
+/** The deployment of that name, made if there is none: it is these teams' then. */
+export async function ensureDeployment(
+  db: Db,
+  name: string,
+  teams: readonly string[] = [],
+): Promise<DeploymentRecord> {
   const form = canonical(name);
   await db
     .insertInto("deployments")
-    .values({ name, canonical: form, manifest_sealed: null })
+    .values({ name, canonical: form, manifest_sealed: null, teams: [...teams].sort() })
     .onConflict((on) => on.doNothing())
     .execute();
   const found = await findDeployment(db, name);
@@ -45,10 +51,26 @@ export async function ensureDeployment(db: Db, name: string): Promise<Deployment
 export async function findDeployment(db: Db, name: string): Promise<DeploymentRecord | undefined> {
   const row = await db
     .selectFrom("deployments")
-    .select(["id", "name", "manifest_sealed"])
+    .select(["id", "name", "manifest_sealed", "teams"])
     .where("name", "=", name)
     .executeTakeFirst();
-  return row && { id: row.id, name: row.name, manifestText: row.manifest_sealed };
+  return row && { id: row.id, name: row.name, manifestText: row.manifest_sealed, teams: row.teams };
+}
+
+/** Whose it is; undefined when there is none of that name. */
+export async function teamsOfDeployment(db: Db, name: string): Promise<readonly string[] | undefined> {
+  const row = await db.selectFrom("deployments").select("teams").where("name", "=", name).executeTakeFirst();
+  return row?.teams;
+}
+
+/** The names of a team's deployments. */
+export async function deploymentsOf(db: Db, team: string): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom("deployments")
+    .select("name")
+    .where(sql<boolean>`${team} = any(teams)`)
+    .execute();
+  return rows.map(({ name }) => name);
 }
 
 /** By name, with what they use; one round trip. `only` limits it to these names. */
@@ -57,11 +79,12 @@ export async function listDeployments(db: Db, only?: readonly string[]): Promise
     id: number;
     name: string;
     manifest_sealed: string | null;
+    teams: string[];
     stemcells: DeploymentSummary["stemcells"] | null;
     releases: DeploymentSummary["releases"] | null;
     configs: DeploymentSummary["configs"] | null;
   }>`
-    select d.id, d.name, d.manifest_sealed,
+    select d.id, d.name, d.manifest_sealed, d.teams,
       (select json_agg(x) from (select distinct s.name, s.version
         from deployment_stemcells ds join stemcells s on s.id = ds.stemcell_id
         where ds.deployment_id = d.id order by s.name, s.version) x) as stemcells,

@@ -198,3 +198,11 @@ export const ReleaseVersionInUse = defineError<{
   message: (p) => `ReleaseVersion '${p.name}/${p.version}' is still in use by: ${p.deployments.join(", ")}`,
   next: "Deploy these with another version, or delete them, and run `bosh delete-release {name}/{version}` again.",
 });
+
+export const OtherUuid = defineError<{ uuid: string; wanted: string }>({
+  code: "DIS-051",
+  kind: "operator",
+  message: (p) =>
+    `the Director of this database has the uuid ${p.uuid}, and not ${p.wanted}, which the configuration names`,
+  next: "Take `uuid` out of the configuration, or name another database. VMs and scopes know the Director by its uuid: it stays.",
+});

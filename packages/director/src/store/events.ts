@@ -32,11 +32,13 @@ export interface EventFilter {
   readonly action?: string | undefined;
   readonly objectType?: string | undefined;
   readonly objectName?: string | undefined;
+  /** Only those of these teams' tasks and deployments, and what this user did. */
+  readonly seenBy?: { readonly teams: readonly string[]; readonly user: string } | undefined;
 }
 
 const MOST = 200;
 
-/** In place of a parent: the database finds the event of the task that began this (migration 16). */
+/** In place of a parent: the database finds the event of the task that began this (migration 18). */
 export const BEGUN = 0;
 
 /** Of a running task, fenced by its lease. Returns its id, for the event that ends what this one began. */
@@ -126,6 +128,13 @@ export async function listEvents(db: Db, filter: EventFilter = {}): Promise<Even
   };
   for (const [column, value] of Object.entries(equal) as [keyof typeof equal, string | number | undefined][])
     if (value !== undefined) query = query.where(column, "=", value);
+  if (filter.seenBy !== undefined) {
+    const { teams, user } = filter.seenBy;
+    // A task remembers whose it was; a name may be another team's by now.
+    query = query.where(sql<boolean>`(username = ${user} or coalesce(
+      (select t.teams && ${teams}::text[] from tasks t where t.id = events.task_id),
+      (select d.teams && ${teams}::text[] from deployments d where d.name = events.deployment), false))`);
+  }
   return (await query.execute()).map(toEvent);
 }
 

@@ -15,7 +15,9 @@ import { namedDisks } from "./migrations/0012-named-disks.ts";
 import { health } from "./migrations/0013-health.ts";
 import { agentEnv } from "./migrations/0014-agent-env.ts";
 import { natsTrust } from "./migrations/0015-nats-trust.ts";
-import { eventParents } from "./migrations/0016-event-parents.ts";
+import { teams } from "./migrations/0016-teams.ts";
+import { cpiNames } from "./migrations/0017-cpi-names.ts";
+import { eventParents } from "./migrations/0018-event-parents.ts";
 
 export interface Migration {
   readonly id: number;
@@ -40,7 +42,9 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 13, name: "health", sql: health },
   { id: 14, name: "agent-env", sql: agentEnv },
   { id: 15, name: "nats-trust", sql: natsTrust },
-  { id: 16, name: "event-parents", sql: eventParents },
+  { id: 16, name: "teams", sql: teams },
+  { id: 17, name: "cpi-names", sql: cpiNames },
+  { id: 18, name: "event-parents", sql: eventParents },
 ];
 
 /** Any number, the same for all Directors. */

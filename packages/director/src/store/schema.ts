@@ -23,6 +23,8 @@ export interface Tables extends NameTables {
     username: string;
     deployment_name: string | null;
     context_id: Generated<string>;
+    /** Of its deployment, when it was asked for. */
+    teams: Generated<string[]>;
     params_sealed: Kept<JsonObject>;
     result: string | null;
     created_at: TimeNow;
@@ -62,6 +64,7 @@ export interface Tables extends NameTables {
     name: string;
     canonical: string;
     manifest_sealed: ColumnType<string | null, Sealed | null, Sealed | null>;
+    teams: Generated<string[]>;
     created_at: TimeNow;
   };
   deployment_configs: { deployment_id: number; config_id: number };

@@ -41,7 +41,7 @@ export async function listSnapshots(db: Db, deployment: string): Promise<readonl
   const { rows } = await sql<Row & { group_name: string; index: number; uuid: string }>`
     select s.cid, s.cpi, s.disk_cid, s.clean, s.created_at, s.task_id, i.group_name, i.index, i.uuid
     from snapshots s
-      join persistent_disks p on p.cid = s.disk_cid and p.cpi = s.cpi
+      join persistent_disks p on p.cid = s.disk_cid
       join instances i on i.id = p.instance_id
       join deployments d on d.id = i.deployment_id
     where d.name = ${deployment} order by s.id`.execute(db);

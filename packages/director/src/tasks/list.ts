@@ -16,6 +16,8 @@ export interface TaskFilter {
   readonly limit?: number | undefined;
   readonly deployment?: string | undefined;
   readonly contextId?: string | undefined;
+  /** Only those of one of these teams. */
+  readonly teams?: readonly string[] | undefined;
 }
 
 /** The query of `GET /tasks`, as it comes. */
@@ -68,12 +70,13 @@ const COLUMNS = [
 
 /** Newest first. */
 export async function listTasks(db: Db, filter: TaskFilter): Promise<readonly TaskWire[]> {
-  const { states, deployment, contextId, limit } = filter;
+  const { states, deployment, contextId, teams, limit } = filter;
   let query = db.selectFrom("tasks").select(COLUMNS).orderBy("id", "desc");
   if (states !== undefined) query = query.where(sql<boolean>`state = any(${states}::text[])`);
   if (!filter.everything) query = query.where(sql<boolean>`type = any(${SHOWN}::text[])`);
   if (deployment !== undefined) query = query.where("deployment_name", "=", deployment);
   if (contextId !== undefined) query = query.where("context_id", "=", contextId);
+  if (teams !== undefined) query = query.where(sql<boolean>`teams && ${teams}::text[]`);
   if (limit !== undefined) query = query.limit(limit);
   return (await query.execute()).map(toWire);
 }
@@ -81,6 +84,23 @@ export async function listTasks(db: Db, filter: TaskFilter): Promise<readonly Ta
 export async function findTask(db: Db, id: number): Promise<TaskWire | undefined> {
   const row = await db.selectFrom("tasks").select(COLUMNS).where("id", "=", id).executeTakeFirst();
   return row === undefined ? undefined : toWire(row);
+}
+
+/** Whose deployment a task was for; undefined when there is no such task. */
+export async function teamsOfTask(db: Db, id: number): Promise<readonly string[] | undefined> {
+  const row = await db.selectFrom("tasks").select("teams").where("id", "=", id).executeTakeFirst();
+  return row?.teams;
+}
+
+/** Whether one of these teams had a task with this result. */
+export async function hasResultOf(db: Db, result: string, teams: readonly string[]): Promise<boolean> {
+  const row = await db
+    .selectFrom("tasks")
+    .select("id")
+    .where("result", "=", result)
+    .where(sql<boolean>`teams && ${teams}::text[]`)
+    .executeTakeFirst();
+  return row !== undefined;
 }
 
 interface Row {

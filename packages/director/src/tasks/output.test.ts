@@ -1,6 +1,7 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { freshDatabase } from "@slipway/testkit/database";
 import { fakeClock } from "@slipway/testkit/fake-clock";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { Lease } from "../store/lease.ts";
@@ -94,7 +95,7 @@ describe("the output of a task", () => {
           expect(read.data.equals(whole.subarray(from))).toBe(true);
         }
       }),
-      { numRuns: 25, examples: [[HALVES]] },
+      { numRuns: tries(25), examples: [[HALVES]] },
     );
   });
 

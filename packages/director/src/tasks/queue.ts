@@ -40,6 +40,9 @@ export async function enqueue(db: Db, task: NewTask): Promise<number> {
       deployment_name: task.deployment ?? null,
       context_id: task.contextId ?? "",
       params_sealed: new Sealed(task.params),
+      teams: sql<
+        string[]
+      >`coalesce((select teams from deployments where name = ${task.deployment ?? null}), '{}')`,
     })
     .returning("id")
     .executeTakeFirstOrThrow();

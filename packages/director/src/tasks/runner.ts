@@ -46,6 +46,7 @@ export interface RunnerOptions {
   /** How long `stop` waits for tasks to end before it hands them back, and then for them to let go. */
   readonly stopGraceMs?: number | undefined;
   readonly stopUnwindMs?: number | undefined;
+  /** How long a line of output may wait for others. Default: 100 ms. */
   readonly flushMs?: number | undefined;
   readonly limitBytes?: number | undefined;
   readonly lockExpiryMs?: number | undefined;

@@ -1,5 +1,6 @@
 import { systemRandom } from "@slipway/kernel/random";
 import { sealerOf } from "@slipway/kernel/sealer";
+import { sampleOf } from "@slipway/testkit/sample";
 import { describe, expect, it } from "vitest";
 import { setAttribute } from "../store/attributes.ts";
 import { databaseOf } from "../store/embedded/left-behind.ts";
@@ -32,49 +33,53 @@ async function killable(): Promise<{
 }
 
 describe("when the database server is killed under running tasks", () => {
-  it.each([
+  const KILLS: readonly [how: string, kills: number][] = [
     ["once", 1],
     ["again while it comes up", 3],
-  ])("%s, every one of them goes on by itself to its end", async (_, kills) => {
-    const { embedded, db, server } = await killable();
-    const runners = runnersOf(() => db);
-    later(() => runners.stopAll());
-    const begun = new Set<number>();
-    /** Writes on and on until a write is lost with the server, and in the next run to its end. */
-    const work: TaskWork = (_params, task) =>
-      task.withLock(deploymentLock(`d${task.id}`), 0, () =>
-        task.stage("Writing").step("all of it", async () => {
-          for (let written = 0; written < 3 || task.attempt === 1; written++) {
-            await task.write((tx) => setAttribute(tx, `task-${task.id}`, String(written)));
-            begun.add(task.id);
-          }
-          return "";
-        }),
-      );
-    const runner = runners.start({ update_deployment: work }, { workers: TASKS, alone: true });
-    const ids = await Promise.all(Array.from({ length: TASKS }, () => runner.enqueue(newTask())));
-    await expect.poll(() => begun.size).toBe(TASKS);
-    let last = 0;
-    for (let done = 0; done < kills; ) {
-      const pid = await server();
-      if (pid === undefined || pid === last) continue;
-      process.kill(pid, "SIGKILL");
-      last = pid;
-      done += 1;
-    }
-    const states = () => Promise.all(ids.map((id) => stateOf(db, id).catch(() => "unknown")));
-    await expect.poll(states, { timeout: 60_000 }).toEqual(ids.map(() => "done"));
+  ];
+  it.each(sampleOf("database killed", KILLS, 1))(
+    "%s, every one of them goes on by itself to its end",
+    async (_, kills) => {
+      const { embedded, db, server } = await killable();
+      const runners = runnersOf(() => db);
+      later(() => runners.stopAll());
+      const begun = new Set<number>();
+      /** Writes on and on until a write is lost with the server, and in the next run to its end. */
+      const work: TaskWork = (_params, task) =>
+        task.withLock(deploymentLock(`d${task.id}`), 0, () =>
+          task.stage("Writing").step("all of it", async () => {
+            for (let written = 0; written < 3 || task.attempt === 1; written++) {
+              await task.write((tx) => setAttribute(tx, `task-${task.id}`, String(written)));
+              begun.add(task.id);
+            }
+            return "";
+          }),
+        );
+      const runner = runners.start({ update_deployment: work }, { workers: TASKS, alone: true });
+      const ids = await Promise.all(Array.from({ length: TASKS }, () => runner.enqueue(newTask())));
+      await expect.poll(() => begun.size).toBe(TASKS);
+      let last = 0;
+      for (let done = 0; done < kills; ) {
+        const pid = await server();
+        if (pid === undefined || pid === last) continue;
+        process.kill(pid, "SIGKILL");
+        last = pid;
+        done += 1;
+      }
+      const states = () => Promise.all(ids.map((id) => stateOf(db, id).catch(() => "unknown")));
+      await expect.poll(states, { timeout: 60_000 }).toEqual(ids.map(() => "done"));
 
-    const all = await Promise.all(ids.map((id) => eventsOf(db, id)));
-    const said = all.flat();
-    expect(said.filter(({ state }) => state === "failed")).toEqual([]);
-    expect(said.filter(({ error }) => error !== undefined)).toEqual([]);
-    expect(said.map(({ message }) => message)).toContainEqual(
-      expect.stringMatching(
-        /^the connection to the database was lost .* The task waits and goes on by itself\.$/,
-      ),
-    );
-    expect(await db.selectFrom("locks").select("name").execute()).toEqual([]);
-    expect(embedded.trouble()).toBeUndefined();
-  });
+      const all = await Promise.all(ids.map((id) => eventsOf(db, id)));
+      const said = all.flat();
+      expect(said.filter(({ state }) => state === "failed")).toEqual([]);
+      expect(said.filter(({ error }) => error !== undefined)).toEqual([]);
+      expect(said.map(({ message }) => message)).toContainEqual(
+        expect.stringMatching(
+          /^the connection to the database was lost .* The task waits and goes on by itself\.$/,
+        ),
+      );
+      expect(await db.selectFrom("locks").select("name").execute()).toEqual([]);
+      expect(embedded.trouble()).toBeUndefined();
+    },
+  );
 });

@@ -26,11 +26,16 @@ beforeAll(async () => {
 afterAll(() => close());
 beforeEach(() => emptyTables(db));
 afterEach(async () => {
+  // A Director whose time stands still would wait for ever for the work of a test that failed.
+  for (const wake of asleep.splice(0)) wake();
   await runners.stopAll();
   runners.errors.splice(0);
 });
 
 const SHOP = deploymentLock("shop");
+/** Ended by a test only: none ends while it runs, however long that takes. */
+const LEASE_MS = 3_600_000;
+const asleep: (() => void)[] = [];
 const reaches = (id: number, state: string) => expect.poll(() => stateOf(db, id)).toBe(state);
 const leaseOf = (id: number) =>
   db
@@ -59,9 +64,10 @@ const expireLease = (id: number) =>
     .execute();
 
 /** A Director whose time stands still: it renews nothing and sees nothing, as one that hangs. Its task is in a step. */
-async function hanging(leaseMs = 30_000) {
+async function hanging() {
   const clock = fakeClock({ start: 1_731_700_000_000 });
   const wakes = gate();
+  asleep.push(wakes.open);
   const began = gate<TaskContext>();
   const runner = runners.start(
     {
@@ -76,10 +82,9 @@ async function hanging(leaseMs = 30_000) {
             return "stale";
           }),
         ),
-      // Its last look for work may still be on its way when the test goes on.
-      vms: async () => "",
     },
-    { clock, leaseMs, flushMs: 100, pollMs: 3600_000 },
+    // Its last look for work may still be on its way when the test goes on: it has no hands for more than the one task.
+    { clock, leaseMs: LEASE_MS, flushMs: 100, pollMs: 2 * LEASE_MS, workers: 1, quickWorkers: 0 },
   );
   const id = await runner.enqueue(newTask());
   const context = await began.opened;
@@ -104,7 +109,7 @@ describe("a task whose Director is gone", () => {
         ),
     });
     await expect.poll(async () => (await leaseOf(id)).attempts).toBe(2);
-    await clock.advance(10_000);
+    await clock.advance(LEASE_MS / 3);
     await expect.poll(() => context.signal.reason).toMatchObject({ code: "DIT-001" });
     wakes.open();
     finishNow.open();
@@ -219,18 +224,18 @@ describe("a Director that cannot reach the database", () => {
           return `attempt ${context.attempt}`;
         },
       },
-      { db: shakyDb(db, () => mode), clock, alone, leaseMs: 30_000 },
+      { db: shakyDb(db, () => mode), clock, alone, leaseMs: LEASE_MS, pollMs: LEASE_MS / 1000 },
     );
     const id = await runner.enqueue(newTask());
     const context = await began.opened;
     mode = "refuses";
-    await clock.advance(28_000);
+    await clock.advance(LEASE_MS * 0.95);
     expect(context.signal.aborted).toBe(!alone);
     mode = "works";
     finishNow.open();
     await expect
       .poll(async () => {
-        await clock.advance(1000);
+        await clock.advance(LEASE_MS / 1000);
         return stateOf(db, id);
       })
       .toBe("done");

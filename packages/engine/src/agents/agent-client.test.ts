@@ -1,6 +1,7 @@
 import type { Socket } from "node:net";
 import { toError } from "@slipway/kernel/errors";
 import { fakeClock } from "@slipway/testkit/fake-clock";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { type Agent, AgentRefused, AgentSilent, AgentUnaware } from "./agent.ts";
 import { agentClient } from "./agent-client.ts";
@@ -15,6 +16,8 @@ import {
 } from "./testing/fake-agent.ts";
 import type { AgentRequest, AgentTransport, Delivery } from "./transport.ts";
 import { silence, troubleOf } from "./trouble.ts";
+
+sampleTests(1 / 2);
 
 const fakes = fakeAgents();
 const caught = (work: Promise<unknown>): Promise<Error> =>

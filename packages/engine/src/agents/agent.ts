@@ -25,6 +25,8 @@ export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
   /** For one question; default 45 s. */
   readonly timeoutMs?: number | undefined;
+  /** One that is not answered in time is not repeated: whoever asks does so again by itself. */
+  readonly once?: boolean | undefined;
   /** Told each time it was asked whether it is done, and when it does not know the message and that is fine. */
   readonly noted?: ((what: "polled" | "unknown") => void) | undefined;
   /** Told whom it is waited for, how long already and how long at most, when that takes more than a few seconds. */

@@ -3,10 +3,13 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
 import { fakeClock } from "@slipway/testkit/fake-clock";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { AgentRefused } from "./agent.ts";
 import { answers, fakeAgents, values } from "./testing/fake-agent.ts";
 import { introduced } from "./testing/real-agent.ts";
+
+sampleTests(1 / 2);
 
 const bundle = agentBundle();
 const fakes = fakeAgents();

@@ -1,6 +1,11 @@
 import { X509Certificate } from "node:crypto";
 import { isIP } from "node:net";
-import type { DetailedPeerCertificate, PeerCertificate } from "node:tls";
+import {
+  createSecureContext,
+  type DetailedPeerCertificate,
+  type PeerCertificate,
+  type SecureContext,
+} from "node:tls";
 import type { Clock } from "@slipway/kernel/clock";
 import {
   basicAuth,
@@ -49,8 +54,11 @@ export interface HttpsTools {
 const LARGEST_REPLY = 8 << 20;
 /** How long nothing of a blob may move. */
 const BLOB_IDLE_MS = 60_000;
-/** A connection is kept so long between messages: a deploy has dozens for each agent, and a handshake costs more than all. */
-const KEEP_MS = 10_000;
+/**
+ * A connection is kept so long between messages: a deploy has dozens for each agent, and a handshake costs more than all.
+ * Not longer: agents are polled more seldom than that, and thousands of open connections take more memory than all else.
+ */
+const KEEP_MS = 3_000;
 
 /**
  * Messages to one agent over HTTPS. Its connections are its own: who answers is proven when one is made, and one shared
@@ -63,8 +71,8 @@ export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
     wire: undiciWire,
     keepMs: KEEP_MS,
     tls: async () => {
-      const { privateKey: key, certificate: cert, ca } = await tools.identity();
-      return { key, cert, ca, checkServerIdentity: (_host, shown) => identityError(peer, shown) };
+      const secureContext = contextOf(await tools.identity());
+      return { secureContext, checkServerIdentity: (_host, shown) => identityError(peer, shown) };
     },
   });
 
@@ -156,6 +164,16 @@ export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
     },
     close: () => client.close(),
   };
+}
+
+const contexts = new WeakMap<ClientIdentity, SecureContext>();
+
+/** One for all agents: keys and certificates are read once. */
+function contextOf(identity: ClientIdentity): SecureContext {
+  const { privateKey: key, certificate: cert, ca } = identity;
+  const context = contexts.get(identity) ?? createSecureContext({ key, cert, ca, minVersion: "TLSv1.2" });
+  contexts.set(identity, context);
+  return context;
 }
 
 function undelivered(error: unknown, peer: Peer): Delivery {

@@ -47,7 +47,7 @@ export async function ask(
   clock: Clock,
   options: AskOptions,
 ): Promise<Answer> {
-  for (let left = REPEATS[method] ?? 0; ; left--) {
+  for (let left = options.once === true ? 0 : (REPEATS[method] ?? 0); ; left--) {
     try {
       return CANCELLED.includes(method)
         ? await askForId(to, method, args, clock, options)

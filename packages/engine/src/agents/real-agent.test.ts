@@ -7,6 +7,7 @@ import type { AgentId } from "@slipway/protocol/ids";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { post } from "@slipway/testkit/https-client";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { AgentRefused, AgentSilent, WrongAgent } from "./agent.ts";
 import { agentClient } from "./agent-client.ts";
@@ -15,6 +16,8 @@ import { AGENT_USER, agentSecret } from "./credentials.ts";
 import { isDistrust } from "./distrust.ts";
 import { httpsTransport } from "./https-transport.ts";
 import { introduced, testAuthority } from "./testing/real-agent.ts";
+
+sampleTests(1 / 3);
 
 const bundle = agentBundle();
 const SOON = { timeoutMs: 3_000 };

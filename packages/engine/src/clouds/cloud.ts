@@ -77,6 +77,8 @@ export interface Cloud {
   createVm(args: CreateVmArguments, options: CallOptions): Promise<VmCreated>;
   deleteVm(cid: VmCid, options: CallOptions): Promise<void>;
   hasVm(cid: VmCid, options: CallOptions): Promise<boolean>;
+  /** The end of what the VM has logged. Undefined: the CPI cannot say. */
+  vmLog(cid: VmCid, options: CallOptions): Promise<string | undefined>;
   rebootVm(cid: VmCid, options: CallOptions): Promise<void>;
   setVmMetadata(cid: VmCid, metadata: JsonObject, options: CallOptions): Promise<void>;
   calculateVmCloudProperties(requirements: JsonObject, options: CallOptions): Promise<JsonObject>;
@@ -104,10 +106,16 @@ export interface Cloud {
   deleteSnapshot(cid: SnapshotCid, options: CallOptions): Promise<void>;
 }
 
-/** The CPIs of this Director by name. */
+/** The CPIs of this Director by name, as one task sees them from its beginning to its end. */
 export interface Clouds {
+  /** By a name of today, or one that is recorded. */
   cloud(name: CpiName): Cloud;
+  /** Those that stemcells are uploaded to. */
   readonly names: readonly CpiName[];
+  /** They are from a CPI config: zones have to name theirs. */
+  readonly configured: boolean;
+  /** The name of today of what is recorded under a name: the CPI that says `migrated_from` it, or the same name. */
+  nameOf(recorded: CpiName): CpiName;
 }
 
 /** The CPI answered with an error: nothing of the call was done, or what its type says. */

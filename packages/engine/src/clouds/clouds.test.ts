@@ -25,7 +25,9 @@ describe("the CPIs of a Director", () => {
   });
 
   it("that are not there are named with those that are", () => {
-    expect(() => clouds("", "z2").cloud("z3")).toThrow(UnknownCpi({ name: "z3", known: ["", "z2"] }).message);
+    expect(() => clouds("", "z2").cloud("z3")).toThrow(
+      UnknownCpi({ name: "z3", known: ["", "z2"], configured: false }).message,
+    );
   });
 });
 

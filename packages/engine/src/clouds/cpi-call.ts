@@ -16,10 +16,10 @@ import { kindOf } from "@slipway/protocol/schema/check";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Schema } from "@slipway/protocol/schema/marks";
 import { redact, secretsIn } from "@slipway/protocol/schema/redact";
-import { type Scrub, ScrubbedLines, scrubber } from "@slipway/protocol/schema/scrub";
+import { hiddenFrom, type Scrub, ScrubbedLines, scrubber } from "@slipway/protocol/schema/scrub";
 import { cloudProperties } from "@slipway/protocol/settings/networks";
 import { mapStrings, withoutPem } from "../call-log/tidy.ts";
-import { hiddenIn, secretsOf } from "./call-secrets.ts";
+import { secretsOf } from "./call-secrets.ts";
 import { type CallOptions, CpiLost, CpiRefused } from "./cloud.ts";
 import { type CpiPort, deadlineFor } from "./cpi-port.ts";
 import { inMethod } from "./reply.ts";
@@ -75,6 +75,7 @@ const READS: ReadonlySet<CpiMethodName> = new Set([
   "has_vm",
   "has_disk",
   "get_disks",
+  "get_vm_log",
   "calculate_vm_cloud_properties",
 ]);
 const MOST_KILLED = 3;
@@ -111,7 +112,7 @@ async function exchange(
     lastWords.add(text);
     write(text);
   });
-  const hide = scrubber([...secrets, ...hiddenIn(request)]);
+  const hide = scrubber(() => [...secrets, ...hiddenFrom(request, shown)]);
   let reply: CpiResponse;
   try {
     reply = await caller.port.call(request, {
@@ -126,7 +127,7 @@ async function exchange(
   }
   lines.end();
   const schema = resultSchema(call);
-  const scrub = scrubber([...secrets, ...secretsIn(schema, reply.result)]);
+  const scrub = scrubber(() => [...secrets, ...secretsIn(schema, reply.result)]);
   // CPIs of our SDK say the same on stderr and in the reply.
   const log = scrub(reply.log);
   if (log !== "" && !logged.includes(log)) write(log.endsWith("\n") ? log : `${log}\n`);

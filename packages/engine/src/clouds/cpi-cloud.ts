@@ -48,6 +48,11 @@ export function cpiCloud(options: CpiSessionOptions): Cloud {
     createVm: (args, call) => createVm(cpi, args, call),
     deleteVm: (cid, call) => done("delete_vm", [cid], call),
     hasVm: (cid, call) => cpi.checked<boolean>("has_vm", [cid], call),
+    vmLog: async (cid, call) => {
+      const { introduced } = await cpi.agree(undefined, call);
+      if (introduced.capabilities.get_vm_log !== true) return undefined;
+      return await cpi.checked<string>("get_vm_log", [cid], call);
+    },
     rebootVm: (cid, call) => done("reboot_vm", [cid], call),
     setVmMetadata: (cid, metadata, call) => tag(cpi, "set_vm_metadata", cid, metadata, call),
     calculateVmCloudProperties: (requirements, call) =>

@@ -35,17 +35,37 @@ export const CpiKilled = defineError<About & { how: string }>({
   next: "See who ended it: an operator, or the kernel for want of memory (`dmesg`). Then run the command again.",
 });
 
-export const UnknownCpi = defineError<{ name: string; known: readonly string[] }>({
+export const UnknownCpi = defineError<{ name: string; known: readonly string[]; configured: boolean }>({
   code: "DIC-004",
   kind: "operator",
   message: (p) =>
-    `there is no CPI named '${p.name}' (known: ${p.known.map((name) => `'${name}'`).join(", ") || "none"})`,
-  next: "Name one of them, or add it to the CPI config.",
+    `CPI '${p.name}' not found in cpi-config${p.configured ? "" : " (because cpi-config is not set)"}; known: ${
+      p.known.map((name) => `'${name}'`).join(", ") || "none"
+    }`,
+  next: "Put it back with update-cpi-config. Where it has another name by now, say so with migrated_from.",
+});
+
+export const CpiProgramRefused = defineError<{ name: string; path: string }>({
+  code: "DIC-011",
+  kind: "operator",
+  number: 40000,
+  message: (p) => `the CPI '${p.name}' of the CPI config may not run ${p.path}`,
+  next: "Name the program by its type in cpi.programs of the Director's configuration, or install it as /var/vcap/jobs/TYPE_cpi/bin/cpi.",
+});
+
+export const OwnCpiProperties = defineError<{ name: string; type: string }>({
+  code: "DIC-012",
+  kind: "operator",
+  number: 40000,
+  message: (p) =>
+    `the CPI '${p.name}' of the CPI config has properties, and a CPI of the type ${p.type} works in the Director's own process with the Director's configuration`,
+  next: "Leave the properties out, or name the executable of another CPI.",
 });
 
 export const BadCpiProperties = defineError<{ name: string; keys: readonly string[] }>({
   code: "DIC-005",
   kind: "operator",
+  number: 40000,
   message: (p) =>
     `the properties of the CPI '${p.name}' use names that every call needs for itself: ${p.keys.join(", ")}`,
   next: "Rename them: they would take the place of what tells calls and VMs apart.",

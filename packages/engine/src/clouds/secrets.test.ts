@@ -4,11 +4,14 @@ import { systemRandom } from "@slipway/kernel/random";
 import type { RequestId } from "@slipway/protocol/ids";
 import { ScrubbedLines } from "@slipway/protocol/schema/scrub";
 import { expectNoSecrets, PLANTED_CONTEXT, PLANTED_ENV, PLANTED_PROPERTIES } from "@slipway/testkit/canaries";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { cpiCloud } from "./cpi-cloud.ts";
 import { execCpiPort } from "./exec-cpi.ts";
 import { cpiFile, DIRECTOR, logBook } from "./testing/cpi-files.ts";
 import { createArgs, DISK, VM } from "./testing/scripted-cpi.ts";
+
+sampleTests(1 / 3);
 
 const HINT = {
   iscsi_settings: { initiator_name: "i", username: "u", target: "t", password: "CANARY-iscsi" },

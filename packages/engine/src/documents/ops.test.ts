@@ -1,4 +1,5 @@
 import { SlipwayError } from "@slipway/kernel/errors";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyOps, findAt } from "./ops.ts";
@@ -223,7 +224,7 @@ describe("any operation", () => {
           expect(error).toBeInstanceOf(SlipwayError);
         }
       }),
-      { numRuns: 1000 },
+      { numRuns: tries(1000) },
     );
   });
 

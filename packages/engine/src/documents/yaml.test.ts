@@ -1,5 +1,6 @@
 import { SlipwayError } from "@slipway/kernel/errors";
 import { EVEN_GROWTH, growth } from "@slipway/testkit/growth";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { BadYaml, YamlTooBig } from "./errors.ts";
@@ -224,7 +225,7 @@ describe("hostile sizes end soon", () => {
           }
         },
       ),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     );
   });
 });
@@ -291,7 +292,7 @@ describe("writing", () => {
       fc.property(tree, (document) => {
         expect(parseYaml(writeYaml(document), "m")).toEqual(document);
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

@@ -4,8 +4,11 @@ import { AgentRefused, AgentSilent, WrongAgent } from "../agents/agent.ts";
 export class StepFailed extends Error {
   override readonly name = "StepFailed";
 
+  readonly step: string;
+
   constructor(subject: string, step: string, cause: unknown) {
     super(`'${subject}', ${step}`, { cause });
+    this.step = step;
   }
 }
 

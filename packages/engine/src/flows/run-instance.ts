@@ -5,7 +5,7 @@ import { activeDisk, type InstanceRecord } from "../model/records.ts";
 import type { InstancePlan, PlannedStep } from "../plan/model.ts";
 import type { FlowContext } from "../steps/context.ts";
 import { diskFits, newVm } from "../steps/select.ts";
-import { isOfAgent } from "./errors.ts";
+import { isOfAgent, StepFailed } from "./errors.ts";
 import { Ledger } from "./ledger.ts";
 import { flushed, type InstanceRun, takeStep } from "./run-steps.ts";
 
@@ -94,7 +94,10 @@ function diskWasChanged(instance: InstanceRecord | undefined, { desired }: Insta
   return disk === undefined || diskFits(disk, desired?.persistentDisk);
 }
 
-/** A new VM whose agent cannot be used is deleted, unless the operator wants to look at it. */
+/**
+ * A new VM whose agent cannot be used, or that the cloud does not let be named, is deleted, unless the operator wants to
+ * look at it.
+ */
 async function removeUnusable(
   error: unknown,
   { steps }: InstancePlan,
@@ -102,7 +105,8 @@ async function removeUnusable(
   ledger: Ledger,
   context: FlowContext,
 ): Promise<void> {
-  if (!isOfAgent(error) || context.settings.keepUnreachableVms || context.signal.aborted) return;
+  const unusable = isOfAgent(error) || (error instanceof StepFailed && error.step === "set_vm_metadata");
+  if (!unusable || context.settings.keepUnreachableVms || context.signal.aborted) return;
   const vm = ledger.instance && newVm(ledger.instance);
   if (vm === undefined || vm.ready) return;
   const gone: InstanceRun = { ...run, goal: { ...run.goal, desired: undefined } };

@@ -3,6 +3,7 @@ import { fileURLToPath } from "node:url";
 import { systemClock } from "@slipway/kernel/clock";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { bundle } from "@slipway/testkit/bundle";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { expect, it } from "vitest";
 import { parseYaml } from "../documents/yaml.ts";
 import { group, manifest } from "../plan/testing/builders.ts";
@@ -10,6 +11,8 @@ import { isFailure } from "../templates/request.ts";
 import { rubyFile } from "../templates/ruby-module.ts";
 import { WasmRenderer } from "../templates/wasm-renderer.ts";
 import { instance, job, knownJob, MANUAL, plannedJobs, release, releases } from "./testing/builders.ts";
+
+sampleTests(1 / 2);
 
 const JOBS = new URL("../../../../examples/counter-release/jobs/", import.meta.url);
 const TLS = { ca: "the authority", certificate: "the certificate", private_key: "the key" };

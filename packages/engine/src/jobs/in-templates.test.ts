@@ -1,6 +1,7 @@
 import { fileURLToPath } from "node:url";
 import { systemClock } from "@slipway/kernel/clock";
 import { bundle } from "@slipway/testkit/bundle";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { expect, it } from "vitest";
 import { isFailure } from "../templates/request.ts";
 import { rubyFile } from "../templates/ruby-module.ts";
@@ -9,6 +10,8 @@ import { groupKey } from "./dns/ids.ts";
 import type { DnsSettings } from "./model.ts";
 import { instance, plannedJobs } from "./testing/builders.ts";
 import { sketch } from "./testing/links.ts";
+
+sampleTests(1 / 2);
 
 const DNS: DnsSettings = {
   enabled: true,

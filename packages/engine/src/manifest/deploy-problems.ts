@@ -16,7 +16,7 @@ export interface DeployDocuments {
   readonly runtimeConfigs: readonly unknown[];
   readonly stemcells: readonly StemcellRecord[];
   /** Whose deployment it is: addons may be for some. */
-  readonly teams?: readonly string[];
+  readonly teams?: readonly string[] | undefined;
 }
 
 /** The manifest has the jobs of addons in its groups, and their releases. */

@@ -1,3 +1,4 @@
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { applyOps } from "../documents/ops.ts";
@@ -171,7 +172,7 @@ describe("any two documents", () => {
         for (const line of lines) expect(line).toHaveLength(2);
         expect(diffManifests(one, one, { redact: true })).toEqual([]);
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     );
   });
 

@@ -1,7 +1,7 @@
 import { type Fields, mapsOf, unique, WRONG_TYPE, WRONG_VALUE } from "../documents/fields.ts";
 import { type Report, shown } from "../documents/problems.ts";
-import { kindOf } from "../documents/tree.ts";
-import { formatIp, looksLikeIpv6, parseRange, sizeOf } from "./ip.ts";
+import { kindOf, own } from "../documents/tree.ts";
+import { formatIp, parseRange, sizeOf } from "./ip.ts";
 import type { GroupNetwork } from "./model.ts";
 
 /** More addresses than any group has instances. */
@@ -36,7 +36,7 @@ export function readGroupNetworks(report: Report, group: Fields): readonly Group
     return network === undefined ? [] : [{ ...network, where: fields.at("name") }];
   });
   unique(report, WRONG_VALUE, read);
-  const networks = read.map(({ name, staticIps, default: claims }) => ({ name, staticIps, default: claims }));
+  const networks = read.map(({ where: _, ...network }) => network);
   return withDefaults(report, where, networks, items.length);
 }
 
@@ -54,10 +54,29 @@ function readNetwork(report: Report, fields: Fields): GroupNetwork | undefined {
       );
     }
   }
-  if (fields.has("nic_group")) {
-    fields.wrong(WRONG_VALUE, "nic_group", "nic_group is not supported yet", "Remove it.");
-  }
-  return name === undefined ? undefined : { name, staticIps, default: [...new Set(claims)].sort() };
+  const nicGroup = readNicGroup(fields);
+  return name === undefined
+    ? undefined
+    : {
+        name,
+        staticIps,
+        default: [...new Set(claims)].sort(),
+        ...(nicGroup === undefined ? {} : { nicGroup }),
+      };
+}
+
+/** A number or a name: it is compared, and handed to the CPI as text. */
+function readNicGroup(fields: Fields): string | undefined {
+  if (!fields.has("nic_group")) return undefined;
+  const value = own(fields.map, "nic_group");
+  if (typeof value === "number" || (typeof value === "string" && value !== "")) return String(value);
+  fields.wrong(
+    WRONG_TYPE,
+    "nic_group",
+    `expected a number or a name, found ${kindOf(value)}`,
+    "Give networks that share an interface the same number.",
+  );
+  return undefined;
 }
 
 function readStaticIps(report: Report, fields: Fields): readonly string[] {
@@ -70,9 +89,7 @@ function readStaticIps(report: Report, fields: Fields): readonly string[] {
       const why =
         typeof item !== "string"
           ? `expected an address, found ${kindOf(item)}`
-          : looksLikeIpv6(item)
-            ? "IPv6 is not supported yet"
-            : "this is no address, range a-b or CIDR";
+          : "this is no address, range a-b or CIDR";
       report.add(
         typeof item === "string" ? INVALID_STATIC_IPS : WRONG_TYPE,
         `${where}[${i}]`,
@@ -81,7 +98,7 @@ function readStaticIps(report: Report, fields: Fields): readonly string[] {
       );
       continue;
     }
-    if (addresses.length + sizeOf(range) > MOST_INSTANCES) {
+    if (BigInt(addresses.length) + sizeOf(range) > MOST_INSTANCES) {
       report.add(
         INVALID_STATIC_IPS,
         `${where}[${i}]`,

@@ -2,16 +2,17 @@ import { type Fields, mapsOf } from "../documents/fields.ts";
 import type { Report } from "../documents/problems.ts";
 import { own } from "../documents/tree.ts";
 import {
+  byFirst,
   type Cidr,
   contains,
   findOverlap,
   formatIp,
   formatRange,
-  looksLikeIpv6,
   mergeRanges,
   overlap,
   parseCidr,
   parseIp,
+  singlePrefix,
   within,
 } from "./ip.ts";
 import type { IpRange, ManualSubnet } from "./model.ts";
@@ -35,7 +36,7 @@ export function readManualSubnets(
   const ranges = read.flatMap(({ cidr, where, range }) =>
     cidr === undefined ? [] : [{ cidr, where, range }],
   );
-  const sorted = [...ranges].sort((a, b) => a.cidr.first - b.cidr.first);
+  const sorted = [...ranges].sort((a, b) => byFirst(a.cidr, b.cidr));
   let widest = sorted[0];
   for (const one of sorted.slice(1)) {
     if (widest !== undefined && overlap(widest.cidr, one.cidr)) {
@@ -58,7 +59,11 @@ function readSubnet(
   const azs = readSubnetAzs(fields, zones);
   const range = fields.needText("range", "Give a CIDR such as 10.0.0.0/24.");
   const cidr = range === undefined ? undefined : readRange(fields, range);
-  if (fields.has("prefix") && String(own(fields.map, "prefix")) !== "32") {
+  if (
+    cidr !== undefined &&
+    fields.has("prefix") &&
+    String(own(fields.map, "prefix")) !== singlePrefix(cidr.first)
+  ) {
     fields.wrong(INVALID_PROPERTY, "prefix", "prefix delegation is not supported yet", "Remove prefix.");
   }
   const gateway = fields.needText("gateway", "Give the address of the gateway in the range.");
@@ -73,7 +78,7 @@ function readSubnet(
     cidr,
     where: fields.where,
     range: range ?? "",
-    gateway,
+    gateway: gateway === undefined ? undefined : canonical(gateway),
     dns: readDns(fields),
     azs,
     reserved,
@@ -82,11 +87,16 @@ function readSubnet(
   };
 }
 
+/** One spelling of each address: what a VM is told must not change with how the config writes it. */
+const canonical = (address: string): string => {
+  const ip = parseIp(address);
+  return ip === undefined ? address : formatIp(ip);
+};
+
 function readRange(fields: Fields, range: string): Cidr | undefined {
   const cidr = parseCidr(range.trim());
   if (cidr !== undefined) return cidr;
-  const why = looksLikeIpv6(range) ? "IPv6 ranges are not supported yet" : "this is no IPv4 range";
-  fields.wrong(INVALID_RANGE, "range", why, "Write a CIDR such as 10.0.0.0/24.");
+  fields.wrong(INVALID_RANGE, "range", "this is no range", "Write a CIDR such as 10.0.0.0/24 or fd00::/64.");
   return undefined;
 }
 
@@ -95,13 +105,13 @@ function checkGateway(fields: Fields, cidr: Cidr, gateway: string | undefined): 
   const ip = parseIp(gateway);
   const problem =
     ip === undefined
-      ? "this is no IPv4 address"
+      ? "this is no address"
       : !contains(cidr, ip)
         ? `it is outside the range ${formatRange(cidr)}`
         : ip === cidr.first
           ? "it is the network's own address"
           : ip === cidr.last
-            ? "it is the broadcast address"
+            ? "it is the last address of the range"
             : undefined;
   if (problem !== undefined) {
     fields.wrong(

@@ -108,6 +108,8 @@ export interface GroupNetwork {
   readonly staticIps: readonly string[];
   /** Of `dns`, `gateway`, `addressable`; sorted, defaults in place. */
   readonly default: readonly string[];
+  /** Networks of one VM with the same group share an interface. */
+  readonly nicGroup?: string | undefined;
 }
 
 /** All active cloud configs of a deployment, merged and checked. */
@@ -142,16 +144,15 @@ export interface ManualSubnet {
   readonly gateway: string | undefined;
   readonly dns: readonly string[];
   readonly azs: readonly string[] | undefined;
-  /** Inclusive ranges of addresses as numbers (IPv4) or bigint text is not needed: IPv4 only for now. */
   readonly reserved: readonly IpRange[];
   readonly static: readonly IpRange[];
   readonly cloudProperties: JsonObject;
 }
 
-/** First and last address, as unsigned 32-bit numbers. */
+/** First and last address of one family, as numbers of `ip.ts`. */
 export interface IpRange {
-  readonly first: number;
-  readonly last: number;
+  readonly first: bigint;
+  readonly last: bigint;
 }
 
 export interface DynamicNetwork {

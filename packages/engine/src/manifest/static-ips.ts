@@ -88,7 +88,7 @@ function checkManual(report: Report, use: Use, where: string, subnets: readonly 
   const name = shown(use.network.name);
   const group = shown(use.group.name);
   for (const address of use.network.staticIps) {
-    const ip = parseIp(address) ?? 0;
+    const ip = parseIp(address) ?? 0n;
     const one = { first: ip, last: ip };
     const pool = pools.find((candidate) => contains(candidate.range, ip));
     if (pool === undefined) {

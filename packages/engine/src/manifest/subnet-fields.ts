@@ -1,7 +1,7 @@
 import { type Fields, WRONG_TYPE } from "../documents/fields.ts";
 import { shown } from "../documents/problems.ts";
 import { kindOf, own } from "../documents/tree.ts";
-import { looksLikeIpv6, parseIp, parseRange } from "./ip.ts";
+import { formatIp, parseIp, parseRange } from "./ip.ts";
 import type { IpRange } from "./model.ts";
 
 const INVALID_DNS = 160004;
@@ -48,11 +48,11 @@ export function checkAllOrNone(
 }
 
 export function readDns(fields: Fields): readonly string[] {
-  return (fields.texts("dns") ?? []).filter((address, i) => {
-    if (parseIp(address) !== undefined) return true;
-    const why = looksLikeIpv6(address) ? "IPv6 is not supported yet" : "this is no IPv4 address";
-    fields.wrong(INVALID_DNS, `dns[${i}]`, why, "Write an address such as 10.0.0.2.");
-    return false;
+  return (fields.texts("dns") ?? []).flatMap((address, i) => {
+    const ip = parseIp(address);
+    if (ip !== undefined) return [formatIp(ip)];
+    fields.wrong(INVALID_DNS, `dns[${i}]`, "this is no address", "Write one such as 10.0.0.2 or fd00::2.");
+    return [];
   });
 }
 
@@ -68,11 +68,10 @@ export function readRanges(fields: Fields, key: string): readonly IpRange[] {
     if (typeof item !== "string") {
       fields.wrong(WRONG_TYPE, place, `expected an address or range, found ${kindOf(item)}`, RANGE_FIX);
     } else {
-      const why = looksLikeIpv6(item) ? "IPv6 is not supported yet" : "this is no address, range a-b or CIDR";
-      fields.wrong(INVALID_RANGE_FORMAT, place, why, RANGE_FIX);
+      fields.wrong(INVALID_RANGE_FORMAT, place, "this is no address, range a-b or CIDR", RANGE_FIX);
     }
     return [];
   });
 }
 
-const RANGE_FIX = "Write 10.0.0.5, 10.0.0.5-10.0.0.9 or 10.0.0.0/28.";
+const RANGE_FIX = "Write 10.0.0.5, 10.0.0.5-10.0.0.9 or 10.0.0.0/28; IPv6 likewise.";

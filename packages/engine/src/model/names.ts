@@ -12,8 +12,11 @@ export type DeploymentName = v.InferOutput<typeof deploymentName>;
 export type GroupName = v.InferOutput<typeof groupName>;
 export type InstanceUuid = v.InferOutput<typeof instanceUuid>;
 
-/** `''` is the CPI of a Director without CPI config. */
+/** `''` is the Director's own CPI, the only one without a CPI config. */
 export type CpiName = string;
+
+/** For people. */
+export const cpiText = (name: CpiName): string => (name === "" ? "the Director's own CPI" : `CPI '${name}'`);
 
 /** `group/uuid`, as upstream writes it. */
 export const slug = (instance: { readonly group: string; readonly uuid: string }): string =>

@@ -6,7 +6,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import { AuthorityEnded, AuthorityUnreadable, GivenAuthorityUnusable, NameUnusable } from "./errors.ts";
 import { type Pair, readPair, writePair } from "./pair-file.ts";
-import { beginOf, endOf, sign, x509 } from "./sign.ts";
+import { beginOf, canSign, endOf, sign, x509 } from "./sign.ts";
 
 export interface CertificateRequest {
   /** What stands before the common name: our own words, or upstream's `C=USA, O=Cloud Foundry`. Default ours. */
@@ -60,6 +60,8 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
   }
   const { parsed, pair } = found;
   if (!parsed.ca) throw AuthorityUnreadable({ path, why: "its certificate is not that of an authority" });
+  if (!canSign(createPrivateKey(pair.privateKey)))
+    throw AuthorityUnreadable({ path, why: "its key is neither RSA nor of a curve that we sign with" });
   const now = clock.now();
   if (endOf(parsed) <= now || beginOf(parsed) > now)
     throw AuthorityEnded({ path, ended: new Date(endOf(parsed)).toISOString() });
@@ -86,7 +88,7 @@ function readGiven(certificate: string, privateKey: string): { parsed?: X509Cert
     const parsed = new X509Certificate(certificate);
     const key = createPrivateKey(privateKey);
     if (!parsed.ca) return { why: "its certificate is not that of an authority" };
-    if (!["rsa", "ec"].includes(key.asymmetricKeyType ?? "")) return { why: "its key is neither RSA nor EC" };
+    if (!canSign(key)) return { why: "its key is neither RSA nor EC" };
     if (!parsed.checkPrivateKey(key)) return { why: "its key and its certificate do not belong together" };
     return { parsed, why: "" };
   } catch {

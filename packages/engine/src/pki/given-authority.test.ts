@@ -1,11 +1,14 @@
-import { webcrypto, X509Certificate } from "node:crypto";
+import { createPrivateKey, generateKeyPairSync, webcrypto, X509Certificate } from "node:crypto";
+import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { fakeClock } from "@slipway/testkit/fake-clock";
-import { describe, expect, it } from "vitest";
-import { DAY_MS, givenAuthority } from "./authority.ts";
+import { temporaryDirectory } from "@slipway/testkit/temporary";
+import { beforeEach, describe, expect, it } from "vitest";
+import { DAY_MS, givenAuthority, openAuthority } from "./authority.ts";
 import { GivenAuthorityUnusable } from "./errors.ts";
-import { x509 } from "./sign.ts";
+import { writePair } from "./pair-file.ts";
+import { canSign, x509 } from "./sign.ts";
 
 const RSA = {
   name: "RSASSA-PKCS1-v1_5",
@@ -77,5 +80,37 @@ describe("an authority that somebody else has made", () => {
     expect(why({ ...good, privateKey: "junk" })).toContain("cannot be decoded");
     expect(why(await authorityOfOthers(RSA, false))).toContain("not that of an authority");
     expect(why(good, late)).toContain("not valid now");
+  });
+});
+
+describe("an authority that somebody has put into the state directory", () => {
+  let dir: string;
+  beforeEach(async () => {
+    const made = await temporaryDirectory();
+    dir = made.path;
+    return made.remove;
+  });
+  const request = { commonName: "a", sans: { dns: ["a"], ips: [] }, usage: "server", days: 1 } as const;
+
+  it.each([
+    ["RSA", RSA],
+    ["P-384", P384],
+  ])("signs with its key, %s", async (_, algorithm) => {
+    const pair = await authorityOfOthers(algorithm);
+    await writePair(join(dir, "authority.pem"), pair);
+    const issued = await (await openAuthority({ dir, ...tools })).issue(request);
+    const signed = new X509Certificate(issued.certificate);
+    expect(signed.verify(new X509Certificate(pair.certificate).publicKey)).toBe(true);
+  });
+
+  it("is refused at the start when nobody could sign with its key", async () => {
+    const { privateKey } = generateKeyPairSync("ec", { namedCurve: "secp256k1" });
+    expect(canSign(privateKey)).toBe(false);
+    expect(canSign(generateKeyPairSync("ed25519").privateKey)).toBe(false);
+    const { certificate, privateKey: key } = await authorityOfOthers(RSA);
+    // The older form of keys, which is not read.
+    const older = createPrivateKey(key).export({ format: "pem", type: "pkcs1" }).toString();
+    await writePair(join(dir, "authority.pem"), { certificate, privateKey: older });
+    await expect(openAuthority({ dir, ...tools })).rejects.toMatchObject({ code: "DIA-001" });
   });
 });

@@ -1,4 +1,4 @@
-import { createPrivateKey, webcrypto, type X509Certificate } from "node:crypto";
+import { createPrivateKey, type KeyObject, webcrypto, type X509Certificate } from "node:crypto";
 import type { Random } from "@slipway/kernel/random";
 import type { Pair } from "./pair-file.ts";
 
@@ -99,6 +99,9 @@ const CURVES: Readonly<Record<string, string>> = {
   secp384r1: "P-384",
   secp521r1: "P-521",
 };
+
+export const canSign = ({ asymmetricKeyType: type, asymmetricKeyDetails: details }: KeyObject): boolean =>
+  type === "rsa" || (type === "ec" && CURVES[details?.namedCurve ?? ""] !== undefined);
 
 /** Our own authorities have keys of P-256; those that are given may have others. */
 async function signerOf(pem: string) {

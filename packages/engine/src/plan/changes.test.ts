@@ -63,7 +63,7 @@ describe("what is found to have changed", () => {
     ],
     [
       "reserved addresses elsewhere",
-      { cloudConfig: privately({ reserved: [{ first: 167837696, last: 167837697 }] }) },
+      { cloudConfig: privately({ reserved: [{ first: 167837696n, last: 167837697n }] }) },
       ["none"],
     ],
     [

@@ -2,6 +2,7 @@ import type { Networks } from "@slipway/protocol/settings/networks";
 import { unpinned } from "../documents/pins.ts";
 import { differences, sameBeforePins, sameJson } from "../model/equal.ts";
 import type { Change, DesiredInstance } from "../model/goal.ts";
+import { cpiText } from "../model/names.ts";
 import { networkDifferences } from "../model/network-differences.ts";
 import type { InstanceRecord, VmRecord } from "../model/records.ts";
 import type { InstanceTemplate } from "./desired.ts";
@@ -37,6 +38,8 @@ export function bodyChanges(known: Known, wanted: InstanceTemplate): readonly Ch
     });
   else if (givenUp !== undefined && found.length === 0)
     found.push({ kind: "recreate", reason: `its agent was never ready, and ${givenUp}` });
+  if (vm.cpi !== wanted.cpi)
+    found.push({ kind: "cloud_properties", reason: `${cpiText(vm.cpi)} -> ${cpiText(wanted.cpi)}` });
   if (!sameJson(vm.cloudProperties, wanted.cloudProperties))
     found.push({
       kind: "cloud_properties",

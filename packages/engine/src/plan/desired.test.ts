@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import {
   cloud,
+  cpis,
   group,
   input,
   manifest,
@@ -30,6 +31,7 @@ describe("what an instance is to be", () => {
     const made = planned(
       input({
         cloudConfig: two,
+        cpis: cpis(["first", "second"]),
         stemcells: [stemcell("1.1", "first", 1)],
         manifest: manifest([group("web", 1, { azs: ["z1"], vmExtensions: ["lb", "big"] })]),
       }),
@@ -50,6 +52,7 @@ describe("what an instance is to be", () => {
     const made = planned(
       input({
         cloudConfig: two,
+        cpis: cpis(["first", "second"]),
         stemcells: [stemcell("1.1", "first", 1), stemcell("1.1", "second", 2), stemcell("1.2", "first", 3)],
         manifest: manifest([group("web", 2, { azs: ["z1", "z2"] })]),
       }),
@@ -81,6 +84,7 @@ describe("what cannot be", () => {
     const problems = refused(
       input({
         cloudConfig: two,
+        cpis: cpis(["first", "second"]),
         stemcells: [stemcell("1.1", "first", 1)],
         manifest: manifest([group("web", 2, { azs: ["z1", "z2"] })]),
       }),

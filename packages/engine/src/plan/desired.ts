@@ -5,6 +5,8 @@ import type { ResolvedStemcell } from "../manifest/resolve-stemcells.ts";
 import type { DesiredInstance, NamedDisk } from "../model/goal.ts";
 import type { CpiName } from "../model/names.ts";
 import type { StemcellRecord } from "../model/records.ts";
+import { cpisByZone } from "./cpis.ts";
+import type { PlanInput } from "./model.ts";
 import { rowFor } from "./stemcells.ts";
 
 /** What all instances of a group in one zone have in common. One object each: 10,000 instances share a few. */
@@ -22,16 +24,17 @@ export interface InstanceTemplate {
 
 /** Instance templates by group and zone, each made once. Undefined: something it names does not exist; the report says what. */
 export function instanceTemplates(
-  manifest: Manifest,
-  cloudConfig: CloudConfig,
+  { manifest, cloudConfig, cpis }: Pick<PlanInput, "manifest" | "cloudConfig" | "cpis">,
   sets: ReadonlyMap<string, ResolvedStemcell>,
   report: Report,
 ): (group: InstanceGroup, az: string | null) => InstanceTemplate | undefined {
   const made = new Map<InstanceGroup, Map<string | null, InstanceTemplate | undefined>>();
+  const cpiOf = cpisByZone(cpis, report);
   return (group, az) => {
     const zones = made.get(group) ?? new Map<string | null, InstanceTemplate | undefined>();
     made.set(group, zones);
-    if (!zones.has(az)) zones.set(az, makeInstanceTemplate(manifest, cloudConfig, sets, group, az, report));
+    if (!zones.has(az))
+      zones.set(az, makeInstanceTemplate(manifest, cloudConfig, cpiOf, sets, group, az, report));
     return zones.get(az);
   };
 }
@@ -39,6 +42,7 @@ export function instanceTemplates(
 function makeInstanceTemplate(
   manifest: Manifest,
   cloudConfig: CloudConfig,
+  cpiOf: ReturnType<typeof cpisByZone>,
   sets: ReadonlyMap<string, ResolvedStemcell>,
   group: InstanceGroup,
   az: string | null,
@@ -77,7 +81,7 @@ function makeInstanceTemplate(
       `The vm_extension '${name}' has not been configured in cloud-config`,
     ),
   );
-  const cpi = zone?.cpi ?? "";
+  const cpi = zone === undefined ? "" : cpiOf(zone);
   const set = sets.get(group.stemcell);
   if (set === undefined && !manifest.stemcells.some(({ alias }) => alias === group.stemcell))
     report.add(
@@ -86,10 +90,11 @@ function makeInstanceTemplate(
       `Instance group '${group.name}' references unknown stemcell '${group.stemcell}'`,
       "Name an alias of the manifest's stemcells.",
     );
-  const stemcell = set && rowFor(set, cpi, `${where}/stemcell`, report);
+  const stemcell = set && cpi !== undefined ? rowFor(set, cpi, `${where}/stemcell`, report) : undefined;
   const persistentDisk = diskOf(group, cloudConfig, report);
   const namedDisks = namedDisksOf(group, cloudConfig, report);
-  if (stemcell === undefined || persistentDisk === undefined || namedDisks === undefined) return undefined;
+  if (cpi === undefined || stemcell === undefined || persistentDisk === undefined || namedDisks === undefined)
+    return undefined;
   return {
     cpi,
     stemcell,

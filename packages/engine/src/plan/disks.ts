@@ -1,10 +1,13 @@
 import { sameJson } from "../model/equal.ts";
 import type { DesiredInstance } from "../model/goal.ts";
+import type { CpiName } from "../model/names.ts";
 import type { DiskRecord, InstanceRecord } from "../model/records.ts";
 
 type WantedDisk = DesiredInstance["persistentDisk"];
 
 export interface DiskRules {
+  /** Of the instance's VM: no disk of another one can be attached to it. */
+  readonly cpi: CpiName;
   readonly resizeByCpi: boolean;
   readonly updateByCpi: boolean;
   /** A new disk even if the old one would do, unless that was made since. Undefined: what would do is kept. */
@@ -41,6 +44,7 @@ export function diskWork(
   // copied, it has the data: it is taken again by whoever goes back.
   const fresh = inactive.findLast(
     (disk) =>
+      disk.cpi === rules.cpi &&
       matches(disk, wanted) &&
       (active === undefined || disk.id > active.id || (disk.name !== undefined && !fits)),
   );

@@ -6,6 +6,7 @@ import { type Addressed, addressInstance } from "./addresses.ts";
 import { diskChanges, inPlaceChanges, type Known, quietChanges } from "./changes.ts";
 import type { InstanceTemplate } from "./desired.ts";
 import { diskWork, isAttached, mayBeReplaced } from "./disks.ts";
+import { refuseDisksElsewhere } from "./disks-elsewhere.ts";
 import { downtimeOf } from "./downtime.ts";
 import type { Holder, Ledger } from "./ips.ts";
 import { jobChanges } from "./job-changes.ts";
@@ -63,6 +64,7 @@ export function planInstance(
   const desired = desiredOf(placed, instanceTemplate, request, addressed, input);
   if (request.state === "detached")
     return { desired, early: undefined, late: detach(placed, desired, known, planning) };
+  refuseDisksElsewhere(placed, desired, report);
   return converge(placed, instanceTemplate, desired, known, request, addressed, planning);
 }
 
@@ -184,6 +186,7 @@ function converge(
   const { recorded } = placed;
   const unresponsive = known?.agent?.responsive === false;
   const rules = {
+    cpi: desired.cpi,
     resizeByCpi: input.director.enableCpiResizeDisk && !unresponsive,
     updateByCpi: input.director.enableCpiUpdateDisk && !unresponsive,
     renewBefore: input.options.recreateDisksCreatedBefore,

@@ -11,23 +11,24 @@ export interface Holder {
 
 /** All addresses taken in the Director, one holder each, whatever the network: overlapping subnets share them. */
 export interface Ledger {
-  holder(address: number): Holder | undefined;
+  holder(address: bigint): Holder | undefined;
   /** False when somebody else has it. */
-  claim(address: number, holder: Holder): boolean;
+  claim(address: bigint, holder: Holder): boolean;
   /** The lowest free address. Nothing is given back while planning, so the search never turns round. */
-  takeLowest(pool: Pool, holder: Holder): number | undefined;
+  takeLowest(pool: Pool, holder: Holder): bigint | undefined;
 }
 
 export function newLedger(): Ledger {
-  const holders = new Map<number, Holder>();
-  const cursors = new Map<Pool, { at: number; range: number }>();
+  const holders = new Map<bigint, Holder>();
+  const cursors = new Map<Pool, { at: bigint; range: number }>();
 
-  function takeLowest(pool: Pool, holder: Holder): number | undefined {
-    const cursor = cursors.get(pool) ?? { at: 0, range: 0 };
+  function takeLowest(pool: Pool, holder: Holder): bigint | undefined {
+    const cursor = cursors.get(pool) ?? { at: 0n, range: 0 };
     cursors.set(pool, cursor);
     for (; cursor.range < pool.open.length; cursor.range += 1) {
       const range = pool.open[cursor.range] as IpRange;
-      for (cursor.at = Math.max(cursor.at, range.first); cursor.at <= range.last; cursor.at += 1) {
+      if (cursor.at < range.first) cursor.at = range.first;
+      for (; cursor.at <= range.last; cursor.at += 1n) {
         if (holders.has(cursor.at)) continue;
         holders.set(cursor.at, holder);
         return cursor.at;

@@ -3,7 +3,7 @@ import type { Networks } from "@slipway/protocol/settings/networks";
 import type { PlanProblem } from "../documents/problems.ts";
 import type { CloudConfig, Manifest, UpdatePolicy } from "../manifest/model.ts";
 import type { DesiredInstance, InstanceGoal } from "../model/goal.ts";
-import type { GroupName, InstanceUuid } from "../model/names.ts";
+import type { CpiName, GroupName, InstanceUuid } from "../model/names.ts";
 import type { InstanceJobs, InstanceRecord, StemcellRecord } from "../model/records.ts";
 import type { StepName } from "../steps/steps.ts";
 
@@ -17,6 +17,8 @@ export interface PlanInput {
   readonly agents: ReadonlyMap<InstanceUuid, AgentReport>;
   /** Addresses of other deployments, of orphaned VMs and of the Director itself. */
   readonly takenIps: ReadonlyMap<string, string>;
+  /** The CPI config. Undefined: there is none, and the Director's own CPI does everything. */
+  readonly cpis?: PlanCpis | undefined;
   /** All uploaded stemcells. */
   readonly stemcells: readonly StemcellRecord[];
   readonly options: PlanOptions;
@@ -35,6 +37,12 @@ export interface PlanInput {
   readonly jobs?: ReadonlyMap<InstanceUuid, InstanceJobs> | undefined;
   /** No manifest was ever deployed. */
   readonly firstDeploy: boolean;
+}
+
+export interface PlanCpis {
+  readonly names: readonly CpiName[];
+  /** The name of today of one that had another before. */
+  nameOf(name: CpiName): CpiName;
 }
 
 export type AgentReport =

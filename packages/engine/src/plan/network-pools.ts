@@ -1,4 +1,4 @@
-import { contains, netmask, parseCidr, parseIp } from "../manifest/ip.ts";
+import { contains, mergeRanges, netmask, parseCidr, parseIp } from "../manifest/ip.ts";
 import type {
   CloudConfig,
   CloudNetwork,
@@ -8,7 +8,7 @@ import type {
   ManualSubnet,
   VipNetwork,
 } from "../manifest/model.ts";
-import { holds, mergeRanges, without } from "./ranges.ts";
+import { holds, without } from "./ranges.ts";
 
 /** Addresses of one subnet, made ready to be searched. */
 export interface Pool {
@@ -58,7 +58,7 @@ function manualPool(subnet: ManualSubnet): readonly ManualPool[] {
   ]);
   const statics = mergeRanges(mergeRanges(subnet.static).flatMap((one) => without(one, restricted)));
   const open = without(range, mergeRanges([...restricted, ...statics]));
-  return [{ subnet, range, netmask: netmask(range.bits), azs: subnet.azs, open, static: statics }];
+  return [{ subnet, range, netmask: netmask(range), azs: subnet.azs, open, static: statics }];
 }
 
 function vipPool(subnet: VipNetwork["subnets"][number]): Pool {
@@ -70,11 +70,11 @@ function vipPool(subnet: VipNetwork["subnets"][number]): Pool {
 export const serves = (subnet: { readonly azs: readonly string[] | undefined }, az: string | null): boolean =>
   az === null || subnet.azs?.includes(az) === true;
 
-export const poolHolding = (pools: readonly ManualPool[], address: number): ManualPool | undefined =>
+export const poolHolding = (pools: readonly ManualPool[], address: bigint): ManualPool | undefined =>
   pools.find((pool) => contains(pool.range, address));
 
 /** Whether an address might be given here to somebody who asks for any. */
-export const mayKeep = (networkPools: NetworkPools, address: number, az: string | null): boolean =>
+export const mayKeep = (networkPools: NetworkPools, address: bigint, az: string | null): boolean =>
   poolsFor(networkPools, az).some((pool) => holds(pool.open, address));
 
 /** The pools an instance of this zone may take from. Floating addresses need not belong to a zone. */

@@ -9,6 +9,7 @@ const config = cloud({
       "private",
       subnet("10.4.0.0/20", { dns: ["10.4.0.2"], azs: ["z1"], cloudProperties: { name: "vnet" } }),
     ),
+    manual("six", subnet("fd00:5::/64", { gateway: "fd00:5::1", dns: ["fd00:5::2"], azs: ["z1"] })),
     manual("lonely", subnet("10.5.0.0/24", { gateway: undefined, dns: [], azs: ["z1"] })),
     {
       type: "dynamic",
@@ -31,6 +32,7 @@ describe("what CPI and agent are told of a network", () => {
   it("is as upstream writes it for each type", () => {
     const networks = [
       { name: "private", staticIps: [], default: ["gateway", "dns"] },
+      { name: "six", staticIps: [], default: [], nicGroup: "1" },
       ...["lonely", "given", "floating"].map((name) => ({ name, staticIps: [], default: [] })),
     ];
     const made = planned(
@@ -47,6 +49,16 @@ describe("what CPI and agent are told of a network", () => {
         default: ["dns", "gateway"],
         cloud_properties: { name: "vnet" },
       },
+      six: {
+        type: "manual",
+        ip: "fd00:5::2",
+        prefix: "128",
+        netmask: "ffff:ffff:ffff:ffff:0000:0000:0000:0000",
+        gateway: "fd00:5::1",
+        dns: ["fd00:5::2"],
+        nic_group: "1",
+        cloud_properties: {},
+      },
       lonely: {
         type: "manual",
         ip: "10.5.0.1",
@@ -58,7 +70,12 @@ describe("what CPI and agent are told of a network", () => {
       given: { type: "dynamic", prefix: "32", dns: ["10.1.1.2"], cloud_properties: { subnet: "a" } },
       floating: { type: "vip", ip: "192.0.2.10", prefix: "32", cloud_properties: { pool: "x" } },
     });
-    expect(made.desired[0]?.ips.map(({ network }) => network)).toEqual(["private", "lonely", "floating"]);
+    expect(made.desired[0]?.ips.map(({ network }) => network)).toEqual([
+      "private",
+      "six",
+      "lonely",
+      "floating",
+    ]);
   });
 
   it("gives floating addresses as listed, each to whoever holds it", () => {

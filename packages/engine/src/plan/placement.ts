@@ -17,7 +17,7 @@ export interface Placed {
   readonly az: string | null;
   readonly bootstrap: boolean;
   readonly recorded: InstanceRecord | undefined;
-  readonly statics: ReadonlyMap<string, number>;
+  readonly statics: ReadonlyMap<string, bigint>;
 }
 
 export interface PlacedGroup {

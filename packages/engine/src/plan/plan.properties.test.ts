@@ -1,3 +1,4 @@
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { contains, parseCidr, parseIp } from "../manifest/ip.ts";
@@ -7,7 +8,7 @@ import { plan } from "./plan.ts";
 import { type Deploy, deploy, smallCloud } from "./testing/arbitrary.ts";
 import { carryOut, inputFor, inSequence, newWorld, type World } from "./testing/world.ts";
 
-const RUNS = { numRuns: 100 };
+const RUNS = { numRuns: tries(100) };
 
 function asked(world: World, one: Deploy, quiet = false): PlanInput {
   if (!quiet && one.silentEach > 0)
@@ -180,10 +181,10 @@ describe("a plan, whatever was deployed before and wherever that was interrupted
 
 function expectUsable(config: CloudConfig, ip: { address: string; network: string; static: boolean }): void {
   const network = config.networks.find(({ name }) => name === ip.network);
-  const number = parseIp(ip.address) ?? -1;
+  const number = parseIp(ip.address) ?? -1n;
   if (network?.type !== "manual") return;
   const subnet = network.subnets.find(({ range }) =>
-    contains(parseCidr(range) ?? { first: 0, last: 0 }, number),
+    contains(parseCidr(range) ?? { first: 0n, last: 0n }, number),
   );
   const range = parseCidr(subnet?.range ?? "");
   expect(range?.first).not.toBe(number);

@@ -1,6 +1,9 @@
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { cloud, group, manifest, manual, subnet } from "./testing/builders.ts";
 import { asDeployed, inSequence, newWorld, next, updatesOf } from "./testing/world.ts";
+
+sampleTests(1 / 3);
 
 const COUNT = 10_000;
 const big = (vmType: string) => ({

@@ -38,7 +38,7 @@ export function plan(input: PlanInput): Planned {
     for (const one of group.placed) claimStatics(one, input.manifest.name, holder(one), ledger, report);
 
   const planning: Planning = { input, poolsByNetwork, ledger, holder, report };
-  const instanceTemplate = instanceTemplates(input.manifest, input.cloudConfig, sets, report);
+  const instanceTemplate = instanceTemplates(input, sets, report);
   const planned = placed.map((group) => ({
     ...group,
     instances: group.placed.flatMap((one) => {

@@ -9,7 +9,7 @@ import { networkSettings } from "./networks.ts";
 import type { Placed } from "./placement.ts";
 
 /** Addresses by network name. */
-export type Reserved = ReadonlyMap<string, number>;
+export type Reserved = ReadonlyMap<string, bigint>;
 
 /**
  * Which of the addresses an instance holds it can go on using, the first fitting one per network. A network that was
@@ -73,7 +73,7 @@ export function reserveRest(
   for (const { name } of placed.group.networks) {
     const networkPools = poolsByNetwork.get(name);
     if (networkPools === undefined || networkPools.type === "dynamic" || reserved.has(name)) continue;
-    let address: number | undefined;
+    let address: bigint | undefined;
     for (const pool of poolsFor(networkPools, placed.az)) address ??= ledger.takeLowest(pool, holder);
     if (address !== undefined) reserved.set(name, address);
     else

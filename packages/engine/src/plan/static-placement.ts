@@ -8,14 +8,14 @@ import { holds } from "./ranges.ts";
 import { type GroupPlacement, hasDisk, type Placement } from "./zones.ts";
 
 interface StaticIp extends Choice {
-  readonly address: number;
+  readonly address: bigint;
   claimed: boolean;
 }
 
 interface StaticList {
   readonly network: string;
   readonly ips: readonly StaticIp[];
-  readonly byAddress: ReadonlyMap<number, StaticIp>;
+  readonly byAddress: ReadonlyMap<bigint, StaticIp>;
   /** Where the search for a free one in a zone goes on: claimed ones are never free again. */
   readonly cursors: Map<Zone, number>;
 }
@@ -36,7 +36,7 @@ export function placeByAddress(
   const taken = new Set<Candidate>();
   const passed = new Set<Candidate>();
   const place = (az: string | null, candidate: Candidate | undefined, chosen: Map<string, StaticIp>) => {
-    const statics = new Map<string, number>();
+    const statics = new Map<string, bigint>();
     for (const [network, ip] of chosen) {
       ip.claimed = true;
       ip.azs = [az];
@@ -55,7 +55,7 @@ export function placeByAddress(
     for (const { list, ip } of held)
       if (!chosen.has(list.network) && ip.azs.includes(az)) chosen.set(list.network, ip);
     if (chosen.size === 0) {
-      const address = formatIp(held[0]?.ip.address ?? 0);
+      const address = formatIp(held[0]?.ip.address ?? 0n);
       report.add(
         130010,
         `instance_groups/${group.name}/networks`,
@@ -135,7 +135,7 @@ function heldBy(
 ): readonly { readonly list: StaticList; readonly ip: StaticIp }[] {
   return lists.flatMap((list) =>
     candidate.record.ips.flatMap((held) => {
-      const ip = list.byAddress.get(parseIp(held.address) ?? -1);
+      const ip = list.byAddress.get(parseIp(held.address) ?? -1n);
       return ip === undefined || ip.claimed ? [] : [{ list, ip }];
     }),
   );

@@ -28,8 +28,8 @@ export function rowFor(
     report.add(
       50003,
       where,
-      `Required stemcell {"name"=>"${records[0]?.name ?? ""}", "version"=>"${version}"} not found for cpi ${cpi}, please upload again`,
-      "Run upload-stemcell once more: it goes to the CPIs that do not have it yet.",
+      `Required stemcell {"name"=>"${records[0]?.name ?? ""}", "version"=>"${version}"} not found for ${cpi === "" ? "default cpi" : `cpi ${cpi}`}, please upload again`,
+      "Run upload-stemcell once more: it goes to the CPIs that do not have it yet. With a CPI config it goes to the CPIs of that, so that instance groups need azs.",
     );
   return row;
 }

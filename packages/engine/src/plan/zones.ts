@@ -8,7 +8,7 @@ export interface Placement {
   /** Undefined: a new instance. */
   readonly candidate: Candidate | undefined;
   /** Addresses the manifest gives this placement, by network name. */
-  readonly statics: ReadonlyMap<string, number>;
+  readonly statics: ReadonlyMap<string, bigint>;
 }
 
 export interface GroupPlacement {
@@ -17,7 +17,7 @@ export interface GroupPlacement {
   readonly surplus: readonly Candidate[];
 }
 
-const NO_STATICS: ReadonlyMap<string, number> = new Map();
+const NO_STATICS: ReadonlyMap<string, bigint> = new Map();
 export const hasDisk = (candidate: Candidate): boolean => candidate.record.disks.length > 0;
 
 /** Placements for a group without static addresses: disks stay where they are, the rest is spread over the zones. */

@@ -4,6 +4,8 @@ import type { CallOptions, Cloud, Clouds } from "../clouds/cloud.ts";
 /** The same clouds; every call to their CPIs is recorded. */
 export const recordingClouds = (clouds: Clouds, recorder: CallRecorder): Clouds => ({
   names: clouds.names,
+  configured: clouds.configured,
+  nameOf: (recorded) => clouds.nameOf(recorded),
   cloud: (name) => recordingCloud(clouds.cloud(name), recorder),
 });
 
@@ -21,6 +23,7 @@ function recordingCloud(cloud: Cloud, recorder: CallRecorder): Cloud {
     createVm: (args, call) => cloud.createVm(args, recorded(call)),
     deleteVm: (cid, call) => cloud.deleteVm(cid, recorded(call)),
     hasVm: (cid, call) => cloud.hasVm(cid, recorded(call)),
+    vmLog: (cid, call) => cloud.vmLog(cid, recorded(call)),
     rebootVm: (cid, call) => cloud.rebootVm(cid, recorded(call)),
     setVmMetadata: (cid, metadata, call) => cloud.setVmMetadata(cid, metadata, recorded(call)),
     calculateVmCloudProperties: (wanted, call) => cloud.calculateVmCloudProperties(wanted, recorded(call)),

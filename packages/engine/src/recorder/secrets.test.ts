@@ -20,7 +20,12 @@ const noAgents = {} as Agents;
 
 function recordingOf(clients: { readonly cloud?: Cloud; readonly agents?: Agents }) {
   const lines: ConversationLine[] = [];
-  const clouds = { names: [""], cloud: () => clients.cloud as Cloud };
+  const clouds = {
+    names: [""],
+    configured: false,
+    nameOf: (name: string) => name,
+    cloud: () => clients.cloud as Cloud,
+  };
   const recording = recordCalls({ clouds, agents: clients.agents ?? noAgents }, systemClock, (line) =>
     lines.push(line),
   );

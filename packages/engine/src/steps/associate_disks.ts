@@ -58,10 +58,16 @@ export const associateDisks = rerunStep<Associate>({
       const known = hint === null || (await agent.addPersistentDisk(cid, hint, ask));
       // An agent that reads the registry finds the hint there.
       if (!known && intent.channel !== "registry")
-        await tellByDrafts(agent, { disk: cid, disks: intent.disks, linked: [] }, hint, ask);
+        await tellByDrafts(
+          agent,
+          { disk: cid, disks: intent.disks, linked: [] },
+          hint,
+          ask,
+          context.settings,
+        );
       await setMetadata(intent, cid, context);
     }
-    await agent.updateSettings(settingsOfAgent(intent.linked), ask);
+    await agent.updateSettings(settingsOfAgent(intent.linked, context.settings), ask);
   },
   // Whether they still are is not known from here on.
   invalidate: ({ dropped }, writes) => {
@@ -95,7 +101,9 @@ export const dissociateDisks = rerunStep<Dissociate>({
     return { agent: addressOf(vm), freed, linked };
   },
   run: ({ agent, linked }, context) =>
-    agentOf(context, agent).updateSettings(settingsOfAgent(linked), { signal: context.signal }),
+    agentOf(context, agent).updateSettings(settingsOfAgent(linked, context.settings), {
+      signal: context.signal,
+    }),
   invalidate: ({ freed }, writes) => {
     for (const cid of freed) writes.updateDisk(cid, { mounted: false });
   },

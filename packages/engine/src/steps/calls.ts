@@ -4,7 +4,7 @@ import { type Disks, disks } from "@slipway/protocol/settings/disks";
 import * as v from "valibot";
 import type { CallOptions, Channel } from "../clouds/cloud.ts";
 import type { VmRecord } from "../model/records.ts";
-import type { FlowContext } from "./context.ts";
+import type { FlowContext, FlowSettings } from "./context.ts";
 
 /** Never the same twice: a repeat of an intent uses the one the intent holds. */
 export const newRequestId = (context: Pick<FlowContext, "random">): RequestId =>
@@ -35,8 +35,11 @@ export interface CallIntent {
 export const agentAddress = v.object({ agentId, agentUrl: v.string() });
 
 /** Sent whole with every update_settings: what is left out there is taken away. */
-export const settingsOfAgent = (linked: readonly { readonly name: string; readonly cid: DiskCid }[]) => ({
-  trusted_certs: "",
+export const settingsOfAgent = (
+  linked: readonly { readonly name: string; readonly cid: DiskCid }[],
+  { trustedCerts = "" }: Pick<FlowSettings, "trustedCerts">,
+) => ({
+  trusted_certs: trustedCerts,
   disk_associations: [...linked],
 });
 

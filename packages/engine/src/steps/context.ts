@@ -15,6 +15,8 @@ export interface FlowSettings {
   readonly directorUuid: string;
   /** Director-wide agent env (`blobstores`, `ntp`), under the group's own. */
   readonly agentEnvBosh: JsonObject;
+  /** PEM; what VMs trust beside their stemcell's. */
+  readonly trustedCerts?: string | undefined;
   readonly agentWaitMs: number;
   readonly maxVmCreateTries: number;
   /** New VMs whose agent never answers stay, to be looked at. Undefined: they never do. */

@@ -5,7 +5,7 @@ import type { Disks } from "@slipway/protocol/settings/disks";
 import type { AgentAddress, AskOptions, HasDisks, TakesSettings } from "../agents/agent.ts";
 import { activeDisk, activeVm, type DiskRecord } from "../model/records.ts";
 import { addressOf, type CallIntent, callAbout, optionsOf, settingsOfAgent } from "./calls.ts";
-import { agentOf, cloudOf } from "./context.ts";
+import { agentOf, cloudOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
 import { diskMetadata } from "./metadata.ts";
 import { linkedDisks, newDisk } from "./select.ts";
@@ -57,7 +57,7 @@ const mount = (
         const known = await agent.addPersistentDisk(intent.disk, intent.hint, ask);
         // An agent that reads the registry finds the hint there.
         if (!known && intent.channel !== "registry")
-          hint = await tellByDrafts(agent, intent, intent.hint, ask);
+          hint = await tellByDrafts(agent, intent, intent.hint, ask, context.settings);
       }
       await cloudOf(context, intent.cpi).setDiskMetadata(
         intent.disk,
@@ -78,9 +78,10 @@ export async function tellByDrafts(
   { disk, disks, linked }: Pick<Mount, "disk" | "disks" | "linked">,
   hint: DiskHintWire,
   ask: AskOptions,
+  settings: FlowContext["settings"],
 ): Promise<DiskHintWire> {
   if (!(await agent.updatePersistentDisk(disk, hint, ask)))
-    await agent.updateSettings({ ...settingsOfAgent(linked), disks }, ask);
+    await agent.updateSettings({ ...settingsOfAgent(linked, settings), disks }, ask);
   return hint;
 }
 

@@ -3,6 +3,7 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import { transportOf } from "../agents/address.ts";
 import type { AgentAddress, GivenCertificate } from "../agents/agent.ts";
+import { needsRenewal } from "../agents/agents.ts";
 import { addressOf, settingsOfAgent } from "./calls.ts";
 import { agentOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
@@ -13,6 +14,7 @@ import { vmOf } from "./words.ts";
 interface Prepare {
   readonly vm: VmCid;
   readonly agent: AgentAddress;
+  readonly certificateUntil: number | null;
   readonly networks: Networks;
   readonly spec: JsonObject;
   readonly linked: ReturnType<typeof linkedDisks>;
@@ -35,16 +37,17 @@ export const prepareAgent = rerunStep<Prepare, Prepared>({
     return {
       vm: vm.cid,
       agent: addressOf(vm),
+      certificateUntil: vm.certificateUntil,
       networks: vm.networks,
       spec: firstSpec(subject, context.deployment),
       linked: linkedDisks(subject.instance, vm),
     };
   },
-  run: async ({ agent: address, networks, spec, linked }, context) => {
+  run: async ({ agent: address, certificateUntil, networks, spec, linked }, context) => {
     const agent = agentOf(context, address);
     const ask = { signal: context.signal };
-    const { settings, ...given } = (await lastingCertificate(address, context)) ?? {};
-    await agent.updateSettings({ ...settingsOfAgent(linked), ...settings }, ask);
+    const { settings, ...given } = (await lastingCertificate(address, certificateUntil, context)) ?? {};
+    await agent.updateSettings({ ...settingsOfAgent(linked, context.settings), ...settings }, ask);
     await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
     await agent.apply(spec, ask);
     const state = await agent.getState(false, ask);
@@ -59,9 +62,10 @@ export const prepareAgent = rerunStep<Prepare, Prepared>({
   record: ({ vm }, prepared, writes) => writes.updateVm(vm, { ...prepared, ready: true }),
 });
 
-/** Over NATS, what the VM was made with is good for the first contact only. */
-async function lastingCertificate(address: AgentAddress, context: FlowContext) {
+/** Over NATS, what the VM was made with is good for the first contact only, unless it lasts. */
+async function lastingCertificate(address: AgentAddress, until: number | null, context: FlowContext) {
   if (transportOf(address.agentUrl) !== "nats") return undefined;
+  if (until !== null && !needsRenewal(until, context.clock.now())) return undefined;
   return await context.agents.renewal({ ...address, ips: [] });
 }
 

@@ -30,7 +30,7 @@ export const renewCertificate = rerunStep<Renewal, GivenCertificate>({
     const { settings, ...given } = await context.agents.renewal({ ...address, ips });
     const agent = agentOf(context, address);
     const ask = { signal: context.signal };
-    await agent.updateSettings({ ...settingsOfAgent(linked), ...settings }, ask);
+    await agent.updateSettings({ ...settingsOfAgent(linked, context.settings), ...settings }, ask);
     await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
     return given;
   },

@@ -40,7 +40,7 @@ export const waitForAgent = rerunStep<Wait>({
       context.signal.throwIfAborted();
       if (!(error instanceof AgentSilent) && !(error instanceof WrongAgent)) throw error;
       const seconds = Math.round((context.clock.monotonic() - started) / 1000);
-      const message = `Timed out pinging VM '${vm.cid}' with agent '${vm.agentId}' after ${seconds} seconds: ${await known(vm, context)}. ${error.message}${afterwards(instance, context)}`;
+      const message = `Timed out pinging VM '${vm.cid}' with agent '${vm.agentId}' after ${seconds} seconds: ${await known(vm, context)}. ${error.message}${await lastWords(vm, context)}${afterwards(instance, context)}`;
       throw error instanceof WrongAgent
         ? new WrongAgent(message, { cause: error.cause })
         : new AgentSilent(message, { cause: error.cause });
@@ -81,4 +81,27 @@ async function inCloud(vm: VmRecord, context: FlowContext): Promise<string> {
     if (refusedAs(error, "NotImplemented", "NotSupported")) return "the CPI cannot say whether the VM runs";
     return `the CPI could not say whether the VM runs (${messageTrail(error)})`;
   }
+}
+
+const LAST_LINES = 8;
+const LONGEST_LINE = 200;
+
+/** What the VM said last, where the CPI can give it. That it cannot is told in the task's debug output alone. */
+async function lastWords(vm: VmRecord, context: FlowContext): Promise<string> {
+  try {
+    const log = await cloudOf(context, vm.cpi).vmLog(vm.cid, optionsOf(callAbout(vm, context), context));
+    const lines = (log ?? "").split("\n").filter((line) => line.trim() !== "");
+    const last = lines.slice(-LAST_LINES).map(shortened).join(" | ");
+    return last === "" ? "" : `. The VM's log ends with: ${last}`;
+  } catch (error) {
+    context.signal.throwIfAborted();
+    context.debug(`the log of VM '${vm.cid}' could not be read: ${messageTrail(error)}`);
+    return "";
+  }
+}
+
+/** The log is the VM's: nothing in it may move the cursor of a terminal. */
+function shortened(line: string): string {
+  const plain = line.replace(/[\p{Cc}\p{Cf}]/gu, " ").trim();
+  return plain.length > LONGEST_LINE ? `${plain.slice(0, LONGEST_LINE)}...` : plain;
 }

@@ -6,12 +6,15 @@ import { systemExec } from "@slipway/kernel/exec";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { bundle } from "@slipway/testkit/bundle";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { type Dialect, isFailure, type Renderer } from "./request.ts";
 import { rubyFile } from "./ruby-module.ts";
 import { systemRuby } from "./system-ruby.ts";
 import { CONSTRUCTS, CONTEXT, CREATE_ENV, FAILURES } from "./testing/constructs.ts";
 import { WasmRenderer } from "./wasm-renderer.ts";
+
+sampleTests(1 / 2);
 
 /** Not the time that a thread may take to start. */
 const LIMIT = 119_000;

@@ -1,9 +1,10 @@
 import { connect as connectPlain, type Socket } from "node:net";
 import { Readable } from "node:stream";
-import { connect as connectTls } from "node:tls";
+import { connect as connectTls, type SecureContext, type TLSSocket } from "node:tls";
 import type { buildConnector, Client } from "undici";
 import {
   type HttpBody,
+  type HttpTls,
   hostOf,
   type MakeWire,
   portOf,
@@ -28,11 +29,22 @@ interface Line {
 }
 
 const MOST_FREE = 1;
+/** So often a session is taken up before the peer has to prove again who it is. */
+const MOST_RESUMED = 100;
+
+/** What lets a connection go on from an earlier one, with a fraction of the handshake's cost. */
+interface Session {
+  readonly data: Buffer;
+  readonly context: SecureContext;
+  /** Connections since a whole handshake. Shared by what the peer has given since. */
+  readonly since: { connections: number };
+}
 
 class UndiciWire implements Wire {
   readonly #target: WireTarget;
   readonly #lines = new Set<Line>();
   readonly #free: Line[] = [];
+  #session: Session | undefined;
 
   constructor(target: WireTarget) {
     this.#target = target;
@@ -100,7 +112,7 @@ class UndiciWire implements Wire {
     // The one that was kept turned out to be closed before the request was written.
     Object.assign(line.trace, { phase: "connecting", reused: false });
     const made = secure
-      ? tls().then((own) => usable(() => connectTls(tlsOptions(url, own))))
+      ? tls().then((own) => usable(() => this.#connectTls(own)))
       : Promise.resolve(
           socketPath === undefined
             ? connectPlain({ host: hostOf(url), port: portOf(url) })
@@ -113,7 +125,10 @@ class UndiciWire implements Wire {
         socket.once("connect", () => {
           line.trace.phase = secure ? "handshake" : "sent";
         });
-        const fail = (error: Error) => callback(error, null);
+        const fail = (error: Error) => {
+          this.#session = undefined;
+          callback(error, null);
+        };
         socket.once("error", fail);
         socket.once(secure ? "secureConnect" : "connect", () => {
           socket.off("error", fail);
@@ -122,11 +137,29 @@ class UndiciWire implements Wire {
         });
         socket.once("close", () => {
           if (line.socket === socket) line.socket = undefined;
+          // What waits for the next request is not worth keeping without its connection.
+          if (this.#free.includes(line)) this.#drop(line, new Error("the connection was closed"));
         });
         if (line.client.destroyed) socket.destroy(new Error("it is no longer wanted"));
       },
       (error: Error) => callback(error, null),
     );
+  }
+
+  /** With the same context as before it goes on from where the last one was: that the peer is who it is was proven then. */
+  #connectTls(own: HttpTls): TLSSocket {
+    const { secureContext: context } = own;
+    const options = tlsOptions(this.#target.url, own);
+    if (context === undefined) return connectTls(options);
+    const before = this.#session?.context === context ? this.#session : undefined;
+    const session =
+      before !== undefined && before.since.connections++ < MOST_RESUMED ? before.data : undefined;
+    const socket = connectTls(session === undefined ? options : { ...options, session });
+    socket.on("session", (data: Buffer) => {
+      const since = (socket.isSessionReused() ? before?.since : undefined) ?? { connections: 0 };
+      this.#session = { data, context, since };
+    });
+    return socket;
   }
 
   #release(line: Line, fresh: boolean): void {

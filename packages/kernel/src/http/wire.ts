@@ -1,5 +1,5 @@
 import type { Readable } from "node:stream";
-import type { PeerCertificate } from "node:tls";
+import type { PeerCertificate, SecureContext } from "node:tls";
 
 /** What carries requests to one place: Node's own client, or undici's. */
 export interface Wire {
@@ -27,6 +27,11 @@ export interface HttpTls {
   readonly ca?: string | undefined;
   readonly cert?: string | undefined;
   readonly key?: string | undefined;
+  /**
+   * In place of the three: made once for all that share them. undici's wire then lets a connection go on from the one
+   * before it, and the peer proves anew who it is now and then only.
+   */
+  readonly secureContext?: SecureContext | undefined;
   /** The name asked for, when it is not the host's. */
   readonly servername?: string | undefined;
   /** Instead of comparing the host with the names of the certificate. */

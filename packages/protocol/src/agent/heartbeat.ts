@@ -1,7 +1,12 @@
 import * as v from "valibot";
 import { open } from "../schema/json.ts";
 
-const percentages = open({ percent: v.string(), inode_percent: v.string() });
+/** `read_only` is ours: the kernel has made its file system so, after an error. */
+const percentages = open({
+  percent: v.string(),
+  inode_percent: v.string(),
+  read_only: v.optional(v.boolean()),
+});
 
 /** Strings with fixed decimals, but for the uptime. */
 export const vitals = open({

@@ -1,4 +1,5 @@
 import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { DiskCid } from "../ids.ts";
@@ -119,7 +120,7 @@ describe("any attach_disk result", () => {
         if (parsed.ok) expect(parsed.disk.hint === undefined).toBe(apiVersion === 1);
         else expect(parsed.problem).not.toBe("");
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     );
   });
 });

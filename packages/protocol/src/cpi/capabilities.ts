@@ -25,5 +25,6 @@ export const capabilities = open({
   repeats_by_request_id: v.optional(
     doc(v.boolean(), "a create call repeated with its request_id and arguments returns the first one's cid"),
   ),
+  get_vm_log: v.optional(doc(v.boolean(), "the method get_vm_log is there")),
 });
 export type Capabilities = v.InferOutput<typeof capabilities>;

@@ -1,4 +1,5 @@
 import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Networks } from "../settings/networks.ts";
@@ -173,7 +174,7 @@ describe("any create_vm result", () => {
         if (parsed.ok) expect(parsed.vm.cid.trim()).not.toBe("");
         else expect(parsed.problem).toContain("create_vm under api_version");
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     );
   });
 

@@ -1,4 +1,5 @@
 import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { tries } from "@slipway/testkit/tries";
 import { methodOf } from "@slipway/testkit/wire-documents";
 import { readExample, readExamples } from "@slipway/testkit/wire-examples";
 import fc from "fast-check";
@@ -107,7 +108,7 @@ describe("a request as it may be logged", () => {
         fc.pre(matches(cpiRequest, value));
         expect(redactRequest(value)).toHaveProperty("arguments");
       }),
-      { numRuns: 150 },
+      { numRuns: tries(150) },
     );
   });
 });

@@ -22,6 +22,8 @@ const REFERENCE: Readonly<Record<string, readonly [number, number | undefined]>>
   delete_vm: [1, 1],
   detach_disk: [2, 2],
   get_disks: [1, 1],
+  // Ours, beside the reference.
+  get_vm_log: [1, 1],
   has_disk: [1, 1],
   has_vm: [1, 1],
   info: [0, 0],

@@ -14,6 +14,7 @@ import { deleteStemcell } from "./methods/delete_stemcell.ts";
 import { deleteVm } from "./methods/delete_vm.ts";
 import { detachDisk } from "./methods/detach_disk.ts";
 import { getDisks } from "./methods/get_disks.ts";
+import { getVmLog } from "./methods/get_vm_log.ts";
 import { hasDisk } from "./methods/has_disk.ts";
 import { hasVm } from "./methods/has_vm.ts";
 import { info } from "./methods/info.ts";
@@ -25,7 +26,7 @@ import { setVmMetadata } from "./methods/set_vm_metadata.ts";
 import { snapshotDisk } from "./methods/snapshot_disk.ts";
 import { updateDisk } from "./methods/update_disk.ts";
 
-/** Every method of the contract, v1 to v3. The table of methods. */
+/** Every method of the contract, v1 to v3, and `get_vm_log`, which is ours. The table of methods. */
 export const CPI_METHODS = {
   info: info,
   ping: ping,
@@ -34,6 +35,7 @@ export const CPI_METHODS = {
   create_vm: createVm,
   delete_vm: deleteVm,
   has_vm: hasVm,
+  get_vm_log: getVmLog,
   reboot_vm: rebootVm,
   set_vm_metadata: setVmMetadata,
   calculate_vm_cloud_properties: calculateVmCloudProperties,

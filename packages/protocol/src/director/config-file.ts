@@ -1,6 +1,7 @@
 import * as v from "valibot";
-import { jsonObject, text } from "../schema/json.ts";
+import { jsonObject, mapOf, text } from "../schema/json.ts";
 import { doc, hidden, secret } from "../schema/marks.ts";
+import { healthPart, https, natsPart, uaaPart } from "./config-parts.ts";
 
 const user = v.strictObject({
   name: doc(text("name"), "for `bosh log-in` and BOSH_CLIENT"),
@@ -8,38 +9,18 @@ const user = v.strictObject({
   scopes: v.optional(doc(v.array(text("scope")), "default: `bosh.admin`")),
 });
 
-const https = (what: string) =>
-  v.pipe(
-    text(what),
-    v.check(
-      (url) => URL.canParse(url) && new URL(url).protocol === "https:",
-      `${what} must begin with https://`,
-    ),
-  );
-
-const httpUrl = (what: string) =>
-  v.pipe(
-    text(what),
-    v.check(
-      (url) => URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol),
-      `${what} must begin with https:// or http://`,
-    ),
-  );
-
-const percentage = v.pipe(v.number(), v.minValue(0), v.maxValue(100));
-const natsUrl = v.pipe(
-  text("url"),
-  v.check(
-    (url) => URL.canParse(url) && new URL(url).protocol === "nats:" && new URL(url).hostname !== "",
-    "url must be of the form nats://host:port",
-  ),
-);
-
-const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65535));
-
 /** The Director's configuration file. Everything has a default; a key it does not know is a mistake. */
 export const directorConfig = v.strictObject({
   name: v.optional(doc(text("name"), "shown by `bosh env`; default: slipway")),
+  uuid: v.optional(
+    doc(
+      v.pipe(
+        text("uuid"),
+        v.regex(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/, "uuid must be a UUID in lower case"),
+      ),
+      "of the Director, at its first start; default: a random one",
+    ),
+  ),
   state_dir: v.optional(doc(text("state_dir"), "everything it keeps; default depends on the user")),
   listen: v.optional(
     v.strictObject({
@@ -48,16 +29,61 @@ export const directorConfig = v.strictObject({
         doc(v.pipe(v.number(), v.integer(), v.minValue(0), v.maxValue(65535)), "default: 25555"),
       ),
       names: v.optional(doc(v.array(text("name")), "further names and addresses for the certificate")),
+      certificate: v.optional(
+        doc(
+          text("certificate"),
+          "the API's own, then those up to its authority: PEM, or the path of a file; default: made by the Director",
+        ),
+      ),
+      private_key: v.optional(
+        secret(doc(text("private_key"), "of `certificate`: PEM, or the path of a file")),
+      ),
+      ca: v.optional(
+        doc(
+          text("ca"),
+          "who signed `certificate`, for what is told to clients here: PEM, or the path of a file",
+        ),
+      ),
+      plain_http: v.optional(
+        doc(
+          v.boolean(),
+          "no TLS, behind a balancer on this machine: for a `host` of loopback alone; default: TLS",
+        ),
+      ),
     }),
   ),
   users: v.optional(doc(v.array(user), "default: `admin` with a generated password in the state directory")),
+  uaa: v.optional(uaaPart),
   cpi: v.optional(
     v.strictObject({
       exec_path: v.optional(
         doc(text("exec_path"), "the CPI executable; without one the in-process CPI is used"),
       ),
+      name: v.optional(
+        doc(
+          text("name"),
+          "shown by `bosh env`; default: of `exec_path` the job, or the file without its ending",
+        ),
+      ),
       config_file: v.optional(doc(text("config_file"), "given to it with --configFile")),
+      env: v.optional(
+        doc(
+          hidden(
+            v.record(
+              v.pipe(v.string(), v.regex(/^[A-Za-z_]\w*$/, "a variable's name has letters, digits and _")),
+              v.string(),
+            ),
+          ),
+          "environment variables of the executable, beside PATH, HOME and TMPDIR, and over them",
+        ),
+      ),
       properties: v.optional(doc(hidden(jsonObject()), "merged into the context of every call")),
+      programs: v.optional(
+        doc(
+          mapOf(text("a path")),
+          "executables by type, for the CPIs of a CPI config; no others run but those in `/var/vcap/jobs/*/bin/cpi`",
+        ),
+      ),
       deadline_s: v.optional(
         doc(
           v.pipe(v.number(), v.minValue(1)),
@@ -71,6 +97,12 @@ export const directorConfig = v.strictObject({
       port: v.optional(doc(v.pipe(v.number(), v.integer()), "where agents listen; default: 6868")),
       wait_timeout_s: v.optional(doc(v.number(), "how long a new agent may take; default: 600")),
       env: v.optional(doc(hidden(jsonObject()), "`bosh` part of every VM's env: blobstores, ntp")),
+      trusted_certs: v.optional(
+        doc(
+          text("trusted_certs"),
+          "certificates that new VMs trust beside those of their stemcell: PEM, or the path of a file",
+        ),
+      ),
       transport: v.optional(
         doc(
           v.picklist(["https", "nats"]),
@@ -79,53 +111,7 @@ export const directorConfig = v.strictObject({
       ),
     }),
   ),
-  nats: v.optional(
-    doc(
-      v.strictObject({
-        server: v.optional(
-          doc(
-            v.strictObject({
-              program: v.optional(doc(text("program"), "default: nats-server, from the PATH")),
-              host: v.optional(doc(text("host"), "where it listens; default: 127.0.0.1")),
-              port: v.optional(doc(port, "default: 4222")),
-            }),
-            "a server that the Director starts and keeps running; default: `urls` names one that runs",
-          ),
-        ),
-        urls: v.optional(
-          doc(v.array(natsUrl), "by which the Director and agents reach it; default: where `server` listens"),
-        ),
-        ca: v.optional(
-          doc(
-            text("ca"),
-            "who signed the server's certificate: PEM, or the path of a file; default: the Director's authority",
-          ),
-        ),
-        client_ca: v.optional(
-          doc(
-            v.strictObject({
-              certificate: doc(text("certificate"), "PEM, or the path of a file"),
-              private_key: secret(doc(text("private_key"), "PEM, or the path of a file")),
-            }),
-            "who signs for the Director and agents; the server must trust it; default: the Director's authority",
-          ),
-        ),
-        blobs: v.optional(
-          doc(
-            v.strictObject({
-              host: v.optional(
-                doc(text("host"), "where it listens; default: that of `server`, or 127.0.0.1"),
-              ),
-              port: v.optional(doc(port, "default: 25250")),
-              url: v.optional(doc(https("url"), "by which agents reach it; default: where it listens")),
-            }),
-            "where agents on NATS get packages and put logs: the Director serves them",
-          ),
-        ),
-      }),
-      "agents that are clients of a NATS server; default: none",
-    ),
-  ),
+  nats: v.optional(natsPart),
   director: v.optional(
     v.strictObject({
       cpi_api_test_max_version: v.optional(
@@ -142,6 +128,12 @@ export const directorConfig = v.strictObject({
       ),
       enable_cpi_update_disk: v.optional(
         doc(v.boolean(), "disks change by the CPI's update_disk where it can; default: by copy"),
+      ),
+      enable_short_lived_nats_bootstrap_credentials: v.optional(
+        doc(
+          v.boolean(),
+          "new VMs on NATS get a certificate for a day, replaced at the first contact; default true. False where nobody starts an agent again that ends for another certificate",
+        ),
       ),
       enable_snapshots: v.optional(
         doc(
@@ -184,60 +176,7 @@ export const directorConfig = v.strictObject({
       "names of instances, for `/etc/hosts` and the bosh-dns release",
     ),
   ),
-  health: v.optional(
-    doc(
-      v.strictObject({
-        enabled: v.optional(doc(v.boolean(), "agents are asked how they are; default: they are")),
-        interval_s: v.optional(
-          doc(v.pipe(v.number(), v.minValue(1)), "how often each agent is asked; default: 30"),
-        ),
-        unresponsive_after_s: v.optional(
-          doc(v.pipe(v.number(), v.minValue(1)), "silence after which an agent is unresponsive; default: 60"),
-        ),
-        at_once: v.optional(
-          doc(v.pipe(v.number(), v.integer(), v.minValue(1)), "agents asked at the same time; default: 64"),
-        ),
-        resurrection: v.optional(
-          v.strictObject({
-            enabled: v.optional(
-              doc(
-                v.boolean(),
-                "instances that are unresponsive or without a VM get a new one; default: they do",
-              ),
-            ),
-            minimum_down: v.optional(
-              doc(
-                v.pipe(v.number(), v.integer(), v.minValue(1)),
-                "so many instances of a deployment must be down before none of them is replaced; default: 5",
-              ),
-            ),
-            percent_down: v.optional(doc(percentage, "and so many percent of them; default: 20")),
-            window_s: v.optional(
-              doc(v.pipe(v.number(), v.minValue(0)), "how long one that was down counts; default: 600"),
-            ),
-            fleet_minimum_down: v.optional(
-              doc(
-                v.pipe(v.number(), v.integer(), v.minValue(1)),
-                "so many of all agents must be silent before nobody at all is replaced; default: 3",
-              ),
-            ),
-            fleet_percent_down: v.optional(doc(percentage, "and so many percent of them; default: 50")),
-          }),
-        ),
-        webhook: v.optional(
-          doc(
-            v.strictObject({
-              url: secret(doc(httpUrl("url"), "where alerts are posted as JSON")),
-              ca: v.optional(doc(text("ca"), "its CA: PEM, or the path of a file; default: the system's")),
-              authorization: v.optional(secret(doc(text("authorization"), "the header of that name"))),
-            }),
-            "who else is told of alerts; the Director's log always is",
-          ),
-        ),
-      }),
-      "watching instances, and replacing VMs that are gone or silent",
-    ),
-  ),
+  health: v.optional(healthPart),
   registry: v.optional(
     v.strictObject({
       host: v.optional(

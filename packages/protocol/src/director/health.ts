@@ -14,7 +14,7 @@ export const instanceHealth = open({
   state: doc(v.string(), "desired: `started`, `stopped` or `detached`"),
   health: doc(
     v.string(),
-    "`healthy`, `unresponsive`, `no_vm`, `refused`, `disk_not_mounted`, `failing`, `unfinished`, `ignored`, `detached` or `unknown`",
+    "`healthy`, `unresponsive`, `no_vm`, `refused`, `disk_not_mounted`, `disk_read_only`, `failing`, `unfinished`, `ignored`, `detached` or `unknown`",
   ),
   since: v.nullish(doc(v.string(), "`2026-01-31T12:00:00Z`; of one that is unresponsive: its last answer")),
   problems: doc(v.array(v.string()), "what is wrong, the worst first"),
@@ -44,6 +44,9 @@ export const health = open({
     ),
     held: v.nullish(doc(v.string(), "why none is replaced at present")),
   }),
+  upkeep: v.nullish(
+    doc(v.array(v.string()), "what is not done yet: authorities and certificates, and whose they are"),
+  ),
   instances: v.array(instanceHealth),
 });
 export type Health = v.InferOutput<typeof health>;

@@ -24,6 +24,9 @@ export const info = open({
         problems: v.optional(
           doc(v.array(v.string()), "what keeps it from working at present: no space, no database"),
         ),
+        upkeep: v.optional(
+          doc(v.array(v.string()), "what is not done yet, of authorities and certificates of agents"),
+        ),
       }),
       "ours: other Directors have none",
     ),

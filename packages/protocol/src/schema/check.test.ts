@@ -1,4 +1,5 @@
 import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { tries } from "@slipway/testkit/tries";
 import { DOCUMENTS } from "@slipway/testkit/wire-documents";
 import fc from "fast-check";
 import * as v from "valibot";
@@ -134,7 +135,7 @@ describe("a refusal", () => {
       fc.property(arbitraryFor(schema).chain(mutated), (value) => {
         expect(problems(schema, planted(value)).join("\n")).not.toContain(CANARY);
       }),
-      { numRuns: 60 },
+      { numRuns: tries(60) },
     );
   });
 });

@@ -16,12 +16,13 @@ export function check<const S extends Schema>(
   schema: S,
   value: unknown,
   root = "",
+  most = MOST_PROBLEMS,
 ): Checked<v.InferOutput<S>> {
   const result = v.safeParse(schema, value);
   if (result.success) return { ok: true, value: value as v.InferOutput<S> };
   const issues = result.issues.flatMap((issue) => innermost(issue, []));
-  const problems = issues.slice(0, MOST_PROBLEMS).map(({ issue, path }) => problemText(issue, path, root));
-  const more = issues.length - MOST_PROBLEMS;
+  const problems = issues.slice(0, most).map(({ issue, path }) => problemText(issue, path, root));
+  const more = issues.length - most;
   return { ok: false, problems: more > 0 ? [...problems, `and ${more} more`] : problems };
 }
 

@@ -1,5 +1,6 @@
 import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
 import { rounds } from "@slipway/testkit/sample";
+import { tries } from "@slipway/testkit/tries";
 import { DOCUMENTS, fits, METHOD_VERSIONS } from "@slipway/testkit/wire-documents";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -71,7 +72,7 @@ describe.each(SCHEMAS)("%s", (_, schema) => {
         secretsIn(schema, value);
         readUserData(value);
       }),
-      { numRuns: 100 },
+      { numRuns: tries(100) },
     );
   });
 

@@ -27,10 +27,14 @@ export function hiddenFrom(whole: unknown, redacted: unknown): readonly string[]
   return [...found];
 }
 
-/** Takes these texts out of others, as they stand and as JSON and URLs spell them. */
-export function scrubber(secrets: readonly string[]): Scrub {
-  const all = allSpellings(secrets);
-  return (text) => all.reduce((clean, one) => clean.replaceAll(one, REDACTED), text);
+/** Takes these texts out of others, as they stand and as JSON and URLs spell them. Many have no text to be taken out of. */
+export function scrubber(secrets: readonly string[] | (() => readonly string[])): Scrub {
+  let all: readonly string[] | undefined;
+  return (text) => {
+    if (text === "") return text;
+    all ??= allSpellings(typeof secrets === "function" ? secrets() : secrets);
+    return all.reduce((clean, one) => clean.replaceAll(one, REDACTED), text);
+  };
 }
 
 /** Longer ones first: one secret may be part of another. */
@@ -51,20 +55,23 @@ function spellings(secret: string): readonly string[] {
 
 /** Passes lines on once they are whole, so that no secret slips through in two halves. */
 export class ScrubbedLines {
+  readonly #secrets: readonly string[];
   readonly #scrub: Scrub;
-  readonly #longest: number;
+  #longest: number | undefined;
   readonly #write: (text: string) => void;
   #rest = "";
 
   constructor(secrets: readonly string[], write: (text: string) => void) {
+    this.#secrets = secrets;
     this.#scrub = scrubber(secrets);
-    this.#longest = allSpellings(secrets)[0]?.length ?? 0;
     this.#write = write;
   }
 
   add(text: string): void {
     this.#rest += text;
     if (text.includes("\n")) this.#take(this.#rest.lastIndexOf("\n") + 1);
+    if (this.#rest.length <= LONGEST_LINE) return;
+    this.#longest ??= allSpellings(this.#secrets)[0]?.length ?? 0;
     if (this.#rest.length <= LONGEST_LINE + this.#longest) return;
     // What is kept back is long enough to hold the beginning of a secret.
     this.#rest = this.#scrub(this.#rest);

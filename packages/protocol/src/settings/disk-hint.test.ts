@@ -1,4 +1,5 @@
 import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { tries } from "@slipway/testkit/tries";
 import { readExamples } from "@slipway/testkit/wire-examples";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
@@ -127,7 +128,7 @@ describe("any hint", () => {
         expect(formatDiskHint(read(hint))).toEqual(hint);
         expect(read(formatDiskHint(read(hint)))).toEqual(read(hint));
       }),
-      { numRuns: 300 },
+      { numRuns: tries(300) },
     );
     const withExtras = { iscsi_settings: { ...ISCSI, port: 3260 }, bus: { n: [1] }, __proto__x: "1" };
     expect(formatDiskHint(read(withExtras))).toEqual(withExtras);
@@ -148,7 +149,7 @@ describe("any hint", () => {
       fc.property(fc.oneof(wire.chain(mutated), fc.jsonValue()), (value) => {
         expect(parseDiskHint(value).ok).toBe(matches(diskHintWire, value));
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 });

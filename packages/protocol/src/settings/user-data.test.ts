@@ -1,4 +1,5 @@
 import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type AgentSettings, agentSettings } from "./agent-settings.ts";
@@ -116,7 +117,7 @@ describe("user-data as a metadata service serves it", () => {
       fc.property(source, (served) => {
         expect(parseUserData(served)).toHaveProperty("ok");
       }),
-      { numRuns: 500 },
+      { numRuns: tries(500) },
     );
   });
 

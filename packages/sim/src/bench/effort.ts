@@ -115,7 +115,7 @@ export async function effortOf(
 const TICK_MS = 10;
 
 /** Of a process, those of its children that have ended and those that run. */
-function cpuOf(pid: number): number {
+export function cpuOf(pid: number): number {
   if (process.platform !== "linux") return 0;
   const own = statOf(pid);
   const children = readdirSync("/proc")

@@ -4,11 +4,13 @@ import { systemRandom } from "@slipway/kernel/random";
 import { databaseBench } from "./database-bench.ts";
 import { deployBench } from "./deploy-bench.ts";
 import { fill } from "./fill.ts";
+import { fleetAgents } from "./fleet/agents-process.ts";
+import { fleetBench } from "./fleet/fleet-bench.ts";
 import { jobsBench } from "./jobs-bench.ts";
 import { planBench } from "./plan-bench.ts";
 import { builtInRuby, templatesBench } from "./templates-bench.ts";
 
-/** One measurement per process, so that none warms up another. Each prints a line of JSON for bench/director.mjs or bench/releases.mjs. */
+/** One measurement per process, so that none warms up another. Each prints a line of JSON for a program of `bench/`. */
 const MEASUREMENTS: Readonly<Record<string, (...args: readonly string[]) => Promise<unknown>>> = {
   plan: (instances, rounds) => Promise.resolve(planReport(Number(instances), Number(rounds))),
   deploy: (instances) => deployBench(Number(instances), systemClock, systemRandom),
@@ -20,6 +22,15 @@ const MEASUREMENTS: Readonly<Record<string, (...args: readonly string[]) => Prom
       { clock: systemClock, random: systemRandom },
     ),
   templates: (jobs, ruby) => templatesBench(Number(jobs), ruby, systemClock),
+  fleet: (transport, agents, form, end) =>
+    fleetBench(
+      {
+        ...{ transport: transport === "nats" ? "nats" : "https", agents: Number(agents) },
+        ...{ quick: form === "quick", death: end === "death" },
+      },
+      { clock: systemClock, random: systemRandom },
+    ),
+  "fleet-agents": () => fleetAgents({ clock: systemClock, random: systemRandom }),
   fill: (stateDir, deployments) =>
     fill(stateDir ?? "", Number(deployments), { clock: systemClock, random: systemRandom }),
 };
@@ -34,7 +45,7 @@ async function main(): Promise<number> {
   const measure = Object.hasOwn(MEASUREMENTS, name) ? MEASUREMENTS[name] : undefined;
   if (measure === undefined) {
     process.stderr.write(
-      `a part of npm run bench:director or bench:releases: ${Object.keys(MEASUREMENTS).join(", ")}\n`,
+      `a part of npm run bench:director, bench:releases or bench:fleet: ${Object.keys(MEASUREMENTS).join(", ")}\n`,
     );
     return 2;
   }

@@ -13,11 +13,13 @@ import { mutantText, tryMutants } from "../crash/try-mutants.ts";
 const HELP = `crash: kills the Director at every point of every flow, starts it again, checks that all holds
 
   npm run crash                    every point
-  npm run crash -- --points N      N of each flow, chosen by the seed
+  npm run crash -- --points N      dies N times in each flow, at points chosen by the seed
   npm run crash -- --kills N       and N kills of each flow at random moments
+  npm run crash -- --part K/N      every N-th flow, from the K-th on: the whole in N runs
   npm run crash -- --seed S --only NAME --json
   npm run crash -- --list          the names of the flows
-  npm run crash -- --mutants       switches off one part of one step at a time: each must be noticed; --only STEP
+  npm run crash -- --mutants       switches off one part of one step at a time: each must be noticed;
+                                   --only STEP, --in NAME: in flows of this name alone
 `;
 
 async function main(): Promise<number> {
@@ -30,6 +32,8 @@ async function main(): Promise<number> {
       points: { type: "string" },
       kills: { type: "string" },
       only: { type: "string" },
+      in: { type: "string" },
+      part: { type: "string" },
       mutants: { type: "boolean" },
     },
   });
@@ -71,7 +75,8 @@ async function main(): Promise<number> {
     close = () => database.close();
     const lab = { connection: database.connection, dir, child: join(__dirname, "crash-child.cjs") };
     if (values.mutants === true) {
-      const tried = await tryMutants(lab, { scenarios: ALL_SCENARIOS, steps: values.only ?? "" }, say);
+      const scenarios = ALL_SCENARIOS.filter(({ name }) => name.includes(values.in ?? ""));
+      const tried = await tryMutants(lab, { scenarios, steps: values.only ?? "" }, say);
       const missed = tried.filter(({ by }) => by === undefined).map(({ mutant }) => mutantText(mutant));
       const caught = tried.length - missed.length;
       if (values.json === true)
@@ -82,25 +87,34 @@ async function main(): Promise<number> {
         );
       return missed.length === 0 ? 0 : 1;
     }
-    const scenarios = ALL_SCENARIOS.filter(({ name }) => name.includes(values.only ?? ""));
+    const scenarios = partOf(
+      ALL_SCENARIOS.filter(({ name }) => name.includes(values.only ?? "")),
+      values.part ?? "1/1",
+    );
     const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
     const found = await crashAll(
       lab,
-      { scenarios, seed, points: number(values.points), kills: number(values.kills) ?? 5 },
+      { scenarios, seed, deaths: number(values.points), kills: number(values.kills) ?? 5 },
       say,
     );
-    const { points, kills, kinds, broken } = found;
+    const { points, deaths, kills, kinds, broken } = found;
     if (values.json === true)
-      process.stdout.write(`${JSON.stringify({ points, broken, seed, kinds, kills })}\n`);
+      process.stdout.write(`${JSON.stringify({ points, broken, seed, kinds, deaths, kills })}\n`);
     else
       say(
-        `${points} crash points covered (${kinds.cpi} around CPI calls, ${kinds.agent} around messages to agents, ${kinds.write} around writes) and ${kills} kills, ${broken.length} broken, seed ${seed}`,
+        `${points} crash points covered (${kinds.cpi} around CPI calls, ${kinds.agent} around messages to agents, ${kinds.write} around writes) by ${deaths} deaths and ${kills} kills, ${broken.length} broken, seed ${seed}`,
       );
     return broken.length === 0 ? 0 : 1;
   } finally {
     await close();
     await remove();
   }
+}
+
+function partOf<T>(all: readonly T[], part: string): readonly T[] {
+  const [k = 0, n = 0] = (/^([1-9]\d*)\/([1-9]\d*)$/.exec(part) ?? []).slice(1).map(Number);
+  if (k < 1 || k > n) throw new Error(`--part ${part}: say which of how many, such as 1/4`);
+  return all.filter((_, at) => at % n === k - 1);
 }
 
 void main()

@@ -1,5 +1,5 @@
 import type { NewTask } from "@slipway/director/tasks/task";
-import type { PointId } from "./points.ts";
+import type { Passed, PointId } from "./points.ts";
 import type { IgnoreOrder } from "./scenario.ts";
 
 /** What a Director is to do: a task, or a request to its API. */
@@ -14,11 +14,15 @@ export interface Mutant {
 /** What a child Director is told, as JSON in its first argument. */
 export interface ChildOrder {
   readonly connection: object;
+  /** Of the database, those that write. */
+  readonly functions: readonly string[];
   /** Socket of the world. */
   readonly world: string;
   readonly uploadsDir: string;
   /** The point to die at; undefined: none. */
   readonly dieAt?: PointId | undefined;
+  /** All it asks for takes a time of its own, as on a busy machine; the seed decides which. Undefined: none. */
+  readonly uneven?: string | undefined;
   /** Done one after the other, each when the one before has ended. */
   readonly jobs: readonly Job[];
   /** What it finds unfinished is cancelled, not taken up again. */
@@ -42,7 +46,7 @@ export interface EndedTask {
 
 /** What it prints when it lives to the end. */
 export interface ChildReport {
-  readonly points: readonly PointId[];
+  readonly points: readonly Passed[];
   /** Transactions that may have changed something, as far as they were seen. */
   readonly transactions: number;
   readonly tasks: readonly EndedTask[];

@@ -1,7 +1,7 @@
 import { toError } from "@slipway/kernel/errors";
-import { type Broken, type Death, NOT_REACHED, type Prepared, prepare, survive } from "./drive.ts";
+import { type Broken, type Death, type Prepared, prepare, survive } from "./drive.ts";
 import { inParallel } from "./in-parallel.ts";
-import { kindOf, type PointKind } from "./points.ts";
+import { KINDS, kindOf, type PointId, type PointKind } from "./points.ts";
 import type { CrashScenario } from "./scenario.ts";
 import { seededOrder } from "./seeded.ts";
 import type { Lab } from "./stage.ts";
@@ -9,27 +9,28 @@ import type { Lab } from "./stage.ts";
 export interface Plan {
   readonly scenarios: readonly CrashScenario[];
   readonly seed: string;
-  /** How many of each scenario; undefined: all. */
-  readonly points: number | undefined;
+  /** How many of each scenario, beside the kills; undefined: at all points. */
+  readonly deaths: number | undefined;
   /** Kills of each scenario at random moments. */
   readonly kills: number;
 }
 
 export interface Found {
-  /** Points at which a Director was killed. */
+  /** Points at which a Director was killed, or would have left what it left at the one before. */
   readonly points: number;
+  /** How often it was killed for them. */
+  readonly deaths: number;
   readonly kills: number;
   readonly kinds: Readonly<Record<PointKind, number>>;
   readonly broken: readonly Broken[];
 }
 
-/** A point that is sometimes passed a moment later than another: it is reached at one of these tries. */
-const TRIES = 4;
 const LATEST_KILL_MS = 400;
 
 export async function crashAll(lab: Lab, plan: Plan, say: (line: string) => void): Promise<Found> {
   const broken: Broken[] = [];
   const kinds: Record<PointKind, number> = { cpi: 0, agent: 0, write: 0 };
+  let deaths = 0;
   let kills = 0;
   const note = (found: Broken) => {
     broken.push(found);
@@ -43,31 +44,43 @@ export async function crashAll(lab: Lab, plan: Plan, say: (line: string) => void
       note({ scenario: scenario.name, point: "without a crash", what: [toError(error).message] });
       continue;
     }
-    const deaths = deathsOf(prepared, plan);
-    await inParallel(deaths, async (death, nth) => {
-      const found = await killAt(prepared, `run_${at}_${nth}`, death);
+    const covered: Record<PointKind, number> = { cpi: 0, agent: 0, write: 0 };
+    const brokenBefore = broken.length;
+    const chosen = deathsOf(prepared, plan);
+    await inParallel(chosen, async ({ death, covers }, nth) => {
+      const found = await survive(prepared, `run_${at}_${nth}`, death);
       if (found !== undefined) note(found);
-      if ("dieAt" in death) kinds[kindOf(death.dieAt)] += 1;
-      else kills += 1;
+      for (const point of covers) covered[kindOf(point)] += 1;
     });
     await prepared.stage.remove();
-    const points = deaths.filter((death) => "dieAt" in death).length;
-    say(`${scenario.name}: ${points} of ${prepared.points.length} points, ${deaths.length - points} kills`);
+    const ofPoints = chosen.filter(({ death }) => "dieAt" in death).length;
+    deaths += ofPoints;
+    kills += chosen.length - ofPoints;
+    for (const kind of KINDS) kinds[kind] += covered[kind];
+    const { cpi, agent, write } = covered;
+    say(
+      `${scenario.name}: ${cpi + agent + write} of ${prepared.points.length} points (${cpi} cpi, ${agent} agent, ${write} write), ${ofPoints} deaths, ${chosen.length - ofPoints} kills, ${broken.length - brokenBefore} broken`,
+    );
   }
-  return { points: kinds.cpi + kinds.agent + kinds.write, kills, kinds, broken };
+  return { points: kinds.cpi + kinds.agent + kinds.write, deaths, kills, kinds, broken };
 }
 
-function deathsOf({ scenario, points }: Prepared, plan: Plan): readonly Death[] {
-  const order = seededOrder(`${plan.seed} ${scenario.name}`, points.length);
-  const chosen = order.slice(0, plan.points).flatMap((at) => points[at] ?? []);
-  const moments = seededOrder(`${plan.seed} kills`, LATEST_KILL_MS).slice(0, plan.kills);
-  return [...chosen.map((dieAt) => ({ dieAt })), ...moments.map((ms) => ({ afterMs: 150 + ms }))];
+interface Chosen {
+  readonly death: Death;
+  /** The point, and those right after it: nothing happens between them. */
+  readonly covers: readonly PointId[];
 }
 
-async function killAt(prepared: Prepared, name: string, death: Death): Promise<Broken | undefined> {
-  for (let tries = 1; ; tries++) {
-    const found = await survive(prepared, `${name}_${tries}`, death);
-    const missed = found?.what.length === 1 && found.what[0] === NOT_REACHED;
-    if (!missed || tries === TRIES) return found;
-  }
+function deathsOf({ scenario, points }: Prepared, plan: Plan): readonly Chosen[] {
+  const moments: PointId[][] = [];
+  for (const { anew, ...point } of points)
+    if (anew || moments.length === 0) moments.push([point]);
+    else moments.at(-1)?.push(point);
+  const order = seededOrder(`${plan.seed} ${scenario.name}`, moments.length);
+  const chosen = order.slice(0, plan.deaths).flatMap((at): Chosen[] => {
+    const [dieAt, ...more] = moments[at] ?? [];
+    return dieAt === undefined ? [] : [{ death: { dieAt }, covers: [dieAt, ...more] }];
+  });
+  const kills = seededOrder(`${plan.seed} kills`, LATEST_KILL_MS).slice(0, plan.kills);
+  return [...chosen, ...kills.map((ms) => ({ death: { afterMs: 150 + ms }, covers: [] }))];
 }

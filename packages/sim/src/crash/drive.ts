@@ -1,7 +1,7 @@
 import { brokenInvariants } from "../world/invariants.ts";
 import type { BegunStep, ChildReport, EndedTask, Job, Mutant } from "./child-order.ts";
 import { outcomeDifferences, outcomeOf } from "./outcome.ts";
-import type { PointId } from "./points.ts";
+import type { Passed, PointId } from "./points.ts";
 import type { CrashScenario, Move } from "./scenario.ts";
 import { type Lab, numberedTransactions, Stage } from "./stage.ts";
 
@@ -16,7 +16,7 @@ export interface Broken {
 export interface Prepared {
   readonly scenario: CrashScenario;
   readonly stage: Stage;
-  readonly points: readonly PointId[];
+  readonly points: readonly Passed[];
   readonly steps: readonly BegunStep[];
   /** How its tasks end without a crash, in order. */
   readonly states: readonly string[];
@@ -32,8 +32,13 @@ export type Death = { readonly dieAt: PointId } | { readonly afterMs: number };
 export const pointText = (death: Death): string =>
   "dieAt" in death ? `${death.dieAt.name} (${death.dieAt.nth})` : `after ${death.afterMs} ms`;
 
-/** Fails when the scenario is not as it should be without any crash. */
-export async function prepare(lab: Lab, scenario: CrashScenario, name: string): Promise<Prepared> {
+/** Fails when the scenario is not as it should be without any crash, or takes another way at another pace. */
+export async function prepare(
+  lab: Lab,
+  scenario: CrashScenario,
+  name: string,
+  paces: "one" | "two" = "two",
+): Promise<Prepared> {
   const stage = await Stage.fresh(lab, scenario, name);
   for (const move of scenario.before) await make(move, stage, scenario.name);
   stage.passDays(scenario.daysLater ?? 0);
@@ -42,6 +47,7 @@ export async function prepare(lab: Lab, scenario: CrashScenario, name: string): 
   const kept = [...stage.world.disks.values()].filter(({ cid }) => !deletes.includes(cid));
   const data = new Set(kept.flatMap((disk) => disk.data ?? []));
   const { report, rehearsal } = await rehearse(lab, scenario, stage, name);
+  if (paces === "two") await rehearseUneven(scenario, stage, `${name}_uneven`, report);
   const states = report.tasks.map(({ state }) => state);
   const { points, steps } = report;
   const prepared = { scenario, stage, points, steps, states, outcome: {}, data, deletes };
@@ -86,6 +92,27 @@ async function rehearse(
   }
 }
 
+/** The move once more, at another pace. A point that is not passed then may never be found, or be another one. */
+async function rehearseUneven(
+  scenario: CrashScenario,
+  stage: Stage,
+  name: string,
+  { points }: ChildReport,
+): Promise<void> {
+  const rehearsal = await stage.copy(name);
+  const report = await rehearsal.runChild({ jobs: [await jobOf(scenario.move, rehearsal)], uneven: name });
+  await rehearsal.remove();
+  if (report === "killed") throw new Error(`${scenario.name}: somebody killed the Director`);
+  const texts = (these: readonly PointId[]) => new Set(these.map((dieAt) => pointText({ dieAt })));
+  const [here, there] = [texts(points), texts(report.points)];
+  const only = [...here].filter((one) => !there.has(one));
+  const more = [...there].filter((one) => !here.has(one));
+  if (only.length + more.length > 0)
+    throw new Error(
+      `${scenario.name}: which points it passes depends on how fast it is: ${[...only, ...more].join("; ")}`,
+    );
+}
+
 /** One life and death: killed at a point (or after a time), started again, looked at. Undefined: all held. */
 export async function survive(
   prepared: Prepared,
@@ -121,7 +148,6 @@ export async function goWrong(prepared: Prepared, name: string, mutant: Mutant):
   }
 }
 
-/** A move whose points come in another order now and then passes each of them sooner or later. */
 export const NOT_REACHED = "the point was not reached";
 
 async function dieAndResume(
@@ -137,6 +163,7 @@ async function dieAndResume(
   const killAfterMs = "afterMs" in death ? death.afterMs : undefined;
   const first = await stage.runChild({ jobs: [job], dieAt, killAfterMs, mutant });
   if (first !== "killed" && dieAt !== undefined) return [NOT_REACHED];
+  await stage.save(scenario.meanwhile ?? []);
   const run = (jobs: readonly Job[]) =>
     resume(stage, { jobs, cancels: scenario.goesBack !== undefined }, mutant);
   if (scenario.goesBack !== undefined) {
@@ -202,6 +229,7 @@ async function resume(
 
 async function make(move: Move, stage: Stage, name: string): Promise<void> {
   if ("world" in move) return await move.world(await stage.view());
+  if ("configs" in move) return await stage.save(move.configs);
   const last = (await stage.runHere({ jobs: [await jobOf(move, stage)] })).at(-1);
   const wanted = "task" in move ? (move.ends ?? "done") : undefined;
   if (wanted !== undefined && last?.state !== wanted)

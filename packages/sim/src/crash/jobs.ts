@@ -1,5 +1,6 @@
 import type { Call } from "@slipway/director/api/call";
 import { putInstanceGroupsIgnore } from "@slipway/director/api/endpoints/put_instance_groups_ignore";
+import { accessOf } from "@slipway/director/api/permissions";
 import type { Services } from "@slipway/director/api/services";
 import type { Store } from "@slipway/director/store/open";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
@@ -53,6 +54,7 @@ async function ignore({ db }: Store, order: IgnoreOrder): Promise<void> {
     params: { deployment, group, index: instance },
     query: {},
     user: "sim",
+    access: accessOf(["bosh.admin"], ""),
     header: (name) => (name === "content-type" ? "application/json" : undefined),
     text: () => Promise.resolve(JSON.stringify({ ignore: order.ignore })),
     json: () => Promise.resolve({ ignore: order.ignore }),

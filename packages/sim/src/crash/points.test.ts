@@ -19,12 +19,13 @@ let points: CrashPoints;
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let store: Store;
 let seen = 0;
+let files = "";
 
 beforeAll(async () => {
   database = await freshDatabase();
   store = await openStore({ sealer: simSealer, connection: database.connection });
-  points = installCrashPoints(
-    {
+  points = installCrashPoints({
+    dieAt: {
       get name() {
         return dieAt?.name ?? "";
       },
@@ -32,11 +33,12 @@ beforeAll(async () => {
         return dieAt?.nth ?? 0;
       },
     },
-    () => {
+    die: () => {
       throw new Died();
     },
-    await readWritingFunctions(database.connection),
-  );
+    functions: await readWritingFunctions(database.connection),
+    files: () => files,
+  });
 });
 afterAll(async () => {
   await store.close();
@@ -109,6 +111,32 @@ describe("the points of a store", () => {
     expect(passed()).toEqual([]);
   });
 
+  it("its number is the same however often something that changes nothing was tried before it", async () => {
+    const nthOf = (at: number) => points.passed().at(at)?.nth ?? 0;
+    const nothing = () => set("1").where("value", "=", "none").execute();
+    await set("1").execute();
+    const first = nthOf(-1);
+    await nothing();
+    await store.db.transaction().execute(async (tx) => {
+      await tx.updateTable("director_attributes").set({ value: "1" }).where("value", "=", "none").execute();
+    });
+    await set("2").execute();
+    expect([nthOf(-2), nthOf(-1)]).toEqual([first + 1, first + 1]);
+  });
+
+  it("whoever would leave what he leaves at the point before is told so", async () => {
+    const anew = () =>
+      points
+        .passed()
+        .slice(seen)
+        .map((point) => point.anew);
+    await set("1").execute();
+    await set("2").execute();
+    files = "another";
+    await set("3").execute();
+    expect(anew().slice(1)).toEqual([true, false, true, true, true]);
+  });
+
   it("what a timer writes is none, what follows a sleep is", async () => {
     const clock = points.clock(systemClock);
     await new Promise<void>((resolve, reject) => {
@@ -124,6 +152,13 @@ describe("the points of a store", () => {
     await clock.sleep(0);
     await set("2").execute();
     expect(passed()).toEqual([`before ${WRITE}`, `after ${WRITE}`]);
+  });
+
+  it("a statement that the server refuses is none, and the connection goes on", async () => {
+    const twice = store.db.insertInto("director_attributes").values({ name: "a", value: "1" });
+    await expect(twice.execute()).rejects.toThrow("director_attributes");
+    await set("1").execute();
+    expect([await value(), passed()]).toEqual(["1", [`before ${WRITE}`, `after ${WRITE}`]]);
   });
 
   it("whoever dies before a write has not written, after it has", async () => {

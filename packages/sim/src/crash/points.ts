@@ -2,12 +2,19 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import type { Clock } from "@slipway/kernel/clock";
 import pg from "pg";
 import type { SimClients } from "../director/director-in-sim.ts";
-import { statementsIn, writingFunctions } from "./sql.ts";
+import { writingFunctions } from "./sql.ts";
+import { watchWrites } from "./watch-writes.ts";
 
 /** A place where a process may die: the `nth` time that `name` is passed. `before cpi create_vm`, 1. */
 export interface PointId {
   readonly name: string;
   readonly nth: number;
+}
+
+/** A point that was passed. */
+export interface Passed extends PointId {
+  /** Something was begun or done since the point before it. Without it, whoever dies here leaves what he leaves there. */
+  readonly anew: boolean;
 }
 
 export const KINDS = ["cpi", "agent", "write"] as const;
@@ -20,7 +27,7 @@ export const kindOf = ({ name }: PointId): PointKind =>
 /** Places where a process may die: before and after everything it does to the world or the store. */
 export interface CrashPoints {
   /** The points passed, in order. */
-  readonly passed: () => readonly PointId[];
+  readonly passed: () => readonly Passed[];
   /** Transactions seen that may have changed something, those of timers too. */
   readonly transactions: () => number;
   readonly clients: (clients: SimClients) => SimClients;
@@ -42,50 +49,69 @@ export async function readWritingFunctions(connection: object): Promise<Readonly
   }
 }
 
+export interface PointsOptions {
+  /** Undefined: nowhere. */
+  readonly dieAt?: PointId | undefined;
+  readonly die: () => never;
+  /** Of the database, those that write. */
+  readonly functions: ReadonlySet<string>;
+  /** What it leaves beside the store and the world; it changes with them. */
+  readonly files?: (() => string) | undefined;
+  /** Before and after all that it asks for. */
+  readonly pause?: (() => Promise<void>) | undefined;
+}
+
 /** Counts the points a process passes and ends it, as kill -9 does, at the one that is named. */
-export function installCrashPoints(
-  dieAt: PointId | undefined,
-  die: () => never,
-  functions: ReadonlySet<string>,
-): CrashPoints {
-  const passed: { readonly id: PointId; changed: boolean }[] = [];
+export function installCrashPoints(options: PointsOptions): CrashPoints {
+  const { dieAt, die, functions, files = () => "", pause = () => Promise.resolve() } = options;
+  const passed: Passed[] = [];
   const times = new Map<string, number>();
   const ofTimer = new AsyncLocalStorage<true>();
   let transactions = 0;
+  let moved = true;
+  let left = "";
   const hit = (name: string) => {
     const nth = (times.get(name) ?? 0) + 1;
     times.set(name, nth);
-    const point = { id: { name, nth }, changed: true };
-    passed.push(point);
+    const leaves = files();
+    passed.push({ name, nth, anew: moved || leaves !== left });
+    moved = false;
+    left = leaves;
     if (dieAt?.name === name && dieAt.nth === nth) die();
-    return point;
   };
-  watchQueries(functions, {
+  const around = async <T>(names: readonly string[], work: () => Promise<T>): Promise<T> => {
+    for (const name of names) hit(`before ${name}`);
+    moved = true;
+    const result = await work().finally(() => {
+      moved = true;
+    });
+    for (const name of names) hit(`after ${name}`);
+    return result;
+  };
+  watchWrites(functions, {
     sees: () => {
       transactions += 1;
     },
-    around: async (name, work) => {
-      if (ofTimer.getStore() === true) return await work();
-      const before = hit(`before write ${name}`);
-      const result = await work();
-      // What changes nothing is no point: a look for a task when there is none.
-      if (result.changed()) hit(`after write ${name}`);
-      else before.changed = false;
-      return result;
-    },
+    watches: () => ofTimer.getStore() !== true,
+    pause,
+    around: (names, work) =>
+      around(
+        names.map((name) => `write ${name}`),
+        work,
+      ),
   });
-  const around = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    hit(`before ${name}`);
-    const result = await work();
-    hit(`after ${name}`);
+  const call = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    await pause();
+    const result = await around([name], work);
+    await pause();
     return result;
   };
   return {
-    passed: () => passed.filter(({ changed }) => changed).map(({ id }) => id),
+    passed: () => [...passed],
     transactions: () => transactions,
     clients: (clients) => ({
-      cpi: (request) => around(`cpi ${request.method}`, () => clients.cpi(request)),
-      ask: (agent, method, args) => around(`agent ${method}`, () => clients.ask(agent, method, args)),
+      cpi: (request, of) => call(`cpi ${request.method}`, () => clients.cpi(request, of)),
+      ask: (agent, method, args) => call(`agent ${method}`, () => clients.ask(agent, method, args)),
     }),
     clock: (clock) => ({
       now: () => clock.now(),
@@ -94,69 +120,4 @@ export function installCrashPoints(
       after: (ms, callback) => clock.after(ms, () => ofTimer.run(true, callback)),
     }),
   };
-}
-
-interface Ran {
-  readonly changed: () => boolean;
-  readonly reply: unknown;
-}
-
-interface Watcher {
-  sees(): void;
-  around(name: string, work: () => Promise<Ran>): Promise<Ran>;
-}
-
-/** What a connection has written since its last commit. */
-interface Pending {
-  inside: boolean;
-  locks: boolean;
-  readonly what: Set<string>;
-  /** Rows changed as far as the server has said; infinite when it does not. */
-  rows: number;
-}
-
-type Query = (...args: readonly unknown[]) => unknown;
-
-/**
- * Every statement of the store passes here, whoever asks for it and in whichever form. A transaction is one write, at its
- * commit: before it nothing is there, after it everything.
- */
-function watchQueries(functions: ReadonlySet<string>, watcher: Watcher): void {
-  const prototype = pg.Client.prototype as unknown as { query: Query };
-  const query = prototype.query;
-  const connections = new WeakMap<object, Pending>();
-  prototype.query = function (this: object, ...args: readonly unknown[]): unknown {
-    const pending = connections.get(this) ?? fresh();
-    connections.set(this, pending);
-    let counts = false;
-    for (const statement of statementsIn(textOf(args[0]), functions)) {
-      if (statement.does === "begin") pending.inside = true;
-      if (statement.does === "commit") pending.inside = false;
-      if (statement.does === "rollback") Object.assign(pending, fresh());
-      if (statement.does === "lock") pending.locks = true;
-      if (statement.does !== "write") continue;
-      for (const one of statement.what) pending.what.add(one);
-      counts = statement.counts;
-      if (!counts) pending.rows = Number.POSITIVE_INFINITY;
-    }
-    const run = async (): Promise<Ran> => {
-      const reply = await (query.apply(this, [...args]) as Promise<pg.QueryResult>);
-      if (counts) pending.rows += reply?.rowCount ?? 0;
-      return { reply, changed: () => pending.rows > 0 && reply?.command !== "ROLLBACK" };
-    };
-    const reply = async (ran: Promise<Ran>) => (await ran).reply;
-    if (pending.inside) return pending.what.size === 0 ? query.apply(this, [...args]) : reply(run());
-    connections.delete(this);
-    if (pending.locks || pending.what.size > 0) watcher.sees();
-    if (pending.what.size === 0) return query.apply(this, [...args]);
-    if (typeof args.at(-1) === "function") throw new Error("bug: a write with a callback cannot be watched");
-    return reply(watcher.around([...pending.what].sort().join(", "), run));
-  };
-}
-
-const fresh = (): Pending => ({ inside: false, locks: false, what: new Set(), rows: 0 });
-
-function textOf(query: unknown): string {
-  if (typeof query === "string") return query;
-  return typeof query === "object" && query !== null && "text" in query ? String(query.text) : "";
 }

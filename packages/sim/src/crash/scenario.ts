@@ -38,10 +38,18 @@ export interface IgnoreOrder {
 export type Move =
   | { readonly task: NewTask | ((view: View) => NewTask); readonly ends?: "error" }
   | { readonly ignore: (view: View) => IgnoreOrder }
+  | { readonly configs: readonly NewConfig[] }
   | { readonly world: (view: View) => void | Promise<void> };
 
+/** As the API stores it. */
+export interface NewConfig {
+  readonly type: "cloud" | "cpi";
+  readonly name: string;
+  readonly content: string;
+}
+
 /** The move that is killed on its way. */
-export type KilledMove = Exclude<Move, { readonly world: unknown }>;
+export type KilledMove = Exclude<Move, { readonly world: unknown } | { readonly configs: unknown }>;
 
 /** A way to get somewhere, and the move that is killed there. */
 export interface CrashScenario {
@@ -53,6 +61,8 @@ export interface CrashScenario {
   readonly nats?: boolean;
   readonly before: readonly Move[];
   readonly move: KilledMove;
+  /** Stored after it was killed, before it is taken up again. */
+  readonly meanwhile?: readonly NewConfig[] | undefined;
   /** Repeated after the resumed task, it must find nothing to do. */
   readonly again?: NewTask | undefined;
   /**

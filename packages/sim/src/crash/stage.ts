@@ -1,7 +1,8 @@
 import { spawn } from "node:child_process";
 import { cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { type CpiClient, embed } from "@slipway/cpi-sdk/embed";
+import { embed } from "@slipway/cpi-sdk/embed";
+import { saveConfig } from "@slipway/director/store/configs";
 import { openStore, type Store } from "@slipway/director/store/open";
 import { listProblems } from "@slipway/director/store/problems";
 import { systemClock } from "@slipway/kernel/clock";
@@ -12,6 +13,7 @@ import { seed } from "../director/seed.ts";
 import { openSimNats } from "../director/sim-nats.ts";
 import { simSealer } from "../director/sim-sealer.ts";
 import { serveWorld } from "../remote/serve-world.ts";
+import { cloudsApart, type WorldCpis } from "../world/clouds-apart.ts";
 import { withFaults } from "../world/faults.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
 import type { AskSim } from "../world/sim-agents.ts";
@@ -20,10 +22,10 @@ import { copyWorld } from "../world/snapshot.ts";
 import { SimWorld } from "../world/world.ts";
 import type { ChildOrder, ChildReport, EndedTask, Job, Mutant } from "./child-order.ts";
 import { doJobs, endedTasks, laterClock } from "./jobs.ts";
-import type { PointId } from "./points.ts";
+import { type PointId, readWritingFunctions } from "./points.ts";
 import { releasesOf, variablesOf } from "./releases.ts";
 import { readRemembered } from "./remembered.ts";
-import type { CrashScenario, View } from "./scenario.ts";
+import type { CrashScenario, NewConfig, View } from "./scenario.ts";
 
 /** Where children run: a database server, a directory, the child's program. */
 export interface Lab {
@@ -36,6 +38,7 @@ export interface ChildRun {
   readonly jobs: readonly Job[];
   readonly cancels?: boolean | undefined;
   readonly dieAt?: PointId | undefined;
+  readonly uneven?: string | undefined;
   readonly killAfterMs?: number | undefined;
   readonly mutant?: Mutant | undefined;
 }
@@ -53,6 +56,8 @@ export class Stage {
   readonly #memory: string;
   /** How much later it is here than on the machine. */
   laterMs = 0;
+  #functions: readonly string[] = [];
+  #store: Promise<Store> | undefined;
 
   private constructor(lab: Lab, scenario: CrashScenario, database: string, world: SimWorld, memory: string) {
     this.#lab = lab;
@@ -70,15 +75,19 @@ export class Stage {
     const stage = new Stage(lab, scenario, name, world, memory);
     await mkdir(stage.uploadsDir, { recursive: true });
     await stage.withStore(({ db }) => seed(world, db));
+    stage.#functions = [...(await readWritingFunctions(stage.#connection))];
     return stage;
   }
 
   async copy(name: string): Promise<Stage> {
+    // What somebody is connected to cannot be copied.
+    await this.#disconnect();
     await admin(this.#lab, `create database "${name}" template "${this.#database}"`);
     const memory = await mkdtemp(join(this.#lab.dir, "memory-"));
     await cp(this.#memory, memory, { recursive: true });
     const copy = new Stage(this.#lab, this.#scenario, name, copyWorld(this.world), memory);
     copy.laterMs = this.laterMs;
+    copy.#functions = this.#functions;
     return copy;
   }
 
@@ -90,13 +99,23 @@ export class Stage {
     this.laterMs += days * DAY_MS;
   }
 
+  async save(configs: readonly NewConfig[]): Promise<void> {
+    if (configs.length === 0) return;
+    await this.withStore(async ({ db }) => {
+      for (const config of configs) await saveConfig(db, config);
+    });
+  }
+
+  /** Opened once: it is looked into again and again. */
   async withStore<T>(work: (store: Store) => Promise<T>): Promise<T> {
-    const store = await openStore({ sealer: simSealer, connection: this.#connection });
-    try {
-      return await work(store);
-    } finally {
-      await store.close();
-    }
+    this.#store ??= openStore({ sealer: simSealer, connection: this.#connection });
+    return await work(await this.#store);
+  }
+
+  async #disconnect(): Promise<void> {
+    const store = this.#store;
+    this.#store = undefined;
+    await (await store)?.close();
   }
 
   view(): Promise<View> {
@@ -125,12 +144,12 @@ export class Stage {
   /** A Director of this process, to the end of what it finds and of the jobs. */
   runHere(order: Pick<ChildRun, "jobs" | "cancels">): Promise<readonly EndedTask[]> {
     return this.withStore(async (store) => {
-      const cpi = this.#cpi();
+      const cpi = this.#cpis();
       const ask: AskSim = (agent, method, args) =>
         Promise.resolve(askSimAgent(this.world, agent, method, args));
       const director = directorInSim({
         store,
-        clients: { cpi: (request) => cpi.request(request), ask },
+        clients: { cpi, ask },
         clock: laterClock(systemClock, this.laterMs),
         random: systemRandom,
         uploadsDir: this.uploadsDir,
@@ -152,11 +171,12 @@ export class Stage {
   /** A Director of a process of its own, to its end or to its death. */
   async runChild({ killAfterMs, ...order }: ChildRun): Promise<ChildReport | "killed"> {
     const socket = join(this.#memory, "world.sock");
-    const server = await serveWorld(this.world, this.#cpi(), socket);
+    const server = await serveWorld(this.world, this.#cpis(), socket);
     try {
       const full: ChildOrder = {
         ...order,
         connection: this.#connection,
+        functions: this.#functions,
         world: socket,
         uploadsDir: this.uploadsDir,
         enableCpiResizeDisk: this.#scenario.cpi.resizes !== undefined,
@@ -173,6 +193,7 @@ export class Stage {
   }
 
   async remove(): Promise<void> {
+    await this.#disconnect();
     await admin(this.#lab, `drop database if exists "${this.#database}" with (force)`);
     await rm(this.#memory, { recursive: true, force: true });
   }
@@ -181,14 +202,14 @@ export class Stage {
     return { ...this.#lab.connection, database: this.#database };
   }
 
-  #cpi(): Pick<CpiClient, "request"> {
+  #cpis(): WorldCpis {
     const { remembers, resizes, updates } = this.#scenario.cpi;
     const options: SimCpiOptions = {
       ...(remembers && { stateDir: join(this.#memory, "sdk") }),
       resizes: resizes ?? false,
       updates: updates ?? false,
     };
-    return withFaults(this.world, embed(simCpi(this.world, options)));
+    return cloudsApart(this.world, withFaults(this.world, embed(simCpi(this.world, options))));
   }
 }
 

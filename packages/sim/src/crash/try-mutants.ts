@@ -26,7 +26,7 @@ export async function tryMutants(
   const prepared: Prepared[] = [];
   for (const [at, scenario] of given.scenarios.entries()) {
     try {
-      const one = await prepare(lab, scenario, `scenario_${at}`);
+      const one = await prepare(lab, scenario, `scenario_${at}`, "one");
       if (mutants.some(({ step }) => one.steps.some((begun) => begun.step === step))) prepared.push(one);
       else await one.stage.remove();
     } catch (error) {
@@ -81,7 +81,7 @@ function nearby({ steps, points }: Prepared, step: string): readonly PointId[] {
   const first = steps.findIndex((begun) => begun.step === step);
   const from = steps[first]?.at ?? 0;
   const next = steps.slice(first + 1).find((begun) => begun.step !== step);
-  const near = points.slice(from, (next?.at ?? points.length) + 3);
+  const near = points.slice(from, (next?.at ?? points.length) + 3).filter(({ anew }) => anew);
   // Done, and nobody knows yet: most of what can go wrong does so there.
   const likely = ({ name }: PointId) => /^after (cpi|agent)/.test(name);
   return [...near.filter(likely), ...near.filter((point) => !likely(point))];

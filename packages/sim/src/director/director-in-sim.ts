@@ -4,8 +4,10 @@ import { assemble } from "@slipway/director/assemble";
 import { documentsHere } from "@slipway/director/documents/documents";
 import type { Store } from "@slipway/director/store/open";
 import type { TaskRunner } from "@slipway/director/tasks/runner";
+import type { Agents } from "@slipway/engine/agents/agent";
 import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
-import { makeClouds } from "@slipway/engine/clouds/clouds";
+import { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
+import type { CpiPort } from "@slipway/engine/clouds/cpi-port";
 import type { Journal } from "@slipway/engine/journal/journal";
 import type { FlowSettings } from "@slipway/engine/steps/context";
 import type { Renderer } from "@slipway/engine/templates/request";
@@ -20,7 +22,8 @@ import { simRenderer } from "./sim-renderer.ts";
 
 /** Clients of a simulated world: its CPI and its agents. */
 export interface SimClients {
-  readonly cpi: (request: CpiRequest) => Promise<CpiResponse>;
+  /** `of`: the type of a CPI config's CPI; undefined: the Director's own. */
+  readonly cpi: (request: CpiRequest, of?: string) => Promise<CpiResponse>;
   readonly ask: AskSim;
 }
 
@@ -34,9 +37,12 @@ export interface SimDirectorOptions {
   readonly enableCpiUpdateDisk?: boolean;
   /** Instances have names that agents are told of. */
   readonly dns?: boolean;
+  /** Undefined: those of the world. */
+  readonly agents?: Agents | undefined;
   /** Agents are on the bus; undefined: they are called. */
   readonly nats?: SimNats | undefined;
   readonly workers?: number;
+  readonly flushMs?: number;
   readonly settings?: Partial<Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh">> | undefined;
   /** Undefined: one that costs nothing. */
   readonly renderer?: Renderer | undefined;
@@ -50,6 +56,14 @@ export interface SimDirectorOptions {
   /** Put around the journal: by drivers that watch or break it. */
   readonly journal?: (journal: Journal) => Journal;
 }
+
+/** What a CPI config may name: clouds of their own, in the same world. */
+export const SIM_TYPES = ["sim-a", "sim-b"] as const;
+
+const port = (command: string, call: (request: CpiRequest) => Promise<CpiResponse>): CpiPort => ({
+  command,
+  call: (request) => call(request),
+});
 
 /** Beside the uploads. */
 export function blobsInSim(uploadsDir: string, random: Random = systemRandom): FileBlobs {
@@ -65,12 +79,18 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
     db: store.db,
     documents: documentsHere,
     journal: options.journal,
-    clouds: makeClouds({
-      cpis: [{ name: "", port: { command: "sim", call: (request) => clients.cpi(request) } }],
+    clouds: new ConfiguredClouds({
+      own: { name: "", port: port("sim", clients.cpi) },
+      programs: {
+        byType: new Map(),
+        paths: [],
+        inProcess: new Map(SIM_TYPES.map((type) => [type, port(type, (one) => clients.cpi(one, type))])),
+      },
+      clock,
       directorUuid: "sim-director" as DirectorUuid,
       random,
     }),
-    agents: simAgents(clients.ask, clock, options.nats?.trust),
+    agents: options.agents ?? simAgents(clients.ask, clock, options.nats?.trust),
     nats: options.nats,
     clock,
     random,
@@ -99,6 +119,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
     tellMonitors: options.tellMonitors,
     ownIps: [],
     workers,
+    flushMs: options.flushMs,
     alone: true,
     onError,
   });

@@ -26,6 +26,8 @@ export interface GroupSketch {
   /** Disk types by name. */
   readonly disks?: Readonly<Record<string, string>>;
   readonly vmType?: string;
+  /** Default: `z1`. */
+  readonly azs?: readonly string[];
   /** As they stand in a manifest. */
   readonly jobs?: readonly object[];
   readonly errand?: boolean;
@@ -67,7 +69,7 @@ export function manifestOf(sketch: ManifestSketch): string {
     lines.push(
       `- name: ${group.name}`,
       `  instances: ${group.instances}`,
-      "  azs: [z1]",
+      `  azs: ${JSON.stringify(group.azs ?? ["z1"])}`,
       `  vm_type: ${group.vmType ?? "small"}`,
       "  stemcell: default",
       "  networks: [{name: private}]",

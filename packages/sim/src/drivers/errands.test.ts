@@ -1,10 +1,13 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { readOutput } from "@slipway/director/tasks/output";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { releaseFile } from "../crash/scenarios/release-file.ts";
 import { deployTask, taskOf } from "../crash/scenarios/tasks.ts";
 import { Bench, type Ended } from "./testing/bench.ts";
+
+sampleTests(1 / 4);
 
 let bench: Bench;
 beforeAll(async () => {

@@ -1,8 +1,11 @@
 import { saveStemcell } from "@slipway/director/store/stemcells";
 import type { StemcellCid } from "@slipway/protocol/ids";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { beforeEach, describe, expect, it } from "vitest";
 import type { ManifestSketch } from "../director/manifests.ts";
 import { count, jobsStage, web } from "./testing/jobs-stage.ts";
+
+sampleTests(1 / 3);
 
 const { stage, run, done, task, converges } = jobsStage();
 

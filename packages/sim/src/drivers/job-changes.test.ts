@@ -119,7 +119,7 @@ describe(`a change is told to those that it concerns, and to no other; the dry r
     await done(deployOf(wanted), options);
     const random = fractionsOf("job changes");
     const order = [
-      ...sampleOf("job changes in turn", CHANGES, 4),
+      ...sampleOf("job changes in turn", CHANGES, 2),
       ...Array.from({ length: rounds({ sample: 0, all: 30 }) }, () => undefined),
     ].map((change) => change ?? (CHANGES[Math.floor(random() * CHANGES.length)] as Change));
     for (const [nth, change] of order.entries()) {

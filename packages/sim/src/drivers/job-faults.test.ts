@@ -1,11 +1,14 @@
 import { saveConfig } from "@slipway/director/store/configs";
 import { NoSpaceForBlobs } from "@slipway/engine/blobs/errors";
 import { systemClock } from "@slipway/kernel/clock";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { stateTask, taskOf } from "../crash/scenarios/tasks.ts";
 import { CLOUD_CONFIG } from "../director/manifests.ts";
 import { hurriedClock } from "./hurried-clock.ts";
 import { count, jobsStage, never, onAsk, shopRelease, web } from "./testing/jobs-stage.ts";
+
+sampleTests(1 / 4);
 
 const { stage, run, done, upload, task, whole, converges, damage } = jobsStage();
 

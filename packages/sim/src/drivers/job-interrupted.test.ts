@@ -5,6 +5,7 @@ import { ConfigServerAway } from "@slipway/director/variables/errors";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import { releaseTarball } from "@slipway/testkit/release-tarball";
 import { sampleOf, seed as seedOfRun } from "@slipway/testkit/sample";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { deployTask, taskOf } from "../crash/scenarios/tasks.ts";
 import { seededOrder } from "../crash/seeded.ts";
@@ -16,9 +17,11 @@ import { shopRelease, web } from "./testing/jobs-stage.ts";
 import { memoryConfigServer } from "./testing/memory-config-server.ts";
 import { runAndCancel, WAYS } from "./testing/run-and-cancel.ts";
 
+sampleTests(1 / 2);
+
 /** `SLIPWAY_DRIVERS=all` takes every way at every call instead of one of them. */
 const all = process.env.SLIPWAY_DRIVERS === "all";
-const SAMPLE = 2;
+const SAMPLE = 1;
 const seed = seedOfRun();
 
 const manifest = (password: string, reuse: boolean, options: object = {}): NewTask =>

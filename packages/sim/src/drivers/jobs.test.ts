@@ -3,9 +3,12 @@ import { join } from "node:path";
 import { readOutput } from "@slipway/director/tasks/output";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type MadeRelease, releaseTarball } from "@slipway/testkit/release-tarball";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { deployTask, taskOf } from "../crash/scenarios/tasks.ts";
 import { Bench } from "./testing/bench.ts";
+
+sampleTests(1 / 3);
 
 let bench: Bench;
 beforeAll(async () => {

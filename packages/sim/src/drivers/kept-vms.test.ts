@@ -1,9 +1,12 @@
 import type { NewTask } from "@slipway/director/tasks/task";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, stateTask } from "../crash/scenarios/tasks.ts";
 import { type Interference, nameOf } from "./outside.ts";
 import { Bench, type RunOptions } from "./testing/bench.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
+
+sampleTests(1 / 4);
 
 const KEEP = { keepUnreachableVms: true, agentEnvBosh: { ntp: ["a"] } };
 const SHOP = {
@@ -152,6 +155,48 @@ describe("a VM of a first deploy that was kept since its agent never answered", 
     const { state, message } = await bench.run(deployTask(first, options), { seed: "again", settings: KEEP });
     expect(`${state} ${message}`).toBe("done ");
     expect([...bench.world.vms.keys()]).not.toContain(kept);
+    expect(await bench.broken()).toEqual([]);
+  });
+});
+
+describe("a new VM whose metadata the CPI does not set", () => {
+  let bench: Bench;
+  const first = { name: "shop", groups: [{ name: "web", instances: 1 }] };
+  beforeAll(async () => {
+    bench = await Bench.open();
+    await bench.prepare({ cpi: { remembers: true }, before: [] });
+  });
+  afterAll(() => bench.close());
+  beforeEach(() => bench.rewind());
+
+  const refusing: Interference = {
+    cpi: ({ method }, carryOut) =>
+      method === "set_vm_metadata"
+        ? Promise.resolve({
+            result: null,
+            error: { type: "Bosh::Clouds::CloudError", message: "no more tags", ok_to_retry: false },
+            log: "",
+          })
+        : carryOut(),
+  };
+  const deploy = (settings: RunOptions["settings"], interference?: Interference) =>
+    bench.run(deployTask(first), { seed: "tags", settings, ...(interference && { interference }) });
+
+  it("is deleted with the CPI's words in the error, and the next deploy makes another", async () => {
+    const failed = await deploy({}, refusing);
+    expect(failed.message).toMatch(/set_vm_metadata.*no more tags/);
+    expect([...bench.world.vms.keys()]).toEqual([]);
+    expect(await bench.broken()).toEqual([]);
+    expect((await deploy({})).state).toBe("done");
+    expect(bench.world.vms.size).toBe(1);
+    expect(await bench.broken()).toEqual([]);
+  });
+
+  it("stays with keep_unreachable_vms, and the next deploy goes on with it", async () => {
+    await deploy(KEEP, refusing);
+    const [kept] = [...bench.world.vms.keys()];
+    expect((await deploy(KEEP)).state).toBe("done");
+    expect([...bench.world.vms.keys()]).toEqual([kept]);
     expect(await bench.broken()).toEqual([]);
   });
 });

@@ -2,11 +2,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { NewTask } from "@slipway/director/tasks/task";
 import { type MadeRelease, releaseTarball } from "@slipway/testkit/release-tarball";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, remembers, stateTask, taskOf } from "../crash/scenarios/tasks.ts";
 import type { ManifestSketch } from "../director/manifests.ts";
 import { Bench, type Ended } from "./testing/bench.ts";
 import { type MemoryConfigServer, memoryConfigServer } from "./testing/memory-config-server.ts";
+
+sampleTests(1 / 4);
 
 const RELEASE: MadeRelease = {
   name: "shop",

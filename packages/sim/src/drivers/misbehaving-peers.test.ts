@@ -1,11 +1,14 @@
 import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { sampleOf } from "@slipway/testkit/sample";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deleteTask, deployTask } from "../crash/scenarios/tasks.ts";
 import type { SimAnswer } from "../world/sim-agent.ts";
 import { cpiError } from "./faults.ts";
 import type { Interference } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+
+sampleTests(1 / 3);
 
 const shop = (disk: string) => deployTask({ name: "shop", groups: [{ name: "db", instances: 1, disk }] });
 const DEPLOY = shop("d1");

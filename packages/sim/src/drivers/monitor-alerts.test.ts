@@ -1,9 +1,12 @@
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, small, taskOf } from "../crash/scenarios/tasks.ts";
 import type { SimDirectorOptions } from "../director/director-in-sim.ts";
 import { cpiError } from "./faults.ts";
 import type { Interference } from "./outside.ts";
 import { Bench, type RunOptions } from "./testing/bench.ts";
+
+sampleTests(1 / 3);
 
 type Told = Parameters<NonNullable<SimDirectorOptions["tellMonitors"]>>[0];
 

@@ -2,11 +2,14 @@ import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { activeVm, type InstanceRecord } from "@slipway/engine/model/records";
 import { type MadeRelease, releaseTarball } from "@slipway/testkit/release-tarball";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deleteTask, deployTask, shop, taskOf, web } from "../crash/scenarios/tasks.ts";
 import type { ManifestSketch } from "../director/manifests.ts";
 import type { Interference, OutsideCall } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
+
+sampleTests(1 / 4);
 
 let bench: Bench;
 beforeAll(async () => {

@@ -1,9 +1,12 @@
 import { listProblems } from "@slipway/director/store/problems";
 import { Sealed } from "@slipway/director/store/sealed";
 import { listStrays } from "@slipway/director/store/strays";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import type { Interference } from "./outside.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
+
+sampleTests(1 / 3);
 
 const { stage, task, SCAN, run, scan, choose, apply, applied, db, whole, lose, deaf } = problemsStage();
 

@@ -1,8 +1,11 @@
 import type { NewTask } from "@slipway/director/tasks/task";
 import { AgentSilent, WrongAgent } from "@slipway/engine/agents/agent";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import type { Interference } from "./outside.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
+
+sampleTests(1 / 4);
 
 const { stage, task, run, scan, db, whole, lose, deaf } = problemsStage();
 
@@ -127,7 +130,7 @@ describe("a VM whose agent cannot be asked", () => {
 });
 
 describe("a new VM whose agent never answers", () => {
-  it("is told of with what is known: whether the cloud has it, where the agent should be, and until when its certificate lasts", async () => {
+  it("is told of with what is known: whether the cloud has it, where the agent should be, until when its certificate lasts, and what it said last", async () => {
     const { vm } = await db();
     lose(vm.cid);
     const { message } = await run(await heal(), {
@@ -138,6 +141,9 @@ describe("a new VM whose agent never answers", () => {
     });
     expect(message).toMatch(
       /Timed out pinging VM '[^']+' with agent '[^']+' after \d+ seconds: the cloud has the VM, its agent should listen at sim:\/\/agent, its certificate lasts until \d{4}-\d\d-\d\d, .*nobody takes the connection; next: look/,
+    );
+    expect(message).toMatch(
+      /next: look\. The VM's log ends with: agent [0-9a-f-]+ has begun\. The VM is deleted;/,
     );
   });
 });

@@ -1,8 +1,11 @@
 import { activeDisk, activeVm } from "@slipway/engine/model/records";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, shop, small, stateTask, taskOf } from "../crash/scenarios/tasks.ts";
 import type { Interference } from "./outside.ts";
 import { Bench, type Ended } from "./testing/bench.ts";
+
+sampleTests(1 / 3);
 
 let bench: Bench;
 beforeAll(async () => {

@@ -4,11 +4,14 @@ import { readOutput } from "@slipway/director/tasks/output";
 import type { NewTask } from "@slipway/director/tasks/task";
 import { ConfigServerAway } from "@slipway/director/variables/errors";
 import { expectNoSecrets } from "@slipway/testkit/canaries";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deployTask, remembers, stateTask, taskOf } from "../crash/scenarios/tasks.ts";
 import { CLOUD_CONFIG } from "../director/manifests.ts";
 import { Bench, type Ended } from "./testing/bench.ts";
 import { type MemoryConfigServer, memoryConfigServer } from "./testing/memory-config-server.ts";
+
+sampleTests(1 / 4);
 
 let bench: Bench;
 let server: MemoryConfigServer;

@@ -3,7 +3,7 @@ import type { SimAnswer } from "../world/sim-agent.ts";
 
 /** One line each way over a socket. */
 export type ToWorld =
-  | { readonly id: number; readonly cpi: CpiRequest }
+  | { readonly id: number; readonly cpi: CpiRequest; readonly of?: string }
   | {
       readonly id: number;
       readonly agent: string;

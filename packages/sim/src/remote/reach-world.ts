@@ -6,7 +6,7 @@ import type { AskSim } from "../world/sim-agents.ts";
 import type { FromWorld } from "./messages.ts";
 
 export interface RemoteWorld {
-  readonly cpi: (request: CpiRequest) => Promise<CpiResponse>;
+  readonly cpi: (request: CpiRequest, of?: string) => Promise<CpiResponse>;
   readonly ask: AskSim;
   close(): void;
 }
@@ -32,7 +32,8 @@ export async function reachWorld(path: string): Promise<RemoteWorld> {
       socket.write(`${JSON.stringify({ id: last, ...message })}\n`);
     });
   return {
-    cpi: async (request) => ((await send({ cpi: request })) as { readonly response: CpiResponse }).response,
+    cpi: async (request, of) =>
+      ((await send({ cpi: request, of })) as { readonly response: CpiResponse }).response,
     ask: async (agent, method, args) =>
       ((await send({ agent, method, args })) as { readonly answer: SimAnswer }).answer,
     close: () => socket.destroy(),

@@ -1,6 +1,6 @@
 import { createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
-import type { CpiClient } from "@slipway/cpi-sdk/embed";
+import type { WorldCpis } from "../world/clouds-apart.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
 import type { SimWorld } from "../world/world.ts";
 import type { FromWorld, ToWorld } from "./messages.ts";
@@ -10,11 +10,7 @@ export interface WorldServer {
 }
 
 /** The world for a Director in another process: it outlives every crash of that one. */
-export async function serveWorld(
-  world: SimWorld,
-  cpi: Pick<CpiClient, "request">,
-  path: string,
-): Promise<WorldServer> {
+export async function serveWorld(world: SimWorld, cpi: WorldCpis, path: string): Promise<WorldServer> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
@@ -42,12 +38,8 @@ export async function serveWorld(
   };
 }
 
-async function answer(
-  message: ToWorld,
-  world: SimWorld,
-  cpi: Pick<CpiClient, "request">,
-): Promise<FromWorld> {
+async function answer(message: ToWorld, world: SimWorld, cpi: WorldCpis): Promise<FromWorld> {
   const { id } = message;
-  if ("cpi" in message) return { id, response: await cpi.request(message.cpi) };
+  if ("cpi" in message) return { id, response: await cpi(message.cpi, message.of) };
   return { id, answer: askSimAgent(world, message.agent, message.method, message.args) };
 }

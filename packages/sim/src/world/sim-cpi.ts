@@ -68,6 +68,7 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         world.vms.delete(vm.cid);
       },
       hasVm: ({ vmCid }) => world.vms.has(vmCid),
+      getVmLog: ({ vmCid }) => `agent ${theVm(world, vmCid).agentId} has begun\n`,
       rebootVm: ({ vmCid }) => {
         const { agent, agentId } = theVm(world, vmCid);
         world.deaf.delete(agentId);

@@ -19,6 +19,7 @@ export function copyWorld(world: SimWorld): SimWorld {
     const agent = { ...vm.agent, ...own };
     copy.vms.set(vm.cid, { ...vm, agent: { ...newAgentState(), ...agent } });
   }
+  for (const [cid, cpi] of world.madeBy) copy.madeBy.set(cid, cpi);
   copy.deleted.push(...world.deleted);
   for (const [method, fault] of world.faults) copy.faults.set(method, fault);
   for (const name of world.uncompilable) copy.uncompilable.add(name);

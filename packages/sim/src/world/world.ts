@@ -61,6 +61,8 @@ export class SimWorld {
   readonly violations: string[] = [];
   /** Methods of the CPI that go wrong. */
   readonly faults = new Map<string, CpiFault>();
+  /** By cid: the type of the CPI that has made it, where that is not the Director's own. */
+  readonly madeBy = new Map<string, string>();
   /** Agents that answer nothing, until their VM is rebooted. */
   readonly deaf = new Set<string>();
   /**

@@ -6,10 +6,13 @@ import { promisify } from "node:util";
 import { systemClock } from "@slipway/kernel/clock";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { pathsUnder } from "../../paths.ts";
 import { sandboxSshd } from "./sshd.ts";
+
+sampleTests(1 / 3);
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;

@@ -1,9 +1,12 @@
 import { spawn } from "node:child_process";
 import { readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { jobLab, kill, lives, NEVER } from "../testing/job-lab.ts";
 import { allProcesses, commandLine } from "./procfs.ts";
+
+sampleTests(1 / 2);
 
 const within = { timeout: 20_000, interval: 20 };
 

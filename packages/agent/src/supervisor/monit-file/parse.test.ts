@@ -1,4 +1,5 @@
 import { EVEN_GROWTH, growth } from "@slipway/testkit/growth";
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MonitFileInvalid } from "../errors.ts";
@@ -238,7 +239,7 @@ describe("a monit file", () => {
           expect(typeof refused(`check process p pidfile /p ${text}`)).toBe("string");
         },
       ),
-      { numRuns: 3000 },
+      { numRuns: tries(3000) },
     );
   });
 

@@ -1,9 +1,12 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { lives, NEVER } from "../testing/job-lab.ts";
 import { MONIT, monitLab } from "../testing/monit-lab.ts";
+
+sampleTests(1 / 2);
 
 /** monit starts one service after the other, and waits 30 s for one that does not come up. */
 const within = { timeout: 240_000, interval: 200 };

@@ -1,3 +1,4 @@
+import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { MonitAnswerInvalid } from "../errors.ts";
@@ -57,7 +58,7 @@ describe("monit's status", () => {
           expect(MonitAnswerInvalid.is(error)).toBe(true);
         }
       }),
-      { numRuns: 2000 },
+      { numRuns: tries(2000) },
     );
   });
 });

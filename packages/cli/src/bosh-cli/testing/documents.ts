@@ -6,11 +6,16 @@ export interface Group {
   readonly vmType?: "default" | "other";
   readonly jobs?: readonly object[];
   readonly lifecycle?: "errand";
+  /** Default: `z1`. */
+  readonly azs?: readonly string[];
 }
 
-/** `net`: three numbers of an address range that is this story's alone. */
-export const cloudConfig = (net: string): object => ({
-  azs: [{ name: "z1" }],
+/** `net`: three numbers of an address range that is this story's alone. `azs`: with their CPIs. */
+export const cloudConfig = (
+  net: string,
+  azs: readonly { readonly name: string; readonly cpi?: string }[] = [{ name: "z1" }],
+): object => ({
+  azs,
   vm_types: [
     { name: "default", cloud_properties: {} },
     { name: "other", cloud_properties: { cpus: 2 } },
@@ -23,7 +28,7 @@ export const cloudConfig = (net: string): object => ({
     {
       name: "private",
       type: "manual",
-      subnets: [{ range: `${net}.0/24`, gateway: `${net}.1`, azs: ["z1"] }],
+      subnets: [{ range: `${net}.0/24`, gateway: `${net}.1`, azs: azs.map(({ name }) => name) }],
     },
   ],
   compilation: { workers: 1, network: "private", az: "z1", vm_type: "default" },
@@ -48,7 +53,7 @@ export const manifest = (name: string, ...groups: readonly Group[]): object => (
   instance_groups: groups.map((group) => ({
     name: group.name,
     instances: group.instances ?? 1,
-    azs: ["z1"],
+    azs: group.azs ?? ["z1"],
     vm_type: group.vmType ?? "default",
     stemcell: "default",
     networks: [{ name: "private" }],

@@ -6,6 +6,10 @@ import { PROGRAMS } from "./requirements.ts";
 
 /** Ends what a failed story has left running below a directory: VMs, and the database of a Director that was killed. */
 export async function endLeftovers(stateDir: string, cloudDir: string): Promise<void> {
-  if (existsSync(cloudDir)) await stopAll({ dir: cloudDir, agent: PROGRAMS.agent });
+  await stopVms(cloudDir);
   await stopLeftDatabase(stateDir, systemClock);
+}
+
+export async function stopVms(cloudDir: string): Promise<void> {
+  if (existsSync(cloudDir)) await stopAll({ dir: cloudDir, agent: PROGRAMS.agent });
 }

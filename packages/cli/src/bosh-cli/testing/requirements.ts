@@ -10,6 +10,7 @@ export const PROGRAMS = {
   slipway: built("cli/dist/slipway.cjs"),
   director: built("director/dist/slipway-director.cjs"),
   cpi: built("cpi-local/dist/cpi.cjs"),
+  dockerCpi: built("cpi-docker/dist/cpi.cjs"),
   agent: built("agent/dist/slipway-agent.cjs"),
 };
 

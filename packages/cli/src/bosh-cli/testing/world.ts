@@ -6,7 +6,7 @@ import { Bosh, type Row } from "./bosh.ts";
 import { DirectorProcess } from "./director-process.ts";
 import { cloudConfig, type Group, manifest } from "./documents.ts";
 import { Gate } from "./gate.ts";
-import { endLeftovers } from "./leftovers.ts";
+import { endLeftovers, stopVms } from "./leftovers.ts";
 import { PROGRAMS } from "./requirements.ts";
 import { makeStemcell } from "./stemcell.ts";
 
@@ -17,6 +17,13 @@ export interface WorldOptions {
   readonly director?: object;
   /** Names of instances. */
   readonly localDns?: object;
+  /** Further parts of its configuration. */
+  readonly config?: object;
+  /** Types of CPIs that a CPI config may name, and clouds of their own: directories beside the Director's. */
+  readonly clouds?: {
+    readonly programs: Readonly<Record<string, string>>;
+    readonly names: readonly string[];
+  };
   /** VMs have interfaces of their own, and so any port of theirs. Takes root. */
   readonly ownNetwork?: boolean;
 }
@@ -30,10 +37,13 @@ export class World {
   readonly gate: Gate;
   readonly #embedded: boolean;
   readonly #ownNetwork: boolean;
+  readonly #clouds: WorldOptions["clouds"];
   #director: DirectorProcess | undefined;
   #bosh: Bosh | undefined;
 
-  private constructor(dir: string, gate: Gate, { embedded = false, ownNetwork = false }: WorldOptions) {
+  private constructor(dir: string, gate: Gate, options: WorldOptions) {
+    const { embedded = false, ownNetwork = false, clouds } = options;
+    this.#clouds = clouds;
     this.dir = dir;
     this.gate = gate;
     this.#embedded = embedded;
@@ -41,13 +51,13 @@ export class World {
   }
 
   static async open(options: WorldOptions): Promise<World> {
-    const { embedded = false, director = {}, localDns = {} } = options;
+    const { embedded = false, director = {}, localDns = {}, config = {} } = options;
     const dir = await passableDirectory("story");
     await mkdir(join(dir, "home"));
     const gate = await Gate.make(join(dir, "gate"));
     const world = new World(dir, gate, options);
     try {
-      if (!embedded) await world.#configure(director, localDns);
+      if (!embedded) await world.#configure(director, localDns, config);
       await world.start();
     } catch (error) {
       await world.close();
@@ -56,19 +66,24 @@ export class World {
     return world;
   }
 
-  async #configure(limits: object, localDns: object): Promise<void> {
+  async #configure(limits: object, localDns: object, more: object): Promise<void> {
     // Stories look into disks from outside.
     const local = { dir: this.cloud(), agent: PROGRAMS.agent, disks: "directory" };
     const cpi = { cloud: { properties: { local } } };
     const director = {
       name: "story",
       users: [ADMIN, { ...READER, scopes: ["bosh.read"] }],
-      cpi: { exec_path: this.gate.path, config_file: await this.file("cpi.json", cpi) },
+      cpi: {
+        exec_path: this.gate.path,
+        config_file: await this.file("cpi.json", cpi),
+        ...(this.#clouds !== undefined && { programs: this.#clouds.programs }),
+      },
       agent: { wait_timeout_s: 60 },
       // Stories kill agents to see what operators can do about it.
       health: { enabled: false },
       director: limits,
       local_dns: localDns,
+      ...more,
     };
     await this.file("director.json", director);
   }
@@ -120,6 +135,11 @@ export class World {
   /** Of the local CPI: vms, disks, stemcells. */
   cloud(...path: readonly string[]): string {
     return this.#embedded ? this.#state("cloud", ...path) : join(this.dir, "cloud", ...path);
+  }
+
+  /** Of another cloud of a CPI config. */
+  otherCloud(name: string, ...path: readonly string[]): string {
+    return join(this.dir, "clouds", name, ...path);
   }
 
   /** Where the content of a disk is. */
@@ -177,6 +197,7 @@ export class World {
         await this.#bosh?.say("-d", name, "delete-deployment", "--force");
       await this.#director?.stop();
     } finally {
+      for (const name of this.#clouds?.names ?? []) await stopVms(this.otherCloud(name));
       await endLeftovers(this.state(), this.cloud());
       await rm(this.dir, { recursive: true, force: true, maxRetries: 5 });
     }

@@ -27,11 +27,11 @@ const FISH = "source $argv[1]; complete -C $argv[2]";
 
 /**
  * zsh completes at a terminal only: the line is typed into one, with TAB behind it, and whatever is offered is written
- * down. Arguments: the script, the file for it, the line.
+ * down. Arguments: the script, the file for it, the line, and where zsh keeps what it knows of its own completions.
  */
 const ZSH = `zmodload zsh/zpty
 zpty typed zsh -f -i
-zpty -w typed "PS1=; autoload -Uz compinit; compinit -u -D; source $1"
+zpty -w typed "PS1=; autoload -Uz compinit; compinit -u -d $4; source $1"
 zpty -w typed 'compadd() {
   local -a hits
   (( \${@[(I)-[OAD]*]} )) || { builtin compadd -O hits "$@"; print -rl -- $hits >> '$2'; }
@@ -85,7 +85,7 @@ export class Completing {
 
   async #zsh(line: string): Promise<string> {
     const offers = join(this.#dir, "offers");
-    await this.#run("zsh", "-f", "-c", ZSH, "zsh", this.#script, offers, line);
+    await this.#run("zsh", "-f", "-c", ZSH, "zsh", this.#script, offers, line, join(this.#dir, "known"));
     const said = await readFile(offers, "utf8").catch(() => "");
     await rm(offers, { force: true });
     return said;

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { RenderingFailed } from "@slipway/engine/templates/errors";
 import { rubyFile } from "@slipway/engine/templates/ruby-module";
 import { type MadeRelease, releaseTarball } from "@slipway/testkit/release-tarball";
-import { sampleOf } from "@slipway/testkit/sample";
+import { plays } from "@slipway/testkit/stories";
 import { describe, expect, it } from "vitest";
 import { JobUnknown } from "../errors.ts";
 import { RELEASE, started } from "../testing/counter-release.ts";
@@ -29,13 +29,10 @@ function manifest(lab: EnvLab, properties: object, job = "counter"): Record<stri
   };
 }
 
-/** Each starts a Ruby several times. */
-const stories = sampleOf("create-env releases", ["of jobs", "of a CPI"], 1);
-
 const logOf = async (lab: EnvLab) => ((await lab.read("log")) ?? "").trim().split("\n");
 
 describe("create-env with a release", () => {
-  it.runIf(stories.includes("of jobs"))(
+  it.runIf(plays("environment", "jobs"))(
     "compiles its packages on the VM, runs its job there, and drains it before the VM is replaced",
     async () => {
       const lab = await openLab();
@@ -82,7 +79,7 @@ describe("create-env with a release", () => {
 });
 
 describe("create-env with a CPI out of a release", () => {
-  it.runIf(stories.includes("of a CPI"))(
+  it.runIf(plays("environment", "CPI of a release"))(
     "compiles and installs it, makes the VM with it, and deletes the VM with it",
     async () => {
       const lab = await openLab();

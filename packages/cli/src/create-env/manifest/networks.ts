@@ -79,7 +79,7 @@ function settings(fields: Fields, network: Defined, defaults: readonly string[])
   return {
     type: "manual",
     ...(ip !== undefined && { ip }),
-    ...(cidr !== undefined && { netmask: netmask(cidr.bits) }),
+    ...(cidr !== undefined && { netmask: netmask(cidr) }),
     ...(subnet?.gateway !== undefined && { gateway: subnet.gateway }),
     dns: [...(subnet?.dns ?? [])],
     ...as,
@@ -112,12 +112,7 @@ function staticIp(fields: Fields, network: Defined): string | undefined {
   }
   const address = parseIp(ip);
   if (address === undefined) {
-    fields.wrong(
-      WRONG_VALUE,
-      "static_ips[0]",
-      "this is no IPv4 address",
-      "Write an address such as 10.0.0.6.",
-    );
+    fields.wrong(WRONG_VALUE, "static_ips[0]", "this is no address", "Write an address such as 10.0.0.6.");
     return undefined;
   }
   const cidr = network.type === "manual" ? parseCidr(network.subnet?.range.trim() ?? "") : undefined;

@@ -21,8 +21,14 @@ cd "$1"
 umask 022
 chmod 755 usr/lib/slipway usr/local/bin usr/local/sbin var/vcap var/vcap/bosh var/vcap/bosh/bin
 ln -s ../../lib/slipway/slipway-agent.cjs usr/local/bin/slipway-agent
+# A package may have taken a number of the system's range, 999 downwards; only that of vcap has to be as it is.
+has() { cut -d: -f"$1" etc/group | grep -qx "$2"; }
 for group in ${groups.join(" ")}; do
-  chroot . groupadd --gid "\${group#*:}" "\${group%:*}"
+  name=\${group%:*} gid=\${group#*:}
+  if has 1 "$name"; then continue; fi
+  if [ "$name" != vcap ] && has 3 "$gid"; then chroot . groupadd --system "$name"
+  else chroot . groupadd --gid "$gid" "$name"
+  fi
 done
 chroot . useradd --uid 1000 --gid vcap --groups ${others.join(",")} --create-home --shell /bin/bash vcap
 if [ -d etc/sudoers.d ]; then

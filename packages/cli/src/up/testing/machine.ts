@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdirSync, readFileSync } from "node:fs";
-import { mkdir, readdir, readFile, rm, statfs } from "node:fs/promises";
+import { mkdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
-import { mustRun, systemExec } from "@slipway/kernel/exec";
 import { eventually } from "@slipway/testkit/eventually";
+import { SmallDisk } from "@slipway/testkit/small-disk";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { PROGRAMS } from "../../bosh-cli/testing/requirements.ts";
 
@@ -80,9 +80,9 @@ export class Machine {
   readonly home: string;
   readonly #dir: string;
   readonly #started: Running[] = [];
-  readonly #small: boolean;
+  readonly #small: SmallDisk | undefined;
 
-  private constructor(dir: string, home: string, small = false) {
+  private constructor(dir: string, home: string, small?: SmallDisk) {
     this.#dir = dir;
     this.home = home;
     this.#small = small;
@@ -90,29 +90,17 @@ export class Machine {
 
   /** On a file system of its own that can be filled; needs root. */
   static async onSmallDisk(mib: number): Promise<Machine> {
-    const dir = await passableDirectory("small");
-    const options = `size=${mib}m,mode=755`;
-    await mustRun(systemExec, "making a small disk", "mount", ["-t", "tmpfs", "-o", options, "tmpfs", dir]);
-    return new Machine(dir, join(dir, "home"), true);
+    const small = await SmallDisk.open(mib);
+    return new Machine(small.dir, join(small.dir, "home"), small);
   }
 
-  /**
-   * Takes all the space there is on its disk, in one go: a file that grows slowly would also take what the Director
-   * gives back meanwhile.
-   */
+  /** Takes all the space there is on its disk. */
   async fill(name: string): Promise<void> {
-    const path = join(this.#dir, name);
-    await eventually("a full disk", async () => {
-      const { bavail, bsize } = await statfs(this.#dir);
-      if (bavail === 0) return true;
-      // Refused when somebody else was faster.
-      await mustRun(systemExec, "filling a disk", "fallocate", ["-l", String(bavail * bsize), path]);
-      return true;
-    });
+    await this.#small?.fill(name);
   }
 
   async free(): Promise<void> {
-    for (const name of await readdir(this.#dir)) if (name !== "home") await rm(join(this.#dir, name));
+    await this.#small?.free("home");
   }
 
   /** `below`: a directory nobody else may pass through. */
@@ -163,8 +151,8 @@ export class Machine {
   async close(): Promise<void> {
     for (const running of this.#started) await running.kill();
     await this.run("down");
-    if (this.#small) await mustRun(systemExec, "taking a small disk away", "umount", [this.#dir]);
-    await rm(this.#dir, { recursive: true, force: true, maxRetries: 5 });
+    if (this.#small !== undefined) await this.#small.close();
+    else await rm(this.#dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
 

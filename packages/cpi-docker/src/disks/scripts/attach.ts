@@ -2,12 +2,18 @@ import { COMMON, ENDED, MOMENT } from "./common.ts";
 
 /** cid, VM, and the VM it may be taken from, which is known to be gone. Says the device's number. */
 export const ATTACH = `${COMMON}
+# As far as there is room: what is left of them is no reason not to use the disk.
+fill_holes() {
+  set -- $(stat -c '%b %s' "$image")
+  [ $(($1 * 512)) -ge "$2" ] || allocate "$image" $(($2 / 1048576)) 2>/dev/null || true
+}
 use "$1"
 if [ "$holder" != "$2" ]; then
   [ -z "$holder" ] || [ "$holder" = "\${3:-}" ] || { echo "$holder"; exit ${ENDED.held}; }
   # Nobody may have it mounted, whoever had it before.
   let_go 200 || exit ${ENDED.busy}
   find_device
+  [ ! -e "$dir/preallocated" ] || fill_holes
   set_holder "$2"
   # Without a loop device it is not attached.
   trap '[ $? = 0 ] || rm -f "$dir/vm"' EXIT
@@ -15,7 +21,7 @@ else
   find_device
 fi
 loop=$(loop_of)
-cat "/sys/block/\${loop#/dev/}/dev"
+text_of "/sys/block/\${loop#/dev/}/dev"
 `;
 
 /** cid, VM. */

@@ -33,9 +33,16 @@ snapshots=$root/snapshots
 own=1048576
 umask 077
 
+# What a file says, if it is there. No program is started for it.
+text_of() {
+  word=
+  [ ! -e "$1" ] || IFS= read -r word <"$1" || true
+  printf %s "$word"
+}
+
 disk() {
   cid=$1 dir=$disks/$1 image=$disks/$1/$1.img
-  pool=$(cat "$dir/device" 2>/dev/null || true)
+  pool=$(text_of "$dir/device")
 }
 
 use() {
@@ -45,10 +52,20 @@ use() {
   flock 9
   # Deleted while this one waited.
   [ -f "$image" ] || [ -b "$image" ] || exit ${ENDED.notFound}
-  holder=$(cat "$dir/vm" 2>/dev/null || true)
+  holder=$(text_of "$dir/vm")
 }
 
-loops() { losetup --noheadings --output NAME --associated "$1"; }
+# The loop devices of a file. Only if the kernel shows one over a file of that name, which no other disk's has, losetup is
+# asked, who compares inodes.
+loops() {
+  named=
+  [ -d /sys/block ] || named=yes
+  for at in /sys/block/loop*/loop/backing_file; do
+    IFS= read -r behind 2>/dev/null <"$at" || continue
+    case $behind in */"\${1##*/}" | */"\${1##*/} (deleted)") named=yes ;; esac
+  done
+  [ -z "$named" ] || losetup --noheadings --output NAME --associated "$1"
+}
 
 # The kernel shows mounted file systems here, whichever namespace they are mounted in.
 file_system() {
@@ -71,8 +88,11 @@ loop_of() {
     losetup --direct-io=on "$loop" 2>/dev/null || true
   fi
   # The kernel keeps what somebody has told a loop device, for whoever gets it next.
-  blockdev --setrw "$loop" 2>/dev/null || true
+  [ "$(text_of "/sys/block/\${loop#/dev/}/ro")" = 0 ] || blockdev --setrw "$loop" 2>/dev/null || true
   losetup --set-capacity "$loop"
+  # What its file system does not need any more, and zeros that the kernel writes, would become holes in the file.
+  [ ! -e "$dir/preallocated" ] ||
+    { echo 0 >"/sys/block/\${loop#/dev/}/queue/discard_max_bytes"; } 2>/dev/null || true
   echo "$loop"
 }
 
@@ -99,7 +119,39 @@ let_go() {
 put() { printf %s "$2" >"$1.new"; sync "$1.new"; mv "$1.new" "$1"; }
 set_holder() { put "$dir/vm" "$1"; sync "$dir"; }
 
-mebibytes() { df -Pk "$root" | awk 'NR == 2 { print int($4 / 1024) }'; }
+# What a disk may have, in MiB: a tenth of the volume's file system, at most 1 GiB, stays free.
+room() {
+  df -Pk "$root" | awk 'NR == 2 { kept = $2 / 10; if (kept > 1048576) kept = 1048576
+    left = int(($4 - kept) / 1024); print left < 0 ? 0 : left }'
+}
+
+# All the space of a file, which becomes so many MiB large, now: the kernel sets a file system to read-only when what it is
+# in cannot grow. Where the volume's file system cannot do it, the C library writes to every block. Images of earlier versions
+# have no program for it: then what is new is written, and holes stay.
+allocate() {
+  had=$(($(stat -c %s "$1") / 1048576)) missing=$(($2 - $(stat -c %b "$1") / 2048))
+  [ "$missing" -gt 0 ] || [ "$2" -gt "$had" ] || return 0
+  [ "$missing" -le "$(room)" ] || return ${ENDED.noRoom}
+  code=0
+  if command -v fallocate >/dev/null; then said=$(fallocate --posix --length "$2M" "$1" 2>&1) || code=$?
+  else said=$(dd if=/dev/zero of="$1" bs=1M seek="$had" count=$(($2 - had)) conv=notrunc 2>&1) || code=$?; fi
+  [ "$code" != 0 ] || return 0
+  truncate -s "\${had}M" "$1"
+  case $said in *"No space left"* | *quota*) return ${ENDED.noRoom} ;; esac
+  echo "$said" >&2
+  return 1
+}
+
+# The same or the end of the script, after what else is to be done then.
+must_allocate() {
+  code=0
+  allocate "$1" "$2" || code=$?
+  [ "$code" != 0 ] || return 0
+  shift 2
+  "$@"
+  [ "$code" != ${ENDED.noRoom} ] || room
+  exit "$code"
+}
 
 number() { set -- $(stat -L -c '0x%t 0x%T' "$1"); echo "$(($1)):$(($2))"; }
 bytes() { echo $(($(cat "/sys/dev/block/$(number "$1")/size") * 512)); }

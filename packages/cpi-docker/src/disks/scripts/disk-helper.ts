@@ -19,6 +19,8 @@ losetup --detach "$loop"
  * that was being wiped is wiped.
  */
 export const BOOT = `${COMMON}
+# To tell loop devices what they may do.
+mount -o remount,rw /sys 2>/dev/null || true
 mkdir -p "$disks" "$snapshots"
 for at in "$disks"/*/vm; do
   [ -e "$at" ] || continue

@@ -1,18 +1,20 @@
 import { COMMON, ENDED, MOMENT } from "./common.ts";
 
-/** cid, MiB, record. */
+/** cid, MiB, record, provisioning. */
 export const CREATE = `${COMMON}
 mkdir -p "$disks" "$snapshots"
 exec 9<"$disks"
 flock 9
 [ ! -d "$disks/$1" ] || exit 0
-free=$(mebibytes)
-[ "$2" -le "$free" ] || { echo "$free"; exit ${ENDED.noRoom}; }
 new=$disks/.$1.new
 rm -rf "$new"
 mkdir "$new"
 printf %s "$3" >"$new/record.json"
-truncate -s "$2M" "$new/$1.img"
+if [ "$4" = preallocated ]; then
+  : >"$new/preallocated"
+  : >"$new/$1.img"
+  must_allocate "$new/$1.img" "$2" rm -rf "$new"
+else truncate -s "$2M" "$new/$1.img"; fi
 sync "$new/$1.img" "$new/record.json"
 mv -T "$new" "$disks/$1"
 sync "$disks"
@@ -50,6 +52,19 @@ export const HAS = `${COMMON}
 export const DESCRIBE = `${COMMON}
 use "$1"
 mv "$root/.described-$1" "$dir/metadata.json"
+`;
+
+/** cid, provisioning. Space that a disk has is not taken from it: a thin one only need not have all. */
+export const PROVISION = `${COMMON}
+use "$1"
+[ -z "$pool" ] || exit 0
+if [ "$2" = thin ]; then rm -f "$dir/preallocated"
+else
+  command -v fallocate >/dev/null || { echo "the disk helper's image has no fallocate" >&2; exit 1; }
+  must_allocate "$image" $(($(stat -c %s "$image") / 1048576)) :
+  : >"$dir/preallocated"
+fi
+sync "$dir"
 `;
 
 /** cid: of which kind it is. */

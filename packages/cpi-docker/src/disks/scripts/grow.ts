@@ -20,8 +20,7 @@ if [ -n "$pool" ]; then
   [ "$2" -le "$room" ] || { echo "$room"; exit ${ENDED.beyond}; }
   put "$dir/size" "$2"
 else
-  free=$(mebibytes)
-  [ $(($2 - before)) -le "$free" ] || { echo "$free"; exit ${ENDED.noRoom}; }
+  [ ! -e "$dir/preallocated" ] || must_allocate "$image" "$2" :
   truncate -s "$2M" "$image"
   sync "$image"
 fi

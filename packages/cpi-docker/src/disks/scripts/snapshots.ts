@@ -25,7 +25,9 @@ else
 fi
 copy() {
   if [ -z "$pool" ]; then
-    cp --reflink=auto --sparse=always "$image" "$1"
+    # What a copy shares with a disk is allocated anew when the disk is written to.
+    [ -e "$dir/preallocated" ] && reflink=never || reflink=auto
+    cp --reflink="$reflink" --sparse=always "$image" "$1"
   else
     dd if="$image" of="$1" bs="$own" skip=1 conv=sparse
   fi

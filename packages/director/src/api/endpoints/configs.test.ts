@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { noteUpload } from "../../store/stemcells.ts";
 import { type Harness, startHarness } from "../testing/harness.ts";
 
 let api: Harness;
@@ -94,7 +95,7 @@ describe("a config", () => {
     [{ type: "t", name: "a", content: "- list" }, 440011],
     [{ type: "t", name: "a", content: "a: [" }, 440011],
     [{ type: "t", name: "a", content: "a: 1", expected_latest_id: "x" }, 440010],
-    [{ type: "cpi", name: "default", content: "cpis: [{name: a, type: b}]" }, 440011],
+    [{ type: "cpi", name: "default", content: "{}" }, 40001],
   ])("%j is refused with code %i", async (body, code) => {
     expect(await send("POST", "/configs", body)).toMatchObject({ status: 400, json: { code } });
   });
@@ -139,25 +140,37 @@ describe("a config", () => {
   });
 });
 
+/** What a config of each type must have. */
+const NEEDED: Readonly<Record<string, string>> = { cpi: "cpis: []\n" };
+
 describe.each(["cloud", "runtime", "cpi"])("the %s config", (type) => {
+  const needed = NEEDED[type] ?? "";
+  const added =
+    needed === ""
+      ? []
+      : [
+          ["", null],
+          ["cpis: []", "added"],
+        ];
   const path = `/${type}_configs`;
 
   it("is empty at first, then what was posted, by its name", async () => {
     expect((await api.get(`${path}?limit=1&name=`)).json).toEqual([]);
-    const first = await yaml(`${path}/diff?name=`, "a: {x: 1}\n");
+    const first = await yaml(`${path}/diff?name=`, `a: {x: 1}\n${needed}`);
     expect(first.json).toEqual({
-      diff: [
-        ["a:", "added"],
-        ["  x: 1", "added"],
-      ],
+      diff: [["a:", "added"], ["  x: 1", "added"], ...added],
     });
-    expect((await yaml(`${path}?name=`, "a: {x: 1}\n")).status).toBe(201);
-    expect((await yaml(`${path}?name=`, "a: {x: 1}\n")).status).toBe(201);
-    expect((await yaml(`${path}?name=more`, "b: 1\n")).status).toBe(201);
-    expect((await api.get(`${path}?limit=1&name=`)).json).toMatchObject([{ properties: "a: {x: 1}\n" }]);
-    expect((await api.get(`${path}?limit=1&name=more`)).json).toMatchObject([{ properties: "b: 1\n" }]);
+    expect((await yaml(`${path}?name=`, `a: {x: 1}\n${needed}`)).status).toBe(201);
+    expect((await yaml(`${path}?name=`, `a: {x: 1}\n${needed}`)).status).toBe(201);
+    expect((await yaml(`${path}?name=more`, `b: 1\n${needed}`)).status).toBe(201);
+    expect((await api.get(`${path}?limit=1&name=`)).json).toMatchObject([
+      { properties: `a: {x: 1}\n${needed}` },
+    ]);
+    expect((await api.get(`${path}?limit=1&name=more`)).json).toMatchObject([
+      { properties: `b: 1\n${needed}` },
+    ]);
     expect((await api.get(`/configs?latest=false&type=${type}`)).json).toHaveLength(2);
-    expect((await yaml(`${path}/diff?name=`, "a: {x: 2}\n")).json).toEqual({
+    expect((await yaml(`${path}/diff?name=`, `a: {x: 2}\n${needed}`)).json).toEqual({
       diff: [
         ["a:", null],
         ["  x: 1", "removed"],
@@ -183,8 +196,72 @@ describe("secrets in diffs", () => {
   });
 });
 
-it("a CPI config with CPIs is refused in words, and not stored", async () => {
-  const answer = await yaml("/cpi_configs", "cpis: [{name: a, type: b}]\n");
-  expect(answer).toMatchObject({ status: 400, json: { code: 440001 } });
-  expect(answer.body).toContain("cannot use a CPI config yet");
+describe("a CPI config", () => {
+  const config = (name: string, more = "") => `cpis: [{name: ${name}, type: aws${more}}]\n`;
+
+  it("may name what is installed, and nothing else", async () => {
+    expect((await yaml("/cpi_configs", config("a", ", properties: {key: canary}"))).status).toBe(201);
+    const path = config("a", ", exec_path: /bin/sh");
+    expect(await yaml("/cpi_configs", path)).toMatchObject({ status: 400, json: { code: 40000 } });
+    expect((await yaml("/cpi_configs", path)).body).toContain("may not run /bin/sh");
+    expect((await api.get("/cpi_configs?limit=1")).body).toContain("canary");
+  });
+
+  it("names each CPI once, together with all others", async () => {
+    const more = { type: "cpi", name: "more", content: config("a") };
+    expect(await send("POST", "/configs", more)).toMatchObject({ status: 400, json: { code: 550000 } });
+    expect((await send("POST", "/configs", more)).body).toContain("Duplicate cpi name 'a'");
+    expect((await send("POST", "/configs", { ...more, content: config("b") })).status).toBe(201);
+    // Put in the place of one that has the name.
+    expect((await send("POST", "/configs", { ...more, name: "default" })).status).toBe(201);
+    expect((await yaml("/cpi_configs", config("a", ", migrated_from: [{name: b}]"))).body).toContain(
+      "Duplicate cpi name 'b'",
+    );
+  });
+
+  it("is told without its properties to who may only read", async () => {
+    const secret = {
+      type: "cpi",
+      name: "more",
+      content: config("b", ", properties: {key: canary, x: {y: canary}}"),
+    };
+    const { json } = await send("POST", "/configs", secret);
+    const { id } = json as { readonly id: string };
+    for (const path of ["/configs?latest=true&type=cpi", `/configs/${id}`]) {
+      expect((await api.get(path)).body).toContain("canary");
+      const { status, body } = await api.get(path, "reader");
+      expect(status).toBe(200);
+      expect(body).toContain("<redacted>");
+      expect(body).not.toContain("canary");
+    }
+    const side = { from: { id }, to: { content: "cpis: []" } };
+    expect((await send("POST", "/configs/diff", side)).body).not.toContain("canary");
+  });
+});
+
+describe("whether a stemcell needs an upload", () => {
+  const needed = async () => {
+    const { json } = await send("POST", "/stemcell_uploads", { stemcell: { name: "s", version: "1" } });
+    return (json as { readonly needed: boolean }).needed;
+  };
+  const uploaded = (cpi: string) => noteUpload(api.db, { name: "s", version: "1", cpi });
+
+  it("depends on all CPIs, by their names of today and of before", async () => {
+    for (const name of ["default", "more"])
+      await api.ask("DELETE", `/configs?type=cpi&name=${name}`, { user: "admin" });
+    expect(await needed()).toBe(true);
+    await uploaded("");
+    expect(await needed()).toBe(false);
+    await yaml("/cpi_configs", "cpis: [{name: a, type: aws}]\n");
+    expect(await needed()).toBe(true);
+    await yaml("/cpi_configs", "cpis: [{name: a, type: aws, migrated_from: [{name: ''}]}]\n");
+    expect(await needed()).toBe(false);
+    await yaml(
+      "/cpi_configs",
+      "cpis: [{name: a, type: aws, migrated_from: [{name: ''}]}, {name: b, type: aws}]\n",
+    );
+    expect(await needed()).toBe(true);
+    await uploaded("b");
+    expect(await needed()).toBe(false);
+  });
 });

@@ -2,16 +2,19 @@ import { config, configsQuery } from "@slipway/protocol/director/config";
 import * as v from "valibot";
 import { listConfigs } from "../../store/configs.ts";
 import { flag, given, whole } from "../call.ts";
-import { configWire } from "../config-wire.ts";
+import { teamsOf } from "../change-config.ts";
+import { configFor } from "../config-wire.ts";
+import { mayTouch } from "../permissions.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
 /** `limit` counts per type and name; `latest=true` is a limit of one. */
 export const getConfigs = endpoint(
   { query: configsQuery, reply: v.array(config) },
-  async ({ query }, { db }) => {
+  async ({ query, access }, { db, documents }) => {
     const limit = flag(query, "latest") ? 1 : whole(query, "limit", 1);
     const configs = await listConfigs(db, { type: given(query, "type"), name: given(query, "name"), limit });
-    return json(configs.map(configWire));
+    const seen = configs.filter((config) => mayTouch(access, "read", teamsOf(config)));
+    return json(await Promise.all(seen.map((config) => configFor(access, config, documents))));
   },
 );

@@ -2,13 +2,13 @@ import { config } from "@slipway/protocol/director/config";
 import { type ConfigRecord, findConfigs } from "../../store/configs.ts";
 import type { Db } from "../../store/schema.ts";
 import { param } from "../call.ts";
-import { configWire } from "../config-wire.ts";
+import { configFor } from "../config-wire.ts";
 import { NoSuchConfig } from "../refusals.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-export const getConfigsId = endpoint({ reply: config }, async (call, { db }) =>
-  json(configWire(await configOf(db, param(call, "id")))),
+export const getConfigsId = endpoint({ reply: config }, async (call, { db, documents }) =>
+  json(await configFor(call.access, await configOf(db, param(call, "id")), documents)),
 );
 
 /** The config of an id, or error 440012. */

@@ -1,17 +1,18 @@
 import { deployment, deploymentsQuery } from "@slipway/protocol/director/deployment";
 import * as v from "valibot";
-import { listConfigs } from "../../store/configs.ts";
+import { type ConfigRecord, listConfigs } from "../../store/configs.ts";
 import { type DeploymentSummary, listDeployments } from "../../store/deployments.ts";
 import { deploymentLock, listLocks } from "../../tasks/locks.ts";
 import { flag } from "../call.ts";
+import { mayTouch } from "../permissions.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
 export const getDeployments = endpoint(
   { query: deploymentsQuery, reply: v.array(deployment) },
-  async ({ query }, { db }) => {
-    const deployments = await listDeployments(db);
-    const current = (await listConfigs(db, { type: "cloud", limit: 1 })).map(({ id }) => id);
+  async ({ query, access }, { db }) => {
+    const deployments = (await listDeployments(db)).filter(({ teams }) => mayTouch(access, "read", teams));
+    const current = await listConfigs(db, { type: "cloud", limit: 1 });
     const locks = flag(query, "exclude_lock") ? [] : await listLocks(db);
     const locked = new Set(locks.map(({ type, resource }) => `lock:${type}:${resource.join(":")}`));
     return json(
@@ -21,13 +22,14 @@ export const getDeployments = endpoint(
         ...(flag(query, "exclude_releases") ? {} : { releases: deployment.releases }),
         ...(flag(query, "exclude_stemcells") ? {} : { stemcells: deployment.stemcells }),
         ...(flag(query, "exclude_lock") ? {} : { locked: locked.has(deploymentLock(deployment.name)) }),
-        teams: [],
+        teams: [...deployment.teams],
       })),
     );
   },
 );
 
-function cloudConfigOf({ configs }: DeploymentSummary, current: readonly number[]): string {
+function cloudConfigOf({ configs, teams }: DeploymentSummary, all: readonly ConfigRecord[]): string {
+  const current = all.filter(({ team }) => team === null || teams.includes(team)).map(({ id }) => id);
   const used = configs.filter(({ type }) => type === "cloud").map(({ id }) => id);
   if (used.length === 0) return "none";
   return used.length === current.length && used.every((id) => current.includes(id)) ? "latest" : "outdated";

@@ -9,7 +9,7 @@ import { endpoint } from "../route.ts";
 
 export const getEvents = endpoint(
   { query: eventsQuery, reply: v.array(event) },
-  async ({ query }, { db }) => {
+  async ({ query, access, user }, { db }) => {
     const events = await listEvents(db, {
       beforeId: whole(query, "before_id", 0),
       beforeTime: timeOf(query, "before_time"),
@@ -21,6 +21,7 @@ export const getEvents = endpoint(
       action: given(query, "action"),
       objectType: given(query, "object_type"),
       objectName: given(query, "object_name"),
+      seenBy: access.read ? undefined : { teams: access.memberOf, user },
     });
     return json(events.map(eventWire));
   },

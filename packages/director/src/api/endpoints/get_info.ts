@@ -3,22 +3,33 @@ import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
 /** Asked by every command, first without credentials. Bad ones are no error here: `user` stays null. */
-export const getInfo = endpoint({ reply: info }, async (call, { identity, problems, dns }) => {
-  const now = problems?.() ?? [];
-  return json({
-    name: identity.name,
-    uuid: identity.uuid,
-    version: identity.version,
-    user: call.user === "" ? null : call.user,
-    cpi: identity.cpi,
-    stemcell_os: "-",
-    stemcell_version: "-",
-    user_authentication: { type: "basic", options: {} },
-    features: {
-      local_dns: { status: dns?.enabled ?? false, extras: { domain_name: dns?.domain ?? "bosh" } },
-      snapshots: { status: identity.snapshots === true },
-      config_server: { status: false, extras: { urls: [] } },
-    },
-    slipway: { cpi_api_version: identity.cpiApiVersion, ...(now.length > 0 && { problems: now }) },
-  });
-});
+export const getInfo = endpoint(
+  { reply: info },
+  async (call, { identity, problems, dns, health, tokens }) => {
+    const now = problems?.() ?? [];
+    const upkeep = health?.snapshot()?.upkeep.map(({ what }) => what) ?? [];
+    return json({
+      name: identity.name,
+      uuid: identity.uuid,
+      version: identity.version,
+      user: call.user === "" ? null : call.user,
+      cpi: identity.cpi,
+      stemcell_os: "-",
+      stemcell_version: "-",
+      user_authentication:
+        tokens === undefined
+          ? { type: "basic", options: {} }
+          : { type: "uaa", options: { url: tokens.urls[0], urls: [...tokens.urls] } },
+      features: {
+        local_dns: { status: dns?.enabled ?? false, extras: { domain_name: dns?.domain ?? "bosh" } },
+        snapshots: { status: identity.snapshots === true },
+        config_server: { status: false, extras: { urls: [] } },
+      },
+      slipway: {
+        cpi_api_version: identity.cpiApiVersion,
+        ...(now.length > 0 && { problems: now }),
+        ...(upkeep.length > 0 && { upkeep }),
+      },
+    });
+  },
+);

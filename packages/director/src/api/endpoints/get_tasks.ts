@@ -5,13 +5,16 @@ import { given } from "../call.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-export const getTasks = endpoint({ query: tasksQuery, reply: v.array(task) }, async ({ query }, { db }) => {
-  const filter = taskFilter({
-    state: given(query, "state"),
-    verbose: given(query, "verbose"),
-    limit: given(query, "limit"),
-    deployment: given(query, "deployment"),
-    context_id: given(query, "context_id"),
-  });
-  return json(await listTasks(db, filter));
-});
+export const getTasks = endpoint(
+  { query: tasksQuery, reply: v.array(task) },
+  async ({ query, access }, { db }) => {
+    const filter = taskFilter({
+      state: given(query, "state"),
+      verbose: given(query, "verbose"),
+      limit: given(query, "limit"),
+      deployment: given(query, "deployment"),
+      context_id: given(query, "context_id"),
+    });
+    return json(await listTasks(db, { ...filter, teams: access.read ? undefined : access.adminOf }));
+  },
+);

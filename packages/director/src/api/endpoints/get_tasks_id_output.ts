@@ -8,9 +8,9 @@ import { taskOf } from "./get_tasks_id.ts";
 
 const typeOf = (query: { readonly type?: Query[string] }) => given(query, "type") ?? "debug";
 
-/** Logs may show what only administrators should see. */
+/** Logs may show what only administrators of its deployment should see. */
 export const outputPermission: Route["permission"] = (query) =>
-  ["event", "result", "none"].includes(typeOf(query)) ? "read" : "admin";
+  ["event", "result", "none"].includes(typeOf(query)) ? "task_read" : "task_admin";
 
 /** Offsets are bytes. 416 means that there is nothing new: the CLI asks again with the same offset. */
 export const getTasksIdOutput = endpoint({ query: taskOutputQuery }, async (call, { db }) => {

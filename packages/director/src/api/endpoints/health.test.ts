@@ -46,6 +46,7 @@ const DEAD: InstanceHealth = {
         jobState: "running",
         processes: [],
         mounted: true,
+        readOnly: false,
         vitals: { memory: 8, disk: { system: 41 } },
       },
     },
@@ -61,6 +62,7 @@ const SNAPSHOT: HealthSnapshot = {
   held: undefined,
   meltdowns: new Map([['a "b"\\c', "why"]]),
   heard: undefined,
+  upkeep: [{ what: "another authority takes over on NATS: 1 agent waits", who: ["web/1 of shop"] }],
   resurrections: 3,
   instances: [DEAD, { ...DEAD, watched: { ...DEAD.watched, deployment: "bank" }, action: undefined }],
 };
@@ -96,6 +98,15 @@ describe("GET /health", () => {
       ],
     });
     expect(await api.get("/health")).toMatchObject({ json: { instances: [{}, {}] } });
+  });
+
+  it("tells what is not done yet, of whom; `/info` tells everybody, and names nobody", async () => {
+    expect(await api.get("/health", "reader")).toMatchObject({
+      json: { upkeep: ["another authority takes over on NATS: 1 agent waits: web/1 of shop"] },
+    });
+    expect(await api.get("/info", "")).toMatchObject({
+      json: { slipway: { upkeep: ["another authority takes over on NATS: 1 agent waits"] } },
+    });
   });
 
   it("is 70000 for a deployment that does not exist, and no news before the first look", async () => {
@@ -149,13 +160,13 @@ describe("what a health monitor of upstream asks", () => {
 
   it("its alerts become events", async () => {
     const body = JSON.stringify({
-      timestamp: 1731700000,
+      // As it sends them: the time is a text.
+      timestamp: "1731700000",
       action: "create",
       object_type: "alert",
       object_name: "f5fa",
       deployment: "shop",
       instance: `web/${WEB_0}`,
-      error: "agent has timed out. Alert @ 2026-01-31 12:00:00 UTC, severity 2: gone",
       context: { message: "gone" },
     });
     const type = "application/json";
@@ -170,6 +181,49 @@ describe("what a health monitor of upstream asks", () => {
         context: { message: "gone" },
       },
     ]);
+  });
+
+  it("an alert of no instance becomes one, too", async () => {
+    const body = JSON.stringify({
+      timestamp: "1731700001",
+      action: "create",
+      object_type: "alert",
+      object_name: "f5fb",
+      deployment: null,
+      instance: null,
+      context: { message: "a stranger" },
+    });
+    expect((await api.ask("POST", "/events", { type: "application/json", body })).status).toBe(200);
+  });
+
+  it("to replace VMs, by group and id, is a task that it finds by its description", async () => {
+    const asked = await api.ask("PUT", "/deployments/shop/scan_and_fix", {
+      type: "application/json",
+      body: JSON.stringify({ jobs: { web: [WEB_0] } }),
+    });
+    expect(asked.status).toBe(302);
+    expect(api.queued.at(-1)).toMatchObject({ description: "scan and fix", deployment: "shop" });
+    // As a form spells the list.
+    expect((await api.get("/tasks?deployment=shop&state=queued%2Cprocessing&verbose=2")).status).toBe(200);
+  });
+});
+
+describe("what nats-sync of upstream asks", () => {
+  it("is answered: who logs in how, deployments, and VMs with their agents and whether these have lasting certificates", async () => {
+    expect(await api.get("/info", "")).toMatchObject({
+      status: 200,
+      json: { user_authentication: { type: "basic" } },
+    });
+    const { json: deployments } = await api.get("/deployments", "reader");
+    expect(deployments).toMatchObject([{ name: "shop" }]);
+    const vms = async () => (await api.get("/deployments/shop/vms", "reader")).json;
+    expect(await vms()).toMatchObject([{ agent_id: "ag-1", permanent_nats_credentials: false }]);
+    const before = await api.db.selectFrom("vms").select(["agent_url", "ready"]).executeTakeFirstOrThrow();
+    await api.db.updateTable("vms").set({ agent_url: "nats://10.0.0.6:4222", ready: true }).execute();
+    expect(await vms()).toMatchObject([{ agent_id: "ag-1", permanent_nats_credentials: true }]);
+    await api.db.updateTable("vms").set({ ready: false }).execute();
+    expect(await vms()).toMatchObject([{ permanent_nats_credentials: false }]);
+    await api.db.updateTable("vms").set(before).execute();
   });
 });
 

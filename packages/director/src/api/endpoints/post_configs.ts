@@ -1,20 +1,21 @@
 import { config, newConfig } from "@slipway/protocol/director/config";
-import { changeConfig, noteRefusal } from "../change-config.ts";
+import { changeConfig, demandConfig, noteRefusal } from "../change-config.ts";
 import { checkConfigContent } from "../config-content.ts";
 import { configWire } from "../config-wire.ts";
 import { BadConfigRequest } from "../refusals.ts";
 import { json, refusal } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-export const postConfigs = endpoint({ body: newConfig, reply: config }, async (call, { db, documents }) => {
+export const postConfigs = endpoint({ body: newConfig, reply: config }, async (call, services) => {
   const { type, name, content, expected_latest_id: expected } = await call.json();
+  demandConfig(call.access, type, undefined);
   const event = { action: "create", objectType: `config/${type}` };
-  await noteRefusal(db, call.user, { ...event, objectName: name }, () =>
-    checkConfigContent(documents, { type, content, number: 440011 }),
+  await noteRefusal(services.db, call.user, { ...event, objectName: name }, () =>
+    checkConfigContent(services, { type, name, content, number: 440011 }),
   );
   const saved = await changeConfig(
-    db,
-    call.user,
+    services.db,
+    call,
     { type, name, content, expectedLatestId: latestId(expected) },
     event,
   );

@@ -4,6 +4,8 @@ import type * as v from "valibot";
 import type { Side } from "../../documents/questions.ts";
 import { latestConfig } from "../../store/configs.ts";
 import type { Db } from "../../store/schema.ts";
+import type { Call } from "../call.ts";
+import { demandConfig } from "../change-config.ts";
 import { difference, keysOf } from "../documents.ts";
 import { BadConfigRequest } from "../refusals.ts";
 import { endpoint } from "../route.ts";
@@ -17,7 +19,7 @@ export const postConfigsDiff = endpoint(
   async (call, { db, documents }) => {
     const { from, to, type, name, content } = await call.json();
     if (from !== undefined && to !== undefined) {
-      const [before, after] = [await givenOf(db, from, "from"), await givenOf(db, to, "to")];
+      const [before, after] = [await givenOf(call, db, from, "from"), await givenOf(call, db, to, "to")];
       // Only what was stored once may be unreadable today.
       if (!before.stored) await keysOf(documents, { ...before, number });
       if (!after.stored) await keysOf(documents, { ...after, number });
@@ -28,6 +30,7 @@ export const postConfigsDiff = endpoint(
       throw BadConfigRequest({ why: "give 'type', 'name' and 'content', or 'from' and 'to'" });
     }
     const latest = await latestConfig(db, type, name);
+    if (latest !== undefined) demandConfig(call.access, type, latest);
     const before: Side = { main: { text: latest?.content, loose: true } };
     const after: Side = { main: { text: content, what: `the ${type} config` } };
     return difference(
@@ -47,6 +50,7 @@ interface Given {
 const sideOf = ({ text }: Given): Side => ({ main: { text, loose: true } });
 
 async function givenOf(
+  { access }: Pick<Call, "access">,
   db: Db,
   { id, content }: v.InferOutput<typeof configSide>,
   name: string,
@@ -55,7 +59,8 @@ async function givenOf(
   if ((known === "") === !content) {
     throw BadConfigRequest({ why: `'${name}' of the comparison must have either an id or content` });
   }
-  return known === ""
-    ? { text: content ?? "", what: `'${name}'`, stored: false }
-    : { text: (await configOf(db, known)).content, what: `'${name}'`, stored: true };
+  if (known === "") return { text: content ?? "", what: `'${name}'`, stored: false };
+  const config = await configOf(db, known);
+  demandConfig(access, config.type, config);
+  return { text: config.content, what: `'${name}'`, stored: true };
 }

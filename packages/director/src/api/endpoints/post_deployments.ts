@@ -1,28 +1,34 @@
 import { canonicalProblem } from "@slipway/engine/manifest/canonical";
 import { deployQuery } from "@slipway/protocol/director/deployment";
 import { deployParams } from "@slipway/protocol/director/task-params";
-import { ensureDeployment } from "../../store/deployments.ts";
+import { ensureDeployment, teamsOfDeployment } from "../../store/deployments.ts";
 import { checked, given } from "../call.ts";
 import { contextConfigs } from "../deploy-configs.ts";
 import { deployDescription, deployOptionsOf } from "../deploy-options.ts";
 import { keysOf } from "../documents.ts";
+import { demandTouch } from "../permissions.ts";
 import { BadDeploymentName, ParameterMissing } from "../refusals.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
-/** The deployment is listed from here on, also while its first deploy runs. */
+/** The deployment is listed from here on, also while its first deploy runs. It is the teams' of who deploys it first. */
 export const postDeployments = endpoint({ query: deployQuery }, async (call, services) => {
   const manifest = await call.text();
   const name = deploymentName(
     (await keysOf(services.documents, { text: manifest, what: "the manifest", number: 440001 }, "name")).name,
   );
-  const configs = await contextConfigs(services.db, given(call.query, "context"));
+  const known = await teamsOfDeployment(services.db, name);
+  if (known !== undefined) demandTouch(call.access, "admin", known);
+  const teams = known ?? call.access.adminOf;
+  const configs = await contextConfigs(services.db, given(call.query, "context"), teams);
   const params = checked(
     deployParams,
     { manifest, ...configs, options: deployOptionsOf(call.query) },
     "deploy",
   );
-  await ensureDeployment(services.db, name);
+  const deployment = await ensureDeployment(services.db, name, teams);
+  // Somebody else may have been faster.
+  demandTouch(call.access, "admin", deployment.teams);
   return startTask(call, services, deployParams, {
     type: "update_deployment",
     description: deployDescription(call.query),

@@ -1,5 +1,6 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { deploymentDiff, diffQuery } from "@slipway/protocol/director/diff";
+import { teamsOfDeployment } from "../../store/deployments.ts";
 import { given, param } from "../call.ts";
 import { currentConfigs } from "../deploy-configs.ts";
 import { deployedDocument, wantedWith } from "../deploy-documents.ts";
@@ -17,15 +18,18 @@ export const postDeploymentsNameDiff = endpoint(
     const main = { text: await call.text(), what: "the manifest" };
     await keysOf(documents, { ...main, number: 440001 });
     const redact = given(call.query, "redact") !== "false";
-    const context = await currentConfigs(db);
+    const name = param(call, "deployment");
+    const teams = (await teamsOfDeployment(db, name)) ?? call.access.adminOf;
+    const context = await currentConfigs(db, teams);
     try {
-      const before = await deployedDocument(db, param(call, "deployment"));
+      const before = await deployedDocument(db, name);
       const { cloudConfigs, runtimeConfigs, stemcells, releases } = await wantedWith(db, context);
       const problems = await documents.ask("problems", {
         manifest: main,
         cloudConfigs,
         runtimeConfigs,
         stemcells,
+        teams,
       });
       const after = { main, configs: [...cloudConfigs, ...runtimeConfigs], stemcells, releases };
       const more = problems.length === 0 ? { context } : { context, problems: [...problems] };

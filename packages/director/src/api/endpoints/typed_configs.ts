@@ -30,15 +30,15 @@ export const getTypedConfigs = (type: Type) =>
   });
 
 export const postTypedConfigs = (type: Type) =>
-  endpoint({ query: typedConfigQuery }, async (call, { db, documents }) => {
+  endpoint({ query: typedConfigQuery }, async (call, services) => {
     const content = await call.text();
-    const event = { action: "update", objectType: `${type}-config` };
     const name = nameOf(call.query);
     if (name.length > 255) throw BadParameter({ name: "name", expected: "at most 255 characters long" });
-    await noteRefusal(db, call.user, { ...event, objectName: name }, () =>
-      checkConfigContent(documents, { type, content, number: 440001 }),
+    const event = { action: "update", objectType: `${type}-config` };
+    await noteRefusal(services.db, call.user, { ...event, objectName: name }, () =>
+      checkConfigContent(services, { type, name, content, number: 440001 }),
     );
-    await changeConfig(db, call.user, { type, name, content }, event);
+    await changeConfig(services.db, call, { type, name, content }, event);
     return nothing(201);
   });
 

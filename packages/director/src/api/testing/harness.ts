@@ -2,6 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { request } from "node:https";
 import { join } from "node:path";
 import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
+import { configuredClouds } from "@slipway/engine/clouds/testing/configured";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { untold } from "@slipway/protocol/schema/told";
@@ -69,6 +70,7 @@ export async function startHarness(change: Partial<Services> = {}): Promise<Harn
       },
     },
     documents: documentsHere,
+    cpis: configuredClouds(),
     agents: {
       agent: () => {
         throw new Error("this test has no agents");

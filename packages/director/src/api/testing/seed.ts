@@ -14,8 +14,8 @@ const HINT = {
 };
 
 /** Deployment `shop` with web/0, which has a VM and a disk, and web/1, which has neither. */
-export async function seedShop(db: Db): Promise<void> {
-  const { id } = await ensureDeployment(db, "shop");
+export async function seedShop(db: Db, teams: readonly string[] = []): Promise<void> {
+  const { id } = await ensureDeployment(db, "shop", teams);
   const web = { group: "web" as GroupName, az: "z1", state: "started" as const };
   await createInstances(db, "shop", 1, [
     {

@@ -4,30 +4,19 @@ import { freshDatabase } from "@slipway/testkit/database";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { expect, onTestFinished } from "vitest";
 import { seedShop, WEB_0 } from "../../api/testing/seed.ts";
+import type { Db } from "../../store/schema.ts";
 import { enqueue } from "../../tasks/queue.ts";
 import type { NewTask } from "../../tasks/task.ts";
 import type { Alert } from "../alert.ts";
 import type { Channel } from "../hearing.ts";
 import { HealthMonitor } from "../monitor.ts";
 import { healthSettings } from "../settings.ts";
+import { heartbeatOf } from "./heartbeat.ts";
 
 export const AGENT_ID = "agent-1";
 
 /** What the agent answers; undefined: nothing. */
 export type Says = { readonly jobState?: string; readonly disks?: readonly string[] } | undefined;
-
-export const heartbeatOf = (jobState = "running", persistent: string | null = "9") => ({
-  deployment: "shop",
-  job: "web",
-  index: 0,
-  job_state: jobState,
-  node_id: WEB_0,
-  number_of_processes: 1,
-  vitals: {
-    mem: { kb: "301020", percent: "8" },
-    disk: { ...(persistent !== null && { persistent: { inode_percent: "1", percent: persistent } }) },
-  },
-});
 
 /**
  * web/0 of shop with a disk, its agent on NATS, and a monitor whose time is the test's. `ask` asks a real agent; without it
@@ -36,6 +25,8 @@ export const heartbeatOf = (jobState = "running", persistent: string | null = "9
 export async function natsWorld(
   channel: Channel,
   ask?: (agentId: string) => Pick<Agent, "getState" | "listDisk">,
+  /** Further instances. */
+  more: (db: Db) => Promise<void> = () => Promise.resolve(),
 ) {
   const database = await freshDatabase();
   const { db } = database;
@@ -43,6 +34,7 @@ export async function natsWorld(
   await seedShop(db);
   await db.updateTable("instances").set({ spec: "{}", update_completed: true }).execute();
   await db.updateTable("vms").set({ agent_id: AGENT_ID, agent_url: "nats://127.0.0.1:4222" }).execute();
+  await more(db);
   const world = { says: {} as Says, asked: 0, open: 0, delivered: 0 };
   const queued: NewTask[] = [];
   const alerts: Alert[] = [];
@@ -70,7 +62,7 @@ export async function natsWorld(
     return {
       getState: (full: boolean) => {
         world.asked += 1;
-        return counted(agent.getState(full, { timeoutMs: 300 }));
+        return counted(agent.getState(full, { timeoutMs: 300, once: true }));
       },
       listDisk: () => counted(agent.listDisk({ timeoutMs: 300 })),
     } satisfies Partial<Agent> as Partial<Agent> as Agent;

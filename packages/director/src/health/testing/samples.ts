@@ -34,6 +34,7 @@ export const reportOf = (more: Partial<AgentReport> = {}): AgentReport => ({
   jobState: "running",
   processes: [],
   mounted: undefined,
+  readOnly: false,
   vitals: { disk: {} },
   ...more,
 });

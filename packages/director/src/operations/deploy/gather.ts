@@ -1,5 +1,6 @@
 import { problemsError } from "@slipway/engine/documents/problems";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
+import { stemcellsByCpiName, withCpiNames } from "@slipway/engine/journal/cpi-names";
 import { checkDeploy } from "@slipway/engine/manifest/deploy-problems";
 import type { UpdatePolicy } from "@slipway/engine/manifest/model";
 import { notesOn } from "@slipway/engine/manifest/notes";
@@ -8,6 +9,7 @@ import type { PlanInput, PlanOptions, StateChange } from "@slipway/engine/plan/m
 import type { FlowContext } from "@slipway/engine/steps/context";
 import type { DeployOptions } from "@slipway/protocol/director/task-params";
 import { findConfigs } from "../../store/configs.ts";
+import { teamsOfDeployment } from "../../store/deployments.ts";
 import { loadInstances } from "../../store/instances.ts";
 import { listStemcells } from "../../store/stemcells.ts";
 import type { TaskContext } from "../../tasks/task.ts";
@@ -35,6 +37,8 @@ export interface Request {
   readonly versions: VariablesRequest["versions"];
   /** When it was asked for: VMs made since are as new as it wants them. */
   readonly askedAt: number;
+  /** Instances whose agents were just asked in vain. */
+  readonly silent?: ReadonlySet<string>;
 }
 
 /** `variables`: for what is made of them after the plan. */
@@ -49,12 +53,14 @@ export async function gather(
   context: FlowContext,
   task: TaskContext,
 ): Promise<Gathered> {
-  const stemcells = await listStemcells(tools.db);
+  const { clouds } = tools;
+  const nameOf = (recorded: string) => clouds.nameOf(recorded);
+  const stemcells = stemcellsByCpiName(await listStemcells(tools.db), nameOf);
   const { manifest, cloudConfig, variables } = await readDocuments(request, stemcells, tools, task);
 
   const settled = await settleOpenIntents(context);
   if (settled > 0) context.debug(`${settled} steps of an earlier run were settled`);
-  const all = await loadInstances(tools.db, request.deployment);
+  const all = (await loadInstances(tools.db, request.deployment)).map((one) => withCpiNames(one, nameOf));
   const instances = all.filter(({ compilation }) => compilation !== true);
   if (!request.options.dry_run) await clearWorkers(all, context);
   return {
@@ -62,8 +68,12 @@ export async function gather(
     cloudConfig,
     variables,
     instances,
-    agents: await askAgents(instances, context, request.options.fix ? FIX_ANSWER_MS : undefined),
+    agents: await askAgents(instances, context, {
+      ...(request.options.fix && { timeoutMs: FIX_ANSWER_MS }),
+      silent: request.silent,
+    }),
     takenIps: await othersIps(request.deployment, tools),
+    cpis: clouds.configured ? clouds : undefined,
     stemcells,
     options: planOptions(request),
     newUuid: () => tools.random.uuid() as InstanceUuid,
@@ -110,7 +120,11 @@ async function readDocuments(
     task,
     tools,
   );
-  const checked = checkDeploy({ ...variables.documents, stemcells });
+  const checked = checkDeploy({
+    ...variables.documents,
+    stemcells,
+    teams: await teamsOfDeployment(db, deployment),
+  });
   if (!checked.ok) throw problemsError(checked.what, checked.problems);
   if (checked.manifest.name !== deployment)
     throw OtherDeployment({ named: checked.manifest.name, deployment });

@@ -59,7 +59,10 @@ export async function planErrandVms(
     const instances = all.filter(({ compilation }) => compilation !== true);
     const own = instances.filter(({ group }) => names.has(group));
     const input = asServices(found, names, "detached");
-    return narrowed(planned({ ...input, instances, agents: await askAgents(own, within, ANSWER_MS) }), only);
+    return narrowed(
+      planned({ ...input, instances, agents: await askAgents(own, within, { timeoutMs: ANSWER_MS }) }),
+      only,
+    );
   };
   const end = async (within: FlowContext) => {
     const plans = (await detached(within)).groups.flat().flatMap(({ batches }) => batches);

@@ -17,6 +17,8 @@ export interface Recreation {
   readonly problem: FoundProblem;
   /** Until its jobs run. */
   readonly wait: boolean;
+  /** This very task has asked its agent in vain. It is not asked again: others wait for the lock. */
+  readonly silent?: boolean;
 }
 
 /** How one of them is told and carried out; it never throws. */
@@ -69,7 +71,8 @@ async function planFor(
 }> {
   const deployment = await findDeployment(tools.db, context.deployment);
   if (deployment === undefined) throw NothingDeployed({ deployment: context.deployment });
-  const request = { ...(await deployedRequest(deployment.name, tools)), askedAt };
+  const silent = new Set<string>(chosen.flatMap((one) => (one.silent ? [one.problem.instance] : [])));
+  const request = { ...(await deployedRequest(deployment.name, tools)), askedAt, silent };
   const uuids = new Set<string>(chosen.map(({ problem }) => problem.instance));
   const deploying = {
     deployment,

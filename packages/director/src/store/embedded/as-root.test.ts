@@ -3,6 +3,7 @@ import { chmod, chown, cp, mkdir, readdir, readFile, stat, writeFile } from "nod
 import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { Child } from "@slipway/testkit/child";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { NoServerUser, Unreachable, WrongOwner } from "../errors.ts";
 import { failure } from "../testing/failure.ts";
@@ -60,6 +61,7 @@ it("a log that grew too long is cut while it is written to, and its end kept", a
 });
 
 describe.runIf(ROOT)("as root", () => {
+  sampleTests(1 / 3);
   it("the server runs as another user, and what it keeps is that user's alone", async () => {
     const dir = await directory();
     await opened(dir);

@@ -5,12 +5,15 @@ import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { errorText } from "@slipway/kernel/errors";
 import { Child } from "@slipway/testkit/child";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { NotADatabase, OtherMajor, StateDirInUse, StateUnusable } from "../errors.ts";
 import { failure } from "../testing/failure.ts";
 import { defaultStateDir, places } from "./places.ts";
 import { startServer } from "./server.ts";
 import { ask, bundledOpener, directory, later, opened, ROOT, stateDirectory } from "./testing/lab.ts";
+
+sampleTests(1 / 3);
 
 /** Nobody may be there to reap it: a zombie counts as gone. */
 const alive = async (pid: number) => (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")) !== "";

@@ -81,7 +81,9 @@ export function runnersOf(db: () => Db) {
         pollMs: 50,
         flushMs: 5,
         stopGraceMs: 0,
-        stopUnwindMs: 5000,
+        // Limits for what hangs: none of them is reached, however busy the machine is.
+        leaseMs: 3_600_000,
+        stopUnwindMs: 120_000,
         onError: (error) => errors.push(error),
         ...over,
       });

@@ -17,6 +17,8 @@ export interface NatsWayOptions {
   readonly blobs?: AgentBlobs | undefined;
   /** Called before a VM is made, so that its agent may take part. */
   readonly authorize: () => Promise<void>;
+  /** What a VM is made with lasts, for agents that nobody starts again when their certificate is replaced. */
+  readonly lastingFromBirth?: boolean | undefined;
 }
 
 /** Long enough to boot and be reached; then it is replaced. */
@@ -41,7 +43,9 @@ export function natsWay(options: NatsWayOptions): Way {
   return {
     transportTo: ({ agentId }) => natsTransport(agentId, options),
     introduce: async ({ agentId }) => {
-      const { cert, given } = await issue(bootstrapName(agentId), BOOTSTRAP_DAYS);
+      const { cert, given } = options.lastingFromBirth
+        ? await issue(agentName(agentId), CERTIFICATE_DAYS)
+        : await issue(bootstrapName(agentId), BOOTSTRAP_DAYS);
       await options.authorize();
       return {
         envBosh: {

@@ -6,6 +6,7 @@ import { agentBundle } from "@slipway/testkit/agent-bundle";
 import { Machine } from "@slipway/testkit/agent-machine";
 import { natsServerAvailable, TestNatsServer, type Users } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { type Authority, DAY_MS } from "../../pki/authority.ts";
 import { agentEnvOf } from "../../steps/env.ts";
@@ -16,6 +17,8 @@ import { NatsBus } from "./bus.ts";
 import { SERVER_NAME } from "./names.ts";
 import { directorCredentials, natsWay } from "./nats-way.ts";
 import { natsUsers } from "./users.ts";
+
+sampleTests(1 / 2);
 
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const bundle = agentBundle();
@@ -36,7 +39,7 @@ interface Told {
 }
 
 /** A server of the authority's, the Director's side of it, and a machine that knows what `introduce` says. */
-async function introduced() {
+async function introduced(lastingFromBirth = false) {
   const authority: Authority = await testAuthority();
   const agentId = systemRandom.uuid() as AgentId;
   const issued = await authority.issue({
@@ -60,6 +63,7 @@ async function introduced() {
     bus,
     urls: [server.url],
     trust,
+    lastingFromBirth,
     authorize: () => server.reload(usersWith(agentId, false)),
   });
   const agents = makeAgents({
@@ -98,6 +102,16 @@ describe.runIf(here)("a real agent over NATS", () => {
       `CN=${agentId}.bootstrap.agent.bosh-internal`,
     ]);
     expect(certificateUntil - systemClock.now()).toBeLessThanOrEqual(DAY_MS);
+  });
+
+  it("is told a certificate that lasts, where the first one is not to be replaced", async () => {
+    const { agent, agentId, machine, told, certificateUntil } = await introduced(true);
+    expect(new X509Certificate(told.mbus.cert.certificate).subject).toContain(
+      `CN=${agentId}.agent.bosh-internal`,
+    );
+    expect(certificateUntil - systemClock.now()).toBeGreaterThan(300 * DAY_MS);
+    machine.start();
+    await agent.waitUntilReady({ withinMs: 60_000 });
   });
 
   it("is waited for while it starts, answers, and is followed through tasks", async () => {

@@ -139,6 +139,12 @@ export const stemcell = (
   apiVersion: 3,
 });
 
+/** A CPI config; `before`: names of before, and whose they are today. */
+export const cpis = (
+  names: readonly string[],
+  before: Readonly<Record<string, string>> = {},
+): NonNullable<PlanInput["cpis"]> => ({ names, nameOf: (name) => before[name] ?? name });
+
 export const options = (given: Partial<PlanOptions> = {}): PlanOptions => ({
   recreate: false,
   recreateDisksCreatedBefore: undefined,

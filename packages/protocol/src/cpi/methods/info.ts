@@ -23,6 +23,6 @@ export const info = method({
   rules: [
     "Answers without `api_version` in the request, and when the IaaS credentials are wrong.",
     "The same answer whatever `api_version` was asked for.",
-    "`capabilities` announces draft dialects; real peers ignore it.",
+    "`capabilities` announces draft dialects and methods of ours; real peers ignore it.",
   ],
 });

@@ -23,10 +23,10 @@ import {
 const FILE = "uploaded.tgz";
 
 /** A stemcell's archive, as the API has left it for the task. */
-const archive = (version: string): Move => ({
+export const archive = (version: string): Move => ({
   world: async ({ uploadsDir }) => writeFile(join(uploadsDir, FILE), await stemcellFile("sim", version)),
 });
-const upload = (fix: boolean) => ({
+export const upload = (fix: boolean) => ({
   task: ({ uploadsDir }: View) => taskOf("update_stemcell", { path: join(uploadsDir, FILE), fix }),
 });
 

@@ -2,6 +2,7 @@ import type { TaskType } from "@slipway/protocol/director/task";
 import type { CrashScenario } from "../scenario.ts";
 import { LOGS, SSH } from "./access.ts";
 import { CLEAN_UPS } from "./clean-ups.ts";
+import { CLOUD_DELETIONS, CLOUD_DEPLOYS, CLOUD_DISK_DELETIONS, CLOUD_UPLOADS } from "./clouds.ts";
 import { FAILED_COPIES } from "./copies.ts";
 import { DELETIONS, DEPLOYS, IGNORE, INSTANCE_ACTIONS } from "./deploys.ts";
 import { ERRANDS } from "./errands.ts";
@@ -32,9 +33,9 @@ import { DELETIONS_WITH_JOBS, DEPLOYS_WITH_JOBS } from "./with-jobs.ts";
 
 /** Where each type of task is killed. A new one has no line here and does not compile. */
 export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> = {
-  update_deployment: [...DEPLOYS, ...FAILED_COPIES, ...NAMED_DISKS, ...DEPLOYS_WITH_JOBS],
-  delete_deployment: [...DELETIONS, ...DELETIONS_WITH_JOBS],
-  update_stemcell: UPLOADS,
+  update_deployment: [...DEPLOYS, ...FAILED_COPIES, ...NAMED_DISKS, ...DEPLOYS_WITH_JOBS, ...CLOUD_DEPLOYS],
+  delete_deployment: [...DELETIONS, ...DELETIONS_WITH_JOBS, ...CLOUD_DELETIONS],
+  update_stemcell: [...UPLOADS, ...CLOUD_UPLOADS],
   delete_stemcell: STEMCELL_DELETIONS,
   update_release: RELEASE_UPLOADS,
   delete_release: RELEASE_DELETIONS,
@@ -45,7 +46,7 @@ export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> 
   vms: VM_LISTS,
   attach_disk: DISK_ATTACHMENTS,
   orphan_disk: DISK_ORPHANINGS,
-  delete_orphan_disks: [...DISK_DELETIONS, ...SNAPSHOTS_OF_ORPHANS],
+  delete_orphan_disks: [...DISK_DELETIONS, ...SNAPSHOTS_OF_ORPHANS, ...CLOUD_DISK_DELETIONS],
   delete_vm: VM_DELETIONS,
   delete_orphaned_vms: ORPHANED_VM_DELETIONS,
   cck_scan: SCANS,

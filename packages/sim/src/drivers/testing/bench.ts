@@ -47,6 +47,8 @@ export interface RunOptions {
   readonly settings?: SimDirectorOptions["settings"];
   /** Told what health monitors are told. */
   readonly tellMonitors?: SimDirectorOptions["tellMonitors"];
+  /** A further task, queued when the Director makes its nth call, or else when the others are over. */
+  readonly also?: { readonly task: NewTask; readonly atCall: number } | undefined;
   /** Called when the task is queued: to cancel it. */
   readonly onQueued?: (id: number, director: TaskRunner) => void;
 }
@@ -131,7 +133,7 @@ export class Bench {
     return new Set([...this.#moment.disks.values()].flatMap(({ data }) => data ?? []));
   }
 
-  /** A Director that lives for these tasks, all queued at once. */
+  /** A Director that lives for these tasks, all queued at once; what `also` came to is the last. */
   async runAll(tasks: readonly NewTask[], options: RunOptions): Promise<readonly Ended[]> {
     const { remembers, resizes } = this.#scenario.cpi;
     const { world } = this;
@@ -141,12 +143,23 @@ export class Bench {
         resizes: resizes ?? false,
       }),
     );
+    const { also, interference } = options;
+    let further: Promise<number> | undefined;
+    const queueFurther = () => {
+      if (also !== undefined) further ??= director.enqueue(also.task);
+    };
+    const heard =
+      <K extends keyof Interference>(which: K): NonNullable<Interference[K]> =>
+      (call: OutsideCall, carryOut: never) => {
+        if (call.nth === also?.atCall) queueFurther();
+        return interference?.[which]?.(call, carryOut) as undefined;
+      };
     const watched = watchClients(
       {
         cpi: (request) => cpi.request(request),
         ask: (agent, method, args) => Promise.resolve(askSimAgent(world, agent, method, args)),
       },
-      options.interference,
+      { cpi: heard("cpi"), ask: heard("ask") },
     );
     const errors: unknown[] = [];
     const director = directorInSim({
@@ -169,7 +182,7 @@ export class Bench {
       const ids = await Promise.all(tasks.map((task) => director.enqueue(task)));
       for (const id of ids) options.onQueued?.(id, director);
       const ended: Ended[] = [];
-      for (const id of ids) {
+      const end = async (id: number) => {
         const { state, result } = await this.#end(id);
         const message = await this.#errorOf(id);
         ended.push({
@@ -180,7 +193,10 @@ export class Bench {
           calls: watched.calls,
           changing: watched.changing(),
         });
-      }
+      };
+      for (const id of ids) await end(id);
+      queueFurther();
+      if (further !== undefined) await end(await further);
       if (errors.length > 0) throw new Error(`troubles nobody waits for: ${errors.map(String).join("; ")}`);
       return ended;
     } finally {

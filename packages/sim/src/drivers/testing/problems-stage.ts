@@ -3,16 +3,18 @@ import type { NewTask } from "@slipway/director/tasks/task";
 import type { ResolutionName } from "@slipway/engine/model/problems";
 import { afterAll, beforeAll, beforeEach, expect } from "vitest";
 import { deployTask } from "../../crash/scenarios/tasks.ts";
+import type { ManifestSketch } from "../../director/manifests.ts";
 import type { Interference } from "../outside.ts";
 import { Bench } from "./bench.ts";
 
-export const DEPLOY = deployTask({
+export const SHOP: ManifestSketch = {
   name: "shop",
   groups: [
     { name: "web", instances: 2 },
     { name: "db", instances: 1, disk: "d1" },
   ],
-});
+};
+export const DEPLOY = deployTask(SHOP);
 
 /** A deployment for every test of a file, the ways to harm it, and cloud-check's tasks. */
 export function problemsStage() {

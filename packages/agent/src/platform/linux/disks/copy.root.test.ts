@@ -16,11 +16,14 @@ import {
 import { join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { DiskPlatform } from "../../disks.ts";
 import { Crash } from "../../testing/crashes.ts";
 import { diskSettings, LoopLab, loopsLack, pathHint } from "../../testing/loop-lab.ts";
 import { differences } from "./compare-trees.ts";
+
+sampleTests(1 / 4);
 
 const WHOLE = { UseWholePersistentDisk: true };
 const ready = needs("root-loop", loopsLack() === "", `there is no ${loopsLack()}`);
@@ -35,8 +38,8 @@ describe.runIf(ready)("copying a disk", () => {
     disks = lab.platform(WHOLE);
     from = lab.paths.store;
     to = lab.paths.migrationTarget;
+    return () => lab.close();
   });
-  afterEach(() => lab.close());
 
   async function mount(name: string, mib: number, type: string, target: string): Promise<void> {
     const device = await lab.disk(name, mib);

@@ -3,10 +3,13 @@ import { join } from "node:path";
 import type { Exec } from "@slipway/kernel/exec";
 import type { DiskHint } from "@slipway/protocol/settings/disk-hint";
 import { needs } from "@slipway/testkit/needs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { EphemeralRequest } from "../../disks.ts";
 import { crashEverywhere } from "../../testing/crashes.ts";
 import { diskSettings, LoopLab, loopsLack, pathHint, quickExec, soon } from "../../testing/loop-lab.ts";
+
+sampleTests(1 / 4);
 
 const ready = needs("root-loop", loopsLack() === "", `there is no ${loopsLack()}`);
 
@@ -16,8 +19,8 @@ describe.runIf(ready)("the ephemeral disk", () => {
   beforeEach(async () => {
     lab = await LoopLab.open();
     swaps = [];
+    return () => lab.close();
   });
-  afterEach(() => lab.close());
 
   /** This machine gets no swap from a test. */
   const withoutSwap =
@@ -127,8 +130,8 @@ describe.runIf(ready)("raw ephemeral disks", () => {
   let lab: LoopLab;
   beforeEach(async () => {
     lab = await LoopLab.open();
+    return () => lab.close();
   });
-  afterEach(() => lab.close());
 
   it("get one partition without a file system each, and keep what jobs put there in whatever order they come back", async () => {
     const [a, b] = [await lab.disk("a", 16), await lab.disk("b", 16)];

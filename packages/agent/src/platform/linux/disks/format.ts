@@ -7,6 +7,8 @@ import type { DiskContext } from "./context.ts";
 import type { Superblock } from "./superblock.ts";
 import { attribute } from "./sysfs.ts";
 
+const LOOP_MAJOR = "7:";
+
 export type FileSystem = "ext4" | "xfs";
 
 /** The type that `persistent_disk_fs` asks for. */
@@ -27,11 +29,14 @@ export async function makeFileSystem(
 ): Promise<void> {
   context.log.info(`making a ${type} file system on ${device.path} (${device.bytes} bytes)`);
   const doing = `formatting ${device.path}`;
+  // What is discarded there become holes in the file below it, whose space may have been taken on purpose.
+  const keep = device.number.startsWith(LOOP_MAJOR);
   if (type === "xfs") {
-    await mustRun(context.exec, doing, "mkfs.xfs", ["-q", "-f", device.path]);
+    await mustRun(context.exec, doing, "mkfs.xfs", ["-q", "-f", ...(keep ? ["-K"] : []), device.path]);
   } else {
     const lazy = await attribute(context.paths.system("sys", "fs", "ext4", "features", "lazy_itable_init"));
-    const options = lazy === undefined ? [] : ["-E", "lazy_itable_init=1"];
+    const extended = [...(lazy === undefined ? [] : ["lazy_itable_init=1"]), ...(keep ? ["nodiscard"] : [])];
+    const options = extended.length === 0 ? [] : ["-E", extended.join(",")];
     await mustRun(context.exec, doing, "mke2fs", ["-q", "-F", "-t", "ext4", "-j", ...options, device.path]);
   }
   await flush(device.path);

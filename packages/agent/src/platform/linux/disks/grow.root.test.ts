@@ -5,9 +5,12 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it } from "vitest";
 import { crashEverywhere } from "../../testing/crashes.ts";
 import { diskSettings, LoopLab, loopsLack, pathHint, quickExec } from "../../testing/loop-lab.ts";
+
+sampleTests(1 / 4);
 
 const WHOLE = { UseWholePersistentDisk: true };
 const PARTITIONED = {};
@@ -17,8 +20,8 @@ describe.runIf(ready)("a disk whose size has changed", () => {
   let lab: LoopLab;
   beforeEach(async () => {
     lab = await LoopLab.open();
+    return () => lab.close();
   });
-  afterEach(() => lab.close());
 
   const settings = (device: string, fileSystem = "") => diskSettings("disk-1", pathHint(device), fileSystem);
   const marker = async (device: string) =>

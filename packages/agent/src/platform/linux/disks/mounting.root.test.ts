@@ -5,10 +5,13 @@ import { join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { needs } from "@slipway/testkit/needs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it } from "vitest";
 import type { DiskPlatform } from "../../disks.ts";
 import { diskSettings, LoopLab, loopsLack, pathHint, soon } from "../../testing/loop-lab.ts";
 import { type DeviceNodes, systemNodes } from "./device-nodes.ts";
+
+sampleTests(1 / 4);
 
 const WHOLE = { UseWholePersistentDisk: true };
 const ready = needs("root-loop", loopsLack() === "", `there is no ${loopsLack()}`);
@@ -21,8 +24,8 @@ describe.runIf(ready)("mounting", () => {
     lab = await LoopLab.open();
     disks = lab.platform(WHOLE);
     store = lab.paths.store;
+    return () => lab.close();
   });
-  afterEach(() => lab.close());
 
   async function disk(name: string): Promise<string> {
     const device = await lab.disk(name, 16);

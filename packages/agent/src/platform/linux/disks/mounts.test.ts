@@ -29,8 +29,21 @@ describe("the mount table", () => {
       root: "/mnt 1",
       type: "ext3",
       options: ["rw", "noatime"],
+      gaveUp: true,
     });
-    expect(parseMountLine(GOOD.trim())?.readOnly).toBe(false);
+    expect(parseMountLine(GOOD.trim())).toMatchObject({ readOnly: false, gaveUp: false });
+  });
+
+  it.each([
+    ["rw", "rw", false, false],
+    ["rw", "ro,errors=remount-ro", true, true],
+    ["rw", "rw,emergency_ro", true, true],
+    ["rw", "rw,errors=remount-ro", false, false],
+    ["ro", "ro", true, false],
+    ["ro", "rw", true, false],
+  ])("tells a mount that is %s of a file system that is %s", (mount, system, readOnly, gaveUp) => {
+    const line = `25 1 7:0 / /var/vcap/store ${mount},relatime - ext4 /dev/loop0 ${system}`;
+    expect(parseMountLine(line)).toMatchObject({ readOnly, gaveUp });
   });
 
   it.each(["", "25 1 254:0 / /", "25 1 x / / rw - ext4 /dev/vda rw", "25 1 254:0 / / rw - ext4"])(

@@ -12,9 +12,13 @@ export interface MountEntry extends Mount {
   readonly type: string;
   /** Flags of this mount, not of its file system. */
   readonly options: readonly string[];
+  /** Nobody asked for a mount that is read-only: the kernel has made its file system so, after an error. */
+  readonly gaveUp: boolean;
 }
 
 const READS = 10;
+/** What file systems say of themselves when nothing can be written to them. */
+const READ_ONLY = ["ro", "emergency_ro", "shutdown"];
 
 /**
  * The mount table, in the order of mounting. The kernel hands it out page by page, and it may change in between: it is
@@ -48,15 +52,16 @@ export function parseMountLine(line: string): MountEntry | undefined {
   if (number === undefined || !/^\d+:\d+$/.test(number)) return undefined;
   if (root === undefined || target === undefined || !target.startsWith("/")) return undefined;
   const flags = options.split(",");
-  const readOnly = flags.includes("ro") || superOptions.split(",").includes("ro");
+  const stuck = superOptions.split(",").some((option) => READ_ONLY.includes(option));
   return {
     source: unescapeOctal(source ?? ""),
     target: unescapeOctal(target),
-    readOnly,
+    readOnly: flags.includes("ro") || stuck,
     number,
     root: unescapeOctal(root),
     type: type ?? "",
     options: flags,
+    gaveUp: stuck && !flags.includes("ro"),
   };
 }
 

@@ -3,9 +3,12 @@ import { open, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it } from "vitest";
 import { Crash, crashEverywhere } from "../../testing/crashes.ts";
 import { diskSettings, LoopLab, loopsLack, pathHint, quickExec } from "../../testing/loop-lab.ts";
+
+sampleTests(1 / 4);
 
 const WHOLE = { UseWholePersistentDisk: true };
 const PARTITIONED = {};
@@ -15,8 +18,8 @@ describe.runIf(ready)("preparing a persistent disk", () => {
   let lab: LoopLab;
   beforeEach(async () => {
     lab = await LoopLab.open();
+    return () => lab.close();
   });
-  afterEach(() => lab.close());
 
   const settings = (device: string, fileSystem = "") => diskSettings("disk-1", pathHint(device), fileSystem);
   const content = async (name: string) =>

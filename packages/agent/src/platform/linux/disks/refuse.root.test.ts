@@ -3,8 +3,11 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it } from "vitest";
 import { diskSettings, LoopLab, loopsLack, pathHint } from "../../testing/loop-lab.ts";
+
+sampleTests(1 / 4);
 
 const WHOLE = { UseWholePersistentDisk: true };
 const PARTITIONED = {};
@@ -14,8 +17,8 @@ describe.runIf(ready)("a disk that is not ours to format", () => {
   let lab: LoopLab;
   beforeEach(async () => {
     lab = await LoopLab.open();
+    return () => lab.close();
   });
-  afterEach(() => lab.close());
 
   const settings = (device: string, fileSystem = "") => diskSettings("disk-1", pathHint(device), fileSystem);
   const content = async (name: string) =>

@@ -2,11 +2,14 @@ import { mkdir, readFile, stat, statfs, symlink, writeFile } from "node:fs/promi
 import { join } from "node:path";
 import type { Exec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { beforeEach, describe, expect, it } from "vitest";
 import { type Paths, pathsUnder } from "../../../paths.ts";
 import type { EphemeralRequest } from "../../disks.ts";
 import { crashEverywhere } from "../../testing/crashes.ts";
 import { LoopLab, loopsLack, pathHint, quickExec, soon } from "../../testing/loop-lab.ts";
+
+sampleTests(1 / 4);
 
 const ready = needs("root-loop", loopsLack() === "", `there is no ${loopsLack()}`);
 const ON_ROOT = { CreatePartitionIfNoEphemeralDisk: true };
@@ -17,8 +20,8 @@ describe.runIf(ready)("the disk that the machine runs from", () => {
   beforeEach(async () => {
     lab = await LoopLab.open();
     paths = pathsUnder(join(lab.directory, "vcap"), join(lab.directory, "root"));
+    return () => lab.close();
   });
-  afterEach(() => lab.close());
 
   /** A disk with a root partition of that size, mounted where the agent sees its root. */
   async function machine(mib: number, rootMib: number, { label = "gpt", type = "ext4", name = "root" } = {}) {

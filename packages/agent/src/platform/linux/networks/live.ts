@@ -1,10 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { endianness, networkInterfaces } from "node:os";
 import { CommandMissing, type Exec, type ExecResult } from "@slipway/kernel/exec";
+import { formatAddress, maskToPrefix, parseAddress, prefixToMask } from "@slipway/kernel/ip-address";
 import * as v from "valibot";
 import type { Paths } from "../../../paths.ts";
 import type { LiveNetwork } from "../../platform.ts";
-import { formatAddress, maskToPrefix, parseAddress, prefixToMask } from "./address.ts";
 
 export interface LocalAddress {
   readonly interface: string;

@@ -1,5 +1,3 @@
-import { type Network, type Networks, usesDhcp } from "@slipway/protocol/settings/networks";
-import { InvalidNetwork, NoDeviceForNetwork } from "../../system-errors.ts";
 import {
   type Address,
   formatAddress,
@@ -7,7 +5,9 @@ import {
   networkOf,
   parseAddress,
   sameAddress,
-} from "./address.ts";
+} from "@slipway/kernel/ip-address";
+import { type Network, type Networks, usesDhcp } from "@slipway/protocol/settings/networks";
+import { InvalidNetwork, NoDeviceForNetwork } from "../../system-errors.ts";
 
 export interface MachineInterface {
   readonly name: string;

@@ -40,15 +40,3 @@ export function parseMemory(meminfo: string): { readonly mem: Usage; readonly sw
     swap: { usedKb: kb("SwapTotal") - kb("SwapFree"), totalKb: kb("SwapTotal") },
   };
 }
-
-/** `/proc/self/mountinfo`: the mount points, whose blanks the kernel writes as octal numbers. */
-export function parseMountPoints(mountinfo: string): ReadonlySet<string> {
-  const points = mountinfo.split("\n").map((row) => row.split(" ")[4] ?? "");
-  return new Set(
-    points
-      .filter((point) => point !== "")
-      .map((point) =>
-        point.replace(/\\([0-7]{3})/g, (_, octal: string) => String.fromCharCode(Number.parseInt(octal, 8))),
-      ),
-  );
-}

@@ -2,14 +2,15 @@ import { vitals as schema } from "@slipway/protocol/agent/heartbeat";
 import * as v from "valibot";
 import { describe, expect, it } from "vitest";
 import { pathsUnder } from "../../../paths.ts";
-import { parseMemory, parseMountPoints } from "./proc.ts";
+import { parseMemory } from "./proc.ts";
 import { type TestMachine, testMachine } from "./testing/machine.ts";
 import { vitalsReader } from "./vitals.ts";
 
 const MEMINFO =
   "MemTotal: 4000000 kB\nMemFree: 100 kB\nMemAvailable: 3000000 kB\nSwapTotal: 2000 kB\nSwapFree: 1500 kB\n";
 const mountPoints = { ephemeral: "/var/vcap/data", persistent: "/var/vcap/store" };
-const mount = (point: string) => `36 35 98:0 / ${point} rw,noatime - ext4 /dev/sda1 rw\n`;
+const mount = (point: string, system = "rw") =>
+  `36 35 98:0 / ${point} rw,noatime - ext4 /dev/sda1 ${system}\n`;
 
 async function machineWith(mountinfo: string): Promise<TestMachine> {
   const machine = await testMachine();
@@ -64,6 +65,14 @@ describe("vitals", () => {
     expect((await read(mountPoints)).cpu).toEqual({ sys: "10.0", user: "10.0", wait: "0.0" });
   });
 
+  it("tell of a disk that the kernel has set to read-only", async () => {
+    const machine = await machineWith(mount("/var/vcap/data") + mount("/var/vcap/store", "rw,emergency_ro"));
+    const read = vitalsReader(machine.paths, async () => disk(1, 1));
+    const { ephemeral, persistent } = (await read(mountPoints)).disk;
+    expect(persistent).toMatchObject({ read_only: true });
+    expect(ephemeral).not.toHaveProperty("read_only");
+  });
+
   it("know disks only where they are mounted, and forget one that cannot be asked", async () => {
     const machine = await machineWith(mount("/") + mount("/var/vcap/store"));
     const read = vitalsReader(machine.paths, async (path) => {
@@ -102,9 +111,5 @@ describe("readings of /proc", () => {
   it("count buffers and caches as free where the kernel does not say what is available", () => {
     const { mem } = parseMemory("MemTotal: 100 kB\nMemFree: 10 kB\nBuffers: 20 kB\nCached: 30 kB\n");
     expect(mem).toEqual({ usedKb: 40, totalKb: 100 });
-  });
-
-  it("undo the kernel's way to write blanks", () => {
-    expect(parseMountPoints(mount("/a\\040b\\134c"))).toEqual(new Set(["/a b\\c"]));
   });
 });

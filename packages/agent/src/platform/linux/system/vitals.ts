@@ -1,15 +1,8 @@
 import { readFile, realpath, statfs } from "node:fs/promises";
 import type { Vitals } from "@slipway/protocol/agent/heartbeat";
 import type { Paths } from "../../../paths.ts";
-import {
-  type CpuTimes,
-  parseCpuTimes,
-  parseLoad,
-  parseMemory,
-  parseMountPoints,
-  parseUptime,
-  type Usage,
-} from "./proc.ts";
+import { type MountEntry, mountAt, parseMountLine } from "../disks/mounts.ts";
+import { type CpuTimes, parseCpuTimes, parseLoad, parseMemory, parseUptime, type Usage } from "./proc.ts";
 
 interface FileSystemUse {
   readonly blocks: number;
@@ -47,9 +40,9 @@ export function vitalsReader(paths: Paths, stat: StatFs = statfs): VitalsReader 
       before = now;
     }
     const memory = parseMemory(meminfo ?? "");
-    const points = parseMountPoints(await read("self", "mountinfo"));
-    const data = await diskVitals(ephemeral, points, stat);
-    const store = await diskVitals(persistent, points, stat);
+    const table = (await read("self", "mountinfo")).split("\n").flatMap((line) => parseMountLine(line) ?? []);
+    const data = await diskVitals(ephemeral, table, stat);
+    const store = await diskVitals(persistent, table, stat);
     return {
       cpu,
       load: parseLoad(load ?? "").map((value) => value.toFixed(2)),
@@ -79,13 +72,14 @@ const memoryVitals = ({ usedKb, totalKb }: Usage) => ({
 /** Undefined where nothing is mounted: the directory's numbers would be those of the disk below it. */
 async function diskVitals(
   path: string,
-  points: ReadonlySet<string>,
+  table: readonly MountEntry[],
   stat: StatFs,
 ): Promise<DiskVitals | undefined> {
-  const real = await realpath(path).catch(() => path);
-  if (!points.has(path) && !points.has(real)) return undefined;
+  const mount = mountAt(table, path) ?? mountAt(table, await realpath(path).catch(() => path));
+  if (mount === undefined) return undefined;
   // It may be unmounted in this moment, or its device gone.
-  return await stat(path).then(usage, () => undefined);
+  const used = await stat(path).then(usage, () => undefined);
+  return used !== undefined && mount.gaveUp ? { ...used, read_only: true } : used;
 }
 
 const usage = ({ blocks, bfree, files, ffree }: FileSystemUse): DiskVitals => ({

@@ -8,7 +8,7 @@ import {
   parseAddress,
   prefixToMask,
   sameAddress,
-} from "./address.ts";
+} from "./ip-address.ts";
 
 const address = (text: string): Address => {
   const parsed = parseAddress(text);

@@ -6,7 +6,8 @@ export interface Address {
   readonly value: bigint;
 }
 
-const BITS = { 4: 32, 6: 128 } as const;
+/** How long an address of the family is. */
+export const BITS = { 4: 32, 6: 128 } as const;
 
 /** Undefined when the text is no address. Zones (`%eth0`) are none of ours. */
 export function parseAddress(text: string): Address | undefined {
@@ -41,6 +42,13 @@ export function prefixToMask(family: 4 | 6, prefix: number): Address {
 /** The network an address is in: its host bits cleared. */
 export function networkOf(address: Address, prefix: number): Address {
   return { family: address.family, value: address.value & prefixToMask(address.family, prefix).value };
+}
+
+/** As Ruby writes one: IPv6 with all of its digits. */
+export function formatMask(family: 4 | 6, prefix: number): string {
+  const mask = prefixToMask(family, prefix);
+  if (family === 4) return formatAddress(mask);
+  return (mask.value.toString(16).padStart(32, "0").match(/.{4}/g) ?? []).join(":");
 }
 
 const fromGroups = (groups: readonly number[], width: bigint) =>

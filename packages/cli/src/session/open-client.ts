@@ -1,0 +1,57 @@
+import { info } from "@slipway/protocol/director/info";
+import { Client, type ClientOptions } from "../api/client.ts";
+import { SILENT } from "../api/follow.ts";
+import type { TokenSource } from "../api/token-source.ts";
+import type { Home } from "../home/home.ts";
+import { readLogins, withLogin, writeLogins } from "./logins.ts";
+import type { Session } from "./session.ts";
+import { UaaClient } from "./uaa-client.ts";
+import { clientTokens, userTokens } from "./uaa-tokens.ts";
+
+type Parts = Pick<ClientOptions, "clock" | "stop" | "teller">;
+
+/** A way to the Director, by password or by the tokens of its UAA. */
+export async function openClient(
+  session: Session,
+  parts: Parts,
+  home: Pick<Home, "loginFile">,
+): Promise<Client> {
+  const { url, ca, user, password } = session;
+  const tokens = await tokensOf(session, parts, home);
+  return new Client({
+    url,
+    ca,
+    ...(tokens === undefined ? { user, password } : { user, password: undefined, tokens }),
+    ...parts,
+  });
+}
+
+async function tokensOf(
+  session: Session,
+  parts: Parts,
+  home: Pick<Home, "loginFile">,
+): Promise<TokenSource | undefined> {
+  const { url, ca, user, password = "", uaa, unsure } = session;
+  const { clock, stop } = parts;
+  const at = uaa?.url ?? (unsure === true ? await uaaOf(session, parts) : undefined);
+  if (at === undefined || user === undefined) return undefined;
+  const client = new UaaClient({ url: at, ca, clock, stop });
+  if (uaa?.tokens === undefined) return clientTokens(client, { id: user, secret: password });
+  return userTokens(client, uaa.tokens, async ({ access, refresh }) => {
+    const login = { url, access_token: access, refresh_token: refresh };
+    await writeLogins(home.loginFile, withLogin(await readLogins(home.loginFile), login, false));
+  });
+}
+
+/** Where the Director says that tokens are got; undefined where it wants a password. Asked without credentials. */
+export async function uaaOf({ url, ca }: Pick<Session, "url" | "ca">, parts: Omit<Parts, "teller">) {
+  const nobody = { user: undefined, password: undefined };
+  const client = new Client({ url, ca, ...nobody, ...parts, teller: SILENT });
+  try {
+    const { user_authentication: by } = await client.json({ method: "GET", path: "/info" }, info);
+    const at = by?.type === "uaa" ? by.options?.url : undefined;
+    return typeof at === "string" ? at : undefined;
+  } finally {
+    client.close();
+  }
+}

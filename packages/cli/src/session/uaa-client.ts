@@ -1,0 +1,113 @@
+import type { Clock } from "@slipway/kernel/clock";
+import { messageTrail } from "@slipway/kernel/errors";
+import { basicAuth, HttpClient, HttpTrouble } from "@slipway/kernel/http/client";
+import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { check } from "@slipway/protocol/schema/check";
+import { loginInfo, tokenReply } from "@slipway/protocol/uaa/token";
+import type * as v from "valibot";
+import { BadUaaUrl, UaaAway, UaaRefused } from "./errors.ts";
+
+export interface UaaOptions {
+  readonly url: string;
+  /** That of the Director, as upstream has it. */
+  readonly ca: string | undefined;
+  readonly clock: Clock;
+  readonly stop: AbortSignal;
+}
+
+/** As whom the CLI itself asks; upstream's name, without a secret. */
+export const CLI_CLIENT = { id: "bosh_cli", secret: "" };
+
+export interface UaaClientName {
+  readonly id: string;
+  readonly secret: string;
+}
+
+export interface Prompt {
+  readonly key: string;
+  readonly label: string;
+  readonly hidden: boolean;
+}
+
+export type TokenPair = v.InferOutput<typeof tokenReply>;
+
+const WITHIN_MS = 60_000;
+const LARGEST = 1 << 20;
+
+/** What the CLI asks of a UAA. Secrets go in bodies and headers only. */
+export class UaaClient {
+  readonly url: string;
+  readonly #base: URL;
+  readonly #http: HttpClient;
+  readonly #stop: AbortSignal;
+
+  constructor({ url, ca, clock, stop }: UaaOptions) {
+    if (!URL.canParse(url) || new URL(url).protocol !== "https:") throw BadUaaUrl({ url });
+    this.url = url;
+    this.#base = new URL(url);
+    this.#stop = stop;
+    this.#http = new HttpClient({ origin: url, clock, tls: { ca } });
+  }
+
+  /** What people are asked for, what is hidden last. */
+  async prompts(): Promise<readonly Prompt[]> {
+    const { prompts } = await this.#ask("GET", "/login", CLI_CLIENT, undefined, loginInfo);
+    const all = Object.entries(prompts).map(([key, [type, label]]) => ({
+      key,
+      label: label ?? key,
+      hidden: type === "password",
+    }));
+    return [...all.filter(({ hidden }) => !hidden), ...all.filter(({ hidden }) => hidden)];
+  }
+
+  /** Throws `UaaRefused` where what was given is wrong. */
+  async grant(client: UaaClientName, form: Readonly<Record<string, string>>): Promise<TokenPair> {
+    return await this.#ask("POST", "/oauth/token", client, new URLSearchParams(form).toString(), tokenReply);
+  }
+
+  close(): void {
+    this.#http.close();
+  }
+
+  async #ask<const S extends v.GenericSchema>(
+    method: string,
+    path: string,
+    client: UaaClientName,
+    body: string | undefined,
+    schema: S,
+  ): Promise<v.InferOutput<S>> {
+    const { url } = this;
+    let status: number;
+    let text: string;
+    try {
+      const reply = await this.#http.request({
+        method,
+        path: `${this.#base.pathname.replace(/\/+$/, "")}${path}`,
+        headers: {
+          accept: "application/json",
+          authorization: basicAuth(client.id, client.secret),
+          ...(body !== undefined && { "content-type": "application/x-www-form-urlencoded" }),
+        },
+        body,
+        signal: this.#stop,
+        withinMs: WITHIN_MS,
+        largest: LARGEST,
+      });
+      status = reply.status;
+      text = await reply.text();
+    } catch (error) {
+      throw error instanceof HttpTrouble ? UaaAway({ url, why: error.why }, { cause: error }) : error;
+    }
+    if (status === 400 || status === 401) throw UaaRefused({ url, client: client.id });
+    if (status !== 200) throw UaaAway({ url, why: `it answers HTTP ${status}` });
+    let document: unknown;
+    try {
+      document = parseStrictJson(text, "its answer");
+    } catch (cause) {
+      throw UaaAway({ url, why: messageTrail(cause) });
+    }
+    const checked = check(schema, document, "its answer");
+    if (!checked.ok) throw UaaAway({ url, why: checked.problems.join("; ") });
+    return checked.value;
+  }
+}

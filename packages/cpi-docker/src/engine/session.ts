@@ -1,0 +1,162 @@
+import type { Socket } from "node:net";
+import { upgraded } from "@slipway/kernel/http/upgrade";
+import { systemRandom } from "@slipway/kernel/random";
+import { NoEngine } from "../errors.ts";
+import type { Engine } from "./engine.ts";
+import { execIn, makeExec, Outputs, type Ran } from "./exec.ts";
+import { Frames } from "./frames.ts";
+
+/** How long a shell waits for the next program. A deploy works on one disk after the other. */
+const IDLE_MS = 10_000;
+
+/** Shells that wait, by engine and container. One that ended is in here no longer. */
+const waiting = new Map<string, Shell[]>();
+
+/**
+ * Runs a program in a running container, as its root. It goes on to its end also when whoever asked for it is gone.
+ *
+ * A shell in the container runs it, which stays for a while: an engine takes long to start a program, and what is done to
+ * one disk are several. Whoever runs one at the same time has a shell of his own. Without one, as in a container that has
+ * none, the engine runs it.
+ */
+export async function runIn(
+  engine: Engine,
+  container: string,
+  command: readonly string[],
+  doing: string,
+): Promise<Ran> {
+  const key = keyOf(engine, container);
+  const shell = waiting.get(key)?.pop() ?? (await Shell.open(engine, container, doing, key));
+  if (shell === undefined) return await execIn(engine, container, command, doing);
+  return await shell.run(command, engine.signal);
+}
+
+/** Ends those that wait. */
+export function endShells(engine: Engine, container: string): void {
+  for (const shell of waiting.get(keyOf(engine, container)) ?? []) shell.end();
+}
+
+const keyOf = ({ address }: Engine, container: string): string => `${address.shown} ${container}`;
+
+class Shell {
+  readonly #socket: Socket;
+  readonly #host: string;
+  readonly #key: string;
+  #outputs = new Outputs();
+  #heard: () => void = () => {};
+  #gone = false;
+
+  private constructor(socket: Socket, host: string, key: string) {
+    this.#socket = socket;
+    this.#host = host;
+    this.#key = key;
+    const frames = new Frames();
+    socket.on("data", (piece) => {
+      for (const frame of frames.take(piece)) this.#outputs.add(frame);
+      this.#heard();
+    });
+    // What follows is `close`.
+    socket.on("error", () => {});
+    socket.on("close", () => {
+      this.#gone = true;
+      this.#leave();
+      this.#heard();
+    });
+    socket.on("timeout", () => this.end());
+  }
+
+  /** Undefined: there is none, or the engine gives no such connection. */
+  static async open(
+    engine: Engine,
+    container: string,
+    doing: string,
+    key: string,
+  ): Promise<Shell | undefined> {
+    const id = await makeExec(engine, container, ["sh"], doing, true);
+    const body = JSON.stringify({ Detach: false, Tty: false });
+    const path = `/v${engine.version}/exec/${id}/start`;
+    const headers = { "content-type": "application/json" };
+    const ask = { method: "POST", path, headers, body, signal: engine.signal };
+    const socket = await upgraded(engine.address.at, ask).catch(() => undefined);
+    engine.signal?.throwIfAborted();
+    if (socket === undefined) return undefined;
+    const shell = new Shell(socket, engine.address.shown, key);
+    return (await shell.run([":"], engine.signal).catch(() => undefined)) === undefined
+      ? undefined
+      : shell.#taken();
+  }
+
+  /** Its program goes on to its end when the signal aborts, and then the shell ends. */
+  async run(command: readonly string[], signal: AbortSignal | undefined): Promise<Ran> {
+    const mark = systemRandom.hex(8);
+    const outputs = new Outputs();
+    this.#outputs = outputs;
+    this.#socket.setTimeout(0);
+    this.#socket.ref();
+    const done = new Promise<Ran>((resolve, reject) => {
+      this.#heard = () => {
+        const ended = endOf(outputs.stdout, mark);
+        const said = `\n${mark}\n`;
+        if (ended !== undefined && outputs.stderr.endsWith(said))
+          resolve({ ...ended, stderr: outputs.stderr.slice(0, -said.length) });
+        else if (signal?.aborted) reject(signal.reason as Error);
+        else if (this.#gone)
+          reject(NoEngine({ host: this.#host, why: "it hung up in the middle of an answer" }));
+      };
+    });
+    const abort = () => this.#heard();
+    signal?.addEventListener("abort", abort, { once: true });
+    this.#socket.write(lines(command, mark));
+    // It may have ended, or been told to stop, before.
+    this.#heard();
+    try {
+      const ran = await done;
+      this.#wait();
+      return ran;
+    } catch (error) {
+      this.end();
+      throw error;
+    } finally {
+      signal?.removeEventListener("abort", abort);
+      this.#heard = () => {};
+    }
+  }
+
+  end(): void {
+    this.#leave();
+    this.#socket.end();
+  }
+
+  /** Nobody's process stays for its sake. */
+  #wait(): void {
+    this.#socket.unref();
+    this.#socket.setTimeout(IDLE_MS);
+    if (!this.#gone) waiting.set(this.#key, [...(waiting.get(this.#key) ?? []), this]);
+  }
+
+  #taken(): this {
+    this.#leave();
+    return this;
+  }
+
+  #leave(): void {
+    const others = (waiting.get(this.#key) ?? []).filter((other) => other !== this);
+    if (others.length > 0) waiting.set(this.#key, others);
+    else waiting.delete(this.#key);
+  }
+}
+
+/** The program's output, and then what the shell says of it. The marks are new each time, and nobody's to guess. */
+const lines = (command: readonly string[], mark: string): string =>
+  `${command.map(quoted).join(" ")} </dev/null
+printf '\\n%s %s\\n' ${mark} "$?"
+printf '\\n%s\\n' ${mark} >&2
+`;
+
+function endOf(output: string, mark: string): Pick<Ran, "stdout" | "code"> | undefined {
+  const at = output.lastIndexOf(`\n${mark} `);
+  if (at < 0 || !output.endsWith("\n")) return undefined;
+  return { stdout: output.slice(0, at), code: Number(output.slice(at + mark.length + 2)) };
+}
+
+const quoted = (word: string): string => `'${word.replaceAll("'", "'\\''")}'`;

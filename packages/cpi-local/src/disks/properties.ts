@@ -1,0 +1,14 @@
+import { check } from "@slipway/protocol/schema/check";
+import { type JsonObject, open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import { type Provisioning, provisioning } from "../config.ts";
+import { BadProperties } from "../errors.ts";
+
+const diskProperties = open({ provisioning: v.optional(provisioning) });
+
+/** What of a disk type's `cloud_properties` is read. Disks of other clouds have more. */
+export function readDiskProperties(given: JsonObject): { readonly provisioning?: Provisioning | undefined } {
+  const checked = check(diskProperties, given, "cloud_properties");
+  if (!checked.ok) throw BadProperties({ what: "the disk", problems: checked.problems });
+  return checked.value;
+}

@@ -1,0 +1,24 @@
+import { LONGEST_VM_LOG } from "@slipway/protocol/cpi/methods/get_vm_log";
+import { secretsIn } from "@slipway/protocol/schema/redact";
+import { scrubber, scrubUrls } from "@slipway/protocol/schema/scrub";
+import { agentSettings } from "@slipway/protocol/settings/agent-settings";
+
+/**
+ * What get_vm_log returns: the end of a log, in whole lines, without the credentials of the settings that the VM has got.
+ * `userData` is what `create_vm` handed to it; a text that is no JSON hides nothing of its own.
+ */
+export function vmLog(log: string, userData: string): string {
+  const secrets = secretsIn(agentSettings, jsonOf(userData));
+  const clean = scrubUrls(scrubber(secrets)(log));
+  if (clean.length <= LONGEST_VM_LOG) return clean;
+  const end = clean.slice(-LONGEST_VM_LOG);
+  return end.slice(end.indexOf("\n") + 1);
+}
+
+function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+import { teamsOfDeployment } from "../store/deployments.ts";
+import type { Db } from "../store/schema.ts";
+import { hasResultOf, teamsOfTask } from "../tasks/list.ts";
+import { given, type Query } from "./call.ts";
+import { type Access, demandTouch, type Level, missing, type Permission } from "./permissions.ts";
+import { NoSuchDeployment, NoSuchTask, ScopeMissing } from "./refusals.ts";
+
+/** What a request is about, as far as who may make it depends on that. */
+interface Asked {
+  readonly access: Access;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Query;
+  readonly db: Db;
+}
+
+/** Throws unless the user may. What they are told of is not looked at before they may see something at all. */
+export async function authorize(permission: Permission, asked: Asked): Promise<void> {
+  const { access } = asked;
+  if (access.admin) return;
+  await RULES[permission](asked);
+}
+
+type Rule = (asked: Asked) => void | Promise<void>;
+
+/** For who is not an administrator. */
+const RULES: Readonly<Record<Permission, Rule>> = {
+  anyone: () => undefined,
+  admin: ({ access }) => {
+    throw missing(access, "admin");
+  },
+  read: ({ access }) => demandTouch(access, "read", []),
+  upload_stemcells: ({ access }) => demandUpload(access, "stemcells"),
+  upload_releases: ({ access }) => demandUpload(access, "releases"),
+  list: ({ access }) => {
+    if (!access.read && access.adminOf.length === 0) throw missing(access, "read");
+  },
+  look: ({ access }) => {
+    if (!access.read && access.memberOf.length === 0) throw missing(access, "read");
+  },
+  team: ({ access }) => {
+    if (access.adminOf.length === 0) throw missing(access, "admin");
+  },
+  deployment_read: (asked) => demandDeployment("read", asked),
+  deployment_admin: (asked) => demandDeployment("admin", asked),
+  deployment_diff: (asked) => demandDeployment("admin", asked, "may-be-new"),
+  task_read: (asked) => demandTask("read", asked),
+  task_admin: (asked) => demandTask("admin", asked),
+  resource: async ({ access, params, db }) => {
+    const { adminOf } = access;
+    const made = adminOf.length > 0 && (await hasResultOf(db, params.id ?? "", adminOf));
+    if (!made) throw missing(access, "admin");
+  },
+};
+
+function demandUpload(access: Access, what: keyof Access["uploads"]): void {
+  const { uuid, uploads } = access;
+  if (uploads[what]) return;
+  throw ScopeMissing({ accepted: ["bosh.admin", `bosh.${uuid}.admin`, `bosh.${what}.upload`] });
+}
+
+/** Of the path, or of the query where a list is of one deployment. */
+async function demandDeployment(
+  level: Level,
+  { access, params, query, db }: Asked,
+  absent?: "may-be-new",
+): Promise<void> {
+  const name = params.deployment ?? given(query, "deployment");
+  if (access[level]) return;
+  if (name === undefined || access.memberOf.length === 0) throw missing(access, level);
+  const teams = await teamsOfDeployment(db, name);
+  if (teams !== undefined) return demandTouch(access, level, teams);
+  if (absent === undefined) throw NoSuchDeployment({ name });
+  if (access.adminOf.length === 0) throw missing(access, level);
+}
+
+async function demandTask(level: Level, { access, params, db }: Asked): Promise<void> {
+  if (access[level]) return;
+  if (access.memberOf.length === 0) throw missing(access, level);
+  const id = params.id ?? "";
+  const teams = /^\d{1,15}$/.test(id) ? await teamsOfTask(db, Number(id)) : undefined;
+  if (teams === undefined) throw NoSuchTask({ name: id });
+  demandTouch(access, level, teams);
+}

@@ -1,0 +1,54 @@
+import type { Clouds } from "@slipway/engine/clouds/cloud";
+import type { ConfiguredClouds, UnusableCpi } from "@slipway/engine/clouds/configured-clouds";
+import type { ConfiguredCpi } from "@slipway/engine/manifest/cpi-config";
+import type { ConfigServer } from "@slipway/engine/variables/config-server";
+import { VariableMissing } from "@slipway/engine/variables/errors";
+import { type Get, refuseRelativeNames, resolveVariables } from "@slipway/engine/variables/resolve";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { Documents } from "../documents/documents.ts";
+import type { Db } from "../store/schema.ts";
+import { FetchFailed } from "../variables/errors.ts";
+import { configuredCpis } from "./configured.ts";
+
+interface Given {
+  readonly db: Db;
+  readonly documents: Documents;
+  readonly clouds: ConfiguredClouds;
+  readonly variables: ConfigServer;
+  readonly director: string;
+  readonly signal: AbortSignal;
+}
+
+/** The CPIs as the CPI configs have them now: whoever is given them keeps them, whatever is uploaded meanwhile. */
+export async function cloudsNow(given: Given): Promise<Clouds> {
+  const cpis = await configuredCpis(given);
+  const get = getter(given);
+  return given.clouds.of(await Promise.all(cpis.map((cpi) => withValues(cpi, get, given))));
+}
+
+/** Properties hold the newest values of their variables, which have absolute names: they belong to no deployment. */
+async function withValues(
+  cpi: ConfiguredCpi,
+  get: Get,
+  { director, signal }: Given,
+): Promise<ConfiguredCpi | UnusableCpi> {
+  try {
+    refuseRelativeNames(cpi.properties, () => true);
+    const scope = { director, deployment: "" };
+    return { ...cpi, properties: (await resolveVariables(cpi.properties, { scope, get })) as JsonObject };
+  } catch (failure) {
+    signal.throwIfAborted();
+    return { name: cpi.name, migratedFrom: cpi.migratedFrom, failure };
+  }
+}
+
+function getter({ variables, signal }: Given): Get {
+  return async (name) => {
+    try {
+      return await variables.newest(name, signal);
+    } catch (error) {
+      if (VariableMissing.is(error) || FetchFailed.is(error)) return error;
+      throw error;
+    }
+  };
+}

@@ -1,0 +1,29 @@
+import type { FlowSettings } from "@slipway/engine/steps/context";
+import { agentEnvOf } from "@slipway/engine/steps/env";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import type { OperationContext } from "../operations/operation.ts";
+import { certificateOf } from "../variables/open.ts";
+
+/** What steps are told of the configuration. */
+export async function flowSettings(
+  { agent, director: limits = {} }: DirectorConfig,
+  { name, uuid }: { readonly name: string; readonly uuid: string },
+): Promise<FlowSettings> {
+  return {
+    directorName: name,
+    directorUuid: uuid,
+    agentEnvBosh: agentEnvOf(agent?.env as JsonObject | undefined),
+    trustedCerts: await certificateOf("agent.trusted_certs", agent?.trusted_certs),
+    agentWaitMs: (agent?.wait_timeout_s ?? 600) * 1000,
+    maxVmCreateTries: limits.max_vm_create_tries ?? 5,
+    keepUnreachableVms: limits.keep_unreachable_vms ?? false,
+    stopTimeoutMs: 300_000,
+  };
+}
+
+export const operationOptions = ({ director: limits = {} }: DirectorConfig): OperationContext["options"] => ({
+  enableCpiResizeDisk: limits.enable_cpi_resize_disk ?? false,
+  enableCpiUpdateDisk: limits.enable_cpi_update_disk ?? false,
+  enableSnapshots: limits.enable_snapshots,
+});

@@ -1,0 +1,33 @@
+import { natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
+import { needs } from "@slipway/testkit/needs";
+import { describe, expect, it } from "vitest";
+import { directorOn, fakeAgentOn, type Says } from "../testing/bus.ts";
+
+const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
+
+const pong: Says = (_, answer) => answer({ value: "pong" });
+
+describe.runIf(here)("a NATS server that is full", () => {
+  it("and takes no more connections is named, with what it does, and used once there is room", async () => {
+    const server = await TestNatsServer.start({ more: "max_connections: 1" });
+    const other = await fakeAgentOn(server, pong);
+    const { agent, bus } = directorOn(server);
+    await expect(agent.ping({ timeoutMs: 3_000 })).rejects.toThrow(
+      // Its reason comes before the handshake, where nobody reads it; its log has it.
+      /no connection to NATS at .*: .*disconnected before secure TLS/,
+    );
+    await other.connection.close();
+    await expect
+      .poll(() => agent.ping({ timeoutMs: 2_000 }).catch(String), { timeout: 60_000 })
+      .toMatch(/no agent of this id is connected/);
+    expect(bus.connected).toBe(true);
+  });
+
+  it("and takes no room for an agent keeps the Director, which says that the agent is not there", async () => {
+    const server = await TestNatsServer.start({ more: "max_connections: 1" });
+    const { agent, bus } = directorOn(server);
+    await expect(agent.ping({ timeoutMs: 1_500 })).rejects.toThrow(/no agent of this id is connected/);
+    await expect(fakeAgentOn(server, pong)).rejects.toThrow(/disconnected before secure TLS/);
+    expect(bus.connected).toBe(true);
+  });
+});

@@ -1,0 +1,22 @@
+import * as v from "valibot";
+import { vmCid } from "../../ids.ts";
+import { hidden } from "../../schema/marks.ts";
+import { arg, method, result } from "../method.ts";
+
+/** What is longer is cut at its beginning. */
+export const LONGEST_VM_LOG = 16 * 1024;
+
+export const getVmLog = method({
+  name: "get_vm_log",
+  summary: "The end of what a VM's console and its agent have written, to say why the agent does not answer.",
+  args: [arg("vm_cid", vmCid, "the VM")],
+  results: [result(hidden(v.string()), "lines, the newest last, 16 KiB at most; empty when there are none")],
+  since: 1,
+  mandatory: false,
+  repeat: "harmless",
+  errors: ["VMNotFound", "CloudError", "NotImplemented"],
+  rules: [
+    "Not of the shipped contract: called only if `info` announces `capabilities.get_vm_log`, and never by other Directors.",
+    "Answers for a VM that is off or ends again and again, too. The credentials of its settings are not in it.",
+  ],
+});

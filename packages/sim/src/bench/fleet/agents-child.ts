@@ -1,0 +1,33 @@
+import { type ChildProcess, fork } from "node:child_process";
+import { once } from "node:events";
+import type { Order, Report } from "./orders.ts";
+
+/** The process of the agents, as whoever gives it orders sees it. */
+export class AgentsChild {
+  readonly #child: ChildProcess;
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor() {
+    this.#child = fork(process.argv[1] ?? "", ["fleet-agents"], {
+      stdio: ["ignore", "ignore", "inherit", "ipc"],
+    });
+  }
+
+  /** One after the other. */
+  tell(order: Order): Promise<Report> {
+    const told = this.#last.then(async (): Promise<Report> => {
+      this.#child.send(order);
+      const [report] = (await once(this.#child, "message")) as [Report];
+      if (report.error !== undefined) throw new Error(`the agents: ${report.error}`);
+      return report;
+    });
+    this.#last = told.catch(() => undefined);
+    return told;
+  }
+
+  async stop(): Promise<void> {
+    const ended = once(this.#child, "exit");
+    this.#child.disconnect();
+    await ended;
+  }
+}

@@ -1,0 +1,19 @@
+import { expect, it, vi } from "vitest";
+import { SCOPE_VARIABLE, SEED_VARIABLE } from "./sample.ts";
+import { plays } from "./stories.ts";
+
+const SEEDS = Array.from({ length: 200 }, (_, at) => String(at));
+
+function seedsThatPlay(scope: string): number {
+  vi.stubEnv(SCOPE_VARIABLE, scope);
+  return SEEDS.filter((seed) => {
+    vi.stubEnv(SEED_VARIABLE, seed);
+    return plays("director", "demo");
+  }).length;
+}
+
+it("a story is played with some seeds, and always in a whole run", () => {
+  expect(seedsThatPlay("")).toBeGreaterThan(0);
+  expect(seedsThatPlay("")).toBeLessThan(SEEDS.length / 2);
+  expect(seedsThatPlay("all")).toBe(SEEDS.length);
+});

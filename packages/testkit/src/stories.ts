@@ -1,0 +1,39 @@
+import { sampleOf } from "./sample.ts";
+
+/**
+ * Stories of whole machines, told with real processes: each keeps a processor busy for many seconds. `npm test` plays a few
+ * of each kind, which the run's seed chooses; `npm run test:all` plays all.
+ */
+const STORIES = {
+  /** A Director with its database, and mostly the demo with its sandboxes. */
+  director: {
+    played: 1,
+    of: [
+      ...["demo", "demo killed", "demo on a Director", "demo stopped"],
+      ...["resurrection", "resurrection off"],
+      ...["NATS agents", "NATS authority", "NATS server killed", "NATS Director killed", "NATS to HTTPS"],
+      ...["full disk waits", "full disk goes on"],
+      ...["database in trouble", "agents in trouble", "no addresses"],
+    ],
+  },
+  /** An environment that create-env makes, changes and deletes. */
+  environment: {
+    played: 3,
+    of: [
+      ...["copies", "leaves", "takes over", "replaces", "certificate of the manifest", "certificate of ours"],
+      ...["power", "two at once", "download", "jobs", "CPI of a release"],
+      ...["CPI newest", "CPI 2, stemcell 2", "CPI 2, stemcell 1", "CPI 1, stemcell 1", "CPI 1, stemcell 2"],
+      ...["registry here", "registry named", "registry named, tunnel", "registry credentials"],
+      ...["registry not missed", "registry lost"],
+      ...["killed", "killed with a registry", "killed in the same process"],
+    ],
+  },
+} as const;
+
+export type Story<Kind extends keyof typeof STORIES> = (typeof STORIES)[Kind]["of"][number];
+
+/** Whether this run plays a story: `it.runIf(plays("director", "demo"))`. */
+export function plays<Kind extends keyof typeof STORIES>(kind: Kind, story: Story<Kind>): boolean {
+  const { of, played } = STORIES[kind];
+  return sampleOf<string>(`stories of ${kind}`, of, played).includes(story);
+}
