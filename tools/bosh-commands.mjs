@@ -106,7 +106,7 @@ export const BOSH_COMMANDS = [
   row("unignore", "states"),
   row("update-cloud-config", "catalog"),
   row("update-config", "like-upstream"),
-  differs("update-cpi-config", "commands", "several CPIs are not there yet: a config with CPIs is refused"),
+  row("update-cpi-config", "commands"),
   row("update-resurrection", "commands"),
   row("update-runtime-config", "commands"),
   row("upload-blobs", "release-author"),
