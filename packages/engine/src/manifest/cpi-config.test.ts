@@ -39,7 +39,12 @@ describe("a CPI config", () => {
       "cpis[a].type",
       "Required property 'type' was not specified in object",
     ],
-    [{ cpis: null }, 40000, "cpis", "Property 'cpis' value (nothing (null)) did not match the required type 'Array'"],
+    [
+      { cpis: null },
+      40000,
+      "cpis",
+      "Property 'cpis' value (nothing (null)) did not match the required type 'Array'",
+    ],
     [
       { cpis: [{ name: "a", type: "x", properties: [] }] },
       40000,
