@@ -29,7 +29,9 @@ import { ACTIONS } from "../packages/agent/dist/actions/table.js";
 import { emptyList, emptyListOfDeployment } from "../packages/director/dist/api/endpoints/not_yet.js";
 import { PERMISSIONS } from "../packages/director/dist/api/permissions.js";
 import { routes } from "../packages/director/dist/api/routes.js";
+import { everyKey, KNOWN_KEYS } from "../packages/engine/dist/manifest/known-keys.js";
 import { shapeOf } from "../packages/protocol/dist/schema/children.js";
+import { BOSH_COMMANDS } from "./bosh-commands.mjs";
 import { draw } from "./draw.mjs";
 import { messageText } from "./error-text.mjs";
 import { withRealOutput } from "./tour.mjs";
@@ -356,7 +358,63 @@ function* filesIn(dir) {
 
 const now = readFileSync("README.md", "utf8");
 const readme = process.argv.includes("--mixes") ? withMixes(now) : now;
+function keysPage() {
+  const titles = {
+    manifest: "Deployment manifest",
+    cloud: "Cloud config",
+    runtime: "Runtime config",
+    cpi: "CPI config",
+  };
+  const sections = Object.entries(KNOWN_KEYS).map(
+    ([kind, keys]) =>
+      `## ${titles[kind]}\n\n${table(
+        ["key", "verdict", ""],
+        everyKey(keys).map(({ path, verdict, what }) => [`\`${path}\``, verdict, what]),
+      )}`,
+  );
+  return `${GENERATED}
+
+# Keys of manifests and configs
+
+Every key that BOSH knows, and what becomes of it here.
+
+- **used**: the Director reads it. A value of the wrong kind is an error that names the place and what to do.
+- **refused**: the deploy is refused, in BOSH's words where it has some, with what to write in its place.
+- **ignored**: it means nothing to a Director, here or upstream: the CLI reads it, or nobody does any more.
+
+No key is passed over in silence. Whatever is not in these tables is no mistake, since BOSH reads over it, but the deploy
+warns of it by name and place, and says which key it may have meant:
+
+    Warning: In the manifest, the key instance_groups[web].instnces is not known: nothing reads it. Did you mean instances?
+
+What stands below keys such as \`properties\`, \`cloud_properties\`, \`env\` and \`tags\` belongs to releases, CPIs and agents, and is
+theirs to judge.
+
+${sections.join("\n\n")}
+`;
+}
+
+function commandsPage() {
+  const rows = BOSH_COMMANDS.map(({ name, verdict, what, story }) => [
+    `\`${name}\``,
+    verdict,
+    what,
+    `[${story}](../packages/cli/src/bosh-cli/${story}.test.ts)`,
+  ]);
+  return `${GENERATED}
+
+# Commands of the \`bosh\` CLI
+
+Every command of the \`bosh\` CLI, with a Director of Slipway: whether it works, differs from BOSH's Director and how, or is
+refused. The stories are played with the real CLI by \`npm run -s test:bosh-cli\`; one of them holds this list to the CLI's own.
+
+${table(["command", "verdict", "", "story"], rows)}
+`;
+}
+
 const pages = {
+  "docs/bosh-commands.md": commandsPage(),
+  "docs/manifest-keys.md": keysPage(),
   "docs/contract/cpi-methods.md": methodsPage(),
   "docs/contract/agent-messages.md": agentPage(),
   "docs/contract/documents.md": documentsPage(),

@@ -210,7 +210,7 @@ describe.runIf(await canPlay())("a deployment, from first to last, with the real
       task_id: expect.stringMatching(/^\d+$/),
       error: "",
     });
-    const [event] = await bosh.rows("event", created?.id ?? "");
+    const [event] = await bosh.rows("event", /^\d+/.exec(created?.id ?? "")?.[0] ?? "");
     expect(event).toMatchObject({ object_name: vm?.vm_cid });
   });
 

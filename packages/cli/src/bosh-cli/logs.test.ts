@@ -82,7 +82,7 @@ describe.runIf(await canPlay())("logs with the real CLI", () => {
     for (const { vm_cid: cid } of await world().instances("shop"))
       expect(await readdir(world().cloud("vms", cid ?? "", "vcap", "data", "blobs"))).toEqual([]);
     const refused = (...args: readonly string[]) => world().bosh.refused("-d", "shop", "logs", ...args);
-    expect(await refused("web/7")).toContain("has no instance 'web/7'");
+    expect(await refused("web/7")).toContain("web/7' doesn't exist");
     expect(await refused("nobody")).toContain("has no instances in a group 'nobody'");
     await shop("stop", "--hard", "db");
     expect(await refused("db/0")).toContain("has no VM");

@@ -20,7 +20,7 @@ describe.runIf(await canPlay())("snapshots with the real CLI", () => {
     expect(rows[0]).toMatchObject({ clean: "false", cid: expect.stringMatching(/./) });
     expect(await kept()).toHaveLength(3);
     expect(await world().bosh.refused("-d", "shop", "take-snapshot", "db/7")).toContain(
-      "has no instance 'db/7'",
+      "db/7' doesn't exist",
     );
   });
 

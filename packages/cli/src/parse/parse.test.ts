@@ -1,7 +1,7 @@
+import { nearNames } from "@slipway/kernel/near-names";
 import { describe, expect, it } from "vitest";
 import type { Command } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
-import { nearNames } from "./near.ts";
 import { NOT_YET } from "./not-yet.ts";
 import { parse } from "./parse.ts";
 

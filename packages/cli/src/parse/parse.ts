@@ -1,9 +1,9 @@
+import { nearNames } from "@slipway/kernel/near-names";
 import { Command as Commander, CommanderError, Option as CommanderOption } from "commander";
 import type { Command, Given, Option, Topic } from "../command.ts";
 import { BadUsage, NoSuchCommand, NotYet } from "./errors.ts";
 import { givenBy, nothingGiven, withGlobals } from "./given.ts";
 import { GLOBAL_OPTIONS, type Globals, globalsOf } from "./globals.ts";
-import { nearNames } from "./near.ts";
 import { NOT_YET } from "./not-yet.ts";
 
 export interface Io {

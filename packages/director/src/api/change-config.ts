@@ -1,7 +1,9 @@
+import { messageTrail } from "@slipway/kernel/errors";
 import { type ConfigRecord, type SavedConfig, saveConfig } from "../store/configs.ts";
 import { addEvent } from "../store/events.ts";
 import { inTransaction } from "../store/open.ts";
 import type { Db } from "../store/schema.ts";
+import { oneLine } from "../tasks/failure.ts";
 import type { Call } from "./call.ts";
 import { type Access, demandTouch } from "./permissions.ts";
 
@@ -10,6 +12,27 @@ export interface NewConfig {
   readonly name: string;
   readonly content: string;
   readonly expectedLatestId?: number | undefined;
+}
+
+interface ConfigEvent {
+  readonly action: string;
+  readonly objectType: string;
+  readonly objectName: string;
+}
+
+/** A config that is refused is an event, too. */
+export async function noteRefusal<T>(
+  db: Db,
+  user: string,
+  event: ConfigEvent,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await addEvent(db, { user, ...event, error: oneLine(messageTrail(error)) });
+    throw error;
+  }
 }
 
 export const teamsOf = ({ team }: Pick<ConfigRecord, "team">): readonly string[] =>
@@ -40,8 +63,7 @@ export async function changeConfig(
     const mayChange = (latest: ConfigRecord) => demandConfig(access, config.type, latest);
     const saved = await saveConfig(tx, { ...config, team: access.adminOf[0], mayChange });
     if (saved.ok && saved.created) {
-      const context = { id: String(saved.config.id) };
-      await addEvent(tx, { user, ...event, objectName: config.name, context });
+      await addEvent(tx, { user, ...event, objectName: config.name });
     }
     return saved;
   });

@@ -65,19 +65,38 @@ export const ContextIdTooLong = defineError<{ most: number }>({
 
 /** Of things that are not there. */
 
-const missing = (code: string, number: number, what: string, next: string) =>
+/** In upstream's words, but for what it does not have. */
+const missing = (
+  code: string,
+  number: number,
+  what: string,
+  next: string,
+  words = (name: string) => `${what[0]?.toUpperCase()}${what.slice(1)} '${name}' doesn't exist`,
+) =>
   defineError<{ name: string }>({
     code,
     kind: "operator",
     number,
     status: 404,
-    message: (p) => `there is no ${what} '${p.name}'`,
+    message: (p) => words(p.name),
     next,
   });
 
 export const NoSuchDeployment = missing("DIH-020", 70000, "deployment", "`bosh deployments` lists them.");
-export const NoSuchConfig = missing("DIH-021", 440012, "config", "`bosh configs` lists them.");
-export const NoSuchTask = missing("DIH-022", 10000, "task", "`bosh tasks --recent` lists them.");
+export const NoSuchConfig = missing(
+  "DIH-021",
+  440012,
+  "config",
+  "`bosh configs` lists them.",
+  (name) => `Config ${name} not found`,
+);
+export const NoSuchTask = missing(
+  "DIH-022",
+  10000,
+  "task",
+  "`bosh tasks --recent` lists them.",
+  (name) => `Task ${name} not found`,
+);
 export const NoSuchStray = missing("DIH-023", 100002, "stray", "`slipway strays` lists them.");
 export const NoSuchResource = missing("DIH-024", 100002, "resource", "Fetch it again from where it came.");
 export const NoSuchRelease = missing("DIH-025", 30005, "release", "`bosh releases` lists them.");
@@ -98,7 +117,7 @@ export const NoSuchInstance = defineError<Where & { instance: string }>({
   kind: "operator",
   number: 70001,
   status: 404,
-  message: (p) => `deployment '${p.deployment}' has no instance '${p.group}/${p.instance}'`,
+  message: (p) => `'${p.deployment}/${p.group}/${p.instance}' doesn't exist`,
   next: "`bosh instances` lists them.",
 });
 
@@ -111,11 +130,21 @@ export const NoSuchGroup = defineError<Where>({
   next: "`bosh instances` lists them.",
 });
 
+export const IsolatedErrand = defineError<Where & { action: string }>({
+  code: "DIH-050",
+  kind: "operator",
+  number: 90000,
+  status: 422,
+  message: (p) =>
+    `Isolated ${p.action} can not be run on instances of type errand. Try the bosh run-errand command. (group '${p.group}' of deployment '${p.deployment}')`,
+  next: "`bosh -d {deployment} errands` lists what can be run.",
+});
+
 export const NoInstanceName = defineError<{ given: string }>({
   code: "DIH-028",
   kind: "operator",
   number: 70002,
-  message: (p) => `'${p.given}' is neither the index nor the id of an instance`,
+  message: (p) => `Invalid instance index or id '${p.given}'`,
   next: "`bosh instances --details` lists both.",
 });
 

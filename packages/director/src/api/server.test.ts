@@ -245,12 +245,13 @@ describe("a stemcell at an address", () => {
     ]);
   });
 
-  it.each([[{}], [{ location: "" }], [{ location: "https://x/y", sha1: "zz" }]])(
-    "%j is refused",
-    async (body) => {
-      expect(await remote(body)).toMatchObject({ status: 400, json: { code: 40005 } });
-    },
-  );
+  it.each([[{}], [{ location: "" }]])("%j is refused", async (body) => {
+    expect(await remote(body)).toMatchObject({ status: 400, json: { code: 40005 } });
+  });
+
+  it("with a digest that cannot be read fails in its task, as upstream's does", async () => {
+    expect((await remote({ location: "https://x/y", sha1: "zz" })).status).toBe(302);
+  });
 });
 
 it("a new certificate is served from when it is given, without a restart", async () => {

@@ -9,7 +9,7 @@ export const deleteOrphanDisks = operation(
   async ({ disk_cids: cids }, task, tools) => {
     const stage = task.stage("Deleting orphaned disks", [], cids.length);
     for (const given of cids) {
-      await stage.step(given, async () => {
+      await stage.step(`Deleting orphaned disk ${given}`, async () => {
         const disk = await findOrphanDisk(tools.db, given);
         if (disk === undefined) return;
         await deleteDiskWithSnapshots(disk, flowContext(tools, task, disk.deployment), tools.db);

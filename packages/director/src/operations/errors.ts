@@ -22,7 +22,7 @@ export const DeploymentGone = defineError<{ deployment: string }>({
   code: "DIO-004",
   kind: "operator",
   number: 70000,
-  message: (p) => `there is no deployment '${p.deployment}'`,
+  message: (p) => `Deployment '${p.deployment}' doesn't exist`,
   next: "`bosh deployments` lists them.",
 });
 
@@ -31,7 +31,7 @@ export const InstanceGone = defineError<{ deployment: string; instance: string }
   kind: "operator",
   number: 70001,
   status: 404,
-  message: (p) => `deployment '${p.deployment}' has no instance '${p.instance}'`,
+  message: (p) => `'${p.deployment}/${p.instance}' doesn't exist`,
   next: "`bosh -d {deployment} instances` lists them.",
 });
 
@@ -81,7 +81,8 @@ export const HasIgnored = defineError<{ deployment: string; instances: readonly 
   code: "DIO-014",
   kind: "operator",
   number: 190021,
-  message: (p) => `deployment '${p.deployment}' has ignored instances: ${p.instances.join(", ")}`,
+  message: (p) =>
+    `You are trying to delete deployment '${p.deployment}', which contains ignored instance(s). Operation not allowed. Ignored: ${p.instances.join(", ")}`,
   next: "Run `bosh -d {deployment} unignore` for each of them first.",
 });
 
@@ -126,8 +127,8 @@ interface ForDisk {
 export const InstanceIgnored = defineError<ForDisk>({
   code: "DIO-021",
   kind: "operator",
-  number: 190020,
-  message: (p) => `${p.instance} is ignored`,
+  number: 520003,
+  message: (p) => `Instance '${p.instance}' in deployment '${p.deployment}' is in 'ignore' state`,
   next: "Run `bosh -d {deployment} unignore {instance}` first.",
 });
 
@@ -135,17 +136,8 @@ export const InstanceStarted = defineError<ForDisk>({
   code: "DIO-022",
   kind: "operator",
   number: 520003,
-  message: (p) => `${p.instance} is started: a disk can be attached only to a stopped instance`,
+  message: (p) => `Instance '${p.instance}' in deployment '${p.deployment}' must be in 'bosh stopped' state`,
   next: "Run `bosh -d {deployment} stop {instance}` first.",
-});
-
-export const NobodyHasDisk = defineError<{ cid: string }>({
-  code: "DIO-023",
-  kind: "operator",
-  number: 520001,
-  status: 404,
-  message: (p) => `no instance has disk '${p.cid}'`,
-  next: "`bosh instances --details` lists the disks of instances, `bosh disks --orphaned` the others.",
 });
 
 export const DiskOfStarted = defineError<ForDisk & { cid: string }>({
@@ -162,7 +154,7 @@ export const NoSuchStemcell = defineError<{ name: string; version: string }>({
   kind: "operator",
   number: 50003,
   status: 404,
-  message: (p) => `there is no stemcell '${p.name}/${p.version}'`,
+  message: (p) => `Stemcell '${p.name}/${p.version}' doesn't exist`,
   next: "`bosh stemcells` lists them.",
 });
 
@@ -171,7 +163,7 @@ export const NoSuchRelease = defineError<{ name: string }>({
   kind: "operator",
   number: 30005,
   status: 404,
-  message: (p) => `there is no release '${p.name}'`,
+  message: (p) => `Release '${p.name}' doesn't exist`,
   next: "`bosh releases` lists them.",
 });
 
@@ -180,7 +172,7 @@ export const NoSuchReleaseVersion = defineError<{ name: string; version: string 
   kind: "operator",
   number: 30006,
   status: 404,
-  message: (p) => `there is no version '${p.version}' of release '${p.name}'`,
+  message: (p) => `Release version '${p.name}/${p.version}' doesn't exist`,
   next: "`bosh releases` lists them.",
 });
 

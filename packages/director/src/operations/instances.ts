@@ -6,6 +6,7 @@ import type { Told } from "@slipway/protocol/schema/told";
 import { agreedWire } from "../api/vm-wire.ts";
 import { loadInstances } from "../store/instances.ts";
 import type { TaskContext } from "../tasks/task.ts";
+import { calculatedProperties } from "./calculated-properties.ts";
 import { inFlight } from "./in-flight.ts";
 import { type OperationContext, operation } from "./operation.ts";
 
@@ -20,8 +21,9 @@ type Line = Omit<Told<typeof instanceState>, keyof Reported | "resource_pool"> &
 /** `bosh instances`: one line per instance. */
 export const instances = operation(listVmsParams, async ({ deployment }, task, tools) => {
   const all = await loadInstances(tools.db, deployment);
+  const properties = calculatedProperties(task, tools);
   await inFlight(all, AT_ONCE, async (instance) => {
-    task.result(await line(instance, activeVm(instance), task, tools));
+    task.result(await line(instance, activeVm(instance), properties, task, tools));
   });
   return "";
 });
@@ -29,9 +31,10 @@ export const instances = operation(listVmsParams, async ({ deployment }, task, t
 /** `bosh vms`: one line per VM. */
 export const vms = operation(listVmsParams, async ({ deployment }, task, tools) => {
   const all = await loadInstances(tools.db, deployment);
+  const properties = calculatedProperties(task, tools);
   const pairs = all.flatMap((instance) => instance.vms.map((vm) => ({ instance, vm })));
   await inFlight(pairs, AT_ONCE, async ({ instance, vm }) => {
-    task.result(await line(instance, vm, task, tools));
+    task.result(await line(instance, vm, properties, task, tools));
   });
   return "";
 });
@@ -39,6 +42,7 @@ export const vms = operation(listVmsParams, async ({ deployment }, task, tools) 
 async function line(
   instance: InstanceRecord,
   vm: VmRecord | undefined,
+  properties: ReturnType<typeof calculatedProperties>,
   task: TaskContext,
   tools: OperationContext,
 ): Promise<Line> {
@@ -48,7 +52,7 @@ async function line(
     vm_cid: vm?.cid ?? null,
     active: vm?.active ?? false,
     vm_created_at: vm === undefined ? null : new Date(vm.createdAt).toISOString().replace(/\.\d+Z$/, "Z"),
-    cloud_properties: vm?.cloudProperties ?? {},
+    cloud_properties: await properties(instance, vm),
     disk_cid: activeDisk(instance)?.cid ?? null,
     disk_cids: cids,
     ips: ips.length > 0 ? ips : instance.ips.map(({ address }) => address),

@@ -5,7 +5,7 @@ import type { DiskCid } from "@slipway/protocol/ids";
 import { diskHolder } from "../store/disks.ts";
 import { wasDone } from "../store/events.ts";
 import { diskByHand } from "./by-hand.ts";
-import { DiskOfStarted, NobodyHasDisk } from "./errors.ts";
+import { DiskOfStarted } from "./errors.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 
 /** `bosh orphan-disk`: taken from its instance, kept in the orphan list. */
@@ -13,14 +13,21 @@ export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }
   const cid = given as DiskCid;
   const holder = await diskHolder(tools.db, cid);
   const orphaned = { action: "orphan", objectType: "disk", objectName: cid };
-  if (holder === undefined && (await wasDone(tools.db, task.id, orphaned))) return `disk ${cid} is orphaned`;
-  if (holder === undefined) throw NobodyHasDisk({ cid });
+  if (holder === undefined) {
+    // As upstream: there is nothing to do. A disk that this very task has orphaned is none of its worries.
+    if (!(await wasDone(tools.db, task.id, orphaned)))
+      await task.stage("Orphan disk", [], 1).step(cid, () => {
+        task.warn(`Disk ${cid} does not exist. Orphaning is skipped`);
+        return Promise.resolve();
+      });
+    return `disk ${cid} orphaned`;
+  }
   const { deployment } = holder;
   return await task.withLock(deploymentLock(deployment), DEPLOYMENT_LOCK_MS, async () => {
     const context = flowContext(tools, task, deployment);
     await settleOpenIntents(context);
     const instance = await task.journal.ownerOf({ disk: cid });
-    if (instance === undefined) return `disk ${cid} is orphaned`;
+    if (instance === undefined) return `disk ${cid} orphaned`;
     if (
       instance.state === "started" &&
       instance.disks.some((disk) => disk.cid === cid && disk.attachedTo !== null)
@@ -35,6 +42,6 @@ export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }
       const steps = ["dissociate_disks", "unmount_old_disk", "detach_old_disk", "orphan_disk"] as const;
       await runSteps(steps, run, context);
     });
-    return `disk ${cid} is orphaned`;
+    return `disk ${cid} orphaned`;
   });
 });

@@ -344,10 +344,10 @@ describe("a release that is deleted", () => {
         .result;
     expect(await remove("1")).toContain("ReleaseVersion 'demo/1' is still in use by: prod");
     expect(await remove()).toContain("Release 'demo' is still in use by: prod");
-    expect(await remove("3")).toContain("there is no version '3' of release 'demo'");
+    expect(await remove("3")).toContain("Release version 'demo/3' doesn't exist");
     expect(await remove("2")).toBe("/release/demo");
     expect((await run("delete_release", { name: "none", force: false })).result).toContain(
-      "there is no release 'none'",
+      "Release 'none' doesn't exist",
     );
   });
 });

@@ -1,17 +1,20 @@
+import type { AuditEvent } from "@slipway/engine/model/audit-event";
 import { describePlan, planAsJson } from "@slipway/engine/plan/dry-run";
 import type { Plan, StateChange } from "@slipway/engine/plan/model";
 import { messageTrail } from "@slipway/kernel/errors";
 import { updateDeploymentParams } from "@slipway/protocol/director/task-params";
+import type { JsonObject } from "@slipway/protocol/schema/json";
 import type * as v from "valibot";
 import {
   type DeploymentRecord,
   ensureDeployment,
   findDeployment,
+  listDeployments,
   saveSuccess,
 } from "../store/deployments.ts";
 import { saveLinks } from "../store/links.ts";
 import { teamsOfTask } from "../tasks/list.ts";
-import type { TaskContext } from "../tasks/task.ts";
+import type { Stage, TaskContext } from "../tasks/task.ts";
 import { AS_DEPLOYED, deployedRequest } from "./deploy/deployed-request.ts";
 import { executePlan } from "./deploy/execute.ts";
 import { gather, type Request } from "./deploy/gather.ts";
@@ -63,19 +66,34 @@ async function converge(
       before ?? (await task.write(async (db) => ensureDeployment(db, name, await teamsOfTask(db, task.id))));
     const action = deployment.manifestText === null ? "create" : "update";
     const event = { action, objectType: "deployment", objectName: name, deployment: name };
-    const parentId = await task.audit(event);
+    // As upstream: what is done to one instance is an event of the instance.
+    const audit = async (more: Partial<AuditEvent>) =>
+      only === undefined ? await task.audit({ ...event, ...more }) : undefined;
+    const was = await usedBy(name, tools);
+    const parentId = await audit({});
     const failed = params.options.dry_run ? () => undefined : tellOfWork(words, name, task, tools);
     try {
       await deploy(await requestOf(params, deployment, task, tools), deployment, only, task, tools);
     } catch (error) {
       failed(error);
-      await task.audit({ ...event, parentId, error: messageTrail(error) });
+      await audit({ parentId, error: messageTrail(error) });
       throw error;
     }
-    await task.audit({ ...event, parentId });
+    await audit({ parentId, context: { before: was, after: await usedBy(name, tools) } });
     return `/deployments/${name}`;
   });
 }
+
+/** Releases and stemcells, as upstream's events name them. */
+async function usedBy(name: string, { db }: OperationContext): Promise<JsonObject> {
+  const [found] = await listDeployments(db, [name]);
+  const named = (list: readonly { readonly name: string; readonly version: string }[] = []) =>
+    list.map((one) => `${one.name}/${one.version}`);
+  const [releases, stemcells] = [named(found?.releases), named(found?.stemcells)];
+  return { ...(releases.length > 0 && { releases }), ...(stemcells.length > 0 && { stemcells }) };
+}
+
+const UNTOLD: Pick<Stage, "step"> = { step: (_, work) => work(() => undefined) };
 
 async function requestOf(
   params: Params,
@@ -111,7 +129,8 @@ async function deploy(
     deployment,
     dryRun,
     only: (uuid: string) => only === undefined || uuid === only,
-    preparing: task.stage("Preparing deployment"),
+    // As upstream: of one instance only what is done to it is told.
+    preparing: only === undefined ? task.stage("Preparing deployment") : UNTOLD,
   };
   const gathered = () => gather(request, tools, context, task);
   const { plan, known, jobs, releases, variables, links } = await planDeploy(
@@ -124,7 +143,7 @@ async function deploy(
   for (const note of plan.notes) task.warn(note);
   if (known === undefined) return await show(plan, task);
 
-  await executePlan(plan, known, task, { ...context, jobs });
+  await executePlan(plan, known, task, { ...context, jobs }, only !== undefined);
   await task.write(async (db) => {
     await saveSuccess(db, deployment.id, {
       manifestText: request.manifestText,

@@ -20,7 +20,8 @@ const LOCK_MS = 900_000;
 
 /** A stemcell from a file that was uploaded, or from an address, into every CPI that takes it. */
 export const updateStemcell = operation(updateStemcellParams, async (params, task, tools) => {
-  const stage = task.stage("Update stemcell", [], 5);
+  const remote = "location" in params ? (params.sha1 === undefined ? 1 : 2) : 0;
+  const stage = task.stage("Update stemcell", [], remote + 2 + tools.clouds.names.length * 3);
   // Not before: a task that is taken up again after a crash needs the file once more.
   if ("path" in params) task.atEnd(() => rm(params.path, { force: true }));
   const dir = join(tools.uploadsDir, `unpacked-${task.id}`);
@@ -84,6 +85,7 @@ async function intoClouds(
   });
 }
 
+/** In upstream's words, also of a CPI that has it already. */
 async function intoCloud(
   cpi: string,
   { stemcell, imagePath, fix }: Upload,
@@ -98,6 +100,7 @@ async function intoCloud(
   // A task that was interrupted asks with the same request id: a CPI that remembers it makes no second image.
   await settleOpenIntents(context, { scope });
   const there = await recorded(tools, name, version, cpi);
+  await stage.step(`Checking if this stemcell already exists${of}`, () => Promise.resolve());
   const skipped =
     there !== undefined && (!fix || there.taskId === task.id) ? " (already exists, skipped)" : "";
   await stage.step(`Uploading stemcell ${name}/${version} to the cloud${of}${skipped}`, async () => {

@@ -35,6 +35,7 @@ import { expiryOf } from "./expiry.ts";
 import { flowSettings, operationOptions } from "./flow-settings.ts";
 import { openHealth } from "./health.ts";
 import { localDnsOf, NamesKeeper } from "./names-keeper.ts";
+import { noteStart } from "./note-start.ts";
 import { openAgents } from "./open-agents.ts";
 import { openClouds } from "./open-clouds.ts";
 import { openDatabase } from "./open-database.ts";
@@ -249,6 +250,7 @@ async function start(
     { tls: plain ? "plain" : certificate, host, port: config.listen?.port ?? 25555 },
   );
   atClose(() => api.close());
+  await noteStart(store.db, { uuid, version: options.version, worker: runner.name });
   const upkeep = new Upkeep({
     db: store.db,
     tasks: runner,

@@ -17,6 +17,7 @@ import { agentEnv } from "./migrations/0014-agent-env.ts";
 import { natsTrust } from "./migrations/0015-nats-trust.ts";
 import { teams } from "./migrations/0016-teams.ts";
 import { cpiNames } from "./migrations/0017-cpi-names.ts";
+import { eventParents } from "./migrations/0018-event-parents.ts";
 
 export interface Migration {
   readonly id: number;
@@ -43,6 +44,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 15, name: "nats-trust", sql: natsTrust },
   { id: 16, name: "teams", sql: teams },
   { id: 17, name: "cpi-names", sql: cpiNames },
+  { id: 18, name: "event-parents", sql: eventParents },
 ];
 
 /** Any number, the same for all Directors. */

@@ -4,13 +4,14 @@ import { scrubUrls } from "@slipway/protocol/schema/scrub";
 import { LeaseLost } from "../store/lease.ts";
 import { DirectorStopping } from "./errors.ts";
 import { oneLine } from "./failure.ts";
-import type { Stage } from "./task.ts";
+import type { Stage, StageStep } from "./task.ts";
 
 type StepState = "started" | "in_progress" | "finished" | "failed";
 
 export interface EventLog {
   stage(name: string, tags?: readonly string[], total?: number): Stage;
   warn(message: string): void;
+  deprecated(message: string): void;
   error(code: number, message: string): void;
 }
 
@@ -32,6 +33,7 @@ export function makeEventLog(
     stage: (name, tags = [], total) =>
       makeStage({ stage: name, tags: [...tags], total }, signal, put, goesOn),
     warn: (message) => put({ type: "warning", message: scrubUrls(message) }),
+    deprecated: (message) => put({ type: "deprecation", message: scrubUrls(message) }),
     error: (code, message) => put({ error: { code: whole(code), message } }),
   };
 }
@@ -49,39 +51,52 @@ function makeStage(
   goesOn: (error: unknown) => boolean,
 ): Stage {
   let started = 0;
-  return {
-    step: async (task, work) => {
-      signal.throwIfAborted();
-      started += 1;
-      const index = started;
-      let progress = 0;
-      let over = false;
-      const line = (state: StepState, at: number, data?: { status?: string; error?: string }) =>
-        put({
-          stage: about.stage,
-          tags: about.tags,
-          total: whole(about.total),
-          task,
-          index,
-          state,
-          progress: at,
-          ...(data === undefined ? {} : { data }),
-        });
-      line("started", 0);
-      try {
-        const result = await work((status) => {
-          if (over) return;
-          progress = Math.min(95, progress + PROGRESS_PER_STATUS);
-          line("in_progress", progress, { status: scrubUrls(status) });
-        });
+  const begin = (task: string): StageStep => {
+    signal.throwIfAborted();
+    started += 1;
+    const index = started;
+    let progress = 0;
+    let over = false;
+    const line = (state: StepState, at: number, data?: { status?: string; error?: string }) =>
+      put({
+        stage: about.stage,
+        tags: about.tags,
+        total: whole(about.total),
+        task,
+        index,
+        state,
+        progress: at,
+        ...(data === undefined ? {} : { data }),
+      });
+    line("started", 0);
+    return {
+      progress: (status) => {
+        if (over) return;
+        progress = Math.min(95, progress + PROGRESS_PER_STATUS);
+        line("in_progress", progress, { status: scrubUrls(status) });
+      },
+      finished: () => {
         over = true;
         line("finished", 100);
-        return result;
-      } catch (error) {
+      },
+      failed: (error) => {
         over = true;
         // A task that is handed back or taken over goes on elsewhere: its step has not failed.
         if (!DirectorStopping.is(signal.reason) && !LeaseLost.is(signal.reason) && !goesOn(error))
           line("failed", 100, { error: oneLine(messageTrail(error)) || "unknown error" });
+      },
+    };
+  };
+  return {
+    begin,
+    step: async (task, work) => {
+      const step = begin(task);
+      try {
+        const result = await work(step.progress);
+        step.finished();
+        return result;
+      } catch (error) {
+        step.failed(error);
         throw error;
       }
     },

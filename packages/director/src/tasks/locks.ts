@@ -1,3 +1,4 @@
+import type { AuditEvent } from "@slipway/engine/model/audit-event";
 import type { Clock } from "@slipway/kernel/clock";
 import type { lock } from "@slipway/protocol/director/lock";
 import type { Told } from "@slipway/protocol/schema/told";
@@ -31,6 +32,8 @@ export interface LockOptions {
   readonly waits?: ((message: string) => void) | undefined;
   /** Rung when some lock was let go. */
   readonly released: Bell;
+  /** For `bosh events`. */
+  readonly audit?: ((event: AuditEvent) => Promise<unknown>) | undefined;
 }
 
 /**
@@ -56,6 +59,7 @@ export class TaskLocks {
     this.#held.add(name);
     let failure: unknown;
     try {
+      await this.#options.audit?.(lockEvent("acquire", name));
       const result = await work();
       if (!this.#held.has(name)) throw this.#lost(name);
       return result;
@@ -154,6 +158,7 @@ export class TaskLocks {
         (held) => sql`${held} delete from locks using mine
           where mine.held and name = ${name} and owner = ${this.#owner}`,
       );
+      await this.#options.audit?.(lockEvent("release", name));
     } catch (error) {
       // It goes with the end of the task at the latest.
       this.#options.onError(error);
@@ -168,6 +173,12 @@ export class TaskLocks {
     return sql<Date>`clock_timestamp() + ${this.#options.expiryMs ?? EXPIRY_MS} * interval '1 millisecond'`;
   }
 }
+
+const lockEvent = (action: "acquire" | "release", name: string): AuditEvent => {
+  const { type, resource } = parts(name);
+  const deployment = type === "deployment" ? resource.join(":") : undefined;
+  return { action, objectType: "lock", objectName: name, deployment };
+};
 
 /** Expired, and its task will not come back for it. */
 const abandoned = (table: string) => sql<boolean>`(

@@ -199,6 +199,7 @@ export class TaskRun {
       waits,
       onError: (error) => debug(debugText(error)),
       released: this.#options.released,
+      audit: (event) => addTaskEvent(this.#db, this.task.lease, this.task.user, event),
     });
     this.#renewLocks = () => locks.renew();
     return locks;
@@ -221,6 +222,7 @@ export class TaskRun {
       signal: this.#controller.signal,
       stage: events.stage,
       warn: events.warn,
+      deprecated: events.deprecated,
       debug,
       cpi: (text) => output.append("cpi", scrubUrls(text)),
       conversation: (line) => output.append("conversation", `${scrubUrls(JSON.stringify(line))}\n`),

@@ -79,6 +79,11 @@ export class TaskRunner implements Tasks {
     this.#owner = `director-${options.random.uuid()}`;
   }
 
+  /** As tasks and leases know it. */
+  get name(): string {
+    return this.#owner;
+  }
+
   start(): void {
     if (this.#state !== "new") return;
     this.#state = "running";

@@ -19,6 +19,14 @@ export interface NewTask {
 export interface Stage {
   /** Runs `work` between a `started` and a `finished` (or `failed`) line. */
   step<T>(task: string, work: (progress: (status: string) => void) => Promise<T>): Promise<T>;
+  /** The same for what is not one function: the lines are written when they are asked for. */
+  begin(task: string): StageStep;
+}
+
+export interface StageStep {
+  progress(status: string): void;
+  finished(): void;
+  failed(error: unknown): void;
 }
 
 /** What the work of a task has in hand. */
@@ -33,6 +41,7 @@ export interface TaskContext {
   readonly signal: AbortSignal;
   stage(name: string, tags?: readonly string[], total?: number): Stage;
   warn(message: string): void;
+  deprecated(message: string): void;
   debug(line: string): void;
   cpi(text: string): void;
   /** One call to a CPI or an agent, without its secrets. */

@@ -9,8 +9,11 @@ export function tidy(value: unknown): unknown {
   return size > LARGEST_VALUE ? `(${size} characters, left out)` : short;
 }
 
+/** Certificates are of no use to who reads a log, and long. */
+export const withoutPem = (text: string): string => (text.includes("-----BEGIN ") ? "<PEM>" : text);
+
 function shortened(text: string): string {
-  if (text.includes("-----BEGIN ")) return "<PEM>";
+  if (withoutPem(text) !== text) return withoutPem(text);
   return text.length > LONGEST_TEXT ? `${text.slice(0, LONGEST_TEXT)}... (${text.length} characters)` : text;
 }
 

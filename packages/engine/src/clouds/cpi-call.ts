@@ -18,7 +18,7 @@ import type { Schema } from "@slipway/protocol/schema/marks";
 import { redact, secretsIn } from "@slipway/protocol/schema/redact";
 import { hiddenFrom, type Scrub, ScrubbedLines, scrubber } from "@slipway/protocol/schema/scrub";
 import { cloudProperties } from "@slipway/protocol/settings/networks";
-import { mapStrings } from "../call-log/tidy.ts";
+import { mapStrings, withoutPem } from "../call-log/tidy.ts";
 import { secretsOf } from "./call-secrets.ts";
 import { type CallOptions, CpiLost, CpiRefused } from "./cloud.ts";
 import { type CpiPort, deadlineFor } from "./cpi-port.ts";
@@ -102,7 +102,9 @@ async function exchange(
   const secrets = secretsOf(request);
   const write = call.log ?? (() => undefined);
   const label = `[external-cpi] [${call.requestId}]`;
-  write(`${label} request: ${JSON.stringify(shown)} with command: ${caller.port.command}\n`);
+  write(
+    `${label} request: ${JSON.stringify(mapStrings(shown, withoutPem))} with command: ${caller.port.command}\n`,
+  );
   const logged = new LogStart();
   const lastWords = new LastWords();
   const lines = new ScrubbedLines(secrets, (text) => {
@@ -130,7 +132,7 @@ async function exchange(
   const log = scrub(reply.log);
   if (log !== "" && !logged.includes(log)) write(log.endsWith("\n") ? log : `${log}\n`);
   const seen = shownReply(schema, reply);
-  write(`${label} response: ${brief(scrub(JSON.stringify(seen)))}\n`);
+  write(`${label} response: ${brief(scrub(JSON.stringify(mapStrings(seen, withoutPem))))}\n`);
   if (reply.error !== null) throw refusal(request, reply.error, scrub);
   return { result: reply.result, answer: () => mapStrings(seen.result, scrub) };
 }

@@ -1,5 +1,6 @@
 import type { Random } from "@slipway/kernel/random";
 import { type ApiVersion, NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
+import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import { CONTEXT_KEYS, type CpiContext } from "@slipway/protocol/cpi/context";
 import { resultIn } from "@slipway/protocol/cpi/method";
 import { CPI_METHODS, type CpiMethodName } from "@slipway/protocol/cpi/methods";
@@ -87,7 +88,7 @@ export class CpiSession {
       arguments: typeof args === "function" ? args({ apiVersion, capabilities }) : args,
       apiVersion,
       requestId,
-      vm: vmContext(stemcellApiVersion, disks),
+      vm: vmContext(stemcellApiVersion, disksFor(disks, capabilities)),
       more: await this.#registryFor(method, agreed, stemcellApiVersion),
       signal,
       log,
@@ -154,6 +155,13 @@ export class CpiSession {
     const registry = needed ? await this.registry() : undefined;
     return registry === undefined ? undefined : { registry };
   }
+}
+
+/** As upstream, nobody is told of disks that are not there, unless it asked for them. */
+function disksFor(disks: CallOptions["disks"], capabilities: Capabilities): CallOptions["disks"] {
+  const asks =
+    capabilities.attach_disk_takes_disks === true || capabilities.detach_disk_returns_disks === true;
+  return asks || Object.keys(disks ?? {}).length > 0 ? disks : undefined;
 }
 
 function vmContext(

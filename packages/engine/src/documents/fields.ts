@@ -28,30 +28,47 @@ export interface Fields {
   needText(key: string, fix: string): string | undefined;
   whole(key: string, bounds?: Bounds): number | undefined;
   needWhole(key: string, fix: string, bounds?: Bounds): number | undefined;
-  flag(key: string, code?: number): boolean | undefined;
+  /** `say`: what is said of a value of another kind. */
+  flag(key: string, code?: number, say?: (found: string) => string): boolean | undefined;
   object(key: string): JsonObject | undefined;
   list(key: string): readonly unknown[] | undefined;
   needList(key: string, fix: string): readonly unknown[] | undefined;
   /** A list of strings; items that are none are reported and left out. */
   texts(key: string): readonly string[] | undefined;
-  oneOf<const T extends string>(key: string, choices: readonly T[], code?: number): T | undefined;
+  oneOf<const T extends string>(
+    key: string,
+    choices: readonly T[],
+    code?: number,
+    say?: (given: string) => string,
+  ): T | undefined;
   wrong(code: number, key: string, problem: string, fix: string): void;
 }
+
+/** Upstream's words. It shows the object and the value, too; ours may be secrets. */
+export const required = (key: string): string => `Required property '${key}' was not specified in object`;
+const wrongType = (key: string, value: unknown, type: string): string =>
+  `Property '${key}' value (${kindOf(value)}) did not match the required type '${type}'`;
+/** Ours, and upstream's names for them. */
+const TYPES = { "a string": "String", "a whole number": "Integer", "a list": "Array", "a map": "Hash" };
 
 export function fieldsOf(report: Report, map: Tree, where: string): Fields {
   const at = (key: string) => (where === "" ? key : `${where}.${key}`);
   const wrong = (code: number, key: string, problem: string, fix: string) =>
     report.add(code, at(key), problem, fix);
-  const notA = (key: string, value: unknown, expected: string) =>
+  const notA = (key: string, value: unknown, expected: keyof typeof TYPES) =>
     wrong(
       WRONG_TYPE,
       key,
-      `expected ${expected}, found ${kindOf(value)}`,
+      wrongType(key, value, TYPES[expected]),
       value === null ? `Give ${expected}, or remove the key.` : `Write ${expected}.`,
     );
   const has = (key: string) => Object.hasOwn(map, key) && map[key] !== undefined;
 
-  const read = <T>(key: string, expected: string, take: (value: unknown) => T | undefined): T | undefined => {
+  const read = <T>(
+    key: string,
+    expected: keyof typeof TYPES,
+    take: (value: unknown) => T | undefined,
+  ): T | undefined => {
     if (!has(key)) return undefined;
     const value = own(map, key);
     const taken = take(value);
@@ -59,7 +76,7 @@ export function fieldsOf(report: Report, map: Tree, where: string): Fields {
     return taken;
   };
   const need = <T>(key: string, fix: string, get: () => T): T => {
-    if (!has(key)) wrong(MISSING, key, "it is required and missing", fix);
+    if (!has(key)) wrong(MISSING, key, required(key), fix);
     return get();
   };
 
@@ -70,11 +87,21 @@ export function fieldsOf(report: Report, map: Tree, where: string): Fields {
     );
     if (n === undefined) return undefined;
     if (n < (bounds.min ?? n)) {
-      wrong(TOO_SMALL, key, `${n} is too small`, `The least is ${bounds.min}.`);
+      wrong(
+        TOO_SMALL,
+        key,
+        `'${key}' value (${n}) should be greater than ${bounds.min}`,
+        `The least is ${bounds.min}.`,
+      );
       return undefined;
     }
     if (n > (bounds.max ?? n)) {
-      wrong(TOO_BIG, key, `${n} is too big`, `The most is ${bounds.max}.`);
+      wrong(
+        TOO_BIG,
+        key,
+        `'${key}' value (${n}) should be less than ${bounds.max}`,
+        `The most is ${bounds.max}.`,
+      );
       return undefined;
     }
     return n;
@@ -92,16 +119,12 @@ export function fieldsOf(report: Report, map: Tree, where: string): Fields {
     needText: (key, fix) => need(key, fix, () => text(key)),
     whole,
     needWhole: (key, fix, bounds) => need(key, fix, () => whole(key, bounds)),
-    flag: (key, code = WRONG_TYPE) => {
+    flag: (key, code = WRONG_TYPE, say) => {
       if (!has(key)) return undefined;
       const value = own(map, key);
       if (typeof value === "boolean") return value;
-      wrong(
-        code,
-        key,
-        `expected true or false, found ${kindOf(value)}`,
-        "Write true or false, without quotes.",
-      );
+      const said = say?.(kindOf(value));
+      wrong(code, key, said ?? wrongType(key, value, "boolean"), "Write true or false, without quotes.");
       return undefined;
     },
     object: (key) => read(key, "a map", (value) => (isObject(value) ? (value as JsonObject) : undefined)),
@@ -122,11 +145,11 @@ export function fieldsOf(report: Report, map: Tree, where: string): Fields {
         return found === undefined ? [] : [found];
       });
     },
-    oneOf: (key, choices, code = WRONG_VALUE) => {
+    oneOf: (key, choices, code = WRONG_VALUE, say = (given) => `unknown value '${given}'`) => {
       const found = text(key);
       const choice = choices.find((one) => one === found);
       if (found !== undefined && choice === undefined) {
-        wrong(code, key, `unknown value '${shown(found)}'`, `Use ${choices.join(" or ")}.`);
+        wrong(code, key, say(shown(found)), `Use ${choices.join(" or ")}.`);
       }
       return choice;
     },
@@ -156,12 +179,15 @@ export function mapsOf(
   });
 }
 
-/** Reports every name after the first of its like. */
+/** Reports every name after the first of its like; `say` in upstream's words, `form` makes of names what must differ. */
 export function unique(
   report: Report,
   code: number,
   named: readonly { readonly name: string; readonly where: string }[],
-  form: (name: string) => string = (name) => name,
+  {
+    form = (name) => name,
+    say,
+  }: { readonly form?: (name: string) => string; readonly say?: (name: string) => string } = {},
 ): void {
   const seen = new Map<string, string>();
   for (const { name, where } of named) {
@@ -171,7 +197,9 @@ export function unique(
     else {
       const clash =
         first === name ? "is there twice" : `clashes with '${shown(first)}' (both are '${shown(key)}')`;
-      report.add(code, where, `the name '${shown(name)}' ${clash}`, "Rename or remove one of them.");
+      const said =
+        say === undefined ? `the name '${shown(name)}' ${clash}` : `${say(shown(name))}: it ${clash}`;
+      report.add(code, where, said, "Rename or remove one of them.");
     }
   }
 }

@@ -45,17 +45,15 @@ export async function runInstance(
   if (first === undefined || instance === undefined) return;
   const ledger = new Ledger(context.journal, instance);
   const run: InstanceRun = { ...planned, goal: plan };
+  const name = slug(instance);
+  const told = { action: plan.action, objectType: "instance", objectName: name, instance: name };
+  const event = { ...told, deployment: context.deployment };
   const done = (error?: string) =>
-    ledger.event({
-      action: plan.action,
-      objectType: "instance",
-      objectName: slug(instance),
-      deployment: context.deployment,
-      instance: slug(instance),
-      ...(error !== undefined && { error }),
-    });
+    ledger.event({ ...event, ends: true, ...(error !== undefined && { error }) });
   try {
     await flushed(ledger, async () => {
+      const changes = [...new Set(plan.changes.map(({ kind }) => kind))];
+      ledger.event({ ...event, ...(changes.length > 0 && { context: { changes } }) });
       try {
         if (instance.updateCompleted)
           ledger.write((writes) => writes.updateInstance({ updateCompleted: false }));

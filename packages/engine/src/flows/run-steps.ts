@@ -1,3 +1,4 @@
+import { messageTrail } from "@slipway/kernel/errors";
 import { AgentSilent } from "../agents/agent.ts";
 import { CpiLost } from "../clouds/cloud.ts";
 import type { Writes } from "../journal/writes.ts";
@@ -5,7 +6,7 @@ import type { AuditEvent } from "../model/audit-event.ts";
 import type { InstanceGoal } from "../model/goal.ts";
 import { display, type InstanceUuid, slug } from "../model/names.ts";
 import { aboutInstance, type FlowContext } from "../steps/context.ts";
-import type { Begun, Outcome, Step, StepSubject } from "../steps/step.ts";
+import type { Begun, Outcome, Step, StepEvent, StepSubject } from "../steps/step.ts";
 import { OTHER_STEPS, STEPS, type StepName } from "../steps/steps.ts";
 import { StepFailed } from "./errors.ts";
 import { Ledger } from "./ledger.ts";
@@ -121,10 +122,15 @@ async function take<S>(step: Step<S>, taking: Taking<S>): Promise<void> {
 /** Intent, work, outcome. The outcome is committed with what comes next, and before any other call. */
 async function carryOut<S>(step: Step<S>, begun: Begun, taking: Taking<S>): Promise<void> {
   const { ledger, context, scope, instance } = taking;
+  noteEvent(begun.event, taking);
   if (begun.journaled === undefined) {
     if (begun.invalidate !== undefined) ledger.write(begun.invalidate);
     if (step.kind !== "record") await ledger.flush();
-    return noteOutcome(await runThrough(step, begun, taking), taking);
+    const outcome = await runThrough(step, begun, taking).catch((error: unknown) => {
+      if (!context.signal.aborted) noteFailure(error, begun, taking);
+      throw error;
+    });
+    return noteOutcome(outcome, taking);
   }
   const { journal } = context;
   const key = { taskId: journal.taskId, number: journal.newNumber() };
@@ -144,6 +150,7 @@ async function carryOut<S>(step: Step<S>, begun: Begun, taking: Taking<S>): Prom
     if (!unknown) {
       ledger.close(key);
       if (begun.invalidate !== undefined) ledger.write(begun.invalidate);
+      noteFailure(error, begun, taking);
       await ledger.flush();
     }
     throw error;
@@ -182,14 +189,23 @@ async function runThrough<S>(step: Step<S>, begun: Begun, { context, label }: Ta
   }
 }
 
-function noteOutcome<S>(
-  { record, event }: Outcome,
-  { ledger, context, instance }: Pick<Taking<S>, "ledger" | "context" | "instance">,
+function noteOutcome<S>({ record, event }: Outcome, taking: Taking<S>): void {
+  taking.ledger.write(record);
+  noteEvent(event, taking, { ends: true });
+}
+
+const noteFailure = <S>(error: unknown, { event }: Begun, taking: Taking<S>): void =>
+  noteEvent(event, taking, { ends: true, error: messageTrail(error) });
+
+function noteEvent<S>(
+  event: StepEvent | undefined,
+  { ledger, context, instance }: Taking<S>,
+  end: Pick<AuditEvent, "ends" | "error"> = {},
 ): void {
-  ledger.write(record);
   if (event === undefined) return;
   ledger.event({
     ...event,
+    ...end,
     ...(context.deployment !== "" && { deployment: context.deployment }),
     ...(instance !== undefined && { instance: slug(instance) }),
   });

@@ -49,6 +49,7 @@ async function settleOne(record: IntentRecord, context: FlowContext, options: Se
     if (event !== undefined)
       ledger.event({
         ...event,
+        ends: true,
         ...(context.deployment !== "" && { deployment: context.deployment }),
         ...(instance !== undefined && { instance: slug(instance) }),
       });

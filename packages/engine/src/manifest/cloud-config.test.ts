@@ -134,10 +134,28 @@ describe("a mistake is reported at its place, with upstream's number", () => {
     ["/compilation/az", "z9", "compilation.az", 120002],
     ["/compilation/az", undefined, "compilation.az", 120002],
     ["/compilation/vm_type", "gone", "compilation.vm_type", 120003],
-    ["/compilation/cloud_properties?", {}, "compilation.cloud_properties", 120004],
+    ["/compilation/cloud_properties?", { cpu: 1 }, "compilation.cloud_properties", 120007],
     ["/compilation/vm_extensions?", ["gone"], "compilation.vm_extensions", 120005],
   ])("%s: %j", (path, value, where, code) => {
     expect(problemsOf(changed(path, value))).toContainEqual(expect.objectContaining({ where, code }));
+  });
+
+  it("cloud properties that are empty say nothing beside a VM type of the compilation", () => {
+    expect(problemsOf(changed("/compilation/cloud_properties?", {}))).toEqual([]);
+  });
+
+  it.each([
+    ["az", "z9", "Compilation config references unknown az 'z9'. Known azs are: [z1, z2]"],
+    ["vm_type", "gone", "Compilation config references unknown vm type 'gone'. Known vm types are: "],
+    ["network", "gone", "Compilation config references an unknown network 'gone'"],
+    [
+      "vm_extensions?",
+      ["x"],
+      "Compilation config references unknown vm extension 'x'. Known vm extensions are: ",
+    ],
+  ])("of the compilation's %s in upstream's words", (key, value, words) => {
+    const said = problemsOf(changed(`/compilation/${key}`, value)).map(({ problem }) => problem);
+    expect(said).toContainEqual(expect.stringContaining(words));
   });
 
   it("a gateway of the other family is outside the range", () => {

@@ -1,5 +1,5 @@
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
-import { type Fields, fieldsOf, MISSING, mapsOf, unique, WRONG_TYPE } from "../documents/fields.ts";
+import { type Fields, fieldsOf, MISSING, mapsOf, required, unique, WRONG_TYPE } from "../documents/fields.ts";
 import type { PlanProblem } from "../documents/problems.ts";
 import { newReport, type Report } from "../documents/problems.ts";
 import { kindOf, own } from "../documents/tree.ts";
@@ -91,26 +91,29 @@ function readCloudConfig(report: Report, merged: Merged, any: boolean): CloudCon
   const vmTypes = mapsOf(report, lists.vm_types, "vm_types").flatMap(some(readNamed));
   const vmExtensions = mapsOf(report, lists.vm_extensions, "vm_extensions").flatMap(some(readNamed));
   const diskTypes = mapsOf(report, lists.disk_types, "disk_types").flatMap(some(readDiskType));
-  unique(report, DUPLICATE_AZ, azs);
-  unique(report, DUPLICATE_VM_TYPE, vmTypes);
-  unique(report, DUPLICATE_EXTENSION, vmExtensions);
-  unique(report, DUPLICATE_DISK_TYPE, diskTypes);
+  unique(report, DUPLICATE_AZ, azs, duplicate("az"));
+  unique(report, DUPLICATE_VM_TYPE, vmTypes, duplicate("vm type"));
+  unique(report, DUPLICATE_EXTENSION, vmExtensions, duplicate("vm extension"));
+  unique(report, DUPLICATE_DISK_TYPE, diskTypes, duplicate("disk type"));
   const zones = new Set(azs.map((az) => az.name));
   const networks = mapsOf(report, lists.networks, "networks").flatMap((fields) => {
     const network = readNetwork(report, fields, zones);
     return network === undefined ? [] : [{ network, name: network.name, where: fields.at("name") }];
   });
-  unique(report, DUPLICATE_NETWORK, networks, canonical);
+  unique(report, DUPLICATE_NETWORK, networks, {
+    form: canonical,
+    say: (name) => `Invalid network name '${name}', canonical name already taken`,
+  });
   if (any && !merged.given.has("networks")) {
-    report.add(MISSING, "networks", "it is required and missing", "Define at least one network.");
+    report.add(MISSING, "networks", required("networks"), "Define at least one network.");
   } else if (merged.given.has("networks") && lists.networks.length === 0) {
-    report.add(NO_NETWORKS, "networks", "no network is defined", "Define at least one network.");
+    report.add(NO_NETWORKS, "networks", "No networks specified", "Define at least one network.");
   }
   if (any && !merged.given.has("compilation")) {
     report.add(
       MISSING,
       "compilation",
-      "it is required and missing",
+      required("compilation"),
       "Give one: compilation: {workers: 1, network: private, az: z1, vm_type: small}.",
     );
   }
@@ -127,6 +130,8 @@ function readCloudConfig(report: Report, merged: Merged, any: boolean): CloudCon
   }
   return config;
 }
+
+const duplicate = (what: string) => ({ say: (name: string) => `Duplicate ${what} name '${name}'` });
 
 interface Named {
   readonly name: string;
@@ -153,12 +158,12 @@ function readDiskType(fields: Fields): (Named & { readonly size: number }) | und
   const named = readNamed(fields);
   const size = own(fields.map, "disk_size");
   if (!fields.has("disk_size")) {
-    fields.wrong(MISSING, "disk_size", "it is required and missing", "Give the size in MB.");
+    fields.wrong(MISSING, "disk_size", required("disk_size"), "Give the size in MB.");
   } else if (!Number.isSafeInteger(size)) {
     fields.wrong(
       WRONG_TYPE,
       "disk_size",
-      `expected a whole number, found ${kindOf(size)}`,
+      `Property 'disk_size' value (${kindOf(size)}) did not match the required type 'Integer'`,
       "Give the size in MB.",
     );
   } else if (Number(size) < 0) {

@@ -39,12 +39,17 @@ describe("a CPI config", () => {
       "cpis[a].type",
       "Required property 'type' was not specified in object",
     ],
-    [{ cpis: null }, 40000, "cpis", "expected a list, found nothing (null)"],
+    [
+      { cpis: null },
+      40000,
+      "cpis",
+      "Property 'cpis' value (nothing (null)) did not match the required type 'Array'",
+    ],
     [
       { cpis: [{ name: "a", type: "x", properties: [] }] },
       40000,
       "cpis[a].properties",
-      "expected a map, found a list",
+      "Property 'properties' value (a list) did not match the required type 'Hash'",
     ],
     [{ cpis: [{ name: "a", type: "../x" }] }, 40000, "cpis[a].type", "'../x' is no type of CPI"],
     [

@@ -1,5 +1,5 @@
 import { isObject } from "@slipway/protocol/schema/json";
-import { type Fields, fieldsOf, MISSING, mapsOf, unique } from "../documents/fields.ts";
+import { type Fields, fieldsOf, MISSING, mapsOf, required, unique } from "../documents/fields.ts";
 import type { PlanProblem } from "../documents/problems.ts";
 import { newReport, type Report, shown } from "../documents/problems.ts";
 import { kindOf, type Tree } from "../documents/tree.ts";
@@ -33,11 +33,24 @@ const BAD_FEATURES = 560001;
 const INCOMPATIBLE_FEATURES = 210001;
 
 const CLOUD_CONFIG_KEYS = ["vm_types", "vm_extensions", "azs", "disk_types", "compilation"];
-const OLD_KEYS: Readonly<Record<string, string>> = {
-  networks: "Define networks in the cloud config.",
-  disk_pools: "Use disk_types in the cloud config and persistent_disk_type in the group.",
-  jobs: "Use instance_groups.",
-  resource_pools: "Use vm_types in the cloud config and vm_type in the group.",
+/** Sections of manifests v1, with upstream's numbers and words. */
+const OLD_KEYS: Readonly<Record<string, readonly [code: number, words: string, fix: string]>> = {
+  networks: [
+    140026,
+    "Deployment 'networks' are no longer supported. Network definitions must now be provided in a cloud-config",
+    "Define networks in the cloud config.",
+  ],
+  disk_pools: [
+    140027,
+    "disk_pools is no longer supported. Disk definitions must now be provided as disk_types in a cloud-config",
+    "Use disk_types in the cloud config and persistent_disk_type in the group.",
+  ],
+  jobs: [140023, "Jobs are no longer supported, please use instance groups instead", "Use instance_groups."],
+  resource_pools: [
+    140028,
+    "resource_pools is no longer supported. You must now define resources in a cloud-config",
+    "Use vm_types in the cloud config and vm_type in the group.",
+  ],
 };
 
 /** Checks a deployment manifest v2. All mistakes are reported at once, in the order of the document's sections. */
@@ -113,13 +126,13 @@ function refuseOtherKeys(top: Fields): void {
       top.wrong(
         INVALID_PROPERTY,
         key,
-        "this section can only be used in a cloud config",
+        `Deployment manifest contains '${key}' section, but this can only be set in a cloud-config`,
         "Move it there (bosh update-cloud-config).",
       );
     }
   }
-  for (const [key, fix] of Object.entries(OLD_KEYS)) {
-    if (top.has(key)) top.wrong(INVALID_PROPERTY, key, "this section of manifests v1 is no longer used", fix);
+  for (const [key, [code, words, fix]] of Object.entries(OLD_KEYS)) {
+    if (top.has(key)) top.wrong(code, key, words, fix);
   }
 }
 
@@ -127,7 +140,12 @@ function readFeatures(report: Report, top: Fields): Manifest["features"] {
   const map = top.object("features");
   if (map === undefined) return { randomizeAzPlacement: false };
   const features = fieldsOf(report, map, "features");
-  const flag = (key: string) => features.flag(key, BAD_FEATURES);
+  const flag = (key: string) =>
+    features.flag(
+      key,
+      BAD_FEATURES,
+      (found) => `Key '${key}' in 'features' expected to be a boolean, but received '${found}'`,
+    );
   flag("converge_variables");
   const byLink = flag("use_link_dns_names");
   /** Names of links are short names, and names are of no use where addresses are wanted. */
@@ -151,9 +169,12 @@ function readFeatures(report: Report, top: Fields): Manifest["features"] {
   };
 }
 
+const BOTH_RELEASES =
+  "Deployment manifest contains both 'release' and 'releases' sections, please use one of the two";
+
 function readReleases(report: Report, top: Fields) {
   if (top.has("release") && top.has("releases")) {
-    top.wrong(RELEASE_AND_RELEASES, "release", "both release and releases are given", "Keep releases only.");
+    top.wrong(RELEASE_AND_RELEASES, "release", BOTH_RELEASES, "Keep releases only.");
   }
   const single = top.has("release") && !top.has("releases") ? top.object("release") : undefined;
   const items = top.has("release")
@@ -167,7 +188,7 @@ function readReleases(report: Report, top: Fields) {
     const exportedFrom = readExportedFrom(report, fields);
     return [{ name, version, ...(exportedFrom.length > 0 && { exportedFrom }), where: fields.where }];
   });
-  unique(report, DUPLICATE_RELEASE, releases);
+  unique(report, DUPLICATE_RELEASE, releases, { say: (name) => `Duplicate release name '${name}'` });
   return releases;
 }
 
@@ -184,7 +205,12 @@ function readStemcells(report: Report, top: Fields): readonly ManifestStemcell[]
       fields.wrong(NAME_AND_OS, "name", "both os and name are given", "Keep one of them.");
     }
     if (!fields.has("os") && !fields.has("name")) {
-      fields.wrong(MISSING, "os", "neither os nor name is given", "Give one of them.");
+      fields.wrong(
+        MISSING,
+        "os",
+        "Required property 'os' or 'name' was not specified in object",
+        "Give one of them.",
+      );
     }
     if (alias === undefined || version === undefined) return [];
     return [{ alias, os, name, version, where: fields.where }];
@@ -193,13 +219,14 @@ function readStemcells(report: Report, top: Fields): readonly ManifestStemcell[]
     report,
     DUPLICATE_ALIAS,
     stemcells.map(({ alias, where }) => ({ name: alias, where })),
+    { say: (alias) => `Duplicate stemcell alias '${alias}'` },
   );
   return stemcells.map(({ alias, os, name, version }) => ({ alias, os, name, version }));
 }
 
 function readUpdateSection(report: Report, top: Fields, defaults: ManifestDefaults): UpdatePolicy {
   const fix = "Give canaries, max_in_flight, canary_watch_time and update_watch_time.";
-  if (!top.has("update")) top.wrong(MISSING, "update", "it is required and missing", fix);
+  if (!top.has("update")) top.wrong(MISSING, "update", required("update"), fix);
   const map = top.object("update");
   if (map === undefined) return FALLBACK;
   return readDeploymentUpdate(fieldsOf(report, map, "update"), defaults.vmStrategy ?? "delete-create");
@@ -220,7 +247,10 @@ function readGroups(
     report,
     DUPLICATE_GROUP,
     groups.map(({ group, where }) => ({ name: group.name, where })),
-    canonical,
+    {
+      form: canonical,
+      say: (name) => `Invalid instance group name '${name}', canonical name already taken`,
+    },
   );
   return groups.map(({ group }) => group);
 }

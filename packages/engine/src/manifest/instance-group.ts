@@ -14,15 +14,32 @@ const INVALID_JOBS = 140010;
 const INVALID_LIFECYCLE = 140011;
 const INVALID_DISK = 140013;
 const INVALID_AZS = 140016;
-const INVALID_RESOURCES = 190019;
-const OLD_KEY = 190014;
+const EMPTY_AZS = 140017;
+const BAD_VM = 140022;
 
 const CUSTOM = "custom_provider_definitions";
-const OLD_KEYS: Readonly<Record<string, string>> = {
-  template: "Use jobs.",
-  templates: "Use jobs.",
-  resource_pool: "Use vm_type and stemcell.",
-  persistent_disk_pool: "Use persistent_disk_type.",
+type OldKey = readonly [code: number, words: (group: string) => string, fix: string];
+const OLD_TEMPLATE: OldKey = [
+  140024,
+  (group) =>
+    `Instance group '${group}' specifies template or templates. This is no longer supported, please use jobs instead`,
+  "Use jobs.",
+];
+/** Keys of manifests v1, with upstream's numbers and words. */
+const OLD_KEYS: Readonly<Record<string, OldKey>> = {
+  template: OLD_TEMPLATE,
+  templates: OLD_TEMPLATE,
+  resource_pool: [
+    140025,
+    () => "Instance groups no longer support resource_pool, please use 'vm_type' or 'vm_resources' keys",
+    "Use vm_type and stemcell.",
+  ],
+  persistent_disk_pool: [
+    140027,
+    () =>
+      "persistent_disk_pool is no longer supported. Disk definitions must now be provided as disk_types in a cloud-config",
+    "Use persistent_disk_type.",
+  ],
 };
 
 /** One entry of `instance_groups`. Undefined only without a name; every mistake is reported. */
@@ -33,23 +50,30 @@ export function readGroup(
   releases: ReadonlySet<string>,
 ): InstanceGroup | undefined {
   const name = readName(report, fields);
-  for (const [key, fix] of Object.entries(OLD_KEYS)) {
-    if (fields.has(key)) fields.wrong(OLD_KEY, key, "this key of manifests v1 is no longer used", fix);
+  const own = shown(name);
+  for (const [key, [code, words, fix]] of Object.entries(OLD_KEYS)) {
+    if (fields.has(key)) fields.wrong(code, key, words(own), fix);
   }
   const instances = fields.needWhole("instances", "Give the number of instances, 0 or more.", {
     min: 0,
     max: MOST_INSTANCES,
   });
-  const azs = readAzs(fields);
-  const jobs = readJobs(report, fields, releases);
-  const vm = readVm(report, fields);
+  const azs = readAzs(fields, own);
+  const jobs = readJobs(report, fields, own, releases);
+  const vm = readVm(report, fields, own);
   const stemcell = fields.needText("stemcell", "Give the alias of an entry of stemcells.");
-  const persistentDisk = readDisk(fields);
-  const persistentDisks = readNamedDisks(report, fields);
+  const persistentDisk = readDisk(fields, own);
+  const persistentDisks = readNamedDisks(report, fields, own);
   const networks = readGroupNetworks(report, fields);
   const ownUpdate = fields.object("update");
   const migratedFrom = readMigratedFrom(report, fields);
-  const lifecycle = fields.oneOf("lifecycle", ["service", "errand"], INVALID_LIFECYCLE) ?? "service";
+  const lifecycle =
+    fields.oneOf(
+      "lifecycle",
+      ["service", "errand"],
+      INVALID_LIFECYCLE,
+      (given) => `Invalid lifecycle '${given}' for '${own}', valid lifecycle profiles are: service, errand`,
+    ) ?? "service";
   const group = {
     instances: instances ?? 0,
     azs,
@@ -89,11 +113,16 @@ function readName(report: Report, fields: Fields): InstanceGroup["name"] | undef
   return branded.success ? branded.output : undefined;
 }
 
-function readAzs(fields: Fields): readonly string[] | undefined {
+function readAzs(fields: Fields, group: string): readonly string[] | undefined {
   const azs = fields.texts("azs");
   if (azs === undefined) return undefined;
   if (fields.list("azs")?.length === 0) {
-    fields.wrong(INVALID_AZS, "azs", "the list is empty", "Name availability zones, or remove the key.");
+    fields.wrong(
+      EMPTY_AZS,
+      "azs",
+      `Instance group '${group}' has empty availability zones`,
+      "Name availability zones, or remove the key.",
+    );
   }
   const twice = azs.find((az, i) => azs.indexOf(az) !== i);
   if (twice !== undefined) {
@@ -102,7 +131,12 @@ function readAzs(fields: Fields): readonly string[] | undefined {
   return azs;
 }
 
-function readJobs(report: Report, fields: Fields, releases: ReadonlySet<string>): InstanceGroup["jobs"] {
+function readJobs(
+  report: Report,
+  fields: Fields,
+  group: string,
+  releases: ReadonlySet<string>,
+): InstanceGroup["jobs"] {
   const items = fields.needList("jobs", "List the jobs; without any, write jobs: [].");
   const jobs = mapsOf(report, items, fields.at("jobs")).flatMap((job) => {
     const name = job.needText("name", "Give the job's name.");
@@ -118,27 +152,30 @@ function readJobs(report: Report, fields: Fields, releases: ReadonlySet<string>)
       job.wrong(
         UNKNOWN_RELEASE,
         "release",
-        `the release '${shown(release)}' is not in releases`,
+        `Job '${shown(name)}' (instance group '${group}') references an unknown release '${shown(release)}'`,
         "Add it to the manifest's releases, or correct the name.",
       );
     }
     return name === undefined || release === undefined ? [] : [{ name, release, ...given, where: job.where }];
   });
-  unique(report, INVALID_JOBS, jobs);
+  unique(report, INVALID_JOBS, jobs, {
+    say: (job) => `Colocated job '${job}' is already added to the instance group '${group}'`,
+  });
   return jobs.map(({ where: _, ...job }) => job);
 }
 
 function readVm(
   report: Report,
   fields: Fields,
+  group: string,
 ): Pick<InstanceGroup, "vmType" | "vmResources" | "vmExtensions"> {
   const given = ["vm_type", "vm_resources"].filter((key) => fields.has(key));
   if (given.length !== 1) {
     const problem =
       given.length === 0
-        ? "neither vm_type nor vm_resources is given"
-        : "both vm_type and vm_resources are given";
-    fields.wrong(INVALID_RESOURCES, "vm_type", problem, "Give exactly one of them.");
+        ? `Instance group '${group}' is missing either 'vm_type' or 'vm_resources' section`
+        : `Instance group '${group}' can only specify 'vm_type' or 'vm_resources' keys`;
+    fields.wrong(BAD_VM, "vm_type", problem, "Give exactly one of them.");
   }
   return {
     vmType: fields.text("vm_type"),
@@ -158,17 +195,24 @@ function readResources(report: Report, fields: Fields): InstanceGroup["vmResourc
   return { cpu, ram, ephemeral_disk_size: size };
 }
 
-function readDisk(fields: Fields): InstanceGroup["persistentDisk"] {
+function readDisk(fields: Fields, group: string): InstanceGroup["persistentDisk"] {
   const given = ["persistent_disk", "persistent_disk_type", "persistent_disks"].filter((key) =>
     fields.has(key),
   );
   const [first = "", second] = given;
   if (second !== undefined)
-    fields.wrong(INVALID_DISK, first, `both ${first} and ${second} are given`, "Keep one of them.");
+    fields.wrong(
+      INVALID_DISK,
+      first,
+      `Instance group '${group}' specifies more than one of the following keys: 'persistent_disk', ` +
+        "'persistent_disk_type', and 'persistent_disks'. Choose one",
+      `Here it is ${given.join(" and ")}.`,
+    );
   const type = fields.text("persistent_disk_type");
   const size = fields.whole("persistent_disk");
   if (size !== undefined && size < 0) {
-    fields.wrong(INVALID_DISK, "persistent_disk", `${size} is no size`, "Give megabytes; 0 is no disk.");
+    const words = `Instance group '${group}' references an invalid persistent disk size '${size}'`;
+    fields.wrong(INVALID_DISK, "persistent_disk", words, "Give megabytes; 0 is no disk.");
     return undefined;
   }
   if (type !== undefined) return { type };
@@ -178,7 +222,11 @@ function readDisk(fields: Fields): InstanceGroup["persistentDisk"] {
 const LINK = /^[\w-][\w.-]{0,254}$/;
 
 /** Their names are names of links on the VM. */
-function readNamedDisks(report: Report, fields: Fields): NonNullable<InstanceGroup["persistentDisks"]> {
+function readNamedDisks(
+  report: Report,
+  fields: Fields,
+  group: string,
+): NonNullable<InstanceGroup["persistentDisks"]> {
   const entries = mapsOf(report, fields.list("persistent_disks"), fields.at("persistent_disks"), null);
   const disks = entries.flatMap((entry) => {
     const name = entry.needText("name", "Give the disk a name: jobs find it under that name.");
@@ -192,7 +240,9 @@ function readNamedDisks(report: Report, fields: Fields): NonNullable<InstanceGro
       );
     return name === undefined || type === undefined ? [] : [{ name, type, where: entry.where }];
   });
-  unique(report, INVALID_DISK, disks);
+  unique(report, INVALID_DISK, disks, {
+    say: () => `Instance group '${group}' persistent_disks's section contains duplicate names`,
+  });
   return disks.map(({ name, type }) => ({ name, type }));
 }
 

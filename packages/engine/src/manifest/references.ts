@@ -26,7 +26,12 @@ export function referenceProblems(manifest: Manifest, config: CloudConfig): read
       const at = `${where}.networks[${i}]`;
       const definition = names.networks.get(network.name);
       if (definition === undefined) {
-        report.add(UNKNOWN_NETWORK, `${at}.name`, unknown("network", network.name), correct("networks"));
+        report.add(
+          UNKNOWN_NETWORK,
+          `${at}.name`,
+          unknown(group, "network", network.name),
+          correct("networks"),
+        );
         continue;
       }
       checkNetwork(report, group, network, definition, at);
@@ -55,17 +60,24 @@ const namesOf = (manifest: Manifest, config: CloudConfig): Names => ({
   networks: new Map(config.networks.map((network) => [network.name, network])),
 });
 
-const unknown = (what: string, name: string) => `there is no ${what} '${shown(name)}' in the cloud config`;
+const unknown = (group: InstanceGroup, what: string, name: string) =>
+  `Instance group '${shown(group.name)}' references an unknown ${what} '${shown(name)}'`;
 const correct = (section: string) => `Add it to ${section} of the cloud config, or correct the name.`;
 
 function checkNames(report: Report, group: InstanceGroup, where: string, names: Names): void {
   for (const [i, az] of (group.azs ?? []).entries()) {
     if (!names.azs.has(az)) {
-      report.add(UNKNOWN_AZ, `${where}.azs[${i}]`, unknown("availability zone", az), correct("azs"));
+      const words = `Instance group '${shown(group.name)}' references unknown availability zone '${shown(az)}'`;
+      report.add(UNKNOWN_AZ, `${where}.azs[${i}]`, words, correct("azs"));
     }
   }
   if (group.vmType !== undefined && !names.vmTypes.has(group.vmType)) {
-    report.add(UNKNOWN_VM_TYPE, `${where}.vm_type`, unknown("VM type", group.vmType), correct("vm_types"));
+    report.add(
+      UNKNOWN_VM_TYPE,
+      `${where}.vm_type`,
+      unknown(group, "vm type", group.vmType),
+      correct("vm_types"),
+    );
   }
   for (const [i, extension] of group.vmExtensions.entries()) {
     if (!names.extensions.has(extension)) {
@@ -81,7 +93,7 @@ function checkNames(report: Report, group: InstanceGroup, where: string, names: 
     report.add(
       UNKNOWN_STEMCELL,
       `${where}.stemcell`,
-      `there is no stemcell with the alias '${shown(group.stemcell)}' in the manifest`,
+      unknown(group, "stemcell", group.stemcell),
       "Add it to stemcells, or correct the alias.",
     );
   }
@@ -90,7 +102,7 @@ function checkNames(report: Report, group: InstanceGroup, where: string, names: 
     report.add(
       UNKNOWN_DISK_TYPE,
       `${where}.persistent_disk_type`,
-      unknown("disk type", disk.type),
+      unknown(group, "disk type", disk.type),
       correct("disk_types"),
     );
   }
@@ -99,7 +111,7 @@ function checkNames(report: Report, group: InstanceGroup, where: string, names: 
       report.add(
         UNKNOWN_DISK_TYPE,
         `${where}.persistent_disks.${at}.type`,
-        unknown("disk type", type),
+        `Instance group '${shown(group.name)}' persistent_disks's section references an unknown disk type '${shown(type)}'`,
         correct("disk_types"),
       );
 }
@@ -126,7 +138,7 @@ function checkNetwork(
     report.add(
       NO_STATIC_ON_DYNAMIC,
       `${where}.static_ips`,
-      `'${shown(network.name)}' is a dynamic network: its addresses cannot be chosen`,
+      `Instance group '${shown(group.name)}' using dynamic network '${shown(network.name)}' cannot specify static IP(s)`,
       "Remove static_ips, or use a manual network.",
     );
   }

@@ -1,4 +1,4 @@
-import { type Fields, MISSING, WRONG_TYPE } from "../documents/fields.ts";
+import { type Fields, MISSING, required, WRONG_TYPE } from "../documents/fields.ts";
 import { kindOf, own } from "../documents/tree.ts";
 import type { Amount, UpdatePolicy } from "./model.ts";
 
@@ -24,7 +24,7 @@ export function readUpdate(fields: Fields): Said<UpdatePolicy> {
 export function readDeploymentUpdate(fields: Fields, vmStrategy: UpdatePolicy["vmStrategy"]): UpdatePolicy {
   for (const key of NEEDED) {
     if (!fields.has(key)) {
-      fields.wrong(MISSING, key, "it is required and missing", EXAMPLES[key]);
+      fields.wrong(MISSING, key, required(key), EXAMPLES[key]);
     }
   }
   return overlay({ ...FALLBACK, vmStrategy }, readUpdate(fields));
@@ -95,12 +95,17 @@ function readWatch(
     fields.wrong(
       INVALID_WATCH_TIME,
       key,
-      `expected milliseconds or a range low-high of them with low not above high, found: ${found}`,
+      isReversed(value)
+        ? "Min watch time cannot be greater than max watch time"
+        : `Watch time should be an integer or a range of two integers, found: ${found}`,
       EXAMPLES[key],
     );
   }
   return range;
 }
+
+const isReversed = (value: unknown): boolean =>
+  typeof value === "string" && /^\s*[0-9]{1,12}\s*-\s*[0-9]{1,12}\s*$/.test(value);
 
 function parseWatch(value: unknown): readonly [number, number] | undefined {
   const text = typeof value === "number" ? String(value) : value;

@@ -104,8 +104,10 @@ const DESCRIPTIONS: Readonly<Record<ProblemType, (problem: FoundProblem) => stri
       : `VM for ${named(problem)} with cloud ID '${problem.vm}' missing.`,
   unresponsive_agent: (problem) =>
     `VM for ${named(problem)} with cloud ID '${problem.vm}' is not responding.`,
-  missing_disk: (problem) => `Disk '${problem.disk}' (${named(problem)}, ${problem.size}M) is missing`,
-  inactive_disk: (problem) => `Disk '${problem.disk}' (${named(problem)}, ${problem.size}M) is inactive`,
+  missing_disk: ({ disk, group, instance, size }) =>
+    `Disk '${disk}' (${group}/${instance}, ${size}M) is missing`,
+  inactive_disk: (problem) =>
+    `Disk '${problem.disk}' (${problem.size}M) for instance ${named(problem)} is inactive`,
   mount_info_mismatch: ({ disk, vm, mountedOn }) =>
     [
       "Inconsistent mount information:",

@@ -304,7 +304,10 @@ describe("an agent that does not answer", () => {
     world.silent.add(first(world).uuid);
     const made = planned({ ...inputFor(world, web), agents: new Map() });
     expect(inSequence(made)).toEqual([]);
-    expect(made.notes).toEqual(["instance 'web/u000001' is ignored: nothing is changed about it"]);
+    expect(made.notes).toEqual([
+      "You have ignored instances. They will not be changed.",
+      "instance 'web/u000001' is ignored: nothing is changed about it",
+    ]);
   });
 });
 

@@ -144,6 +144,8 @@ function notesOf(
     placed.flatMap(({ recorded }) => (recorded?.ignore ? [recorded] : [])),
   );
   const notes = ignored.map((one) => `instance '${slug(one)}' is ignored: nothing is changed about it`);
+  // Upstream's words; which they are is ours.
+  if (ignored.length > 0) notes.unshift("You have ignored instances. They will not be changed.");
   const stays = (desired: DesiredInstance) =>
     desired.state !== "started" && input.options.state === undefined;
   // An errand without a VM is as it should be.

@@ -19,7 +19,7 @@ export function readDigest(text: string, what = "stemcell"): Digest {
   for (const part of text.trim().split(";")) {
     const colon = part.indexOf(":");
     const algorithm = colon === -1 ? "sha1" : part.slice(0, colon).trim().toLowerCase();
-    if (found.has(algorithm)) throw bad("one algorithm stands in it twice");
+    if (found.has(algorithm)) throw bad(`Multiple digests of the same algorithm '${algorithm}' found`);
     found.set(
       algorithm,
       part
@@ -30,7 +30,8 @@ export function readDigest(text: string, what = "stemcell"): Digest {
   }
   const algorithm = ALGORITHMS.find((known) => found.has(known));
   const hex = algorithm === undefined ? undefined : found.get(algorithm);
-  if (algorithm === undefined || hex === undefined) throw bad("it names no algorithm we know");
+  if (algorithm === undefined || hex === undefined)
+    throw bad("No digest algorithm found. Supported algorithms: sha1, sha256, sha512");
   if (hex.length !== LENGTHS[algorithm] || !/^[0-9a-f]+$/.test(hex)) {
     throw bad(`${algorithm} has ${LENGTHS[algorithm]} hex digits`);
   }
@@ -49,5 +50,6 @@ export async function verifyDigest(file: string, digests: string, what = "stemce
   const expected = readDigest(digests, what);
   const actual = await fileDigest(file, expected.algorithm);
   if (actual === expected.hex) return;
-  throw DigestMismatch({ what, algorithm: expected.algorithm, expected: expected.hex, actual });
+  const written = (hex: string) => (expected.algorithm === "sha1" ? hex : `${expected.algorithm}:${hex}`);
+  throw DigestMismatch({ what, expected: written(expected.hex), actual: written(actual) });
 }

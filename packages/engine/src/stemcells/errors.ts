@@ -20,7 +20,7 @@ export const ImageMissing = defineError<{ name: string; version: string }>({
 
 export const DigestMismatch = defineError<{
   what: string;
-  algorithm: string;
+  /** With the algorithm before them, but for SHA-1, as upstream writes digests. */
   expected: string;
   actual: string;
 }>({
@@ -28,7 +28,7 @@ export const DigestMismatch = defineError<{
   kind: "operator",
   number: (p) => (p.what === "release" ? 30015 : 50007),
   message: (p) =>
-    `the ${p.what}'s ${p.algorithm} digest is ${p.actual}, but ${p.expected} was asked for; nothing was kept`,
+    `Expected stream to have digest '${p.expected}' but was '${p.actual}': the ${p.what} is not the one that was asked for; nothing was kept`,
   next: "Check the address and the digest given with --sha1. If both are right the file was changed on its way.",
 });
 
@@ -36,7 +36,7 @@ export const BadDigest = defineError<{ what: string; why: string }>({
   code: "DIU-004",
   kind: "operator",
   number: 40005,
-  message: (p) => `the digest given for the ${p.what} cannot be used: ${p.why}`,
+  message: (p) => `${p.why} (in the digest given for the ${p.what})`,
   next: "Give 40 hex digits of SHA-1, `sha256:` or `sha512:` with theirs, or several joined with `;`.",
 });
 
@@ -63,9 +63,12 @@ export const FormatUnsupported = defineError<{ formats: readonly string[]; suppo
   kind: "operator",
   number: 50008,
   message: (p) =>
-    `no CPI takes this stemcell: it has the formats [${p.formats.join(", ")}], the CPIs take [${p.supported.join(", ")}]`,
+    `uploaded stemcell with formats ${listed(p.formats)} are not supported by available cpi formats: ${listed(p.supported)}`,
   next: "Upload a stemcell made for this cloud.",
 });
+
+const listed = (formats: readonly string[]): string =>
+  `[${formats.map((format) => JSON.stringify(format)).join(", ")}]`;
 
 export const BadAddress = defineError<{ what: string }>({
   code: "DIU-008",

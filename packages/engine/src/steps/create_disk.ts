@@ -73,7 +73,7 @@ const create = (
         active: false,
         createdAt,
       }),
-    event: (_, { cid }) => ({ action: "create", objectType: "disk", objectName: cid }),
+    event: (_, made) => ({ action: "create", objectType: "disk", objectName: made?.cid ?? null }),
     stray: ({ size, about }, { deployment }) => ({
       kind: "disk",
       about: `${size} MiB for ${about} in deployment ${deployment}`,

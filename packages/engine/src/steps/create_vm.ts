@@ -105,7 +105,7 @@ export const createVm = createStep<CreateVm, Created>({
       ready: false,
       agentEnv: made.agentEnv,
     }),
-  event: (_, { cid }) => ({ action: "create", objectType: "vm", objectName: cid }),
+  event: (_, made) => ({ action: "create", objectType: "vm", objectName: made?.cid ?? null }),
   stray: (intent, { deployment }) => ({
     kind: "vm",
     about: `agent ${intent.agentId} of ${intent.names.at(-1)}/${intent.instance} in deployment ${deployment}`,

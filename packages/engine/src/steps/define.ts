@@ -27,16 +27,17 @@ const wordsOf = ({ calls, drainCalls, status, line }: StepWords): StepWords => (
   line,
 });
 
-const eventOf = <S, I, O>(step: Common<S, I, O>, intent: I, outcome: O): StepEvent | undefined =>
+const eventOf = <S, I, O>(step: Common<S, I, O>, intent: I, outcome?: O): StepEvent | undefined =>
   step.event?.(intent, outcome);
 
 export function recordStep<I, S = StepSubject>(step: Omit<RecordStep<S, I>, "kind">): Step<S> {
   const begun = (intent: I): Begun => ({
     journaled: undefined,
     invalidate: undefined,
+    event: eventOf(step, intent),
     run: () =>
       Promise.resolve({
-        event: eventOf(step, intent, undefined),
+        event: eventOf(step, intent),
         record: (writes) => step.record(intent, writes),
       }),
     settle: never,
@@ -50,6 +51,7 @@ export function rerunStep<I, O = void, S = StepSubject>(step: Omit<RerunStep<S, 
   const begun = (intent: I): Begun => ({
     journaled: undefined,
     invalidate: invalidate && ((writes) => invalidate(intent, writes)),
+    event: eventOf(step, intent),
     run: async (context) => outcomeOf(step, intent, await step.run(intent, context)),
     settle: never,
     stray: () => undefined,
@@ -68,6 +70,7 @@ export function callStep<I extends object, O = void, S = StepSubject>(
   const begun = (intent: I): Begun => ({
     journaled: kept(step, intent),
     invalidate: invalidate && ((writes) => invalidate(intent, writes)),
+    event: eventOf(step, intent),
     run: async (context) => outcomeOf(step, intent, await step.run(intent, context)),
     settle: async (context) => {
       const work = settle === "run" ? step.run : settle;
@@ -96,6 +99,7 @@ export function createStep<
   const begun = (intent: I): Begun => ({
     journaled: kept(step, intent),
     invalidate: undefined,
+    event: eventOf(step, intent),
     run: async (context) => outcomeOf(step, intent, await step.run(intent, context)),
     // A CPI that remembers requests is asked again; with another the thing may exist without our knowing its cid.
     settle: async (context) => {

@@ -61,7 +61,7 @@ export const snapshotDisk = createStep<v.InferOutput<typeof schema>, Taken, Disk
   },
   record: ({ disk, cpi, clean, task }, { cid, createdAt }, writes) =>
     writes.addSnapshot({ cid, cpi, disk, clean, createdAt, task }),
-  event: (_, { cid }) => ({ action: "create", objectType: "snapshot", objectName: cid }),
+  event: (_, made) => ({ action: "create", objectType: "snapshot", objectName: made?.cid ?? null }),
   stray: ({ disk, about }, { deployment }) => ({
     kind: "snapshot",
     about: `of disk ${disk} of ${about} in deployment ${deployment}`,

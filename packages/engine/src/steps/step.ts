@@ -17,11 +17,12 @@ export interface StepSubject {
 /** What a step is about. */
 export type SubjectKind = "instance" | "vm" | "disk" | "stemcell" | "snapshot";
 
-/** What `bosh events` says of a step that was done. */
+/** What `bosh events` says of a step: once when it begins, once when it is over. */
 export interface StepEvent {
   readonly action: string;
   readonly objectType: SubjectKind;
-  readonly objectName: string;
+  /** Null: what is made has no name before. */
+  readonly objectName: string | null;
 }
 
 /** For the words of `create-env`. */
@@ -48,7 +49,8 @@ export interface Common<S, I, O> extends StepWords {
   readonly subject: SubjectKind;
   /** What will be done, with every id it uses. Undefined: the records say that there is nothing to do. */
   intent(subject: S, context: FlowContext): I | undefined;
-  event?(intent: I, outcome: O): StepEvent;
+  /** `outcome` is undefined when it begins. */
+  event?(intent: I, outcome: O | undefined): StepEvent;
   /** Begun anew for as long as it finds something to do: one intent per thing. */
   readonly loop?: true;
 }
@@ -115,6 +117,7 @@ export interface Begun {
   /** As the journal keeps it; undefined: it keeps none of this kind. */
   readonly journaled: { readonly version: number; readonly intent: JsonObject } | undefined;
   readonly invalidate: ((writes: Writes) => void) | undefined;
+  readonly event: StepEvent | undefined;
   run(context: FlowContext): Promise<Outcome>;
   settle(context: FlowContext): Promise<Settled>;
   /** What to note when nothing can be found out; undefined: nothing can have been left behind. */

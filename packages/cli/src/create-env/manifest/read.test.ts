@@ -112,15 +112,19 @@ describe("a manifest of create-env", () => {
   });
 
   it.each<[place: string, value: unknown, problem: RegExp]>([
-    ["name", undefined, /name: it is required and missing/],
+    ["name", undefined, /name: Required property 'name' was not specified in object/],
     ["surprise", 1, /surprise: this key means nothing here/],
-    ["releases", [{ name: "bosh" }], /releases\[bosh\]\.url: it is required and missing/],
+    [
+      "releases",
+      [{ name: "bosh" }],
+      /releases\[bosh\]\.url: Required property 'url' was not specified in object/,
+    ],
     ["instance_groups", [], /instance_groups: there are 0/],
     ["instance_groups.0.instances", 2, /instance_groups\[bosh\]\.instances: an environment has one VM/],
     [
       "instance_groups.0.jobs",
       [{ name: "director" }],
-      /instance_groups\[bosh\]\.jobs\[director\]\.release: it is required and missing/,
+      /instance_groups\[bosh\]\.jobs\[director\]\.release: Required property 'release' was not specified/,
     ],
     ["instance_groups.0.lifecycle", "errand", /lifecycle: unknown value 'errand'/],
     ["instance_groups.0.resource_pool", "no", /resource_pool: there is no 'no' in resource_pools/],
@@ -131,7 +135,11 @@ describe("a manifest of create-env", () => {
     ["instance_groups.0.networks.0.static_ips", ["10.9.0.6"], /static_ips\[0\]: it is outside/],
     ["networks.0.subnets.0.gateway", "10.9.0.1", /gateway: it is outside the range/],
     ["networks.0.type", "odd", /networks\[default\]\.type: unknown value 'odd'/],
-    ["disk_pools.0.disk_size", "big", /disk_pools\[disks\]\.disk_size: expected a whole number/],
+    [
+      "disk_pools.0.disk_size",
+      "big",
+      /disk_pools\[disks\]\.disk_size: Property 'disk_size' value \(a string\) did not match/,
+    ],
     ["resource_pools.0.stemcell", undefined, /resource_pools\[vms\]\.stemcell: it is required/],
     ["resource_pools.0.stemcell.url", "s.tgz", /stemcell\.url: this is neither a file/],
     ["resource_pools.0.stemcell.url", "https://e.test/s.tgz", /stemcell\.sha1: a stemcell from elsewhere/],
@@ -140,7 +148,7 @@ describe("a manifest of create-env", () => {
       { bosh: { mbus: { cert: { ca: "junk" } } } },
       /env\.bosh\.mbus\.cert\.ca: this is no certificate/,
     ],
-    ["update", { update_watch_time: "soon" }, /update\.update_watch_time: expected milliseconds/],
+    ["update", { update_watch_time: "soon" }, /update\.update_watch_time: Watch time should be an integer/],
     ["cloud_provider", undefined, /cloud_provider: it is required and missing/],
     ["cloud_provider.template", { name: "x", release: "y" }, /cloud_provider\.cpi: there is a template too/],
     ["cloud_provider.cpi", undefined, /cloud_provider\.cpi: it is required and missing/],

@@ -63,6 +63,23 @@ describe("a config", () => {
     expect(events.map(({ action }) => action)).toEqual(["delete", "delete", "create", "create"]);
   });
 
+  it("that is refused is an event with why, and events of others have no context", async () => {
+    const about = { type: "refused", name: "b" };
+    expect((await send("POST", "/configs", { ...about, content: "- 1" })).json).toMatchObject({
+      code: 440011,
+    });
+    expect((await send("POST", "/configs", { ...about, content: "x: 1" })).status).toBe(201);
+    const { json } = await api.get("/events?object_type=config/refused");
+    const [kept, refused] = json as Record<string, unknown>[];
+    expect(kept).toMatchObject({ action: "create", object_name: "b", context: {} });
+    expect(kept).not.toHaveProperty("error");
+    expect(refused).toMatchObject({
+      action: "create",
+      object_name: "b",
+      error: expect.stringMatching(/map/),
+    });
+  });
+
   it("that does not exist is error 440012, in compact JSON", async () => {
     for (const id of ["999", "x", "0"]) {
       const answer = await api.get(`/configs/${id}`);

@@ -6,20 +6,9 @@ import { loadInstances } from "../../store/instances.ts";
 import { loadReleases } from "../../store/releases.ts";
 import { param } from "../call.ts";
 import { deploymentOf } from "../lookup.ts";
+import { groupsOf } from "../manifest-groups.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
-
-/** What a manifest that was deployed says of its groups; the rest of it does not matter here. */
-const groupsOf = v.fallback(
-  v.array(
-    v.looseObject({
-      name: v.string(),
-      lifecycle: v.fallback(v.picklist(["service", "errand"]), "service"),
-      jobs: v.fallback(v.array(v.looseObject({ name: v.string(), release: v.string() })), []),
-    }),
-  ),
-  [],
-);
 
 /** What `run-errand` can run: as the last deploy that succeeded has it, with the jobs of addons. */
 export const getDeploymentsNameErrands = endpoint({ reply: v.array(errand) }, async (call, services) => {
@@ -28,11 +17,7 @@ export const getDeploymentsNameErrands = endpoint({ reply: v.array(errand) }, as
   if (manifestText === null) return json([]);
   const [summary] = await listDeployments(db, [name]);
   const releases = await loadReleases(db, summary?.releases ?? []);
-  const asked = { text: manifestText, what: "the manifest", keys: ["instance_groups"] };
-  const { instance_groups: raw } = (await documents.ask("keys", asked)) as {
-    readonly instance_groups?: unknown;
-  };
-  const written: readonly ErrandGroup[] = v.parse(groupsOf, raw);
+  const written: readonly ErrandGroup[] = await groupsOf(manifestText, documents);
   const running = (await loadInstances(db, name)).map(({ group, spec }): ErrandGroup => {
     const jobs = (spec?.jobs?.jobs ?? []).flatMap((job) =>
       releases.map((release) => ({ name: job.name, release: release.name })),

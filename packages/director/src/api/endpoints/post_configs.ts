@@ -1,5 +1,5 @@
 import { config, newConfig } from "@slipway/protocol/director/config";
-import { changeConfig, demandConfig } from "../change-config.ts";
+import { changeConfig, demandConfig, noteRefusal } from "../change-config.ts";
 import { checkConfigContent } from "../config-content.ts";
 import { configWire } from "../config-wire.ts";
 import { BadConfigRequest } from "../refusals.ts";
@@ -9,12 +9,15 @@ import { endpoint } from "../route.ts";
 export const postConfigs = endpoint({ body: newConfig, reply: config }, async (call, services) => {
   const { type, name, content, expected_latest_id: expected } = await call.json();
   demandConfig(call.access, type, undefined);
-  await checkConfigContent(services, { type, name, content, number: 440011 });
+  const event = { action: "create", objectType: `config/${type}` };
+  await noteRefusal(services.db, call.user, { ...event, objectName: name }, () =>
+    checkConfigContent(services, { type, name, content, number: 440011 }),
+  );
   const saved = await changeConfig(
     services.db,
     call,
     { type, name, content, expectedLatestId: latestId(expected) },
-    { action: "create", objectType: `config/${type}` },
+    event,
   );
   if (saved.ok) return json(configWire(saved.config), 201);
   const latest = String(saved.latestId);

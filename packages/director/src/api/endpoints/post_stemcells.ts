@@ -1,4 +1,3 @@
-import { readDigest } from "@slipway/engine/stemcells/digest";
 import { stemcellAddress, stemcellUploadQuery } from "@slipway/protocol/director/stemcell";
 import { updateStemcellParams } from "@slipway/protocol/director/task-params";
 import { flag } from "../call.ts";
@@ -10,7 +9,6 @@ export const postStemcells = endpoint(
   { query: stemcellUploadQuery, body: stemcellAddress },
   async (call, services) => {
     const { location, sha1 } = await call.json();
-    if (sha1) readDigest(sha1);
     return startTask(call, services, updateStemcellParams, {
       type: "update_stemcell",
       description: "create stemcell",

@@ -64,7 +64,7 @@ describe("cloud-check", () => {
       expect.objectContaining({
         id: 2,
         type: "inactive_disk",
-        description: `Disk 'disk-1' ('web/${WEB_0} (0)', 1024M) is inactive`,
+        description: `Disk 'disk-1' (1024M) for instance 'web/${WEB_0} (0)' is inactive`,
       }),
     ]);
   });

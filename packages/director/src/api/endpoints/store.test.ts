@@ -77,7 +77,7 @@ describe("a file of an instance's persistent disk", () => {
 
   it.each([
     [`web/${WEB_1}`, "note", 400, 70004, "has no VM"],
-    ["web/7", "note", 404, 70001, "no instance"],
+    ["web/7", "note", 404, 70001, "'shop/web/7' doesn't exist"],
     ["web/0", undefined, 400, 40001, "path"],
     ["web/0", "../note", 400, 40005, "relative"],
     ["web/0", "/etc/passwd", 400, 40005, "relative"],

@@ -3,7 +3,7 @@ import { configDiff, typedConfigDiffQuery } from "@slipway/protocol/director/dif
 import * as v from "valibot";
 import { latestConfig, listConfigs } from "../../store/configs.ts";
 import { given, type QueryOf, whole } from "../call.ts";
-import { changeConfig } from "../change-config.ts";
+import { changeConfig, noteRefusal } from "../change-config.ts";
 import { checkConfigContent } from "../config-content.ts";
 import { difference } from "../documents.ts";
 import { BadParameter } from "../refusals.ts";
@@ -34,8 +34,10 @@ export const postTypedConfigs = (type: Type) =>
     const content = await call.text();
     const name = nameOf(call.query);
     if (name.length > 255) throw BadParameter({ name: "name", expected: "at most 255 characters long" });
-    await checkConfigContent(services, { type, name, content, number: 440001 });
     const event = { action: "update", objectType: `${type}-config` };
+    await noteRefusal(services.db, call.user, { ...event, objectName: name }, () =>
+      checkConfigContent(services, { type, name, content, number: 440001 }),
+    );
     await changeConfig(services.db, call, { type, name, content }, event);
     return nothing(201);
   });

@@ -7,20 +7,22 @@ import { aboutInstance, agentOf, type FlowContext } from "@slipway/engine/steps/
 import { STEPS, type StepName } from "@slipway/engine/steps/steps";
 import type { TaskContext } from "../../tasks/task.ts";
 import { inFlight } from "../in-flight.ts";
+import { inPhases } from "./phases.ts";
 
 /** Early VMs are made all groups at once; the cloud is the limit, and it is asked gently. */
 const MISSING_AT_ONCE = 32;
 const NO_WATCH: readonly [number, number] = [0, 0];
 
-/** Carries out a plan, and tells all agents where instances are found then. */
+/** Carries out a plan, and tells all agents where instances are found then. `single`: it is about one instance only. */
 export async function executePlan(
   plan: Plan,
   known: KnownInstances,
   task: TaskContext,
   context: FlowContext,
+  single = false,
 ): Promise<void> {
   try {
-    await executeAll(plan, known, task, context);
+    await executeAll(plan, known, task, context, single);
   } catch (error) {
     // What was done until then is told all the same; if it cannot be, that is seen to later.
     if (!context.signal.aborted) await context.names?.publish().catch(() => undefined);
@@ -36,8 +38,14 @@ async function executeAll(
   known: KnownInstances,
   task: TaskContext,
   context: FlowContext,
+  single: boolean,
 ): Promise<void> {
   const run = (batch: Pick<Batch, "watchMs" | "canary">, stageName: string, tags: readonly string[]) => {
+    if (single)
+      return (instance: InstancePlan) =>
+        inPhases(task.stage(`Updating instance ${nameOf(instance)}`), instance, (progress) =>
+          runInstance({ ...identified(instance), watchMs: batch.watchMs, progress }, context, known),
+        );
     const stage = task.stage(stageName, tags);
     return (instance: InstancePlan) =>
       stage.step(nameOf(instance) + (batch.canary ? " (canary)" : ""), async (progress) => {
@@ -58,6 +66,8 @@ async function executeAll(
   async function updateGroup(group: GroupPlan): Promise<void> {
     const deletion = run(quiet, "Deleting unneeded instances", [group.group]);
     await inFlight(group.surplus, group.maxInFlight, deletion);
+    if (group.batches.every(({ instances }) => instances.length === 0))
+      task.debug(`No instances to update for '${group.group}'`);
     for (const batch of group.batches) {
       await inFlight(batch.instances, batch.maxInFlight, run(batch, "Updating instance", [group.group]));
     }
@@ -94,6 +104,12 @@ const saying =
 
 const identityOf = (plan: InstancePlan) => plan.desired ?? plan.recorded;
 
+function identified(plan: InstancePlan) {
+  const instance = identityOf(plan);
+  if (instance === undefined) throw new Error("bug: a plan for no instance");
+  return { uuid: instance.uuid, plan };
+}
+
 function nameOf(plan: InstancePlan): string {
   const instance = identityOf(plan);
   return instance === undefined ? "unknown" : display(instance);
@@ -107,9 +123,7 @@ export async function carryOut(
   context: FlowContext,
   known: KnownInstances,
 ): Promise<void> {
-  const instance = identityOf(plan);
-  if (instance === undefined) return;
-  await runInstance({ uuid: instance.uuid, plan, watchMs, progress: saying(progress) }, context, known);
+  await runInstance({ ...identified(plan), watchMs, progress: saying(progress) }, context, known);
 }
 
 /** The part of a plan that concerns some instances. */

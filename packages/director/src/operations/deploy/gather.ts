@@ -3,6 +3,7 @@ import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { stemcellsByCpiName, withCpiNames } from "@slipway/engine/journal/cpi-names";
 import { checkDeploy } from "@slipway/engine/manifest/deploy-problems";
 import type { UpdatePolicy } from "@slipway/engine/manifest/model";
+import { notesOn } from "@slipway/engine/manifest/notes";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import type { PlanInput, PlanOptions, StateChange } from "@slipway/engine/plan/model";
 import type { FlowContext } from "@slipway/engine/steps/context";
@@ -127,6 +128,11 @@ async function readDocuments(
   if (!checked.ok) throw problemsError(checked.what, checked.problems);
   if (checked.manifest.name !== deployment)
     throw OtherDeployment({ named: checked.manifest.name, deployment });
+  if (request.versions === "new") {
+    const { warnings, deprecations } = notesOn(raw);
+    for (const warning of warnings) task.warn(warning);
+    for (const deprecation of deprecations) task.deprecated(deprecation);
+  }
   if (variables.waitsForLinks)
     await variables.generateLinked(await linkNames(checked, variables, task, tools));
   return { ...(await variables.pinned(checked)), variables };

@@ -38,7 +38,7 @@ export interface Deploying {
   readonly dryRun: boolean;
   /** Which instances are looked at. */
   readonly only: (uuid: string, group: string) => boolean;
-  readonly preparing: Stage;
+  readonly preparing: Pick<Stage, "step">;
 }
 
 /**

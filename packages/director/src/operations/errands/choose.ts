@@ -45,16 +45,23 @@ export async function chooseTargets(
   const serviceNames = new Set<string>(
     choice.groups.filter(({ lifecycle }) => lifecycle === "service").map(({ name }) => name),
   );
+  const services = found.instances.filter(
+    (one) =>
+      serviceNames.has(one.group) &&
+      (filters.length === 0 || filters.some((filter) => fitsFilter(filter, one, found.instances))) &&
+      hasVm(one, task),
+  );
+  if (
+    services.some(({ group, uuid }) => services.some((other) => other.group === group && other.uuid !== uuid))
+  )
+    task.warn(
+      "Executing errand on multiple instances in parallel. Use the `--instance` flag to run the errand on a single instance.",
+    );
   return {
     found,
     job: choice.by === "job" ? errand : undefined,
     errandGroups: new Set(errandGroups.map(({ name }) => name)),
-    services: found.instances.filter(
-      (one) =>
-        serviceNames.has(one.group) &&
-        (filters.length === 0 || filters.some((filter) => fitsFilter(filter, one, found.instances))) &&
-        hasVm(one, task),
-    ),
+    services,
   };
 }
 
