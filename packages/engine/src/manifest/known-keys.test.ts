@@ -38,7 +38,7 @@ const EXPECTED: Readonly<Record<DocumentKind, Readonly<Record<string, string>>>>
     "instance_groups.jobs.custom_provider_definitions": "name type properties",
     "instance_groups.vm_resources": SIZES,
     "instance_groups.persistent_disks": "name type",
-    "instance_groups.networks": "name static_ips default nic_group!",
+    "instance_groups.networks": "name static_ips default nic_group",
     "instance_groups.update": UPDATE,
     "instance_groups.migrated_from": "name az",
     ...under("addons", ADDON),
