@@ -273,6 +273,22 @@ describe("nobody is replaced", () => {
     expect(asked()).toEqual(RESURRECTS);
   });
 
+  it("when half of the fleet comes back, before the others had a minute for it, too", async () => {
+    await seedBank(db, 3);
+    await pass(60);
+    for (const id of ["bank-0", "bank-1", "bank-2", "ag-1"]) world.set(id, "silent");
+    await pass(150);
+    for (const id of ["bank-0", "bank-1", "bank-2"]) world.delete(id);
+    await pass(45);
+    expect({ queued, ...healthOf() }).toEqual({
+      queued: [],
+      health: "unresponsive",
+      action: expect.stringContaining("have a while to be back"),
+    });
+    await pass(60);
+    expect(asked()).toEqual(RESURRECTS);
+  });
+
   it("when half of the fleet is gone, and one who dies after that is over is", async () => {
     await seedBank(db, 6);
     await pass(60);

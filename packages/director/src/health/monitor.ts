@@ -67,6 +67,8 @@ export class HealthMonitor {
   #watched: ReadonlyMap<string, Watched> = new Map();
   #snapshot: HealthSnapshot | undefined;
   #asked = 0;
+  /** `AwakeTime`: when most agents were silent last. */
+  #cutAt = Number.NEGATIVE_INFINITY;
   #stopped = false;
 
   constructor(options: HealthMonitorOptions) {
@@ -148,6 +150,7 @@ export class HealthMonitor {
     });
     const seen = new Map(judged.map((one) => [one.watched.uuid as string, this.#memory.note(one, now)]));
     const decision = decide(judged, this.#situation(read, now), settings.guard);
+    if (decision.cut) this.#cutAt = now.awake;
     const begun = await this.#resurrect(decision);
     await this.#forget(judged, read);
     for (const one of judged) this.#tellOf(one, seen.get(one.watched.uuid)?.awake ?? now.awake, read, now);
@@ -194,6 +197,7 @@ export class HealthMonitor {
       open: tasks,
       busy: new Set(open.flatMap(({ deployment }) => (deployment === null ? [] : [deployment]))),
       waits,
+      settling: now.awake - this.#cutAt < settings.limits.silentMs,
       down: this.#memory.downWithin(settings.windowMs, watched, now),
     };
   }

@@ -16,6 +16,7 @@ const CALM: Situation = {
   open: new Map(),
   busy: new Set(),
   waits: new Map(),
+  settling: false,
   down: new Map(),
 };
 

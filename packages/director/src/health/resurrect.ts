@@ -31,6 +31,8 @@ export interface Situation {
   readonly busy: ReadonlySet<string>;
   /** Instances that were tried not long ago, and seconds until they may be again. */
   readonly waits: ReadonlyMap<string, number>;
+  /** So many agents were silent until just now that the fault was likely here: the others have a while to be back. */
+  readonly settling: boolean;
   /** By deployment: instances that were down within the window. */
   readonly down: ReadonlyMap<string, ReadonlySet<string>>;
 }
@@ -47,13 +49,19 @@ export interface Decision {
   readonly actions: ReadonlyMap<string, Action>;
   /** Deployments in which too many are down. */
   readonly meltdowns: ReadonlyMap<string, string>;
-  /** So many agents are silent that the fault is more likely here. */
+  /** So many agents are silent, or were until just now, that the fault is more likely here. */
   readonly fleet: string | undefined;
+  /** They are now. */
+  readonly cut: boolean;
 }
+
+const SETTLING =
+  "nothing: most agents were silent until just now. Those that are still have a while to be back";
 
 /** Who gets a new VM, and why the others that need one do not. */
 export function decide(judged: readonly Judged[], situation: Situation, guard: Guard): Decision {
-  const fleet = fleetTrouble(judged, situation, guard);
+  const trouble = fleetTrouble(judged, situation, guard);
+  const fleet = trouble ?? (situation.settling ? SETTLING : undefined);
   const meltdowns = new Map<string, string>();
   for (const [deployment, its] of byDeployment(judged)) {
     const why = meltdown(its, situation.down.get(deployment) ?? new Set(), guard);
@@ -72,7 +80,7 @@ export function decide(judged: readonly Judged[], situation: Situation, guard: G
     if (why !== undefined) actions.set(watched.uuid, { what: why });
     else heal.set(watched.deployment, [...(heal.get(watched.deployment) ?? []), watched]);
   }
-  return { heal, actions, meltdowns, fleet };
+  return { heal, actions, meltdowns, fleet, cut: trouble !== undefined };
 }
 
 function hindrance(watched: Watched, situation: Situation): string | undefined {
