@@ -124,9 +124,9 @@ describe("a mistake is reported at its place, with upstream's number", () => {
     [`${SUBNET}/static`, ["10.4.0.1"], subnet("static"), 160006],
     [`${SUBNET}/static`, ["10.4.0.250-10.4.0.255"], subnet("static"), 160006],
     [`${SUBNET}/az`, "z9", subnet("az"), 160007],
-    [`${SUBNET}/az`, undefined, "networks[private].subnets[0]", 160009],
-    [`${SUBNET}/azs?`, ["z1"], subnet("az"), 160009],
-    [`${SUBNET}/azs?`, [], subnet("azs"), 160009],
+    [`${SUBNET}/az`, undefined, "networks[private].subnets[0]", 150007],
+    [`${SUBNET}/azs?`, ["z1"], subnet("az"), 160008],
+    [`${SUBNET}/azs?`, [], subnet("azs"), 160008],
     [`${SUBNET}/prefix?`, 28, subnet("prefix"), 160008],
     ["/compilation", undefined, "compilation", 40001],
     ["/compilation/workers", 0, "compilation.workers", 40002],
@@ -163,7 +163,8 @@ describe("a mistake is reported at its place, with upstream's number", () => {
     expect(problems).toContainEqual(
       expect.objectContaining({
         code: 160003,
-        problem: "it is outside the range fd00::-fd00::ffff:ffff:ffff:ffff",
+        problem:
+          "Invalid gateway for network 'private': must be inside the range fd00::-fd00::ffff:ffff:ffff:ffff",
       }),
     );
   });

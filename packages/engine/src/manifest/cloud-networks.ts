@@ -34,45 +34,61 @@ export function readNetwork(
     fields.wrong(INVALID_PROPERTY, "managed", "managed networks are not supported yet", "Remove managed.");
   }
   if (name === undefined || type === undefined) return undefined;
-  if (type === "dynamic") return { type, name, subnets: readDynamicSubnets(report, fields, zones) };
+  if (type === "dynamic") return { type, name, subnets: readDynamicSubnets(report, fields, zones, name) };
   if (type === "vip") return readVip(report, fields, zones, name);
-  return { type, name, subnets: readManualSubnets(report, fields, zones) };
+  return { type, name, subnets: readManualSubnets(report, fields, zones, name) };
 }
 
 function readDynamicSubnets(
   report: Report,
   fields: Fields,
   zones: ReadonlySet<string>,
+  name: string,
 ): DynamicNetwork["subnets"] {
   for (const key of ["az", "azs", "prefix"]) {
     if (fields.has(key)) {
-      fields.wrong(INVALID_PROPERTY, key, "a dynamic network cannot have it", "Put zones into its subnets.");
+      fields.wrong(
+        INVALID_PROPERTY,
+        key,
+        `Network '${shown(name)}' must not specify '${key}'.`,
+        "Put zones into its subnets.",
+      );
     }
   }
   if (!fields.has("subnets")) {
     return [
-      { azs: undefined, dns: readDns(fields), cloudProperties: fields.object("cloud_properties") ?? {} },
+      {
+        azs: undefined,
+        dns: readDns(name, fields),
+        cloudProperties: fields.object("cloud_properties") ?? {},
+      },
     ];
   }
   for (const key of ["dns", "cloud_properties"]) {
     if (fields.has(key)) {
-      fields.wrong(INVALID_PROPERTY, key, "it stands beside subnets", "Put it into the subnets.");
+      fields.wrong(
+        INVALID_PROPERTY,
+        key,
+        `Network '${shown(name)}' must not specify '${key}' when also specifying 'subnets'. ` +
+          `Instead, '${key}' should be specified on subnet entries.`,
+        "Put it into the subnets.",
+      );
     }
   }
   const subnets = mapsOf(report, fields.list("subnets"), fields.at("subnets"), null).map((subnet) => ({
-    azs: readSubnetAzs(subnet, zones),
-    dns: readDns(subnet),
+    azs: readSubnetAzs(name, subnet, zones),
+    dns: readDns(name, subnet),
     cloudProperties: subnet.object("cloud_properties") ?? {},
   }));
-  checkAllOrNone(fields, subnets);
+  checkAllOrNone(name, fields, subnets);
   return subnets;
 }
 
 function readVip(report: Report, fields: Fields, zones: ReadonlySet<string>, name: string): VipNetwork {
   const subnets = mapsOf(report, fields.list("subnets"), fields.at("subnets"), null).map((subnet) => ({
-    azs: readSubnetAzs(subnet, zones),
+    azs: readSubnetAzs(name, subnet, zones),
     static: readRanges(subnet, "static"),
   }));
-  checkAllOrNone(fields, subnets);
+  checkAllOrNone(name, fields, subnets);
   return { type: "vip", name, cloudProperties: fields.object("cloud_properties") ?? {}, subnets };
 }

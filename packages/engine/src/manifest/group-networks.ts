@@ -25,31 +25,32 @@ export function readGroupNetworks(report: Report, group: Fields): readonly Group
       report.add(
         MISSING_NETWORK,
         where,
-        "the group has no network",
+        `Instance group '${groupName(group)}' must specify at least one network`,
         "Name at least one network of the cloud config: networks: [{name: private}].",
       );
     }
     return [];
   }
   const read = mapsOf(report, items, where, null).flatMap((fields) => {
-    const network = readNetwork(report, fields);
+    const network = readNetwork(report, fields, groupName(group));
     return network === undefined ? [] : [{ ...network, where: fields.at("name") }];
   });
   unique(report, WRONG_VALUE, read);
   const networks = read.map(({ where: _, ...network }) => network);
-  return withDefaults(report, where, networks, items.length);
+  return withDefaults(report, where, groupName(group), networks, items.length);
 }
 
-function readNetwork(report: Report, fields: Fields): GroupNetwork | undefined {
+function readNetwork(report: Report, fields: Fields, group: string): GroupNetwork | undefined {
   const name = fields.needText("name", "Give the name of a network of the cloud config.");
-  const staticIps = readStaticIps(report, fields);
+  const staticIps = readStaticIps(report, fields, group);
   const claims = fields.texts("default") ?? [];
   for (const claim of claims) {
     if (!CLAIMS.includes(claim)) {
       fields.wrong(
         INVALID_DEFAULT,
         "default",
-        `a network cannot be the default for '${shown(claim)}'`,
+        `Instance group '${group}' specified an invalid default network property '${shown(claim)}', ` +
+          `valid properties are: ${REQUIRED.join(", ")}`,
         `Use ${CLAIMS.join(", ")}.`,
       );
     }
@@ -65,6 +66,8 @@ function readNetwork(report: Report, fields: Fields): GroupNetwork | undefined {
       };
 }
 
+const groupName = (group: Fields): string => shown(own(group.map, "name"));
+
 /** A number or a name: it is compared, and handed to the CPI as text. */
 function readNicGroup(fields: Fields): string | undefined {
   if (!fields.has("nic_group")) return undefined;
@@ -79,7 +82,7 @@ function readNicGroup(fields: Fields): string | undefined {
   return undefined;
 }
 
-function readStaticIps(report: Report, fields: Fields): readonly string[] {
+function readStaticIps(report: Report, fields: Fields, group: string): readonly string[] {
   const where = fields.at("static_ips");
   const addresses: string[] = [];
   const seen = new Set<string>();
@@ -89,7 +92,7 @@ function readStaticIps(report: Report, fields: Fields): readonly string[] {
       const why =
         typeof item !== "string"
           ? `expected an address, found ${kindOf(item)}`
-          : "this is no address, range a-b or CIDR";
+          : `Invalid IP range format: ${shown(item)}`;
       report.add(
         typeof item === "string" ? INVALID_STATIC_IPS : WRONG_TYPE,
         `${where}[${i}]`,
@@ -110,7 +113,12 @@ function readStaticIps(report: Report, fields: Fields): readonly string[] {
     for (let ip = range.first; ip <= range.last; ip++) {
       const address = formatIp(ip);
       if (seen.has(address)) {
-        report.add(INVALID_STATIC_IPS, `${where}[${i}]`, `${address} is listed twice`, "Remove one of them.");
+        report.add(
+          INVALID_STATIC_IPS,
+          `${where}[${i}]`,
+          `Instance group '${group}' specifies static IP '${address}' more than once`,
+          "Remove one of them.",
+        );
       } else addresses.push(address);
       seen.add(address);
     }
@@ -122,6 +130,7 @@ function readStaticIps(report: Report, fields: Fields): readonly string[] {
 function withDefaults(
   report: Report,
   where: string,
+  group: string,
   networks: readonly GroupNetwork[],
   count: number,
 ): readonly GroupNetwork[] {
@@ -137,14 +146,16 @@ function withDefaults(
       report.add(
         MULTIPLE_DEFAULTS,
         where,
-        `several networks are the default for ${claim}: ${holders.join(", ")}`,
+        `Instance group '${group}' specified more than one network to contain default. ` +
+          `'${claim}' has default networks: ${holders.map((name) => `'${name}'`).join(", ")}.`,
         `Leave ${claim} in the default list of one of them.`,
       );
     } else if (holders.length === 0 && REQUIRED.includes(claim)) {
       report.add(
         MISSING_DEFAULT,
         where,
-        `no network is the default for ${claim}`,
+        `Instance group '${group}' must specify which network is default for ${claim}, ` +
+          "since it has more than one network configured",
         `With several networks, one needs default: [${REQUIRED.join(", ")}].`,
       );
     }

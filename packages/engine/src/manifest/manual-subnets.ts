@@ -1,5 +1,5 @@
 import { type Fields, mapsOf } from "../documents/fields.ts";
-import type { Report } from "../documents/problems.ts";
+import { type Report, shown } from "../documents/problems.ts";
 import { own } from "../documents/tree.ts";
 import {
   byFirst,
@@ -29,10 +29,13 @@ export function readManualSubnets(
   report: Report,
   network: Fields,
   zones: ReadonlySet<string>,
+  name: string,
 ): readonly ManualSubnet[] {
   const items = network.needList("subnets", "A manual network needs subnets with range and gateway.");
-  const read = mapsOf(report, items, network.at("subnets"), null).map((fields) => readSubnet(fields, zones));
-  checkAllOrNone(network, read);
+  const read = mapsOf(report, items, network.at("subnets"), null).map((fields) =>
+    readSubnet(fields, zones, name),
+  );
+  checkAllOrNone(name, network, read);
   const ranges = read.flatMap(({ cidr, where, range }) =>
     cidr === undefined ? [] : [{ cidr, where, range }],
   );
@@ -43,7 +46,7 @@ export function readManualSubnets(
       report.add(
         OVERLAP,
         `${one.where}.range`,
-        `${one.range} overlaps with ${widest.range} of the same network`,
+        `Network '${shown(name)}' has overlapping subnets: ${one.range} and ${widest.range}`,
         "Give the subnets of a network ranges of their own.",
       );
     }
@@ -55,8 +58,9 @@ export function readManualSubnets(
 function readSubnet(
   fields: Fields,
   zones: ReadonlySet<string>,
+  name: string,
 ): ManualSubnet & { readonly cidr: Cidr | undefined; readonly where: string } {
-  const azs = readSubnetAzs(fields, zones);
+  const azs = readSubnetAzs(name, fields, zones);
   const range = fields.needText("range", "Give a CIDR such as 10.0.0.0/24.");
   const cidr = range === undefined ? undefined : readRange(fields, range);
   if (
@@ -70,16 +74,16 @@ function readSubnet(
   const reserved = readRanges(fields, "reserved");
   const fixed = readRanges(fields, "static");
   if (cidr !== undefined) {
-    checkGateway(fields, cidr, gateway);
-    checkReserved(fields, cidr, reserved);
-    checkStatic(fields, cidr, fixed, reserved, gateway);
+    checkGateway(name, fields, cidr, gateway);
+    checkReserved(name, fields, cidr, reserved);
+    checkStatic(name, fields, cidr, fixed, reserved, gateway);
   }
   return {
     cidr,
     where: fields.where,
     range: range ?? "",
     gateway: gateway === undefined ? undefined : canonical(gateway),
-    dns: readDns(fields),
+    dns: readDns(name, fields),
     azs,
     reserved,
     static: fixed,
@@ -96,40 +100,45 @@ const canonical = (address: string): string => {
 function readRange(fields: Fields, range: string): Cidr | undefined {
   const cidr = parseCidr(range.trim());
   if (cidr !== undefined) return cidr;
-  fields.wrong(INVALID_RANGE, "range", "this is no range", "Write a CIDR such as 10.0.0.0/24 or fd00::/64.");
+  fields.wrong(
+    INVALID_RANGE,
+    "range",
+    `Invalid network range '${shown(range)}'`,
+    "Write a CIDR such as 10.0.0.0/24 or fd00::/64.",
+  );
   return undefined;
 }
 
-function checkGateway(fields: Fields, cidr: Cidr, gateway: string | undefined): void {
+function checkGateway(name: string, fields: Fields, cidr: Cidr, gateway: string | undefined): void {
   if (gateway === undefined) return;
   const ip = parseIp(gateway);
   const problem =
     ip === undefined
-      ? "this is no address"
+      ? "must be a single IP"
       : !contains(cidr, ip)
-        ? `it is outside the range ${formatRange(cidr)}`
+        ? `must be inside the range ${formatRange(cidr)}`
         : ip === cidr.first
-          ? "it is the network's own address"
+          ? "can't be the network id"
           : ip === cidr.last
-            ? "it is the last address of the range"
+            ? "can't be the broadcast IP"
             : undefined;
   if (problem !== undefined) {
     fields.wrong(
       INVALID_GATEWAY,
       "gateway",
-      problem,
+      `Invalid gateway for network '${shown(name)}': ${problem}`,
       "Give an address inside the range, not its first or last.",
     );
   }
 }
 
-function checkReserved(fields: Fields, cidr: Cidr, reserved: readonly IpRange[]): void {
+function checkReserved(name: string, fields: Fields, cidr: Cidr, reserved: readonly IpRange[]): void {
   for (const range of reserved) {
     if (!within(range, cidr)) {
       fields.wrong(
         RESERVED_OUTSIDE,
         "reserved",
-        `${formatRange(range)} is not inside the range ${formatRange(cidr)}`,
+        `Reserved IP '${formatRange(range)}' is out of network '${shown(name)}' range ${formatRange(cidr)}`,
         "Give addresses of the range.",
       );
     }
@@ -137,6 +146,7 @@ function checkReserved(fields: Fields, cidr: Cidr, reserved: readonly IpRange[])
 }
 
 function checkStatic(
+  name: string,
   fields: Fields,
   cidr: Cidr,
   fixed: readonly IpRange[],
@@ -148,19 +158,19 @@ function checkStatic(
   for (const range of fixed) {
     const hit = findOverlap(taken, range);
     const problem = !within(range, cidr)
-      ? `is not inside the range ${formatRange(cidr)}`
+      ? `out of network '${shown(name)}' range ${formatRange(cidr)}`
       : hit !== undefined
-        ? `meets the reserved ${formatRange(hit)}`
+        ? `in network '${shown(name)}' reserved range ${formatRange(hit)}`
         : gatewayIp !== undefined && contains(range, gatewayIp)
-          ? `holds the gateway ${formatIp(gatewayIp)}`
+          ? `in network '${shown(name)}' reserved range: ${formatIp(gatewayIp)} is the gateway's`
           : contains(range, cidr.first) || contains(range, cidr.last)
-            ? "holds the first or last address of the range"
+            ? `in network '${shown(name)}' reserved range: the first and last address of it`
             : undefined;
     if (problem !== undefined) {
       fields.wrong(
         STATIC_WRONG,
         "static",
-        `${formatRange(range)} ${problem}`,
+        `Static IP '${formatRange(range)}' is ${problem}`,
         "Give free addresses of the range, not its first or last.",
       );
     }

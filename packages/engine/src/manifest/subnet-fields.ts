@@ -6,16 +6,31 @@ import type { IpRange } from "./model.ts";
 
 const INVALID_DNS = 160004;
 const UNKNOWN_AZ = 160007;
-const INVALID_AZ = 160009;
+const INVALID_PROPERTY = 160008;
+const MIXED_AZS = 150007;
 const INVALID_RANGE_FORMAT = 160010;
 
 /** `az` or `azs`, each known. */
-export function readSubnetAzs(subnet: Fields, zones: ReadonlySet<string>): readonly string[] | undefined {
+export function readSubnetAzs(
+  network: string,
+  subnet: Fields,
+  zones: ReadonlySet<string>,
+): readonly string[] | undefined {
   if (subnet.has("az") && subnet.has("azs")) {
-    subnet.wrong(INVALID_AZ, "az", "both az and azs are given", "Keep azs.");
+    subnet.wrong(
+      INVALID_PROPERTY,
+      "az",
+      `Network '${shown(network)}' contains both 'az' and 'azs'. Choose one.`,
+      "Keep azs.",
+    );
   }
   if (subnet.has("azs") && subnet.list("azs")?.length === 0) {
-    subnet.wrong(INVALID_AZ, "azs", "the list is empty", "Name zones, or remove the key.");
+    subnet.wrong(
+      INVALID_PROPERTY,
+      "azs",
+      `Network '${shown(network)}' refers to an empty 'azs' array`,
+      "Name zones, or remove the key.",
+    );
   }
   const single = subnet.text("az");
   const azs = subnet.has("azs") ? subnet.texts("azs") : single === undefined ? undefined : [single];
@@ -24,7 +39,7 @@ export function readSubnetAzs(subnet: Fields, zones: ReadonlySet<string>): reado
       subnet.wrong(
         UNKNOWN_AZ,
         subnet.has("azs") ? "azs" : "az",
-        `there is no availability zone '${shown(az)}' in the cloud config`,
+        `Network '${shown(network)}' refers to an unknown availability zone '${shown(az)}'`,
         "Add it to azs, or correct the name.",
       );
     }
@@ -34,24 +49,30 @@ export function readSubnetAzs(subnet: Fields, zones: ReadonlySet<string>): reado
 
 /** Zones are named by all subnets of a network, or by none. */
 export function checkAllOrNone(
+  network: string,
   fields: Fields,
   subnets: readonly { readonly azs: readonly string[] | undefined }[],
 ): void {
   const without = subnets.findIndex((subnet) => subnet.azs === undefined);
   if (without < 0 || subnets.every((subnet) => subnet.azs === undefined)) return;
   fields.wrong(
-    INVALID_AZ,
+    MIXED_AZS,
     `subnets[${without}]`,
-    "it names no availability zone, other subnets of the network do",
+    `Subnets on network '${shown(network)}' must all either specify availability zone or not`,
     "Give it azs, or remove them from the others.",
   );
 }
 
-export function readDns(fields: Fields): readonly string[] {
+export function readDns(network: string, fields: Fields): readonly string[] {
   return (fields.texts("dns") ?? []).flatMap((address, i) => {
     const ip = parseIp(address);
     if (ip !== undefined) return [formatIp(ip)];
-    fields.wrong(INVALID_DNS, `dns[${i}]`, "this is no address", "Write one such as 10.0.0.2 or fd00::2.");
+    fields.wrong(
+      INVALID_DNS,
+      `dns[${i}]`,
+      `Invalid DNS for network '${shown(network)}': must be a single IP`,
+      "Write an address such as 10.0.0.2 or fd00::2.",
+    );
     return [];
   });
 }
@@ -68,7 +89,7 @@ export function readRanges(fields: Fields, key: string): readonly IpRange[] {
     if (typeof item !== "string") {
       fields.wrong(WRONG_TYPE, place, `expected an address or range, found ${kindOf(item)}`, RANGE_FIX);
     } else {
-      fields.wrong(INVALID_RANGE_FORMAT, place, "this is no address, range a-b or CIDR", RANGE_FIX);
+      fields.wrong(INVALID_RANGE_FORMAT, place, `Invalid IP range format: ${shown(item)}`, RANGE_FIX);
     }
     return [];
   });

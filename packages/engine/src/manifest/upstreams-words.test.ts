@@ -31,6 +31,7 @@ function said(document: "manifest" | "cloud", path: string, value: unknown) {
 
 const WEB = "/instance_groups/name=web";
 const DB = "/instance_groups/name=db";
+const SUBNET = "/networks/name=private/subnets/0";
 const disks = [
   { name: "a", type: "d10" },
   { name: "a", type: "d10" },
@@ -204,6 +205,83 @@ describe("mistakes are told with upstream's number, in upstream's words first", 
       `${WEB}/networks/0/name`,
       "gone",
       "150001 Instance group 'web' references an unknown network 'gone'",
+    ],
+    ["manifest", `${WEB}/networks`, [], "140009 Instance group 'web' must specify at least one network"],
+    [
+      "manifest",
+      `${WEB}/networks/1/default`,
+      ["dns"],
+      "150005 Instance group 'web' must specify which network is default for gateway, since it has more than one network configured",
+    ],
+    [
+      "manifest",
+      `${WEB}/networks/0/default?`,
+      ["dns"],
+      "150004 Instance group 'web' specified more than one network to contain default. 'dns' has default networks: 'private', 'outside'.",
+    ],
+    [
+      "manifest",
+      `${WEB}/networks/1/default`,
+      ["dns", "gateway", "ntp"],
+      "150003 Instance group 'web' specified an invalid default network property 'ntp', valid properties are: dns, gateway",
+    ],
+    [
+      "manifest",
+      `${WEB}/networks/0/static_ips?`,
+      ["10.4.0.200", "10.4.0.200"],
+      "150009 Instance group 'web' specifies static IP '10.4.0.200' more than once",
+    ],
+    [
+      "cloud",
+      `${SUBNET}/gateway`,
+      "10.5.0.1",
+      "160003 Invalid gateway for network 'private': must be inside the range 10.4.0.0-10.4.0.255",
+    ],
+    [
+      "cloud",
+      `${SUBNET}/gateway`,
+      "10.4.0.0",
+      "160003 Invalid gateway for network 'private': can't be the network id",
+    ],
+    [
+      "cloud",
+      `${SUBNET}/gateway`,
+      "10.4.0.255",
+      "160003 Invalid gateway for network 'private': can't be the broadcast IP",
+    ],
+    ["cloud", `${SUBNET}/dns`, ["one"], "160004 Invalid DNS for network 'private': must be a single IP"],
+    [
+      "cloud",
+      `${SUBNET}/reserved`,
+      "10.5.0.1",
+      "160005 Reserved IP '10.5.0.1' is out of network 'private' range 10.4.0.0-10.4.0.255",
+    ],
+    [
+      "cloud",
+      `${SUBNET}/static`,
+      ["10.4.1.1"],
+      "160006 Static IP '10.4.1.1' is out of network 'private' range 10.4.0.0-10.4.0.255",
+    ],
+    [
+      "cloud",
+      `${SUBNET}/static`,
+      ["10.4.0.9"],
+      "160006 Static IP '10.4.0.9' is in network 'private' reserved range 10.4.0.2-10.4.0.9",
+    ],
+    ["cloud", `${SUBNET}/az`, "z9", "160007 Network 'private' refers to an unknown availability zone 'z9'"],
+    [
+      "cloud",
+      `${SUBNET}/az`,
+      undefined,
+      "150007 Subnets on network 'private' must all either specify availability zone or not",
+    ],
+    ["cloud", `${SUBNET}/azs?`, ["z1"], "160008 Network 'private' contains both 'az' and 'azs'. Choose one."],
+    ["cloud", "/networks/name=outside/az?", "z1", "160008 Network 'outside' must not specify 'az'."],
+    [
+      "cloud",
+      "/networks/name=outside/dns?",
+      [],
+      "160008 Network 'outside' must not specify 'dns' when also specifying 'subnets'. Instead, 'dns' should be specified on subnet entries.",
     ],
     ["cloud", "/azs/-", { name: "z1" }, "190017 Duplicate az name 'z1'"],
     ["cloud", "/vm_types/-", { name: "small" }, "190004 Duplicate vm type name 'small'"],

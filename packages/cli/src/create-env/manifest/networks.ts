@@ -35,7 +35,7 @@ export function readNetworks(report: Report, items: readonly unknown[] | undefin
 
 function defined(report: Report, fields: Fields, name: string, type: Defined["type"]): Defined {
   if (type === "manual") {
-    const subnets = readManualSubnets(report, fields, NONE);
+    const subnets = readManualSubnets(report, fields, NONE, name);
     if (subnets.length > 1)
       fields.wrong(WRONG_VALUE, "subnets", "there are several", "Keep one: create-env knows no zones.");
     return { type, name, subnet: subnets[0] };
@@ -43,7 +43,7 @@ function defined(report: Report, fields: Fields, name: string, type: Defined["ty
   const cloudProperties = fields.object("cloud_properties") ?? {};
   return type === "vip"
     ? { type, name, cloudProperties }
-    : { type, name, cloudProperties, dns: readDns(fields) };
+    : { type, name, cloudProperties, dns: readDns(name, fields) };
 }
 
 /** The networks of the instance group, as CPI and agent are told. */

@@ -133,7 +133,7 @@ describe("a manifest of create-env", () => {
     ["instance_groups.0.networks.0.name", "no", /networks\[no\]\.name: there is no network 'no'/],
     ["instance_groups.0.networks.0.static_ips", [], /static_ips: the VM needs exactly one address/],
     ["instance_groups.0.networks.0.static_ips", ["10.9.0.6"], /static_ips\[0\]: it is outside/],
-    ["networks.0.subnets.0.gateway", "10.9.0.1", /gateway: it is outside the range/],
+    ["networks.0.subnets.0.gateway", "10.9.0.1", /gateway: .*must be inside the range/],
     ["networks.0.type", "odd", /networks\[default\]\.type: unknown value 'odd'/],
     [
       "disk_pools.0.disk_size",
