@@ -4,6 +4,7 @@ import { mkdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { NatsBus } from "@slipway/engine/agents/nats/bus";
+import { DIRECTOR_NAME } from "@slipway/engine/agents/nats/names";
 import { directorCredentials } from "@slipway/engine/agents/nats/nats-way";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
@@ -42,17 +43,17 @@ async function made(over: { readonly program?: string; readonly port?: number; r
     trust: () => ({ authority, serverCa: authority.ca }),
     clock: systemClock,
   });
-  const bus = () => {
+  const bus = (shown = credentials) => {
     const one = new NatsBus({
       urls: [`nats://127.0.0.1:${port}`],
-      ...{ credentials, clock: quick, random: systemRandom, warn: () => undefined },
+      ...{ credentials: shown, clock: quick, random: systemRandom, warn: () => undefined },
     });
     onTestFinished(() => one.close());
     return one;
   };
   const pid = async () =>
     (JSON.parse(await readFile(join(dir, "process.json"), "utf8")) as { pid: number }).pid;
-  return { server, bus, dir, port, pid, warnings };
+  return { server, bus, dir, port, pid, warnings, authority };
 }
 
 /** "nobody" is the word of a server that knows the Director. */
@@ -113,6 +114,25 @@ describe.runIf(here)("the NATS server of a Director", () => {
     expect(await answers(bus())).toBe("nobody");
     for (const file of ["nats.conf", "server.key", "server.crt", "clients.crt"])
       expect((await stat(join(dir, file))).mode & 0o777, file).toBe(0o600);
+  });
+
+  it.each([
+    ["alternative name, whatever its subject", "somebody", [DIRECTOR_NAME]],
+    ["subject, where a certificate of before has no other name", DIRECTOR_NAME, []],
+  ])("knows a client by its %s", async (_, commonName, dns) => {
+    const { server, bus, authority } = await made();
+    await server.start([]);
+    const shown = async () => {
+      const order = {
+        subject: "bosh",
+        commonName,
+        sans: { dns, ips: [] },
+        usage: "client",
+        days: 1,
+      } as const;
+      return { ...(await authority.issue(order)), ca: authority.ca };
+    };
+    expect(await answers(bus(shown))).toBe("nobody");
   });
 
   it("learns of agents that come while it runs", async () => {

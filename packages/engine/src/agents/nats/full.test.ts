@@ -5,6 +5,9 @@ import { directorOn, fakeAgentOn, type Says } from "../testing/bus.ts";
 
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 
+/** Its reason comes before the handshake, where it is read as a broken one, or not at all. Its log has it. */
+const TURNED_AWAY = "(disconnected before secure TLS|wrong version number|ECONNRESET)";
+
 const pong: Says = (_, answer) => answer({ value: "pong" });
 
 describe.runIf(here)("a NATS server that is full", () => {
@@ -13,8 +16,7 @@ describe.runIf(here)("a NATS server that is full", () => {
     const other = await fakeAgentOn(server, pong);
     const { agent, bus } = directorOn(server);
     await expect(agent.ping({ timeoutMs: 3_000 })).rejects.toThrow(
-      // Its reason comes before the handshake, where nobody reads it; its log has it.
-      /no connection to NATS at .*: .*disconnected before secure TLS/,
+      new RegExp(`no connection to NATS at .*: .*${TURNED_AWAY}`),
     );
     await other.connection.close();
     await expect
@@ -27,7 +29,7 @@ describe.runIf(here)("a NATS server that is full", () => {
     const server = await TestNatsServer.start({ more: "max_connections: 1" });
     const { agent, bus } = directorOn(server);
     await expect(agent.ping({ timeoutMs: 1_500 })).rejects.toThrow(/no agent of this id is connected/);
-    await expect(fakeAgentOn(server, pong)).rejects.toThrow(/disconnected before secure TLS/);
+    await expect(fakeAgentOn(server, pong)).rejects.toThrow(new RegExp(TURNED_AWAY));
     expect(bus.connected).toBe(true);
   });
 });

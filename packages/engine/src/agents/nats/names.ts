@@ -1,4 +1,5 @@
 import type { AgentId } from "@slipway/protocol/ids";
+import { isDnsName } from "../../pki/authority.ts";
 
 /** Common names as upstream has them; with `C=USA, O=Cloud Foundry` before them they are users of the NATS server. */
 export const DIRECTOR_NAME = "default.director.bosh-internal";
@@ -7,3 +8,15 @@ export const SERVER_NAME = "default.nats.bosh-internal";
 export const agentName = (agentId: AgentId): string => `${agentId}.agent.bosh-internal`;
 /** Of the certificate a new VM comes up with. It is replaced at the first contact. */
 export const bootstrapName = (agentId: AgentId): string => `${agentId}.bootstrap.agent.bosh-internal`;
+
+/**
+ * The certificate of a client. The name is there twice: a server looks an alternative name up, but compares a subject with
+ * that of every user, for every client, whenever it is told of a new one.
+ */
+export const natsClient = (name: string) =>
+  ({
+    subject: "bosh",
+    commonName: name,
+    sans: { dns: isDnsName(name) ? [name] : [], ips: [] },
+    usage: "client",
+  }) as const;

@@ -4,7 +4,7 @@ import { DAY_MS, type Issued } from "../../pki/authority.ts";
 import type { Way } from "../way.ts";
 import type { AgentBlobs } from "./agent-blobs.ts";
 import type { NatsBus } from "./bus.ts";
-import { agentName, bootstrapName, DIRECTOR_NAME } from "./names.ts";
+import { agentName, bootstrapName, DIRECTOR_NAME, natsClient } from "./names.ts";
 import { natsTransport } from "./nats-transport.ts";
 import { type NatsTrust, trustMark } from "./trust.ts";
 
@@ -33,8 +33,7 @@ export function natsWay(options: NatsWayOptions): Way {
   const { trust, urls, blobs } = options;
   const issue = async (commonName: string, days: number) => {
     const now = trust();
-    const sans = { dns: [], ips: [] };
-    const issued = await now.authority.issue({ subject: "bosh", commonName, sans, usage: "client", days });
+    const issued = await now.authority.issue({ ...natsClient(commonName), days });
     return {
       cert: certOf(issued, now),
       given: { certificateUntil: issued.until, natsTrust: trustMark(now) },
@@ -87,10 +86,7 @@ export function directorCredentials(options: {
     issuedAt = clock.now();
     mark = trustMark(now);
     const { certificate, privateKey } = await now.authority.issue({
-      subject: "bosh",
-      commonName: DIRECTOR_NAME,
-      sans: { dns: [], ips: [] },
-      usage: "client",
+      ...natsClient(DIRECTOR_NAME),
       days: DIRECTOR_DAYS,
     });
     current = { ca: now.serverCa, certificate, privateKey };

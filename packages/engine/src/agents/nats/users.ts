@@ -25,7 +25,7 @@ const FROM_AGENTS = [heartbeatSubject("*"), alertSubject("*"), shutdownSubject("
 
 /** Who may say and hear what, as upstream's nats-sync writes it. */
 export function natsUsers(agents: readonly AllowedAgent[]): readonly NatsUser[] {
-  return [
+  const users = [
     // Heartbeats and alerts besides upstream's: this Director has its monitor within.
     user(DIRECTOR_NAME, ["agent.*", "hm.director.alert"], ["director.>", ...FROM_AGENTS]),
     user(HEALTH_MONITOR_NAME, [], [...FROM_AGENTS, "hm.director.alert"]),
@@ -42,9 +42,11 @@ export function natsUsers(agents: readonly AllowedAgent[]): readonly NatsUser[] 
       ),
     ),
   ];
+  // By the alternative name of the certificate, and by the subject: those of before have no alternative name.
+  return users.flatMap((one) => [one, { ...one, user: `C=USA, O=Cloud Foundry, CN=${one.user}` }]);
 }
 
 const user = (name: string, publish: readonly string[], subscribe: readonly string[]): NatsUser => ({
-  user: `C=USA, O=Cloud Foundry, CN=${name}`,
+  user: name,
   permissions: { publish, subscribe },
 });

@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { agentName } from "@slipway/engine/agents/nats/names";
+import { agentName, natsClient } from "@slipway/engine/agents/nats/names";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import type { Clock } from "@slipway/kernel/clock";
 import { errorText, toError } from "@slipway/kernel/errors";
@@ -56,10 +56,10 @@ class Fleet {
     const onBus = transport === "nats";
     const startNth = async (nth: number) => {
       const id = agentIdOf(nth);
+      const server = { commonName: id, sans: { dns: [id], ips: [] }, usage: "server" } as const;
       const { ca, certificate, privateKey } = await authority.issue({
-        ...{ subject: "bosh", usage: onBus ? "client" : "server", days: 365 },
-        commonName: onBus ? agentName(id as AgentId) : id,
-        sans: { dns: onBus ? [] : [id], ips: [] },
+        ...(onBus ? natsClient(agentName(id as AgentId)) : { subject: "bosh", ...server }),
+        days: 365,
       });
       const url = onBus ? `nats://127.0.0.1:${port}` : `https://${addressOf(nth)}:${port}`;
       const mbus = { urls: [url], cert: { ca, certificate, private_key: privateKey } };
