@@ -24,6 +24,7 @@ const OPTIONAL: Partial<CloudMethods> = {
   deleteNetwork: () => undefined,
   configureNetworks: () => undefined,
   currentVmId: () => "vm-0",
+  getVmLog: () => "",
 };
 
 /** Methods the author writes, with each version that has them. */

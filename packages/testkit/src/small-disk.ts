@@ -1,4 +1,4 @@
-import { mkdir, readdir, rm, statfs } from "node:fs/promises";
+import { mkdir, readdir, rm, stat, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
 import { eventually } from "./eventually.ts";
@@ -34,8 +34,9 @@ export class SmallDisk {
     await eventually("a full disk", async () => {
       const { bavail, bsize } = await statfs(this.dir);
       if (bavail * bsize <= leave) return true;
-      // Refused when somebody else was faster.
-      await systemExec("fallocate", ["-l", String(bavail * bsize - leave), path]);
+      // At its end: what it has is no more to be had. Refused when somebody else was faster.
+      const { size } = await stat(path).catch(() => ({ size: 0 }));
+      await systemExec("fallocate", ["-o", String(size), "-l", String(bavail * bsize - leave), path]);
       return undefined;
     });
   }

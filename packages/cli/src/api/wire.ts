@@ -13,8 +13,8 @@ export interface WireOptions {
   readonly ca: string | undefined;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** Instead of name and password. */
-  readonly tokens?: TokenSource | undefined;
+  /** Instead of name and password, where there are any. Asked with the first request, not before. */
+  readonly tokens?: (() => Promise<TokenSource | undefined>) | undefined;
   readonly clock: Clock;
   readonly stop: AbortSignal;
   /** How often a request is tried whose connection failed; five times unless told otherwise. */
@@ -58,6 +58,7 @@ const KEEP_MS = 60_000;
 export class Wire {
   readonly #options: WireOptions;
   readonly #http: HttpClient;
+  #known: { readonly tokens: TokenSource | undefined } | undefined;
 
   constructor(options: WireOptions) {
     this.#options = options;
@@ -114,13 +115,13 @@ export class Wire {
 
   close(): void {
     this.#http.close();
-    this.#options.tokens?.close();
+    this.#known?.tokens?.close();
   }
 
   /** With a new token, if the Director does not take the one there was. */
   async #once(sent: Sent): Promise<Reply> {
     const reply = await whole(await this.#request(sent, LARGEST));
-    const again = reply.status === 401 && this.#options.tokens !== undefined && typeof sent.body !== "object";
+    const again = reply.status === 401 && this.#known?.tokens !== undefined && typeof sent.body !== "object";
     return again && !isKnown(reply) ? await whole(await this.#request(sent, LARGEST, true)) : reply;
   }
 
@@ -129,7 +130,9 @@ export class Wire {
   }
 
   async #authorization(fresh: boolean): Promise<Readonly<Record<string, string>>> {
-    const { user, password, tokens } = this.#options;
+    const { user, password } = this.#options;
+    this.#known ??= { tokens: await this.#options.tokens?.() };
+    const { tokens } = this.#known;
     if (tokens !== undefined) return { authorization: await tokens.header(fresh) };
     return user === undefined ? {} : { authorization: basicAuth(user, password ?? "") };
   }

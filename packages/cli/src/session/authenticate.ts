@@ -13,7 +13,7 @@ type Needed = Pick<Tools, "ui" | "clock" | "stop" | "home">;
 
 /** What the Director says of itself, and whether it knows who asks. */
 export async function infoFor(session: Session, tools: Omit<Needed, "ui">): Promise<Info> {
-  const client = await openClient(session, { ...tools, teller: SILENT }, tools.home);
+  const client = openClient(session, { ...tools, teller: SILENT }, tools.home);
   try {
     return await client.json({ method: "GET", path: "/info" }, info);
   } finally {

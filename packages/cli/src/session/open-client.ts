@@ -11,19 +11,9 @@ import { clientTokens, userTokens } from "./uaa-tokens.ts";
 type Parts = Pick<ClientOptions, "clock" | "stop" | "teller">;
 
 /** A way to the Director, by password or by the tokens of its UAA. */
-export async function openClient(
-  session: Session,
-  parts: Parts,
-  home: Pick<Home, "loginFile">,
-): Promise<Client> {
+export function openClient(session: Session, parts: Parts, home: Pick<Home, "loginFile">): Client {
   const { url, ca, user, password } = session;
-  const tokens = await tokensOf(session, parts, home);
-  return new Client({
-    url,
-    ca,
-    ...(tokens === undefined ? { user, password } : { user, password: undefined, tokens }),
-    ...parts,
-  });
+  return new Client({ url, ca, user, password, tokens: () => tokensOf(session, parts, home), ...parts });
 }
 
 async function tokensOf(

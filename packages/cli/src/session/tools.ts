@@ -23,7 +23,7 @@ export function toolsFor(world: World, globals: Globals, ui: Terminal, quiet: bo
       import("./open-client.ts"),
     ]);
     const session = await findSession(globals, world.home);
-    const made = await openClient(session, { clock: world.clock, stop: world.stop, teller: ui }, world.home);
+    const made = openClient(session, { clock: world.clock, stop: world.stop, teller: ui }, world.home);
     opened.push(made);
     const { url, user, passedOver } = session;
     const kind = session.uaa?.tokens === undefined ? "client" : "user";

@@ -158,9 +158,9 @@ describe("slipway up, down and status", () => {
 
   it("a failure in the background is shown with the end of its log", async () => {
     const config = join(machine.home, "director.json");
-    await writeFile(config, JSON.stringify({ users: [{ name: "a:b", password: "p" }] }));
+    await writeFile(config, JSON.stringify({ listen: { names: ["not a name"] } }));
     const { code, said } = await machine.run("up", "--detach", "--config", config);
-    expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining("DIH-002") });
+    expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining("DIA-004") });
     expect(said).toContain(join(machine.home, "director.log"));
     expect(machine.processes()).toEqual([]);
   });

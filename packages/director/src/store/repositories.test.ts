@@ -86,7 +86,15 @@ describe("deployments", () => {
       stemcells: [b.id],
     });
     expect(await listDeployments(db)).toEqual([
-      { id: expect.any(Number), name: "apt", manifestText: null, stemcells: [], releases: [], configs: [] },
+      {
+        id: expect.any(Number),
+        name: "apt",
+        manifestText: null,
+        stemcells: [],
+        releases: [],
+        configs: [],
+        teams: [],
+      },
       {
         id: zoo.id,
         name: "zoo",
@@ -94,6 +102,7 @@ describe("deployments", () => {
         stemcells: [{ name: "jammy", version: "1.2" }],
         releases: [],
         configs: [{ id: config.config.id, type: "cloud", name: "default" }],
+        teams: [],
       },
     ]);
     expect((await listDeployments(db, ["zoo"])).map(({ name }) => name)).toEqual(["zoo"]);

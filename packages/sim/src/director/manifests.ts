@@ -69,7 +69,7 @@ export function manifestOf(sketch: ManifestSketch): string {
     lines.push(
       `- name: ${group.name}`,
       `  instances: ${group.instances}`,
-      `  azs: ${JSON.stringify(group.azs ?? ["z1"])}`,
+      `  azs: [${(group.azs ?? ["z1"]).join(", ")}]`,
       `  vm_type: ${group.vmType ?? "small"}`,
       "  stemcell: default",
       "  networks: [{name: private}]",

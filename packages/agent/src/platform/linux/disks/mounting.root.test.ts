@@ -200,7 +200,7 @@ describe.runIf(ready)("mounting", () => {
     const device = await lab.disk("disk-abc123", 16);
     const number = (await lab.run("stat", "-c", "%Hr:%Lr", device)).trim();
     const hidden: DeviceNodes = {
-      numberOf: async (path) => (path.startsWith("/dev/") ? undefined : systemNodes.numberOf(path)),
+      numberOf: async (path) => (path === device ? undefined : systemNodes.numberOf(path)),
     };
     const node = join(lab.directory, "node");
     const hint = { kind: "path", path: node, extra: { dev: number } } as const;
