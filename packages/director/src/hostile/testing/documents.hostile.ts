@@ -90,11 +90,8 @@ it("while ten costly documents are compared for who may only read, others are an
   const texts = Object.values(COSTLY);
   const headers = { "content-type": "application/json" };
   const costly = Array.from({ length: 10 }, (_, i) => {
-    const body = JSON.stringify({
-      type: "cloud",
-      name: "default",
-      content: pick(texts, (i % texts.length) / texts.length),
-    });
+    const content = pick(texts, (i % texts.length) / texts.length);
+    const body = JSON.stringify({ from: { content: "azs: []" }, to: { content } });
     return attack(target, { method: "POST", path: "/configs/diff", user: "reader", headers, body });
   });
   const control = await startControl();
