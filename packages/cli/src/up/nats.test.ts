@@ -1,6 +1,6 @@
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { writeFile } from "node:fs/promises";
+import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { HEALTH_MONITOR_NAME } from "@slipway/engine/agents/nats/names";
 import { openAuthority } from "@slipway/engine/pki/authority";
@@ -183,6 +183,7 @@ describe.runIf(sandboxes && server)("slipway up --nats", () => {
       code: 2,
       said: expect.stringContaining("CLU-040"),
     });
+    await mkdir(machine.home, { recursive: true });
     await writeFile(join(machine.home, "nats.json"), "{");
     expect(await machine.run("up", ...flags)).toEqual({
       code: 1,
