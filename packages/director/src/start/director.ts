@@ -108,6 +108,8 @@ async function start(
   atClose(() => database.close());
   await loadSigning();
   const names = config.listen?.names ?? [];
+  const sealer = await openSealer({ dir: stateDir, random });
+  // Nothing is awaited until all of these are: what failed meanwhile would end the process, and leave its database.
   const certified = openAuthority({ dir: pkiDir, clock, random }).then(async (authority) => {
     const certify = async (listen: DirectorConfig["listen"] = {}) => {
       const own = await directorCertificate({ authority, dir: pkiDir, clock, host, names, warn: log });
@@ -115,7 +117,6 @@ async function start(
     };
     return { authority, certify, first: await certify(config.listen) };
   });
-  const sealer = await openSealer({ dir: stateDir, random });
   const opening = openStore({
     connection: database.connection,
     sealer,
