@@ -44,6 +44,30 @@ export function networkOf(address: Address, prefix: number): Address {
   return { family: address.family, value: address.value & prefixToMask(address.family, prefix).value };
 }
 
+/** Prefix length of an address with this mask; undefined where there is no mask, or none that is one for it. */
+export function prefixOf(ip: string, netmask: string | undefined): number | undefined {
+  const mask = parseAddress(netmask ?? "");
+  return mask === undefined || mask.family !== parseAddress(ip)?.family ? undefined : maskToPrefix(mask);
+}
+
+/** `10.0.0.7` in `255.255.255.0` is of `10.0.0.0/24`. Undefined where `prefixOf` is. */
+export function rangeOf(ip: string, netmask: string | undefined): string | undefined {
+  const address = parseAddress(ip);
+  const prefix = prefixOf(ip, netmask);
+  if (address === undefined || prefix === undefined) return undefined;
+  return `${formatAddress(networkOf(address, prefix))}/${prefix}`;
+}
+
+/** Whether a range such as `10.0.0.0/8` or `fd00::/64`, or a single address, has this address. */
+export function isInRange(range: string, ip: string): boolean {
+  const [start = "", bits] = range.split("/");
+  const network = parseAddress(start);
+  const address = parseAddress(ip);
+  if (network === undefined || network.family !== address?.family) return false;
+  const prefix = bits === undefined ? BITS[network.family] : Number(bits);
+  return sameAddress(networkOf(network, prefix), networkOf(address, prefix));
+}
+
 /** As Ruby writes one: IPv6 with all of its digits. */
 export function formatMask(family: 4 | 6, prefix: number): string {
   const mask = prefixToMask(family, prefix);

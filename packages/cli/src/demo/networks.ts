@@ -1,7 +1,7 @@
 import type { NetworkInterfaceInfo } from "node:os";
 import type { Engine } from "@slipway/cpi-docker/engine/engine";
 import { LABEL } from "@slipway/cpi-docker/labels";
-import { isIn } from "@slipway/cpi-docker/networks/plan";
+import { isInRange } from "@slipway/kernel/ip-address";
 import { json, mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 
@@ -53,5 +53,5 @@ const isOurs = (found: Network, range: string): boolean =>
 /** Of two ranges one has the other in it, or they have nothing in common. */
 export function overlap(one: string, other: string): boolean {
   const start = (range: string) => range.split("/")[0] ?? "";
-  return isIn(one, start(other)) || isIn(other, start(one));
+  return isInRange(one, start(other)) || isInRange(other, start(one));
 }

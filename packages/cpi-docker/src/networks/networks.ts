@@ -1,4 +1,5 @@
 import { cloudError, networkNotFound } from "@slipway/cpi-sdk/errors";
+import { isInRange } from "@slipway/kernel/ip-address";
 import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { type Cloud, isPlain } from "../cloud.ts";
@@ -6,7 +7,7 @@ import { refused } from "../engine/engine.ts";
 import { textOf } from "../engine/http.ts";
 import { AddressRefused, EngineRefused, NetworkRefused } from "../errors.ts";
 import { LABEL, type Labels } from "../labels.ts";
-import { isIn, type NetworkRequest } from "./plan.ts";
+import type { NetworkRequest } from "./plan.ts";
 
 const network = open({
   Name: v.string(),
@@ -78,7 +79,7 @@ export const madeFor = (requests: readonly NetworkRequest[]): readonly string[] 
 
 async function networkOf(cloud: Cloud, ip: string): Promise<string | undefined> {
   const usable = (await allNetworks(cloud)).filter(({ Name }) => !BUILT_IN.includes(Name));
-  return usable.find((one) => subnetsOf(one).some((subnet) => isIn(subnet, ip)))?.Name;
+  return usable.find((one) => subnetsOf(one).some((subnet) => isInRange(subnet, ip)))?.Name;
 }
 
 async function namedNetwork(cloud: Cloud, request: NetworkRequest, name: string): Promise<string> {
@@ -93,7 +94,7 @@ async function namedNetwork(cloud: Cloud, request: NetworkRequest, name: string)
       why: `the Docker network ${name} has no fixed addresses, and ${request.ip} is asked for`,
     });
   const { ip } = request;
-  if (!subnets.some((subnet) => isIn(subnet, ip)))
+  if (!subnets.some((subnet) => isInRange(subnet, ip)))
     throw AddressRefused({
       network: request.network,
       ip,

@@ -1,11 +1,5 @@
 import { isIP } from "node:net";
-import {
-  formatAddress,
-  maskToPrefix,
-  networkOf,
-  parseAddress,
-  sameAddress,
-} from "@slipway/kernel/ip-address";
+import { rangeOf } from "@slipway/kernel/ip-address";
 import { check } from "@slipway/protocol/schema/check";
 import { open } from "@slipway/protocol/schema/json";
 import { doc } from "@slipway/protocol/schema/marks";
@@ -74,21 +68,4 @@ function requestOf(network: string, given: Network): NetworkRequest {
     throw AddressRefused({ network, ip: JSON.stringify(given.gateway), why: "the gateway is no address" });
   const range = ip === undefined ? undefined : rangeOf(ip, given.netmask);
   return { network, named: checked.value.name, ip, range, gateway: given.gateway || undefined };
-}
-
-/** `10.0.0.7` in `255.255.255.0` is of `10.0.0.0/24`. Undefined where there is no netmask, or none that is one. */
-export function rangeOf(ip: string, netmask: string | undefined): string | undefined {
-  const address = parseAddress(ip);
-  const mask = parseAddress(netmask ?? "");
-  if (address === undefined || mask?.family !== address.family) return undefined;
-  const prefix = maskToPrefix(mask);
-  return prefix === undefined ? undefined : `${formatAddress(networkOf(address, prefix))}/${prefix}`;
-}
-
-export function isIn(range: string, ip: string): boolean {
-  const [start = "", prefix = ""] = range.split("/");
-  const network = parseAddress(start);
-  const address = parseAddress(ip);
-  if (network === undefined || network.family !== address?.family) return false;
-  return sameAddress(networkOf(network, Number(prefix)), networkOf(address, Number(prefix)));
 }

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { listenersOn } from "./listeners.ts";
 import { isHostEnd, planNetworks } from "./plan.ts";
-import { contains, prefixOf, rangeOf } from "./ranges.ts";
+import { prefixOf, rangeOf } from "./ranges.ts";
 
 const manual = (ip: string, more = {}) => ({
   type: "manual" as const,
@@ -114,21 +114,6 @@ describe("the networks of a sandbox", () => {
 });
 
 describe("addresses", () => {
-  it.each([
-    ["10.0.0.0/8", "10.255.0.1", true],
-    ["10.0.0.0/8", "11.0.0.1", false],
-    ["192.168.7.4", "192.168.7.4", true],
-    ["192.168.7.4/31", "192.168.7.5", true],
-    ["0.0.0.0/0", "1.2.3.4", true],
-    ["255.255.255.255/32", "255.255.255.254", false],
-    ["fd00:1::/64", "fd00:1::7", true],
-    ["fd00:1::/64", "fd00:2::7", false],
-    ["fd00:1::7", "fd00:1:0::7", true],
-    ["::/0", "1.2.3.4", false],
-  ])("%s has %s: %s", (range, ip, has) => {
-    expect(contains(range, ip)).toBe(has);
-  });
-
   it("have ranges by their netmask", () => {
     expect(rangeOf({ ip: "10.1.2.77", netmask: "255.255.255.192" })).toBe("10.1.2.64/26");
     expect(rangeOf({ ip: "fd00::77", netmask: "ffff:ffff:ffff:ffff::" })).toBe("fd00::/64");

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { cloudError } from "@slipway/cpi-sdk/errors";
-import { parseAddress } from "@slipway/kernel/ip-address";
+import { isInRange, parseAddress } from "@slipway/kernel/ip-address";
 import type { Network, Networks } from "@slipway/protocol/settings/networks";
 import { AddressRefused } from "../errors.ts";
-import { alone, contains, prefixOf, rangeOf } from "./ranges.ts";
+import { alone, prefixOf, rangeOf } from "./ranges.ts";
 
 export interface NetworkPlan {
   /** The networks as the agent shall see them, with every address known. */
@@ -30,7 +30,7 @@ export function planNetworks(cid: string, networks: Networks, isRoot: boolean): 
     { ...network, ip: network.ip || dynamicAddress(cid, name) },
   ]);
   for (const [name, { ip }] of known) mustBeAddress(name, ip);
-  const loopback = known.filter(([, { ip }]) => contains(LOOPBACK, ip));
+  const loopback = known.filter(([, { ip }]) => isInRange(LOOPBACK, ip));
   const ownNetwork = known.length > loopback.length;
   if (ownNetwork && loopback.length > 0)
     throw cloudError(

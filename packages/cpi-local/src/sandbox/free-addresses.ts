@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
+import { isInRange } from "@slipway/kernel/ip-address";
 import { type Cloud, place } from "../cloud.ts";
 import { AddressRefused, NetworkSetupFailed } from "../errors.ts";
 import { AGENT_PORT, listenersOn } from "../networks/listeners.ts";
 import { hostEndOf, isHostEnd } from "../networks/plan.ts";
-import { contains } from "../networks/ranges.ts";
 import { allVms, readRecord, type VmRecord, vmDir } from "../vm-record.ts";
 import { runningIn } from "./identity.ts";
 
@@ -74,7 +74,7 @@ async function mustBeUnknown(cloud: Cloud, cid: string, record: VmRecord): Promi
         ip,
         why: `it is this host's own, on ${own.ifname ?? "some interface"}`,
       });
-    const way = routes.find(({ dst = "default" }) => dst !== "default" && contains(dst, ip));
+    const way = routes.find(({ dst = "default" }) => dst !== "default" && isInRange(dst, ip));
     if (way === undefined) continue;
     const dev = way.dev ?? "nowhere";
     throw AddressRefused({
