@@ -129,6 +129,37 @@ describe("the version of the API", () => {
     const host = await fake(versions(newest, oldest));
     expect((await Engine.open(addressOf({ host }))).version).toBe(chosen);
   });
+
+  it.each([
+    ["Docker 20.10, which need not be asked", "1.41", "1.12", "1.41", [0, 0]],
+    ["Docker 29, which is asked once", "1.52", "1.44", "1.48", [1, 1]],
+  ])("goes by the ping of %s", async (_, newest, oldest, chosen, asked) => {
+    let times = 0;
+    const host = await fake((request, response) => {
+      if (request.url === "/_ping") return void response.writeHead(200, { "api-version": newest }).end("OK");
+      times += 1;
+      response.end(JSON.stringify({ ApiVersion: newest, MinAPIVersion: oldest }));
+    });
+    const seen: number[] = [];
+    for (const _time of [1, 2]) {
+      expect((await Engine.open(addressOf({ host }))).version).toBe(chosen);
+      seen.push(times);
+    }
+    expect(seen).toEqual(asked);
+  });
+
+  it("is asked again of an engine that was replaced by one that is too new", async () => {
+    let newest = "1.52";
+    const host = await fake((request, response) => {
+      if (request.url === "/_ping") return void response.writeHead(200, { "api-version": newest }).end("OK");
+      response.end(
+        JSON.stringify({ ApiVersion: newest, MinAPIVersion: newest === "1.52" ? "1.44" : "1.50" }),
+      );
+    });
+    expect((await Engine.open(addressOf({ host }))).version).toBe("1.48");
+    newest = "1.60";
+    await expect(Engine.open(addressOf({ host }))).rejects.toThrow(/1\.50 to 1\.60/);
+  });
 });
 
 describe("what a container says", () => {

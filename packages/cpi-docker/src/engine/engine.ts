@@ -37,6 +37,10 @@ export class Engine {
   }
 
   static async open(address: EngineAddress, signal?: AbortSignal): Promise<Engine> {
+    const newest = await pinged(address, signal);
+    const key = `${address.shown} ${newest}`;
+    const known = newest === undefined ? undefined : (agreements.get(key) ?? withoutAsking(newest));
+    if (known !== undefined) return new Engine(address, known, signal);
     const doing = "asking for its version";
     const reply = await send(address, { method: "GET", path: "/version", signal });
     const body = await textOf(reply);
@@ -44,7 +48,9 @@ export class Engine {
       throw NoEngine({ host: address.shown, why: "it speaks TLS there, and docker.tls is not set" });
     if (reply.status !== 200) throw EngineRefused({ doing, status: reply.status, said: brief(body) });
     const found = read(versions, body, doing);
-    return new Engine(address, agreed(address, found.ApiVersion, found.MinAPIVersion ?? OLDEST), signal);
+    const chosen = agreed(address, found.ApiVersion, found.MinAPIVersion ?? OLDEST);
+    if (newest === found.ApiVersion) agreements.set(key, chosen);
+    return new Engine(address, chosen, signal);
   }
 
   /** Of the call. */
@@ -95,6 +101,22 @@ export const refused = (reply: HttpReply | Refusal): reply is Refusal => "said" 
 export function must(reply: HttpReply | Refusal, { doing }: Pick<Call, "doing">): HttpReply {
   if (refused(reply)) throw EngineRefused({ doing, ...reply });
   return reply;
+}
+
+/** By what an engine answers to a ping. One that was replaced answers otherwise, or is as good. */
+const agreements = new Map<string, string>();
+
+/** The newest version that an engine knows. To say all about itself it runs programs, which takes it long. */
+async function pinged(address: EngineAddress, signal: AbortSignal | undefined): Promise<string | undefined> {
+  const reply = await send(address, { method: "GET", path: "/_ping", signal });
+  await textOf(reply);
+  return reply.status === 200 ? reply.header("api-version") : undefined;
+}
+
+/** Its newest is one that this client knows: which its oldest is does not matter. */
+function withoutAsking(newest: string): string | undefined {
+  const isKnown = v.is(version, newest) && compare(newest, NEWEST) <= 0 && compare(newest, OLDEST) >= 0;
+  return isKnown ? newest : undefined;
 }
 
 const version = v.pipe(v.string(), v.regex(/^\d+\.\d+/, "it is no version"));
