@@ -3,7 +3,7 @@ import { needs } from "@slipway/testkit/needs";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { diskHelperName } from "./disks/disk-helper.ts";
 import { execIn } from "./engine/exec.ts";
-import { removeContainer } from "./vms/containers.ts";
+import { removeContainer, restartContainer } from "./vms/containers.ts";
 
 const trouble = await engineTrouble();
 
@@ -53,6 +53,22 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     await cloud.result("delete_disk", [disk]);
     expect(await cloud.result("has_disk", [disk])).toBe(false);
     expect(await cloud.refusal("delete_disk", [disk])).toContain("DiskNotFound");
+  });
+
+  it("is nobody's when the host died while its VM was being written down, also for a disk helper that starts", async () => {
+    const disk = await cloud.newDisk();
+    // What is left of a snapshot is removed when the disk helper has been through the disks.
+    await inDiskHelper(`: >/slipway/disks/${disk}/vm; mkdir /slipway/.still-test`);
+    const { engine, ...rest } = await cloud.cloud();
+    await restartContainer({ engine, ...rest }, diskHelperName({ engine, ...rest }), 0);
+    await expect
+      .poll(() => inDiskHelper("ls -d /slipway/.still-test || echo gone").catch(() => "off"))
+      .toBe("gone");
+    expect(await cloud.loops()).toEqual([]);
+    expect(await cloud.refusal("detach_disk", [one.cid, disk])).toContain("DiskNotAttached");
+    await cloud.result("attach_disk", [other.cid, disk]);
+    await cloud.result("detach_disk", [other.cid, disk]);
+    await cloud.result("delete_disk", [disk]);
   });
 
   it("is attached with the same hint however often, to one VM only, beside others", async () => {

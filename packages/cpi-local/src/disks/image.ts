@@ -105,8 +105,12 @@ async function loopsNamed(image: string): Promise<readonly string[] | undefined>
  * it next. Where it cannot be said, as in a container, the disk may get holes.
  */
 export async function keepSpace(image: string): Promise<void> {
-  for (const name of (await loopsNamed(image)) ?? [])
-    await writeFile(join(BLOCK_DEVICES, name, "queue", "discard_max_bytes"), "0").catch(() => {});
+  for (const name of (await loopsNamed(image)) ?? []) {
+    const limit = join(BLOCK_DEVICES, name, "queue", "discard_max_bytes");
+    // To be told so takes a device long, also if it knows.
+    if ((await readFile(limit, "utf8").catch(() => "")).trim() !== "0")
+      await writeFile(limit, "0").catch(() => {});
+  }
 }
 
 /**

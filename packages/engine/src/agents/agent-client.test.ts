@@ -104,7 +104,7 @@ describe("a task", () => {
     expect(await agent.listDisk({ noted: (what) => noted.push(what) })).toEqual(["vol-1"]);
     expect(methods()).toEqual(["list_disk", ...Array(10).fill("get_task")]);
     expect(noted).toEqual(Array(10).fill("polled"));
-    expect(clock.slept).toEqual([10, 25, 50, 100, 250, 500, 1000, 1000, 1000]);
+    expect(clock.slept).toEqual([10, 15, 25, 50, 100, 250, 500, 1000, 1000]);
   });
 
   it("that old agents name without a value around it is one too", async () => {

@@ -26,7 +26,7 @@ export interface AgentClientOptions {
 }
 
 /** A task is asked for at once, soon again, then every second: most take a few milliseconds, and a deploy has dozens. */
-const POLLS_MS = [10, 25, 50, 100, 250, 500];
+const POLLS_MS = [10, 15, 25, 50, 100, 250, 500];
 const POLL_MS = 1_000;
 const STOP_WAIT_MS = 300_000;
 const SHUTDOWN_MS = 5_000;

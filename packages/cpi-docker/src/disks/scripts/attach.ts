@@ -14,14 +14,16 @@ if [ "$holder" != "$2" ]; then
   let_go 200 || exit ${ENDED.busy}
   find_device
   [ ! -e "$dir/preallocated" ] || fill_holes
-  set_holder "$2"
   # Without a loop device it is not attached.
   trap '[ $? = 0 ] || rm -f "$dir/vm"' EXIT
+  set_holder "$2"
+  give_loop new
 else
   find_device
+  give_loop
 fi
-loop=$(loop_of)
-text_of "/sys/block/\${loop#/dev/}/dev"
+read_text "$sys/dev"
+echo "$text"
 `;
 
 /** cid, VM. */

@@ -32,17 +32,19 @@ disks=$root/disks
 snapshots=$root/snapshots
 own=1048576
 umask 077
+newline='
+'
 
-# What a file says, if it is there. No program is started for it.
-text_of() {
-  word=
-  [ ! -e "$1" ] || IFS= read -r word <"$1" || true
-  printf %s "$word"
+# What a file says, if it is there, as $text. No process is started for it.
+read_text() {
+  text=
+  [ ! -e "$1" ] || IFS= read -r text <"$1" || true
 }
 
 disk() {
   cid=$1 dir=$disks/$1 image=$disks/$1/$1.img
-  pool=$(text_of "$dir/device")
+  read_text "$dir/device"
+  pool=$text
 }
 
 use() {
@@ -52,7 +54,8 @@ use() {
   flock 9
   # Deleted while this one waited.
   [ -f "$image" ] || [ -b "$image" ] || exit ${ENDED.notFound}
-  holder=$(text_of "$dir/vm")
+  read_text "$dir/vm"
+  holder=$text
 }
 
 # The loop devices of a file. Only if the kernel shows one over a file of that name, which no other disk's has, losetup is
@@ -78,8 +81,8 @@ file_system() {
 }
 mounted() { file_system "$1" >/dev/null; }
 
-# The loop device of a disk, made if it has none, as large as what is behind it.
-loop_of() {
+# $loop is the loop device of a disk, made if it has none, as large as what is behind it. $1: it is known to have none.
+give_loop() {
   if [ -z "$pool" ]; then
     loop=$(losetup --nooverlap --find --show "$image")
   else
@@ -88,12 +91,15 @@ loop_of() {
     losetup --direct-io=on "$loop" 2>/dev/null || true
   fi
   # The kernel keeps what somebody has told a loop device, for whoever gets it next.
-  [ "$(text_of "/sys/block/\${loop#/dev/}/ro")" = 0 ] || blockdev --setrw "$loop" 2>/dev/null || true
-  losetup --set-capacity "$loop"
-  # What its file system does not need any more, and zeros that the kernel writes, would become holes in the file.
-  [ ! -e "$dir/preallocated" ] ||
-    { echo 0 >"/sys/block/\${loop#/dev/}/queue/discard_max_bytes"; } 2>/dev/null || true
-  echo "$loop"
+  sys=/sys/block/\${loop#/dev/}
+  read_text "$sys/ro"
+  [ "$text" = 0 ] || blockdev --setrw "$loop" 2>/dev/null || true
+  [ "\${1:-}" = new ] || losetup --set-capacity "$loop"
+  # What its file system does not need any more, and zeros that the kernel writes, would become holes in the file. To be
+  # told so takes a device long, also if it knows.
+  [ -e "$dir/preallocated" ] || return 0
+  read_text "$sys/queue/discard_max_bytes"
+  [ "$text" = 0 ] || { echo 0 >"$sys/queue/discard_max_bytes"; } 2>/dev/null || true
 }
 
 # Takes the loop device away from a disk. Waits as many twentieths of a second for a mount that is just going: a mount
@@ -101,14 +107,14 @@ loop_of() {
 let_go() {
   patience=$1 turns=0 tries=0
   # What is not known is not taken for none.
-  while all=$(loops "$image") || return 1; loop=$(echo "$all" | head -n 1); [ -n "$loop" ]; do
+  while all=$(loops "$image") || return 1; loop=\${all%%"$newline"*}; [ -n "$loop" ]; do
     if mounted "$loop"; then
       [ "$turns" -lt "$patience" ] || return 1
       turns=$((turns + 1))
     else
       losetup --detach "$loop" || true
       # Somebody has it open: it would go when that ends. Then it stays, as the one who holds it believes.
-      [ "$tries" -lt 100 ] || { loop_of >/dev/null; return 1; }
+      [ "$tries" -lt 100 ] || { give_loop; return 1; }
       tries=$((tries + 1))
     fi
     # Most often it is gone at once.
@@ -117,7 +123,8 @@ let_go() {
 }
 
 put() { printf %s "$2" >"$1.new"; sync "$1.new"; mv "$1.new" "$1"; }
-set_holder() { put "$dir/vm" "$1"; sync "$dir"; }
+# Cut off in the middle it names nobody, and nobody was told yet that it does.
+set_holder() { printf %s "$1" >"$dir/vm"; sync "$dir/vm" "$dir"; }
 
 # What a disk may have, in MiB: a tenth of the volume's file system, at most 1 GiB, stays free.
 room() {

@@ -23,12 +23,12 @@ export const BOOT = `${COMMON}
 mount -o remount,rw /sys 2>/dev/null || true
 mkdir -p "$disks" "$snapshots"
 for at in "$disks"/*/vm; do
-  [ -e "$at" ] || continue
+  [ -s "$at" ] || continue
   (
     name=\${at%/vm}
     use "\${name##*/}"
     find_device
-    loop=$(loop_of)
+    give_loop
     mounted "$loop" || exit 0
     mkdir -p "$root/.thaw"
     mount -n "$loop" "$root/.thaw"

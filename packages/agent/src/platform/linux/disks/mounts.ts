@@ -1,4 +1,5 @@
-import { readFile, stat } from "node:fs/promises";
+import { readFileSync } from "node:fs";
+import { stat } from "node:fs/promises";
 import type { Paths } from "../../../paths.ts";
 import { MountTableUnreadable } from "../../disk-errors.ts";
 import type { Mount } from "../../disks.ts";
@@ -26,10 +27,12 @@ const READ_ONLY = ["ro", "emergency_ro", "shutdown"];
  */
 export async function mountTable(paths: Paths): Promise<readonly MountEntry[]> {
   const file = paths.system("proc", "self", "mountinfo");
-  let before = await readFile(file, "utf8");
+  // It is in memory: a thread that waits for it costs more than reading it, several times for each disk.
+  const read = () => readFileSync(file, "utf8");
+  let before = read();
   let problem = "";
   for (let reading = 0; reading < READS; reading++) {
-    const text = await readFile(file, "utf8");
+    const text = read();
     const settled = text === before;
     before = text;
     if (!settled) continue;

@@ -6,6 +6,9 @@ import { idsOf, plainId, type Strategy } from "./strategy.ts";
 /** virtio-blk cuts serial numbers to this length without saying so. */
 const VIRTIO_SERIAL = 20;
 
+/** These have none, and there may be many. */
+const IN_MEMORY = /^(loop|ram|zram)\d+$/;
+
 /** The serial number or WWN that the kernel read from the disk; needs no udev. */
 export const sysfsSerial: Strategy = async (target, context) => {
   const ids = idsOf(target);
@@ -15,7 +18,9 @@ export const sysfsSerial: Strategy = async (target, context) => {
   const devices: string[] = [];
   const seen: string[] = [];
   const disks = await Promise.all(
-    (await entries(block)).map(async (name) => ({ name, found: await serials(join(block, name)) })),
+    (await entries(block))
+      .filter((name) => !IN_MEMORY.test(name))
+      .map(async (name) => ({ name, found: await serials(join(block, name)) })),
   );
   for (const { name, found } of disks) {
     if (found.some((serial) => wanted.has(plainId(serial)))) {
