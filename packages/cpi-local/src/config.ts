@@ -1,11 +1,8 @@
+import { provisioning } from "@slipway/cpi-sdk/provisioning";
 import { doc } from "@slipway/protocol/schema/marks";
 import * as v from "valibot";
 
 const text = (what: string) => v.pipe(v.string(), v.nonEmpty(what));
-
-/** In the words of vSphere's CPI. */
-export const provisioning = v.picklist(["preallocated", "thin"], "provisioning must be preallocated or thin");
-export type Provisioning = v.InferOutput<typeof provisioning>;
 
 /** The section `local` of the configuration. */
 export const localConfig = v.object({

@@ -1,7 +1,7 @@
 import { diskNotAttached, diskNotFound, noDiskSpace, notSupported } from "@slipway/cpi-sdk/errors";
+import type { Provisioning } from "@slipway/cpi-sdk/provisioning";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Cloud, isPlain } from "../cloud.ts";
-import type { Provisioning } from "../config.ts";
 import { putFiles } from "../engine/archive.ts";
 import type { Ran } from "../engine/exec.ts";
 import { DeviceLost, DiskCommandFailed, DiskInUse, NoFreeDevice } from "../errors.ts";

@@ -1,8 +1,8 @@
+import { type Provisioning, provisioning } from "@slipway/cpi-sdk/provisioning";
 import { check } from "@slipway/protocol/schema/check";
 import { type JsonObject, open } from "@slipway/protocol/schema/json";
 import { doc } from "@slipway/protocol/schema/marks";
 import * as v from "valibot";
-import { type Provisioning, provisioning } from "../config.ts";
 import { BadProperties } from "../errors.ts";
 
 const fields = {

@@ -1,9 +1,9 @@
 import { mkdir, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { cloudError, diskNotAttached } from "@slipway/cpi-sdk/errors";
-import { messageTrail, systemCode } from "@slipway/kernel/errors";
+import { systemCode } from "@slipway/kernel/errors";
 import { type Cloud, directoryOf, place } from "../cloud.ts";
-import { DiskCommandFailed, DiskInUse } from "../errors.ts";
+import { DiskInUse } from "../errors.ts";
 import { type Command, inOuterMounts } from "../namespaces.ts";
 import { runningIn } from "../sandbox/identity.ts";
 import { ATTACH } from "../sandbox/scripts.ts";
@@ -13,6 +13,7 @@ import { fillHoles } from "./allocate.ts";
 import { contentOf, hasDisk, imageOf, kindOfDisk, mustHaveDisk, provisioningOf, sizeOf } from "./disks.ts";
 import { keepSpace, mustBeLetGo } from "./image.ts";
 import { mountAt, otherMountsOf, readMounts } from "./mounts.ts";
+import { runOn } from "./run-on.ts";
 
 /** Where the sandbox sees it. The value is a text: agents take hints with texts only. */
 export const hintOf = (disk: string) => ({ path: `/var/vcap/disks/${place(disk)}`, mounted: "true" });
@@ -97,18 +98,5 @@ async function mountedIn(cloud: Cloud, pid: number, dir: string, disk: string) {
   return mountAt(table, join(dir, "hot", place(disk)));
 }
 
-async function outside(
-  cloud: Cloud,
-  pid: number,
-  disk: string,
-  doing: string,
-  command: Command,
-): Promise<string> {
-  const [program, ...args] = inOuterMounts(pid, cloud.isRoot, command);
-  const done = await cloud.exec(program, args).catch((cause: unknown) => {
-    throw DiskCommandFailed({ disk, doing, said: messageTrail(cause) }, { cause });
-  });
-  if (done.code !== 0)
-    throw DiskCommandFailed({ disk, doing, said: done.stderr.trim().slice(-500) || "nothing" });
-  return done.stdout;
-}
+const outside = (cloud: Cloud, pid: number, disk: string, doing: string, command: Command): Promise<string> =>
+  runOn(cloud, disk, doing, inOuterMounts(pid, cloud.isRoot, command));

@@ -1,12 +1,12 @@
 import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { CpiFailure, cloudError, diskNotFound, noDiskSpace, notSupported } from "@slipway/cpi-sdk/errors";
+import type { Provisioning } from "@slipway/cpi-sdk/provisioning";
 import { replaceFile, writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { messageTrail } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Cloud, locked, place, placeOf } from "../cloud.ts";
-import type { Provisioning } from "../config.ts";
 import { discard, PARTIAL, removeTree } from "../files.ts";
 import { holderOf } from "../vms/attachments.ts";
 import { allocate } from "./allocate.ts";

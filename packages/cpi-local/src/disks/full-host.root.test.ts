@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
+import { disksHaveTheirSpace, type FullHost } from "@slipway/testkit/full-host";
 import { isAlive, LocalCloud, loopDisksTrouble, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { SmallDisk } from "@slipway/testkit/small-disk";
@@ -27,12 +28,7 @@ describe.runIf(rootLoop)("on a host whose file system can be full", () => {
   });
 
   const imagePath = (disk: string) => join(cloud.dir, "disks", disk, "image");
-  const imageOf = (disk: string) => stat(imagePath(disk));
-  const spaceOf = async (disk: string) => (await imageOf(disk)).blocks * 512;
-  const newDisk = (mib: number, properties: object = {}) =>
-    cloud.result<string>("create_disk", [mib, properties, null]);
   const at = (disk: string) => `/var/vcap/disks/${disk}`;
-  const MIB = 1 << 20;
 
   /** What its loop device passes on to its file, in bytes at once. */
   async function discards(disk: string): Promise<number> {
@@ -43,7 +39,7 @@ describe.runIf(rootLoop)("on a host whose file system can be full", () => {
 
   // First: of a loop device that another disk had before, it could not be told who said so.
   it("what a disk does not need stays its own, whether the VM runs or starts with it", async () => {
-    const [running, started] = [await newDisk(16), await newDisk(16)];
+    const [running, started] = [await cloud.newDisk(16), await cloud.newDisk(16)];
     await cloud.result("attach_disk", [vm, running]);
     expect(await discards(running)).toBe(0);
     const other = await cloud.newVm();
@@ -58,7 +54,7 @@ describe.runIf(rootLoop)("on a host whose file system can be full", () => {
   });
 
   it("the disk of a running VM stays writable while nothing is free, after a reboot too", async () => {
-    const disk = await newDisk(64);
+    const disk = await cloud.newDisk(64);
     await cloud.result("attach_disk", [vm, disk]);
     const write = (name: string) =>
       `cd ${at(disk)} && dd if=/dev/urandom of=${name} bs=1M count=20 conv=fsync && mkdir -p d/${name} && sync -f . && echo yes`;
@@ -69,62 +65,33 @@ describe.runIf(rootLoop)("on a host whose file system can be full", () => {
       await cloud.result("reboot_vm", [vm]);
     }
     expect(await cloud.insideMust(vm, `ls ${at(disk)}`)).toContain("one\ntwo\n");
-    expect(await spaceOf(disk)).toBeGreaterThanOrEqual(64 * MIB);
+    expect((await host.stat(disk)).space).toBeGreaterThanOrEqual(64 << 20);
     await cloud.result("detach_disk", [vm, disk]);
     await cloud.result("delete_disk", [disk]);
   });
 
-  it("a disk for which there is no space is refused, a thin one is not, and nothing is left", async () => {
-    const refusal = await cloud.refusal("create_disk", [1000, {}, null]);
-    expect(refusal).toContain("Bosh::Clouds::NoDiskSpace");
-    expect(refusal).toMatch(/of 1000 MiB: this host has \d{3} MiB for it.*provisioning: thin/);
-    expect(await readdir(join(cloud.dir, "disks"))).toEqual([]);
-    const thin = await newDisk(1000, { provisioning: "thin" });
-    expect(await spaceOf(thin)).toBeLessThan(100 * MIB);
-    const snapshot = await cloud.result<string>("snapshot_disk", [thin, {}]);
-    await cloud.result("delete_snapshot", [snapshot]);
-    await cloud.result("delete_disk", [thin]);
-  });
-
-  it("a disk grows with its space, or stays as it was", async () => {
-    const disk = await newDisk(32);
-    expect(await cloud.refusal("resize_disk", [disk, 2000])).toContain("NoDiskSpace");
-    expect(await imageOf(disk)).toMatchObject({ size: 32 * MIB });
-    await cloud.result("resize_disk", [disk, 64]);
-    expect(await spaceOf(disk)).toBeGreaterThanOrEqual(64 * MIB);
-    await cloud.result("delete_disk", [disk]);
-  });
-
-  it("a thin disk gets its space when it is to be preallocated, if there is any", async () => {
-    const disk = await newDisk(64, { provisioning: "thin" });
-    const wanted = { provisioning: "preallocated" };
-    await small.fill("all", 4 * MIB);
-    expect(await cloud.refusal("update_disk", [disk, 64, wanted])).toContain("NoDiskSpace");
-    expect(await spaceOf(disk)).toBeLessThan(32 * MIB);
-    await freed();
-    await cloud.result("update_disk", [disk, 64, wanted]);
-    expect(await spaceOf(disk)).toBeGreaterThanOrEqual(64 * MIB);
-    await cloud.result("delete_disk", [disk]);
-  });
-
-  it("a snapshot for which there is no space is refused, and leaves nothing", async () => {
-    const disk = await newDisk(64);
-    await cloud.result("attach_disk", [vm, disk]);
-    await cloud.insideMust(
-      vm,
-      `cd ${at(disk)} && dd if=/dev/urandom of=file bs=1M count=20 conv=fsync && sync -f .`,
-    );
-    await small.fill("all", 4 * MIB);
-    expect(await cloud.refusal("snapshot_disk", [disk, {}])).toContain("NoDiskSpace");
-    expect(await readdir(join(cloud.dir, "snapshots"))).toEqual([]);
-    expect(await cloud.insideMust(vm, `echo on > ${at(disk)}/file && cat ${at(disk)}/file`)).toBe("on\n");
-    await cloud.result("detach_disk", [vm, disk]);
-    await cloud.result("delete_disk", [disk]);
-  });
-
-  it("properties that make no sense are refused", async () => {
-    expect(await cloud.refusal("create_disk", [8, { provisioning: "thick" }, null])).toContain(
-      "provisioning must be preallocated or thin",
-    );
-  });
+  const host: FullHost = {
+    get cloud() {
+      return cloud;
+    },
+    get small() {
+      return small;
+    },
+    freed,
+    stat: async (disk) => {
+      const { size, blocks } = await stat(imagePath(disk));
+      return { size, space: blocks * 512 };
+    },
+    all: (kind) => readdir(join(cloud.dir, kind)),
+    mounted: async (disk) => {
+      await cloud.result("attach_disk", [vm, disk]);
+      return at(disk);
+    },
+    unmounted: async (disk) => {
+      await cloud.result("detach_disk", [vm, disk]);
+    },
+    inside: (script) => cloud.insideMust(vm, script),
+  };
+  const says = /of 1000 MiB: this host has \d{3} MiB for it.*provisioning: thin/;
+  disksHaveTheirSpace(() => host, { says, empty: 100 });
 });

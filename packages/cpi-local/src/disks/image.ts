@@ -1,14 +1,15 @@
 import { readdir, readFile, truncate, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { messageTrail } from "@slipway/kernel/errors";
-import { mustRun } from "@slipway/kernel/exec";
+import type { Provisioning } from "@slipway/cpi-sdk/provisioning";
 import { ifThere } from "@slipway/kernel/files";
 import type { Cloud } from "../cloud.ts";
-import type { Provisioning } from "../config.ts";
 import { DiskCommandFailed } from "../errors.ts";
 import { allocate } from "./allocate.ts";
+import { runOn } from "./run-on.ts";
 
 const MIB = 1024 * 1024;
+/** How e2fsck ends when all is well again. */
+const REPAIRED = 1;
 
 /** A file with an empty ext4 file system, as large as the disk: there is no more room than that. */
 export async function makeImage(
@@ -21,7 +22,7 @@ export async function makeImage(
   await writeFile(image, "", { mode: 0o600 });
   await truncate(image, sizeMib * MIB);
   const options = ["-q", "-F", "-m", "0", "-E", "nodiscard,root_owner=0:0", image];
-  await run(cloud, disk, "making a file system", "mkfs.ext4", options);
+  await runOn(cloud, disk, "making a file system", ["mkfs.ext4", ...options]);
   if (provisioning === "preallocated") await allocate(cloud, disk, image, sizeMib);
 }
 
@@ -33,32 +34,10 @@ export async function growImage(
   sizeMib: number,
   provisioning: Provisioning,
 ): Promise<void> {
-  await checkImage(cloud, disk, image);
+  await runOn(cloud, disk, "checking the file system", ["e2fsck", "-f", "-p", image], REPAIRED);
   if (provisioning === "preallocated") await allocate(cloud, disk, image, sizeMib);
   else await truncate(image, sizeMib * MIB);
-  await run(cloud, disk, "growing the file system", "resize2fs", [image]);
-}
-
-/** 0 is clean, 1 is repaired. */
-async function checkImage(cloud: Cloud, disk: string, image: string): Promise<void> {
-  const doing = "checking the file system";
-  const checked = await cloud.exec("e2fsck", ["-f", "-p", image]).catch((cause: unknown) => {
-    throw DiskCommandFailed({ disk, doing, said: messageTrail(cause) }, { cause });
-  });
-  if (checked.code > 1)
-    throw DiskCommandFailed({ disk, doing, said: (checked.stdout + checked.stderr).trim().slice(-500) });
-}
-
-async function run(
-  cloud: Cloud,
-  disk: string,
-  doing: string,
-  program: string,
-  args: readonly string[],
-): Promise<void> {
-  await mustRun(cloud.exec, doing, program, args).catch((cause: unknown) => {
-    throw DiskCommandFailed({ disk, doing, said: messageTrail(cause) }, { cause });
-  });
+  await runOn(cloud, disk, "growing the file system", ["resize2fs", image]);
 }
 
 const LOOP_GONE_WITHIN_MS = 10_000;

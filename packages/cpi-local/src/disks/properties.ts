@@ -1,7 +1,7 @@
+import { type Provisioning, provisioning } from "@slipway/cpi-sdk/provisioning";
 import { check } from "@slipway/protocol/schema/check";
 import { type JsonObject, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { type Provisioning, provisioning } from "../config.ts";
 import { BadProperties } from "../errors.ts";
 
 const diskProperties = open({ provisioning: v.optional(provisioning) });
