@@ -61,8 +61,9 @@ async function main(): Promise<number> {
     return 0;
   }
   const seed = values.seed ?? systemRandom.hex(4);
+  let interrupted = false;
   const say = (line: string) => {
-    if (values.json !== true) process.stdout.write(`${line}\n`);
+    if (values.json !== true && !interrupted) process.stdout.write(`${line}\n`);
   };
   if (values.mutants !== true) say(`seed ${seed}`);
   const dir = await mkdtemp(join(await scratch(), "slipway-crash-"));
@@ -75,7 +76,11 @@ async function main(): Promise<number> {
   };
   // The database servers are processes of their own, and would go on.
   for (const [signal, code] of [["SIGINT", 130] as const, ["SIGTERM", 143] as const])
-    process.once(signal, () => void tidyUp().finally(() => process.exit(code)));
+    process.once(signal, () => {
+      // What goes wrong from here on is no news.
+      interrupted = true;
+      void tidyUp().finally(() => process.exit(code));
+    });
   try {
     const child = {
       file: join(__dirname, "crash-child.cjs"),
