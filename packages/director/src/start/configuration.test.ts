@@ -1,4 +1,4 @@
-import { writeFile } from "node:fs/promises";
+import { rm, writeFile } from "node:fs/promises";
 import { request as httpRequest } from "node:http";
 import { join } from "node:path";
 import { openAuthority } from "@slipway/engine/pki/authority";
@@ -20,6 +20,7 @@ beforeEach(async () => {
 });
 afterEach(async () => {
   for (const one of directors) await one.close();
+  await rm(dir, { recursive: true });
 });
 
 async function file(name: string, text: string): Promise<string> {

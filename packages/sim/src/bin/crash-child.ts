@@ -1,4 +1,4 @@
-import { readdirSync, statSync } from "node:fs";
+import { readdirSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { openStore } from "@slipway/director/store/open";
 import { systemClock } from "@slipway/kernel/clock";
@@ -6,7 +6,7 @@ import { systemRandom } from "@slipway/kernel/random";
 import type { ChildOrder, ChildReport } from "../crash/child-order.ts";
 import { doJobs, endedTasks, laterClock } from "../crash/jobs.ts";
 import { switchOff, watchSteps } from "../crash/mutant.ts";
-import { installCrashPoints } from "../crash/points.ts";
+import { installCrashPoints, isSame, type PointId } from "../crash/points.ts";
 import { unevenPauses } from "../crash/seeded.ts";
 import { directorInSim } from "../director/director-in-sim.ts";
 import { openSimNats } from "../director/sim-nats.ts";
@@ -15,10 +15,13 @@ import { reachWorld } from "../remote/reach-world.ts";
 
 const NEVER_MS = 1_000_000_000;
 
-/** Nothing of this process happens after it, not even what follows in this function. */
-function die(): never {
-  process.kill(process.pid, "SIGKILL");
-  throw new Error("bug: alive after SIGKILL");
+/** The pipe on which it says where it stops. */
+const STOPS = 3;
+
+/** Nothing of this process happens from here on, in no thread, unless somebody lets it go on. */
+function stop(point: PointId): void {
+  writeSync(STOPS, `${JSON.stringify(point)}\n`);
+  process.kill(process.pid, "SIGSTOP");
 }
 
 /** Uploads and blobs: what there is, and since when. */
@@ -31,14 +34,15 @@ function filesIn(dir: string): string {
   return found.map((one) => of(join(one.parentPath, one.name))).join("\n");
 }
 
-/** A Director that resumes what it finds, does what it is told, and dies where it is told. */
+/** A Director that resumes what it finds, does what it is told, and stops where it is told. */
 async function main(order: ChildOrder): Promise<void> {
   const store = await openStore({ sealer: simSealer, connection: order.connection });
   const world = await reachWorld(order.world);
   const pause = order.uneven === undefined ? undefined : unevenPauses(order.uneven, systemClock);
   const points = installCrashPoints({
-    dieAt: order.dieAt,
-    die,
+    reached: (point) => {
+      if (order.stopAt?.some((one) => isSame(one, point)) === true) stop(point);
+    },
     functions: new Set(order.functions),
     files: () => filesIn(dirname(order.uploadsDir)),
     pause,
@@ -71,7 +75,7 @@ async function main(order: ChildOrder): Promise<void> {
   process.exit(0);
 }
 
-void main(JSON.parse(process.argv[2] ?? "{}") as ChildOrder).catch((error: unknown) => {
+void main(JSON.parse(process.argv[3] ?? "{}") as ChildOrder).catch((error: unknown) => {
   process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
   process.exit(3);
 });

@@ -1,12 +1,11 @@
 #!/usr/bin/env node
-import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { chmod, mkdtemp, readFile, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
-import { openEmbedded } from "@slipway/director/store/embedded/open";
-import { systemClock } from "@slipway/kernel/clock";
 import { errorText, toError } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
 import { crashAll } from "../crash/crash-all.ts";
+import { Lane } from "../crash/lane.ts";
 import { ALL_SCENARIOS } from "../crash/scenarios/table.ts";
 import { mutantText, tryMutants } from "../crash/try-mutants.ts";
 
@@ -21,6 +20,22 @@ const HELP = `crash: kills the Director at every point of every flow, starts it 
   npm run crash -- --mutants       switches off one part of one step at a time: each must be noticed;
                                    --only STEP, --in NAME: in flows of this name alone
 `;
+
+/** More than two processors have: they wait for each other. */
+const LANES = 3;
+/** What lanes need while they work, and a good deal more. */
+const ROOM_BYTES = 2 ** 31;
+
+const MEMORY = "/dev/shm";
+
+/** In memory, if there is room and programs may be started from it: everything is written again for each life. */
+async function scratch(): Promise<string> {
+  const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
+  const mounts = await readFile("/proc/self/mounts", "utf8").catch(() => "");
+  const options = mounts.split("\n").find((line) => line.split(" ")[1] === MEMORY);
+  const fits = bavail * bsize > ROOM_BYTES && options !== undefined && !/\bnoexec\b/.test(options);
+  return fits ? MEMORY : "/var/tmp";
+}
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -46,37 +61,36 @@ async function main(): Promise<number> {
     return 0;
   }
   const seed = values.seed ?? systemRandom.hex(4);
+  let interrupted = false;
   const say = (line: string) => {
-    if (values.json !== true) process.stdout.write(`${line}\n`);
+    if (values.json !== true && !interrupted) process.stdout.write(`${line}\n`);
   };
   if (values.mutants !== true) say(`seed ${seed}`);
-  const dir = await mkdtemp(join("/var/tmp", "slipway-crash-"));
-  // As root the database server runs as somebody else, who must get through.
+  const dir = await mkdtemp(join(await scratch(), "slipway-crash-"));
+  // As root the database servers run as somebody else, who must get through.
   await chmod(dir, 0o711);
-  let close = () => Promise.resolve();
-  const remove = () => rm(dir, { recursive: true, force: true });
-  // The database server is a process of its own, and would go on.
+  const lanes: Lane[] = [];
+  const tidyUp = async () => {
+    await Promise.all(lanes.map((lane) => lane.close()));
+    await rm(dir, { recursive: true, force: true });
+  };
+  // The database servers are processes of their own, and would go on.
   for (const [signal, code] of [["SIGINT", 130] as const, ["SIGTERM", 143] as const])
-    process.once(
-      signal,
-      () =>
-        void close()
-          .then(remove)
-          .finally(() => process.exit(code)),
-    );
-  try {
-    const database = await openEmbedded({
-      stateDir: dir,
-      clock: systemClock,
-      durable: false,
-      // Its transactions are counted: nobody but the Director may make any.
-      settings: { autovacuum: "off" },
+    process.once(signal, () => {
+      // What goes wrong from here on is no news.
+      interrupted = true;
+      void tidyUp().finally(() => process.exit(code));
     });
-    close = () => database.close();
-    const lab = { connection: database.connection, dir, child: join(__dirname, "crash-child.cjs") };
+  try {
+    const child = {
+      file: join(__dirname, "crash-child.cjs"),
+      starter: join(__dirname, "crash-child-start.cjs"),
+      code: join(dir, "code"),
+    };
+    for (let nth = 0; nth < LANES; nth++) lanes.push(await Lane.open(dir, child));
     if (values.mutants === true) {
       const scenarios = ALL_SCENARIOS.filter(({ name }) => name.includes(values.in ?? ""));
-      const tried = await tryMutants(lab, { scenarios, steps: values.only ?? "" }, say);
+      const tried = await tryMutants(lanes, { scenarios, steps: values.only ?? "" }, say);
       const missed = tried.filter(({ by }) => by === undefined).map(({ mutant }) => mutantText(mutant));
       const caught = tried.length - missed.length;
       if (values.json === true)
@@ -93,7 +107,7 @@ async function main(): Promise<number> {
     );
     const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
     const found = await crashAll(
-      lab,
+      lanes,
       { scenarios, seed, deaths: number(values.points), kills: number(values.kills) ?? 5 },
       say,
     );
@@ -106,8 +120,7 @@ async function main(): Promise<number> {
       );
     return broken.length === 0 ? 0 : 1;
   } finally {
-    await close();
-    await remove();
+    await tidyUp();
   }
 }
 

@@ -11,7 +11,7 @@ export interface Mutant {
   readonly part: "settle" | "record" | "intent" | "invalidate";
 }
 
-/** What a child Director is told, as JSON in its first argument. */
+/** What a child Director is told, as JSON in its second argument. */
 export interface ChildOrder {
   readonly connection: object;
   /** Of the database, those that write. */
@@ -19,8 +19,8 @@ export interface ChildOrder {
   /** Socket of the world. */
   readonly world: string;
   readonly uploadsDir: string;
-  /** The point to die at; undefined: none. */
-  readonly dieAt?: PointId | undefined;
+  /** The points to stop at; undefined: none. */
+  readonly stopAt?: readonly PointId[] | undefined;
   /** All it asks for takes a time of its own, as on a busy machine; the seed decides which. Undefined: none. */
   readonly uneven?: string | undefined;
   /** Done one after the other, each when the one before has ended. */

@@ -1,10 +1,11 @@
 import { toError } from "@slipway/kernel/errors";
-import { type Broken, type Death, type Prepared, prepare, survive } from "./drive.ts";
+import { type Broken, dieAtEach, type Prepared, pointText, prepare, survive, surviveKill } from "./drive.ts";
 import { inParallel } from "./in-parallel.ts";
+import type { Lane } from "./lane.ts";
 import { KINDS, kindOf, type PointId, type PointKind } from "./points.ts";
 import type { CrashScenario } from "./scenario.ts";
 import { seededOrder } from "./seeded.ts";
-import type { Lab } from "./stage.ts";
+import { forget } from "./stage.ts";
 
 export interface Plan {
   readonly scenarios: readonly CrashScenario[];
@@ -25,62 +26,72 @@ export interface Found {
   readonly broken: readonly Broken[];
 }
 
-const LATEST_KILL_MS = 400;
-
-export async function crashAll(lab: Lab, plan: Plan, say: (line: string) => void): Promise<Found> {
+export async function crashAll(
+  lanes: readonly Lane[],
+  plan: Plan,
+  say: (line: string) => void,
+): Promise<Found> {
   const broken: Broken[] = [];
   const kinds: Record<PointKind, number> = { cpi: 0, agent: 0, write: 0 };
   let deaths = 0;
-  let kills = 0;
-  const note = (found: Broken) => {
-    broken.push(found);
-    say(`BROKEN ${found.scenario}, ${found.point}:\n  ${found.what.join("\n  ")}`);
-  };
-  for (const [at, scenario] of plan.scenarios.entries()) {
+  await inParallel(lanes, plan.scenarios, async (scenario, lane) => {
     let prepared: Prepared;
+    const found: Broken[] = [];
+    const note = (one: Broken | undefined) => {
+      if (one === undefined) return;
+      found.push(one);
+      broken.push(one);
+      say(`BROKEN ${one.scenario}, ${one.point}:\n  ${one.what.join("\n  ")}`);
+    };
     try {
-      prepared = await prepare(lab, scenario, `scenario_${at}`);
+      prepared = await prepare(lane, scenario);
     } catch (error) {
-      note({ scenario: scenario.name, point: "without a crash", what: [toError(error).message] });
-      continue;
+      return note({ scenario: scenario.name, point: "without a crash", what: [toError(error).message] });
+    }
+    const moments = momentsOf(prepared, plan);
+    const died = await dieAtEach(
+      lane,
+      prepared,
+      moments.flatMap(([dieAt]) => dieAt ?? []),
+    );
+    for (const death of died) {
+      note(await survive(lane, prepared, death));
+      await forget(death.left);
     }
     const covered: Record<PointKind, number> = { cpi: 0, agent: 0, write: 0 };
-    const brokenBefore = broken.length;
-    const chosen = deathsOf(prepared, plan);
-    await inParallel(chosen, async ({ death, covers }, nth) => {
-      const found = await survive(prepared, `run_${at}_${nth}`, death);
-      if (found !== undefined) note(found);
-      for (const point of covers) covered[kindOf(point)] += 1;
-    });
-    await prepared.stage.remove();
-    const ofPoints = chosen.filter(({ death }) => "dieAt" in death).length;
-    deaths += ofPoints;
-    kills += chosen.length - ofPoints;
+    const reached = new Set(died.map(({ point }) => point));
+    for (const [dieAt, ...more] of moments) {
+      if (dieAt === undefined) continue;
+      if (!reached.has(pointText(dieAt)))
+        note({ scenario: scenario.name, point: pointText(dieAt), what: ["the point was not reached"] });
+      for (const point of [dieAt, ...more]) covered[kindOf(point)] += 1;
+    }
+    for (const afterMs of killsOf(prepared, plan)) note(await surviveKill(lane, prepared, afterMs));
+    await forget(prepared.start);
+    deaths += moments.length;
     for (const kind of KINDS) kinds[kind] += covered[kind];
     const { cpi, agent, write } = covered;
     say(
-      `${scenario.name}: ${cpi + agent + write} of ${prepared.points.length} points (${cpi} cpi, ${agent} agent, ${write} write), ${ofPoints} deaths, ${chosen.length - ofPoints} kills, ${broken.length - brokenBefore} broken`,
+      `${scenario.name}: ${cpi + agent + write} of ${prepared.points.length} points (${cpi} cpi, ${agent} agent, ${write} write), ${moments.length} deaths, ${plan.kills} kills, ${found.length} broken`,
     );
-  }
+  });
+  const kills = plan.kills * plan.scenarios.length;
   return { points: kinds.cpi + kinds.agent + kinds.write, deaths, kills, kinds, broken };
 }
 
-interface Chosen {
-  readonly death: Death;
-  /** The point, and those right after it: nothing happens between them. */
-  readonly covers: readonly PointId[];
-}
-
-function deathsOf({ scenario, points }: Prepared, plan: Plan): readonly Chosen[] {
+/** Chosen by the seed, in the order in which they are passed: a point, and those right after it that leave the same. */
+function momentsOf({ scenario, points }: Prepared, plan: Plan): readonly (readonly PointId[])[] {
   const moments: PointId[][] = [];
   for (const { anew, ...point } of points)
     if (anew || moments.length === 0) moments.push([point]);
     else moments.at(-1)?.push(point);
   const order = seededOrder(`${plan.seed} ${scenario.name}`, moments.length);
-  const chosen = order.slice(0, plan.deaths).flatMap((at): Chosen[] => {
-    const [dieAt, ...more] = moments[at] ?? [];
-    return dieAt === undefined ? [] : [{ death: { dieAt }, covers: [dieAt, ...more] }];
-  });
-  const kills = seededOrder(`${plan.seed} kills`, LATEST_KILL_MS).slice(0, plan.kills);
-  return [...chosen, ...kills.map((ms) => ({ death: { afterMs: 150 + ms }, covers: [] }))];
+  const chosen = new Set(order.slice(0, plan.deaths));
+  return moments.filter((_, at) => chosen.has(at));
+}
+
+/** Spread over all that the move takes on this machine; a little less, since it starts in that time, too. */
+function killsOf({ scenario, tookMs }: Prepared, plan: Plan): readonly number[] {
+  const latest = Math.ceil(tookMs);
+  return seededOrder(`${plan.seed} ${scenario.name} kills`, latest).slice(0, plan.kills);
 }

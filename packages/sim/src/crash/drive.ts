@@ -1,9 +1,12 @@
+import { systemClock } from "@slipway/kernel/clock";
+import { toError } from "@slipway/kernel/errors";
 import { brokenInvariants } from "../world/invariants.ts";
 import type { BegunStep, ChildReport, EndedTask, Job, Mutant } from "./child-order.ts";
+import type { Lane } from "./lane.ts";
 import { outcomeDifferences, outcomeOf } from "./outcome.ts";
 import type { Passed, PointId } from "./points.ts";
 import type { CrashScenario, Move } from "./scenario.ts";
-import { type Lab, numberedTransactions, Stage } from "./stage.ts";
+import { forget, type Moment, Stage } from "./stage.ts";
 
 export interface Broken {
   readonly scenario: string;
@@ -15,9 +18,13 @@ export interface Broken {
 /** A scenario brought to the moment before its move, and the points that move passes. */
 export interface Prepared {
   readonly scenario: CrashScenario;
-  readonly stage: Stage;
+  readonly start: Moment;
+  /** How many tasks there are then. */
+  readonly tasksBefore: number;
   readonly points: readonly Passed[];
   readonly steps: readonly BegunStep[];
+  /** How long the move took in a process of its own, its start included. */
+  readonly tookMs: number;
   /** How its tasks end without a crash, in order. */
   readonly states: readonly string[];
   readonly outcome: object;
@@ -27,30 +34,46 @@ export interface Prepared {
   readonly deletes: readonly string[];
 }
 
-export type Death = { readonly dieAt: PointId } | { readonly afterMs: number };
+/** What a Director that was killed leaves, and what it was to do. */
+export interface Death {
+  /** Where or when. */
+  readonly point: string;
+  readonly left: Moment;
+  readonly job: Job;
+}
 
-export const pointText = (death: Death): string =>
-  "dieAt" in death ? `${death.dieAt.name} (${death.dieAt.nth})` : `after ${death.afterMs} ms`;
+export const pointText = ({ name, nth }: PointId): string => `${name} (${nth})`;
 
 /** Fails when the scenario is not as it should be without any crash, or takes another way at another pace. */
 export async function prepare(
-  lab: Lab,
+  lane: Lane,
   scenario: CrashScenario,
-  name: string,
   paces: "one" | "two" = "two",
 ): Promise<Prepared> {
-  const stage = await Stage.fresh(lab, scenario, name);
+  const stage = await Stage.fresh(lane, scenario);
   for (const move of scenario.before) await make(move, stage, scenario.name);
   stage.passDays(scenario.daysLater ?? 0);
   const view = await stage.view();
   const deletes = scenario.deletes?.(view) ?? [];
   const kept = [...stage.world.disks.values()].filter(({ cid }) => !deletes.includes(cid));
   const data = new Set(kept.flatMap((disk) => disk.data ?? []));
-  const { report, rehearsal } = await rehearse(lab, scenario, stage, name);
-  if (paces === "two") await rehearseUneven(scenario, stage, `${name}_uneven`, report);
+  const start = await stage.moment();
+  const tasksBefore = (await stage.tasks()).length;
+  const { report, rehearsal, tookMs } = await rehearse(lane, scenario, start);
   const states = report.tasks.map(({ state }) => state);
   const { points, steps } = report;
-  const prepared = { scenario, stage, points, steps, states, outcome: {}, data, deletes };
+  const prepared = {
+    scenario,
+    start,
+    tasksBefore,
+    points,
+    steps,
+    tookMs,
+    states,
+    outcome: {},
+    data,
+    deletes,
+  };
   const ended = "task" in scenario.move ? (scenario.move.ends ?? "done") : undefined;
   const last = report.tasks.at(-1);
   const wrong = ended === undefined || last?.state === ended ? [] : [`task ${last?.id}: ${last?.result}`];
@@ -60,31 +83,33 @@ export async function prepare(
   const outcome = outcomeOf(scenario, scenario.goesBack === undefined ? end : view, data);
   const unmet = scenario.expects?.(end) ?? [];
   if (unmet.length > 0) throw new Error(`${scenario.name} breaks without a crash: ${unmet.join("; ")}`);
-  await rehearsal.remove();
+  if (paces === "two") await rehearseUneven(lane, scenario, start, report);
   return { ...prepared, outcome };
 }
 
 const REHEARSALS = 3;
 
+interface Rehearsed {
+  readonly report: ChildReport;
+  readonly rehearsal: Stage;
+  readonly tookMs: number;
+}
+
 /**
  * The move without a crash. The database numbers the transactions that change something: no more than those that were seen,
  * or some of them have no points. Nothing else uses the server meanwhile, but it may tidy up: then it is tried again.
  */
-async function rehearse(
-  lab: Lab,
-  scenario: CrashScenario,
-  stage: Stage,
-  name: string,
-): Promise<{ readonly report: ChildReport; readonly rehearsal: Stage }> {
+async function rehearse(lane: Lane, scenario: CrashScenario, start: Moment): Promise<Rehearsed> {
   for (let tries = 1; ; tries++) {
-    const rehearsal = await stage.copy(`${name}_rehearsal_${tries}`);
+    const rehearsal = await Stage.at(lane, scenario, start);
     const job = await jobOf(scenario.move, rehearsal);
-    const before = await numberedTransactions(lab);
+    const before = await lane.numberedTransactions();
+    const since = systemClock.monotonic();
     const report = await rehearsal.runChild({ jobs: [job] });
-    const numbered = (await numberedTransactions(lab)) - before;
+    const tookMs = systemClock.monotonic() - since;
+    const numbered = (await lane.numberedTransactions()) - before;
     if (report === "killed") throw new Error(`${scenario.name}: somebody killed the Director`);
-    if (numbered <= report.transactions) return { report, rehearsal };
-    await rehearsal.remove();
+    if (numbered <= report.transactions) return { report, rehearsal, tookMs };
     if (tries === REHEARSALS)
       throw new Error(
         `${scenario.name}: the database has seen ${numbered} transactions that change something, of which only ${report.transactions} have crash points`,
@@ -94,16 +119,16 @@ async function rehearse(
 
 /** The move once more, at another pace. A point that is not passed then may never be found, or be another one. */
 async function rehearseUneven(
+  lane: Lane,
   scenario: CrashScenario,
-  stage: Stage,
-  name: string,
+  start: Moment,
   { points }: ChildReport,
 ): Promise<void> {
-  const rehearsal = await stage.copy(name);
-  const report = await rehearsal.runChild({ jobs: [await jobOf(scenario.move, rehearsal)], uneven: name });
-  await rehearsal.remove();
+  const rehearsal = await Stage.at(lane, scenario, start);
+  const job = await jobOf(scenario.move, rehearsal);
+  const report = await rehearsal.runChild({ jobs: [job], uneven: scenario.name });
   if (report === "killed") throw new Error(`${scenario.name}: somebody killed the Director`);
-  const texts = (these: readonly PointId[]) => new Set(these.map((dieAt) => pointText({ dieAt })));
+  const texts = (these: readonly PointId[]) => new Set(these.map(pointText));
   const [here, there] = [texts(points), texts(report.points)];
   const only = [...here].filter((one) => !there.has(one));
   const more = [...there].filter((one) => !here.has(one));
@@ -113,56 +138,87 @@ async function rehearseUneven(
     );
 }
 
-/** One life and death: killed at a point (or after a time), started again, looked at. Undefined: all held. */
-export async function survive(
-  prepared: Prepared,
-  name: string,
-  death: Death,
+/**
+ * The move, held at each of these points in turn: a process that stands still leaves what one leaves that is killed there.
+ * At the last it really is. Points that it does not come to are missing.
+ */
+export async function dieAtEach(
+  lane: Lane,
+  { scenario, start }: Prepared,
+  points: readonly PointId[],
   mutant?: Mutant,
-): Promise<Broken | undefined> {
-  const { scenario } = prepared;
-  const point = pointText(death);
-  const stage = await prepared.stage.copy(name);
+): Promise<readonly Death[]> {
+  const stage = await Stage.at(lane, scenario, start);
+  const job = await jobOf(scenario.move, stage);
+  const deaths: Death[] = [];
+  const note = async (point: PointId) => {
+    deaths.push({ point: pointText(point), left: await stage.moment(), job });
+  };
   try {
-    const what = await dieAndResume(prepared, stage, death, mutant);
-    return what.length === 0 ? undefined : { scenario: scenario.name, point, what };
+    const end = await stage.runChild({ jobs: [job], stopAt: points, mutant }, note);
+    const last = points.at(-1);
+    if (end === "killed" && last !== undefined) await note(last);
+    return deaths;
   } catch (error) {
-    return { scenario: scenario.name, point, what: [error instanceof Error ? error.message : String(error)] };
-  } finally {
-    await stage.remove();
+    for (const { left } of deaths) await forget(left);
+    throw error;
   }
 }
 
+/** The life after a death: another Director goes on, and is looked at. Undefined: all held. */
+export function survive(
+  lane: Lane,
+  prepared: Prepared,
+  { point, left, job }: Death,
+  mutant?: Mutant,
+): Promise<Broken | undefined> {
+  return brokenBy(prepared, point, async () => {
+    const stage = await Stage.at(lane, prepared.scenario, left);
+    return await resumeAndJudge(prepared, stage, { job, answered: false }, mutant);
+  });
+}
+
+/** The move, killed after so long unless it has ended by then. The next Director starts while the database still works. */
+export function surviveKill(lane: Lane, prepared: Prepared, afterMs: number): Promise<Broken | undefined> {
+  return brokenBy(prepared, `after ${afterMs} ms`, async () => {
+    const stage = await Stage.at(lane, prepared.scenario, prepared.start);
+    const job = await jobOf(prepared.scenario.move, stage);
+    const answered = (await stage.runChild({ jobs: [job], killAfterMs: afterMs })) !== "killed";
+    return await resumeAndJudge(prepared, stage, { job, answered });
+  });
+}
+
+async function brokenBy(
+  { scenario }: Prepared,
+  point: string,
+  live: () => Promise<readonly string[]>,
+): Promise<Broken | undefined> {
+  const what = await live().catch((error: unknown) => [toError(error).message]);
+  return what.length === 0 ? undefined : { scenario: scenario.name, point, what };
+}
+
 /** The move without a crash, by a Director with a part switched off. Empty: nobody would notice. */
-export async function goWrong(prepared: Prepared, name: string, mutant: Mutant): Promise<readonly string[]> {
-  const stage = await prepared.stage.copy(name);
+export async function goWrong(lane: Lane, prepared: Prepared, mutant: Mutant): Promise<readonly string[]> {
   try {
+    const stage = await Stage.at(lane, prepared.scenario, prepared.start);
     const run = (jobs: readonly Job[]) => resume(stage, { jobs }, mutant);
     const what = await judge(prepared, stage, await run([await jobOf(prepared.scenario.move, stage)]));
     const { again } = prepared.scenario;
     return again === undefined || what.length > 0 ? what : await repeat(prepared, stage, again, run);
   } catch (error) {
-    return [error instanceof Error ? error.message : String(error)];
-  } finally {
-    await stage.remove();
+    return [toError(error).message];
   }
 }
 
-export const NOT_REACHED = "the point was not reached";
-
-async function dieAndResume(
+async function resumeAndJudge(
   prepared: Prepared,
   stage: Stage,
-  death: Death,
-  mutant: Mutant | undefined,
+  { job, answered }: { readonly job: Job; readonly answered: boolean },
+  mutant?: Mutant,
 ): Promise<readonly string[]> {
   const { scenario } = prepared;
-  const tasksBefore = (await stage.tasks()).length;
-  const job = await jobOf(scenario.move, stage);
-  const dieAt = "dieAt" in death ? death.dieAt : undefined;
-  const killAfterMs = "afterMs" in death ? death.afterMs : undefined;
-  const first = await stage.runChild({ jobs: [job], dieAt, killAfterMs, mutant });
-  if (first !== "killed" && dieAt !== undefined) return [NOT_REACHED];
+  // Killed before its task was queued, the move is asked for once more; so is a request that nobody has answered.
+  const asked = answered || ("task" in job && (await stage.tasks()).length > prepared.tasksBefore);
   await stage.save(scenario.meanwhile ?? []);
   const run = (jobs: readonly Job[]) =>
     resume(stage, { jobs, cancels: scenario.goesBack !== undefined }, mutant);
@@ -172,8 +228,6 @@ async function dieAndResume(
     if (went?.state !== "done") return [`the way back ended as ${went?.state}: ${went?.result}`, ...what];
     return what.length > 0 ? what : await repeat(prepared, stage, scenario.goesBack, run);
   }
-  // Killed before its task was queued, the move is asked for once more; so is a request that nobody has answered.
-  const asked = first !== "killed" || ("task" in job && (await stage.tasks()).length > tasksBefore);
   const what = await judge(prepared, stage, await run(asked ? [] : [job]));
   if (scenario.again === undefined || what.length > 0) return what;
   return await repeat(prepared, stage, scenario.again, run);

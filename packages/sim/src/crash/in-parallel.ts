@@ -1,13 +1,12 @@
-const AT_ONCE = 2;
-
-/** Works through the items in order, some at once. */
-export async function inParallel<T>(
+/** Works through the items in order, each in one of the places. */
+export async function inParallel<T, P>(
+  places: readonly P[],
   items: readonly T[],
-  work: (item: T, nth: number) => Promise<void>,
+  work: (item: T, place: P) => Promise<void>,
 ): Promise<void> {
-  const queue = items.entries();
-  const worker = async () => {
-    for (const [nth, item] of queue) await work(item, nth);
+  const queue = items.values();
+  const worker = async (place: P) => {
+    for (const item of queue) await work(item, place);
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, worker));
+  await Promise.all(places.map(worker));
 }

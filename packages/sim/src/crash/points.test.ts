@@ -7,6 +7,7 @@ import { simSealer } from "../director/sim-sealer.ts";
 import {
   type CrashPoints,
   installCrashPoints,
+  isSame,
   kindOf,
   type PointId,
   readWritingFunctions,
@@ -25,16 +26,8 @@ beforeAll(async () => {
   database = await freshDatabase();
   store = await openStore({ sealer: simSealer, connection: database.connection });
   points = installCrashPoints({
-    dieAt: {
-      get name() {
-        return dieAt?.name ?? "";
-      },
-      get nth() {
-        return dieAt?.nth ?? 0;
-      },
-    },
-    die: () => {
-      throw new Died();
+    reached: (point) => {
+      if (isSame(point, dieAt)) throw new Died();
     },
     functions: await readWritingFunctions(database.connection),
     files: () => files,

@@ -11,6 +11,8 @@ export interface PointId {
   readonly nth: number;
 }
 
+export const isSame = (a: PointId, b: PointId | undefined): boolean => a.name === b?.name && a.nth === b.nth;
+
 /** A point that was passed. */
 export interface Passed extends PointId {
   /** Something was begun or done since the point before it. Without it, whoever dies here leaves what he leaves there. */
@@ -50,9 +52,8 @@ export async function readWritingFunctions(connection: object): Promise<Readonly
 }
 
 export interface PointsOptions {
-  /** Undefined: nowhere. */
-  readonly dieAt?: PointId | undefined;
-  readonly die: () => never;
+  /** Called at each point, before anything else happens. */
+  readonly reached: (point: PointId) => void;
   /** Of the database, those that write. */
   readonly functions: ReadonlySet<string>;
   /** What it leaves beside the store and the world; it changes with them. */
@@ -61,9 +62,9 @@ export interface PointsOptions {
   readonly pause?: (() => Promise<void>) | undefined;
 }
 
-/** Counts the points a process passes and ends it, as kill -9 does, at the one that is named. */
+/** Counts the points a process passes. */
 export function installCrashPoints(options: PointsOptions): CrashPoints {
-  const { dieAt, die, functions, files = () => "", pause = () => Promise.resolve() } = options;
+  const { reached, functions, files = () => "", pause = () => Promise.resolve() } = options;
   const passed: Passed[] = [];
   const times = new Map<string, number>();
   const ofTimer = new AsyncLocalStorage<true>();
@@ -77,7 +78,7 @@ export function installCrashPoints(options: PointsOptions): CrashPoints {
     passed.push({ name, nth, anew: moved || leaves !== left });
     moved = false;
     left = leaves;
-    if (dieAt?.name === name && dieAt.nth === nth) die();
+    reached({ name, nth });
   };
   const around = async <T>(names: readonly string[], work: () => Promise<T>): Promise<T> => {
     for (const name of names) hit(`before ${name}`);

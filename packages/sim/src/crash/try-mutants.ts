@@ -1,11 +1,12 @@
 import { toError } from "@slipway/kernel/errors";
 import type { Mutant } from "./child-order.ts";
-import { goWrong, NOT_REACHED, type Prepared, prepare, survive } from "./drive.ts";
+import { dieAtEach, goWrong, type Prepared, pointText, prepare, survive } from "./drive.ts";
 import { inParallel } from "./in-parallel.ts";
+import type { Lane } from "./lane.ts";
 import { allMutants } from "./mutant.ts";
-import type { PointId } from "./points.ts";
+import { isSame, type PointId } from "./points.ts";
 import type { CrashScenario } from "./scenario.ts";
-import type { Lab } from "./stage.ts";
+import { forget } from "./stage.ts";
 
 export interface Tried {
   readonly mutant: Mutant;
@@ -18,24 +19,24 @@ export const mutantText = ({ step, part }: Mutant): string =>
 
 /** Switches off one part of one step at a time, and looks whether the crash run notices. */
 export async function tryMutants(
-  lab: Lab,
+  lanes: readonly Lane[],
   given: { readonly scenarios: readonly CrashScenario[]; readonly steps: string },
   say: (line: string) => void,
 ): Promise<readonly Tried[]> {
   const mutants = allMutants().filter(({ step }) => step.includes(given.steps));
   const prepared: Prepared[] = [];
-  for (const [at, scenario] of given.scenarios.entries()) {
+  await inParallel(lanes, given.scenarios, async (scenario, lane) => {
     try {
-      const one = await prepare(lab, scenario, `scenario_${at}`, "one");
+      const one = await prepare(lane, scenario, "one");
       if (mutants.some(({ step }) => one.steps.some((begun) => begun.step === step))) prepared.push(one);
-      else await one.stage.remove();
+      else await forget(one.start);
     } catch (error) {
       say(`left out: ${toError(error).message}`);
     }
-  }
+  });
   const tried: Tried[] = [];
-  await inParallel(mutants, async (mutant, nth) => {
-    const by = await notice(mutant, prepared, `mutant_${nth}`);
+  await inParallel(lanes, mutants, async (mutant, lane) => {
+    const by = await notice(mutant, prepared, lane);
     tried.push({ mutant, by });
     say(`${mutantText(mutant)}: ${by === undefined ? "NOT NOTICED" : `noticed by ${by}`}`);
   });
@@ -46,17 +47,15 @@ export async function tryMutants(
 async function notice(
   mutant: Mutant,
   prepared: readonly Prepared[],
-  name: string,
+  lane: Lane,
 ): Promise<string | undefined> {
   const through = prepared
     .filter(({ steps }) => steps.some(({ step }) => step === mutant.step))
     .sort((a, b) => a.points.length - b.points.length);
-  let copies = 0;
-  const copyName = () => `${name}_${copies++}`;
   // Nobody settles anything, or misses an intent, unless there is a crash.
   if (mutant.part === "record" || mutant.part === "invalidate")
     for (const one of through.filter(({ scenario }) => scenario.goesBack === undefined)) {
-      const [what] = await goWrong(one, copyName(), mutant);
+      const [what] = await goWrong(lane, one, mutant);
       if (what !== undefined) return `${one.scenario.name}, without a crash: ${what}`;
     }
   // What is left unrecorded of a step that the resumed task takes again shows when the task is given up.
@@ -65,15 +64,39 @@ async function notice(
     mutant.part === "record" || mutant.part === "invalidate"
       ? through.toSorted((a, b) => back(b) - back(a))
       : through;
-  for (const one of order)
-    for (const dieAt of nearby(one, mutant.step)) {
-      const found = await survive(one, copyName(), { dieAt }, mutant);
-      if (found === undefined || found.what[0] === NOT_REACHED) continue;
-      // It must be the mutant that is noticed, not what is wrong there anyway.
-      if ((await survive(one, copyName(), { dieAt })) !== undefined) continue;
-      return `${one.scenario.name}, ${found.point}: ${found.what[0]}`;
-    }
+  for (const one of order) {
+    const by = await noticeIn(mutant, one, lane);
+    if (by !== undefined) return by;
+  }
   return undefined;
+}
+
+async function noticeIn(mutant: Mutant, one: Prepared, lane: Lane): Promise<string | undefined> {
+  const likely = nearby(one, mutant.step);
+  const passed = one.points.filter((point) => likely.some((at) => isSame(point, at)));
+  const deaths = await dieAtEach(lane, one, passed, mutant);
+  try {
+    for (const point of likely.map(pointText)) {
+      const death = deaths.find((died) => died.point === point);
+      if (death === undefined) continue;
+      const found = await survive(lane, one, death, mutant);
+      // It must be the mutant that is noticed, not what is wrong there anyway.
+      if (found === undefined || (await isBrokenAnyway(one, point, lane))) continue;
+      return `${one.scenario.name}, ${point}: ${found.what[0]}`;
+    }
+    return undefined;
+  } finally {
+    for (const { left } of deaths) await forget(left);
+  }
+}
+
+async function isBrokenAnyway(one: Prepared, at: string, lane: Lane): Promise<boolean> {
+  const point = one.points.filter((passed) => pointText(passed) === at);
+  const [death] = await dieAtEach(lane, one, point);
+  if (death === undefined) return true;
+  const found = await survive(lane, one, death);
+  await forget(death.left);
+  return found !== undefined;
 }
 
 /** The points from the first time that a step is begun to a little after the step that follows it. */

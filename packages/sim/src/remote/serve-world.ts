@@ -6,12 +6,15 @@ import type { SimWorld } from "../world/world.ts";
 import type { FromWorld, ToWorld } from "./messages.ts";
 
 export interface WorldServer {
+  /** Until nothing that it was asked for is being done. */
+  quiet(): Promise<void>;
   close(): Promise<void>;
 }
 
 /** The world for a Director in another process: it outlives every crash of that one. */
 export async function serveWorld(world: SimWorld, cpi: WorldCpis, path: string): Promise<WorldServer> {
   const sockets = new Set<Socket>();
+  const working = new Set<Promise<void>>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on("close", () => sockets.delete(socket));
@@ -20,9 +23,11 @@ export async function serveWorld(world: SimWorld, cpi: WorldCpis, path: string):
     // A Director that is killed leaves its socket in the middle of things; the reader passes that on as its own error.
     lines.on("error", () => undefined);
     lines.on("line", (line) => {
-      void answer(JSON.parse(line) as ToWorld, world, cpi).then((reply) => {
+      const work = answer(JSON.parse(line) as ToWorld, world, cpi).then((reply) => {
         socket.write(`${JSON.stringify(reply)}\n`);
       });
+      working.add(work);
+      void work.finally(() => working.delete(work));
     });
   });
   await new Promise<void>((resolve, reject) => {
@@ -30,6 +35,9 @@ export async function serveWorld(world: SimWorld, cpi: WorldCpis, path: string):
     server.listen(path, resolve);
   });
   return {
+    quiet: async () => {
+      while (working.size > 0) await Promise.all(working);
+    },
     close: () =>
       new Promise((resolve) => {
         for (const socket of sockets) socket.destroy();

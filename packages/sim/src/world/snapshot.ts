@@ -21,6 +21,7 @@ export function copyWorld(world: SimWorld): SimWorld {
   }
   for (const [cid, cpi] of world.madeBy) copy.madeBy.set(cid, cpi);
   copy.deleted.push(...world.deleted);
+  copy.violations.push(...world.violations);
   for (const [method, fault] of world.faults) copy.faults.set(method, fault);
   for (const name of world.uncompilable) copy.uncompilable.add(name);
   copy.compilations.push(...world.compilations);

@@ -1,0 +1,137 @@
+import { chmod, cp, mkdir, mkdtemp, rm } from "node:fs/promises";
+import { join } from "node:path";
+import { openEmbedded } from "@slipway/director/store/embedded/open";
+import { openStore, type Store } from "@slipway/director/store/open";
+import { systemClock } from "@slipway/kernel/clock";
+import pg from "pg";
+import { seed } from "../director/seed.ts";
+import { simSealer } from "../director/sim-sealer.ts";
+import { SimWorld } from "../world/world.ts";
+import { readWritingFunctions } from "./points.ts";
+import { RowKeeper, type Rows } from "./rows.ts";
+import type { Program } from "./run-program.ts";
+
+/** By this name the server knows the connections of child Directors. */
+const CHILD = "child";
+
+/**
+ * Where one Director after the other lives: a database server of its own, whose transactions are counted, and a directory.
+ * What they find there is put there before.
+ */
+export class Lane {
+  readonly #admin: pg.Client;
+  readonly #keeper: RowKeeper;
+  readonly #dir: string;
+  readonly #closeServer: () => Promise<void>;
+  /** Of a child Director. */
+  readonly child: Program;
+  /** For child Directors. */
+  readonly connection: pg.PoolConfig;
+  /** Of this process. Opened once: it is looked into again and again. */
+  readonly store: Store;
+  /** Of the database, those that write. */
+  readonly functions: readonly string[];
+  /** An empty Director's, with a stemcell and two cloud configs. */
+  #fresh: Rows | undefined;
+
+  private constructor(
+    given: Pick<Lane, "child" | "connection" | "store" | "functions">,
+    own: { admin: pg.Client; keeper: RowKeeper; dir: string; closeServer: () => Promise<void> },
+  ) {
+    this.child = given.child;
+    this.connection = given.connection;
+    this.store = given.store;
+    this.functions = given.functions;
+    this.#admin = own.admin;
+    this.#keeper = own.keeper;
+    this.#dir = own.dir;
+    this.#closeServer = own.closeServer;
+  }
+
+  static async open(parent: string, child: Program): Promise<Lane> {
+    const dir = await mkdtemp(join(parent, "lane-"));
+    // As root the database server runs as somebody else, who must get through.
+    await chmod(dir, 0o711);
+    const server = await openEmbedded({
+      stateDir: dir,
+      clock: systemClock,
+      durable: false,
+      // Its transactions are counted: nobody but the Director may make any.
+      settings: { autovacuum: "off" },
+    });
+    const { connection } = server;
+    const store = await openStore({ sealer: simSealer, connection });
+    await seed(new SimWorld(), store.db);
+    const admin = new pg.Client(connection as pg.ClientConfig);
+    await admin.connect();
+    const keeper = await RowKeeper.of(admin);
+    const functions = [...(await readWritingFunctions(connection))];
+    const lane = new Lane(
+      { child, store, functions, connection: { ...connection, application_name: CHILD } },
+      { admin, keeper, dir, closeServer: server.close },
+    );
+    lane.#fresh = await keeper.take();
+    return lane;
+  }
+
+  /** Uploads, blobs, and what the CPI remembers: at the same place in every life, since tasks name it. */
+  get memory(): string {
+    return join(this.#dir, "memory");
+  }
+
+  /** Of the world, for child Directors. */
+  get socket(): string {
+    return join(this.#dir, "world.sock");
+  }
+
+  async fresh(): Promise<void> {
+    // Rows that were removed are in the way after a while.
+    await this.#admin.query("vacuum");
+    await this.#give(this.#fresh);
+    await rm(this.memory, { recursive: true, force: true });
+    await mkdir(join(this.memory, "uploads"), { recursive: true });
+  }
+
+  /** Rows and files as they are now. */
+  async keep(): Promise<Kept> {
+    const rows = await this.#keeper.take();
+    const files = await mkdtemp(join(this.#dir, "kept-"));
+    await cp(this.memory, files, { recursive: true, preserveTimestamps: true });
+    return { rows, files };
+  }
+
+  async giveBack({ rows, files }: Kept): Promise<void> {
+    await this.#give(rows);
+    await rm(this.memory, { recursive: true, force: true });
+    await cp(files, this.memory, { recursive: true, preserveTimestamps: true });
+  }
+
+  async #give(rows: Rows | undefined): Promise<void> {
+    if (rows === undefined) throw new Error("bug: the lane is not open");
+    // A Director that was killed may have left a statement that is still at work.
+    const left = "select pg_terminate_backend(pid, 60000) from pg_stat_activity where application_name = $1";
+    await this.#admin.query(left, [CHILD]);
+    await this.#keeper.give(rows);
+  }
+
+  /** How many transactions the database server has numbered: those that changed or locked something. */
+  async numberedTransactions(): Promise<number> {
+    const sql = "select pg_snapshot_xmax(pg_current_snapshot())::text as next";
+    const { rows } = await this.#admin.query<{ next: string }>(sql);
+    return Number(rows[0]?.next);
+  }
+
+  async close(): Promise<void> {
+    await this.store.close();
+    await this.#admin.end();
+    await this.#closeServer();
+    await rm(this.#dir, { recursive: true, force: true });
+  }
+}
+
+/** What a Director leaves behind, but for the world. */
+export interface Kept {
+  readonly rows: Rows;
+  /** A directory. */
+  readonly files: string;
+}
