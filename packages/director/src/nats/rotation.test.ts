@@ -8,6 +8,7 @@ import { freePort } from "@slipway/testkit/free-port";
 import { director, natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
 import { sampleTests } from "@slipway/testkit/sample-tests";
+import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { describe, expect, it } from "vitest";
 import { directory, ID, tools, withAgent } from "./testing/director-and-agent.ts";
 
@@ -41,6 +42,20 @@ describe.runIf(here)("the authority of a NATS server that the Director keeps", (
     machine.start();
     await answers(next);
     expect(await next.task()).toBe("0 certificates renewed, 0 left");
+  });
+
+  it("is rotated also over a server that is slow, by each agent once", async () => {
+    const port = await freePort();
+    const proxy = await SlowProxy.to(port);
+    proxy.delayMs = 300;
+    const { director, machine, answers } = await withAgent(bundle(), { server: { port }, urls: [proxy.url] });
+    const process = machine.start();
+    await answers(director);
+    expect(await director.task({ rotate_nats_ca: "now" })).toBe(
+      "2 certificates renewed, 0 left; another authority has taken over on NATS",
+    );
+    await answers(director);
+    expect(process.over).toBe(false);
   });
 
   it("stays for an agent that is away, also when the Director starts again meanwhile, and goes when it is back", async () => {
