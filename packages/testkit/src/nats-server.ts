@@ -140,6 +140,11 @@ export class TestNatsServer {
     await ended;
   }
 
+  /** Resolves when it has cut somebody off that does not take what it is sent. */
+  async cutOff(): Promise<void> {
+    await this.#said("Slow Consumer Detected");
+  }
+
   async #said(text: string): Promise<void> {
     while (!this.#log.some((line) => line.includes(text))) {
       if (this.#process?.exitCode !== null) throw new Error(`nats-server ended: ${this.#log.join("\n")}`);

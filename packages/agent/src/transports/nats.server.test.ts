@@ -8,6 +8,7 @@ import {
 } from "@slipway/testkit/certificates";
 import * as nats from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { describe, expect, it } from "vitest";
 import type { ActionTable } from "../actions/action.ts";
 import { dispatching, gate, taskId } from "../dispatch/testing/dispatching.ts";
@@ -21,7 +22,7 @@ const ping = { ping: async () => "pong" } as const satisfies ActionTable;
 const pong = { value: "pong" };
 
 /** An agent with a real dispatcher, connected. */
-async function connected(server: nats.TestNatsServer, actions: ActionTable, credentials = AGENT) {
+async function connected(server: { readonly url: string }, actions: ActionTable, credentials = AGENT) {
   const dispatcher = await dispatching({ actions: { ...ping, ...actions } });
   const agent = agentOn(server, credentials);
   await agent.transport.start(dispatcher.handler);
@@ -253,6 +254,32 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
     server.thaw();
     await beat;
     expect(await (await directorOn(server)).ask("ping")).toEqual(pong);
+  });
+
+  it("because it has cut the agent off, which did not keep up, is found again: the task goes on, and is answered", async () => {
+    const server = await TestNatsServer.start({ more: "max_pending: 2097152" });
+    const proxy = await SlowProxy.to(server.port);
+    const [began, slow] = [gate(), gate()];
+    const { lines } = await connected(proxy, {
+      remove_file: async () => {
+        began.open();
+        await slow.passed;
+        return "done";
+      },
+    });
+    const { ask, send } = await directorOn(server);
+    const answer = ask("remove_file", { args: ["a"] });
+    await began.passed;
+    proxy.stall();
+    const cut = server.cutOff();
+    // More than all the buffers between them; each is no request.
+    for (let nth = 0; nth < 40; nth += 1) send(JSON.stringify({ large: "x".repeat(900_000) }));
+    await cut;
+    proxy.flow();
+    await expect.poll(() => lines.filter((line) => line.startsWith("connected"))).toHaveLength(2);
+    slow.open();
+    expect(await answer).toEqual({ value: "done" });
+    expect(await ask("ping")).toEqual(pong);
   });
 
   it("and never will be fails the heartbeat after 60 tries", async () => {

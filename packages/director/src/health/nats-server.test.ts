@@ -9,6 +9,7 @@ import type { AgentId } from "@slipway/protocol/ids";
 import { AGENT, DIRECTOR } from "@slipway/testkit/certificates";
 import { natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { heartbeatOf } from "./testing/heartbeat.ts";
 import { AGENT_ID, natsWorld } from "./testing/nats-world.ts";
@@ -26,17 +27,18 @@ const users = Object.fromEntries(
 
 /** A server, the Director's connection to it, and a monitor that hears and asks by it. */
 async function opened() {
-  const server = await TestNatsServer.start({ users });
+  const server = await TestNatsServer.start({ users, more: "max_pending: 2097152" });
+  const proxy = await SlowProxy.to(server.port);
   const tools = { clock: systemClock, warn: () => undefined };
   const bus = new NatsBus({
-    ...{ urls: [server.url], credentials: () => Promise.resolve(DIRECTOR), random: systemRandom },
+    ...{ urls: [proxy.url], credentials: () => Promise.resolve(DIRECTOR), random: systemRandom },
     ...tools,
   });
   onTestFinished(() => bus.close());
   const made = await natsWorld(bus, () => agentClient(natsTransport(ID, { bus }), tools));
   const connected = (want: boolean) => expect.poll(() => bus.connected, { timeout: 60_000 }).toBe(want);
   await connected(true);
-  return { server, connected, ...made };
+  return { server, proxy, bus, connected, ...made };
 }
 
 /** The agent: it answers, and says what it is told to say; what it says has arrived when that is over. */
@@ -110,5 +112,40 @@ describe.runIf(here)("a monitor on a real NATS server", () => {
     await pass(90, after.everyHalfMinute);
     expect(health()).toEqual({ status: "healthy", problems: [] });
     expect(queued).toEqual([]);
+  });
+
+  it("blames nobody for a server that is only slow: heartbeats come late, questions are not answered in time", async () => {
+    const made = await opened();
+    const { proxy, world, pass, health, queued, alerts } = made;
+    const { everyHalfMinute } = await agentOn(made);
+    // A question has 300 ms here.
+    proxy.delayMs = 400;
+    await pass(100, everyHalfMinute);
+    expect(world.asked).toBeGreaterThan(1);
+    expect({ ...health(), queued, alerts }).toEqual({
+      ...{ status: "healthy", problems: [] },
+      ...{ queued: [], alerts: [] },
+    });
+  });
+
+  it("blames nobody when it did not keep up itself, and the server cut it off", async () => {
+    const made = await opened();
+    const { server, proxy, bus, world, pass, health, queued, alerts } = made;
+    const { connection, everyHalfMinute } = await agentOn(made);
+    await pass(60, everyHalfMinute);
+    proxy.stall();
+    const cut = server.cutOff();
+    const large = JSON.stringify({ large: "x".repeat(900_000) });
+    for (let nth = 0; nth < 40; nth += 1) connection.publish(`hm.agent.heartbeat.${AGENT_ID}`, large);
+    await cut;
+    proxy.flow();
+    await expect.poll(() => bus.connections, { timeout: 60_000 }).toBe(2);
+    // What had come through before.
+    await expect.poll(() => connection.flush().then(() => world.open)).toBe(0);
+    await pass(120, everyHalfMinute);
+    expect({ ...health(), queued, alerts }).toEqual({
+      ...{ status: "healthy", problems: [] },
+      ...{ queued: [], alerts: [] },
+    });
   });
 });

@@ -1,11 +1,14 @@
 import { join } from "node:path";
 import { SERVER_NAME } from "@slipway/engine/agents/nats/names";
 import { natsUsers } from "@slipway/engine/agents/nats/users";
-import { type Authority, openAuthority } from "@slipway/engine/pki/authority";
+import { type Authority, DAY_MS, openAuthority } from "@slipway/engine/pki/authority";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { freePort } from "@slipway/testkit/free-port";
 import { director, natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
 import { sampleTests } from "@slipway/testkit/sample-tests";
+import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { describe, expect, it } from "vitest";
 import { directory, ID, tools, withAgent } from "./testing/director-and-agent.ts";
 
@@ -41,6 +44,20 @@ describe.runIf(here)("the authority of a NATS server that the Director keeps", (
     expect(await next.task()).toBe("0 certificates renewed, 0 left");
   });
 
+  it("is rotated also over a server that is slow, by each agent once", async () => {
+    const port = await freePort();
+    const proxy = await SlowProxy.to(port);
+    proxy.delayMs = 300;
+    const { director, machine, answers } = await withAgent(bundle(), { server: { port }, urls: [proxy.url] });
+    const process = machine.start();
+    await answers(director);
+    expect(await director.task({ rotate_nats_ca: "now" })).toBe(
+      "2 certificates renewed, 0 left; another authority has taken over on NATS",
+    );
+    await answers(director);
+    expect(process.over).toBe(false);
+  });
+
   it("stays for an agent that is away, also when the Director starts again meanwhile, and goes when it is back", async () => {
     const { director, start, machine, answers, letsIn, newest } = await withAgent(bundle());
     const process = machine.start();
@@ -61,6 +78,25 @@ describe.runIf(here)("the authority of a NATS server that the Director keeps", (
     await answers(next);
     await expect.poll(() => letsIn(old, now.ca)).toBe(false);
     expect(await letsIn(now, now.ca)).toBe(true);
+  });
+});
+
+describe.runIf(here)("a given authority that ends soon", () => {
+  it("signs once for an agent, whose certificate then lasts as long as it does; nobody is asked again and again", async () => {
+    const dir = await directory();
+    const longAgo = fakeClock({ start: tools.clock.now() - (3650 - 60) * DAY_MS });
+    await openAuthority({ dir, ...tools, clock: longAgo });
+    const [port, pair] = [await freePort(), join(dir, "authority.pem")];
+    const { director, machine, answers } = await withAgent(bundle(), {
+      ...{ server: { port }, urls: [`nats://127.0.0.1:${port}`] },
+      client_ca: { certificate: pair, private_key: pair },
+    });
+    const process = machine.start();
+    await answers(director);
+    expect(await director.task()).toBe("1 certificates renewed, 0 left");
+    expect(await director.task()).toBe("0 certificates renewed, 0 left");
+    await answers(director);
+    expect(process.over).toBe(false);
   });
 });
 

@@ -1,5 +1,5 @@
 import { transportOf } from "@slipway/engine/agents/address";
-import { needsRenewal } from "@slipway/engine/agents/agents";
+import { isRenewable } from "@slipway/engine/agents/agents";
 import { runSteps } from "@slipway/engine/flows/run-steps";
 import { display } from "@slipway/engine/model/names";
 import { activeVm, type InstanceRecord } from "@slipway/engine/model/records";
@@ -94,8 +94,7 @@ async function renewAll(task: TaskContext, tools: OperationContext): Promise<Cou
   let renewed = 0;
   let left = 0;
   for (const { name } of deployments) {
-    const due = async () =>
-      (await loadInstances(tools.db, name)).filter((one) => isDue(one, tools.clock.now(), mark));
+    const due = async () => (await loadInstances(tools.db, name)).filter((one) => isDue(one, tools, mark));
     const before = (await due()).length;
     if (before === 0) continue;
     const context = flowContext(tools, task, name);
@@ -124,9 +123,11 @@ async function renewAll(task: TaskContext, tools: OperationContext): Promise<Cou
 }
 
 /** `mark`: what agents on NATS are to believe; undefined when there is no NATS. */
-export function isDue(instance: InstanceRecord, now: number, mark?: string): boolean {
+function isDue(instance: InstanceRecord, { agents, clock }: OperationContext, mark?: string): boolean {
   const vm = activeVm(instance);
   if (vm === undefined || instance.ignore) return false;
-  const believesOthers = mark !== undefined && transportOf(vm.agentUrl) === "nats" && vm.natsTrust !== mark;
-  return believesOthers || (vm.certificateUntil !== null && needsRenewal(vm.certificateUntil, now));
+  const transport = transportOf(vm.agentUrl);
+  const believesOthers = mark !== undefined && transport === "nats" && vm.natsTrust !== mark;
+  if (believesOthers || vm.certificateUntil === null) return believesOthers;
+  return isRenewable(vm.certificateUntil, clock.now(), agents.signerEnds(transport));
 }

@@ -257,6 +257,7 @@ async function start(
     tasks: runner,
     clock,
     days: limits.orphan_disk_days ?? 5,
+    agents,
     nats,
     expireLogs: () => expireLogs(blobs, clock.now()),
     renewCertificate,

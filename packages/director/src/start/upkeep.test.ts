@@ -1,3 +1,4 @@
+import type { TransportName } from "@slipway/engine/agents/agent";
 import type { GroupName } from "@slipway/engine/model/names";
 import { freshDatabase } from "@slipway/testkit/database";
 import { type FakeClock, fakeClock } from "@slipway/testkit/fake-clock";
@@ -24,7 +25,11 @@ beforeEach(async () => {
 afterEach(() => database.close());
 
 /** Keeps house with disks of five days; what it asks for is only written down. */
-function keeping(enqueue: (task: NewTask) => Promise<number> = async () => 1, nats?: NatsAuthorities) {
+function keeping(
+  enqueue: (task: NewTask) => Promise<number> = async () => 1,
+  nats?: NatsAuthorities,
+  signerDays: Readonly<Record<TransportName, number>> = { https: 3650, nats: 3650 },
+) {
   const queued: NewTask[] = [];
   const errors: unknown[] = [];
   const looks = { count: 0 };
@@ -32,6 +37,7 @@ function keeping(enqueue: (task: NewTask) => Promise<number> = async () => 1, na
     db,
     clock,
     days: 5,
+    agents: { signerEnds: (by) => NOW + signerDays[by] * DAY_MS },
     nats,
     renewCertificate: async () => {
       looks.count += 1;
@@ -147,6 +153,21 @@ describe("the Director by itself", () => {
     await certificateUntil(1, false);
     await round();
     expect(queued).toHaveLength(1);
+  });
+
+  it("leaves alone certificates that last as long as who signs for them; those that could last longer are renewed", async () => {
+    const asks = async (days: number, https: number, nats: number) => {
+      await certificateUntil(days);
+      const { queued, upkeep, round } = keeping(undefined, undefined, { https, nats });
+      await round();
+      upkeep.stop();
+      return queued.length;
+    };
+    expect(await asks(60, 60, 3650)).toBe(0);
+    expect(await asks(1, 60, 3650)).toBe(1);
+    await db.updateTable("vms").set({ agent_url: "nats://10.0.0.6:4222" }).execute();
+    expect(await asks(60, 60, 3650)).toBe(1);
+    expect(await asks(60, 3650, 60)).toBe(0);
   });
 
   describe("with agents on NATS", () => {

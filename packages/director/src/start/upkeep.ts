@@ -1,4 +1,5 @@
-import { needsRenewal } from "@slipway/engine/agents/agents";
+import type { Introduces } from "@slipway/engine/agents/agent";
+import { isRenewable } from "@slipway/engine/agents/agents";
 import type { Clock } from "@slipway/kernel/clock";
 import type { NatsAuthorities } from "../nats/rotation.ts";
 import { listOrphanDisks } from "../store/disks.ts";
@@ -13,6 +14,7 @@ export interface UpkeepOptions {
   readonly clock: Clock;
   /** Orphaned disks are deleted at this age. */
   readonly days: number;
+  readonly agents: Pick<Introduces, "signerEnds">;
   /** Undefined: no agent is reached over NATS. */
   readonly nats?: NatsAuthorities | undefined;
   /** Removes logs whose time is over. */
@@ -97,12 +99,20 @@ export class Upkeep {
   }
 
   async #certificateDue(): Promise<boolean> {
-    const { db, clock } = this.#options;
-    const { until } = await db
+    const { db, clock, agents } = this.#options;
+    const rows = await db
       .selectFrom("vms")
-      .select(({ fn }) => fn.min("certificate_until").as("until"))
+      .select(({ fn, eb }) => [
+        eb("agent_url", "like", "nats:%").as("onNats"),
+        fn.min("certificate_until").as("until"),
+      ])
       .where("active", "=", true)
-      .executeTakeFirstOrThrow();
-    return until !== null && needsRenewal(until.getTime(), clock.now());
+      .groupBy("onNats")
+      .execute();
+    return rows.some(
+      ({ onNats, until }) =>
+        until !== null &&
+        isRenewable(until.getTime(), clock.now(), agents.signerEnds(onNats ? "nats" : "https")),
+    );
   }
 }

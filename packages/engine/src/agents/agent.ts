@@ -215,6 +215,8 @@ export interface Introduces {
   renewal(
     vm: AgentAddress & { readonly ips: readonly string[] },
   ): Promise<GivenCertificate & { readonly settings: UpdateSettings }>;
+  /** The end of whoever signs for agents now, in milliseconds since 1970: no certificate of theirs lasts longer. */
+  signerEnds(by: TransportName): number;
 }
 
 export interface Agents extends Reaches<Agent>, Introduces {}

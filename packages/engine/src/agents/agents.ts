@@ -21,6 +21,10 @@ const MOST_PEERS = 20_000;
 /** Whether an agent's certificate should be replaced now. */
 export const needsRenewal = (until: number, now: number): boolean => until - now < RENEW_BEFORE_MS;
 
+/** And whether a new one would last longer. */
+export const isRenewable = (until: number, now: number, signerEnds: number): boolean =>
+  needsRenewal(until, now) && signerEnds - until > DAY_MS;
+
 /** Agents over HTTPS and NATS. Each is reached as its VM's record says. */
 export function makeAgents(options: AgentsOptions): Agents & { close(): void } {
   const { nats, transport = "https" } = options;
@@ -53,6 +57,7 @@ export function makeAgents(options: AgentsOptions): Agents & { close(): void } {
     },
     urlFor: (networks, by = transport) => wayOf(by)?.urlFor(networks),
     renewal: ({ agentUrl, ...vm }) => wayTo({ agentId: vm.agentId, agentUrl }).renewal(vm),
+    signerEnds: (by) => wayOf(by)?.signerEnds() ?? Number.POSITIVE_INFINITY,
     close: () => {
       for (const entry of known.values()) entry.transport.close();
       known.clear();

@@ -61,6 +61,7 @@ export function httpsWay(options: HttpsWayOptions): Way {
       const issued = await certificateFor(vm);
       return { settings: { mbus: { cert: certOf(issued) } }, certificateUntil: issued.until };
     },
+    signerEnds: () => authority.ends,
   };
 
   function certOf({ ca, certificate, privateKey }: Issued) {

@@ -17,4 +17,6 @@ export interface Way {
   introduce(vm: VmToIntroduce): Promise<GivenCertificate & { readonly envBosh: JsonObject }>;
   urlFor(networks: Networks): string | undefined;
   renewal(vm: VmToIntroduce): Promise<GivenCertificate & { readonly settings: UpdateSettings }>;
+  /** See `Introduces`. */
+  signerEnds(): number;
 }

@@ -27,6 +27,8 @@ export interface Issued extends Pair {
 export interface Authority {
   /** The authority's certificate, PEM. */
   readonly ca: string;
+  /** In milliseconds since 1970. Nothing that it signs lasts longer. */
+  readonly ends: number;
   issue(request: CertificateRequest): Promise<Issued>;
 }
 
@@ -127,6 +129,7 @@ const authorityOf = (
   ends: number,
 ): Authority => ({
   ca: own.certificate,
+  ends,
   issue: async ({ subject: words = "slipway", commonName, sans, usage, days }) => {
     const wrong = [
       ...sans.dns.filter((name) => !isDnsName(name)),

@@ -9,9 +9,10 @@ import { switchOff, watchSteps } from "../crash/mutant.ts";
 import { installCrashPoints, isSame, type PointId } from "../crash/points.ts";
 import { unevenPauses } from "../crash/seeded.ts";
 import { directorInSim } from "../director/director-in-sim.ts";
-import { openSimNats } from "../director/sim-nats.ts";
+import { openSimNats, simChannel } from "../director/sim-nats.ts";
 import { simSealer } from "../director/sim-sealer.ts";
 import { reachWorld } from "../remote/reach-world.ts";
+import { simAgents } from "../world/sim-agents.ts";
 
 const NEVER_MS = 1_000_000_000;
 
@@ -50,22 +51,32 @@ async function main(order: ChildOrder): Promise<void> {
   const withMutant = switchOff(order.mutant);
   const steps = watchSteps(() => points.passed().length);
   const clients = points.clients(world);
+  const clock = laterClock(systemClock, order.laterMs);
+  const nats = order.nats ? await openSimNats(store.db, clients.ask) : undefined;
+  const onError = (error: unknown) => void process.stderr.write(`${String(error)}\n`);
   const director = directorInSim({
     store,
     clients,
-    clock: points.clock(laterClock(systemClock, order.laterMs)),
+    clock: points.clock(clock),
     random: systemRandom,
     uploadsDir: order.uploadsDir,
     enableCpiResizeDisk: order.enableCpiResizeDisk,
     enableCpiUpdateDisk: order.enableCpiUpdateDisk,
     dns: order.dns,
-    nats: order.nats ? await openSimNats(store.db, clients.ask) : undefined,
+    nats,
     journal: withMutant,
     // What tasks say is written with their end: a timer would write some of it, and how much depends on how fast they are.
     flushMs: NEVER_MS,
-    onError: (error) => process.stderr.write(`${String(error)}\n`),
+    onError,
   });
-  await doJobs(store, director, order);
+  const over = new AbortController();
+  const monitor = {
+    agents: simAgents(world.ask, clock, nats?.trust),
+    channel: nats && simChannel(world.ask, clock, over.signal),
+    ...{ clock, random: systemRandom, onError },
+  };
+  await doJobs(store, director, order, monitor);
+  over.abort();
   // A task is over in the database before its run knows of it, and may have something to tidy up then.
   await director.stop();
   // Before it is asked for anything else: what follows is not the Director's doing.

@@ -2,8 +2,8 @@ import type { NewTask } from "@slipway/director/tasks/task";
 import type { Passed, PointId } from "./points.ts";
 import type { IgnoreOrder } from "./scenario.ts";
 
-/** What a Director is to do: a task, or a request to its API. */
-export type Job = { readonly task: NewTask } | { readonly ignore: IgnoreOrder };
+/** What a Director is to do: a task, a request to its API, or to watch until all are well. */
+export type Job = { readonly task: NewTask } | { readonly ignore: IgnoreOrder } | { readonly monitor: true };
 
 /** A part of a step that is switched off: how it is settled, what it records, what it says or takes back before it begins. */
 export interface Mutant {

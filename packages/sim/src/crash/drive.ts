@@ -291,6 +291,7 @@ async function make(move: Move, stage: Stage, name: string): Promise<void> {
 }
 
 async function jobOf(move: CrashScenario["move"], stage: Stage): Promise<Job> {
+  if ("monitor" in move) return move;
   if ("ignore" in move) return { ignore: move.ignore(await stage.view()) };
   return { task: typeof move.task === "function" ? move.task(await stage.view()) : move.task };
 }

@@ -7,6 +7,7 @@ import type { TaskRunner } from "@slipway/director/tasks/runner";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
 import type { EndedTask, Job } from "./child-order.ts";
 import type { IgnoreOrder } from "./scenario.ts";
+import { type MonitorParts, watchUntilWell } from "./watch-until-well.ts";
 
 const RUNNING = ["queued", "processing", "cancelling"] as const;
 
@@ -18,6 +19,7 @@ export async function doJobs(
   store: Store,
   director: TaskRunner,
   { jobs, cancels }: { readonly jobs: readonly Job[]; readonly cancels?: boolean | undefined },
+  monitor: MonitorParts,
 ): Promise<void> {
   if (await isBusy(store)) {
     if (cancels === true) await director.cancelMany({ states: RUNNING });
@@ -27,6 +29,11 @@ export async function doJobs(
   for (const job of jobs) {
     if ("ignore" in job) {
       await ignore(store, job.ignore);
+      continue;
+    }
+    if ("monitor" in job) {
+      await watchUntilWell(store, director, monitor);
+      await idle(store);
       continue;
     }
     await director.enqueue(job.task);

@@ -38,6 +38,8 @@ export interface IgnoreOrder {
 export type Move =
   | { readonly task: NewTask | ((view: View) => NewTask); readonly ends?: "error" }
   | { readonly ignore: (view: View) => IgnoreOrder }
+  /** The Director's monitor watches, until all are well. */
+  | { readonly monitor: true }
   | { readonly configs: readonly NewConfig[] }
   | { readonly world: (view: View) => void | Promise<void> };
 

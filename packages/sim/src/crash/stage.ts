@@ -7,12 +7,12 @@ import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { directorInSim } from "../director/director-in-sim.ts";
 import { seedWorld } from "../director/seed.ts";
-import { openSimNats } from "../director/sim-nats.ts";
+import { openSimNats, simChannel } from "../director/sim-nats.ts";
 import { serveWorld } from "../remote/serve-world.ts";
 import { cloudsApart, type WorldCpis } from "../world/clouds-apart.ts";
 import { withFaults } from "../world/faults.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
-import type { AskSim } from "../world/sim-agents.ts";
+import { type AskSim, simAgents } from "../world/sim-agents.ts";
 import { type SimCpiOptions, simCpi } from "../world/sim-cpi.ts";
 import { copyWorld } from "../world/snapshot.ts";
 import { SimWorld } from "../world/world.ts";
@@ -119,22 +119,32 @@ export class Stage {
     const cpi = this.#cpis();
     const ask: AskSim = (agent, method, args) =>
       Promise.resolve(askSimAgent(this.world, agent, method, args));
+    const clock = laterClock(systemClock, this.#laterMs);
+    const nats = this.#scenario.nats === true ? await openSimNats(store.db, ask) : undefined;
+    const over = new AbortController();
+    const onError = (error: unknown) => void process.stderr.write(`${String(error)}\n`);
     const director = directorInSim({
       store,
       clients: { cpi, ask },
-      clock: laterClock(systemClock, this.#laterMs),
+      clock,
       random: systemRandom,
       uploadsDir: this.#uploadsDir,
       enableCpiResizeDisk: this.#scenario.cpi.resizes !== undefined,
       enableCpiUpdateDisk: this.#scenario.cpi.updates !== undefined,
       dns: this.#scenario.dns ?? false,
-      nats: this.#scenario.nats === true ? await openSimNats(store.db, ask) : undefined,
-      onError: (error) => process.stderr.write(`${String(error)}\n`),
+      nats,
+      onError,
     });
+    const monitor = {
+      agents: simAgents(ask, clock, nats?.trust),
+      channel: nats && simChannel(ask, clock, over.signal),
+      ...{ clock, random: systemRandom, onError },
+    };
     try {
-      await doJobs(store, director, order);
+      await doJobs(store, director, order, monitor);
       return await endedTasks(store);
     } finally {
+      over.abort();
       await director.stop();
     }
   }

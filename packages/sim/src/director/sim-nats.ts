@@ -1,7 +1,10 @@
+import type { Channel } from "@slipway/director/health/hearing";
 import type { NatsAuthorities, Rotates } from "@slipway/director/nats/rotation";
 import { type AuthoritiesOfNats, natsAuthorities } from "@slipway/director/store/nats-authorities";
 import type { Db } from "@slipway/director/store/schema";
-import { BUS, type SimTrust } from "../world/bus.ts";
+import type { Clock } from "@slipway/kernel/clock";
+import { heartbeatSubject } from "@slipway/protocol/agent/subjects";
+import { BUS, type SimHeartbeat, type SimTrust } from "../world/bus.ts";
 import type { AskSim } from "../world/sim-agents.ts";
 
 export interface SimNats extends NatsAuthorities {
@@ -26,4 +29,20 @@ export async function openSimNats(db: Db, ask: AskSim): Promise<SimNats> {
   };
   await own.takeUp();
   return { own, now, trust };
+}
+
+const BEAT_MS = 20;
+
+/** What agents on the bus say by themselves, from the moment that somebody listens until `signal`. */
+export function simChannel(ask: AskSim, clock: Clock, signal: AbortSignal): Channel {
+  const hear = async (take: (subject: string, data: Uint8Array) => void): Promise<void> => {
+    while (!signal.aborted) {
+      const answer = await ask(BUS, "heartbeats", []);
+      if ("value" in answer)
+        for (const { agentId, ...said } of answer.value as readonly SimHeartbeat[])
+          take(heartbeatSubject(agentId), Buffer.from(JSON.stringify(said)));
+      await clock.sleep(BEAT_MS, signal).catch(() => undefined);
+    }
+  };
+  return { connected: true, connections: 1, listen: (_, take) => void hear(take) };
 }

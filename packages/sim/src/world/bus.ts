@@ -16,6 +16,12 @@ export interface SimBus {
   readonly believes: readonly string[];
 }
 
+/** What an agent on the bus says by itself. */
+export interface SimHeartbeat {
+  readonly agentId: string;
+  readonly job_state: string;
+}
+
 /** Of a VM's settings; undefined: it is reached some other way. */
 export function trustIn(settings: unknown): SimTrust | undefined {
   const { mbus } = (settings ?? {}) as { readonly mbus?: { readonly cert?: { readonly trust?: SimTrust } } };
@@ -32,6 +38,7 @@ export function askBus(world: SimWorld, method: string, [given]: readonly unknow
     world.authorities.add(String(given));
     return { value: null };
   }
+  if (method === "heartbeats") return { value: heartbeatsIn(world) };
   world.bus = given as SimBus;
   for (const one of [world.bus.shows, ...world.bus.believes])
     if (!world.authorities.has(one)) world.violate(`authority ${one} is used and was not made`);
@@ -39,3 +46,8 @@ export function askBus(world: SimWorld, method: string, [given]: readonly unknow
     if (isCutOff(world, vm)) world.violate(`agent ${vm.agentId} was cut off from the bus`);
   return { value: null };
 }
+
+const heartbeatsIn = (world: SimWorld): readonly SimHeartbeat[] =>
+  [...world.vms.values()]
+    .filter((vm) => vm.agent.trust !== undefined && !world.deaf.has(vm.agentId) && !isCutOff(world, vm))
+    .map(({ agentId, agent }) => ({ agentId, job_state: agent.running ? "running" : "stopped" }));

@@ -29,7 +29,11 @@ export function hastyClock(): { readonly clock: Clock; hasty: boolean } {
   return own;
 }
 
-export function agentOn(server: TestNatsServer, credentials: Credentials = AGENT, clock = quickClock) {
+export function agentOn(
+  server: Pick<TestNatsServer, "url">,
+  credentials: Credentials = AGENT,
+  clock = quickClock,
+) {
   const lines: string[] = [];
   const note = (line: string) => void lines.push(line);
   const log: Log = { info: note, warn: note, error: note };

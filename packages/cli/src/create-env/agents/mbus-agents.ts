@@ -81,6 +81,7 @@ function agentsAt(url: URL, proofs: Proofs, options: EnvAgentsOptions): EnvAgent
     urlFor: () => url.origin,
     renewal: () =>
       Promise.reject(new Error("bug: certificates of an environment are renewed by recreating its VM")),
+    signerEnds: () => Number.POSITIVE_INFINITY,
     close: () => {
       for (const transport of transports.values()) transport.close();
       transports.clear();

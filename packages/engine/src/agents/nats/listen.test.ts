@@ -3,6 +3,7 @@ import { dial, readNatsUrl } from "@slipway/kernel/nats/dial";
 import { AGENT, HEALTH_MONITOR } from "@slipway/testkit/certificates";
 import * as nats from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { AgentSilent } from "../agent.ts";
 import { directorOn, fakeAgentOn } from "../testing/bus.ts";
@@ -22,6 +23,7 @@ const users = {
     subscribe: ["director.>", HEARTBEATS],
   },
 };
+const STATE = { job_state: "running", networks: {} };
 const quick = {
   ...systemClock,
   sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(Math.min(ms, 20), signal),
@@ -109,6 +111,31 @@ describe.runIf(here)("the Director's connection to NATS", () => {
     onTestFinished(() => server.thaw());
     await expect(agent.getState(true, { timeoutMs: 500 })).rejects.toThrow(AgentSilent);
     await expect.poll(() => bus.connected, { timeout: 15_000 }).toBe(false);
+  });
+
+  it("that does not keep up is cut off by the server, and made again: it hears, and what it had asked is answered", async () => {
+    const server = await start({ users, more: "max_pending: 2097152" });
+    const proxy = await SlowProxy.to(server.port);
+    const { connection } = await fakeAgentOn(server, (_, answer) => answer({ value: STATE }));
+    const { bus, agent, warnings } = directorOn(proxy, quick);
+    let heard = 0;
+    bus.listen([HEARTBEATS], () => {
+      heard += 1;
+    });
+    await agent.getState(true);
+    proxy.stall();
+    const state = agent.getState(true);
+    // More than all the buffers between them.
+    const large = JSON.stringify({ large: "x".repeat(900_000) });
+    const cut = server.cutOff();
+    for (let nth = 0; nth < 40; nth += 1) connection.publish(BEAT, large);
+    await cut;
+    proxy.flow();
+    expect((await state).jobState).toBe("running");
+    expect(bus.connections).toBe(2);
+    expect(warnings.join()).toContain("was lost; it is made again");
+    heard = 0;
+    await beatsUntil(connection, () => heard > 0);
   });
 
   it("is not given up when only the agent is silent", async () => {

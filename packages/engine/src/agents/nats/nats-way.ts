@@ -60,6 +60,7 @@ export function natsWay(options: NatsWayOptions): Way {
       const { cert, given } = await issue(agentName(agentId), CERTIFICATE_DAYS);
       return { settings: { mbus: { cert } }, ...given };
     },
+    signerEnds: () => trust().authority.ends,
   };
 }
 

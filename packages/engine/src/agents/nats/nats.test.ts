@@ -2,6 +2,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import { STRANGER } from "@slipway/testkit/certificates";
 import * as nats from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { latch } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { AgentRefused, AgentSilent, AgentUnaware } from "../agent.ts";
@@ -144,6 +145,21 @@ describe.runIf(here)("a NATS server", () => {
     await server.run();
     await fakeAgentOn(server, pong);
     await later;
+  });
+
+  it("that is only slow is waited for: each message goes to the agent once, and its task to its end", async () => {
+    const server = await start();
+    const proxy = await SlowProxy.to(server.port);
+    const { methods } = await fakeAgentOn(proxy, ({ method }, answer) =>
+      answer({ value: method === "apply" ? { agent_task_id: "t1", state: "running" } : "pong" }),
+    );
+    const { agent, bus, warnings } = directorOn(proxy);
+    await agent.ping();
+    proxy.delayMs = 700;
+    await agent.apply({});
+    await agent.start();
+    expect(methods()).toEqual(["ping", "apply", "get_task", "start"]);
+    expect({ connections: bus.connections, warnings }).toEqual({ connections: 1, warnings: [] });
   });
 
   it("that is restarted while a task runs does not fail it", async () => {

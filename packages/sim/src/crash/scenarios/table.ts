@@ -7,6 +7,7 @@ import { FAILED_COPIES } from "./copies.ts";
 import { DELETIONS, DEPLOYS, IGNORE, INSTANCE_ACTIONS } from "./deploys.ts";
 import { ERRANDS } from "./errands.ts";
 import { EXPORTS } from "./exports.ts";
+import { WATCHED } from "./health.ts";
 import { NAMED_DISKS } from "./named-disks.ts";
 import { RESOLUTIONS, SCANS, SCANS_AND_FIXES } from "./problems.ts";
 import { RELEASE_DELETIONS, RELEASE_UPLOADS } from "./releases.ts";
@@ -62,4 +63,8 @@ export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> 
   delete_deployment_snapshots: DEPLOYMENT_SNAPSHOT_DELETIONS,
 };
 
-export const ALL_SCENARIOS: readonly CrashScenario[] = [...Object.values(SCENARIOS_OF).flat(), IGNORE];
+export const ALL_SCENARIOS: readonly CrashScenario[] = [
+  ...Object.values(SCENARIOS_OF).flat(),
+  IGNORE,
+  ...WATCHED,
+];
