@@ -8,6 +8,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { apply } from "../actions/apply.ts";
 import { compilePackage } from "../actions/compile_package.ts";
 import { CompileFailed } from "../packages/errors.ts";
+import type { Services } from "../services.ts";
 import { archiveOf, callOf, labServices, sha1, specOf, treeOf } from "./testing/lab.ts";
 
 const root = needs(
@@ -38,6 +39,11 @@ async function lab(size?: string) {
     await labServices(base);
   }
   return { services, paths: services.paths, call: callOf(services) };
+}
+
+async function compilationOf(services: Services, content: Buffer) {
+  await services.blobs.write("blobs", "source", content);
+  return { blobId: "source", digest: sha1(content), name: "app", version: "1", dependencies: null };
 }
 
 describe.runIf(root)("jobs of root", () => {
@@ -108,14 +114,7 @@ describe.runIf(root)("a compilation on a disk that is full", () => {
     const content = await archiveOf({
       packaging: "set -e\necho about to write\nhead -c 3000000 /dev/zero > $BOSH_INSTALL_TARGET/large",
     });
-    await services.blobs.write("blobs", "source", content);
-    const request = {
-      blobId: "source",
-      digest: sha1(content),
-      name: "app",
-      version: "1",
-      dependencies: null,
-    };
+    const request = await compilationOf(services, content);
     const fill = join(paths.data, "fill");
     await writeFile(fill, Buffer.alloc(2_000_000));
     const failure = await compilePackage(request, call).catch((error: unknown) => error);
@@ -132,14 +131,7 @@ describe.runIf(root)("a compilation on a disk that is full", () => {
   it("whose source cannot be unpacked leaves nothing either", async () => {
     const { services, paths, call } = await lab("2m");
     const content = await archiveOf({ packaging: "true", large: "0".repeat(3_000_000) });
-    await services.blobs.write("blobs", "source", content);
-    const request = {
-      blobId: "source",
-      digest: sha1(content),
-      name: "app",
-      version: "1",
-      dependencies: null,
-    };
+    const request = await compilationOf(services, content);
     await expect(compilePackage(request, call)).rejects.toThrow(/Compiling package app: .*ENOSPC/);
     expect(await readdir(paths.compile)).toEqual([]);
   });

@@ -46,6 +46,22 @@ async function listening({ handler = echo, largestBlob, ...options }: Setup = {}
   return { transport, port: transport.port, blobs };
 }
 
+/** A request that was taken, and is answered when `slow` is opened. */
+async function answering() {
+  const slow = gate();
+  const began = gate();
+  const { port, transport } = await listening({
+    handler: async () => {
+      began.open();
+      await slow.passed;
+      return { kind: "reply", reply: { value: 1 }, replyTo: undefined };
+    },
+  });
+  const underWay = post(port, "{}");
+  await began.passed;
+  return { port, transport, slow, underWay };
+}
+
 describe("POST /agent", () => {
   it("answers 200 with the reply, also when it is an exception or larger than NATS would carry", async () => {
     const { port } = await listening();
@@ -279,17 +295,7 @@ describe("rotation", () => {
   };
 
   it("gives new connections the new certificate and lets those under way finish", async () => {
-    const slow = gate();
-    const began = gate();
-    const { port, transport } = await listening({
-      handler: async () => {
-        began.open();
-        await slow.passed;
-        return { kind: "reply", reply: { value: 1 }, replyTo: undefined };
-      },
-    });
-    const underWay = post(port, "{}");
-    await began.passed;
+    const { port, transport, slow, underWay } = await answering();
     expect(await commonName(port)).toBe("agent-1.agent.bosh-internal");
     await transport.rotate(AGENT_SERVER_NEXT);
     expect(await commonName(port)).toBe("agent-1.next.bosh-internal");
@@ -347,17 +353,7 @@ describe("starting and ending", () => {
   });
 
   it("finishes the answers under way", async () => {
-    const slow = gate();
-    const began = gate();
-    const { port, transport } = await listening({
-      handler: async () => {
-        began.open();
-        await slow.passed;
-        return { kind: "reply", reply: { value: 1 }, replyTo: undefined };
-      },
-    });
-    const underWay = post(port, "{}");
-    await began.passed;
+    const { transport, slow, underWay } = await answering();
     const closed = transport.close();
     slow.open();
     expect(await underWay).toMatchObject({ status: 200, text: '{"value":1}' });

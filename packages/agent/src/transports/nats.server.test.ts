@@ -29,6 +29,18 @@ async function connected(server: { readonly url: string }, actions: ActionTable,
   return { ...agent, dispatcher };
 }
 
+/** Its `remove_file` says that it has begun, and is done when `slow` is opened. */
+async function connectedSlowly(server: nats.TestNatsServer) {
+  const began = gate();
+  const slow = gate();
+  const remove_file = async () => {
+    began.open();
+    await slow.passed;
+    return "done";
+  };
+  return { ...(await connected(server, { remove_file })), began, slow };
+}
+
 describe.runIf(here)("over a real nats-server with the permissions of a deployment", () => {
   it("a request is answered on the subject its body names", async () => {
     const server = await TestNatsServer.start();
@@ -155,15 +167,7 @@ describe.runIf(here)("over a real nats-server with the permissions of a deployme
 
   it("close lets the answer under way go out", async () => {
     const server = await TestNatsServer.start();
-    const began = gate();
-    const slow = gate();
-    const { transport } = await connected(server, {
-      remove_file: async () => {
-        began.open();
-        await slow.passed;
-        return "done";
-      },
-    });
+    const { transport, began, slow } = await connectedSlowly(server);
     const { ask } = await directorOn(server);
     const reply = ask("remove_file", { args: ["a"] });
     await began.passed;
@@ -218,15 +222,7 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
 
   it("gets the answer to what it asked before kill -9 once it is back, and the heartbeat too", async () => {
     const server = await TestNatsServer.start();
-    const began = gate();
-    const slow = gate();
-    const { transport } = await connected(server, {
-      remove_file: async () => {
-        began.open();
-        await slow.passed;
-        return "done";
-      },
-    });
+    const { transport, began, slow } = await connectedSlowly(server);
     const before = await directorOn(server);
     const { body, subject } = before.request("remove_file", { args: ["a"] });
     before.send(body);

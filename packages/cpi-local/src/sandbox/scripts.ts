@@ -23,8 +23,10 @@ put_disk() {
   if [ -f "$1/$3/image" ]; then
     mount -n -t ext4 -o loop,nosuid,nodev "$1/$3/image" "$2/hot/$3" || return
     # As keepSpace.
-    [ ! -e "$1/$3/preallocated" ] ||
-      echo 0 2> /dev/null > "/sys/dev/block/$(mountpoint -d "$2/hot/$3")/queue/discard_max_bytes" || true
+    [ ! -e "$1/$3/preallocated" ] || {
+      limit=/sys/dev/block/$(mountpoint -d "$2/hot/$3")/queue/discard_max_bytes
+      read -r bytes 2> /dev/null < "$limit" && [ "$bytes" = 0 ] || echo 0 2> /dev/null > "$limit"
+    } || true
   else mount -n --bind "$1/$3/content" "$2/hot/$3"; fi
 }
 `;

@@ -1,4 +1,5 @@
 import { describe, expect, it } from "vitest";
+import type { InstanceGroup } from "../manifest/model.ts";
 import {
   cloud,
   cpis,
@@ -26,16 +27,14 @@ const two = cloud({
   networks: [manual("private", subnet("10.0.0.0/24", { azs: ["z1", "z2"] }))],
 });
 
+/** In both zones, each of a CPI of its own. */
+const inZones = (given: InstanceGroup, ...stemcells: readonly ReturnType<typeof stemcell>[]) =>
+  input({ cloudConfig: two, cpis: cpis(["first", "second"]), stemcells, manifest: manifest([given]) });
+
 describe("what an instance is to be", () => {
   it("has the properties of its zone, type and extensions, later ones winning as a whole", () => {
-    const made = planned(
-      input({
-        cloudConfig: two,
-        cpis: cpis(["first", "second"]),
-        stemcells: [stemcell("1.1", "first", 1)],
-        manifest: manifest([group("web", 1, { azs: ["z1"], vmExtensions: ["lb", "big"] })]),
-      }),
-    );
+    const web = group("web", 1, { azs: ["z1"], vmExtensions: ["lb", "big"] });
+    const made = planned(inZones(web, stemcell("1.1", "first", 1)));
     expect(made.desired[0]).toMatchObject({
       cpi: "first",
       vmType: "small",
@@ -49,14 +48,12 @@ describe("what an instance is to be", () => {
   });
 
   it("has the stemcell of its zone's CPI, and the deployment uses those of all", () => {
-    const made = planned(
-      input({
-        cloudConfig: two,
-        cpis: cpis(["first", "second"]),
-        stemcells: [stemcell("1.1", "first", 1), stemcell("1.1", "second", 2), stemcell("1.2", "first", 3)],
-        manifest: manifest([group("web", 2, { azs: ["z1", "z2"] })]),
-      }),
-    );
+    const stemcells = [
+      stemcell("1.1", "first", 1),
+      stemcell("1.1", "second", 2),
+      stemcell("1.2", "first", 3),
+    ];
+    const made = planned(inZones(group("web", 2, { azs: ["z1", "z2"] }), ...stemcells));
     expect(made.desired.map((one) => one.stemcell.cid)).toEqual(["sc-1.1-first", "sc-1.1-second"]);
     expect(made.stemcells.map(({ id }) => id)).toEqual([1, 2]);
   });
@@ -81,14 +78,7 @@ describe("what an instance is to be", () => {
 
 describe("what cannot be", () => {
   it("a stemcell that one of the CPIs does not have", () => {
-    const problems = refused(
-      input({
-        cloudConfig: two,
-        cpis: cpis(["first", "second"]),
-        stemcells: [stemcell("1.1", "first", 1)],
-        manifest: manifest([group("web", 2, { azs: ["z1", "z2"] })]),
-      }),
-    );
+    const problems = refused(inZones(group("web", 2, { azs: ["z1", "z2"] }), stemcell("1.1", "first", 1)));
     expect(problems).toMatchObject([
       {
         code: 50003,

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, open, readFile, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
@@ -123,6 +124,23 @@ export class LoopLab {
     }
   }
 
+  /** Puts something into its file system that is to stay. */
+  async mark(device: string): Promise<void> {
+    await this.inside(device, (directory) => writeFile(join(directory, "data"), "precious"));
+  }
+
+  /** What `mark` has put there. */
+  async marked(device: string): Promise<string> {
+    return await this.inside(device, (directory) => readFile(join(directory, "data"), "utf8"));
+  }
+
+  /** Of all that is in an image. */
+  async digest(name: string): Promise<string> {
+    return createHash("sha256")
+      .update(await readFile(this.image(name)))
+      .digest("hex");
+  }
+
   async close(): Promise<void> {
     const table = await readFile("/proc/self/mountinfo", "utf8");
     const targets = table.split("\n").map((line) => line.split(" ")[4] ?? "");
@@ -150,3 +168,7 @@ export function diskSettings(cid: string, hint: DiskHint, fileSystem = ""): Disk
 }
 
 export const pathHint = (path: string): DiskHint => ({ kind: "text", text: path });
+
+/** A disk that is found by the path of its device. */
+export const diskAt = (device: string, fileSystem = ""): DiskSettings =>
+  diskSettings("disk-1", pathHint(device), fileSystem);

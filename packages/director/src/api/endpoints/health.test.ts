@@ -158,12 +158,12 @@ describe("what a health monitor of upstream asks", () => {
     expect((await api.get("/tasks?deployment=shop&state=queued,processing&verbose=2")).json).toEqual([]);
   });
 
+  /** As it sends them: the time is a text. */
+  const alert = (fields: object) =>
+    JSON.stringify({ timestamp: "1731700000", action: "create", object_type: "alert", ...fields });
+
   it("its alerts become events", async () => {
-    const body = JSON.stringify({
-      // As it sends them: the time is a text.
-      timestamp: "1731700000",
-      action: "create",
-      object_type: "alert",
+    const body = alert({
       object_name: "f5fa",
       deployment: "shop",
       instance: `web/${WEB_0}`,
@@ -184,10 +184,8 @@ describe("what a health monitor of upstream asks", () => {
   });
 
   it("an alert of no instance becomes one, too", async () => {
-    const body = JSON.stringify({
+    const body = alert({
       timestamp: "1731700001",
-      action: "create",
-      object_type: "alert",
       object_name: "f5fb",
       deployment: null,
       instance: null,

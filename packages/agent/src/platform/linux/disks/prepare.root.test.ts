@@ -1,12 +1,11 @@
 import { createHash } from "node:crypto";
-import { open, readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { open } from "node:fs/promises";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { beforeEach, describe, expect, it } from "vitest";
 import { Crash, crashEverywhere } from "../../testing/crashes.ts";
-import { diskSettings, LoopLab, loopsLack, pathHint, quickExec } from "../../testing/loop-lab.ts";
+import { diskAt, diskSettings, LoopLab, loopsLack, pathHint, quickExec } from "../../testing/loop-lab.ts";
 
 sampleTests(1 / 4);
 
@@ -21,16 +20,6 @@ describe.runIf(ready)("preparing a persistent disk", () => {
     return () => lab.close();
   });
 
-  const settings = (device: string, fileSystem = "") => diskSettings("disk-1", pathHint(device), fileSystem);
-  const content = async (name: string) =>
-    createHash("sha256")
-      .update(await readFile(lab.image(name)))
-      .digest("hex");
-  const marker = async (device: string) =>
-    lab.inside(device, (directory) => writeFile(join(directory, "data"), "precious"));
-  const data = async (device: string) =>
-    lab.inside(device, (directory) => readFile(join(directory, "data"), "utf8"));
-
   it.each([
     ["whole", WHOLE, ""],
     ["whole", WHOLE, "xfs"],
@@ -40,18 +29,18 @@ describe.runIf(ready)("preparing a persistent disk", () => {
     const device = await lab.disk("a", type === "xfs" ? 320 : 64);
     const disks = lab.platform(config);
     expect(await disks.isInUse(device)).toBe(false);
-    await disks.prepare(device, settings(device, type));
+    await disks.prepare(device, diskAt(device, type));
     const source = await disks.mountSource(device);
     const uuid = await lab.blkid(source, "UUID");
     expect(await lab.blkid(source, "TYPE")).toBe(type || "ext4");
-    await disks.prepare(device, settings(device, type));
+    await disks.prepare(device, diskAt(device, type));
     expect(await lab.blkid(source, "UUID")).toBe(uuid);
     expect(await disks.isInUse(device)).toBe(true);
   });
 
   it("names the partition as upstream does, and says when a kernel had to be told of it", async () => {
     const device = await lab.disk("a", 64);
-    await lab.platform(PARTITIONED, { exec: systemExec }).prepare(device, settings(device));
+    await lab.platform(PARTITIONED, { exec: systemExec }).prepare(device, diskAt(device));
     const table = JSON.parse(await lab.run("sfdisk", "--json", device)) as {
       partitiontable: { label: string; partitions: { name: string }[] };
     };
@@ -64,17 +53,17 @@ describe.runIf(ready)("preparing a persistent disk", () => {
   it("keeps a file system of another type than asked for, with its data", async () => {
     const device = await lab.disk("a", 64);
     await lab.run("mke2fs", "-q", "-F", "-t", "ext4", device);
-    await marker(device);
-    await lab.platform(WHOLE).prepare(device, settings(device, "xfs"));
-    expect(await data(device)).toBe("precious");
+    await lab.mark(device);
+    await lab.platform(WHOLE).prepare(device, diskAt(device, "xfs"));
+    expect(await lab.marked(device)).toBe("precious");
   });
 
   it("refuses a file system type it does not know, before touching anything", async () => {
     const device = await lab.disk("a", 64);
-    const before = await content("a");
-    const work = lab.platform(WHOLE).prepare(device, settings(device, "btrfs"));
+    const before = await lab.digest("a");
+    const work = lab.platform(WHOLE).prepare(device, diskAt(device, "btrfs"));
     await expect(work).rejects.toThrow('The filesystem type "btrfs" is not supported');
-    expect(await content("a")).toBe(before);
+    expect(await lab.digest("a")).toBe(before);
   });
 
   const random = (length: number) =>
@@ -85,9 +74,9 @@ describe.runIf(ready)("preparing a persistent disk", () => {
   ])("finishes after a crash at any command, used %s", async (_, config) => {
     const points = await crashEverywhere(quickExec, async (exec, point, run) => {
       const device = await lab.disk("a", 32);
-      if (await run(() => lab.platform(config, { exec }).prepare(device, settings(device)))) {
+      if (await run(() => lab.platform(config, { exec }).prepare(device, diskAt(device)))) {
         const disks = lab.platform(config);
-        await disks.prepare(device, settings(device));
+        await disks.prepare(device, diskAt(device));
         expect(await lab.blkid(await disks.mountSource(device), "TYPE"), point).toBe("ext4");
       }
       await lab.detach(device);
@@ -111,9 +100,9 @@ describe.runIf(ready)("preparing a persistent disk", () => {
   ])("begins again when mkfs was killed half-way, used %s", async (_, config) => {
     const device = await lab.disk("a", 64);
     const killed = lab.platform(config, { exec: killedMkfs(garbage) });
-    await expect(killed.prepare(device, settings(device))).rejects.toThrow(Crash);
+    await expect(killed.prepare(device, diskAt(device))).rejects.toThrow(Crash);
     const disks = lab.platform(config);
-    await disks.prepare(device, settings(device));
+    await disks.prepare(device, diskAt(device));
     expect(await lab.blkid(await disks.mountSource(device), "TYPE")).toBe("ext4");
   });
 
@@ -124,19 +113,19 @@ describe.runIf(ready)("preparing a persistent disk", () => {
       await lab.writeAt(path, 126, Uint8Array.of(1));
     };
     const killed = lab.platform(WHOLE, { exec: killedMkfs(half) });
-    await expect(killed.prepare(device, settings(device, "xfs"))).rejects.toThrow(Crash);
+    await expect(killed.prepare(device, diskAt(device, "xfs"))).rejects.toThrow(Crash);
     const disks = lab.platform(WHOLE);
-    await disks.prepare(device, settings(device, "xfs"));
-    await marker(device);
+    await disks.prepare(device, diskAt(device, "xfs"));
+    await lab.mark(device);
   });
 
   it("takes the remains of a killed mkfs for foreign data on any other disk", async () => {
     const [one, two] = [await lab.disk("one", 64), await lab.disk("two", 64)];
     const killed = lab.platform(WHOLE, { exec: killedMkfs(garbage) });
-    await expect(killed.prepare(one, settings(one))).rejects.toThrow(Crash);
+    await expect(killed.prepare(one, diskAt(one))).rejects.toThrow(Crash);
     await garbage(two);
     const disks = lab.platform(WHOLE);
-    await expect(disks.prepare(two, settings(two))).rejects.toMatchObject({ code: "AGD-004" });
+    await expect(disks.prepare(two, diskAt(two))).rejects.toMatchObject({ code: "AGD-004" });
     const otherCid = diskSettings("disk-2", pathHint(one));
     await expect(disks.prepare(one, otherCid)).rejects.toMatchObject({ code: "AGD-004" });
   });
@@ -146,15 +135,15 @@ describe.runIf(ready)("preparing a persistent disk", () => {
     const killed = lab.platform(WHOLE, {
       exec: killedMkfs((path) => lab.run("mke2fs", "-q", "-F", "-t", "ext4", path)),
     });
-    await expect(killed.prepare(device, settings(device))).rejects.toThrow(Crash);
-    await marker(device);
-    await lab.platform(WHOLE).prepare(device, settings(device));
-    expect(await data(device)).toBe("precious");
+    await expect(killed.prepare(device, diskAt(device))).rejects.toThrow(Crash);
+    await lab.mark(device);
+    await lab.platform(WHOLE).prepare(device, diskAt(device));
+    expect(await lab.marked(device)).toBe("precious");
   });
 
   it("does not format what can only be read", async () => {
     const device = await lab.disk("a", 64, ["--read-only"]);
-    const work = lab.platform(WHOLE).prepare(device, settings(device));
+    const work = lab.platform(WHOLE).prepare(device, diskAt(device));
     await expect(work).rejects.toMatchObject({ code: "AGD-014" });
   });
 
@@ -162,18 +151,18 @@ describe.runIf(ready)("preparing a persistent disk", () => {
     const device = await lab.disk("a", 64);
     const other = await open(device, 0o200 | 0);
     try {
-      const work = lab.platform(WHOLE).prepare(device, settings(device));
+      const work = lab.platform(WHOLE).prepare(device, diskAt(device));
       await expect(work).rejects.toMatchObject({ code: "AGD-016" });
     } finally {
       await other.close();
     }
-    await lab.platform(WHOLE).prepare(device, settings(device));
+    await lab.platform(WHOLE).prepare(device, diskAt(device));
   });
 
   it("says that a device is gone when its disk was detached", async () => {
     const device = await lab.disk("a", 64);
     await lab.detach(device);
-    const work = lab.platform(WHOLE).prepare(device, settings(device));
+    const work = lab.platform(WHOLE).prepare(device, diskAt(device));
     await expect(work).rejects.toMatchObject({ code: "AGD-017" });
   });
 
@@ -186,12 +175,12 @@ describe.runIf(ready)("preparing a persistent disk", () => {
     // Where the kernel does read tables, sfdisk is kept from telling it.
     const silent: Exec = (program, args, options) =>
       stubborn(program, program === "sfdisk" ? ["--no-tell-kernel", ...args] : args, options);
-    const work = lab.platform(PARTITIONED, { exec: silent }).prepare(device, settings(device));
+    const work = lab.platform(PARTITIONED, { exec: silent }).prepare(device, diskAt(device));
     await expect(work).rejects.toMatchObject({
       code: "AGD-007",
       next: expect.stringContaining("UseWholePersistentDisk"),
     });
-    await lab.platform(WHOLE).prepare(device, settings(device));
+    await lab.platform(WHOLE).prepare(device, diskAt(device));
     expect(await lab.blkid(device, "TYPE")).toBe("ext4");
   });
 
@@ -203,7 +192,7 @@ describe.runIf(ready)("preparing a persistent disk", () => {
       return systemExec(program, args, options);
     };
     const disks = lab.platform(WHOLE, { exec: counting });
-    await Promise.all([disks.prepare(device, settings(device)), disks.prepare(device, settings(device))]);
+    await Promise.all([disks.prepare(device, diskAt(device)), disks.prepare(device, diskAt(device))]);
     expect(formatted).toBe(1);
   });
 });

@@ -1,11 +1,9 @@
 import { createHash } from "node:crypto";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { beforeEach, describe, expect, it } from "vitest";
-import { diskSettings, LoopLab, loopsLack, pathHint } from "../../testing/loop-lab.ts";
+import { diskAt, LoopLab, loopsLack } from "../../testing/loop-lab.ts";
 
 sampleTests(1 / 4);
 
@@ -19,16 +17,6 @@ describe.runIf(ready)("a disk that is not ours to format", () => {
     lab = await LoopLab.open();
     return () => lab.close();
   });
-
-  const settings = (device: string, fileSystem = "") => diskSettings("disk-1", pathHint(device), fileSystem);
-  const content = async (name: string) =>
-    createHash("sha256")
-      .update(await readFile(lab.image(name)))
-      .digest("hex");
-  const marker = async (device: string) =>
-    lab.inside(device, (directory) => writeFile(join(directory, "data"), "precious"));
-  const data = async (device: string) =>
-    lab.inside(device, (directory) => readFile(join(directory, "data"), "utf8"));
 
   const random = (length: number) =>
     createHash("sha256").update("seed").digest().subarray(0, 16).toString("hex").repeat(length);
@@ -52,11 +40,11 @@ describe.runIf(ready)("a disk that is not ours to format", () => {
       it.each(Object.keys(foreign))("that holds %s is refused and not changed by a byte", async (kind) => {
         const device = await lab.disk("a", 16);
         await foreign[kind]?.(device);
-        const before = await content("a");
-        await expect(lab.platform(config).prepare(device, settings(device))).rejects.toMatchObject({
+        const before = await lab.digest("a");
+        await expect(lab.platform(config).prepare(device, diskAt(device))).rejects.toMatchObject({
           code: "AGD-004",
         });
-        expect(await content("a")).toBe(before);
+        expect(await lab.digest("a")).toBe(before);
       });
     },
   );
@@ -64,7 +52,7 @@ describe.runIf(ready)("a disk that is not ours to format", () => {
   it("refuses a disk with two partitions, in upstream's words", async () => {
     const device = await lab.disk("a", 64);
     await table(device, 'label: gpt\nsize=10MiB, name="bosh-partition-0"\nname="bosh-partition-1"\n');
-    const work = lab.platform(PARTITIONED).prepare(device, settings(device));
+    const work = lab.platform(PARTITIONED).prepare(device, diskAt(device));
     await expect(work).rejects.toThrow(
       "Persistent disks with many partitions are not supported. Expected 1, got 2.",
     );
@@ -72,17 +60,17 @@ describe.runIf(ready)("a disk that is not ours to format", () => {
 
   it("does not take a disk that was used whole for one with partitions, nor the other way round", async () => {
     const whole = await lab.disk("whole", 64);
-    await lab.platform(WHOLE).prepare(whole, settings(whole));
-    const refused = lab.platform(PARTITIONED).prepare(whole, settings(whole));
+    await lab.platform(WHOLE).prepare(whole, diskAt(whole));
+    const refused = lab.platform(PARTITIONED).prepare(whole, diskAt(whole));
     await expect(refused).rejects.toThrow(/holds a ext4 file system on the whole device/);
 
     const partitioned = await lab.disk("partitioned", 64);
     const disks = lab.platform(PARTITIONED);
-    await disks.prepare(partitioned, settings(partitioned));
-    await marker(await disks.mountSource(partitioned));
-    const other = lab.platform(WHOLE).prepare(partitioned, settings(partitioned));
+    await disks.prepare(partitioned, diskAt(partitioned));
+    await lab.mark(await disks.mountSource(partitioned));
+    const other = lab.platform(WHOLE).prepare(partitioned, diskAt(partitioned));
     await expect(other).rejects.toThrow(/gpt partition table with 1 partitions \(bosh-partition-0\)/);
-    expect(await data(await disks.mountSource(partitioned))).toBe("precious");
+    expect(await lab.marked(await disks.mountSource(partitioned))).toBe("precious");
   });
 });
 
