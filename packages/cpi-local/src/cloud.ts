@@ -29,6 +29,7 @@ export interface Cloud extends Tools {
   readonly diskKind: LocalConfig["disks"];
   readonly provisioning: LocalConfig["provisioning"];
   readonly hidden: readonly string[];
+  readonly shared: readonly string[];
 }
 
 export async function openCloud(config: GivenConfig, tools: Tools = systemTools()): Promise<Cloud> {
@@ -42,6 +43,7 @@ export async function openCloud(config: GivenConfig, tools: Tools = systemTools(
     diskKind: config.disks ?? "auto",
     provisioning: config.provisioning ?? "preallocated",
     hidden: [dir, ...(await Promise.all((config.hide ?? []).map(withoutLinks)))],
+    shared: await Promise.all((config.share ?? []).map(withoutLinks)),
   };
 }
 

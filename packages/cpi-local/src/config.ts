@@ -32,6 +32,13 @@ export const localConfig = v.object({
     ),
     [],
   ),
+  share: v.optional(
+    doc(
+      v.array(v.pipe(v.string(), v.startsWith("/", "share takes absolute paths"))),
+      "directories of this host that sandboxes see at the same place and may write to, such as a blobstore `local` of the Director",
+    ),
+    [],
+  ),
 });
 
 export type LocalConfig = v.InferOutput<typeof localConfig>;

@@ -1,12 +1,11 @@
 import { spawnSync } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { mustRun, systemExec } from "@slipway/kernel/exec";
+import { readFile } from "node:fs/promises";
 import { agentBundle } from "@slipway/testkit/agent-bundle";
 import { Caller } from "@slipway/testkit/agent-caller";
 import { AGENT_SERVER, CA } from "@slipway/testkit/certificates";
 import { LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
+import { sshLogin as login, type SshSetUp as SetUp, sshKey } from "@slipway/testkit/ssh-login";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
 const bundle = agentBundle();
@@ -16,14 +15,6 @@ const here =
   needs("userns", trouble === undefined, trouble) &&
   needs("sshd", has("/usr/sbin/sshd") && has("ssh"), "it takes ssh and sshd (openssh-server)");
 const PATIENCE_MS = 300_000;
-
-interface SetUp {
-  readonly command: string;
-  readonly status: string;
-  readonly ip: string;
-  readonly host_public_key: string;
-  readonly port?: number;
-}
 
 describe.runIf(here)("the message ssh in a sandbox", { timeout: PATIENCE_MS }, () => {
   let cloud: LocalCloud;
@@ -45,26 +36,9 @@ describe.runIf(here)("the message ssh in a sandbox", { timeout: PATIENCE_MS }, (
     return { cid, ip, caller };
   }
 
-  async function identity(name: string) {
-    const path = join(cloud.dir, name);
-    const args = ["-q", "-t", "ed25519", "-N", "", "-f", path];
-    await mustRun(systemExec, "making a key", "ssh-keygen", args);
-    return { path, key: await readFile(`${path}.pub`, "utf8") };
-  }
-
-  /** As the bosh CLI calls it: with the key and the address it was told, and no others. */
-  async function login(setUp: SetUp, user: string, key: string, command: string) {
-    const { ip, port = 22, host_public_key: host } = setUp;
-    const known = join(cloud.dir, "known_hosts");
-    await writeFile(known, `${port === 22 ? ip : `[${ip}]:${port}`} ${host}\n`);
-    const options = ["BatchMode=yes", "IdentitiesOnly=yes", "StrictHostKeyChecking=yes", "LogLevel=ERROR"];
-    const all = [...options, `UserKnownHostsFile=${known}`, `Port=${port}`].flatMap((one) => ["-o", one]);
-    return await systemExec("ssh", ["-F", "none", "-i", key, ...all, `${user}@${ip}`, command]);
-  }
-
   it("lets its user in by key to the VM's own files and disk, also after a reboot, until it is cleaned up", async () => {
     const { cid, ip, caller } = await vm();
-    const mine = await identity("mine");
+    const mine = await sshKey(cloud.dir, "mine");
     const params = { user: "bosh_abc", public_key: mine.key };
     const first = (await caller.value("ssh", "setup", params)) as SetUp;
     expect(first).toMatchObject({ command: "setup", status: "success", ip });
@@ -77,25 +51,25 @@ describe.runIf(here)("the message ssh in a sandbox", { timeout: PATIENCE_MS }, (
     const seen = await login(
       second,
       "bosh_abc",
-      mine.path,
+      mine,
       "whoami; cat /var/vcap/store/file; echo of ssh > /var/vcap/store/left; cat /proc/1/comm >/dev/null && echo same",
     );
     expect(seen).toMatchObject({ code: 0, stdout: "bosh_abc\ndata\nsame\n" });
     expect(await cloud.insideMust(cid, "cat /var/vcap/store/left")).toBe("of ssh\n");
-    const others = await identity("others");
-    expect((await login(second, "bosh_abc", others.path, "true")).stderr).toContain("Permission denied");
+    const others = await sshKey(cloud.dir, "others");
+    expect((await login(second, "bosh_abc", others, "true")).stderr).toContain("Permission denied");
 
     await cloud.result("reboot_vm", [cid]);
     await caller.pong();
     const third = (await caller.value("ssh", "setup", params)) as SetUp;
     expect(third.host_public_key).toBe(first.host_public_key);
-    expect((await login(third, "bosh_abc", mine.path, "cat /var/vcap/store/file")).stdout).toBe("data\n");
+    expect((await login(third, "bosh_abc", mine, "cat /var/vcap/store/file")).stdout).toBe("data\n");
 
     expect(await caller.value("ssh", "cleanup", { user_regex: "^bosh_abc$" })).toEqual({
       command: "cleanup",
       status: "success",
     });
-    expect((await login(third, "bosh_abc", mine.path, "true")).code).not.toBe(0);
+    expect((await login(third, "bosh_abc", mine, "true")).code).not.toBe(0);
 
     // The machine has no such user, and nothing of sshd is left when the VM goes.
     expect(await readFile("/etc/passwd", "utf8")).not.toContain("bosh_abc");

@@ -57,6 +57,7 @@ export interface LocalOptions {
   readonly disks?: "auto" | "directory" | "loop";
   readonly agent?: string;
   readonly hide?: string[];
+  readonly share?: string[];
   /** Where its directory is. */
   readonly below?: string;
 }
@@ -64,12 +65,18 @@ export interface LocalOptions {
 /** A directory of the test's own with the CPI on it. */
 export class LocalCloud extends CpiUnderTest {
   readonly dir: string;
-  readonly config: { dir: string; agent: string; disks: "auto" | "directory" | "loop"; hide: string[] };
+  readonly config: {
+    dir: string;
+    agent: string;
+    disks: "auto" | "directory" | "loop";
+    hide: string[];
+    share: string[];
+  };
 
-  private constructor(dir: string, { disks = "auto", agent, hide = [] }: LocalOptions) {
+  private constructor(dir: string, { disks = "auto", agent, hide = [], share = [] }: LocalOptions) {
     super("d");
     this.dir = dir;
-    this.config = { dir, agent: agent ?? join(dir, "agent.cjs"), disks, hide };
+    this.config = { dir, agent: agent ?? join(dir, "agent.cjs"), disks, hide, share };
   }
 
   static async open(options: LocalOptions = {}): Promise<LocalCloud> {

@@ -143,6 +143,21 @@ program() {
 # No link of the sandbox's may lead a mount of ours out of it.
 dir() { [ ! -L "$root/$1" ] || fail "/$1 is a link"; [ -d "$root/$1" ] || mkdir "$root/$1" || fail "no /$1"; }
 
+# A directory of the host's, at its place, to write to. What hides it, or is read-only, lies below.
+share() {
+  [ -d "$1" ] || fail "$1, which is to be shared, is no directory"
+  at= rest=\${1#/}
+  # Where the host's /var is in a sandbox with its root.
+  case $1 in /var/vcap/* | /var/tmp/*) ;; /var/*) [ -n "$stemcell" ] || at=/run/slipway ;; esac
+  while [ -n "$rest" ]; do
+    at=$at/\${rest%%/*}
+    dir "\${at#/}"
+    case $rest in */*) rest=\${rest#*/} ;; *) rest= ;; esac
+  done
+  mount -n --bind "$1" "$root$at" || fail "$1 cannot be shared"
+  mount -n -o remount,bind,nosuid,nodev "$root$at" || [ -n "$user" ] || fail "$1 cannot be shared"
+}
+
 # Of root's sandboxes: no disk of the host's is among them. Whoever is not root may open what he may open.
 devices() {
   mount -n -t tmpfs -o nosuid,mode=755,size=64k slipway "$root/dev" && mkdir "$root/dev/pts" "$root/dev/shm" &&
@@ -204,6 +219,7 @@ if [ -z "$stemcell" ]; then
   [ ! -d /run/systemd/resolve ] ||
     { mkdir -p "$root/run/systemd/resolve" && cp /run/systemd/resolve/*.conf "$root/run/systemd/resolve"; }
   for at; do
+    [ "$at" != -- ] || break
     case $at in /var/*) at=/run/slipway$at ;; esac
     [ ! -d "$root$at" ] || fresh mode=700,size=4k,ro "$at"
   done
@@ -216,6 +232,9 @@ else
   mount -n --rbind /proc "$root/proc" && mount -n -o remount,bind,ro,nosuid,nodev,noexec "$root/proc" || fail "no /proc"
 fi
 mount -n --bind "$vm/vcap" "$root/var/vcap" && mount -n --rbind "$vm/hot" "$root/var/vcap/disks" || fail "no /var/vcap"
+while [ "$1" != -- ]; do shift; done
+shift
+for at; do share "$at"; done
 
 own=/usr/local/bin/slipway-agent
 set -- -C /run/slipway/agent.json -b /var/vcap -P namespace

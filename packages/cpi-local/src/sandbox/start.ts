@@ -59,7 +59,7 @@ async function launch(cloud: Cloud, vmDir: string, record: VmRecord): Promise<Pr
     ...[OUTER, "sh", INIT, "sandbox", vmDir, cloud.random.hex(8), self.boot, self.namespace],
     directoryOf(cloud, "disks"),
     ...[ROOT, "sandbox", vmDir, cloud.dir, record.stemcell ?? "", cloud.agent, process.execPath],
-    ...[user.length === 0 ? "" : "user", net, IDS, INSIDE, LOOP, ...cloud.hidden],
+    ...[user.length === 0 ? "" : "user", net, IDS, INSIDE, LOOP, ...cloud.hidden, "--", ...cloud.shared],
   ];
   const flags = [...user, "--mount", "--pid", "--ipc", "--propagation", "private"];
   // Readable, so that the agent can keep it short while it is written to.

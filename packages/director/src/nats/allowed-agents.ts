@@ -15,6 +15,8 @@ export interface AllowedAgentsOptions {
 /** As often as upstream's nats-sync. */
 const EVERY_MS = 10_000;
 const TELL_MS = 24 * 3_600_000;
+/** For each of them a server takes about so long to learn of all anew. Who comes meanwhile is told of together. */
+const EACH_MS = 0.2;
 
 /** The agents that may take part: those of recorded VMs, and those that are about to be made. */
 export class AllowedAgents {
@@ -23,7 +25,7 @@ export class AllowedAgents {
   #toldAt = 0;
   #again = false;
   #agents: ReadonlySet<string> = new Set();
-  #stopped = false;
+  readonly #stopped = new AbortController();
   #cancel = () => {};
   #looking: Promise<void> = Promise.resolve();
   #next: Promise<void> | undefined;
@@ -45,14 +47,15 @@ export class AllowedAgents {
       void this.refresh()
         .catch(this.#options.onError)
         .finally(() => {
-          if (!this.#stopped) this.start();
+          if (!this.#stopped.signal.aborted) this.start();
         });
     });
   }
 
   async stop(): Promise<void> {
-    this.#stopped = true;
+    this.#stopped.abort();
     this.#cancel();
+    await this.#next?.catch(() => undefined);
     await this.#looking.catch(() => undefined);
   }
 
@@ -64,9 +67,10 @@ export class AllowedAgents {
   refresh(): Promise<void> {
     this.#next ??= this.#looking
       .catch(() => undefined)
+      .then(() => this.#serverIsReady())
       .then(() => {
         this.#next = undefined;
-        this.#looking = this.#look();
+        if (!this.#stopped.signal.aborted) this.#looking = this.#look();
         return this.#looking;
       });
     return this.#next;
@@ -76,6 +80,12 @@ export class AllowedAgents {
   tellAgain(): Promise<void> {
     this.#again = true;
     return this.refresh();
+  }
+
+  async #serverIsReady(): Promise<void> {
+    const { clock } = this.#options;
+    const left = this.#toldAt + this.#agents.size * EACH_MS - clock.monotonic();
+    if (left > 0) await clock.sleep(left, this.#stopped.signal).catch(() => undefined);
   }
 
   async #look(): Promise<void> {

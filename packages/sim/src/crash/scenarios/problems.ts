@@ -87,6 +87,13 @@ const resurrect = {
     taskOf("cck_scan_and_fix", { deployment: "shop", instances: [ofDb(view).instance.uuid] }),
 };
 
+/** The VM of `web` as well. */
+const loseWeb: Move = {
+  world: (view) => {
+    for (const { cid } of view.instance("web").vms) view.world.vms.delete(cid);
+  },
+};
+
 /** One that comes to its end leaves nothing to a deploy. */
 const resurrection = (name: string, ...before: readonly Move[]): CrashScenario => ({
   name,
@@ -99,6 +106,19 @@ const resurrection = (name: string, ...before: readonly Move[]): CrashScenario =
 export const SCANS_AND_FIXES: readonly CrashScenario[] = [
   resurrection("scan and fix", loseVm),
   resurrection("scan and fix of a silent VM", hangAgent),
+  {
+    name: "scan and fix of two",
+    cpi: remembers,
+    before: [deployed(), loseVm, loseWeb],
+    move: {
+      task: (view) =>
+        taskOf("cck_scan_and_fix", {
+          deployment: "shop",
+          instances: ["db", "web"].map((group) => view.instance(group).uuid),
+        }),
+    },
+    again: deployTask(small),
+  },
   resurrection("scan and fix after delete-vm", {
     task: (view) => taskOf("delete_vm", { vm_cid: ofDb(view).vm }),
   }),

@@ -1,0 +1,56 @@
+import { freshDatabase } from "@slipway/testkit/database";
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { expect, it, onTestFinished } from "vitest";
+import { seedShop } from "../api/testing/seed.ts";
+import { seedBank } from "../health/testing/bank.ts";
+import { AllowedAgents } from "./allowed-agents.ts";
+
+it("who comes while a server learns of all others is told of together, the first at once", async () => {
+  const { db, close } = await freshDatabase();
+  onTestFinished(close);
+  await seedShop(db);
+  await seedBank(db, 100);
+  await db.updateTable("vms").set({ agent_url: "nats://10.0.0.6:4222" }).execute();
+  const clock = fakeClock({ start: Date.parse("2026-01-31T12:00:00Z") });
+  const told: string[] = [];
+  const allowed = new AllowedAgents({
+    ...{ db, clock },
+    changed: async (agents) =>
+      void told.push(
+        agents
+          .map(({ agentId }) => agentId)
+          .filter((id) => id.startsWith("new"))
+          .join(),
+      ),
+    onError: (error) => {
+      throw error;
+    },
+  });
+  expect(await allowed.open()).toHaveLength(101);
+  const comes = (nth: number) =>
+    db
+      .updateTable("vms")
+      .set({ agent_id: `new-${nth}` })
+      .where("cid", "=", `vm-bank-${nth}`)
+      .execute();
+  await clock.advance(1_000);
+  await comes(1);
+  await allowed.refresh();
+  expect(told).toEqual(["new-1"]);
+  await comes(2);
+  const second = allowed.refresh();
+  await expect.poll(() => clock.waiting).toBe(1);
+  await comes(3);
+  const third = allowed.refresh();
+  expect(told).toHaveLength(1);
+  await clock.advance(21);
+  await Promise.all([second, third]);
+  expect(told).toEqual(["new-1", "new-1,new-2,new-3"]);
+  // What waits when the Director stops is not told any more.
+  await comes(4);
+  const last = allowed.refresh();
+  await expect.poll(() => clock.waiting).toBe(1);
+  await allowed.stop();
+  await last;
+  expect(told).toHaveLength(2);
+});
