@@ -90,8 +90,10 @@ function momentsOf({ scenario, points }: Prepared, plan: Plan): readonly (readon
   return moments.filter((_, at) => chosen.has(at));
 }
 
-/** Spread over all that the move takes on this machine; a little less, since it starts in that time, too. */
+/** The seed decides after which share of the time that the move takes on this machine, the start of its process included. */
 function killsOf({ scenario, tookMs }: Prepared, plan: Plan): readonly number[] {
-  const latest = Math.ceil(tookMs);
-  return seededOrder(`${plan.seed} ${scenario.name} kills`, latest).slice(0, plan.kills);
+  const shares = seededOrder(`${plan.seed} ${scenario.name} kills`, SHARES).slice(0, plan.kills);
+  return shares.map((share) => Math.round((share / SHARES) * tookMs));
 }
+
+const SHARES = 1000;

@@ -56,8 +56,8 @@ export class Lane {
       stateDir: dir,
       clock: systemClock,
       durable: false,
-      // Its transactions are counted: nobody but the Director may make any.
-      settings: { autovacuum: "off" },
+      // Its transactions are counted: nobody but the Director may make any. Its files may be in memory.
+      settings: { autovacuum: "off", max_wal_size: "64MB", min_wal_size: "32MB" },
     });
     const { connection } = server;
     const store = await openStore({ sealer: simSealer, connection });
