@@ -21,6 +21,8 @@ import { documentsHere } from "../documents/documents.ts";
 import { DocumentWorkers } from "../documents/workers.ts";
 import { expireLogs } from "../operations/log-blobs.ts";
 import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
+import { scheduledJobs } from "../schedule/jobs.ts";
+import { Scheduler } from "../schedule/scheduler.ts";
 import { directorUuid } from "../store/attributes.ts";
 import { openSealer } from "../store/key-file.ts";
 import { openStore } from "../store/open.ts";
@@ -256,7 +258,6 @@ async function start(
     db: store.db,
     tasks: runner,
     clock,
-    days: limits.orphan_disk_days ?? 5,
     nats,
     expireLogs: () => expireLogs(blobs, clock.now()),
     renewCertificate,
@@ -264,6 +265,10 @@ async function start(
   });
   upkeep.start();
   atClose(() => upkeep.stop());
+  const jobs = scheduledJobs(limits, clock);
+  const scheduler = new Scheduler({ db: store.db, clock, jobs, wake: () => runner.wake(), onError });
+  scheduler.start();
+  atClose(() => scheduler.stop());
   health?.start();
   if (dns.enabled) {
     const keeper = new NamesKeeper({ db: store.db, agents, dns, clock, onError });

@@ -1,9 +1,7 @@
 import { needsRenewal } from "@slipway/engine/agents/agents";
 import type { Clock } from "@slipway/kernel/clock";
 import type { NatsAuthorities } from "../nats/rotation.ts";
-import { listOrphanDisks } from "../store/disks.ts";
 import { behind } from "../store/nats-authorities.ts";
-import { listOrphanedVms } from "../store/orphaned-vms.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
 
@@ -11,8 +9,6 @@ export interface UpkeepOptions {
   readonly db: Db;
   readonly tasks: Tasks;
   readonly clock: Clock;
-  /** Orphaned disks are deleted at this age. */
-  readonly days: number;
   /** Undefined: no agent is reached over NATS. */
   readonly nats?: NatsAuthorities | undefined;
   /** Removes logs whose time is over. */
@@ -23,10 +19,9 @@ export interface UpkeepOptions {
 }
 
 const EVERY_MS = 5 * 60_000;
-const DAY_MS = 86_400_000;
 const USER = "scheduler";
 
-/** What the Director does by itself: VMs that create-swap-delete left, and disks whose time in the orphan list is over. */
+/** What the Director does by itself every few minutes: certificates, and logs whose time is over. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   #cancel = () => {};
@@ -52,24 +47,9 @@ export class Upkeep {
   }
 
   async #look(): Promise<void> {
-    const { db, tasks, clock, days } = this.#options;
+    const { tasks } = this.#options;
     await this.#options.renewCertificate?.();
     await this.#options.expireLogs?.();
-    if ((await listOrphanedVms(db)).length > 0)
-      await tasks.enqueue({
-        type: "delete_orphaned_vms",
-        description: "delete orphaned vms",
-        user: USER,
-        params: {},
-      });
-    const old = await listOrphanDisks(db, clock.now() - days * DAY_MS);
-    if (old.length > 0)
-      await tasks.enqueue({
-        type: "delete_orphan_disks",
-        description: "delete orphan disks",
-        user: USER,
-        params: { disk_cids: old.map(({ cid }) => cid) },
-      });
     const rotate = this.#authorityDue();
     if (rotate || (await this.#certificateDue()) || (await this.#trustDue()))
       await tasks.enqueue({

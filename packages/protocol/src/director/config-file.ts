@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { jsonObject, mapOf, text } from "../schema/json.ts";
 import { doc, hidden, secret } from "../schema/marks.ts";
-import { healthPart, https, natsPart, uaaPart } from "./config-parts.ts";
+import { healthPart, https, natsPart, scheduleText, uaaPart } from "./config-parts.ts";
 
 const user = v.strictObject({
   name: doc(text("name"), "for `bosh log-in` and BOSH_CLIENT"),
@@ -138,7 +138,13 @@ export const directorConfig = v.strictObject({
       enable_snapshots: v.optional(
         doc(
           v.boolean(),
-          "`take-snapshot` takes snapshots of disks; default: it takes none, without an error",
+          "snapshots of disks are taken, by schedule, before instances are updated, and by `take-snapshot`; default: none is",
+        ),
+      ),
+      snapshot_schedule: v.optional(
+        doc(
+          scheduleText("snapshot_schedule"),
+          "when snapshots of all deployments are taken; minute, hour, day, month, day of week in UTC; default: `0 7 * * *`",
         ),
       ),
       keep_unreachable_vms: v.optional(
@@ -151,7 +157,21 @@ export const directorConfig = v.strictObject({
       keep_tasks: v.optional(
         doc(v.pipe(v.number(), v.integer(), v.minValue(1)), "finished tasks kept per type; default: 2000"),
       ),
-      orphan_disk_days: v.optional(doc(v.number(), "age at which orphaned disks are deleted; default: 5")),
+      orphan_disk_days: v.optional(
+        doc(v.pipe(v.number(), v.minValue(0)), "age at which orphaned disks are deleted; default: 5"),
+      ),
+      orphan_disk_schedule: v.optional(
+        doc(
+          scheduleText("orphan_disk_schedule"),
+          "when that is looked at; `never`: only commands delete them; default: `0,30 * * * *`",
+        ),
+      ),
+      orphaned_vm_schedule: v.optional(
+        doc(
+          scheduleText("orphaned_vm_schedule"),
+          "when VMs are deleted that create-swap-delete has replaced; default: `*/5 * * * *`",
+        ),
+      ),
     }),
   ),
   templates: v.optional(

@@ -43,6 +43,16 @@ export const DEPLOYMENT_SNAPSHOTS: readonly CrashScenario[] = [
   },
 ];
 
+export const SCHEDULED_SNAPSHOTS: readonly CrashScenario[] = [
+  {
+    name: "take snapshots of all deployments, by schedule",
+    cpi: remembers,
+    before: [deployed(two), deployed({ ...shop(db("d1")), name: "other-shop" })],
+    move: { task: { ...taskOf("snapshot_deployments", {}), deployment: undefined } },
+    expects: has(3),
+  },
+];
+
 export const SNAPSHOT_DELETIONS: readonly CrashScenario[] = [
   {
     name: "delete a snapshot",
@@ -76,5 +86,20 @@ export const SNAPSHOTS_OF_ORPHANS: readonly CrashScenario[] = [
     move: { task: (view) => taskOf("delete_orphan_disks", { disk_cids: orphans(view) }) },
     deletes: orphans,
     expects: has(0),
+  },
+];
+
+export const OLD_DISK_DELETIONS: readonly CrashScenario[] = [
+  {
+    name: "delete orphaned disks whose time is over, with their snapshots",
+    cpi: remembers,
+    before: [deployed(small), all, deployed(shop({ name: "db", instances: 1 }))],
+    move: { task: taskOf("scheduled_orphaned_disk_cleanup", { max_orphaned_age_in_days: 5 }) },
+    daysLater: 6,
+    deletes: orphans,
+    expects: (view) => [
+      ...has(0)(view),
+      ...orphans(view).map((cid) => `disk ${cid} is left, though its time is over`),
+    ],
   },
 ];

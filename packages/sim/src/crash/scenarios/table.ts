@@ -25,6 +25,8 @@ import {
 import {
   DEPLOYMENT_SNAPSHOT_DELETIONS,
   DEPLOYMENT_SNAPSHOTS,
+  OLD_DISK_DELETIONS,
+  SCHEDULED_SNAPSHOTS,
   SNAPSHOT_DELETIONS,
   SNAPSHOTS,
   SNAPSHOTS_OF_ORPHANS,
@@ -49,6 +51,7 @@ export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> 
   delete_orphan_disks: [...DISK_DELETIONS, ...SNAPSHOTS_OF_ORPHANS, ...CLOUD_DISK_DELETIONS],
   delete_vm: VM_DELETIONS,
   delete_orphaned_vms: ORPHANED_VM_DELETIONS,
+  scheduled_orphaned_disk_cleanup: OLD_DISK_DELETIONS,
   cck_scan: SCANS,
   cck_apply: RESOLUTIONS,
   cck_scan_and_fix: SCANS_AND_FIXES,
@@ -58,6 +61,7 @@ export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> 
   run_errand: ERRANDS,
   create_snapshot: SNAPSHOTS,
   snapshot_deployment: DEPLOYMENT_SNAPSHOTS,
+  snapshot_deployments: SCHEDULED_SNAPSHOTS,
   delete_snapshot: SNAPSHOT_DELETIONS,
   delete_deployment_snapshots: DEPLOYMENT_SNAPSHOT_DELETIONS,
 };
