@@ -3,7 +3,7 @@ import type { Action, Change, DesiredInstance } from "../model/goal.ts";
 import { display } from "../model/names.ts";
 import { activeVm, type VmRecord } from "../model/records.ts";
 import { type Addressed, addressInstance } from "./addresses.ts";
-import { diskChanges, inPlaceChanges, type Known, quietChanges } from "./changes.ts";
+import { diskChanges, inPlaceChanges, type Known, mayRun, quietChanges } from "./changes.ts";
 import type { InstanceTemplate } from "./desired.ts";
 import { diskWork, isAttached, mayBeReplaced } from "./disks.ts";
 import { refuseDisksElsewhere } from "./disks-elsewhere.ts";
@@ -14,9 +14,16 @@ import type { AgentReport, InstancePlan, PlanInput } from "./model.ts";
 import { namedDiskChanges, namedDiskGoal, namedDiskWork } from "./named-disks.ts";
 import type { PoolsByNetwork } from "./network-pools.ts";
 import type { Placed } from "./placement.ts";
-import { type Request, requestFor } from "./states.ts";
+import { type Request, requestFor, skipsDrain } from "./states.ts";
 import { isStatic } from "./static-placement.ts";
-import { detachBeforeDelete, newStepList, type Situation, stepsFor, type VmWork } from "./steps.ts";
+import {
+  detachBeforeDelete,
+  newStepList,
+  type Situation,
+  snapshotFirst,
+  stepsFor,
+  type VmWork,
+} from "./steps.ts";
 import { givenUpVms, leftoversOf, newAgentEnv, spareVm, whyGivenUp } from "./vms.ts";
 
 export interface Planning {
@@ -156,6 +163,7 @@ function detach(
     recorded?.state === "detached" ? "it is detached" : `state ${recorded?.state ?? "new"} -> detached`;
   if (known !== undefined && !unresponsive) {
     if (mayRun(known)) list.add("stop", why);
+    if (input.director.enableSnapshots === true) snapshotFirst(recorded, list);
     detachBeforeDelete(recorded, known.vm, list);
   }
   if (known !== undefined) list.add("delete_vm", why);
@@ -243,6 +251,7 @@ function converge(
     vmWork,
     unresponsive,
     running: known !== undefined && mayRun(known),
+    snapshots: input.director.enableSnapshots === true && !unresponsive,
     inPlace: jobs.length === 0 ? "quiet" : onlyStop ? "stop" : "jobs",
     newTags: hard.some(({ kind }) => kind === "tags" || kind === "dirty" || kind === "job"),
     cause: hard.map(({ reason }) => reason).join("; "),
@@ -286,10 +295,3 @@ function actionFor(vmWork: VmWork, situation: Situation, changes: readonly Chang
   if (situation.inPlace === "stop" && situation.leftovers.length === 0) return "stop";
   return changes.every(({ kind }) => kind === "tags") ? "metadata" : "update";
 }
-
-/** Whether there may be jobs to stop; an agent that nobody asked is taken to have some. */
-const mayRun = ({ agent, recorded }: Known): boolean =>
-  agent === undefined ? recorded.state === "started" : agent.responsive && agent.jobState !== "stopped";
-
-export const skipsDrain = ({ options }: PlanInput, group: string): boolean =>
-  options.skipDrain.includes("*") || options.skipDrain.includes(group);

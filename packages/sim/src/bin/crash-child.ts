@@ -54,6 +54,7 @@ async function main(order: ChildOrder): Promise<void> {
     uploadsDir: order.uploadsDir,
     enableCpiResizeDisk: order.enableCpiResizeDisk,
     enableCpiUpdateDisk: order.enableCpiUpdateDisk,
+    enableSnapshots: order.enableSnapshots,
     dns: order.dns,
     nats: order.nats ? await openSimNats(store.db, clients.ask) : undefined,
     journal: withMutant,

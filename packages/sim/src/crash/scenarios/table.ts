@@ -29,13 +29,17 @@ import {
   SCHEDULED_SNAPSHOTS,
   SNAPSHOT_DELETIONS,
   SNAPSHOTS,
+  SNAPSHOTS_BEFORE_UPDATES,
   SNAPSHOTS_OF_ORPHANS,
 } from "./snapshots.ts";
 import { DELETIONS_WITH_JOBS, DEPLOYS_WITH_JOBS } from "./with-jobs.ts";
 
 /** Where each type of task is killed. A new one has no line here and does not compile. */
 export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> = {
-  update_deployment: [...DEPLOYS, ...FAILED_COPIES, ...NAMED_DISKS, ...DEPLOYS_WITH_JOBS, ...CLOUD_DEPLOYS],
+  update_deployment: [
+    ...[...DEPLOYS, ...FAILED_COPIES, ...NAMED_DISKS, ...DEPLOYS_WITH_JOBS, ...CLOUD_DEPLOYS],
+    ...SNAPSHOTS_BEFORE_UPDATES,
+  ],
   delete_deployment: [...DELETIONS, ...DELETIONS_WITH_JOBS, ...CLOUD_DELETIONS],
   update_stemcell: [...UPLOADS, ...CLOUD_UPLOADS],
   delete_stemcell: STEMCELL_DELETIONS,
