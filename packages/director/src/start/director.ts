@@ -19,7 +19,6 @@ import { sweepUploads } from "../api/uploads.ts";
 import { assemble } from "../assemble.ts";
 import { documentsHere } from "../documents/documents.ts";
 import { DocumentWorkers } from "../documents/workers.ts";
-import { expireLogs } from "../operations/log-blobs.ts";
 import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
 import { scheduledJobs } from "../schedule/jobs.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
@@ -41,6 +40,7 @@ import { noteStart } from "./note-start.ts";
 import { openAgents } from "./open-agents.ts";
 import { openClouds } from "./open-clouds.ts";
 import { openDatabase } from "./open-database.ts";
+import { mib, retain } from "./retention.ts";
 import { diskSpace } from "./space.ts";
 import { Upkeep } from "./upkeep.ts";
 import { openUsers } from "./users.ts";
@@ -200,7 +200,7 @@ async function start(
     tellMonitors: bus && ((alert) => bus.publish(DIRECTOR_ALERT_SUBJECT, JSON.stringify(alert))),
     ownIps: ownAddresses(host),
     workers: limits.workers,
-    keepTasks: limits.keep_tasks,
+    limitBytes: mib(limits.task_output_mib),
     alone: config.database?.url === undefined,
     space,
     onOver: sweep,
@@ -259,7 +259,7 @@ async function start(
     tasks: runner,
     clock,
     nats,
-    expireLogs: () => expireLogs(blobs, clock.now()),
+    retain: () => retain({ db: store.db, blobs, limits, now: clock.now() }),
     renewCertificate,
     onError,
   });

@@ -11,8 +11,8 @@ export interface UpkeepOptions {
   readonly clock: Clock;
   /** Undefined: no agent is reached over NATS. */
   readonly nats?: NatsAuthorities | undefined;
-  /** Removes logs whose time is over. */
-  readonly expireLogs?: (() => Promise<void>) | undefined;
+  /** Deletes what is too old or too much. */
+  readonly retain?: (() => Promise<void>) | undefined;
   /** Sees that the API's certificate is valid, and replaces it in time. */
   readonly renewCertificate?: (() => Promise<void>) | undefined;
   readonly onError: (error: unknown) => void;
@@ -21,7 +21,7 @@ export interface UpkeepOptions {
 const EVERY_MS = 5 * 60_000;
 const USER = "scheduler";
 
-/** What the Director does by itself every few minutes: certificates, and logs whose time is over. */
+/** What the Director does by itself every few minutes: certificates, and what need not be kept any longer. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   #cancel = () => {};
@@ -49,7 +49,7 @@ export class Upkeep {
   async #look(): Promise<void> {
     const { tasks } = this.#options;
     await this.#options.renewCertificate?.();
-    await this.#options.expireLogs?.();
+    await this.#options.retain?.();
     const rotate = this.#authorityDue();
     if (rotate || (await this.#certificateDue()) || (await this.#trustDue()))
       await tasks.enqueue({
