@@ -5,7 +5,7 @@ import { activeVm, type VmRecord } from "../model/records.ts";
 import { type Addressed, addressInstance } from "./addresses.ts";
 import { diskChanges, inPlaceChanges, type Known, mayRun, quietChanges } from "./changes.ts";
 import type { InstanceTemplate } from "./desired.ts";
-import { diskWork, isAttached, mayBeReplaced } from "./disks.ts";
+import { disksToSnapshot, diskWork, isAttached, mayBeReplaced } from "./disks.ts";
 import { refuseDisksElsewhere } from "./disks-elsewhere.ts";
 import { downtimeOf } from "./downtime.ts";
 import type { Holder, Ledger } from "./ips.ts";
@@ -16,14 +16,7 @@ import type { PoolsByNetwork } from "./network-pools.ts";
 import type { Placed } from "./placement.ts";
 import { type Request, requestFor, skipsDrain } from "./states.ts";
 import { isStatic } from "./static-placement.ts";
-import {
-  detachBeforeDelete,
-  newStepList,
-  type Situation,
-  snapshotFirst,
-  stepsFor,
-  type VmWork,
-} from "./steps.ts";
+import { detachBeforeDelete, newStepList, type Situation, stepsFor, type VmWork } from "./steps.ts";
 import { givenUpVms, leftoversOf, newAgentEnv, spareVm, whyGivenUp } from "./vms.ts";
 
 export interface Planning {
@@ -158,12 +151,13 @@ function detach(
 ): InstancePlan {
   const { recorded } = placed;
   const list = newStepList();
+  const snapshotsOf = disksToSnapshot(recorded, input);
   const unresponsive = known?.agent?.responsive === false;
   const why =
     recorded?.state === "detached" ? "it is detached" : `state ${recorded?.state ?? "new"} -> detached`;
   if (known !== undefined && !unresponsive) {
     if (mayRun(known)) list.add("stop", why);
-    if (input.director.enableSnapshots === true) snapshotFirst(recorded, list);
+    if (snapshotsOf.length > 0) list.add("snapshot_disks", why);
     detachBeforeDelete(recorded, known.vm, list);
   }
   if (known !== undefined) list.add("delete_vm", why);
@@ -178,6 +172,7 @@ function detach(
     unresponsive,
     skipDrain: skipsDrain(input, desired.group),
     diskMayBeReplaced: false,
+    snapshotsOf,
     downtime: known === undefined ? undefined : "until it is started again: its VM is deleted",
   };
 }
@@ -240,6 +235,7 @@ function converge(
     jobs.length > 0 &&
     jobs.length === hard.length &&
     jobs.every(({ kind }) => kind === "state");
+  const snapshotsOf = disksToSnapshot(recorded, input);
   const situation: Situation = {
     desired,
     recorded,
@@ -251,7 +247,7 @@ function converge(
     vmWork,
     unresponsive,
     running: known !== undefined && mayRun(known),
-    snapshots: input.director.enableSnapshots === true && !unresponsive,
+    snapshots: snapshotsOf.length > 0 && !unresponsive,
     inPlace: jobs.length === 0 ? "quiet" : onlyStop ? "stop" : "jobs",
     newTags: hard.some(({ kind }) => kind === "tags" || kind === "dirty" || kind === "job"),
     cause: hard.map(({ reason }) => reason).join("; "),
@@ -271,6 +267,7 @@ function converge(
     unresponsive,
     skipDrain,
     diskMayBeReplaced: mayBeReplaced(disk),
+    snapshotsOf,
     vmsToGo: [...givenUp.keys()],
     named: namedDiskGoal(named, vmWork === "keep" ? known?.vm : undefined),
     downtime,

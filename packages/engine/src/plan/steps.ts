@@ -1,5 +1,5 @@
 import type { DesiredInstance } from "../model/goal.ts";
-import { activeDisk, activeDisks, type InstanceRecord, namedDisks, type VmRecord } from "../model/records.ts";
+import { activeDisk, type InstanceRecord, namedDisks, type VmRecord } from "../model/records.ts";
 import { STEP_ORDER, type StepName } from "../steps/steps.ts";
 import { type DiskWork, isAttached } from "./disks.ts";
 import type { PlannedStep, StepCondition } from "./model.ts";
@@ -88,7 +88,7 @@ export function stepsFor(situation: Situation): Phases {
 function keepVm(situation: Situation, list: StepList): void {
   const { vm, disk, desired, inPlace, cause } = situation;
   if (situation.running && inPlace !== "quiet") list.add("stop", cause);
-  if (situation.snapshots && inPlace !== "quiet") snapshotFirst(situation.recorded, list);
+  if (situation.snapshots && inPlace !== "quiet") list.add("snapshot_disks", cause);
   if (inPlace === "stop") return;
   byCpi(disk, list, () => {
     if (disk.active === undefined || !isAttached(disk.active, vm)) return;
@@ -110,7 +110,7 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
   const { vm, spare, disk, desired, vmWork, recorded, cause, unresponsive } = situation;
   if (vm !== undefined) {
     if (situation.running) late.add("stop", "its jobs must not run while the VM is replaced");
-    if (situation.snapshots) snapshotFirst(recorded, late);
+    if (situation.snapshots) late.add("snapshot_disks", cause);
     if (!unresponsive) detachBeforeDelete(recorded, vm, late);
     late.add(vmWork === "swap" ? "orphan_vm" : "delete_vm", cause);
   }
@@ -139,15 +139,6 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
   bringNamedDisks(situation.named, late, undefined);
   late.add("apply", cause);
   if (desired.state === "started") late.add("start", "its jobs are to run");
-}
-
-/**
- * As upstream: of an instance that was to run, and whose jobs are stopped first. Also when they are stopped by now: the
- * task may have been interrupted in between.
- */
-export function snapshotFirst(recorded: InstanceRecord | undefined, list: StepList): void {
-  if (recorded?.state === "started" && activeDisks(recorded).length > 0)
-    list.add("snapshot_disks", "its data is kept as it was before");
 }
 
 /** The disks of a VM that goes are unmounted and detached before. */

@@ -100,8 +100,11 @@ export const snapshotDisks = createStep<Intent, Taken | null>({
   name: "snapshot_disks",
   loop: true,
   status: "taking snapshots",
-  intent: ({ instance }, context) => {
-    const disk = instance.disks.find((one) => one.active && one.snapshotTask !== context.journal.taskId);
+  intent: ({ instance, goal }, context) => {
+    const disk = instance.disks.find(
+      ({ cid, snapshotTask }) =>
+        goal.snapshotsOf?.includes(cid) === true && snapshotTask !== context.journal.taskId,
+    );
     return disk && intentOf({ instance, disk, clean: true }, context);
   },
   run: async (intent, context) => {
