@@ -32,7 +32,7 @@ export interface Parts {
   readonly tellMonitors?: OperationContext["tellMonitors"];
   readonly ownIps: readonly string[];
   readonly workers?: number | undefined;
-  readonly keepTasks?: number | undefined;
+  readonly limitBytes?: RunnerOptions["limitBytes"];
   /** No other Director uses this store. */
   readonly alone: boolean;
   readonly flushMs?: RunnerOptions["flushMs"];
@@ -46,7 +46,7 @@ export interface Parts {
 
 /** The Director without its API server: the part that queues and runs tasks. The simulator puts other parts in. */
 export function assemble(parts: Parts): TaskRunner {
-  const { db, clock, random, alone, onError, onOver, workers, keepTasks, flushMs, space, journal } = parts;
+  const { db, clock, random, alone, onError, onOver, workers, limitBytes, flushMs, space, journal } = parts;
   const works = operations(parts);
   return new TaskRunner({
     db,
@@ -57,7 +57,7 @@ export function assemble(parts: Parts): TaskRunner {
     onError,
     onOver,
     workers,
-    keepTasks,
+    limitBytes,
     flushMs,
     space,
     journal,

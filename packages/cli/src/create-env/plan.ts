@@ -97,6 +97,7 @@ export function planEnv(input: EnvPlanInput): InstancePlan {
     named: [],
     vmWork,
     running: vmWork === "replace" && !unresponsive,
+    snapshots: false,
     unresponsive,
     inPlace: "jobs",
     newTags: true,

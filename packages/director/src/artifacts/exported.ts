@@ -1,8 +1,14 @@
+import { stat } from "node:fs/promises";
 import { blobId } from "@slipway/engine/blobs/blob-id";
 import type { BlobId, Blobs } from "@slipway/engine/blobs/blobs";
+import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
+import { ifThere } from "@slipway/kernel/files";
 import type { Random } from "@slipway/kernel/random";
 
-/** Exported releases among the blobs are told by their names: nobody else knows of them. They stay until a clean-up. */
+/**
+ * Exported releases among the blobs are told by their names: nobody else knows of them. They stay until a clean-up, or
+ * until they are as old as the configuration says.
+ */
 const EXPORTED = /^exported-release-(\d{1,15})-/;
 
 export const exportedBlobId = (taskId: number, random: Random): BlobId =>
@@ -19,4 +25,16 @@ export async function exportedReleases(blobs: Blobs): Promise<readonly ExportedR
     const task = EXPORTED.exec(id)?.[1];
     return task === undefined ? [] : [{ id, taskId: Number(task) }];
   });
+}
+
+/** Removes those of them that were made before this time. */
+export async function expireExported(
+  ids: readonly BlobId[],
+  blobs: FileBlobs,
+  before: number,
+): Promise<void> {
+  for (const id of ids) {
+    const file = await ifThere(stat(blobs.pathOf(id)));
+    if (file !== undefined && file.mtimeMs < before) await blobs.remove(id);
+  }
 }

@@ -56,7 +56,7 @@ export const findDisks = async (
 ): Promise<readonly OrphanDisk[]> => (all && !keepDisks ? await listOrphanDisks(db) : []);
 
 /** But for those of tasks that are not over. */
-export async function findExported({ db, blobs }: Sources): Promise<readonly BlobId[]> {
+export async function findExported({ db, blobs }: Pick<Sources, "db" | "blobs">): Promise<readonly BlobId[]> {
   const exported = await exportedReleases(blobs);
   if (exported.length === 0) return [];
   const rows = await db

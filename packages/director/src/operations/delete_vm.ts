@@ -1,10 +1,11 @@
 import { runOther, runSteps } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { planDeletion } from "@slipway/engine/plan/deletion";
+import type { FlowContext } from "@slipway/engine/steps/context";
 import { deleteVmParams } from "@slipway/protocol/director/task-params";
 import type { VmCid } from "@slipway/protocol/ids";
 import { listOrphanedVms } from "../store/orphaned-vms.ts";
-import type { TaskContext } from "../tasks/task.ts";
+import type { Stage, TaskContext } from "../tasks/task.ts";
 import {
   DEPLOYMENT_LOCK_MS,
   deploymentLock,
@@ -23,7 +24,9 @@ export const deleteVm = operation(deleteVmParams, async ({ vm_cid: given }, task
   const owner = await task.journal.ownerOf({ vm: cid });
   const stage = task.stage("Delete VM", [], 1);
   if (owner === undefined) {
-    await stage.step(cid, () => deleteUnknown(cid, task, tools));
+    await stage.step(cid, () =>
+      telling(cid, task, stage, (gone) => deleteUnknown(cid, { ...flowContext(tools, task, ""), gone }, tools)),
+    );
     return `vm ${cid} deleted`;
   }
   const row = await tools.db
@@ -41,14 +44,27 @@ export const deleteVm = operation(deleteVmParams, async ({ vm_cid: given }, task
       const why = "its VM is deleted by hand";
       const silent = { responsive: false, why } as const;
       const plan = planDeletion(instance, { agent: silent, orphanVm: false, skipDrain: true, why });
-      await runSteps(["delete_vm"], { uuid: instance.uuid, goal: plan, watchMs: [0, 0] }, context);
+      const run = { uuid: instance.uuid, goal: plan, watchMs: [0, 0] } as const;
+      await telling(cid, task, stage, (gone) => runSteps(["delete_vm"], run, { ...context, gone }));
     });
     return `vm ${cid} deleted`;
   });
 });
 
-async function deleteUnknown(cid: VmCid, task: TaskContext, tools: OperationContext): Promise<void> {
-  const context = flowContext(tools, task, "");
+/** In upstream's words: whether it was there. */
+async function telling(
+  cid: VmCid,
+  task: TaskContext,
+  stage: Stage,
+  work: (gone: (vm: VmCid) => void) => Promise<void>,
+): Promise<void> {
+  const gone: VmCid[] = [];
+  await work((vm) => gone.push(vm));
+  if (gone.includes(cid)) task.warn(`VM ${cid} does not exist. Deletion is skipped`);
+  else await stage.step(`VM ${cid} is successfully deleted`, () => Promise.resolve());
+}
+
+async function deleteUnknown(cid: VmCid, context: FlowContext, tools: OperationContext): Promise<void> {
   const orphaned = (await listOrphanedVms(tools.db)).find((one) => one.cid === cid);
   const has = () => whoHas(cid, (cloud, options) => cloud.hasVm(cid, options), context);
   const vm = orphaned ?? { cid, cpi: await has(), stemcellApiVersion: UNKNOWN_STEMCELL_VERSION };

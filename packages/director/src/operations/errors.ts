@@ -246,3 +246,11 @@ export const NoLogs = defineError<{ why: readonly string[] }>({
   message: (p) => `no agent gave its logs: ${p.why.join("; ")}`,
   next: "Look at the VMs with `bosh instances`, and ask again.",
 });
+
+export const OrphansLeft = defineError<{ deleted: number; before: string; failed: number }>({
+  code: "DIO-072",
+  kind: "outside",
+  message: (p) =>
+    `Deleted ${p.deleted} orphaned disk(s) older than ${p.before}. Failed to delete ${p.failed} disk(s).`,
+  next: "`bosh task --debug` says why. They are tried again by schedule; `bosh delete-disk` tries one now.",
+});

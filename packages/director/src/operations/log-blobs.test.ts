@@ -29,7 +29,7 @@ it("logs go after ten days; what is not logs stays", async () => {
   const fresh = await put(newLogs(systemRandom), 239);
   await put(newLogs(systemRandom), 241);
   await put(newPart(systemRandom), 241);
-  await expireLogs(blobs, NOW);
+  await expireLogs(blobs, 10, NOW);
   expect(await blobs.list()).toEqual([fresh, release].sort());
 });
 
@@ -41,6 +41,6 @@ it("of very many logs the newest stay, and what is being packed", async () => {
     const id = await put(newLogs(systemRandom), hour);
     if (hour < 100) kept.push(id);
   }
-  await expireLogs(blobs, NOW);
+  await expireLogs(blobs, 10, NOW);
   expect(await blobs.list()).toEqual(kept.sort());
 });

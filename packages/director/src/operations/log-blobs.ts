@@ -11,15 +11,13 @@ const LOGS = "logs-";
 const PART = "logs-part-";
 
 const DAY_MS = 86_400_000;
-/** As upstream. */
-const KEPT_MS = 10 * DAY_MS;
 const KEPT = 100;
 
 export const newLogs = (random: Random): BlobId => blobId(LOGS + random.uuid());
 export const newPart = (random: Random): BlobId => blobId(PART + random.uuid());
 
-/** Removes logs that are older than ten days, and all but the newest hundred. */
-export async function expireLogs(blobs: FileBlobs, now: number): Promise<void> {
+/** Removes logs that are older than so many days, and all but the newest hundred. */
+export async function expireLogs(blobs: FileBlobs, days: number, now: number): Promise<void> {
   const found: { readonly id: BlobId; readonly at: number }[] = [];
   for (const id of await blobs.list()) {
     const file = id.startsWith(LOGS) ? await ifThere(stat(blobs.pathOf(id))) : undefined;
@@ -27,6 +25,6 @@ export async function expireLogs(blobs: FileBlobs, now: number): Promise<void> {
   }
   const whole = found.filter(({ id }) => !id.startsWith(PART)).sort((a, b) => b.at - a.at);
   const many = whole.slice(KEPT);
-  const old = found.filter(({ at }) => at < now - KEPT_MS);
+  const old = found.filter(({ at }) => at < now - days * DAY_MS);
   for (const { id } of new Set([...many, ...old])) await blobs.remove(id);
 }

@@ -21,7 +21,9 @@ import type { OperationTools } from "./operation.ts";
 import { orphanDisk } from "./orphan_disk.ts";
 import { renewCertificates } from "./renew_certificates.ts";
 import { runErrand } from "./run_errand.ts";
+import { scheduledOrphanedDiskCleanup } from "./scheduled_orphaned_disk_cleanup.ts";
 import { snapshotDeployment } from "./snapshot_deployment.ts";
+import { snapshotDeployments } from "./snapshot_deployments.ts";
 import { ssh } from "./ssh.ts";
 import { updateDeployment } from "./update_deployment.ts";
 import { updateInstance } from "./update_instance.ts";
@@ -46,6 +48,7 @@ export const operations = (tools: OperationTools): Readonly<Record<TaskType, Tas
   delete_orphan_disks: deleteOrphanDisks(tools),
   delete_vm: deleteVm(tools),
   delete_orphaned_vms: deleteOrphanedVms(tools),
+  scheduled_orphaned_disk_cleanup: scheduledOrphanedDiskCleanup(tools),
   cck_scan: cckScan(tools),
   cck_apply: cckApply(tools),
   cck_scan_and_fix: cckScanAndFix(tools),
@@ -55,6 +58,7 @@ export const operations = (tools: OperationTools): Readonly<Record<TaskType, Tas
   run_errand: runErrand(tools),
   create_snapshot: createSnapshot(tools),
   snapshot_deployment: snapshotDeployment(tools),
+  snapshot_deployments: snapshotDeployments(tools),
   delete_snapshot: deleteSnapshot(tools),
   delete_deployment_snapshots: deleteDeploymentSnapshots(tools),
 });

@@ -1,6 +1,6 @@
 import { CpiRefused } from "@slipway/engine/clouds/cloud";
 import { causeOf } from "@slipway/engine/flows/errors";
-import { activeDisk } from "@slipway/engine/model/records";
+import { activeDisks } from "@slipway/engine/model/records";
 import { snapshotDeploymentParams } from "@slipway/protocol/director/task-params";
 import { loadInstances } from "../store/instances.ts";
 import { tellOfSnapshotFailure } from "./monitor-alerts.ts";
@@ -14,7 +14,7 @@ export const snapshotDeployment = operation(snapshotDeploymentParams, ({ deploym
     const done = `snapshots of deployment '${deployment}' created`;
     if (!maySnapshot(task, tools)) return done;
     const all = await loadInstances(tools.db, deployment);
-    const instances = all.filter((instance) => activeDisk(instance) !== undefined);
+    const instances = all.filter((instance) => activeDisks(instance).length > 0);
     const stage = task.stage("Taking snapshots", [], instances.length);
     let failures = 0;
     for (const instance of instances)

@@ -62,7 +62,7 @@ describe("a configuration file", () => {
   it("is refused with all mistakes of its form at once", async () => {
     const path = await file(
       "form.yml",
-      "nmae: x\nlisten: {port: no, hots: y}\nusers: 7\ncpi: {exec_path: ''}\ndirector: {workers: 0, kept: 1}\nuaa: {}\nuuid: X\n",
+      "nmae: x\nlisten: {port: no, hots: y}\nusers: 7\ncpi: {exec_path: ''}\ndirector: {workers: 0, kept: 1, snapshot_schedule: 61 * * * *, orphan_disk_schedule: 7, orphan_disk_days: -1, keep_events: 0, tasks_deployments_retention_period: [{deployment_name: a}]}\nuaa: {}\nuuid: X\n",
     );
     const said = await wrong(path);
     for (const place of [
@@ -73,10 +73,16 @@ describe("a configuration file", () => {
       "cpi.exec_path",
       "director.workers",
       "director.kept",
+      "director.snapshot_schedule",
+      "director.orphan_disk_schedule",
+      "director.orphan_disk_days",
+      "director.keep_events",
+      "director.tasks_deployments_retention_period",
       "uaa",
       "uuid",
     ])
       expect(said, place).toContain(`config.${place}`);
+    expect(said).toContain('minute "61" is not from 0 to 59');
   });
 
   it("is refused with all other mistakes at once, and no secret of it", async () => {

@@ -19,8 +19,9 @@ import { sweepUploads } from "../api/uploads.ts";
 import { assemble } from "../assemble.ts";
 import { documentsHere } from "../documents/documents.ts";
 import { DocumentWorkers } from "../documents/workers.ts";
-import { expireLogs } from "../operations/log-blobs.ts";
 import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
+import { scheduledJobs } from "../schedule/jobs.ts";
+import { Scheduler } from "../schedule/scheduler.ts";
 import { directorUuid } from "../store/attributes.ts";
 import { openSealer } from "../store/key-file.ts";
 import { openStore } from "../store/open.ts";
@@ -39,6 +40,7 @@ import { noteStart } from "./note-start.ts";
 import { openAgents } from "./open-agents.ts";
 import { openClouds } from "./open-clouds.ts";
 import { openDatabase } from "./open-database.ts";
+import { mib, retain } from "./retention.ts";
 import { diskSpace } from "./space.ts";
 import { Upkeep } from "./upkeep.ts";
 import { openUsers } from "./users.ts";
@@ -198,7 +200,7 @@ async function start(
     tellMonitors: bus && ((alert) => bus.publish(DIRECTOR_ALERT_SUBJECT, JSON.stringify(alert))),
     ownIps: ownAddresses(host),
     workers: limits.workers,
-    keepTasks: limits.keep_tasks,
+    limitBytes: mib(limits.task_output_mib),
     alone: config.database?.url === undefined,
     space,
     onOver: sweep,
@@ -256,15 +258,18 @@ async function start(
     db: store.db,
     tasks: runner,
     clock,
-    days: limits.orphan_disk_days ?? 5,
     agents,
     nats,
-    expireLogs: () => expireLogs(blobs, clock.now()),
+    retain: () => retain({ db: store.db, blobs, limits, now: clock.now() }),
     renewCertificate,
     onError,
   });
   upkeep.start();
   atClose(() => upkeep.stop());
+  const jobs = scheduledJobs(limits, clock);
+  const scheduler = new Scheduler({ db: store.db, clock, jobs, wake: () => runner.wake(), onError });
+  scheduler.start();
+  atClose(() => scheduler.stop());
   health?.start();
   if (dns.enabled) {
     const keeper = new NamesKeeper({ db: store.db, agents, dns, clock, onError });

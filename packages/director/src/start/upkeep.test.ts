@@ -1,9 +1,8 @@
 import type { TransportName } from "@slipway/engine/agents/agent";
-import type { GroupName } from "@slipway/engine/model/names";
 import { freshDatabase } from "@slipway/testkit/database";
 import { type FakeClock, fakeClock } from "@slipway/testkit/fake-clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { seedShop, WEB_0 } from "../api/testing/seed.ts";
+import { seedShop } from "../api/testing/seed.ts";
 import type { NatsAuthorities } from "../nats/rotation.ts";
 import type { Db } from "../store/schema.ts";
 import type { NewTask } from "../tasks/task.ts";
@@ -24,7 +23,7 @@ beforeEach(async () => {
 });
 afterEach(() => database.close());
 
-/** Keeps house with disks of five days; what it asks for is only written down. */
+/** Keeps house; what it asks for is only written down. */
 function keeping(
   enqueue: (task: NewTask) => Promise<number> = async () => 1,
   nats?: NatsAuthorities,
@@ -36,7 +35,6 @@ function keeping(
   const upkeep = new Upkeep({
     db,
     clock,
-    days: 5,
     agents: { signerEnds: (by) => NOW + signerDays[by] * DAY_MS },
     nats,
     renewCertificate: async () => {
@@ -60,20 +58,6 @@ function keeping(
   return { queued, errors, looks, upkeep, round };
 }
 
-const orphan = (cid: string, days: number) =>
-  db
-    .insertInto("orphan_disks")
-    .values({
-      cid,
-      size: 1024,
-      cpi: "",
-      cloud_properties: "{}",
-      deployment_name: "shop",
-      instance_name: `web/${WEB_0}`,
-      orphaned_at: new Date(NOW - days * DAY_MS),
-    })
-    .execute();
-
 const certificateUntil = (days: number, active = true) =>
   db
     .updateTable("vms")
@@ -81,23 +65,8 @@ const certificateUntil = (days: number, active = true) =>
     .where("cid", "=", "vm-1")
     .execute();
 
-const swappedOut = (cid: string) =>
-  db
-    .insertInto("orphaned_vms")
-    .values({
-      cid,
-      cpi: "",
-      az: "z1",
-      stemcell_api_version: 3,
-      deployment_name: "shop",
-      instance_name: `${"web" as GroupName}/${WEB_0}`,
-      orphaned_at: new Date(NOW),
-    })
-    .execute();
-
 describe("the Director by itself", () => {
   it("asks for nothing while there is nothing to do, however often it looks", async () => {
-    await orphan("disk-young", 4.9);
     await certificateUntil(3000);
     const { queued, errors, looks, round } = keeping();
     for (let times = 0; times < 3; times += 1) await round();
@@ -107,7 +76,7 @@ describe("the Director by itself", () => {
   });
 
   it("looks every five minutes, not before", async () => {
-    await swappedOut("vm-old");
+    await certificateUntil(1);
     const { queued, round } = keeping();
     await clock.advance(FIVE_MINUTES - 1);
     expect(queued).toEqual([]);
@@ -116,31 +85,6 @@ describe("the Director by itself", () => {
     await expect.poll(() => clock.waiting).toBe(1);
     await round();
     expect(queued).toHaveLength(2);
-  });
-
-  it("has VMs deleted that create-swap-delete left", async () => {
-    await swappedOut("vm-old");
-    const { queued, round } = keeping();
-    await round();
-    expect(queued).toEqual([
-      { type: "delete_orphaned_vms", description: "delete orphaned vms", user: "scheduler", params: {} },
-    ]);
-  });
-
-  it("has exactly those disks deleted whose time in the orphan list is over", async () => {
-    await orphan("disk-young", 4.9);
-    await orphan("disk-old", 5.1);
-    await orphan("disk-older", 60);
-    const { queued, round } = keeping();
-    await round();
-    expect(queued).toEqual([
-      {
-        type: "delete_orphan_disks",
-        description: "delete orphan disks",
-        user: "scheduler",
-        params: { disk_cids: ["disk-old", "disk-older"] },
-      },
-    ]);
   });
 
   it("has certificates renewed that end soon, of VMs in use only", async () => {
@@ -213,7 +157,7 @@ describe("the Director by itself", () => {
   });
 
   it("tells of a failure and looks again", async () => {
-    await swappedOut("vm-old");
+    await certificateUntil(1);
     const failure = new Error("the queue is closed");
     let fails = true;
     const { queued, errors, round } = keeping(async () => {
@@ -229,7 +173,7 @@ describe("the Director by itself", () => {
   });
 
   it("does nothing more once it is stopped, also when it is just looking", async () => {
-    await swappedOut("vm-old");
+    await certificateUntil(1);
     const idle = keeping();
     idle.upkeep.stop();
     await clock.advance(10 * FIVE_MINUTES);

@@ -2,9 +2,7 @@ import type { Introduces } from "@slipway/engine/agents/agent";
 import { isRenewable } from "@slipway/engine/agents/agents";
 import type { Clock } from "@slipway/kernel/clock";
 import type { NatsAuthorities } from "../nats/rotation.ts";
-import { listOrphanDisks } from "../store/disks.ts";
 import { behind } from "../store/nats-authorities.ts";
-import { listOrphanedVms } from "../store/orphaned-vms.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
 
@@ -12,23 +10,20 @@ export interface UpkeepOptions {
   readonly db: Db;
   readonly tasks: Tasks;
   readonly clock: Clock;
-  /** Orphaned disks are deleted at this age. */
-  readonly days: number;
   readonly agents: Pick<Introduces, "signerEnds">;
   /** Undefined: no agent is reached over NATS. */
   readonly nats?: NatsAuthorities | undefined;
-  /** Removes logs whose time is over. */
-  readonly expireLogs?: (() => Promise<void>) | undefined;
+  /** Deletes what is too old or too much. */
+  readonly retain?: (() => Promise<void>) | undefined;
   /** Sees that the API's certificate is valid, and replaces it in time. */
   readonly renewCertificate?: (() => Promise<void>) | undefined;
   readonly onError: (error: unknown) => void;
 }
 
 const EVERY_MS = 5 * 60_000;
-const DAY_MS = 86_400_000;
 const USER = "scheduler";
 
-/** What the Director does by itself: VMs that create-swap-delete left, and disks whose time in the orphan list is over. */
+/** What the Director does by itself every few minutes: certificates, and what need not be kept any longer. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   #cancel = () => {};
@@ -54,24 +49,9 @@ export class Upkeep {
   }
 
   async #look(): Promise<void> {
-    const { db, tasks, clock, days } = this.#options;
+    const { tasks } = this.#options;
     await this.#options.renewCertificate?.();
-    await this.#options.expireLogs?.();
-    if ((await listOrphanedVms(db)).length > 0)
-      await tasks.enqueue({
-        type: "delete_orphaned_vms",
-        description: "delete orphaned vms",
-        user: USER,
-        params: {},
-      });
-    const old = await listOrphanDisks(db, clock.now() - days * DAY_MS);
-    if (old.length > 0)
-      await tasks.enqueue({
-        type: "delete_orphan_disks",
-        description: "delete orphan disks",
-        user: USER,
-        params: { disk_cids: old.map(({ cid }) => cid) },
-      });
+    await this.#options.retain?.();
     const rotate = this.#authorityDue();
     if (rotate || (await this.#certificateDue()) || (await this.#trustDue()))
       await tasks.enqueue({

@@ -2,7 +2,7 @@ import { emptied, freshDatabase } from "@slipway/testkit/database";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { deleteConfigs, findConfigs, latestConfig, listConfigs, saveConfig } from "./configs.ts";
-import { addEvent, type EventFilter, findEvent, listEvents } from "./events.ts";
+import { addEvent, deleteOldEvents, type EventFilter, findEvent, listEvents } from "./events.ts";
 import type { Db } from "./schema.ts";
 
 let db: Db;
@@ -166,5 +166,22 @@ describe("events", () => {
     const page = await listEvents(db);
     expect([page.length, page[0]?.id, page.at(-1)?.id]).toEqual([200, 250, 51]);
     expect(await listEvents(db, { beforeId: 51 })).toHaveLength(50);
+  });
+
+  it("are kept up to a number, and with them those they end", async () => {
+    const begun = await addEvent(db, event());
+    for (let i = 0; i < 5; i++) await addEvent(db, event());
+    const kept = async () => (await listEvents(db)).map(({ id }) => id);
+    expect(await deleteOldEvents(db, 6)).toBe(0);
+    expect(await deleteOldEvents(db, 4)).toBe(2);
+    expect(await kept()).toEqual([6, 5, 4, 3]);
+    expect(begun).toBe(1);
+    // The newest ends what an old one began: what lies between stays as well.
+    await addEvent(db, event({ parentId: 4 }));
+    expect(await deleteOldEvents(db, 1)).toBe(1);
+    expect(await kept()).toEqual([7, 6, 5, 4]);
+    await addEvent(db, event());
+    expect(await deleteOldEvents(db, 1)).toBe(4);
+    expect(await kept()).toEqual([8]);
   });
 });

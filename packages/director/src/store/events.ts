@@ -58,6 +58,26 @@ export async function addTaskEvent(db: Db, lease: Lease, user: string, event: Au
   }
 }
 
+const AT_ONCE = 5000;
+
+/**
+ * Deletes all but the newest so many, and but those that one of them has ended. Returns how many went.
+ */
+export async function deleteOldEvents(db: Db, keep: number): Promise<number> {
+  let gone = 0;
+  for (;;) {
+    const { numAffectedRows } = await sql`
+      delete from events where id in (
+        select id from events where id < (
+          select least(min(id), min(parent_id)) from (
+            select id, parent_id from events order by id desc limit ${keep}) as newest)
+        order by id limit ${AT_ONCE})`.execute(db);
+    const affected = Number(numAffectedRows ?? 0n);
+    gone += affected;
+    if (affected < AT_ONCE) return gone;
+  }
+}
+
 /** Returns its id, for the event that ends what this one began. */
 export async function addEvent(
   db: Db,

@@ -50,6 +50,7 @@ interface DiskRow {
   readonly hint: DiskHintWire | null;
   readonly mounted: boolean;
   readonly created_ms: number | null;
+  readonly snapshot_task: number | null;
 }
 
 interface InstanceRow {
@@ -89,7 +90,8 @@ export async function readInstances(db: Db, where: RawBuilder<unknown>): Promise
       (select json_agg(json_build_object(
           'id', d.id, 'cid', d.cid, 'name', d.name, 'size', d.size, 'cloud_properties', d.cloud_properties, 'cpi', d.cpi,
           'active', d.active, 'attached_to', d.attached_to, 'hint', d.hint, 'mounted', d.mounted,
-          'created_ms', (extract(epoch from d.created_at) * 1000)::float8) order by d.id)
+          'created_ms', (extract(epoch from d.created_at) * 1000)::float8,
+          'snapshot_task', (select max(s.task_id) from snapshots s where s.disk_cid = d.cid and s.clean)) order by d.id)
         from persistent_disks d where d.instance_id = i.id) as disks,
       (select json_agg(json_build_object(
           'address', p.address, 'network', p.network_name, 'static', p.static) order by p.network_name, p.address)
@@ -154,4 +156,5 @@ const toDisk = (row: DiskRow): DiskRecord => ({
   hint: row.hint,
   mounted: row.mounted,
   ...(row.created_ms !== null && { createdAt: row.created_ms }),
+  ...(row.snapshot_task !== null && { snapshotTask: row.snapshot_task }),
 });

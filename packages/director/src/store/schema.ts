@@ -35,6 +35,7 @@ export interface Tables extends NameTables {
     lease_until: MaybeTime;
   };
   task_output: { task_id: number; type: string; start: number; data: Buffer };
+  scheduled_turns: { job: string; schedule: string; turn: Time };
   locks: { name: string; task_id: number; owner: string; acquired_at: TimeNow; expires_at: Time };
   events: {
     id: Id;

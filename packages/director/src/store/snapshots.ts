@@ -63,3 +63,13 @@ export async function snapshotsOfDisk(db: Db, diskCid: string): Promise<readonly
     .execute();
   return rows.map(toRecord);
 }
+
+/** Those whose instances have disks, by name. */
+export async function deploymentsWithDisks(db: Db): Promise<readonly string[]> {
+  const { rows } = await sql<{ name: string }>`
+    select name from deployments d
+    where exists (
+      select 1 from instances i join persistent_disks p on p.instance_id = i.id where i.deployment_id = d.id)
+    order by name`.execute(db);
+  return rows.map(({ name }) => name);
+}

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import type { Db } from "../store/schema.ts";
 import { cancelTasks, findTask, listTasks, taskFilter } from "./list.ts";
 import { enqueue } from "./queue.ts";
-import { deleteOldTasks } from "./retention.ts";
+import { deleteOldTasks, dropOldOutputs } from "./retention.ts";
 import { emptyTables, newTask, stateOf, textOf } from "./testing/stage.ts";
 
 let db: Db;
@@ -135,10 +135,75 @@ describe("the retention", () => {
         .insertInto("task_output")
         .values({ task_id: id, type: "event", start: 0, data: Buffer.from("x") })
         .execute();
-    expect(await deleteOldTasks(db, 2)).toBe(5);
+    expect(await deleteOldTasks(db, { perType: 2 }, 0)).toBe(5);
     expect(await ids()).toEqual([4, 6, 8, 9, 10, 11, 12, 13]);
     const outputs = await db.selectFrom("task_output").select("task_id").orderBy("task_id").execute();
     expect(outputs.map((one) => one.task_id)).toEqual(await ids());
-    expect(await deleteOldTasks(db, 2)).toBe(0);
+    expect(await deleteOldTasks(db, { perType: 2 }, 0)).toBe(0);
+  });
+
+  it("goes by age where days are configured, of all tasks or of a deployment's", async () => {
+    const NOW = Date.parse("2026-11-17T12:00:00Z");
+    const ago = (days: number) => new Date(NOW - days * 86_400_000);
+    for (const [days, deployment] of [
+      [40, "shop"],
+      [20, "shop"],
+      [20, "blog"],
+      [1, "blog"],
+    ] as const) {
+      const id = await add("update_deployment", "done", deployment);
+      await db
+        .updateTable("tasks")
+        .set({ finished_at: ago(days) })
+        .where("id", "=", id)
+        .execute();
+    }
+    await add("update_deployment", "queued", "shop");
+    const left = async () =>
+      (await db.selectFrom("tasks").select("id").orderBy("id").execute()).map((t) => t.id);
+    expect(await deleteOldTasks(db, { perType: 9 }, NOW)).toBe(0);
+    expect(await deleteOldTasks(db, { perType: 9, days: 30 }, NOW)).toBe(1);
+    expect(await left()).toEqual([2, 3, 4, 5]);
+    await deleteOldTasks(db, { perType: 9, days: 30, deployments: [{ name: "blog", days: 7 }] }, NOW);
+    expect(await left()).toEqual([2, 4, 5]);
+  });
+
+  it("drops outputs of the oldest that are over, and events and results last", async () => {
+    const put = (id: number, type: string, size: number) =>
+      db
+        .insertInto("task_output")
+        .values({ task_id: id, type, start: 0, data: Buffer.alloc(size, "x") })
+        .execute();
+    const left = async () => {
+      const rows = await db
+        .selectFrom("task_output")
+        .selectAll()
+        .orderBy("task_id")
+        .orderBy("type")
+        .execute();
+      return rows.map(
+        ({ task_id: id, type, data }) => `${id} ${type} ${data[0] === 120 ? data.length : "note"}`,
+      );
+    };
+    for (const state of ["processing", "done", "error"] as const) {
+      const id = await add("update_deployment", state);
+      for (const type of ["debug", "conversation", "event", "result"]) await put(id, type, 1000);
+    }
+    const running = ["conversation", "debug", "event", "result"].map((type) => `1 ${type} 1000`);
+    const newest = running.map((line) => line.replace("1 ", "3 "));
+    expect(await dropOldOutputs(db, 12_000)).toBe(0);
+    expect(await dropOldOutputs(db, 10_500)).toBe(2);
+    expect(await left()).toEqual([...running, "2 debug note", "2 event 1000", "2 result 1000", ...newest]);
+    expect(await dropOldOutputs(db, 10_500)).toBe(0);
+    await dropOldOutputs(db, 6500);
+    expect(await left()).toEqual([
+      ...running,
+      "2 debug note",
+      "3 debug note",
+      "3 event 1000",
+      "3 result 1000",
+    ]);
+    await dropOldOutputs(db, 1);
+    expect(await left()).toEqual([...running, "2 debug note", "3 debug note"]);
   });
 });

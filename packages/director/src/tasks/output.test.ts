@@ -130,22 +130,51 @@ describe("the output of a task", () => {
     await expect.poll(async () => (await readOutput(db, lease.taskId, "debug")).size).toBe(100_000);
   });
 
-  it("is cut where there is too much of it, once, at a character, and the event log never", async () => {
+  it("keeps its beginning and its end where there is too much of it, and the event log whole", async () => {
     const lease = await leased();
-    for (const attempt of [1, 2]) {
-      const output = await open(lease, { limitBytes: 100 });
-      for (let i = 0; i < 40; i++) {
-        for (const type of ["debug", "cpi", "event"] as const) output.append(type, "€uro ");
-        if (i % 7 === attempt) await output.flush();
-      }
-      await output.flush(true);
+    const output = await open(lease, { limitBytes: 600 });
+    const lines = Array.from({ length: 80 }, (_, at) => `${at} costs a €uro\n`);
+    for (const [at, line] of lines.entries()) {
+      for (const type of ["debug", "cpi", "event"] as const) output.append(type, line);
+      if (at % 7 === 0) await output.flush();
     }
+    await output.flush(true);
+    // The end is known when the task is over.
+    const early = await textOf(db, lease.taskId, "debug");
+    expect(lines.join("")).toMatch(new RegExp(`^${early}`));
+    await output.end();
     for (const type of ["debug", "cpi"] as const) {
       const text = await textOf(db, lease.taskId, type);
-      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(100);
-      expect(text).toMatch(/^(€uro )+(€?u?r?o?)\n\[cut here: no more than 100 bytes are kept\]\n$/);
+      expect(Buffer.byteLength(text)).toBeLessThanOrEqual(600);
+      const note = /^(.*)\n\[cut here: no more than 600 bytes are kept; (\d+) bytes are left out\]\n(.*)$/s;
+      const [, head = "", dropped = "", tail = ""] = note.exec(text) ?? [];
+      expect(lines.join("").startsWith(head)).toBe(true);
+      expect(lines.join("").endsWith(tail)).toBe(true);
+      expect(tail).toMatch(/^\d+ costs/);
+      const sizes = [head, tail].map((part) => Buffer.byteLength(part));
+      expect(sizes[0]).toBeGreaterThan(300);
+      expect(sizes[1]).toBeGreaterThan(100);
+      expect((sizes[0] ?? 0) + Number(dropped) + (sizes[1] ?? 0)).toBe(Buffer.byteLength(lines.join("")));
     }
-    expect(await textOf(db, lease.taskId, "event")).toBe("€uro ".repeat(80));
+    expect(await textOf(db, lease.taskId, "event")).toBe(lines.join(""));
+  });
+
+  it("stays within its limit however often the task is interrupted, and has the end of the last run", async () => {
+    const lease = await leased();
+    for (const run of ["first", "second", "third"]) {
+      const output = await open(lease, { limitBytes: 600 });
+      for (let i = 0; i < 60; i++) output.append("debug", `${run} ${i}: 😀\n`);
+      if (run === "third") await output.end();
+      else await output.flush(true);
+      output.close();
+    }
+    const text = await textOf(db, lease.taskId, "debug");
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(600);
+    expect(text).toMatch(/^first 0: 😀\n.*\[cut here.*\nthird 59: 😀\n$/s);
+    const more = await open(lease, { limitBytes: 600 });
+    for (let i = 0; i < 60; i++) more.append("debug", "an end that could not be written, once more\n");
+    await more.end();
+    expect(await textOf(db, lease.taskId, "debug")).toBe(text);
   });
 
   it("of a run that was taken over is not written, and the run is told", async () => {

@@ -3,6 +3,7 @@ import type { OutputType } from "@slipway/protocol/director/task";
 import { sql } from "kysely";
 import { type Lease, LeaseLost, leaseLostAs, mine } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
+import { Tail } from "./tail.ts";
 
 /** What grows while the task runs. `result` is written with its end. */
 type GrowingType = Exclude<OutputType, "result">;
@@ -11,12 +12,15 @@ const BOUNDED: readonly GrowingType[] = ["debug", "cpi", "conversation"];
 
 const MIB = 1024 * 1024;
 const FLUSH_AT = 64 * 1024;
+/** Of the line between beginning and end, at most. */
+const NOTE_BYTES = 128;
+const LONGEST_CHARACTER = 4;
 
 export interface OutputOptions {
   readonly clock: Clock;
   /** How long a line may wait for others. Default: 100 ms. */
   readonly flushMs?: number | undefined;
-  /** Most bytes of `debug`, of `cpi` and of `conversation`. Default: 32 MiB. */
+  /** Most bytes of `debug`, of `cpi` and of `conversation`: the beginning and the end. Default: 32 MiB. */
   readonly limitBytes?: number | undefined;
   /** The lease is lost; nothing is written any more. */
   readonly onLost: () => void;
@@ -36,6 +40,9 @@ export class TaskOutput {
   readonly #options: OutputOptions;
   readonly #sizes: Map<GrowingType, number>;
   readonly #pending = new Map<GrowingType, { parts: string[]; length: number }>();
+  /** What came after the beginning was full; its last part is written when the task ends. */
+  readonly #tails = new Map<GrowingType, Tail>();
+  #ending = false;
   /** Sent, and perhaps written: sent again unchanged until that is known. */
   #batch: readonly Piece[] = [];
   #flushing: Promise<unknown> = Promise.resolve();
@@ -58,9 +65,11 @@ export class TaskOutput {
 
   append(type: GrowingType, text: string): void {
     if (this.#closed || text === "") return;
+    if (this.#isFull(type) && !this.#pending.has(type)) {
+      this.#tail(type).add(text);
+      return;
+    }
     const pending = this.#pending.get(type) ?? { parts: [], length: 0 };
-    // A character is at least a byte: this one would be cut off anyway.
-    if (BOUNDED.includes(type) && this.#size(type) + pending.length > this.#limit()) return;
     pending.parts.push(text);
     pending.length += text.length;
     this.#pending.set(type, pending);
@@ -75,6 +84,12 @@ export class TaskOutput {
     const mine = this.#flushing.then(() => this.#write(last));
     this.#flushing = mine.catch(() => undefined);
     return mine;
+  }
+
+  /** The task is over: what came last is written as well. */
+  end(): Promise<void> {
+    this.#ending = true;
+    return this.flush(true);
   }
 
   /** Takes nothing more. */
@@ -120,22 +135,54 @@ export class TaskOutput {
       if (whole.length < text.length)
         this.#pending.set(type, { parts: [text.slice(whole.length)], length: 1 });
       const start = this.#size(type);
-      const data = this.#bounded(type, start, Buffer.from(whole));
+      const head = this.#head(type, start, Buffer.from(whole));
+      const data = this.#ending ? Buffer.concat([head, this.#lastOf(type, start + head.length)]) : head;
       if (data.length > 0) pieces.push({ type, start, data });
     }
     return pieces;
   }
 
-  /** Nothing but the note of the cut ever stands behind `room`: that is how a later run knows it was made. */
-  #bounded(type: GrowingType, start: number, data: Buffer): Buffer {
-    if (!BOUNDED.includes(type)) return data;
-    const note = Buffer.from(`\n[cut here: no more than ${sizeText(this.#limit())} are kept]\n`);
-    const room = this.#limit() - note.length;
-    if (start + data.length <= room) return data;
-    if (start > room) return Buffer.alloc(0);
-    let end = room - start;
+  /** As much as belongs to the beginning. */
+  #head(type: GrowingType, start: number, data: Buffer): Buffer {
+    const room = this.#room(type);
+    if (data.length === 0 || start + data.length <= room) return data;
+    let end = this.#isFull(type) ? 0 : room - start;
     while (end > 0 && isInsideCharacter(data, end)) end -= 1;
-    return Buffer.concat([data.subarray(0, end), note]);
+    this.#tail(type).add(data.subarray(end).toString());
+    return data.subarray(0, end);
+  }
+
+  /** With a line that says what is missing before it. Of a run before this one, that was killed, nobody knows how much. */
+  #lastOf(type: GrowingType, start: number): Buffer {
+    const tail = this.#tails.get(type);
+    this.#tails.delete(type);
+    if (tail === undefined) return Buffer.alloc(0);
+    const { text, dropped } = tail.taken();
+    const note = `\n[cut here: no more than ${sizeText(this.#limit())} are kept; ${dropped} bytes are left out]\n`;
+    const last = Buffer.from(note + text);
+    // A run before this one has ended it, and could not write that.
+    return start + last.length <= this.#limit() ? last : Buffer.alloc(0);
+  }
+
+  #tail(type: GrowingType): Tail {
+    const tail = this.#tails.get(type) ?? new Tail(this.#tailBytes());
+    this.#tails.set(type, tail);
+    return tail;
+  }
+
+  #tailBytes(): number {
+    return Math.min(MIB, Math.floor(this.#limit() / 4));
+  }
+
+  /** The end of the beginning. */
+  #room(type: GrowingType): number {
+    if (!BOUNDED.includes(type)) return Number.POSITIVE_INFINITY;
+    return this.#limit() - this.#tailBytes() - NOTE_BYTES;
+  }
+
+  /** A character may have been too long for the last bytes. */
+  #isFull(type: GrowingType): boolean {
+    return this.#size(type) > this.#room(type) - LONGEST_CHARACTER;
   }
 
   #size(type: GrowingType): number {

@@ -244,7 +244,7 @@ export class TaskRun {
   async #end(output: TaskOutput, ending: Ending): Promise<void> {
     for (;;) {
       try {
-        await output.flush(true);
+        await output.end();
         if (!(await finish(this.#db, this.task.lease, ending))) return;
         for (const work of this.#atEnd) await work().catch(this.#options.onError);
         return;

@@ -7,7 +7,6 @@ import type { Db } from "../store/schema.ts";
 import { Bell } from "./bell.ts";
 import { type CancelFilter, cancelTasks, noteWaiting } from "./list.ts";
 import { type ClaimedTask, cancelledOf, claim, enqueue } from "./queue.ts";
-import { deleteOldTasks } from "./retention.ts";
 import { type RunOptions, TaskRun, type Works } from "./run.ts";
 import type { Space } from "./setback.ts";
 import type { NewTask, Tasks } from "./task.ts";
@@ -22,6 +21,7 @@ const WITHOUT_SPACE: readonly TaskType[] = [
   "delete_orphaned_vms",
   "orphan_disk",
   "delete_orphan_disks",
+  "scheduled_orphaned_disk_cleanup",
   "delete_artifacts",
   "cck_scan",
 ];
@@ -37,8 +37,6 @@ export interface RunnerOptions {
   readonly quickWorkers?: number | undefined;
   /** No other Director uses this store: what others were running is resumed at once. */
   readonly alone: boolean;
-  /** Finished tasks kept per type. Default: 2000. */
-  readonly keepTasks?: number | undefined;
   /** Default: 30 s. */
   readonly leaseMs?: number | undefined;
   /** How often to look for the work and the cancels of other Directors. Default: 1 s. */
@@ -59,8 +57,6 @@ export interface RunnerOptions {
   readonly journal?: ((journal: Journal) => Journal) | undefined;
 }
 
-const RETENTION_EVERY_MS = 600_000;
-
 /** Runs the tasks of a store. Several runners, in one process or many, share the work. */
 export class TaskRunner implements Tasks {
   readonly #options: RunnerOptions;
@@ -71,7 +67,6 @@ export class TaskRunner implements Tasks {
   #looking: Promise<void> | undefined;
   #lookAgain = false;
   #cancelPoll = () => {};
-  #cancelRetention = () => {};
   #stopping: Promise<void> | undefined;
 
   constructor(options: RunnerOptions) {
@@ -88,7 +83,6 @@ export class TaskRunner implements Tasks {
     if (this.#state !== "new") return;
     this.#state = "running";
     this.#poll();
-    this.#retain();
   }
 
   async enqueue(task: NewTask): Promise<number> {
@@ -132,7 +126,6 @@ export class TaskRunner implements Tasks {
   async #stop(): Promise<void> {
     this.#state = "stopped";
     this.#cancelPoll();
-    this.#cancelRetention();
     await this.#looking;
     await this.#allOver(this.#options.stopGraceMs ?? 5000);
     for (const run of this.#runs.keys()) run.handBack();
@@ -231,18 +224,6 @@ export class TaskRunner implements Tasks {
     if (this.#runs.size === 0) return;
     const cancelled = await cancelledOf(this.#options.db, this.#owner);
     for (const run of this.#runs.keys()) if (cancelled.includes(run.id)) run.cancel();
-  }
-
-  #retain(): void {
-    if (this.#state !== "running") return;
-    void deleteOldTasks(this.#options.db, this.#options.keepTasks ?? 2000)
-      .catch((error: unknown) => {
-        if (this.#state === "running") this.#options.onError(error);
-      })
-      .finally(() => {
-        if (this.#state !== "running") return;
-        this.#cancelRetention = this.#options.clock.after(RETENTION_EVERY_MS, () => this.#retain());
-      });
   }
 
   #leaseMs(): number {

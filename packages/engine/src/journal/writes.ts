@@ -67,6 +67,7 @@ export interface Writes {
       attachedTo: VmCid | null;
       hint: DiskHintWire | null;
       mounted: boolean;
+      snapshotTask: number;
     }>,
   ): void;
   /** `cid` becomes the active disk of its instance and name, the one before it inactive. */
@@ -217,6 +218,8 @@ export function applyWrites(
     },
     addSnapshot: (snapshot) => {
       also = { ...also, addSnapshots: [...also.addSnapshots, snapshot] };
+      const of = now?.disks.find(({ cid }) => cid === snapshot.disk);
+      if (of !== undefined && snapshot.clean) replaceDisk(of, { ...of, snapshotTask: snapshot.task });
     },
     removeSnapshot: (cid, cpi) => {
       also = { ...also, removeSnapshots: [...also.removeSnapshots, { cid, cpi }] };

@@ -99,6 +99,8 @@ export interface InstanceGoal {
   readonly disksToGo?: readonly DiskCid[];
   /** VMs that were made for it and would do, but are not waited for again: others are made in their place. */
   readonly vmsToGo?: readonly VmCid[];
+  /** Disks of which snapshots are taken once its jobs have stopped. */
+  readonly snapshotsOf?: readonly DiskCid[];
   /** Undefined: nothing is made of named disks, and none stays on the VM. */
   readonly named?: NamedDiskGoal | undefined;
 }

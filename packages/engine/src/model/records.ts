@@ -115,6 +115,8 @@ export interface DiskRecord {
   readonly mounted: boolean;
   /** Undefined: nobody has noted it. */
   readonly createdAt?: number | undefined;
+  /** Who has last taken a snapshot of it while nothing wrote to it, or has just found that its CPI takes none. */
+  readonly snapshotTask?: number | undefined;
 }
 
 export interface InstanceRecord {
@@ -143,5 +145,8 @@ export const activeVm = (instance: InstanceRecord): VmRecord | undefined =>
 /** The active one of a name; without a name the one that is mounted. */
 export const activeDisk = (instance: Pick<InstanceRecord, "disks">, name?: string): DiskRecord | undefined =>
   instance.disks.find((disk) => disk.active && disk.name === name);
+/** Those that hold data, whatever their names. */
+export const activeDisks = (instance: Pick<InstanceRecord, "disks">): readonly DiskRecord[] =>
+  instance.disks.filter(({ active }) => active);
 export const namedDisks = (instance: Pick<InstanceRecord, "disks">): readonly DiskRecord[] =>
   instance.disks.filter(({ name }) => name !== undefined);

@@ -161,3 +161,7 @@ const named = (names: readonly string[]): string =>
   names.length === 0
     ? ""
     : `: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
+
+/** Whether there may be jobs to stop; an agent that nobody asked is taken to have some. */
+export const mayRun = ({ agent, recorded }: Known): boolean =>
+  agent === undefined ? recorded.state === "started" : agent.responsive && agent.jobState !== "stopped";

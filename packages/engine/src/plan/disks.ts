@@ -1,7 +1,9 @@
+import type { DiskCid } from "@slipway/protocol/ids";
 import { sameJson } from "../model/equal.ts";
 import type { DesiredInstance } from "../model/goal.ts";
 import type { CpiName } from "../model/names.ts";
-import type { DiskRecord, InstanceRecord } from "../model/records.ts";
+import { activeDisks, type DiskRecord, type InstanceRecord } from "../model/records.ts";
+import type { PlanInput } from "./model.ts";
 
 type WantedDisk = DesiredInstance["persistentDisk"];
 
@@ -71,3 +73,17 @@ const matches = (disk: DiskRecord, wanted: NonNullable<WantedDisk>): boolean =>
 
 export const isAttached = (disk: DiskRecord, vm: { readonly cid: string } | undefined): boolean =>
   vm !== undefined && disk.attachedTo === vm.cid;
+
+/**
+ * As upstream: those of an instance that was to run, whose jobs are stopped first. Also when they are stopped by now: the
+ * task may have been interrupted in between. What it has made itself has nothing on it that was there before.
+ */
+export const disksToSnapshot = (
+  recorded: InstanceRecord | undefined,
+  { director, options }: Pick<PlanInput, "director" | "options">,
+): readonly DiskCid[] =>
+  director.enableSnapshots === true && recorded?.state === "started"
+    ? activeDisks(recorded)
+        .filter(({ createdAt = 0 }) => createdAt < (options.askedAt ?? Number.POSITIVE_INFINITY))
+        .map(({ cid }) => cid)
+    : [];

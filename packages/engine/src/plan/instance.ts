@@ -3,9 +3,9 @@ import type { Action, Change, DesiredInstance } from "../model/goal.ts";
 import { display } from "../model/names.ts";
 import { activeVm, type VmRecord } from "../model/records.ts";
 import { type Addressed, addressInstance } from "./addresses.ts";
-import { diskChanges, inPlaceChanges, type Known, quietChanges } from "./changes.ts";
+import { diskChanges, inPlaceChanges, type Known, mayRun, quietChanges } from "./changes.ts";
 import type { InstanceTemplate } from "./desired.ts";
-import { diskWork, isAttached, mayBeReplaced } from "./disks.ts";
+import { disksToSnapshot, diskWork, isAttached, mayBeReplaced } from "./disks.ts";
 import { refuseDisksElsewhere } from "./disks-elsewhere.ts";
 import { downtimeOf } from "./downtime.ts";
 import type { Holder, Ledger } from "./ips.ts";
@@ -14,7 +14,7 @@ import type { AgentReport, InstancePlan, PlanInput } from "./model.ts";
 import { namedDiskChanges, namedDiskGoal, namedDiskWork } from "./named-disks.ts";
 import type { PoolsByNetwork } from "./network-pools.ts";
 import type { Placed } from "./placement.ts";
-import { type Request, requestFor } from "./states.ts";
+import { type Request, requestFor, skipsDrain } from "./states.ts";
 import { isStatic } from "./static-placement.ts";
 import { detachBeforeDelete, newStepList, type Situation, stepsFor, type VmWork } from "./steps.ts";
 import { givenUpVms, leftoversOf, newAgentEnv, spareVm, whyGivenUp } from "./vms.ts";
@@ -151,11 +151,13 @@ function detach(
 ): InstancePlan {
   const { recorded } = placed;
   const list = newStepList();
+  const snapshotsOf = disksToSnapshot(recorded, input);
   const unresponsive = known?.agent?.responsive === false;
   const why =
     recorded?.state === "detached" ? "it is detached" : `state ${recorded?.state ?? "new"} -> detached`;
   if (known !== undefined && !unresponsive) {
     if (mayRun(known)) list.add("stop", why);
+    if (snapshotsOf.length > 0) list.add("snapshot_disks", why);
     detachBeforeDelete(recorded, known.vm, list);
   }
   if (known !== undefined) list.add("delete_vm", why);
@@ -170,6 +172,7 @@ function detach(
     unresponsive,
     skipDrain: skipsDrain(input, desired.group),
     diskMayBeReplaced: false,
+    snapshotsOf,
     downtime: known === undefined ? undefined : "until it is started again: its VM is deleted",
   };
 }
@@ -232,6 +235,7 @@ function converge(
     jobs.length > 0 &&
     jobs.length === hard.length &&
     jobs.every(({ kind }) => kind === "state");
+  const snapshotsOf = disksToSnapshot(recorded, input);
   const situation: Situation = {
     desired,
     recorded,
@@ -243,6 +247,7 @@ function converge(
     vmWork,
     unresponsive,
     running: known !== undefined && mayRun(known),
+    snapshots: snapshotsOf.length > 0 && !unresponsive,
     inPlace: jobs.length === 0 ? "quiet" : onlyStop ? "stop" : "jobs",
     newTags: hard.some(({ kind }) => kind === "tags" || kind === "dirty" || kind === "job"),
     cause: hard.map(({ reason }) => reason).join("; "),
@@ -262,6 +267,7 @@ function converge(
     unresponsive,
     skipDrain,
     diskMayBeReplaced: mayBeReplaced(disk),
+    snapshotsOf,
     vmsToGo: [...givenUp.keys()],
     named: namedDiskGoal(named, vmWork === "keep" ? known?.vm : undefined),
     downtime,
@@ -286,10 +292,3 @@ function actionFor(vmWork: VmWork, situation: Situation, changes: readonly Chang
   if (situation.inPlace === "stop" && situation.leftovers.length === 0) return "stop";
   return changes.every(({ kind }) => kind === "tags") ? "metadata" : "update";
 }
-
-/** Whether there may be jobs to stop; an agent that nobody asked is taken to have some. */
-const mayRun = ({ agent, recorded }: Known): boolean =>
-  agent === undefined ? recorded.state === "started" : agent.responsive && agent.jobState !== "stopped";
-
-export const skipsDrain = ({ options }: PlanInput, group: string): boolean =>
-  options.skipDrain.includes("*") || options.skipDrain.includes(group);

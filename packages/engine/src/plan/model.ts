@@ -30,6 +30,8 @@ export interface PlanInput {
     readonly name: string;
     readonly enableCpiResizeDisk: boolean;
     readonly enableCpiUpdateDisk: boolean;
+    /** Snapshots of disks are taken before their instances are changed. Undefined: they are not. */
+    readonly enableSnapshots?: boolean | undefined;
     /** What all agents are told; a VM whose agent was never ready is made anew when it changes. Undefined: not known. */
     readonly agentEnv?: JsonObject | undefined;
   };

@@ -6,20 +6,14 @@ import type { InstanceRecord, StemcellRecord } from "../model/records.ts";
 import { type Candidates, findCandidates } from "./candidates.ts";
 import { planDeletion } from "./deletion.ts";
 import { instanceTemplates } from "./desired.ts";
-import {
-  type PlannedInstance,
-  type Planning,
-  planInstance,
-  refuseUnresponsive,
-  skipsDrain,
-} from "./instance.ts";
+import { type PlannedInstance, type Planning, planInstance, refuseUnresponsive } from "./instance.ts";
 import { type Holder, type Ledger, newLedger } from "./ips.ts";
 import type { GroupPlan, InstancePlan, Plan, PlanInput, Planned } from "./model.ts";
 import { poolsOfNetworks } from "./network-pools.ts";
 import { atLeastOne, batchesOf, inOrder } from "./order.ts";
 import { type Placed, type PlacedGroup, placeGroups } from "./placement.ts";
 import { claimStatics } from "./reservations.ts";
-import { checkStateChange } from "./states.ts";
+import { checkStateChange, skipsDrain } from "./states.ts";
 import { stemcellsByAlias } from "./stemcells.ts";
 
 /** From what is wanted and what is recorded to what is to be done. Nothing is asked, nothing is changed. */

@@ -1,7 +1,7 @@
 import type { Report } from "../documents/problems.ts";
 import { slug } from "../model/names.ts";
 import type { InstanceState } from "../model/records.ts";
-import type { StateChange } from "./model.ts";
+import type { PlanInput, StateChange } from "./model.ts";
 import type { Placed, PlacedGroup } from "./placement.ts";
 
 /** What was asked for one instance, beside what the manifest says. */
@@ -56,3 +56,6 @@ export function checkStateChange(
       "You need to unignore it first.",
     );
 }
+
+export const skipsDrain = ({ options }: PlanInput, group: string): boolean =>
+  options.skipDrain.includes("*") || options.skipDrain.includes(group);

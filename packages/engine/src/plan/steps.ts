@@ -56,6 +56,8 @@ export interface Situation {
   readonly vmWork: VmWork;
   /** Its jobs may run, and its agent can be told to stop them. */
   readonly running: boolean;
+  /** Snapshots are taken of its disks first, if it has any. */
+  readonly snapshots: boolean;
   /** Its agent does not answer: nothing is asked of it. */
   readonly unresponsive: boolean;
   /** What an update in place is about: the jobs, only the switch to stopped, or nothing the jobs notice. */
@@ -86,6 +88,7 @@ export function stepsFor(situation: Situation): Phases {
 function keepVm(situation: Situation, list: StepList): void {
   const { vm, disk, desired, inPlace, cause } = situation;
   if (situation.running && inPlace !== "quiet") list.add("stop", cause);
+  if (situation.snapshots && inPlace !== "quiet") list.add("snapshot_disks", cause);
   if (inPlace === "stop") return;
   byCpi(disk, list, () => {
     if (disk.active === undefined || !isAttached(disk.active, vm)) return;
@@ -107,6 +110,7 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
   const { vm, spare, disk, desired, vmWork, recorded, cause, unresponsive } = situation;
   if (vm !== undefined) {
     if (situation.running) late.add("stop", "its jobs must not run while the VM is replaced");
+    if (situation.snapshots) late.add("snapshot_disks", cause);
     if (!unresponsive) detachBeforeDelete(recorded, vm, late);
     late.add(vmWork === "swap" ? "orphan_vm" : "delete_vm", cause);
   }

@@ -1,5 +1,6 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
+import type { VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Agent, AgentAddress, Agents } from "../agents/agent.ts";
 import type { Cloud, Clouds } from "../clouds/cloud.ts";
@@ -67,6 +68,8 @@ export interface FlowContext extends Outside {
   readonly about?: ((instance: string) => Pick<Outside, "clouds" | "agents">) | undefined;
   /** For the operator who follows the task. */
   readonly warn?: ((message: string) => void) | undefined;
+  /** Told of a VM that was to be deleted and was not there any more. */
+  readonly gone?: ((vm: VmCid) => void) | undefined;
   /** For the task's debug output. */
   readonly debug: (line: string) => void;
   /** For the task's cpi output. */

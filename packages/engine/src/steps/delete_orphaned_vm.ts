@@ -24,6 +24,7 @@ export const deleteOrphanedVm = rerunStep<OrphanedVm, void, OrphanedVm>({
     } catch (error) {
       if (!refusedAs(error, "VMNotFound")) throw error;
       context.debug(`VM ${cid} was gone already`);
+      context.gone?.(cid);
     }
   },
   record: ({ cid }, _, writes) => writes.removeOrphanedVm(cid),

@@ -36,6 +36,7 @@ const remove = (
       } catch (error) {
         if (!refusedAs(error, "VMNotFound")) throw error;
         context.debug(`VM ${intent.vm} was gone already`);
+        context.gone?.(intent.vm);
       }
     },
     record: ({ vm }, _, writes) => writes.removeVm(vm),

@@ -23,7 +23,7 @@ import { resizeDisk } from "./resize_disk.ts";
 import { resizeNamedDisks } from "./resize_named_disks.ts";
 import { saveInstance } from "./save_instance.ts";
 import { setVmMetadata } from "./set_vm_metadata.ts";
-import { snapshotDisk } from "./snapshot_disk.ts";
+import { snapshotDisk, snapshotDisks } from "./snapshot_disk.ts";
 import { start } from "./start.ts";
 import type { AnyStep, Step, StepSubject } from "./step.ts";
 import { stop } from "./stop.ts";
@@ -36,6 +36,7 @@ import { waitForAgent } from "./wait_for_agent.ts";
 /** Every step that is taken on an instance, in the order a plan may have them in. */
 export const STEPS = {
   stop,
+  snapshot_disks: snapshotDisks,
   unmount_disk: unmountDisk,
   detach_disk: detachDisk,
   dissociate_disks: dissociateDisks,

@@ -1,13 +1,15 @@
 import * as v from "valibot";
 import { jsonObject, mapOf, text } from "../schema/json.ts";
 import { doc, hidden, secret } from "../schema/marks.ts";
-import { healthPart, https, natsPart, uaaPart } from "./config-parts.ts";
+import { healthPart, https, natsPart, scheduleText, uaaPart } from "./config-parts.ts";
 
 const user = v.strictObject({
   name: doc(text("name"), "for `bosh log-in` and BOSH_CLIENT"),
   password: secret(doc(text("password"), "never empty")),
   scopes: v.optional(doc(v.array(text("scope")), "default: `bosh.admin`")),
 });
+
+const days = v.pipe(v.number(), v.minValue(0));
 
 /** The Director's configuration file. Everything has a default; a key it does not know is a mistake. */
 export const directorConfig = v.strictObject({
@@ -138,7 +140,13 @@ export const directorConfig = v.strictObject({
       enable_snapshots: v.optional(
         doc(
           v.boolean(),
-          "`take-snapshot` takes snapshots of disks; default: it takes none, without an error",
+          "snapshots of disks are taken, by schedule, before instances are updated, and by `take-snapshot`; default: none is",
+        ),
+      ),
+      snapshot_schedule: v.optional(
+        doc(
+          scheduleText("snapshot_schedule"),
+          "when snapshots of all deployments are taken; minute, hour, day, month, day of week in UTC; default: `0 7 * * *`",
         ),
       ),
       keep_unreachable_vms: v.optional(
@@ -151,7 +159,49 @@ export const directorConfig = v.strictObject({
       keep_tasks: v.optional(
         doc(v.pipe(v.number(), v.integer(), v.minValue(1)), "finished tasks kept per type; default: 2000"),
       ),
-      orphan_disk_days: v.optional(doc(v.number(), "age at which orphaned disks are deleted; default: 5")),
+      tasks_retention_period: v.optional(
+        doc(days, "age in days at which finished tasks are deleted; default: they are not for their age"),
+      ),
+      tasks_deployments_retention_period: v.optional(
+        doc(
+          v.array(v.strictObject({ deployment_name: text("deployment_name"), retention_period: days })),
+          "the same for tasks of some deployments",
+        ),
+      ),
+      task_output_mib: v.optional(
+        doc(
+          v.pipe(v.number(), v.minValue(1)),
+          "most that is kept of each of a task's debug, cpi and conversation outputs: the beginning and the end; default: 32",
+        ),
+      ),
+      all_task_outputs_mib: v.optional(
+        doc(
+          v.pipe(v.number(), v.minValue(1)),
+          "most that is kept of the outputs of all tasks together: those of the oldest go; default: 4096",
+        ),
+      ),
+      keep_events: v.optional(
+        doc(v.pipe(v.number(), v.integer(), v.minValue(1)), "events kept; default: 10000"),
+      ),
+      log_days: v.optional(
+        doc(days, "age at which fetched logs are deleted; the newest hundred are kept at most; default: 10"),
+      ),
+      exported_release_days: v.optional(
+        doc(days, "age at which exported releases are deleted; default: `clean-up` deletes them"),
+      ),
+      orphan_disk_days: v.optional(doc(days, "age at which orphaned disks are deleted; default: 5")),
+      orphan_disk_schedule: v.optional(
+        doc(
+          scheduleText("orphan_disk_schedule"),
+          "when that is looked at; `never`: only commands delete them; default: `0,30 * * * *`",
+        ),
+      ),
+      orphaned_vm_schedule: v.optional(
+        doc(
+          scheduleText("orphaned_vm_schedule"),
+          "when VMs are deleted that create-swap-delete has replaced; default: `*/5 * * * *`",
+        ),
+      ),
     }),
   ),
   templates: v.optional(

@@ -1,6 +1,7 @@
 import * as v from "valibot";
 import { text } from "../schema/json.ts";
 import { doc, secret } from "../schema/marks.ts";
+import { NEVER, parseSchedule } from "./schedule.ts";
 
 /** Parts of the Director's configuration file. */
 
@@ -10,6 +11,20 @@ export const https = (what: string) =>
     v.check(
       (url) => URL.canParse(url) && new URL(url).protocol === "https:",
       `${what} must begin with https://`,
+    ),
+  );
+
+const problemOf = (given: string): string => {
+  const parsed = parseSchedule(given);
+  return parsed.ok || given === NEVER ? "" : parsed.problem;
+};
+/** A cron expression, or `never`. */
+export const scheduleText = (what: string) =>
+  v.pipe(
+    text(what),
+    v.check(
+      (given) => problemOf(given) === "",
+      ({ input }) => `${what} must be a schedule as "0 7 * * *", or never: ${problemOf(input)}`,
     ),
   );
 

@@ -24,6 +24,7 @@ export type TaskType =
   | "delete_orphan_disks"
   | "delete_vm"
   | "delete_orphaned_vms"
+  | "scheduled_orphaned_disk_cleanup"
   | "cck_scan"
   | "cck_apply"
   | "cck_scan_and_fix"
@@ -33,6 +34,7 @@ export type TaskType =
   | "run_errand"
   | "create_snapshot"
   | "snapshot_deployment"
+  | "snapshot_deployments"
   | "delete_snapshot"
   | "delete_deployment_snapshots";
 

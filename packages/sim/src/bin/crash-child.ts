@@ -62,6 +62,7 @@ async function main(order: ChildOrder): Promise<void> {
     uploadsDir: order.uploadsDir,
     enableCpiResizeDisk: order.enableCpiResizeDisk,
     enableCpiUpdateDisk: order.enableCpiUpdateDisk,
+    enableSnapshots: order.enableSnapshots,
     dns: order.dns,
     nats,
     journal: withMutant,

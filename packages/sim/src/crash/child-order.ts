@@ -30,6 +30,7 @@ export interface ChildOrder {
   readonly mutant?: Mutant | undefined;
   readonly enableCpiResizeDisk: boolean;
   readonly enableCpiUpdateDisk: boolean;
+  readonly enableSnapshots: boolean;
   /** Instances have names that agents are told of. */
   readonly dns: boolean;
   /** Agents are on the bus. */

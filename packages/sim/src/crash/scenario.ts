@@ -57,6 +57,8 @@ export type KilledMove = Exclude<Move, { readonly world: unknown } | { readonly 
 export interface CrashScenario {
   readonly name: string;
   readonly cpi: Pick<SimCpiOptions, "resizes" | "updates"> & { readonly remembers: boolean };
+  /** The Director takes snapshots, also before it updates instances. */
+  readonly snapshots?: boolean;
   /** The Director gives instances names, and tells agents of them. */
   readonly dns?: boolean;
   /** Agents are on the bus. */

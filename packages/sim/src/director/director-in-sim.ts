@@ -35,6 +35,7 @@ export interface SimDirectorOptions {
   readonly uploadsDir: string;
   readonly enableCpiResizeDisk?: boolean;
   readonly enableCpiUpdateDisk?: boolean;
+  readonly enableSnapshots?: boolean;
   /** Instances have names that agents are told of. */
   readonly dns?: boolean;
   /** Undefined: those of the world. */
@@ -107,7 +108,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
     options: {
       enableCpiResizeDisk: options.enableCpiResizeDisk ?? false,
       enableCpiUpdateDisk: options.enableCpiUpdateDisk ?? false,
-      enableSnapshots: true,
+      enableSnapshots: options.enableSnapshots,
     },
     uploadsDir,
     renderer: options.renderer ?? simRenderer,

@@ -12,7 +12,7 @@ type Told = Parameters<NonNullable<SimDirectorOptions["tellMonitors"]>>[0];
 
 let bench: Bench;
 beforeAll(async () => {
-  bench = await Bench.open();
+  bench = await Bench.open({ snapshots: true });
 });
 afterAll(() => bench.close());
 beforeEach(() => bench.prepare({ cpi: { remembers: true }, before: [deployTask(small)] }));

@@ -1,7 +1,7 @@
 import { activeDisk, activeVm } from "@slipway/engine/model/records";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { deployTask, shop, small, stateTask, taskOf } from "../crash/scenarios/tasks.ts";
+import { db, dbWith, deployTask, shop, small, stateTask, taskOf, web } from "../crash/scenarios/tasks.ts";
 import type { Interference } from "./outside.ts";
 import { Bench, type Ended } from "./testing/bench.ts";
 
@@ -9,7 +9,7 @@ sampleTests(1 / 3);
 
 let bench: Bench;
 beforeAll(async () => {
-  bench = await Bench.open();
+  bench = await Bench.open({ snapshots: true });
 });
 afterAll(() => bench.close());
 beforeEach(() => bench.prepare({ cpi: { remembers: true }, before: [deployTask(small)] }));
@@ -64,21 +64,84 @@ describe("snapshots", () => {
     expect(await known()).toEqual([]);
   });
 
+  it("are taken of each disk after its jobs have stopped and before anything else, when an instance is updated", async () => {
+    const before = await ofDb();
+    const ended = await done(deployTask(shop({ name: "db", instances: 1, disk: "d1", vmType: "big" })));
+    const order = ended.calls.map(({ method }) => method);
+    const at = order.indexOf("snapshot_disk");
+    expect(order.lastIndexOf("snapshot_disk")).toBe(at);
+    expect(order.indexOf("stop")).toBeLessThan(at);
+    expect(order.indexOf("detach_disk")).toBeGreaterThan(at);
+    expect(ended.calls[at]).toMatchObject({ request: { arguments: [before.disk, expect.anything()] } });
+    const rows = await bench.db.selectFrom("snapshots").select(["clean", "task_id"]).execute();
+    expect(rows).toEqual([{ clean: true, task_id: ended.id }]);
+    // Nothing is to be changed: nothing is stopped, and no snapshot is taken.
+    await done(deployTask(shop({ name: "db", instances: 1, disk: "d1", vmType: "big" })));
+    expect(await known()).toHaveLength(1);
+    await done(stateTask("stopped"));
+    expect(await known()).toHaveLength(2);
+    // What is stopped already holds nothing new.
+    await done(stateTask("started"));
+    expect(await known()).toHaveLength(2);
+    await done(stateTask("detached"));
+    expect(await known()).toHaveLength(3);
+  });
+
+  it("are no reason not to update where the CPI takes none; where it fails nothing is changed", async () => {
+    const larger = deployTask(shop(web(1), db("d1", "big")));
+    const refused = await bench.run(larger, {
+      seed: "x",
+      interference: refusing("Bosh::Clouds::CloudError"),
+    });
+    expect(refused.state).toBe("error");
+    expect(refused.changing.filter((call) => /detach|delete_vm|create_vm/.test(call))).toEqual([]);
+    const ended = await done(larger, refusing("Bosh::Clouds::NotImplemented"));
+    expect(ended.calls.filter(({ method }) => method === "snapshot_disk")).toHaveLength(1);
+    expect(await known()).toEqual([]);
+  });
+
+  it("are of all disks of an instance, whatever their names", async () => {
+    await bench.prepare({
+      cpi: { remembers: true },
+      before: [deployTask(shop(dbWith({ data: "d1", logs: "d2" })))],
+    });
+    await take();
+    expect(await known()).toHaveLength(2);
+    await done(stateTask("stopped"));
+    expect(await known()).toHaveLength(4);
+  });
+
+  it("are taken of all deployments that have disks by one task, which asks for them once", async () => {
+    await done(deployTask({ ...shop({ name: "db", instances: 1, disk: "d1" }), name: "other-shop" }));
+    await done(deployTask({ ...shop({ name: "db", instances: 1 }), name: "third" }));
+    const all = { ...taskOf("snapshot_deployments", {}), deployment: undefined };
+    const ended = await bench.run(all, { seed: "by schedule" });
+    expect(ended.result).toMatch(/^Enqueued snapshot tasks \[\d+, \d+\]$/);
+    const asked = await bench.db
+      .selectFrom("tasks")
+      .select("deployment_name")
+      .where("context_id", "=", `snapshot_deployments-${ended.id}`)
+      .orderBy("id")
+      .execute();
+    expect(asked.map(({ deployment_name: name }) => name)).toEqual(["other-shop", "shop"]);
+  });
+
   it("go with their disk to the orphan list, back to an instance, and end with it", async () => {
     await take();
     await done(deployTask(shop({ name: "db", instances: 1 })));
-    expect(await known()).toHaveLength(1);
+    expect(await known()).toHaveLength(2);
     const [orphan = ""] = (await bench.remembered()).orphanDisks;
     await done(stateTask("stopped"));
     const { instance } = await ofDb();
     await done(
       taskOf("attach_disk", { deployment: "shop", group: "db", instance: instance.uuid, disk_cid: orphan }),
     );
-    expect(await known()).toHaveLength(1);
+    expect(await known()).toHaveLength(2);
     await done(taskOf("orphan_disk", { disk_cid: orphan }));
     const deleting = taskOf("delete_orphan_disks", { disk_cids: [orphan] });
     const ended = await bench.run(deleting, { seed: "delete" });
     expect(ended.calls.map(({ method }) => method).filter((name) => name.startsWith("delete"))).toEqual([
+      "delete_snapshot",
       "delete_snapshot",
       "delete_disk",
     ]);

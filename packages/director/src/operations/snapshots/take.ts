@@ -2,7 +2,7 @@ import { refusedAs } from "@slipway/engine/clouds/cloud";
 import { causeOf } from "@slipway/engine/flows/errors";
 import { runOther } from "@slipway/engine/flows/run-steps";
 import { display } from "@slipway/engine/model/names";
-import { activeDisk, type InstanceRecord } from "@slipway/engine/model/records";
+import { activeDisks, type DiskRecord, type InstanceRecord } from "@slipway/engine/model/records";
 import { aboutInstance, type FlowContext } from "@slipway/engine/steps/context";
 import { snapshotsOfDisk } from "../../store/snapshots.ts";
 import type { Stage, TaskContext } from "../../tasks/task.ts";
@@ -15,7 +15,7 @@ export function maySnapshot(task: TaskContext, { options }: OperationContext): b
   return false;
 }
 
-/** Of the disk of one instance; the cids. A task that is taken up again takes none a second time. */
+/** Of the disks of one instance; the cids. A task that is taken up again takes none a second time. */
 export async function takeSnapshots(
   instance: InstanceRecord,
   stage: Stage,
@@ -23,20 +23,20 @@ export async function takeSnapshots(
   task: TaskContext,
   { db }: OperationContext,
 ): Promise<readonly string[]> {
-  const disk = activeDisk(instance);
-  if (disk === undefined) return [];
-  const taken = async () =>
+  const takenOf = async (disk: DiskRecord) =>
     (await snapshotsOfDisk(db, disk.cid)).flatMap(({ cid, taskId }) => (taskId === task.id ? [cid] : []));
-  const before = await taken();
-  if (before.length > 0) return before;
-  await stage.step(display(instance), async () => {
-    try {
-      const subject = { instance, disk, clean: false };
-      await runOther("snapshot_disk", subject, aboutInstance(context, instance));
-    } catch (error) {
-      if (!refusedAs(causeOf(error), "NotImplemented", "NotSupported")) throw error;
-      task.warn(`the CPI takes no snapshots: none of ${display(instance)}`);
-    }
-  });
-  return await taken();
+  const disks = activeDisks(instance);
+  const before = await Promise.all(disks.map(takenOf));
+  const missing = disks.filter((_, at) => before[at]?.length === 0);
+  if (missing.length > 0)
+    await stage.step(display(instance), async () => {
+      try {
+        for (const disk of missing)
+          await runOther("snapshot_disk", { instance, disk, clean: false }, aboutInstance(context, instance));
+      } catch (error) {
+        if (!refusedAs(causeOf(error), "NotImplemented", "NotSupported")) throw error;
+        task.warn(`the CPI takes no snapshots: none of ${display(instance)}`);
+      }
+    });
+  return (await Promise.all(disks.map(takenOf))).flat();
 }

@@ -112,6 +112,7 @@ const orphans = ({ remembered }: View) => [...remembered.orphanDisks];
 export const CLOUD_DISK_DELETIONS: readonly CrashScenario[] = [
   {
     name: "delete an orphaned disk with a snapshot, of a cloud that was renamed",
+    snapshots: true,
     cpi: remembers,
     before: [
       ...[...ready, deployed],

@@ -26,15 +26,21 @@ import {
 import {
   DEPLOYMENT_SNAPSHOT_DELETIONS,
   DEPLOYMENT_SNAPSHOTS,
+  OLD_DISK_DELETIONS,
+  SCHEDULED_SNAPSHOTS,
   SNAPSHOT_DELETIONS,
   SNAPSHOTS,
+  SNAPSHOTS_BEFORE_UPDATES,
   SNAPSHOTS_OF_ORPHANS,
 } from "./snapshots.ts";
 import { DELETIONS_WITH_JOBS, DEPLOYS_WITH_JOBS } from "./with-jobs.ts";
 
 /** Where each type of task is killed. A new one has no line here and does not compile. */
 export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> = {
-  update_deployment: [...DEPLOYS, ...FAILED_COPIES, ...NAMED_DISKS, ...DEPLOYS_WITH_JOBS, ...CLOUD_DEPLOYS],
+  update_deployment: [
+    ...[...DEPLOYS, ...FAILED_COPIES, ...NAMED_DISKS, ...DEPLOYS_WITH_JOBS, ...CLOUD_DEPLOYS],
+    ...SNAPSHOTS_BEFORE_UPDATES,
+  ],
   delete_deployment: [...DELETIONS, ...DELETIONS_WITH_JOBS, ...CLOUD_DELETIONS],
   update_stemcell: [...UPLOADS, ...CLOUD_UPLOADS],
   delete_stemcell: STEMCELL_DELETIONS,
@@ -50,6 +56,7 @@ export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> 
   delete_orphan_disks: [...DISK_DELETIONS, ...SNAPSHOTS_OF_ORPHANS, ...CLOUD_DISK_DELETIONS],
   delete_vm: VM_DELETIONS,
   delete_orphaned_vms: ORPHANED_VM_DELETIONS,
+  scheduled_orphaned_disk_cleanup: OLD_DISK_DELETIONS,
   cck_scan: SCANS,
   cck_apply: RESOLUTIONS,
   cck_scan_and_fix: SCANS_AND_FIXES,
@@ -59,6 +66,7 @@ export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> 
   run_errand: ERRANDS,
   create_snapshot: SNAPSHOTS,
   snapshot_deployment: DEPLOYMENT_SNAPSHOTS,
+  snapshot_deployments: SCHEDULED_SNAPSHOTS,
   delete_snapshot: SNAPSHOT_DELETIONS,
   delete_deployment_snapshots: DEPLOYMENT_SNAPSHOT_DELETIONS,
 };

@@ -69,28 +69,30 @@ export class Bench {
 
   readonly #dns: boolean;
   readonly #nats: boolean;
+  readonly #snapshots: boolean;
 
   private constructor(
     database: Awaited<ReturnType<typeof freshDatabase>>,
     admin: pg.Client,
     memory: string,
-    more: { readonly dns: boolean; readonly nats: boolean },
+    more: { readonly dns: boolean; readonly nats: boolean; readonly snapshots: boolean },
   ) {
     this.#dns = more.dns;
     this.#nats = more.nats;
+    this.#snapshots = more.snapshots;
     this.#database = database;
     this.db = database.db;
     this.#admin = admin;
     this.#memory = memory;
   }
 
-  /** `dns`: instances have names. `nats`: agents are on the bus. */
-  static async open({ dns = false, nats = false } = {}): Promise<Bench> {
+  /** `dns`: instances have names. `nats`: agents are on the bus. `snapshots`: of disks are taken. */
+  static async open({ dns = false, nats = false, snapshots = false } = {}): Promise<Bench> {
     const database = await freshDatabase();
     const admin = new pg.Client(database.connection as pg.ClientConfig);
     await admin.connect();
     const memory = await mkdtemp(join(tmpdir(), "slipway-bench-"));
-    const bench = new Bench(database, admin, memory, { dns, nats });
+    const bench = new Bench(database, admin, memory, { dns, nats, snapshots });
     await mkdir(bench.uploadsDir);
     const { rows } = await admin.query<{ tablename: string }>(TABLES);
     bench.#tables = rows.map(({ tablename }) => tablename);
@@ -172,6 +174,7 @@ export class Bench {
       blobs: options.blobs,
       tellMonitors: options.tellMonitors,
       enableCpiResizeDisk: resizes !== undefined,
+      enableSnapshots: this.#snapshots,
       dns: this.#dns,
       settings: options.settings,
       nats: this.#nats ? await openSimNats(this.db, watched.clients.ask) : undefined,

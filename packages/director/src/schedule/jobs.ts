@@ -1,0 +1,60 @@
+import type { Clock } from "@slipway/kernel/clock";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
+import { NEVER, parseSchedule } from "@slipway/protocol/director/schedule";
+import { listOrphanDisks } from "../store/disks.ts";
+import { listOrphanedVms } from "../store/orphaned-vms.ts";
+import { deploymentsWithDisks } from "../store/snapshots.ts";
+import type { NewTask } from "../tasks/task.ts";
+import type { ScheduledJob } from "./scheduler.ts";
+
+const DAY_MS = 86_400_000;
+const taskOf = (type: NewTask["type"], description: string, params: NewTask["params"] = {}): NewTask => ({
+  type,
+  description,
+  user: "scheduler",
+  params,
+});
+
+/** What the Director does by schedule, with upstream's schedules where none is configured. */
+export function scheduledJobs(
+  limits: NonNullable<DirectorConfig["director"]>,
+  clock: Pick<Clock, "now">,
+): readonly ScheduledJob[] {
+  const days = limits.orphan_disk_days ?? 5;
+  const jobs: readonly (Omit<ScheduledJob, "schedule"> & { readonly off?: boolean })[] = [
+    {
+      name: "snapshot_deployments",
+      text: limits.snapshot_schedule ?? "0 7 * * *",
+      off: limits.enable_snapshots !== true,
+      task: async (db) =>
+        (await deploymentsWithDisks(db)).length === 0
+          ? undefined
+          : taskOf("snapshot_deployments", "snapshot deployments"),
+    },
+    {
+      name: "delete_orphaned_vms",
+      text: limits.orphaned_vm_schedule ?? "*/5 * * * *",
+      task: async (db) =>
+        (await listOrphanedVms(db)).length === 0
+          ? undefined
+          : taskOf("delete_orphaned_vms", "delete orphaned vms"),
+    },
+    {
+      name: "scheduled_orphaned_disk_cleanup",
+      text: limits.orphan_disk_schedule ?? "0,30 * * * *",
+      task: async (db) =>
+        (await listOrphanDisks(db, clock.now() - days * DAY_MS)).length === 0
+          ? undefined
+          : taskOf("scheduled_orphaned_disk_cleanup", "clean up orphan disks", {
+              max_orphaned_age_in_days: days,
+            }),
+    },
+  ];
+  return jobs.flatMap(({ off = false, ...job }) => {
+    const parsed = parseSchedule(job.text);
+    if (off || job.text === NEVER) return [];
+    // The configuration was checked by the same reading.
+    if (!parsed.ok) throw new Error(`bug: schedule ${job.text}: ${parsed.problem}`);
+    return [{ ...job, schedule: parsed.schedule }];
+  });
+}

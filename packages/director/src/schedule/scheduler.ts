@@ -1,0 +1,99 @@
+import type { Clock } from "@slipway/kernel/clock";
+import { type Schedule, turnBefore } from "@slipway/protocol/director/schedule";
+import { inTransaction } from "../store/open.ts";
+import type { Db } from "../store/schema.ts";
+import { takeTurn } from "../store/turns.ts";
+import { enqueue } from "../tasks/queue.ts";
+import type { NewTask } from "../tasks/task.ts";
+
+/** What is done again and again. */
+export interface ScheduledJob {
+  readonly name: string;
+  /** As it was written; whoever writes it otherwise begins anew. */
+  readonly text: string;
+  readonly schedule: Schedule;
+  /** For one turn. Undefined: there is nothing to do. */
+  readonly task: (db: Db) => Promise<NewTask | undefined>;
+}
+
+export interface SchedulerOptions {
+  readonly db: Db;
+  readonly clock: Clock;
+  readonly jobs: readonly ScheduledJob[];
+  /** Told of a task that was queued. */
+  readonly wake: () => void;
+  readonly onError: (error: unknown) => void;
+}
+
+const MINUTE_MS = 60_000;
+
+/**
+ * Takes the turns of scheduled jobs. A turn and the task it asks for are written together: it is taken once, whichever
+ * Directors share the database and whenever they die. Of turns that nobody was there for, the last one is made up for.
+ */
+export class Scheduler {
+  readonly #options: SchedulerOptions;
+  /** Turns that are known to be taken: nobody is asked again. */
+  readonly #known = new Map<ScheduledJob, number>();
+  #cancel = () => {};
+  #stopped = false;
+  #looking: Promise<void> = Promise.resolve();
+
+  constructor(options: SchedulerOptions) {
+    this.#options = options;
+  }
+
+  /** Looks now, and whenever a minute begins. */
+  start(): void {
+    const { clock } = this.#options;
+    this.#looking = this.#look().finally(() => {
+      if (this.#stopped) return;
+      this.#cancel = clock.after(MINUTE_MS - (clock.now() % MINUTE_MS), () => this.start());
+    });
+  }
+
+  /** No turn is taken any more afterwards. */
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    this.#cancel();
+    await this.#looking;
+  }
+
+  /** Never rejects. */
+  async #look(): Promise<void> {
+    const { clock, jobs, wake, onError } = this.#options;
+    for (const job of jobs) {
+      const turn = turnBefore(job.schedule, clock.now());
+      if (this.#stopped || turn === undefined || this.#known.get(job) === turn) continue;
+      try {
+        if (await this.#take(job, turn)) wake();
+        this.#known.set(job, turn);
+      } catch (error) {
+        onError(error);
+      }
+    }
+  }
+
+  /** Whether a task was queued. One that is not over yet does what another would do. */
+  #take(job: ScheduledJob, turn: number): Promise<boolean> {
+    return inTransaction(this.#options.db, async (tx) => {
+      if (!(await takeTurn(tx, job.name, job.text, turn))) return false;
+      const task = await job.task(tx);
+      if (task === undefined || (await isUnderWay(tx, task))) return false;
+      await enqueue(tx, task);
+      return true;
+    });
+  }
+}
+
+async function isUnderWay(db: Db, { type, user }: NewTask): Promise<boolean> {
+  const found = await db
+    .selectFrom("tasks")
+    .select("id")
+    .where("type", "=", type)
+    .where("username", "=", user)
+    .where("state", "in", ["queued", "processing", "cancelling"])
+    .limit(1)
+    .executeTakeFirst();
+  return found !== undefined;
+}

@@ -1,0 +1,12 @@
+/**
+ * What is done again and again, by one of the Directors that share a database: the last turn of each job that one of them
+ * has taken. A schedule that changes begins anew.
+ */
+export const keeping = `
+create table scheduled_turns (
+  job      text not null,
+  schedule text not null,
+  turn     timestamptz not null,
+  primary key (job, schedule)
+);
+`;
