@@ -3,6 +3,7 @@ import { scanParams } from "@slipway/protocol/director/task-params";
 import { findDeployment } from "../store/deployments.ts";
 import { loadInstances } from "../store/instances.ts";
 import { saveScan } from "../store/problems.ts";
+import { seenSinceRestore } from "../store/restores.ts";
 import { DeploymentGone } from "./errors.ts";
 import { deploymentLock, flowContext, operation } from "./operation.ts";
 import { scanDisks, scanVms } from "./problems/scan.ts";
@@ -18,7 +19,10 @@ export const cckScan = operation(scanParams, ({ deployment: name }, task, tools)
     const instances = await loadInstances(tools.db, name);
     const { problems, mounts } = await scanVms(instances, task, context);
     const ofDisks = await scanDisks(instances, mounts, task, context);
-    await task.write((db) => saveScan(db, deployment.id, [...problems, ...ofDisks]));
+    await task.write(async (db) => {
+      await saveScan(db, deployment.id, [...problems, ...ofDisks]);
+      await seenSinceRestore(db, name);
+    });
     return "scan complete";
   }),
 );

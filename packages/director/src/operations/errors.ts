@@ -231,6 +231,18 @@ export const NotWanted = defineError<{ instance: string }>({
   next: "The next `bosh deploy` deletes it.",
 });
 
+export const NotSeenSinceRestore = defineError<{
+  deployments: readonly string[];
+  deployment: string;
+  takenAt: string;
+}>({
+  code: "DIO-072",
+  kind: "operator",
+  message: (p) =>
+    `the Director was restored from a backup of ${p.takenAt}, and nobody has looked since at what the cloud has of ${p.deployments.join(", ")}`,
+  next: "Run `bosh -d {deployment} cloud-check`: it finds VMs and disks that were made after the backup. Then ask for this again.",
+});
+
 export const NothingMatched = defineError<{ deployment: string; filter: string }>({
   code: "DIO-070",
   kind: "operator",

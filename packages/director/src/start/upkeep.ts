@@ -4,6 +4,7 @@ import type { NatsAuthorities } from "../nats/rotation.ts";
 import { listOrphanDisks } from "../store/disks.ts";
 import { behind } from "../store/nats-authorities.ts";
 import { listOrphanedVms } from "../store/orphaned-vms.ts";
+import { unseenSinceRestore } from "../store/restores.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
 
@@ -55,7 +56,9 @@ export class Upkeep {
     const { db, tasks, clock, days } = this.#options;
     await this.#options.renewCertificate?.();
     await this.#options.expireLogs?.();
-    if ((await listOrphanedVms(db)).length > 0)
+    // Until somebody has looked, any of them may be in use again.
+    const mayDelete = (await unseenSinceRestore(db)).length === 0;
+    if (mayDelete && (await listOrphanedVms(db)).length > 0)
       await tasks.enqueue({
         type: "delete_orphaned_vms",
         description: "delete orphaned vms",
@@ -63,7 +66,7 @@ export class Upkeep {
         params: {},
       });
     const old = await listOrphanDisks(db, clock.now() - days * DAY_MS);
-    if (old.length > 0)
+    if (mayDelete && old.length > 0)
       await tasks.enqueue({
         type: "delete_orphan_disks",
         description: "delete orphan disks",
