@@ -7,6 +7,7 @@ import { seenSinceRestore } from "../store/restores.ts";
 import { DeploymentGone } from "./errors.ts";
 import { deploymentLock, flowContext, operation } from "./operation.ts";
 import { scanDisks, scanVms } from "./problems/scan.ts";
+import { isInTheWay, scanUnrecorded } from "./problems/unrecorded.ts";
 
 /** `bosh cloud-check`, first half: compares the records with the cloud. What was begun before is settled first. */
 export const cckScan = operation(scanParams, ({ deployment: name }, task, tools) =>
@@ -19,9 +20,15 @@ export const cckScan = operation(scanParams, ({ deployment: name }, task, tools)
     const instances = await loadInstances(tools.db, name);
     const { problems, mounts } = await scanVms(instances, task, context);
     const ofDisks = await scanDisks(instances, mounts, task, context);
+    const unrecorded = await scanUnrecorded(instances, task, tools.db, context);
+    // A VM that is said to be the instance's is looked at first: another one beside it would take its disk.
+    const claimed = new Set(
+      unrecorded.filter(({ type }) => type === "unrecorded_vm").map((one) => one.instance),
+    );
+    const missing = problems.filter(({ type, instance }) => type !== "missing_vm" || !claimed.has(instance));
     await task.write(async (db) => {
-      await saveScan(db, deployment.id, [...problems, ...ofDisks]);
-      await seenSinceRestore(db, name);
+      await saveScan(db, deployment.id, [...missing, ...ofDisks, ...unrecorded]);
+      if (!unrecorded.some(isInTheWay)) await seenSinceRestore(db, name);
     });
     return "scan complete";
   }),

@@ -231,6 +231,24 @@ export const NotWanted = defineError<{ instance: string }>({
   next: "The next `bosh deploy` deletes it.",
 });
 
+export const NotProven = defineError<{ what: string; cid: string; instance: string; why: string }>({
+  code: "DIO-073",
+  kind: "operator",
+  number: 390003,
+  message: (p) =>
+    `the ${p.what} '${p.cid}' is not adopted: that it is of ${p.instance} is not proven: ${p.why}`,
+  next: "Look at it in the cloud. Nothing was changed.",
+});
+
+export const RecordedVmThere = defineError<{ instance: string; recorded: string; cid: string }>({
+  code: "DIO-074",
+  kind: "operator",
+  number: 390003,
+  message: (p) =>
+    `the VM '${p.cid}' is not adopted: ${p.instance} has the VM '${p.recorded}' on record, and the cloud has that one too`,
+  next: "Decide which of them has the data, delete the other with `bosh delete-vm CID`, and run `bosh cloud-check` again.",
+});
+
 export const NotSeenSinceRestore = defineError<{
   deployments: readonly string[];
   deployment: string;
