@@ -1,4 +1,4 @@
-import type { ResolutionName } from "@slipway/engine/model/problems";
+import { OFFERS, type ResolutionName } from "@slipway/engine/model/problems";
 import type { CrashScenario, Move, View } from "../scenario.ts";
 import { instanceTask } from "./deploys.ts";
 import {
@@ -93,7 +93,12 @@ export const RESOLUTIONS: readonly CrashScenario[] = Object.entries(CAUSES).map(
         if (problems.length === 0) throw new Error(`the scan before ${name} has found nothing`);
         return taskOf("cck_apply", {
           deployment: "shop",
-          resolutions: Object.fromEntries(problems.map(({ id }) => [id, name])),
+          resolutions: Object.fromEntries(
+            problems.map(({ id, type }) => [
+              id,
+              OFFERS[type].resolutions.some((one) => one === name) ? name : "ignore",
+            ]),
+          ),
         });
       },
     },
