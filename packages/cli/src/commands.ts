@@ -2,6 +2,7 @@ import type { Command } from "./command.ts";
 import { addBlob } from "./commands/add-blob.ts";
 import { aliasEnv } from "./commands/alias-env.ts";
 import { attachDisk } from "./commands/attach-disk.ts";
+import { backup } from "./commands/backup.ts";
 import { blobs } from "./commands/blobs.ts";
 import { cancelTask } from "./commands/cancel-task.ts";
 import { cleanUp } from "./commands/clean-up.ts";
@@ -63,6 +64,7 @@ import { releases } from "./commands/releases.ts";
 import { removeBlob } from "./commands/remove-blob.ts";
 import { resetRelease } from "./commands/reset-release.ts";
 import { restart } from "./commands/restart.ts";
+import { restore } from "./commands/restore.ts";
 import { rotateNatsCa } from "./commands/rotate-nats-ca.ts";
 import { runErrand } from "./commands/run-errand.ts";
 import { runtimeConfig } from "./commands/runtime-config.ts";
@@ -103,6 +105,8 @@ export const COMMANDS: readonly Command[] = [
   up,
   status,
   down,
+  backup,
+  restore,
   createEnv,
   stopEnv,
   startEnv,

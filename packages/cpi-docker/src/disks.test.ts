@@ -33,6 +33,25 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     );
   const sum = (vm: Vm, name = "data") => vm.must(`cd /var/vcap/store && md5sum ${name}`);
 
+  it("is listed with its size, its description and the VM that has it", async () => {
+    const disk = await cloud.newDisk();
+    const metadata = { director: "d", deployment: "shop", note: "tab\there" };
+    await cloud.result("set_disk_metadata", [disk, metadata]);
+    await cloud.result("set_vm_metadata", [other.cid, { deployment: "shop" }]);
+    await cloud.mounted(other, disk);
+    type Listed = { vms: { cid: string; metadata: object; disk_cids: string[] }[]; disks: { cid: string }[] };
+    const { vms, disks } = await cloud.result<Listed>("list_resources", []);
+    expect(disks.find(({ cid }) => cid === disk)).toMatchObject({ metadata, size: expect.any(Number) });
+    expect(vms.find(({ cid }) => cid === other.cid)).toMatchObject({
+      metadata: { deployment: "shop" },
+      agent_id: expect.any(String),
+      stemcell_cid: stemcell,
+      networks: expect.any(Object),
+      disk_cids: [disk],
+    });
+    expect(vms.find(({ cid }) => cid === one.cid)).toMatchObject({ metadata: {}, disk_cids: [] });
+  });
+
   it("moves between running containers with its data, and has no loop device while nobody has it", async () => {
     const disk = await cloud.newDisk();
     expect(await cloud.result("has_disk", [disk])).toBe(true);

@@ -17,6 +17,7 @@ import { getDisks } from "./methods/get_disks.ts";
 import { getVmLog } from "./methods/get_vm_log.ts";
 import { hasDisk } from "./methods/has_disk.ts";
 import { hasVm } from "./methods/has_vm.ts";
+import { listResources } from "./methods/list_resources.ts";
 import { rebootVm } from "./methods/reboot_vm.ts";
 import { resizeDisk } from "./methods/resize_disk.ts";
 import { setDiskMetadata } from "./methods/set_disk_metadata.ts";
@@ -41,6 +42,7 @@ export const cpiLocal: Cpi = defineCpi({
     deleteVm,
     hasVm,
     getVmLog,
+    listResources,
     rebootVm,
     setVmMetadata,
     calculateVmCloudProperties,

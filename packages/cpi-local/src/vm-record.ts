@@ -9,6 +9,8 @@ export const vmRecord = v.object({
   format: v.literal(1),
   /** Whose file system it sees: the host's, or that of the stemcell in this place. */
   stemcell: v.nullable(v.string()),
+  /** As create_vm was given it. Absent: nobody noted it. */
+  stemcellCid: v.optional(v.string()),
   /** Its addresses are of a network of its own, not of the host's loopback. */
   ownNetwork: v.boolean(),
   addresses: v.array(v.object({ network: v.string(), ip: v.string() })),

@@ -25,6 +25,7 @@ const OPTIONAL: Partial<CloudMethods> = {
   configureNetworks: () => undefined,
   currentVmId: () => "vm-0",
   getVmLog: () => "",
+  listResources: () => ({ vms: [], disks: [] }),
 };
 
 /** Methods the author writes, with each version that has them. */

@@ -46,6 +46,7 @@ const QUESTIONS = new Set([
   "has_disk",
   "get_disks",
   "get_vm_log",
+  "list_resources",
 ]);
 
 export const changes = ({ calls }: Conversation): boolean =>

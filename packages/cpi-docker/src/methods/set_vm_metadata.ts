@@ -3,7 +3,7 @@ import { mustFindVm } from "../vms/containers.ts";
 import { putIntoVm } from "../vms/inside-vm.ts";
 import type { DockerMethods } from "./_method.ts";
 
-const METADATA = "var/lib/slipway/metadata.json";
+export const METADATA = "var/lib/slipway/metadata.json";
 
 /** Labels of a container are fixed when it is made, so this goes into a file of it. */
 export const setVmMetadata: DockerMethods["setVmMetadata"] = async ({ vmCid, metadata }, call) => {

@@ -28,6 +28,7 @@ export const createVm: LocalMethods["createVm"] = async (
       record: {
         format: 1,
         stemcell: root === "host" ? null : place(stemcellCid),
+        stemcellCid,
         ownNetwork: plan.ownNetwork,
         addresses: [...plan.addresses],
       },

@@ -16,6 +16,7 @@ export function info(cpi: Cpi, reported: number | undefined): InfoResult {
     // With a place to remember requests in, the SDK answers a repeat with the first result.
     ...(cpi.stateDir !== undefined && { repeats_by_request_id: true }),
     ...(cpi.methods.getVmLog !== undefined && { get_vm_log: true }),
+    ...(cpi.methods.listResources !== undefined && { list_resources: true }),
     ...cpi.capabilities,
   };
   return {

@@ -12,6 +12,7 @@ const CALM: Situation = {
   enabled: true,
   paused: false,
   rules: NO_RULES,
+  restored: new Set(),
   locked: new Map(),
   open: new Map(),
   busy: new Set(),
@@ -78,6 +79,7 @@ describe("who gets a new VM", () => {
       /waits for task 4 \(create deployment\)/,
     ],
     ["another resurrection in it", { busy: new Set(["shop"]) }, /waits for another resurrection/],
+    ["a restore that nobody has looked at", { restored: new Set(["shop"]) }, /restored from a backup/],
     ["a try not long ago", { waits: new Map([["shop-0", 59.2]]) }, /the next is in 60 s/],
     [
       "a rule against it",

@@ -23,6 +23,8 @@ export interface Situation {
   readonly paused: boolean;
   /** Undefined: they cannot be read. */
   readonly rules: Rules | undefined;
+  /** Deployments that nobody has looked at since the Director was restored from a backup. */
+  readonly restored: ReadonlySet<string>;
   /** Deployments that a task works on, with its words. */
   readonly locked: ReadonlyMap<string, { readonly task: number; readonly description: string }>;
   /** Resurrections that wait or run: by instance, their task. */
@@ -90,6 +92,8 @@ function hindrance(watched: Watched, situation: Situation): string | undefined {
   if (watched.paused) return "nothing: its resurrection is paused";
   if (situation.rules === undefined) return "nothing: the resurrection config cannot be read";
   if (!situation.rules.allows(deployment, group)) return "nothing: the resurrection config forbids it";
+  if (situation.restored.has(deployment))
+    return "nothing: the Director was restored from a backup, and may not know its VMs. `cloud-check` looks at them";
   const lock = situation.locked.get(deployment);
   if (lock !== undefined) return `waits for task ${lock.task} (${lock.description})`;
   if (situation.busy.has(deployment)) return "waits for another resurrection in its deployment";

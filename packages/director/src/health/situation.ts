@@ -3,6 +3,7 @@ import { findAttribute, RESURRECTION_PAUSED } from "../store/attributes.ts";
 import { type ConfigRecord, listConfigs } from "../store/configs.ts";
 import { deploymentsOf } from "../store/deployments.ts";
 import { lockedDeployments, openResurrections, watchedInstances } from "../store/health.ts";
+import { unseenSinceRestore } from "../store/restores.ts";
 import type { Db } from "../store/schema.ts";
 import { type Rules, type RulesText, rulesOf } from "./rules.ts";
 
@@ -13,13 +14,15 @@ export async function readSituation(db: Db, onError: (error: unknown) => void) {
   // Locks first: what a task that ends meanwhile has made is then seen, with the lock it made it under.
   const locked = await lockedDeployments(db);
   const open = await openResurrections(db);
-  const [watched, paused, configs] = await Promise.all([
+  const [watched, paused, configs, unseen] = await Promise.all([
     watchedInstances(db),
     findAttribute(db, RESURRECTION_PAUSED),
     listConfigs(db, { type: "resurrection", limit: 1 }),
+    unseenSinceRestore(db),
   ]);
   const rules = rulesIn(await Promise.all(configs.map((config) => textOf(db, config))), onError);
-  return { locked, open, watched, paused: paused === "true", rules };
+  const restored = new Set(unseen.map(({ deployment }) => deployment));
+  return { locked, open, watched, paused: paused === "true", rules, restored };
 }
 
 /** A team's config is for its own deployments, whatever it names. */

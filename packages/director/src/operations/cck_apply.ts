@@ -9,10 +9,12 @@ import {
 import { aboutInstance, type FlowContext } from "@slipway/engine/steps/context";
 import { applyParams } from "@slipway/protocol/director/task-params";
 import { listProblems, resolveProblem } from "../store/problems.ts";
+import type { Db } from "../store/schema.ts";
 import { adviceOf } from "../tasks/failure.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import { BadResolution, Unresolved } from "./errors.ts";
 import { askedAt, DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
+import { adoptDisk, adoptVm } from "./problems/adopt.ts";
 import {
   activateDisk,
   deleteDisk,
@@ -33,6 +35,8 @@ const SINGLE: Readonly<Record<SingleResolution, Resolution>> = {
   activate_disk: activateDisk,
   reattach_disk: reattachDisk,
   reattach_disk_and_reboot: reattachDiskAndReboot,
+  adopt_vm: adoptVm,
+  adopt_disk: adoptDisk,
 };
 
 interface Choice {
@@ -69,7 +73,7 @@ export const cckApply = operation(applyParams, (params, task, tools) =>
       const { name, problem } = choice;
       if (name === "ignore") await carry(choice, () => Promise.resolve());
       else if (name !== "recreate_vm" && name !== "recreate_vm_without_wait")
-        await carry(choice, () => resolveOne(SINGLE[name], problem, task, context));
+        await carry(choice, () => resolveOne(SINGLE[name], problem, task, context, tools.db));
     }
     const anew = choices
       .filter(({ name }) => name === "recreate_vm" || name === "recreate_vm_without_wait")
@@ -100,6 +104,7 @@ async function resolveOne(
   problem: ProblemRecord,
   task: TaskContext,
   context: FlowContext,
+  db: Db,
 ): Promise<void> {
   const instance = await context.journal.instance(problem.instance);
   // Its instance is gone, and with it the problem.
@@ -109,6 +114,7 @@ async function resolveOne(
     instance,
     context: aboutInstance(context, instance),
     task,
+    db,
     warn: (message) => task.warn(message),
   });
 }

@@ -231,6 +231,36 @@ export const NotWanted = defineError<{ instance: string }>({
   next: "The next `bosh deploy` deletes it.",
 });
 
+export const NotProven = defineError<{ what: string; cid: string; instance: string; why: string }>({
+  code: "DIO-073",
+  kind: "operator",
+  number: 390003,
+  message: (p) =>
+    `the ${p.what} '${p.cid}' is not adopted: that it is of ${p.instance} is not proven: ${p.why}`,
+  next: "Look at it in the cloud. Nothing was changed.",
+});
+
+export const RecordedVmThere = defineError<{ instance: string; recorded: string; cid: string }>({
+  code: "DIO-074",
+  kind: "operator",
+  number: 390003,
+  message: (p) =>
+    `the VM '${p.cid}' is not adopted: ${p.instance} has the VM '${p.recorded}' on record, and the cloud has that one too`,
+  next: "Decide which of them has the data, delete the other with `bosh delete-vm CID`, and run `bosh cloud-check` again.",
+});
+
+export const NotSeenSinceRestore = defineError<{
+  deployments: readonly string[];
+  deployment: string;
+  takenAt: string;
+}>({
+  code: "DIO-072",
+  kind: "operator",
+  message: (p) =>
+    `the Director was restored from a backup of ${p.takenAt}, and nobody has looked since at what the cloud has of ${p.deployments.join(", ")}`,
+  next: "Run `bosh -d {deployment} cloud-check`: it finds VMs and disks that were made after the backup. Then ask for this again.",
+});
+
 export const NothingMatched = defineError<{ deployment: string; filter: string }>({
   code: "DIO-070",
   kind: "operator",

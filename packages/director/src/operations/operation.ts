@@ -17,6 +17,7 @@ import { namesOf } from "./dns/names.ts";
 import type { LocalDns } from "./dns/records.ts";
 import { ParamsUnreadable } from "./errors.ts";
 import type { TellMonitors } from "./monitor-alerts.ts";
+import { mustBeSeen } from "./since-restore.ts";
 
 /** What the work of tasks is done with. */
 export interface OperationContext extends Outside {
@@ -61,6 +62,7 @@ export function operation<const S extends v.GenericSchema>(
   return (tools) => async (given, task) => {
     const checked = check(params, given, "params");
     if (!checked.ok) throw ParamsUnreadable({ task: task.id, problems: checked.problems.join("; ") });
+    await mustBeSeen(task, tools.db);
     const write: TaskContext["conversation"] = (line) => task.conversation(line);
     const waits = (message: string) => task.warn(message);
     const clouds = await cloudsNow({

@@ -3,6 +3,8 @@ import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { NEVER, parseSchedule } from "@slipway/protocol/director/schedule";
 import { listOrphanDisks } from "../store/disks.ts";
 import { listOrphanedVms } from "../store/orphaned-vms.ts";
+import { unseenSinceRestore } from "../store/restores.ts";
+import type { Db } from "../store/schema.ts";
 import { deploymentsWithDisks } from "../store/snapshots.ts";
 import type { NewTask } from "../tasks/task.ts";
 import type { ScheduledJob } from "./scheduler.ts";
@@ -14,6 +16,9 @@ const taskOf = (type: NewTask["type"], description: string, params: NewTask["par
   user: "scheduler",
   params,
 });
+
+/** After a restore, an orphan may have a place again that the backup does not know, until somebody has looked. */
+const mayBeInUse = async (db: Db): Promise<boolean> => (await unseenSinceRestore(db)).length > 0;
 
 /** What the Director does by schedule, with upstream's schedules where none is configured. */
 export function scheduledJobs(
@@ -35,7 +40,7 @@ export function scheduledJobs(
       name: "delete_orphaned_vms",
       text: limits.orphaned_vm_schedule ?? "*/5 * * * *",
       task: async (db) =>
-        (await listOrphanedVms(db)).length === 0
+        (await listOrphanedVms(db)).length === 0 || (await mayBeInUse(db))
           ? undefined
           : taskOf("delete_orphaned_vms", "delete orphaned vms"),
     },
@@ -43,7 +48,7 @@ export function scheduledJobs(
       name: "scheduled_orphaned_disk_cleanup",
       text: limits.orphan_disk_schedule ?? "0,30 * * * *",
       task: async (db) =>
-        (await listOrphanDisks(db, clock.now() - days * DAY_MS)).length === 0
+        (await listOrphanDisks(db, clock.now() - days * DAY_MS)).length === 0 || (await mayBeInUse(db))
           ? undefined
           : taskOf("scheduled_orphaned_disk_cleanup", "clean up orphan disks", {
               max_orphaned_age_in_days: days,

@@ -3,6 +3,7 @@ import { emptied, freshDatabase } from "@slipway/testkit/database";
 import { type FakeClock, fakeClock } from "@slipway/testkit/fake-clock";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { seedShop, WEB_0 } from "../api/testing/seed.ts";
+import { seenSinceRestore } from "../store/restores.ts";
 import type { Db } from "../store/schema.ts";
 import { takeTurn } from "../store/turns.ts";
 import { scheduledJobs } from "./jobs.ts";
@@ -210,5 +211,17 @@ describe("what is scheduled", () => {
     expect(await asked({ orphan_disk_days: 6 }, "2025-11-15T08:01:00Z")).toEqual([]);
     expect(await asked({}, "2025-11-15T08:29:00Z")).toEqual([]);
     expect(await asked({}, "2025-11-15T08:30:00Z")).toEqual(["scheduled_orphaned_disk_cleanup"]);
+  });
+
+  it("deletes nothing after a restore before somebody has looked at the clouds", async () => {
+    await swappedOut();
+    await orphan("disk-old", 5.1);
+    await db.insertInto("restores").values({ backup: "b", taken_at: new Date(NOW - DAY_MS) }).execute();
+    await db.updateTable("deployments").set({ restored: db.selectFrom("restores").select("id") }).execute();
+    expect(await asked({}, "2025-11-15T07:30:00Z")).toEqual([]);
+    await seenSinceRestore(db, "shop");
+    expect(await asked({}, "2025-11-15T08:00:00Z")).toEqual(
+      expect.arrayContaining(["delete_orphaned_vms", "scheduled_orphaned_disk_cleanup"]),
+    );
   });
 });

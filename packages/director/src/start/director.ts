@@ -25,6 +25,7 @@ import { Scheduler } from "../schedule/scheduler.ts";
 import { directorUuid } from "../store/attributes.ts";
 import { openSealer } from "../store/key-file.ts";
 import { openStore } from "../store/open.ts";
+import { restoreTaken } from "../store/restores.ts";
 import { openRenderer } from "../templates/renderer.ts";
 import { openTokens } from "../uaa/tokens.ts";
 import { openConfigServer } from "../variables/open.ts";
@@ -147,6 +148,7 @@ async function start(
   await sweepUploads(store.db, uploadsDir, random);
 
   const uuid = (await directorUuid(store.db, random, config.uuid)) as DirectorUuid;
+  await restoreTaken(store.db);
   const registry = new RegistryOfDirector({ stateDir, ...config.registry, clock, random, onError });
   atClose(() => registry.close());
   await registry.resume();

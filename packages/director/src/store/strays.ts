@@ -31,3 +31,10 @@ export async function removeStray(db: Db, id: number): Promise<boolean> {
   const result = await db.deleteFrom("strays").where("id", "=", id).executeTakeFirst();
   return result.numDeletedRows > 0n;
 }
+
+/** The VM of this agent is found and known again: its addresses are free for it. */
+export async function removeStrayOf(db: Db, agentId: string): Promise<void> {
+  await sql`delete from strays where kind = 'vm' and starts_with(about, ${`agent ${agentId} of `})`.execute(
+    db,
+  );
+}

@@ -1,6 +1,7 @@
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import type { CpiErrorName } from "@slipway/protocol/cpi/errors";
+import type { ListedResources } from "@slipway/protocol/cpi/methods/list_resources";
 import type { AgentId, DiskCid, RequestId, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
@@ -79,6 +80,8 @@ export interface Cloud {
   hasVm(cid: VmCid, options: CallOptions): Promise<boolean>;
   /** The end of what the VM has logged. Undefined: the CPI cannot say. */
   vmLog(cid: VmCid, options: CallOptions): Promise<string | undefined>;
+  /** Every VM and disk of this Director. Undefined: the CPI cannot say. */
+  listResources(options: CallOptions): Promise<ListedResources | undefined>;
   rebootVm(cid: VmCid, options: CallOptions): Promise<void>;
   setVmMetadata(cid: VmCid, metadata: JsonObject, options: CallOptions): Promise<void>;
   calculateVmCloudProperties(requirements: JsonObject, options: CallOptions): Promise<JsonObject>;

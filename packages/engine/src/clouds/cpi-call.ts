@@ -76,6 +76,7 @@ const READS: ReadonlySet<CpiMethodName> = new Set([
   "has_disk",
   "get_disks",
   "get_vm_log",
+  "list_resources",
   "calculate_vm_cloud_properties",
 ]);
 const MOST_KILLED = 3;

@@ -2,6 +2,7 @@ import { parseAttachDiskResult } from "@slipway/protocol/cpi/attach-disk-result"
 import { parseCreateVmResult } from "@slipway/protocol/cpi/create-vm-result";
 import { parseDetachDiskResult } from "@slipway/protocol/cpi/detach-disk-result";
 import type { CpiMethodName } from "@slipway/protocol/cpi/methods";
+import type { ListedResources } from "@slipway/protocol/cpi/methods/list_resources";
 import type { DiskCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { formatDiskHint } from "@slipway/protocol/settings/disk-hint";
@@ -52,6 +53,11 @@ export function cpiCloud(options: CpiSessionOptions): Cloud {
       const { introduced } = await cpi.agree(undefined, call);
       if (introduced.capabilities.get_vm_log !== true) return undefined;
       return await cpi.checked<string>("get_vm_log", [cid], call);
+    },
+    listResources: async (call) => {
+      const { introduced } = await cpi.agree(undefined, call);
+      if (introduced.capabilities.list_resources !== true) return undefined;
+      return await cpi.checked<ListedResources>("list_resources", [], call);
     },
     rebootVm: (cid, call) => done("reboot_vm", [cid], call),
     setVmMetadata: (cid, metadata, call) => tag(cpi, "set_vm_metadata", cid, metadata, call),

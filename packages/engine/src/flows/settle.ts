@@ -39,7 +39,11 @@ async function settleOne(record: IntentRecord, context: FlowContext, options: Se
   // Written by a version that journaled it: the plan takes it again.
   const begun = isJournaled(step) ? step.resume(record.version, record.intent) : undefined;
   const found: Found =
-    begun === undefined ? { how: "undone" } : await findOut(record, begun, instance, context, options);
+    begun === undefined
+      ? { how: "undone" }
+      : record.restored
+        ? givenUp(begun, context)
+        : await findOut(record, begun, instance, context, options);
   ledger.close(record);
   if (found.how === "stray") ledger.write((writes) => writes.addStray(found.stray));
   if (found.how === "undone" && begun?.invalidate !== undefined) ledger.write(begun.invalidate);
@@ -55,6 +59,13 @@ async function settleOne(record: IntentRecord, context: FlowContext, options: Se
       });
   }
   await ledger.flush();
+}
+
+/** Done again, it might undo what was done after the backup. What it may have made is shown; the rest is planned anew. */
+function givenUp(begun: Begun, context: FlowContext): Found {
+  const stray = begun.stray(context);
+  if (stray === undefined) return { how: "undone" };
+  return { how: "stray", stray: { ...stray, why: `${stray.why} (the Director was restored from a backup)` } };
 }
 
 const isJournaled = ({ kind }: AnyStep): boolean => kind === "call" || kind === "create";

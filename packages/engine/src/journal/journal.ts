@@ -21,6 +21,8 @@ export interface IntentRecord extends IntentKey {
   readonly version: number;
   /** What was to be done, with the ids it uses: enough to settle it after a crash. */
   readonly intent: JsonObject;
+  /** From a backup: another life of this Director may have gone on with it. */
+  readonly restored?: boolean;
 }
 
 /** What is written together, or not at all. */

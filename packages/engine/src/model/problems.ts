@@ -1,5 +1,5 @@
 import type { DiskCid, VmCid } from "@slipway/protocol/ids";
-import { display, type GroupName, type InstanceUuid } from "./names.ts";
+import { type CpiName, display, type GroupName, type InstanceUuid } from "./names.ts";
 
 /** What can be wrong between the records and the cloud, in upstream's names and words. */
 
@@ -8,7 +8,10 @@ export type ProblemType =
   | "unresponsive_agent"
   | "missing_disk"
   | "inactive_disk"
-  | "mount_info_mismatch";
+  | "mount_info_mismatch"
+  // Ours: in the cloud, and in no record.
+  | "unrecorded_vm"
+  | "unrecorded_disk";
 
 export type ResolutionName =
   | "ignore"
@@ -21,7 +24,9 @@ export type ResolutionName =
   | "delete_disk"
   | "activate_disk"
   | "reattach_disk"
-  | "reattach_disk_and_reboot";
+  | "reattach_disk_and_reboot"
+  | "adopt_vm"
+  | "adopt_disk";
 
 /** A problem as a scan finds it. */
 export interface FoundProblem {
@@ -36,6 +41,8 @@ export interface FoundProblem {
   readonly size: number | null;
   /** VMs that have the disk mounted, as far as their agents said. */
   readonly mountedOn: readonly string[];
+  /** Of what no record names. */
+  readonly cpi?: CpiName;
 }
 
 export interface ProblemRecord extends FoundProblem {
@@ -43,7 +50,8 @@ export interface ProblemRecord extends FoundProblem {
 }
 
 /** What it is about: there is one open problem of a type for each. */
-export const resourceOf = ({ instance, disk }: FoundProblem): string => disk ?? instance;
+export const resourceOf = ({ type, instance, disk, vm }: FoundProblem): string =>
+  disk ?? (type === "unrecorded_vm" ? (vm ?? instance) : instance);
 
 interface Offer {
   readonly resolutions: readonly ResolutionName[];
@@ -73,6 +81,8 @@ export const OFFERS: Readonly<Record<ProblemType, Offer>> = {
     resolutions: ["ignore", "reattach_disk", "reattach_disk_and_reboot"],
     byDefault: "ignore",
   },
+  unrecorded_vm: { resolutions: ["ignore", "adopt_vm"], byDefault: "ignore" },
+  unrecorded_disk: { resolutions: ["ignore", "adopt_disk"], byDefault: "ignore" },
 };
 
 const PLANS: Readonly<Record<ResolutionName, string>> = {
@@ -88,6 +98,8 @@ const PLANS: Readonly<Record<ResolutionName, string>> = {
   activate_disk: "Activate disk",
   reattach_disk: "Reattach disk to instance",
   reattach_disk_and_reboot: "Reattach disk and reboot instance",
+  adopt_vm: "Adopt VM: record it as the instance's, if its agent says so",
+  adopt_disk: "Adopt disk: record it as the instance's",
 };
 
 /** What a resolution does, as operators choose it. */
@@ -115,6 +127,10 @@ const DESCRIPTIONS: Readonly<Record<ProblemType, (problem: FoundProblem) => stri
       "However it is currently :",
       mountedOn.length === 0 ? "\tNot mounted in any VM" : `\tMounted on: ${mountedOn.join(", ")}`,
     ].join("\n"),
+  unrecorded_vm: (problem) =>
+    `VM with cloud ID '${problem.vm}' is described as ${named(problem)}, and no record names it.`,
+  unrecorded_disk: ({ disk, group, instance, size, mountedOn }) =>
+    `Disk '${disk}' (${group}/${instance}, ${size ?? "?"}M) is in no record; ${mountedOn.length === 0 ? "it is attached to no VM" : `it is attached to ${mountedOn.join(", ")}`}`,
 };
 
 export const describeProblem = (problem: FoundProblem): string => DESCRIPTIONS[problem.type](problem);

@@ -24,6 +24,7 @@ function recordingCloud(cloud: Cloud, recorder: CallRecorder): Cloud {
     deleteVm: (cid, call) => cloud.deleteVm(cid, recorded(call)),
     hasVm: (cid, call) => cloud.hasVm(cid, recorded(call)),
     vmLog: (cid, call) => cloud.vmLog(cid, recorded(call)),
+    listResources: (call) => cloud.listResources(recorded(call)),
     rebootVm: (cid, call) => cloud.rebootVm(cid, recorded(call)),
     setVmMetadata: (cid, metadata, call) => cloud.setVmMetadata(cid, metadata, recorded(call)),
     calculateVmCloudProperties: (wanted, call) => cloud.calculateVmCloudProperties(wanted, recorded(call)),

@@ -20,8 +20,11 @@ const MOST_OCTAL = 0o77777777777;
  * The bytes of a tar, which depend on names, modes and contents alone: the entries come in the order given, and all have
  * this time, in seconds. ustar, with pax records for what does not fit.
  */
-export async function* tarBytes(entries: Iterable<TarInput>, time: number): AsyncGenerator<Uint8Array> {
-  for (const entry of entries) {
+export async function* tarBytes(
+  entries: Iterable<TarInput> | AsyncIterable<TarInput>,
+  time: number,
+): AsyncGenerator<Uint8Array> {
+  for await (const entry of entries) {
     const text = Buffer.from(entry.type === "text" ? entry.text : "");
     const size = entry.type === "file" ? (await stat(entry.path)).size : text.length;
     yield headersOf(entry, size, time);

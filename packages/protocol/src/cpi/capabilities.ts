@@ -26,5 +26,6 @@ export const capabilities = open({
     doc(v.boolean(), "a create call repeated with its request_id and arguments returns the first one's cid"),
   ),
   get_vm_log: v.optional(doc(v.boolean(), "the method get_vm_log is there")),
+  list_resources: v.optional(doc(v.boolean(), "the method list_resources is there")),
 });
 export type Capabilities = v.InferOutput<typeof capabilities>;

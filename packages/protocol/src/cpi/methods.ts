@@ -18,6 +18,7 @@ import { getVmLog } from "./methods/get_vm_log.ts";
 import { hasDisk } from "./methods/has_disk.ts";
 import { hasVm } from "./methods/has_vm.ts";
 import { info } from "./methods/info.ts";
+import { listResources } from "./methods/list_resources.ts";
 import { ping } from "./methods/ping.ts";
 import { rebootVm } from "./methods/reboot_vm.ts";
 import { resizeDisk } from "./methods/resize_disk.ts";
@@ -26,7 +27,7 @@ import { setVmMetadata } from "./methods/set_vm_metadata.ts";
 import { snapshotDisk } from "./methods/snapshot_disk.ts";
 import { updateDisk } from "./methods/update_disk.ts";
 
-/** Every method of the contract, v1 to v3, and `get_vm_log`, which is ours. The table of methods. */
+/** Every method of the contract, v1 to v3, and `get_vm_log` and `list_resources`, which are ours. The table of methods. */
 export const CPI_METHODS = {
   info: info,
   ping: ping,
@@ -36,6 +37,7 @@ export const CPI_METHODS = {
   delete_vm: deleteVm,
   has_vm: hasVm,
   get_vm_log: getVmLog,
+  list_resources: listResources,
   reboot_vm: rebootVm,
   set_vm_metadata: setVmMetadata,
   calculate_vm_cloud_properties: calculateVmCloudProperties,

@@ -21,7 +21,7 @@ export interface WatchedClients {
 }
 
 const QUESTIONS = new Set([
-  ...["info", "has_vm", "has_disk", "get_disks", "get_vm_log"],
+  ...["info", "has_vm", "has_disk", "get_disks", "get_vm_log", "list_resources"],
   ...["ping", "get_state", "list_disk", "get_blob"],
 ]);
 

@@ -8,6 +8,7 @@ import {
   vmNotFound,
 } from "@slipway/cpi-sdk/errors";
 import type { DiskCid } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
 import { trustIn } from "./bus.ts";
@@ -69,6 +70,23 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
       },
       hasVm: ({ vmCid }) => world.vms.has(vmCid),
       getVmLog: ({ vmCid }) => `agent ${theVm(world, vmCid).agentId} has begun\n`,
+      listResources: () => ({
+        vms: [...world.vms.values()].map((vm) => ({
+          cid: vm.cid,
+          agent_id: vm.agentId,
+          stemcell_cid: vm.stemcell,
+          networks: vm.networks,
+          metadata: vm.metadata as JsonObject,
+          disk_cids: [...world.disks.values()].flatMap(({ cid, attachedTo }) =>
+            attachedTo === vm.cid ? [cid] : [],
+          ),
+        })),
+        disks: [...world.disks.values()].map(({ cid, size, metadata }) => ({
+          cid,
+          size,
+          metadata: (metadata ?? {}) as JsonObject,
+        })),
+      }),
       rebootVm: ({ vmCid }) => {
         const { agent, agentId } = theVm(world, vmCid);
         world.deaf.delete(agentId);
@@ -128,8 +146,8 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         const vm = theVm(world, vmCid);
         return [...world.disks.values()].filter((disk) => disk.attachedTo === vm.cid).map(({ cid }) => cid);
       },
-      setDiskMetadata: ({ diskCid }) => {
-        theDisk(world, diskCid);
+      setDiskMetadata: ({ diskCid, metadata }) => {
+        theDisk(world, diskCid).metadata = metadata;
       },
       snapshotDisk: ({ diskCid }, { token }) => {
         theDisk(world, diskCid);

@@ -23,6 +23,7 @@ export interface SimDisk {
   /** What was written to it through an agent, by path. */
   files: Map<string, string>;
   attachedTo: string | null;
+  metadata?: object;
 }
 
 export interface SimAgentState {

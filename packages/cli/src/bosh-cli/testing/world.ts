@@ -40,6 +40,7 @@ export class World {
   readonly #clouds: WorldOptions["clouds"];
   #director: DirectorProcess | undefined;
   #bosh: Bosh | undefined;
+  #stateName = "state";
 
   private constructor(dir: string, gate: Gate, options: WorldOptions) {
     const { embedded = false, ownNetwork = false, clouds } = options;
@@ -129,7 +130,12 @@ export class World {
   }
 
   #state(...path: readonly string[]): string {
-    return join(this.dir, "state", ...path);
+    return join(this.dir, this.#stateName, ...path);
+  }
+
+  /** As if it stood on another machine: from its next start on it works in another directory beside the first. */
+  moveTo(name: string): void {
+    this.#stateName = name;
   }
 
   /** Of the local CPI: vms, disks, stemcells. */

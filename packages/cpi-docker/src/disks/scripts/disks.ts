@@ -48,6 +48,21 @@ export const HAS = `${COMMON}
 [ -f "$disks/$1/$1.img" ] || [ -b "$disks/$1/$1.img" ] || exit ${ENDED.notFound}
 `;
 
+/** For each, on a line with tabs: cid, bytes (none of a device), the VM that has it, its description. */
+export const LIST = `${COMMON}
+[ -d "$disks" ] || exit 0
+for dir in "$disks"/*/; do
+  name=\${dir%/}
+  disk "\${name##*/}"
+  [ -f "$image" ] || [ -b "$image" ] || continue
+  size=
+  [ ! -f "$image" ] || size=$(stat -c %s "$image")
+  told=
+  [ ! -e "$dir/metadata.json" ] || told=$(tr -d '\\n\\t' <"$dir/metadata.json")
+  printf '%s\\t%s\\t%s\\t%s\\n' "$cid" "$size" "$(text_of "$dir/vm")" "$told"
+done
+`;
+
 /** cid: what was put beside it becomes its description. */
 export const DESCRIBE = `${COMMON}
 use "$1"

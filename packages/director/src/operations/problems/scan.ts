@@ -97,7 +97,7 @@ function troubleOf(
   return found("mount_info_mismatch", instance, disk, mountedOn);
 }
 
-const found = (
+export const found = (
   type: ProblemType,
   instance: InstanceRecord,
   disk?: DiskRecord,
@@ -115,5 +115,5 @@ const found = (
 
 export const missingVm = (instance: InstanceRecord): FoundProblem => found("missing_vm", instance);
 
-const byPlace = (a: FoundProblem, b: FoundProblem): number =>
+export const byPlace = (a: FoundProblem, b: FoundProblem): number =>
   a.group < b.group ? -1 : a.group > b.group ? 1 : a.index - b.index;

@@ -3,6 +3,7 @@ import type { InstanceGoal } from "@slipway/engine/model/goal";
 import type { ProblemRecord, ResolutionName } from "@slipway/engine/model/problems";
 import type { InstanceRecord } from "@slipway/engine/model/records";
 import type { FlowContext } from "@slipway/engine/steps/context";
+import type { Db } from "../../store/schema.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import { diskByHand } from "../by-hand.ts";
 
@@ -13,6 +14,8 @@ export interface Scene {
   /** For calls about this instance. */
   readonly context: FlowContext;
   readonly task: TaskContext;
+  /** For reading. */
+  readonly db: Db;
   readonly warn: (message: string) => void;
 }
 

@@ -1,4 +1,4 @@
-import { chmod, chown, lstat, mkdir, mkdtemp, readFile, stat } from "node:fs/promises";
+import { chmod, chown, lstat, mkdir, mkdtemp, readFile, realpath, stat } from "node:fs/promises";
 import { homedir, tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
@@ -78,6 +78,12 @@ export async function socketDir(at: Places, user: ServerUser | undefined): Promi
   await makePrivate(dir, user);
   await writeFileAtomic(at.socketNote, dir);
   return dir;
+}
+
+/** Of a server that runs already. */
+export async function foundSocket(stateDir: string): Promise<string> {
+  const at = places(await realpath(stateDir));
+  return fits(at.socket) ? at.socket : await readFile(at.socketNote, "utf8");
 }
 
 /** Temporary directories are open to all: what is there now may be somebody else's. */

@@ -1,4 +1,4 @@
-import type { ResolutionName } from "@slipway/engine/model/problems";
+import { OFFERS, type ResolutionName } from "@slipway/engine/model/problems";
 import type { CrashScenario, Move, View } from "../scenario.ts";
 import { instanceTask } from "./deploys.ts";
 import {
@@ -41,6 +41,28 @@ const failAttach = (disk: string): readonly Move[] => [
   mendCpi,
 ];
 
+/** Another life of the Director has given `db` another VM. */
+const replaceVm: Move = {
+  world: (view) => {
+    const { vm, disk } = ofDb(view);
+    const before = view.world.vms.get(vm);
+    const attached = view.world.disks.get(disk);
+    if (before === undefined || attached === undefined) throw new Error("db has no VM with a disk");
+    view.world.vms.delete(vm);
+    view.world.vms.set("vm-later", { ...before, cid: "vm-later", agentId: "agent-later" });
+    attached.attachedTo = "vm-later";
+  },
+};
+/** Another life of the Director has made another disk for `db`. */
+const makeDisk: Move = {
+  world: (view) => {
+    const before = view.world.disks.get(ofDb(view).disk);
+    if (before === undefined) throw new Error("db has no disk");
+    const cid = "disk-later";
+    view.world.disks.set(cid, { ...before, cid, files: new Map(), data: null, attachedTo: null });
+  },
+};
+
 /** What was wrong, and whether a deploy finds nothing to do once it is resolved. */
 const CAUSES: Readonly<
   Record<ResolutionName, { readonly before: readonly Move[]; readonly whole: boolean }>
@@ -56,6 +78,8 @@ const CAUSES: Readonly<
   activate_disk: { before: failAttach("d1"), whole: false },
   reattach_disk: { before: [deployed(), loseMount], whole: true },
   reattach_disk_and_reboot: { before: [deployed(), loseMount], whole: true },
+  adopt_vm: { before: [deployed(), replaceVm], whole: false },
+  adopt_disk: { before: [deployed(), makeDisk], whole: false },
 };
 
 /** Every resolution there is. */
@@ -69,7 +93,12 @@ export const RESOLUTIONS: readonly CrashScenario[] = Object.entries(CAUSES).map(
         if (problems.length === 0) throw new Error(`the scan before ${name} has found nothing`);
         return taskOf("cck_apply", {
           deployment: "shop",
-          resolutions: Object.fromEntries(problems.map(({ id }) => [id, name])),
+          resolutions: Object.fromEntries(
+            problems.map(({ id, type }) => [
+              id,
+              OFFERS[type].resolutions.some((one) => one === name) ? name : "ignore",
+            ]),
+          ),
         });
       },
     },

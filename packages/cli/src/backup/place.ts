@@ -1,0 +1,59 @@
+import { existsSync } from "node:fs";
+import { extname, join, resolve } from "node:path";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
+import type { Given, Option } from "../command.ts";
+import type { Home } from "../home/home.ts";
+import type { Tools } from "../tools.ts";
+
+/** Whose state it is: a home's, or a directory that was named. */
+export interface Place {
+  readonly stateDir: string;
+  readonly config: DirectorConfig;
+  /** The file it is from. */
+  readonly configPath: string | undefined;
+  readonly home: Home | undefined;
+}
+
+export const placeOptions: readonly Option[] = [
+  { flags: "--state-dir <path>", about: "of a slipway-director; default: the one of `slipway up`" },
+  { flags: "--config <path>", about: "the Director's configuration, for its state_dir and database.url" },
+  {
+    flags: "--passphrase-file <path>",
+    about: "encrypts the backup; SLIPWAY_BACKUP_PASSPHRASE does so too",
+  },
+];
+
+/** What `slipway up` remembers beside the state directory. */
+const OF_HOME = ["cpi.json", "port", "nats.json"];
+
+export async function placeOf(given: Given, { home }: Pick<Tools, "home">): Promise<Place> {
+  const { readConfig } = await import("@slipway/director/start/config-file");
+  const configPath = given.text("config");
+  const config = await readConfig(configPath);
+  const named = given.text("state-dir") ?? config.state_dir;
+  return {
+    stateDir: named === undefined ? home.director : resolve(named),
+    config,
+    configPath,
+    home: named === undefined ? home : undefined,
+  };
+}
+
+/** Files that go along, by their names in the backup. */
+export function besideOf({ home, configPath }: Place): Readonly<Record<string, string>> {
+  const ofHome = OF_HOME.map((name) => [name, join(home?.dir ?? "", name)] as const);
+  return {
+    ...Object.fromEntries(home === undefined ? [] : ofHome.filter(([, path]) => existsSync(path))),
+    ...(configPath !== undefined && { [`configuration${extname(configPath)}`]: configPath }),
+  };
+}
+
+/** Where they go. A configuration is the operator's own: it is laid into the state directory, to be looked at. */
+export function besideTargets({ home, stateDir }: Place): Readonly<Record<string, string>> {
+  const ofHome = OF_HOME.map((name) => [name, join(home?.dir ?? "", name)] as const);
+  const configs = ["", ".yml", ".yaml", ".json"].map((ext) => {
+    const name = `configuration${ext}`;
+    return [name, join(stateDir, name)] as const;
+  });
+  return Object.fromEntries([...(home === undefined ? [] : ofHome), ...configs]);
+}
