@@ -39,6 +39,7 @@ export interface Parts {
   /** Of the file system tasks write to. */
   readonly space?: RunnerOptions["space"];
   readonly onOver?: RunnerOptions["onOver"];
+  readonly watch?: RunnerOptions["watch"];
   readonly onError: (error: unknown) => void;
   /** Put around the journal of every task: by drivers that watch or break it. */
   readonly journal?: RunnerOptions["journal"];
@@ -46,7 +47,8 @@ export interface Parts {
 
 /** The Director without its API server: the part that queues and runs tasks. The simulator puts other parts in. */
 export function assemble(parts: Parts): TaskRunner {
-  const { db, clock, random, alone, onError, onOver, workers, keepTasks, flushMs, space, journal } = parts;
+  const { db, clock, random, alone, onError, onOver, workers, keepTasks, flushMs, space, watch, journal } =
+    parts;
   const works = operations(parts);
   return new TaskRunner({
     db,
@@ -60,6 +62,7 @@ export function assemble(parts: Parts): TaskRunner {
     keepTasks,
     flushMs,
     space,
+    watch,
     journal,
   });
 }

@@ -92,7 +92,8 @@ async function direct(config: DirectorConfig, backend: Backend, tools: CloudTool
     backend.embedded(),
   ]);
   return await startDirector({
-    config,
+    // Whoever looks at its terminal wants to read of troubles.
+    config: { ...config, logging: { level: "warn", ...config.logging } },
     stateDir: home.director,
     version: DIRECTOR_VERSION,
     clock,

@@ -7,8 +7,6 @@ import { RegistryOfDirector } from "@slipway/engine/clouds/registry-of-director"
 import { openAuthority, readyToSign } from "@slipway/engine/pki/authority";
 import { directorCertificate } from "@slipway/engine/pki/director-certificate";
 import type { Clock } from "@slipway/kernel/clock";
-import { collapseRepeats } from "@slipway/kernel/collapse";
-import { messageTrail } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
 import { DIRECTOR_ALERT_SUBJECT } from "@slipway/protocol/agent/subjects";
 import { NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
@@ -19,6 +17,7 @@ import { sweepUploads } from "../api/uploads.ts";
 import { assemble } from "../assemble.ts";
 import { documentsHere } from "../documents/documents.ts";
 import { DocumentWorkers } from "../documents/workers.ts";
+import type { Log } from "../log/log.ts";
 import { expireLogs } from "../operations/log-blobs.ts";
 import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
 import { directorUuid } from "../store/attributes.ts";
@@ -39,6 +38,7 @@ import { noteStart } from "./note-start.ts";
 import { openAgents } from "./open-agents.ts";
 import { openClouds } from "./open-clouds.ts";
 import { openDatabase } from "./open-database.ts";
+import { openSeeing } from "./seeing.ts";
 import { diskSpace } from "./space.ts";
 import { Upkeep } from "./upkeep.ts";
 import { openUsers } from "./users.ts";
@@ -66,7 +66,8 @@ export interface Director {
   /** Of the generated user; undefined when the configuration names users. */
   readonly admin: { readonly name: string; readonly passwordFile: string } | undefined;
   readonly adoptedDatabase: boolean;
-  /** Takes over what can be changed while it runs: users, and the API's certificate. */
+  readonly log: Pick<Log, "info" | "error">;
+  /** Takes over what can be changed while it runs: users, the API's certificate, and what the log has. */
   reload(config: DirectorConfig): Promise<void>;
   close(): Promise<void>;
 }
@@ -91,10 +92,8 @@ async function start(
   closeAll: () => Promise<void>,
 ): Promise<Director> {
   const { config, stateDir, clock, random } = options;
-  // A database that is gone, or a disk that is full, is the same trouble many times a second.
-  const log = collapseRepeats(clock, options.log);
-  // With all its causes: what a caller is told says no more than that it is here.
-  const onError = (error: unknown) => log(`error: ${messageTrail(error)}`);
+  const seeing = await openSeeing(options, atClose);
+  const { log, onError } = seeing;
   // The last connections of a store that is closed are cut off by its server, which is as it should be.
   let closing = false;
   const host = config.listen?.host ?? "127.0.0.1";
@@ -202,6 +201,7 @@ async function start(
     alone: config.database?.url === undefined,
     space,
     onOver: sweep,
+    watch: seeing.watch,
     onError,
   });
   runner.start();
@@ -246,6 +246,7 @@ async function start(
       clock,
       random,
       onError,
+      onAnswered: seeing.onAnswered,
       certificates: () => Promise.resolve([expiryOf(certificate, clock.now())]),
     },
     { tls: plain ? "plain" : certificate, host, port: config.listen?.port ?? 25555 },
@@ -276,11 +277,13 @@ async function start(
     caFile: certificate.paths.ca,
     admin,
     adoptedDatabase: database.adopted,
+    log: seeing.lines,
     reload: async (changed) => {
       const { users: known } = await openUsers(changed.users, stateDir, random);
       // What cannot be used throws before anything is taken over.
       await givenCertificate(changed.listen ?? {}, clock.now());
       api.useUsers(known);
+      seeing.reload(changed);
       listen = changed.listen;
       await renewCertificate();
     },

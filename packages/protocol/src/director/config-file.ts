@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { jsonObject, mapOf, text } from "../schema/json.ts";
 import { doc, hidden, secret } from "../schema/marks.ts";
 import { healthPart, https, natsPart, uaaPart } from "./config-parts.ts";
+import { loggingPart, tracingPart } from "./config-seeing.ts";
 
 const user = v.strictObject({
   name: doc(text("name"), "for `bosh log-in` and BOSH_CLIENT"),
@@ -177,6 +178,8 @@ export const directorConfig = v.strictObject({
     ),
   ),
   health: v.optional(healthPart),
+  logging: v.optional(loggingPart),
+  tracing: v.optional(tracingPart),
   registry: v.optional(
     v.strictObject({
       host: v.optional(
