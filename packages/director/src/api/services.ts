@@ -5,6 +5,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import type { certificateExpiry } from "@slipway/protocol/director/info";
+import type { directorStatus } from "@slipway/protocol/director/status";
 import type { Told } from "@slipway/protocol/schema/told";
 import type { Documents } from "../documents/documents.ts";
 import type { HealthSnapshot } from "../health/snapshot.ts";
@@ -83,5 +84,7 @@ export interface Services {
   readonly health?: { snapshot(): HealthSnapshot | undefined } | undefined;
   /** Of the Director itself, for Prometheus. */
   readonly metrics?: (into: Exposition) => Promise<void>;
+  /** How it is. */
+  readonly self?: () => Promise<Told<typeof directorStatus>>;
   readonly certificates?: () => Promise<readonly CertificateExpiry[]>;
 }

@@ -219,6 +219,12 @@ async function start(
     if (now.cert !== certificate.cert) api.useCertificate(now);
     certificate = now;
   };
+  const identity = { name, uuid, version: options.version };
+  const expiry = () => [expiryOf(certificate, clock.now())];
+  const told = seeing.told({
+    ...{ identity, since: clock.now(), db: store.db, embedded: config.database?.url === undefined, stateDir },
+    ...{ workers: () => runner.load, certificates: expiry, nats: bus, problems, clock },
+  });
   const { startApi } = await loadApi();
   const api = await startApi(
     {
@@ -230,9 +236,7 @@ async function start(
       health,
       dns,
       identity: {
-        name,
-        uuid,
-        version: options.version,
+        ...identity,
         cpi: cpiNameOf(config.cpi, embeddedCpi?.name),
         cpiApiVersion: limits.cpi_api_test_max_version ?? NEWEST_API_VERSION,
         snapshots: limits.enable_snapshots,
@@ -247,7 +251,8 @@ async function start(
       random,
       onError,
       onAnswered: seeing.onAnswered,
-      certificates: () => Promise.resolve([expiryOf(certificate, clock.now())]),
+      certificates: () => Promise.resolve(expiry()),
+      ...told,
     },
     { tls: plain ? "plain" : certificate, host, port: config.listen?.port ?? 25555 },
   );

@@ -1,5 +1,6 @@
 import { expectNoSecrets } from "@slipway/testkit/canaries";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { readPrometheus } from "../metrics/testing/prometheus.ts";
 import { type ReceivedSpan, receiver } from "../tracing/testing/receiver.ts";
 import { smallDirector } from "./testing/small-director.ts";
 
@@ -86,6 +87,52 @@ describe("the log", () => {
     await small.logging({ level: "error" });
     await taskOf("/vms/vm-broken");
     expect(lines).toEqual([]);
+  });
+});
+
+describe("the Director itself", () => {
+  it("is told of by metrics: queue, workers, database, disk, certificates, requests, calls", async () => {
+    await small.taskOf("/vms/vm-broken");
+    const families = readPrometheus((await small.ask("GET", "/metrics")).text);
+    const sample = (name: string, labels = "") =>
+      families.get(name.replace(/_(count|bucket)$/, ""))?.samples.get(`${name}{${labels}}`);
+    expect(sample("slipway_tasks", 'state="queued"')).toBe(0);
+    expect(sample("slipway_tasks_oldest_queued_seconds")).toBe(0);
+    expect(sample("slipway_workers")).toBe(4);
+    expect(sample("slipway_database_up")).toBe(1);
+    for (const name of [
+      "slipway_database_size_bytes",
+      "slipway_disk_free_bytes",
+      "slipway_director_start_seconds",
+    ])
+      expect(sample(name), name).toBeGreaterThan(1e6);
+    const until = [...(families.get("slipway_certificate_until_seconds")?.samples.values() ?? [])];
+    expect(until).toEqual([expect.any(Number)]);
+    expect(until[0]).toBeGreaterThan(1.7e9);
+    expect(sample("slipway_http_request_seconds_count", 'method="DELETE",route="/vms/:cid"')).toBeGreaterThan(
+      0,
+    );
+    const call = 'peer="cpi",cpi="",message="delete_vm"';
+    expect(sample("slipway_call_seconds_count", call)).toBeGreaterThan(0);
+    expect(sample("slipway_call_errors_total", call)).toBeGreaterThan(0);
+    expect(sample("slipway_task_seconds_count", 'type="delete_vm",state="error"')).toBeGreaterThan(0);
+  });
+
+  it("is told of by its status, to who may read", async () => {
+    const { status, text } = await small.ask("GET", "/director/status");
+    expect(status).toBe(200);
+    expect(JSON.parse(text)).toMatchObject({
+      name: "slipway",
+      version: "0.0.0",
+      problems: [],
+      queue: { queued: 0, oldest_queued_s: null },
+      workers: { slots: 4 },
+      database: { kind: "embedded", reachable: true, size_bytes: expect.any(Number) },
+      disk: { directory: expect.stringContaining(small.dir), free_bytes: expect.any(Number) },
+      certificates: [{ days_left: expect.any(Number) }],
+      nats: null,
+    });
+    expect((await small.ask("GET", "/director/status", { authorization: "" })).status).toBe(401);
   });
 });
 

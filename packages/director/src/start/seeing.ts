@@ -2,6 +2,10 @@ import { messageTrail } from "@slipway/kernel/errors";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { Answered } from "../api/services.ts";
 import { directorLog, type LogFields, type LogSettings } from "../log/log.ts";
+import type { Exposition } from "../metrics/exposition.ts";
+import { Counters } from "../self/counters.ts";
+import { lookAtSelf, type SelfParts } from "../self/look.ts";
+import { selfMetrics } from "../self/metrics.ts";
 import { watchedBy } from "../tasks/watch.ts";
 import { openTracing } from "../tracing/open.ts";
 import { tracedTasks } from "../tracing/traced.ts";
@@ -22,14 +26,30 @@ export async function openSeeing(options: StartOptions, atClose: (close: () => P
   if (spans !== undefined) atClose(() => spans.close());
   let everyone = config.logging?.access_events ?? false;
   const requests = loggedRequests(log, () => everyone);
+  const counters = new Counters(clock);
   return {
     lines: log,
     log: (line: string) => log.warn(line),
     // With all its causes: what a caller is told says no more than that it is here.
     onError: (error: unknown, about?: LogFields) => log.error(messageTrail(error), about),
-    onAnswered: (answered: Answered) => requests(answered),
+    onAnswered: (answered: Answered) => {
+      requests(answered);
+      counters.answered(answered);
+    },
+    /** What the API tells of the Director itself. */
+    told: (parts: SelfParts) => {
+      const self = () => lookAtSelf(parts);
+      return {
+        self,
+        metrics: async (into: Exposition) => {
+          selfMetrics(await self(), into);
+          counters.tell(into);
+        },
+      };
+    },
     watch: watchedBy([
       loggedTasks(log, clock),
+      counters.watch,
       ...(spans === undefined ? [] : [tracedTasks((span) => spans.add(span), { clock, random })]),
     ]),
     /** What can be changed while the Director runs. */

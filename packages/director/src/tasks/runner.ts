@@ -86,6 +86,11 @@ export class TaskRunner implements Tasks {
     return this.#owner;
   }
 
+  /** Slots for tasks, and tasks that run; quick ones have slots beside these. */
+  get load(): { readonly slots: number; readonly busy: number } {
+    return { slots: this.#options.workers ?? 4, busy: this.#runs.size };
+  }
+
   start(): void {
     if (this.#state !== "new") return;
     this.#state = "running";
