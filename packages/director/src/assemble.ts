@@ -30,6 +30,7 @@ export interface Parts {
   readonly configServer?: ConfigServer | undefined;
   readonly dns?: OperationContext["dns"];
   readonly tellMonitors?: OperationContext["tellMonitors"];
+  readonly proxy?: OperationContext["proxy"];
   readonly ownIps: readonly string[];
   readonly workers?: number | undefined;
   readonly keepTasks?: number | undefined;

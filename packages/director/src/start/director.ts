@@ -31,7 +31,7 @@ import { givenCertificate, instead } from "./api-certificate.ts";
 import { cpiNameOf } from "./cpi-name.ts";
 import { early } from "./early.ts";
 import { expiryOf } from "./expiry.ts";
-import { flowSettings, operationOptions } from "./flow-settings.ts";
+import { flowSettings, operationOptions, proxyOf } from "./flow-settings.ts";
 import { openHealth } from "./health.ts";
 import { localDnsOf, NamesKeeper } from "./names-keeper.ts";
 import { noteStart } from "./note-start.ts";
@@ -195,6 +195,7 @@ async function start(
     configServer,
     dns,
     tellMonitors: bus && ((alert) => bus.publish(DIRECTOR_ALERT_SUBJECT, JSON.stringify(alert))),
+    proxy: proxyOf(config),
     ownIps: ownAddresses(host),
     workers: limits.workers,
     keepTasks: limits.keep_tasks,

@@ -6,7 +6,16 @@ type Env = Readonly<Record<string, string | undefined>>;
 export const withEnvironment = (config: DirectorConfig, env: Env): DirectorConfig => ({
   ...config,
   ...given("tracing", config.tracing ?? tracingOf(env)),
+  ...given("proxy", config.proxy ?? proxyIn(env)),
 });
+
+/** As most programs read them: in small letters, or else in capitals. */
+function proxyIn(env: Env): DirectorConfig["proxy"] {
+  const of = (name: string) => env[name] || env[name.toUpperCase()] || undefined;
+  const [http, https] = [of("http_proxy"), of("https_proxy")];
+  if (http === undefined && https === undefined) return undefined;
+  return { ...given("http", http), ...given("https", https), ...given("no_proxy", of("no_proxy")) };
+}
 
 const given = <K extends string, V>(key: K, value: V | undefined) =>
   value === undefined ? {} : ({ [key]: value } as Record<K, V>);

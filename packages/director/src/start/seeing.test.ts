@@ -1,4 +1,5 @@
 import { expectNoSecrets } from "@slipway/testkit/canaries";
+import { proxyServer } from "@slipway/testkit/proxy-server";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { readPrometheus } from "../metrics/testing/prometheus.ts";
 import { type ReceivedSpan, receiver } from "../tracing/testing/receiver.ts";
@@ -6,9 +7,13 @@ import { smallDirector } from "./testing/small-director.ts";
 
 let small: Awaited<ReturnType<typeof smallDirector>>;
 let collector: Awaited<ReturnType<typeof receiver>>;
+let proxy: Awaited<ReturnType<typeof proxyServer>>;
 beforeAll(async () => {
   collector = await receiver();
+  proxy = await proxyServer({ password: "CANARY-of-the-proxy" });
+  const through = `http://u:CANARY-of-the-proxy@127.0.0.1:${proxy.port}`;
   small = await smallDirector({
+    proxy: { http: through, https: through, no_proxy: "direct.invalid" },
     tracing: {
       otlp: { endpoint: collector.url, headers: { authorization: "Bearer CANARY-of-the-collector" } },
     },
@@ -17,6 +22,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await small.close();
   await collector.close();
+  await proxy.close();
 });
 
 type Line = Readonly<Record<string, unknown>>;
@@ -134,6 +140,17 @@ describe("the Director itself", () => {
     });
     expect((await small.ask("GET", "/director/status", { authorization: "" })).status).toBe(401);
   });
+});
+
+it("what is fetched by URL comes through the proxy, but from who is named beside it", async () => {
+  const tasks = [
+    await small.stemcellFrom("https://files.example/stemcell.tgz"),
+    await small.stemcellFrom("https://direct.invalid/stemcell.tgz"),
+  ];
+  expect(proxy.seen).toEqual(["CONNECT files.example:443"]);
+  for (const id of tasks)
+    for (const type of ["event", "debug"])
+      expectNoSecrets((await small.ask("GET", `/tasks/${id}/output?type=${type}`)).text);
 });
 
 describe("a trace", () => {

@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { jsonObject, mapOf, text } from "../schema/json.ts";
 import { doc, hidden, secret } from "../schema/marks.ts";
 import { healthPart, https, natsPart, uaaPart } from "./config-parts.ts";
-import { loggingPart, tracingPart } from "./config-seeing.ts";
+import { loggingPart, proxyUrl, tracingPart } from "./config-seeing.ts";
 
 const user = v.strictObject({
   name: doc(text("name"), "for `bosh log-in` and BOSH_CLIENT"),
@@ -154,6 +154,21 @@ export const directorConfig = v.strictObject({
       ),
       orphan_disk_days: v.optional(doc(v.number(), "age at which orphaned disks are deleted; default: 5")),
     }),
+  ),
+  proxy: v.optional(
+    doc(
+      v.strictObject({
+        http: v.optional(secret(doc(proxyUrl, "for addresses that begin with http://"))),
+        https: v.optional(secret(doc(proxyUrl, "for those that begin with https://, by CONNECT"))),
+        no_proxy: v.optional(
+          doc(
+            text("no_proxy"),
+            "who is asked directly: `host`, `.domain`, `host:port`, `10.0.0.0/8`, with commas",
+          ),
+        ),
+      }),
+      "for stemcells and releases that are fetched by URL; default: `http_proxy`, `https_proxy` and `no_proxy` of the environment",
+    ),
   ),
   templates: v.optional(
     v.strictObject({

@@ -22,6 +22,14 @@ export const loggingPart = doc(
   "the Director's own log, on stderr",
 );
 
+export const proxyUrl = v.pipe(
+  text("a proxy"),
+  v.check(
+    (url) => URL.canParse(url) && ["http:", "https:"].includes(new URL(url).protocol),
+    "a proxy must begin with http:// or https://",
+  ),
+);
+
 const httpUrl = v.pipe(
   text("endpoint"),
   v.check(

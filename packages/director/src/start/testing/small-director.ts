@@ -48,12 +48,18 @@ export async function smallDirector(config: DirectorConfig = {}) {
     random: systemRandom,
     log: (line) => lines.push(line),
   });
-  const ask = async (method: string, path: string, headers: Readonly<Record<string, string>> = {}) => {
+  const ask = async (
+    method: string,
+    path: string,
+    headers: Readonly<Record<string, string>> = {},
+    body?: string,
+  ) => {
     const reply = await requestOnce(
       { origin: director.url, clock: systemClock },
       {
         method,
         path,
+        ...(body !== undefined && { body }),
         headers: { authorization: basicAuth("admin", PASSWORD), ...headers },
         withinMs: 60_000,
       },
@@ -61,8 +67,14 @@ export async function smallDirector(config: DirectorConfig = {}) {
     return { status: reply.status, header: (name: string) => reply.header(name), text: await reply.text() };
   };
   /** The number of a task that has ended. */
-  const taskOf = async (path: string, headers?: Readonly<Record<string, string>>): Promise<number> => {
-    const { header } = await ask("DELETE", path, headers);
+  const taskOf = async (path: string, headers?: Readonly<Record<string, string>>): Promise<number> =>
+    ended(await ask("DELETE", path, headers));
+  /** Uploads a stemcell by its address. */
+  const stemcellFrom = async (location: string): Promise<number> =>
+    ended(
+      await ask("POST", "/stemcells", { "content-type": "application/json" }, JSON.stringify({ location })),
+    );
+  const ended = async ({ header }: Awaited<ReturnType<typeof ask>>): Promise<number> => {
     const id = Number(header("location")?.split("/").at(-1));
     const state = async () =>
       (JSON.parse((await ask("GET", `/tasks/${id}`)).text) as { state: string }).state;
@@ -74,5 +86,5 @@ export async function smallDirector(config: DirectorConfig = {}) {
     lines.length = 0;
     await director.reload({ users: [{ name: "admin", password: PASSWORD }], logging: wanted });
   };
-  return { director, dir, lines, ask, taskOf, logging, close: () => director.close() };
+  return { director, dir, lines, ask, taskOf, stemcellFrom, logging, close: () => director.close() };
 }
