@@ -10,6 +10,7 @@ import { cloudCheck } from "./commands/cloud-check.ts";
 import { cloudConfig } from "./commands/cloud-config.ts";
 import { completion } from "./commands/completion.ts";
 import { config } from "./commands/config.ts";
+import { configCheck } from "./commands/config-check.ts";
 import { configs } from "./commands/configs.ts";
 import { cpiConfig } from "./commands/cpi-config.ts";
 import { cpiInit } from "./commands/cpi-init.ts";
@@ -200,5 +201,6 @@ export const COMMANDS: readonly Command[] = [
   matrix,
   interpolate,
   cpiInit,
+  configCheck,
   completion(() => COMMANDS),
 ];

@@ -30,6 +30,7 @@ export interface Parts {
   readonly configServer?: ConfigServer | undefined;
   readonly dns?: OperationContext["dns"];
   readonly tellMonitors?: OperationContext["tellMonitors"];
+  readonly proxy?: OperationContext["proxy"];
   readonly ownIps: readonly string[];
   readonly workers?: number | undefined;
   readonly limitBytes?: RunnerOptions["limitBytes"];
@@ -39,6 +40,7 @@ export interface Parts {
   /** Of the file system tasks write to. */
   readonly space?: RunnerOptions["space"];
   readonly onOver?: RunnerOptions["onOver"];
+  readonly watch?: RunnerOptions["watch"];
   readonly onError: (error: unknown) => void;
   /** Put around the journal of every task: by drivers that watch or break it. */
   readonly journal?: RunnerOptions["journal"];
@@ -46,7 +48,8 @@ export interface Parts {
 
 /** The Director without its API server: the part that queues and runs tasks. The simulator puts other parts in. */
 export function assemble(parts: Parts): TaskRunner {
-  const { db, clock, random, alone, onError, onOver, workers, limitBytes, flushMs, space, journal } = parts;
+  const { db, clock, random, alone, onError, onOver, workers, limitBytes, flushMs, space, watch, journal } =
+    parts;
   const works = operations(parts);
   return new TaskRunner({
     db,
@@ -60,6 +63,7 @@ export function assemble(parts: Parts): TaskRunner {
     limitBytes,
     flushMs,
     space,
+    watch,
     journal,
   });
 }

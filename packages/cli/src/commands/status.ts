@@ -1,4 +1,5 @@
 import type { Command } from "../command.ts";
+import type { Tools } from "../tools.ts";
 import { localTimeText } from "../ui/time-text.ts";
 import type { Seen } from "../up/backend.ts";
 import type { Status } from "../up/status.ts";
@@ -7,8 +8,20 @@ export const status: Command = {
   name: "status",
   summary: "show what `slipway up` runs on this machine",
   topic: "this machine",
-  async run(_given, tools) {
+  options: [
+    {
+      flags: "--director",
+      about:
+        "how the Director is that commands talk to, wherever it runs: queue, database, disk, certificates",
+    },
+  ],
+  examples: [
+    ["slipway status", ""],
+    ["slipway -e prod status --director --json", "for a script"],
+  ],
+  async run(given, tools) {
     const { ui, home } = tools;
+    if (given.flag("director")) return await ofDirector(tools);
     const { statusOf } = await import("../up/status.ts");
     const now = await statusOf(tools);
     const { words, engine } = now.backend;
@@ -48,6 +61,16 @@ export const status: Command = {
     return 0;
   },
 };
+
+async function ofDirector({ ui, director }: Tools): Promise<number> {
+  const [{ directorStatus }, { directorTable }] = await Promise.all([
+    import("@slipway/protocol/director/status"),
+    import("../status/director-table.ts"),
+  ]);
+  const api = await director();
+  ui.table(directorTable(await api.json({ method: "GET", path: "/director/status" }, directorStatus)));
+  return 0;
+}
 
 const DIRECTOR: Record<Status["director"], string> = {
   stopped: "stopped",

@@ -25,7 +25,7 @@ export interface Cloud {
   close(): Promise<void>;
 }
 
-export type CloudTools = Pick<Tools, "home" | "clock" | "random" | "programs" | "ui">;
+export type CloudTools = Pick<Tools, "home" | "clock" | "random" | "programs" | "ui" | "env">;
 
 /** Opens a home's cloud in this process, for this process alone. What was opened is closed again if something fails. */
 export async function openCloud(
@@ -86,13 +86,15 @@ async function open(
 
 async function direct(config: DirectorConfig, backend: Backend, tools: CloudTools): Promise<Director> {
   const { home, clock, random, ui } = tools;
-  const [{ startDirector }, { DIRECTOR_VERSION }, embeddedCpi] = await Promise.all([
+  const [{ startDirector }, { withEnvironment }, { DIRECTOR_VERSION }, embeddedCpi] = await Promise.all([
     import("@slipway/director/start/director"),
+    import("@slipway/director/start/environment"),
     import("@slipway/director/start/version"),
     backend.embedded(),
   ]);
   return await startDirector({
-    config,
+    // Whoever looks at its terminal wants to read of troubles.
+    config: withEnvironment({ ...config, logging: { level: "warn", ...config.logging } }, tools.env),
     stateDir: home.director,
     version: DIRECTOR_VERSION,
     clock,

@@ -32,6 +32,8 @@ export interface Call<S extends Shapes = Shapes> {
   readonly user: string;
   /** What they may. */
   readonly access: Access;
+  /** By which logs and tasks know the request. */
+  readonly requestId: string;
   readonly header: (name: string) => string | undefined;
   /** The whole body, within bounds. */
   readonly text: () => Promise<string>;

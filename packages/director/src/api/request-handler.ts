@@ -1,5 +1,5 @@
 import type { IncomingMessage } from "node:http";
-import type { FastifyError, FastifyRequest } from "fastify";
+import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { authenticator, identify, type Login } from "./auth.ts";
 import { authorize } from "./authorize.ts";
 import { type Call, type Query, readJson, readText } from "./call.ts";
@@ -21,6 +21,7 @@ export function requestHandler(services: Services) {
   const failures = failureLimit(services.clock);
   const { uuid } = services.identity;
   const { db } = services;
+  const callers = new WeakMap<FastifyRequest, string>();
 
   const answer = async (variants: readonly Route[], request: FastifyRequest): Promise<Reply> => {
     const route = routeFor(variants, request.headers["content-type"]);
@@ -31,10 +32,11 @@ export function requestHandler(services: Services) {
     try {
       login = await identify(request.headers.authorization, authenticate, services.tokens);
     } catch (error) {
-      services.onError(error);
+      services.onError(error, { request: request.id });
       if (permission !== "anyone") return errorReply(error);
       login = { kind: "nobody" };
     }
+    if (login.kind === "user") callers.set(request, login.name);
     // Also where nobody need log in: the answer there tells as much.
     const guessed = login.kind === "wrong" ? login.tried : undefined;
     const tooMany = guessed !== undefined && (await failures.failed(`${guessed} ${request.ip}`));
@@ -50,6 +52,7 @@ export function requestHandler(services: Services) {
       query,
       user: login.kind === "user" ? login.name : "",
       access: login.kind === "user" ? accessOf(login.scopes, uuid) : NO_ACCESS,
+      requestId: request.id,
       header: (name) => firstOf(request.headers[name]),
       text,
       json: async () => (body === undefined ? undefined : readJson(await text(), body)),
@@ -68,7 +71,9 @@ export function requestHandler(services: Services) {
   const failed = (error: unknown, request: FastifyRequest): Reply => {
     if (isOurs(error)) {
       const route = request.routeOptions.url ?? "?";
-      services.onError(RequestFailed({ method: request.method, route }, { cause: error }));
+      services.onError(RequestFailed({ method: request.method, route }, { cause: error }), {
+        request: request.id,
+      });
     }
     return errorReply(error);
   };
@@ -80,8 +85,22 @@ export function requestHandler(services: Services) {
     return status >= 400 && status < 500 ? plain(status, "bad request\n") : failed(error, request);
   };
 
+  const answered = (request: FastifyRequest, reply: FastifyReply): void =>
+    services.onAnswered?.({
+      id: request.id,
+      method: request.method,
+      path: pathOf(request),
+      route: request.routeOptions.url ?? "unknown",
+      status: reply.statusCode,
+      ms: reply.elapsedTime,
+      user: callers.get(request),
+      from: request.ip,
+      location: String(reply.getHeader("location") ?? ""),
+    });
+
   return {
     answer,
+    answered,
     refused,
     settle: (stream: IncomingMessage) => drain(stream, services),
     useUsers: (users: readonly ApiUser[]) => {

@@ -12,6 +12,7 @@ const TYPES: Readonly<Record<Body, string>> = {
 
 /** One line for each route, in their order; `{}` is the body. */
 const ANSWERS = `GET /director/certificate_expiry 404
+GET /director/status 404
 GET /tasks 200
 GET /tasks/:id 404 10000
 GET /tasks/:id/output 404 10000

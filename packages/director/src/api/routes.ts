@@ -26,6 +26,7 @@ import { getDeploymentsNameSnapshots } from "./endpoints/get_deployments_name_sn
 import { getDeploymentsNameVariables } from "./endpoints/get_deployments_name_variables.ts";
 import { getDeploymentsNameVms } from "./endpoints/get_deployments_name_vms.ts";
 import { getDirectorCertificateExpiry } from "./endpoints/get_director_certificate_expiry.ts";
+import { getDirectorStatus } from "./endpoints/get_director_status.ts";
 import { getDisks } from "./endpoints/get_disks.ts";
 import { getEvents } from "./endpoints/get_events.ts";
 import { getEventsId } from "./endpoints/get_events_id.ts";
@@ -113,6 +114,7 @@ const INSTANCE = `${DEPLOYMENT}/instance_groups/:group/:index`;
 export const routes: readonly Route[] = [
   get("/info", "anyone", getInfo),
   get("/director/certificate_expiry", "read", getDirectorCertificateExpiry),
+  get("/director/status", "read", getDirectorStatus),
 
   get("/tasks", "list", getTasks),
   get("/tasks/:id", "task_read", getTasksId),

@@ -82,7 +82,7 @@ describe("routing", () => {
         type: "delete_vm",
         description: "delete vm vm-1",
         user: "admin",
-        contextId: "",
+        contextId: expect.stringMatching(/^[0-9a-f-]{36}$/),
         params: { vm_cid: "vm-1" },
       },
     ]);

@@ -4,6 +4,7 @@ import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } f
 import { BadCertificate, CannotListen } from "./errors.ts";
 import { plain, type Reply } from "./reply.ts";
 import { requestHandler } from "./request-handler.ts";
+import { requestIdOf } from "./request-id.ts";
 import type { Route } from "./route.ts";
 import { routes } from "./routes.ts";
 import type { ApiUser, Services } from "./services.ts";
@@ -44,7 +45,7 @@ export function createApi(
   tls: Tls,
   handler = requestHandler(services),
 ): FastifyInstance<Server> {
-  const app = makeServer(tls);
+  const app = makeServer(services, tls);
   // Bodies are read by the endpoints: their routes know what may come and how much.
   app.removeAllContentTypeParsers();
   app.addContentTypeParser("*", (_request, _payload, done) => done(null));
@@ -58,7 +59,9 @@ export function createApi(
   }
   app.setNotFoundHandler((_request, reply) => send(reply, plain(404, "not found\n")));
   app.setErrorHandler((error: FastifyError, request, reply) => send(reply, handler.refused(error, request)));
+  app.addHook("onRequest", async (request, reply) => void reply.header("x-request-id", request.id));
   app.addHook("onSend", async (request) => handler.settle(request.raw));
+  app.addHook("onResponse", async (request, reply) => handler.answered(request, reply));
   return app;
 }
 
@@ -91,13 +94,14 @@ export async function startApi(services: Services, options: ApiOptions): Promise
   };
 }
 
-function makeServer(tls: Tls): FastifyInstance<Server> {
+function makeServer({ random }: Pick<Services, "random">, tls: Tls): FastifyInstance<Server> {
   const limits = { headersTimeout: HEADERS_MS, maxHeaderSize: 32 << 10, connectionsCheckingInterval: 5000 };
   try {
     return Fastify({
       ...(tls === "plain"
         ? { http: limits }
         : { https: { ...tls, ...limits, minVersion: TLS_FROM, handshakeTimeout: HEADERS_MS } }),
+      genReqId: ({ headers }) => requestIdOf(headers, random),
       requestTimeout: 0,
       connectionTimeout: IDLE_MS,
       keepAliveTimeout: 30_000,

@@ -5,9 +5,11 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import type { certificateExpiry } from "@slipway/protocol/director/info";
+import type { directorStatus } from "@slipway/protocol/director/status";
 import type { Told } from "@slipway/protocol/schema/told";
 import type { Documents } from "../documents/documents.ts";
 import type { HealthSnapshot } from "../health/snapshot.ts";
+import type { Exposition } from "../metrics/exposition.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
 import type { Tokens } from "../uaa/tokens.ts";
@@ -20,6 +22,22 @@ export interface ApiUser {
   readonly password: string;
   /** Default: `bosh.admin`. */
   readonly scopes?: readonly string[] | undefined;
+}
+
+/** A request and its answer, as far as it may be written down: its query and its body may hold secrets. */
+export interface Answered {
+  readonly id: string;
+  readonly method: string;
+  readonly path: string;
+  /** As it stands in the table: `/tasks/:id`. */
+  readonly route: string;
+  readonly status: number;
+  readonly ms: number;
+  /** Undefined: nobody who is known. */
+  readonly user: string | undefined;
+  readonly from: string;
+  /** Where the caller was sent: to its task. */
+  readonly location: string;
 }
 
 export type CertificateExpiry = Told<typeof certificateExpiry>;
@@ -55,12 +73,18 @@ export interface Services {
   readonly clock: Clock;
   readonly random: Random;
   /** Told of every failure that is not the caller's mistake. */
-  readonly onError: (error: unknown) => void;
+  readonly onError: (error: unknown, about?: { readonly request?: string }) => void;
+  /** Told of every answer that was sent. */
+  readonly onAnswered?: (answered: Answered) => void;
   /** Told of every answer before it is sent; what it throws is sent instead. For tests. */
   readonly onReply?: (shapes: Shapes, reply: Reply) => void;
   /** What keeps the Director from working at present. */
   readonly problems?: () => readonly string[];
   /** Undefined: nobody watches instances. */
   readonly health?: { snapshot(): HealthSnapshot | undefined } | undefined;
+  /** Of the Director itself, for Prometheus. */
+  readonly metrics?: (into: Exposition) => Promise<void>;
+  /** How it is. */
+  readonly self?: () => Promise<Told<typeof directorStatus>>;
   readonly certificates?: () => Promise<readonly CertificateExpiry[]>;
 }

@@ -4,6 +4,7 @@ import type * as v from "valibot";
 import { type Call, checked } from "./call.ts";
 import { ContextIdTooLong } from "./refusals.ts";
 import { type Reply, toTask } from "./reply.ts";
+import { LONGEST_CONTEXT_ID, traceParentOf } from "./request-id.ts";
 import type { Services } from "./services.ts";
 
 export interface TaskOrder<S extends v.GenericSchema> {
@@ -15,7 +16,7 @@ export interface TaskOrder<S extends v.GenericSchema> {
 
 /** Checks what the task is to do, puts it in the queue, and sends the caller there. */
 export async function startTask<const S extends v.GenericSchema<unknown, object>>(
-  call: Pick<Call, "user" | "header">,
+  call: Pick<Call, "user" | "header" | "requestId">,
   services: Services,
   schema: S,
   order: TaskOrder<S>,
@@ -27,16 +28,16 @@ export async function startTask<const S extends v.GenericSchema<unknown, object>
     user: call.user,
     ...(order.deployment === undefined ? {} : { deployment: order.deployment }),
     contextId: contextId(call),
+    traceParent: traceParentOf(call.header("traceparent")),
     // What is undefined is left out, as JSON has it.
     params: JSON.parse(JSON.stringify(params)) as JsonObject,
   });
   return toTask(id);
 }
 
-const LONGEST_CONTEXT_ID = 64;
-
-function contextId(call: Pick<Call, "header">): string {
-  const id = call.header("x-bosh-context-id") ?? "";
+/** As the caller gave it, whatever is in it; or the one by which the log knows the request. */
+function contextId(call: Pick<Call, "header" | "requestId">): string {
+  const id = call.header("x-bosh-context-id") || call.requestId;
   if (id.length <= LONGEST_CONTEXT_ID) return id;
   throw ContextIdTooLong({ most: LONGEST_CONTEXT_ID });
 }

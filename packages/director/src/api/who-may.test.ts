@@ -37,6 +37,7 @@ const ADMINS = { "own-admin": [`bosh.${UUID}.admin`], admin: ["bosh.admin"] };
  * stemcells.
  */
 const TABLE = `GET /director/certificate_expiry: RO
+GET /director/status: RO
 GET /tasks: BROA
 GET /tasks/:id: ROaA
 GET /tasks/:id/output: A

@@ -1,21 +1,14 @@
+import type { Exposition, Labels, Sample } from "../metrics/exposition.ts";
 import { STATUSES } from "./model.ts";
 import type { HealthSnapshot, InstanceHealth } from "./snapshot.ts";
 
-type Labels = Readonly<Record<string, string | number>>;
-type Sample = readonly [labels: Labels, value: number];
-
-/** What Prometheus reads, version 0.0.4 of its text. */
-export function metricsText(snapshot: HealthSnapshot | undefined): string {
-  const lines: string[] = [];
-  const metric = (name: string, type: "gauge" | "counter", help: string, samples: readonly Sample[]) => {
-    if (samples.length === 0) return;
-    lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
-    for (const [labels, value] of samples) lines.push(`${name}${labelText(labels)} ${value}`);
-  };
+/** How the fleet is. */
+export function healthMetrics(snapshot: HealthSnapshot | undefined, into: Exposition): void {
+  const metric: Exposition["add"] = (...one) => into.add(...one);
   metric("slipway_health_watched", "gauge", "Whether instances are watched.", [
     [{}, snapshot === undefined ? 0 : 1],
   ]);
-  if (snapshot === undefined) return text(lines);
+  if (snapshot === undefined) return;
 
   const { instances, settings, paused, held, meltdowns, resurrections, heard } = snapshot;
   metric("slipway_health_last_round_seconds", "gauge", "When the fleet was looked at last, since 1970.", [
@@ -77,10 +70,7 @@ export function metricsText(snapshot: HealthSnapshot | undefined): string {
     of(({ known }) => known?.answered?.report.vitals.memory),
   );
   metric("slipway_health_disk_percent", "gauge", "Disk space that is used.", disks(instances));
-  return text(lines);
 }
-
-const text = (lines: readonly string[]): string => `${lines.join("\n")}\n`;
 
 const wellOf = (status: string): number => (status === "healthy" || status === "detached" ? 1 : 0);
 
@@ -111,11 +101,3 @@ const disks = (instances: readonly InstanceHealth[]): readonly Sample[] =>
       ([disk, percent]): Sample => [{ ...labelsOf(one), disk }, percent],
     ),
   );
-
-function labelText(labels: Labels): string {
-  const pairs = Object.entries(labels).map(([name, value]) => `${name}="${escaped(String(value))}"`);
-  return pairs.length === 0 ? "" : `{${pairs.join(",")}}`;
-}
-
-const escaped = (value: string): string =>
-  value.replaceAll("\\", "\\\\").replaceAll("\n", "\\n").replaceAll('"', '\\"');

@@ -5,6 +5,7 @@ import { type RecordingClients, recordCalls, timed } from "@slipway/engine/recor
 import type { FlowContext, Outside } from "@slipway/engine/steps/context";
 import type { Renderer } from "@slipway/engine/templates/request";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
+import type { ProxySettings } from "@slipway/kernel/http/proxy";
 import { check } from "@slipway/protocol/schema/check";
 import type * as v from "valibot";
 import { cloudsNow } from "../cpis/clouds-now.ts";
@@ -37,6 +38,8 @@ export interface OperationContext extends Outside {
     readonly enableCpiUpdateDisk: boolean;
     readonly enableSnapshots?: boolean | undefined;
   };
+  /** For what is downloaded. */
+  readonly proxy?: ProxySettings | undefined;
   /** Undefined: nobody listens. */
   readonly tellMonitors?: TellMonitors | undefined;
   /** Undefined: no agent is reached over NATS. */

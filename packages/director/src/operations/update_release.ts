@@ -58,7 +58,12 @@ async function fetched(
 ): Promise<string> {
   const file = join(dir, "release.tgz");
   await single(task, "Downloading remote release", () =>
-    downloadArchive(location, file, { what: "release", clock: tools.clock, signal: task.signal }),
+    downloadArchive(location, file, {
+      what: "release",
+      clock: tools.clock,
+      signal: task.signal,
+      proxy: tools.proxy,
+    }),
   );
   if (sha1 !== undefined)
     await single(task, "Verifying remote release", () => verifyDigest(file, sha1, "release"));

@@ -5,6 +5,7 @@ import { systemRandom } from "@slipway/kernel/random";
 import { defaultStateDir } from "../store/embedded/places.ts";
 import { readConfig } from "./config-file.ts";
 import { type Director, startDirector } from "./director.ts";
+import { withEnvironment } from "./environment.ts";
 import { BadUsage, ReloadFailed } from "./errors.ts";
 import { DIRECTOR_VERSION, VERSION } from "./version.ts";
 
@@ -39,7 +40,7 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
     const { values } = readArguments(argv);
     if (values.help === true) return said(io, HELP);
     if (values.version === true) return said(io, `${VERSION}\n`);
-    const config = await readConfig(values.config);
+    const config = withEnvironment(await readConfig(values.config), process.env);
     if (values.check === true) return said(io, `${values.config ?? "the defaults"}: nothing is wrong\n`);
     const stateDir = values["state-dir"] ?? config.state_dir ?? defaultStateDir(userId(), process.env);
     const port = values.port === undefined ? {} : { listen: { ...config.listen, port: portOf(values.port) } };
@@ -53,7 +54,7 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
       log: (line) => io.err.write(`${line}\n`),
     });
     io.out.write(welcome(director, stateDir));
-    io.onReload?.(() => void reload(director, values.config, io));
+    io.onReload?.(() => void reload(director, values.config));
     await stopped(io.stop);
     io.out.write("Stopping; tasks under way go on at the next start.\n");
     await director.close();
@@ -65,12 +66,14 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
 }
 
 /** What cannot be used is told, and changes nothing. */
-async function reload(director: Director, path: string | undefined, { err }: Io): Promise<void> {
+async function reload(director: Director, path: string | undefined): Promise<void> {
   try {
     await director.reload(await readConfig(path));
-    err.write("The configuration was read anew: users and the API's certificate are those of it.\n");
+    director.log.info(
+      "The configuration was read anew: users, the API's certificate and the log are as it says.",
+    );
   } catch (cause) {
-    err.write(`${errorText(ReloadFailed({}, { cause }))}\n`);
+    director.log.error(errorText(ReloadFailed({}, { cause })));
   }
 }
 

@@ -1,5 +1,6 @@
 import { toError } from "@slipway/kernel/errors";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
+import { tracingHeaders } from "../tracing/open.ts";
 import { openTokens } from "../uaa/tokens.ts";
 import { certificateOf } from "../variables/open.ts";
 import { givenCertificate } from "./api-certificate.ts";
@@ -9,6 +10,7 @@ export async function configProblems(config: DirectorConfig, now: number): Promi
   const found = await Promise.all([
     ...filesOf(config).map(([what, given]) => trouble(() => certificateOf(what, given))),
     trouble(() => givenCertificate(config.listen ?? {}, now)),
+    trouble(() => tracingHeaders(config.tracing?.otlp.headers)),
     trouble(async () =>
       (await openTokens(config.uaa, { clock: NO_CLOCK, onError: () => undefined }))?.close(),
     ),
@@ -30,6 +32,7 @@ const filesOf = (config: DirectorConfig): readonly (readonly [string, string | u
   ["agent.trusted_certs", config.agent?.trusted_certs],
   ["nats.ca", config.nats?.ca],
   ["health.webhook.ca", config.health?.webhook?.ca],
+  ["tracing.otlp.ca", config.tracing?.otlp.ca],
   ["config_server.ca", config.config_server?.ca],
   ["config_server.uaa.ca", config.config_server?.uaa.ca],
 ];

@@ -7,8 +7,6 @@ import { RegistryOfDirector } from "@slipway/engine/clouds/registry-of-director"
 import { openAuthority, readyToSign } from "@slipway/engine/pki/authority";
 import { directorCertificate } from "@slipway/engine/pki/director-certificate";
 import type { Clock } from "@slipway/kernel/clock";
-import { collapseRepeats } from "@slipway/kernel/collapse";
-import { messageTrail } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
 import { DIRECTOR_ALERT_SUBJECT } from "@slipway/protocol/agent/subjects";
 import { NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
@@ -19,6 +17,7 @@ import { sweepUploads } from "../api/uploads.ts";
 import { assemble } from "../assemble.ts";
 import { documentsHere } from "../documents/documents.ts";
 import { DocumentWorkers } from "../documents/workers.ts";
+import type { Log } from "../log/log.ts";
 import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
 import { scheduledJobs } from "../schedule/jobs.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
@@ -34,7 +33,7 @@ import { givenCertificate, instead } from "./api-certificate.ts";
 import { cpiNameOf } from "./cpi-name.ts";
 import { early } from "./early.ts";
 import { expiryOf } from "./expiry.ts";
-import { flowSettings, operationOptions } from "./flow-settings.ts";
+import { flowSettings, operationOptions, proxyOf } from "./flow-settings.ts";
 import { openHealth } from "./health.ts";
 import { localDnsOf, NamesKeeper } from "./names-keeper.ts";
 import { noteStart } from "./note-start.ts";
@@ -42,6 +41,7 @@ import { openAgents } from "./open-agents.ts";
 import { openClouds } from "./open-clouds.ts";
 import { openDatabase } from "./open-database.ts";
 import { mib, retain } from "./retention.ts";
+import { openSeeing } from "./seeing.ts";
 import { diskSpace } from "./space.ts";
 import { Upkeep } from "./upkeep.ts";
 import { openUsers } from "./users.ts";
@@ -69,7 +69,8 @@ export interface Director {
   /** Of the generated user; undefined when the configuration names users. */
   readonly admin: { readonly name: string; readonly passwordFile: string } | undefined;
   readonly adoptedDatabase: boolean;
-  /** Takes over what can be changed while it runs: users, and the API's certificate. */
+  readonly log: Pick<Log, "info" | "error">;
+  /** Takes over what can be changed while it runs: users, the API's certificate, and what the log has. */
   reload(config: DirectorConfig): Promise<void>;
   close(): Promise<void>;
 }
@@ -94,10 +95,8 @@ async function start(
   closeAll: () => Promise<void>,
 ): Promise<Director> {
   const { config, stateDir, clock, random } = options;
-  // A database that is gone, or a disk that is full, is the same trouble many times a second.
-  const log = collapseRepeats(clock, options.log);
-  // With all its causes: what a caller is told says no more than that it is here.
-  const onError = (error: unknown) => log(`error: ${messageTrail(error)}`);
+  const seeing = await openSeeing(options, atClose);
+  const { log, onError } = seeing;
   // The last connections of a store that is closed are cut off by its server, which is as it should be.
   let closing = false;
   const host = config.listen?.host ?? "127.0.0.1";
@@ -200,12 +199,14 @@ async function start(
     configServer,
     dns,
     tellMonitors: bus && ((alert) => bus.publish(DIRECTOR_ALERT_SUBJECT, JSON.stringify(alert))),
+    proxy: proxyOf(config),
     ownIps: ownAddresses(host),
     workers: limits.workers,
     limitBytes: mib(limits.task_output_mib),
     alone: config.database?.url === undefined,
     space,
     onOver: sweep,
+    watch: seeing.watch,
     onError,
   });
   runner.start();
@@ -223,6 +224,12 @@ async function start(
     if (now.cert !== certificate.cert) api.useCertificate(now);
     certificate = now;
   };
+  const identity = { name, uuid, version: options.version };
+  const expiry = () => [expiryOf(certificate, clock.now())];
+  const told = seeing.told({
+    ...{ identity, since: clock.now(), db: store.db, embedded: config.database?.url === undefined, stateDir },
+    ...{ workers: () => runner.load, certificates: expiry, nats: bus, problems, clock },
+  });
   const { startApi } = await loadApi();
   const api = await startApi(
     {
@@ -234,9 +241,7 @@ async function start(
       health,
       dns,
       identity: {
-        name,
-        uuid,
-        version: options.version,
+        ...identity,
         cpi: cpiNameOf(config.cpi, embeddedCpi?.name),
         cpiApiVersion: limits.cpi_api_test_max_version ?? NEWEST_API_VERSION,
         snapshots: limits.enable_snapshots,
@@ -250,7 +255,9 @@ async function start(
       clock,
       random,
       onError,
-      certificates: () => Promise.resolve([expiryOf(certificate, clock.now())]),
+      onAnswered: seeing.onAnswered,
+      certificates: () => Promise.resolve(expiry()),
+      ...told,
     },
     { tls: plain ? "plain" : certificate, host, port: config.listen?.port ?? 25555 },
   );
@@ -284,11 +291,13 @@ async function start(
     caFile: certificate.paths.ca,
     admin,
     adoptedDatabase: database.adopted,
+    log: seeing.lines,
     reload: async (changed) => {
       const { users: known } = await openUsers(changed.users, stateDir, random);
       // What cannot be used throws before anything is taken over.
       await givenCertificate(changed.listen ?? {}, clock.now());
       api.useUsers(known);
+      seeing.reload(changed);
       listen = changed.listen;
       await renewCertificate();
     },

@@ -22,6 +22,9 @@ export async function flowSettings(
   };
 }
 
+export const proxyOf = ({ proxy }: DirectorConfig): OperationContext["proxy"] =>
+  proxy && { http: proxy.http, https: proxy.https, noProxy: proxy.no_proxy };
+
 export const operationOptions = ({ director: limits = {} }: DirectorConfig): OperationContext["options"] => ({
   enableCpiResizeDisk: limits.enable_cpi_resize_disk ?? false,
   enableCpiUpdateDisk: limits.enable_cpi_update_disk ?? false,

@@ -20,6 +20,7 @@ import { cpiNames } from "./migrations/0017-cpi-names.ts";
 import { eventParents } from "./migrations/0018-event-parents.ts";
 import { keeping } from "./migrations/0020-keeping.ts";
 import { restores } from "./migrations/0021-restores.ts";
+import { traceParents } from "./migrations/0022-trace-parents.ts";
 
 export interface Migration {
   readonly id: number;
@@ -49,6 +50,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 18, name: "event-parents", sql: eventParents },
   { id: 20, name: "keeping", sql: keeping },
   { id: 21, name: "restores", sql: restores },
+  { id: 22, name: "trace-parents", sql: traceParents },
 ];
 
 /** Any number, the same for all Directors. */

@@ -23,6 +23,7 @@ export interface Tables extends NameTables {
     username: string;
     deployment_name: string | null;
     context_id: Generated<string>;
+    trace_parent: string | null;
     /** Of its deployment, when it was asked for. */
     teams: Generated<string[]>;
     params_sealed: Kept<JsonObject>;

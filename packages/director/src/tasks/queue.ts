@@ -13,6 +13,8 @@ export interface ClaimedTask {
   readonly description: string;
   readonly user: string;
   readonly deployment: string | undefined;
+  readonly contextId: string;
+  readonly traceParent: string | undefined;
   readonly params: JsonObject;
 }
 
@@ -39,6 +41,7 @@ export async function enqueue(db: Db, task: NewTask): Promise<number> {
       username: task.user,
       deployment_name: task.deployment ?? null,
       context_id: task.contextId ?? "",
+      trace_parent: task.traceParent ?? null,
       params_sealed: new Sealed(task.params),
       teams: sql<
         string[]
@@ -58,6 +61,8 @@ export async function claim(db: Db, options: ClaimOptions): Promise<ClaimedTask 
     description: string;
     username: string;
     deployment_name: string | null;
+    context_id: string;
+    trace_parent: string | null;
     params_sealed: JsonObject;
     attempts: number;
   }>`
@@ -77,7 +82,8 @@ export async function claim(db: Db, options: ClaimOptions): Promise<ClaimedTask 
              or lease_until is null or lease_until < clock_timestamp() or ${options.alone}::boolean)
       order by state = 'queued', id
       for update skip locked limit 1)
-    returning id, type, state, description, username, deployment_name, params_sealed, attempts`.execute(db);
+    returning id, type, state, description, username, deployment_name, context_id, trace_parent, params_sealed,
+      attempts`.execute(db);
   const row = rows[0];
   if (row === undefined) return undefined;
   if (row.attempts > 1) await awaitEarlierWrites(db, row.id);
@@ -88,6 +94,8 @@ export async function claim(db: Db, options: ClaimOptions): Promise<ClaimedTask 
     description: row.description,
     user: row.username,
     deployment: row.deployment_name ?? undefined,
+    contextId: row.context_id,
+    traceParent: row.trace_parent ?? undefined,
     params: row.params_sealed,
   };
 }

@@ -1,7 +1,6 @@
 import type { Journal } from "@slipway/engine/journal/journal";
-import { type Clock, isoTime } from "@slipway/kernel/clock";
+import type { Clock } from "@slipway/kernel/clock";
 import type { TaskType } from "@slipway/protocol/director/task";
-import { scrubUrls } from "@slipway/protocol/schema/scrub";
 import { addTaskEvent } from "../store/events.ts";
 import { openJournal } from "../store/journal.ts";
 import { LeaseLost, writeFenced } from "../store/lease.ts";
@@ -13,9 +12,11 @@ import { CANCELLED_CODE, causes, debugText, failureOf, oneLine, shortResult } fr
 import { cancelledMessage } from "./list.ts";
 import { TaskLocks } from "./locks.ts";
 import { TaskOutput } from "./output.ts";
+import { conversationOutput, cpiOutput, debugOutput, introduction } from "./outputs.ts";
 import { type ClaimedTask, type Ending, finish, release, renew } from "./queue.ts";
 import { type Space, setbackIn } from "./setback.ts";
 import { TaskCancelled, type TaskContext, type TaskWork } from "./task.ts";
+import { type RunWatch, type TaskWatch, UNWATCHED, watchedStages, watching } from "./watch.ts";
 
 export type Works = Readonly<Partial<Record<TaskType, TaskWork>>>;
 
@@ -33,6 +34,7 @@ export interface RunOptions {
   /** Rung when some lock was let go. */
   readonly released: Bell;
   readonly space?: Space | undefined;
+  readonly watch?: TaskWatch | undefined;
   /** Troubles nobody waits for. */
   readonly onError: (error: unknown) => void;
 }
@@ -58,6 +60,7 @@ export class TaskRun {
   #cancelDeadMan = () => {};
   #over = false;
   #begun = 0;
+  #watch: RunWatch = UNWATCHED;
 
   constructor(db: Db, task: ClaimedTask, options: RunOptions) {
     this.#db = db;
@@ -72,12 +75,14 @@ export class TaskRun {
   /** Never rejects. */
   async run(): Promise<void> {
     this.#begun = this.#options.clock.monotonic();
+    this.#watch = watching(this.task, this.#options.watch);
     this.#beat();
     this.#armDeadMan();
     try {
       await this.#runWithOutput();
     } catch (error) {
       this.#options.onError(error);
+      this.#watch.ended("handed-back");
       await this.#pause();
       await this.#release();
     } finally {
@@ -116,9 +121,10 @@ export class TaskRun {
     const signal = this.#controller.signal;
     const write = (line: string) => output.append("event", line);
     const events = makeEventLog(clock, signal, write, (error) => this.#setbackIn(error) !== undefined);
-    const debug = (line: string) => output.append("debug", `${isoTime(clock)} ${scrubUrls(line)}\n`);
+    const debug = debugOutput(output, clock);
     const results: string[] = [];
     const ending = await this.#work(output, events, debug, results);
+    this.#watch.ended(ending?.state ?? "handed-back", ending?.result);
     if (ending !== undefined) await this.#end(output, { ...ending, output: results.join("") });
     else if (this.#setback !== undefined) await this.#waitOut(output);
     else {
@@ -159,7 +165,7 @@ export class TaskRun {
     results: string[],
   ): Promise<Omit<Ending, "output"> | undefined> {
     const { lease, type, params, state } = this.task;
-    debug(`task ${lease.taskId} (${type}), attempt ${lease.attempt}, on ${lease.owner}`);
+    debug(introduction(this.task));
     if (state === "cancelling") this.cancel();
     else if (lease.attempt > 1) events.warn("The task was interrupted and goes on.");
     const locks = this.#locks(debug, events.warn);
@@ -220,12 +226,12 @@ export class TaskRun {
       deployment,
       attempt: lease.attempt,
       signal: this.#controller.signal,
-      stage: events.stage,
+      stage: watchedStages(events, this.#watch),
       warn: events.warn,
       deprecated: events.deprecated,
       debug,
-      cpi: (text) => output.append("cpi", scrubUrls(text)),
-      conversation: (line) => output.append("conversation", `${scrubUrls(JSON.stringify(line))}\n`),
+      cpi: cpiOutput(output, this.task),
+      conversation: conversationOutput(output, this.#watch),
       result: (document) => void results.push(`${JSON.stringify(document ?? null)}\n`),
       audit: ({ error, ...event }) =>
         addTaskEvent(this.#db, lease, user, {

@@ -50,6 +50,8 @@ export interface RunnerOptions {
   readonly lockExpiryMs?: number | undefined;
   /** Of what tasks write to. Without it there is always enough. */
   readonly space?: Space | undefined;
+  /** Sees every run of every task. */
+  readonly watch?: RunOptions["watch"];
   /** Told when tasks were cancelled, or one is no longer run: what was kept for them may be of no use any more. */
   readonly onOver?: (() => void) | undefined;
   readonly onError: (error: unknown) => void;
@@ -77,6 +79,11 @@ export class TaskRunner implements Tasks {
   /** As tasks and leases know it. */
   get name(): string {
     return this.#owner;
+  }
+
+  /** Slots for tasks, and tasks that run; quick ones have slots beside these. */
+  get load(): { readonly slots: number; readonly busy: number } {
+    return { slots: this.#options.workers ?? 4, busy: this.#runs.size };
   }
 
   start(): void {
@@ -197,7 +204,8 @@ export class TaskRunner implements Tasks {
   }
 
   #launch(task: ClaimedTask): void {
-    const { db, works, clock, alone, flushMs, limitBytes, lockExpiryMs, space, onError } = this.#options;
+    const { db, works, clock, alone, flushMs, limitBytes, lockExpiryMs, space, watch, onError } =
+      this.#options;
     const options: RunOptions = {
       released: this.#released,
       journal: this.#options.journal ?? ((journal) => journal),
@@ -209,6 +217,7 @@ export class TaskRunner implements Tasks {
       limitBytes,
       lockExpiryMs,
       space,
+      watch,
       onError,
     };
     const run = new TaskRun(db, task, options);

@@ -10,7 +10,10 @@ export interface NewTask {
   readonly description: string;
   readonly user: string;
   readonly deployment?: string | undefined;
+  /** Of the request that asks for it. */
   readonly contextId?: string | undefined;
+  /** The W3C `traceparent` of that request. */
+  readonly traceParent?: string | undefined;
   /** What the task is to do; kept with it, encrypted and until it has ended, so that a resumed one knows. */
   readonly params: JsonObject;
 }

@@ -7,6 +7,7 @@ export interface CallStart {
   readonly to: string;
   readonly instance?: string | undefined;
   readonly message: string;
+  readonly requestId?: string | undefined;
   readonly apiVersion?: number | undefined;
   readonly stemcellApiVersion?: number | undefined;
   readonly registry?: boolean | undefined;
@@ -27,7 +28,7 @@ const LONGEST_ERROR = 2_000;
 
 /** Writes a line for every call when the call has ended. */
 export function callRecorder(clock: Clock, write: (line: ConversationLine) => void): CallRecorder {
-  return ({ to, instance, message, apiVersion, stemcellApiVersion, registry, request }) => {
+  return ({ to, instance, message, requestId, apiVersion, stemcellApiVersion, registry, request }) => {
     const at = clock.now();
     const began = clock.monotonic();
     let polls = 0;
@@ -39,6 +40,7 @@ export function callRecorder(clock: Clock, write: (line: ConversationLine) => vo
         to,
         ...(instance !== undefined && { instance }),
         message,
+        ...(requestId !== undefined && { request_id: requestId }),
         ...(apiVersion !== undefined && { api_version: apiVersion }),
         ...(stemcellApiVersion !== undefined && { stemcell_api_version: stemcellApiVersion }),
         ...(registry === true && { registry }),

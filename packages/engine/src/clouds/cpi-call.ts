@@ -54,6 +54,7 @@ export async function callCpi(caller: Caller, call: CpiCall): Promise<unknown> {
   const shown = redactRequest(request);
   const record = call.record?.({
     message: call.method,
+    requestId: call.requestId,
     apiVersion: call.apiVersion,
     stemcellApiVersion: call.vm?.stemcell?.api_version ?? undefined,
     registry: call.more?.registry !== undefined,

@@ -5,6 +5,8 @@ import type { Clock } from "@slipway/kernel/clock";
 import { SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { HttpTrouble } from "@slipway/kernel/http/client";
 import { follow } from "@slipway/kernel/http/follow";
+import type { ProxySettings } from "@slipway/kernel/http/proxy";
+import { proxiedWire } from "@slipway/kernel/http/proxy-wire";
 import { undiciWire } from "@slipway/kernel/http/undici-wire";
 import { BadAddress, DownloadFailed, NotEnoughDisk } from "./errors.ts";
 import { type FreeSpace, freeSpace } from "./free-space.ts";
@@ -15,6 +17,7 @@ export interface DownloadOptions {
   readonly clock: Clock;
   readonly signal?: AbortSignal;
   readonly freeSpace?: FreeSpace;
+  readonly proxy?: ProxySettings | undefined;
   /** How long the other side may say nothing. */
   readonly idleMs?: number;
 }
@@ -90,9 +93,13 @@ async function openSource(url: URL, options: DownloadOptions): Promise<Source> {
   };
 }
 
-async function remote(url: URL, { clock, signal, idleMs = IDLE_MS }: DownloadOptions): Promise<Source> {
+async function remote(
+  url: URL,
+  { clock, signal, idleMs = IDLE_MS, proxy = {} }: DownloadOptions,
+): Promise<Source> {
+  const wire = proxiedWire(proxy, undiciWire);
   const headers = { accept: "*/*", "accept-encoding": "identity" };
-  const reply = await follow(url, { method: "GET", headers, signal, idleMs }, { clock, wire: undiciWire });
+  const reply = await follow(url, { method: "GET", headers, signal, idleMs }, { clock, wire });
   if (reply.status !== 200) {
     reply.discard();
     throw new Error(`got HTTP ${reply.status}`);

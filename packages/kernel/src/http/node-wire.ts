@@ -99,7 +99,7 @@ function unasked(this: Duplex): void {
 }
 
 /** As fast as the other side reads. It may answer, and close, before it has read everything. */
-async function pour(body: HttpBody | undefined, to: ClientRequest): Promise<void> {
+export async function pour(body: HttpBody | undefined, to: ClientRequest): Promise<void> {
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array) return void to.end(body);
   for await (const piece of body) {
     if (to.destroyed || to.writableEnded) return;

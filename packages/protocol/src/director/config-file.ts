@@ -2,6 +2,7 @@ import * as v from "valibot";
 import { jsonObject, mapOf, text } from "../schema/json.ts";
 import { doc, hidden, secret } from "../schema/marks.ts";
 import { healthPart, https, natsPart, scheduleText, uaaPart } from "./config-parts.ts";
+import { loggingPart, proxyUrl, tracingPart } from "./config-seeing.ts";
 
 const user = v.strictObject({
   name: doc(text("name"), "for `bosh log-in` and BOSH_CLIENT"),
@@ -204,6 +205,21 @@ export const directorConfig = v.strictObject({
       ),
     }),
   ),
+  proxy: v.optional(
+    doc(
+      v.strictObject({
+        http: v.optional(secret(doc(proxyUrl, "for addresses that begin with http://"))),
+        https: v.optional(secret(doc(proxyUrl, "for those that begin with https://, by CONNECT"))),
+        no_proxy: v.optional(
+          doc(
+            text("no_proxy"),
+            "who is asked directly: `host`, `.domain`, `host:port`, `10.0.0.0/8`, with commas",
+          ),
+        ),
+      }),
+      "for stemcells and releases that are fetched by URL; default: `http_proxy`, `https_proxy` and `no_proxy` of the environment",
+    ),
+  ),
   templates: v.optional(
     v.strictObject({
       ruby: v.optional(
@@ -227,6 +243,8 @@ export const directorConfig = v.strictObject({
     ),
   ),
   health: v.optional(healthPart),
+  logging: v.optional(loggingPart),
+  tracing: v.optional(tracingPart),
   registry: v.optional(
     v.strictObject({
       host: v.optional(

@@ -15,6 +15,7 @@ export const conversationLine = open({
   ),
   instance: v.optional(doc(v.string(), "`db/<uuid>`, where the Director knew for whom it spoke")),
   message: text("message"),
+  request_id: v.optional(doc(v.string(), "of a call to a CPI, as its log has it")),
   api_version: v.optional(v.number()),
   stemcell_api_version: v.optional(v.number()),
   registry: v.optional(doc(v.boolean(), "the CPI was told of the registry")),

@@ -62,6 +62,7 @@ async function ignore({ db }: Store, order: IgnoreOrder): Promise<void> {
     query: {},
     user: "sim",
     access: accessOf(["bosh.admin"], ""),
+    requestId: "",
     header: (name) => (name === "content-type" ? "application/json" : undefined),
     text: () => Promise.resolve(JSON.stringify({ ignore: order.ignore })),
     json: () => Promise.resolve({ ignore: order.ignore }),

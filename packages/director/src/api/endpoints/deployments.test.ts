@@ -39,7 +39,7 @@ describe("deploy", () => {
         description: "create deployment",
         user: "admin",
         deployment: "fresh",
-        contextId: "",
+        contextId: expect.stringMatching(/^[0-9a-f-]{36}$/),
         params: { manifest, cloud_config_ids: [id], runtime_config_ids: [], options: OPTIONS },
       },
     ]);

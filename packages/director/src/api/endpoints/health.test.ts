@@ -3,6 +3,7 @@ import type { AgentId } from "@slipway/protocol/ids";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { healthSettings } from "../../health/settings.ts";
 import type { HealthSnapshot, InstanceHealth } from "../../health/snapshot.ts";
+import { readPrometheus } from "../../metrics/testing/prometheus.ts";
 import { type Harness, startHarness } from "../testing/harness.ts";
 import { seedShop, WEB_0 } from "../testing/seed.ts";
 
@@ -123,10 +124,7 @@ describe("GET /metrics", () => {
     const { headers, body } = await api.get("/metrics", "reader");
     expect(headers["content-type"]).toMatch(/^text\/plain; version=0\.0\.4/);
     const lines = body.split("\n");
-    for (const line of lines.filter((one) => one !== ""))
-      expect(line).toMatch(
-        /^(# (HELP|TYPE) [a-z_]+ .+|[a-z_]+(\{([a-z_]+="([^"\\]|\\.)*",?)+\})? -?[0-9.e+]+)$/,
-      );
+    expect(readPrometheus(body).size).toBeGreaterThan(5);
     const shop = `{deployment="shop",instance_group="web",index="0",id="${WEB_0}"`;
     expect(lines).toEqual(
       expect.arrayContaining([

@@ -1,0 +1,95 @@
+import { statfs } from "node:fs/promises";
+import type { Clock } from "@slipway/kernel/clock";
+import type { certificateExpiry } from "@slipway/protocol/director/info";
+import type { directorStatus } from "@slipway/protocol/director/status";
+import type { Told } from "@slipway/protocol/schema/told";
+import { sql } from "kysely";
+import type { Db } from "../store/schema.ts";
+
+export type SelfSeen = Told<typeof directorStatus>;
+
+export interface SelfParts {
+  readonly identity: { readonly name: string; readonly uuid: string; readonly version: string };
+  readonly since: number;
+  readonly db: Db;
+  readonly embedded: boolean;
+  readonly stateDir: string;
+  readonly workers: () => SelfSeen["workers"];
+  readonly certificates: () => readonly Told<typeof certificateExpiry>[];
+  /** Undefined: it has none. */
+  readonly nats: { readonly connected: boolean } | undefined;
+  readonly problems: () => readonly string[];
+  readonly clock: Clock;
+}
+
+/** A database that does not answer is what somebody who asks wants to hear of. */
+const ASK_MS = 3_000;
+
+/** How the Director itself is. What cannot be looked at is left open: this never fails. */
+export async function lookAtSelf(parts: SelfParts): Promise<SelfSeen> {
+  const { name, uuid, version } = parts.identity;
+  const [stored, disk] = await Promise.all([database(parts), space(parts.stateDir)]);
+  return {
+    name,
+    uuid,
+    version,
+    since: Math.floor(parts.since / 1000),
+    problems: [...parts.problems()],
+    queue: stored?.queue ?? null,
+    workers: parts.workers(),
+    database: {
+      kind: parts.embedded ? "embedded" : "external",
+      reachable: stored !== undefined,
+      size_bytes: stored?.size ?? null,
+      answered_ms: stored?.ms ?? null,
+    },
+    disk,
+    certificates: [...parts.certificates()],
+    nats: parts.nats === undefined ? null : { connected: parts.nats.connected },
+  };
+}
+
+async function database({ db, clock }: SelfParts) {
+  const began = clock.monotonic();
+  const late = new AbortController();
+  try {
+    const row = await Promise.race([ask(db), clock.sleep(ASK_MS, late.signal).then(() => undefined)]);
+    if (row === undefined) return undefined;
+    const { size, oldest, ...counts } = row;
+    return {
+      queue: {
+        queued: Number(counts.queued),
+        processing: Number(counts.processing),
+        cancelling: Number(counts.cancelling),
+        oldest_queued_s: oldest === null ? null : Number(oldest),
+      },
+      size: Number(size),
+      ms: Math.round(clock.monotonic() - began),
+    };
+  } catch {
+    return undefined;
+  } finally {
+    late.abort();
+  }
+}
+
+async function ask(db: Db) {
+  type Counted = Record<"queued" | "processing" | "cancelling" | "size", string> & { oldest: string | null };
+  const { rows } = await sql<Counted>`
+    select count(*) filter (where state = 'queued') as queued,
+      count(*) filter (where state = 'processing') as processing,
+      count(*) filter (where state = 'cancelling') as cancelling,
+      extract(epoch from clock_timestamp() - min(created_at) filter (where state = 'queued')) as oldest,
+      pg_database_size(current_database()) as size
+    from tasks where state in ('queued', 'processing', 'cancelling')`.execute(db);
+  return rows[0];
+}
+
+async function space(directory: string): Promise<SelfSeen["disk"]> {
+  try {
+    const { bavail, blocks, bsize } = await statfs(directory);
+    return { directory, free_bytes: bavail * bsize, size_bytes: blocks * bsize };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,61 @@
+import { messageTrail } from "@slipway/kernel/errors";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
+import type { Answered } from "../api/services.ts";
+import { directorLog, type LogFields, type LogSettings } from "../log/log.ts";
+import type { Exposition } from "../metrics/exposition.ts";
+import { Counters } from "../self/counters.ts";
+import { lookAtSelf, type SelfParts } from "../self/look.ts";
+import { selfMetrics } from "../self/metrics.ts";
+import { watchedBy } from "../tasks/watch.ts";
+import { openTracing } from "../tracing/open.ts";
+import { tracedTasks } from "../tracing/traced.ts";
+import { loggedRequests, loggedTasks } from "../watch/logged.ts";
+import type { StartOptions } from "./director.ts";
+
+const logSettings = ({ logging = {} }: DirectorConfig): LogSettings => ({
+  level: logging.level ?? "info",
+  format: logging.format ?? "text",
+});
+
+/** What is told of the Director's work to whoever runs it. */
+export async function openSeeing(options: StartOptions, atClose: (close: () => Promise<void>) => void) {
+  const { config, clock, random, version } = options;
+  const log = directorLog(clock, logSettings(config), options.log);
+  const name = config.name ?? "slipway";
+  const spans = await openTracing(config.tracing, { version, name, clock, log: (line) => log.warn(line) });
+  if (spans !== undefined) atClose(() => spans.close());
+  let everyone = config.logging?.access_events ?? false;
+  const requests = loggedRequests(log, () => everyone);
+  const counters = new Counters(clock);
+  return {
+    lines: log,
+    log: (line: string) => log.warn(line),
+    // With all its causes: what a caller is told says no more than that it is here.
+    onError: (error: unknown, about?: LogFields) => log.error(messageTrail(error), about),
+    onAnswered: (answered: Answered) => {
+      requests(answered);
+      counters.answered(answered);
+    },
+    /** What the API tells of the Director itself. */
+    told: (parts: SelfParts) => {
+      const self = () => lookAtSelf(parts);
+      return {
+        self,
+        metrics: async (into: Exposition) => {
+          selfMetrics(await self(), into);
+          counters.tell(into);
+        },
+      };
+    },
+    watch: watchedBy([
+      loggedTasks(log, clock),
+      counters.watch,
+      ...(spans === undefined ? [] : [tracedTasks((span) => spans.add(span), { clock, random })]),
+    ]),
+    /** What can be changed while the Director runs. */
+    reload: (changed: DirectorConfig) => {
+      log.use(logSettings(changed));
+      everyone = changed.logging?.access_events ?? false;
+    },
+  };
+}

@@ -1,0 +1,118 @@
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type { Duplex } from "node:stream";
+import { pour } from "./node-wire.ts";
+import { type ProxySettings, proxyFor } from "./proxy.ts";
+import {
+  hostOf,
+  type MakeWire,
+  portOf,
+  type Sent,
+  type Trace,
+  tlsOptions,
+  usable,
+  type Wire,
+  type WireReply,
+  type WireTarget,
+} from "./wire.ts";
+
+/** Requests through a proxy where the settings have one for the address, else by the other wire. */
+export const proxiedWire =
+  (settings: ProxySettings, otherwise: MakeWire): MakeWire =>
+  (target) => {
+    const proxy = proxyFor(target.url, settings);
+    return proxy === undefined ? otherwise(target) : new ProxyWire(target, proxy);
+  };
+
+/** By a tunnel to what is asked with TLS, so that the proxy sees its name alone; else the proxy asks. */
+class ProxyWire implements Wire {
+  readonly #target: WireTarget;
+  readonly #proxy: URL;
+
+  constructor(target: WireTarget, proxy: URL) {
+    this.#target = target;
+    this.#proxy = proxy;
+  }
+
+  async send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<WireReply> {
+    const { url, tls } = this.#target;
+    const { method, headers, body } = sent;
+    if (url.protocol !== "https:") {
+      const path = `${url.origin}${sent.path}`;
+      return await answerTo(await this.#toProxy({ method, path, headers, signal }), body, trace);
+    }
+    const socket = await this.#tunnel(signal);
+    trace.phase = "handshake";
+    const [{ connect }, { request }] = await Promise.all([import("node:tls"), import("node:https")]);
+    const { host, port, ...own } = tlsOptions(url, await tls());
+    // A name is asked for by it; an address has none.
+    const servername = own.servername ?? (/^[\d.]+$|:/.test(host) ? undefined : host);
+    const secured = usable(() =>
+      connect({ ...own, socket, host, ...(servername !== undefined && { servername }) }),
+    );
+    // Whoever waits hears of it from the request.
+    secured.on("error", () => undefined);
+    secured.once("secureConnect", () => {
+      trace.phase = "sent";
+    });
+    signal.addEventListener("abort", () => secured.destroy(), { once: true });
+    // An agent, also none at all, would make a connection of its own.
+    const options = { host, port, method, path: sent.path, headers, signal };
+    const reply = await answerTo(request({ ...options, createConnection: () => secured }), body, trace);
+    reply.body.once("close", () => secured.destroy());
+    return reply;
+  }
+
+  close(): void {
+    // Each request has a connection of its own.
+  }
+
+  async #toProxy({ headers, ...asked }: RequestOptions): Promise<ClientRequest> {
+    const { username, password, protocol } = this.#proxy;
+    const { request } = protocol === "https:" ? await import("node:https") : await import("node:http");
+    const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;
+    return request({
+      host: hostOf(this.#proxy),
+      port: portOf(this.#proxy),
+      agent: false,
+      ...asked,
+      headers: {
+        ...headers,
+        ...(username !== "" && { "proxy-authorization": `Basic ${Buffer.from(pair).toString("base64")}` }),
+      },
+    });
+  }
+
+  async #tunnel(signal: AbortSignal): Promise<Duplex> {
+    const { url } = this.#target;
+    const to = `${url.hostname}:${portOf(url)}`;
+    const asking = await this.#toProxy({ method: "CONNECT", path: to, headers: { host: to }, signal });
+    const { host } = this.#proxy;
+    return await new Promise((resolve, reject) => {
+      asking.once("connect", (reply: IncomingMessage, socket: Duplex) => {
+        if (reply.statusCode === 200) return resolve(socket);
+        socket.destroy();
+        reject(new Error(`the proxy ${host} answered ${reply.statusCode} when asked for ${to}`));
+      });
+      asking.once("response", (reply: IncomingMessage) => {
+        reply.destroy();
+        reject(new Error(`the proxy ${host} makes no connections`));
+      });
+      asking.once("error", (cause) => reject(new Error(`the proxy ${host}: ${cause.message}`, { cause })));
+      asking.end();
+    });
+  }
+}
+
+function answerTo(outgoing: ClientRequest, body: Sent["body"], trace: Trace): Promise<WireReply> {
+  return new Promise((resolve, reject) => {
+    outgoing.once("response", (response) => {
+      trace.phase = "answering";
+      resolve({ status: response.statusCode ?? 0, headers: response.headers, body: response });
+    });
+    outgoing.on("error", reject);
+    pour(body, outgoing).catch((error: unknown) => {
+      outgoing.destroy();
+      reject(error as Error);
+    });
+  });
+}
