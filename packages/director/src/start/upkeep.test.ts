@@ -32,6 +32,7 @@ function keeping(enqueue: (task: NewTask) => Promise<number> = async () => 1, na
     db,
     clock,
     days: 5,
+    networkDays: 1,
     nats,
     renewCertificate: async () => {
       looks.count += 1;
@@ -133,6 +134,26 @@ describe("the Director by itself", () => {
         description: "delete orphan disks",
         user: "scheduler",
         params: { disk_cids: ["disk-old", "disk-older"] },
+      },
+    ]);
+  });
+
+  it("has exactly those networks deleted that were orphaned more than a day ago", async () => {
+    const network = (name: string, days: number | undefined) => ({
+      ...{ name, ready: true, orphaned_at: days === undefined ? null : new Date(NOW - days * DAY_MS) },
+    });
+    await db
+      .insertInto("networks")
+      .values([network("used", undefined), network("young", 0.9), network("old", 1.1), network("older", 9)])
+      .execute();
+    const { queued, round } = keeping();
+    await round();
+    expect(queued).toEqual([
+      {
+        type: "delete_orphan_networks",
+        description: "clean up networks",
+        user: "scheduler",
+        params: { names: ["old", "older"] },
       },
     ]);
   });

@@ -3,6 +3,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { NatsAuthorities } from "../nats/rotation.ts";
 import { listOrphanDisks } from "../store/disks.ts";
 import { behind } from "../store/nats-authorities.ts";
+import { listNetworks } from "../store/networks.ts";
 import { listOrphanedVms } from "../store/orphaned-vms.ts";
 import type { Db } from "../store/schema.ts";
 import type { Tasks } from "../tasks/task.ts";
@@ -13,6 +14,8 @@ export interface UpkeepOptions {
   readonly clock: Clock;
   /** Orphaned disks are deleted at this age. */
   readonly days: number;
+  /** Orphaned networks are deleted at this age. */
+  readonly networkDays: number;
   /** Undefined: no agent is reached over NATS. */
   readonly nats?: NatsAuthorities | undefined;
   /** Removes logs whose time is over. */
@@ -26,7 +29,7 @@ const EVERY_MS = 5 * 60_000;
 const DAY_MS = 86_400_000;
 const USER = "scheduler";
 
-/** What the Director does by itself: VMs that create-swap-delete left, and disks whose time in the orphan list is over. */
+/** What the Director does by itself: VMs that create-swap-delete left, disks and networks whose time as orphans is over. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   #cancel = () => {};
@@ -52,7 +55,7 @@ export class Upkeep {
   }
 
   async #look(): Promise<void> {
-    const { db, tasks, clock, days } = this.#options;
+    const { db, tasks, clock, days, networkDays } = this.#options;
     await this.#options.renewCertificate?.();
     await this.#options.expireLogs?.();
     if ((await listOrphanedVms(db)).length > 0)
@@ -69,6 +72,16 @@ export class Upkeep {
         description: "delete orphan disks",
         user: USER,
         params: { disk_cids: old.map(({ cid }) => cid) },
+      });
+    const unused = (await listNetworks(db)).filter(
+      ({ orphanedAt }) => orphanedAt !== null && orphanedAt < clock.now() - networkDays * DAY_MS,
+    );
+    if (unused.length > 0)
+      await tasks.enqueue({
+        type: "delete_orphan_networks",
+        description: "clean up networks",
+        user: USER,
+        params: { names: unused.map(({ name }) => name) },
       });
     const rotate = this.#authorityDue();
     if (rotate || (await this.#certificateDue()) || (await this.#trustDue()))

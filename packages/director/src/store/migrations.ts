@@ -18,6 +18,7 @@ import { natsTrust } from "./migrations/0015-nats-trust.ts";
 import { teams } from "./migrations/0016-teams.ts";
 import { cpiNames } from "./migrations/0017-cpi-names.ts";
 import { eventParents } from "./migrations/0018-event-parents.ts";
+import { networks } from "./migrations/0019-networks.ts";
 
 export interface Migration {
   readonly id: number;
@@ -45,6 +46,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 16, name: "teams", sql: teams },
   { id: 17, name: "cpi-names", sql: cpiNames },
   { id: 18, name: "event-parents", sql: eventParents },
+  { id: 19, name: "networks", sql: networks },
 ];
 
 /** Any number, the same for all Directors. */

@@ -174,6 +174,26 @@ export interface Tables extends NameTables {
     created_at: Time;
     task_id: number;
   };
+  networks: {
+    id: Id;
+    name: string;
+    type: Generated<string>;
+    ready: Generated<boolean>;
+    created_at: TimeNow;
+    orphaned_at: MaybeTime;
+  };
+  subnets: {
+    id: Id;
+    network_id: number;
+    name: string;
+    cid: string;
+    cpi: string;
+    range: string;
+    gateway: string | null;
+    reserved: Json<string[]>;
+    cloud_properties: Json<JsonObject>;
+  };
+  deployment_networks: { deployment_id: number; network_id: number };
   ip_addresses: {
     address: string;
     network_name: string;
@@ -224,7 +244,7 @@ export interface Tables extends NameTables {
   variable_set_entries: { set_id: number; name: string; type: string | null; variable_id: string };
   strays: {
     id: Id;
-    kind: "vm" | "disk" | "stemcell" | "snapshot";
+    kind: "vm" | "disk" | "stemcell" | "snapshot" | "network";
     cpi: string;
     request_id: string;
     about: string;

@@ -22,6 +22,7 @@ const WITHOUT_SPACE: readonly TaskType[] = [
   "delete_orphaned_vms",
   "orphan_disk",
   "delete_orphan_disks",
+  "delete_orphan_networks",
   "delete_artifacts",
   "cck_scan",
 ];

@@ -1,4 +1,4 @@
-import type { DiskCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
+import type { DiskCid, NetworkCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
@@ -9,13 +9,14 @@ import type {
   InstanceRecord,
   InstanceState,
   StemcellRecord,
+  SubnetRecord,
   VmRecord,
 } from "../model/records.ts";
 import { BadWrite, InstanceHolds } from "./errors.ts";
 
 /** A resource in the cloud that no record names. Shown to the operator, never deleted by itself. */
 export interface Stray {
-  readonly kind: "vm" | "disk" | "stemcell" | "snapshot";
+  readonly kind: "vm" | "disk" | "stemcell" | "snapshot" | "network";
   readonly cpi: string;
   readonly requestId: string;
   readonly about: string;
@@ -94,6 +95,9 @@ export interface Writes {
   removeOrphanedVm(cid: VmCid): void;
   addSnapshot(snapshot: NewSnapshot): void;
   removeSnapshot(cid: SnapshotCid, cpi: string): void;
+  /** Of a managed network: made by the CPI. */
+  addSubnet(subnet: SubnetRecord): void;
+  removeSubnet(cid: NetworkCid, cpi: string): void;
 }
 
 /** What writes change beside the instance itself. */
@@ -107,6 +111,8 @@ export interface Effects {
   readonly removeOrphanedVms: readonly VmCid[];
   readonly addSnapshots: readonly NewSnapshot[];
   readonly removeSnapshots: readonly { readonly cid: SnapshotCid; readonly cpi: string }[];
+  readonly addSubnets: readonly SubnetRecord[];
+  readonly removeSubnets: readonly { readonly cid: NetworkCid; readonly cpi: string }[];
 }
 
 export const NO_EFFECTS: Effects = {
@@ -119,6 +125,8 @@ export const NO_EFFECTS: Effects = {
   removeOrphanedVms: [],
   addSnapshots: [],
   removeSnapshots: [],
+  addSubnets: [],
+  removeSubnets: [],
 };
 
 export interface Written {
@@ -220,6 +228,12 @@ export function applyWrites(
     },
     removeSnapshot: (cid, cpi) => {
       also = { ...also, removeSnapshots: [...also.removeSnapshots, { cid, cpi }] };
+    },
+    addSubnet: (subnet) => {
+      also = { ...also, addSubnets: [...also.addSubnets, subnet] };
+    },
+    removeSubnet: (cid, cpi) => {
+      also = { ...also, removeSubnets: [...also.removeSubnets, { cid, cpi }] };
     },
   });
   return { instance: now, effects: also };

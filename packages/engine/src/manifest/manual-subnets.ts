@@ -1,4 +1,4 @@
-import { type Fields, mapsOf } from "../documents/fields.ts";
+import { type Fields, mapsOf, unique } from "../documents/fields.ts";
 import { type Report, shown } from "../documents/problems.ts";
 import { own } from "../documents/tree.ts";
 import {
@@ -12,9 +12,11 @@ import {
   overlap,
   parseCidr,
   parseIp,
+  parseRange,
   singlePrefix,
   within,
 } from "./ip.ts";
+import { type ManagedNetwork, readManagedSubnet } from "./managed-subnets.ts";
 import type { IpRange, ManualSubnet } from "./model.ts";
 import { checkAllOrNone, readDns, readRanges, readSubnetAzs } from "./subnet-fields.ts";
 
@@ -30,12 +32,21 @@ export function readManualSubnets(
   network: Fields,
   zones: ReadonlySet<string>,
   name: string,
+  managed?: ManagedNetwork,
 ): readonly ManualSubnet[] {
   const items = network.needList("subnets", "A manual network needs subnets with range and gateway.");
   const read = mapsOf(report, items, network.at("subnets"), null).map((fields) =>
-    readSubnet(fields, zones, name),
+    readSubnet(fields, zones, name, managed),
   );
   checkAllOrNone(name, network, read);
+  unique(
+    report,
+    INVALID_PROPERTY,
+    read.flatMap(({ name: own, where }) =>
+      own === undefined ? [] : [{ name: own, where: `${where}.name` }],
+    ),
+    { say: () => "subnet names within a managed network must be unique" },
+  );
   const ranges = read.flatMap(({ cidr, where, range }) =>
     cidr === undefined ? [] : [{ cidr, where, range }],
   );
@@ -59,9 +70,13 @@ function readSubnet(
   fields: Fields,
   zones: ReadonlySet<string>,
   name: string,
+  managed: ManagedNetwork | undefined,
 ): ManualSubnet & { readonly cidr: Cidr | undefined; readonly where: string } {
   const azs = readSubnetAzs(name, fields, zones);
-  const range = fields.needText("range", "Give a CIDR such as 10.0.0.0/24.");
+  const its = managed && readManagedSubnet(fields, name, managed);
+  const { recorded } = its ?? {};
+  const need = (key: string, fix: string) => (its ? fields.text(key) : fields.needText(key, fix));
+  const range = need("range", "Give a CIDR such as 10.0.0.0/24.") ?? (recorded?.range || undefined);
   const cidr = range === undefined ? undefined : readRange(fields, range);
   if (
     cidr !== undefined &&
@@ -70,8 +85,10 @@ function readSubnet(
   ) {
     fields.wrong(INVALID_PROPERTY, "prefix", "prefix delegation is not supported yet", "Remove prefix.");
   }
-  const gateway = fields.needText("gateway", "Give the address of the gateway in the range.");
-  const reserved = readRanges(fields, "reserved");
+  const gateway =
+    need("gateway", "Give the address of the gateway in the range.") ?? recorded?.gateway ?? undefined;
+  const kept = (recorded?.reserved ?? []).flatMap((text) => parseRange(text) ?? []);
+  const reserved = [...readRanges(fields, "reserved"), ...kept];
   const fixed = readRanges(fields, "static");
   if (cidr !== undefined) {
     checkGateway(name, fields, cidr, gateway);
@@ -82,12 +99,13 @@ function readSubnet(
     cidr,
     where: fields.where,
     range: range ?? "",
+    ...(its === undefined ? {} : { name: its.name, netmaskBits: its.netmaskBits }),
     gateway: gateway === undefined ? undefined : canonical(gateway),
     dns: readDns(name, fields),
     azs,
     reserved,
     static: fixed,
-    cloudProperties: fields.object("cloud_properties") ?? {},
+    cloudProperties: recorded?.cloudProperties ?? fields.object("cloud_properties") ?? {},
   };
 }
 

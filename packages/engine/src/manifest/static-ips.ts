@@ -44,7 +44,9 @@ export function checkStaticIps(report: Report, use: Use, claims: IpClaims): void
     }
     claims.set(address, where);
   }
-  if (definition.type === "manual") checkManual(report, use, where, definition.subnets);
+  // What the CPI has yet to choose is looked at once it has.
+  if (definition.type === "manual" && definition.subnets.every(({ range }) => range !== ""))
+    checkManual(report, use, where, definition.subnets);
 }
 
 function checkVip(report: Report, { network, definition, group }: Use, where: string): boolean {

@@ -129,6 +129,12 @@ export const directorConfig = v.strictObject({
       enable_cpi_update_disk: v.optional(
         doc(v.boolean(), "disks change by the CPI's update_disk where it can; default: by copy"),
       ),
+      enable_cpi_network_management: v.optional(
+        doc(
+          v.boolean(),
+          "CPIs make networks that the cloud config has as `managed`, by create_network; default: such networks are refused",
+        ),
+      ),
       enable_short_lived_nats_bootstrap_credentials: v.optional(
         doc(
           v.boolean(),
@@ -152,6 +158,9 @@ export const directorConfig = v.strictObject({
         doc(v.pipe(v.number(), v.integer(), v.minValue(1)), "finished tasks kept per type; default: 2000"),
       ),
       orphan_disk_days: v.optional(doc(v.number(), "age at which orphaned disks are deleted; default: 5")),
+      orphan_network_days: v.optional(
+        doc(v.number(), "age at which orphaned networks are deleted; default: 1"),
+      ),
     }),
   ),
   templates: v.optional(

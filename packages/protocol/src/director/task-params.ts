@@ -110,6 +110,7 @@ export const attachDiskParams = v.object({
 });
 export const orphanDiskParams = v.object({ disk_cid: text("disk_cid") });
 export const deleteOrphanDisksParams = v.object({ disk_cids: v.array(text("disk_cid")) });
+export const deleteOrphanNetworksParams = v.object({ names: v.array(text("name")) });
 /** `cloud-check`: what is looked at. */
 export const scanParams = v.object({ deployment: text("deployment") });
 /** A problem's number and what is to be done about it; null: what is done by default. */

@@ -24,6 +24,7 @@ export type TaskType =
   | "delete_orphan_disks"
   | "delete_vm"
   | "delete_orphaned_vms"
+  | "delete_orphan_networks"
   | "cck_scan"
   | "cck_apply"
   | "cck_scan_and_fix"

@@ -108,6 +108,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       enableCpiResizeDisk: options.enableCpiResizeDisk ?? false,
       enableCpiUpdateDisk: options.enableCpiUpdateDisk ?? false,
       enableSnapshots: true,
+      enableCpiNetworkManagement: true,
     },
     uploadsDir,
     renderer: options.renderer ?? simRenderer,

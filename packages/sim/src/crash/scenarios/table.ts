@@ -8,6 +8,7 @@ import { DELETIONS, DEPLOYS, IGNORE, INSTANCE_ACTIONS } from "./deploys.ts";
 import { ERRANDS } from "./errands.ts";
 import { EXPORTS } from "./exports.ts";
 import { NAMED_DISKS } from "./named-disks.ts";
+import { NETWORK_DELETIONS, NETWORK_DEPLOYS, NETWORK_ORPHANINGS } from "./networks.ts";
 import { RESOLUTIONS, SCANS, SCANS_AND_FIXES } from "./problems.ts";
 import { RELEASE_DELETIONS, RELEASE_UPLOADS } from "./releases.ts";
 import {
@@ -33,8 +34,15 @@ import { DELETIONS_WITH_JOBS, DEPLOYS_WITH_JOBS } from "./with-jobs.ts";
 
 /** Where each type of task is killed. A new one has no line here and does not compile. */
 export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> = {
-  update_deployment: [...DEPLOYS, ...FAILED_COPIES, ...NAMED_DISKS, ...DEPLOYS_WITH_JOBS, ...CLOUD_DEPLOYS],
-  delete_deployment: [...DELETIONS, ...DELETIONS_WITH_JOBS, ...CLOUD_DELETIONS],
+  update_deployment: [
+    ...DEPLOYS,
+    ...FAILED_COPIES,
+    ...NAMED_DISKS,
+    ...DEPLOYS_WITH_JOBS,
+    ...CLOUD_DEPLOYS,
+    ...NETWORK_DEPLOYS,
+  ],
+  delete_deployment: [...DELETIONS, ...DELETIONS_WITH_JOBS, ...CLOUD_DELETIONS, ...NETWORK_ORPHANINGS],
   update_stemcell: [...UPLOADS, ...CLOUD_UPLOADS],
   delete_stemcell: STEMCELL_DELETIONS,
   update_release: RELEASE_UPLOADS,
@@ -49,6 +57,7 @@ export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> 
   delete_orphan_disks: [...DISK_DELETIONS, ...SNAPSHOTS_OF_ORPHANS, ...CLOUD_DISK_DELETIONS],
   delete_vm: VM_DELETIONS,
   delete_orphaned_vms: ORPHANED_VM_DELETIONS,
+  delete_orphan_networks: NETWORK_DELETIONS,
   cck_scan: SCANS,
   cck_apply: RESOLUTIONS,
   cck_scan_and_fix: SCANS_AND_FIXES,
