@@ -137,4 +137,19 @@ describe.runIf(await canPlay())("a Director that has no networks made, with the 
       "enable_cpi_network_management",
     );
   });
+
+  it("hands out prefixes, and moves instances whose addresses a changed cloud config takes back", async () => {
+    const { net } = world();
+    const use = async (given: object) => {
+      const subnets = [{ range: `${net}.0/24`, gateway: `${net}.1`, azs: ["z1"], ...given }];
+      const config = { ...cloudConfig(net), networks: [{ name: "private", type: "manual", subnets }] };
+      await world().bosh.run("update-cloud-config", await world().file("cloud.yml", config));
+      await world().deploy("shop", [{ name: "web" }]);
+      return (await world().instances("shop")).map(({ ips }) => ips);
+    };
+    expect(await use({ prefix: 29 })).toEqual([`${net}.8/29`]);
+    expect(await use({ prefix: 29, reserved: [`${net}.12`] })).toEqual([`${net}.16/29`]);
+    expect(await use({})).toEqual([`${net}.2`]);
+    expect(await use({ reserved: [`${net}.2-${net}.9`] })).toEqual([`${net}.10`]);
+  });
 });

@@ -10,10 +10,11 @@ import type { Networks } from "@slipway/protocol/settings/networks";
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
 import type { Id, Json, Kept, MaybeJson, MaybeTime, Time, TimeNow } from "./columns.ts";
 import type { NameTables } from "./schema-names.ts";
+import type { NetworkTables } from "./schema-networks.ts";
 import type { Sealed } from "./sealed.ts";
 
 /** The tables of `migrations`, as types. */
-export interface Tables extends NameTables {
+export interface Tables extends NameTables, NetworkTables {
   director_attributes: { name: string; value: string };
   tasks: {
     id: Id;
@@ -174,26 +175,6 @@ export interface Tables extends NameTables {
     created_at: Time;
     task_id: number;
   };
-  networks: {
-    id: Id;
-    name: string;
-    type: Generated<string>;
-    ready: Generated<boolean>;
-    created_at: TimeNow;
-    orphaned_at: MaybeTime;
-  };
-  subnets: {
-    id: Id;
-    network_id: number;
-    name: string;
-    cid: string;
-    cpi: string;
-    range: string;
-    gateway: string | null;
-    reserved: Json<string[]>;
-    cloud_properties: Json<JsonObject>;
-  };
-  deployment_networks: { deployment_id: number; network_id: number };
   ip_addresses: {
     address: string;
     network_name: string;

@@ -3,14 +3,15 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Networks } from "@slipway/protocol/settings/networks";
-import type {
-  AppliedSpec,
-  DiskRecord,
-  InstanceRecord,
-  InstanceState,
-  StemcellRecord,
-  SubnetRecord,
-  VmRecord,
+import {
+  type AppliedSpec,
+  type DiskRecord,
+  firstAddress,
+  type InstanceRecord,
+  type InstanceState,
+  type StemcellRecord,
+  type SubnetRecord,
+  type VmRecord,
 } from "../model/records.ts";
 import { BadWrite, InstanceHolds } from "./errors.ts";
 
@@ -174,8 +175,9 @@ export function applyWrites(
       const gone = vm(cid);
       const left = withoutVm(instance(), cid);
       const shared = new Set(left.vms.flatMap(addressesOf));
-      const held = new Set(instance().ips.map(({ address }) => address));
-      const addresses = addressesOf(gone).filter((one) => held.has(one) && !shared.has(one));
+      const its = new Set(addressesOf(gone).filter((one) => !shared.has(one)));
+      const held = instance().ips.filter((ip) => its.has(firstAddress(ip)));
+      const addresses = held.map(({ address }) => address);
       change({ ...left, ips: instance().ips.filter(({ address }) => !addresses.includes(address)) });
       also = { ...also, orphanedVms: [...also.orphanedVms, { vm: gone, addresses }] };
     },

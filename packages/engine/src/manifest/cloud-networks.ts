@@ -9,6 +9,8 @@ import { checkAllOrNone, readDns, readRanges, readSubnetAzs } from "./subnet-fie
 const INVALID_CANONICAL = 420001;
 const INVALID_TYPE = 190010;
 const INVALID_PROPERTY = 160008;
+/** Dynamic networks are of IPv4. */
+const SINGLE = 32;
 
 /** One entry of `networks`; `zones` are the names of `azs`. */
 export function readNetwork(
@@ -77,11 +79,21 @@ function readDynamicSubnets(
       );
     }
   }
-  const subnets = mapsOf(report, fields.list("subnets"), fields.at("subnets"), null).map((subnet) => ({
-    azs: readSubnetAzs(name, subnet, zones),
-    dns: readDns(name, subnet),
-    cloudProperties: subnet.object("cloud_properties") ?? {},
-  }));
+  const subnets = mapsOf(report, fields.list("subnets"), fields.at("subnets"), null).map((subnet) => {
+    const prefix = subnet.has("prefix") ? subnet.whole("prefix") : SINGLE;
+    if (prefix !== undefined && prefix !== SINGLE)
+      subnet.wrong(
+        INVALID_PROPERTY,
+        "prefix",
+        "Prefix property is not supported for dynamic networks.",
+        "Remove prefix, or give the network the type manual.",
+      );
+    return {
+      azs: readSubnetAzs(name, subnet, zones),
+      dns: readDns(name, subnet),
+      cloudProperties: subnet.object("cloud_properties") ?? {},
+    };
+  });
   checkAllOrNone(name, fields, subnets);
   return subnets;
 }

@@ -53,7 +53,7 @@ const EXPECTED: Readonly<Record<DocumentKind, Readonly<Record<string, string>>>>
     vm_extensions: "name cloud_properties",
     disk_types: "name disk_size cloud_properties",
     networks: "name type subnets dns cloud_properties managed az! azs! prefix!",
-    "networks.subnets": "range gateway dns reserved static az azs cloud_properties prefix! name netmask_bits",
+    "networks.subnets": "range gateway dns reserved static az azs cloud_properties prefix name netmask_bits",
     compilation:
       "workers network az vm_type vm_resources cloud_properties vm_extensions reuse_compilation_vms orphan_workers env",
     "compilation.vm_resources": SIZES,

@@ -190,7 +190,7 @@ const cloud: KnownKeys = {
       az: used("this or `azs`"),
       azs: used("this or `az`"),
       cloud_properties: CLOUD_PROPERTIES,
-      prefix: refused("prefix delegation is not supported yet; an address has 32, or 128 of IPv6"),
+      prefix: used("manual: whoever is in it gets so large a part of the range; the same in all subnets"),
       name: used("of subnets of managed networks, where it is required"),
       netmask_bits: used("of managed networks: how large the range is to be that the CPI chooses"),
     }),

@@ -26,6 +26,8 @@ const INVALID_GATEWAY = 160003;
 const RESERVED_OUTSIDE = 160005;
 const STATIC_WRONG = 160006;
 const INVALID_PROPERTY = 160008;
+const PREFIX_TOO_BIG = 16013;
+const PREFIXES_DIFFER = 16014;
 
 export function readManualSubnets(
   report: Report,
@@ -47,6 +49,14 @@ export function readManualSubnets(
     ),
     { say: () => "subnet names within a managed network must be unique" },
   );
+  const other = read.find(({ prefix }) => prefix !== read[0]?.prefix);
+  if (other !== undefined)
+    report.add(
+      PREFIXES_DIFFER,
+      `${other.where}.prefix`,
+      `Network '${shown(name)}' has subnets that define different prefixes`,
+      "Give all subnets of a network the same prefix.",
+    );
   const ranges = read.flatMap(({ cidr, where, range }) =>
     cidr === undefined ? [] : [{ cidr, where, range }],
   );
@@ -78,13 +88,7 @@ function readSubnet(
   const need = (key: string, fix: string) => (its ? fields.text(key) : fields.needText(key, fix));
   const range = need("range", "Give a CIDR such as 10.0.0.0/24.") ?? (recorded?.range || undefined);
   const cidr = range === undefined ? undefined : readRange(fields, range);
-  if (
-    cidr !== undefined &&
-    fields.has("prefix") &&
-    String(own(fields.map, "prefix")) !== singlePrefix(cidr.first)
-  ) {
-    fields.wrong(INVALID_PROPERTY, "prefix", "prefix delegation is not supported yet", "Remove prefix.");
-  }
+  const prefix = readPrefix(fields, cidr);
   const gateway =
     need("gateway", "Give the address of the gateway in the range.") ?? recorded?.gateway ?? undefined;
   const kept = (recorded?.reserved ?? []).flatMap((text) => parseRange(text) ?? []);
@@ -99,6 +103,7 @@ function readSubnet(
     cidr,
     where: fields.where,
     range: range ?? "",
+    ...(prefix === undefined ? {} : { prefix }),
     ...(its === undefined ? {} : { name: its.name, netmaskBits: its.netmaskBits }),
     gateway: gateway === undefined ? undefined : canonical(gateway),
     dns: readDns(name, fields),
@@ -107,6 +112,32 @@ function readSubnet(
     static: fixed,
     cloudProperties: recorded?.cloudProperties ?? fields.object("cloud_properties") ?? {},
   };
+}
+
+/** As a number or as its digits. One that means a single address is as good as none. */
+function readPrefix(fields: Fields, cidr: Cidr | undefined): number | undefined {
+  if (!fields.has("prefix")) return undefined;
+  const written = own(fields.map, "prefix");
+  const text = typeof written === "number" || typeof written === "string" ? String(written) : "";
+  const most = cidr === undefined ? 128 : Number(singlePrefix(cidr.first));
+  const prefix = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : most + 1;
+  if (prefix > most) {
+    fields.wrong(
+      INVALID_PROPERTY,
+      "prefix",
+      `'${shown(written)}' is no prefix`,
+      `Give a number of at most ${most}, such as 28.`,
+    );
+    return undefined;
+  }
+  if (cidr !== undefined && prefix < cidr.bits)
+    fields.wrong(
+      PREFIX_TOO_BIG,
+      "prefix",
+      `Prefix size '${prefix}' is larger than range prefix '${cidr.bits}'`,
+      "Give a larger number, or a larger range.",
+    );
+  return prefix === most && cidr !== undefined ? undefined : prefix;
 }
 
 /** One spelling of each address: what a VM is told must not change with how the config writes it. */

@@ -145,6 +145,8 @@ export interface ManualSubnet {
   readonly range: string;
   /** Of a managed network. */
   readonly name?: string | undefined;
+  /** Whoever is in it gets so large a part of the range; undefined: a single address. */
+  readonly prefix?: number | undefined;
   /** How large the range is to be that the CPI chooses. */
   readonly netmaskBits?: number | undefined;
   readonly gateway: string | undefined;

@@ -79,11 +79,14 @@ export interface AppliedSpec {
 }
 
 export interface IpRecord {
-  /** `10.0.0.5`; unique in the whole Director. */
+  /** `10.0.0.5`, or a prefix: `10.0.0.16/28`. Unique in the whole Director. */
   readonly address: string;
   readonly network: string;
   readonly static: boolean;
 }
+
+/** What a VM knows of what it holds: of a prefix its first address. */
+export const firstAddress = ({ address }: Pick<IpRecord, "address">): string => address.replace(/\/\d+$/, "");
 
 export interface VmRecord {
   readonly id: number;
