@@ -30,7 +30,7 @@ export const BOSH_COMMANDS = [
   row("delete-deployment", "deploy"),
   row("delete-disk", "states"),
   row("delete-env", "create-env"),
-  differs("delete-network", "commands", "there are no managed networks yet, so none to delete"),
+  row("delete-network", "networks"),
   row("delete-release", "releases"),
   row("delete-snapshot", "snapshots"),
   row("delete-snapshots", "snapshots"),
@@ -67,7 +67,7 @@ export const BOSH_COMMANDS = [
   row("log-out", "commands"),
   row("logs", "logs"),
   row("manifest", "deploy"),
-  differs("networks", "commands", "there are no managed networks yet, so none are orphaned"),
+  row("networks", "networks"),
   differs(
     "orphan-disk",
     "like-upstream",

@@ -26,7 +26,7 @@ import { hintFields } from "@slipway/protocol/settings/disk-hint";
 import { registryUserData } from "@slipway/protocol/settings/user-data";
 import { stemcellManifest } from "@slipway/protocol/stemcell/stemcell-mf";
 import { ACTIONS } from "../packages/agent/dist/actions/table.js";
-import { emptyList, emptyListOfDeployment } from "../packages/director/dist/api/endpoints/not_yet.js";
+import { emptyListOfDeployment } from "../packages/director/dist/api/endpoints/not_yet.js";
 import { PERMISSIONS } from "../packages/director/dist/api/permissions.js";
 import { routes } from "../packages/director/dist/api/routes.js";
 import { everyKey, KNOWN_KEYS } from "../packages/engine/dist/manifest/known-keys.js";
@@ -281,7 +281,7 @@ function permissionText(permission) {
   return `${who("event")}; for debug, cpi and conversation ${who("debug")}`;
 }
 
-const isToCome = ({ endpoint }) => [emptyList, emptyListOfDeployment].includes(endpoint);
+const isToCome = ({ endpoint }) => [emptyListOfDeployment].includes(endpoint);
 
 /** The page with its generated part as it is now: between `<!-- config -->` and `<!-- end of config -->`. */
 function withConfig(page) {

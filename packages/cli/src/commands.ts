@@ -21,6 +21,7 @@ import { deleteConfig } from "./commands/delete-config.ts";
 import { deleteDeployment } from "./commands/delete-deployment.ts";
 import { deleteDisk } from "./commands/delete-disk.ts";
 import { deleteEnv } from "./commands/delete-env.ts";
+import { deleteNetwork } from "./commands/delete-network.ts";
 import { deleteRelease } from "./commands/delete-release.ts";
 import { deleteSnapshot } from "./commands/delete-snapshot.ts";
 import { deleteSnapshots } from "./commands/delete-snapshots.ts";
@@ -165,6 +166,7 @@ export const COMMANDS: readonly Command[] = [
   attachDisk,
   orphanDisk,
   deleteDisk,
+  deleteNetwork,
   deleteVm,
   initRelease,
   generateJob,

@@ -1,9 +1,11 @@
 import { join } from "node:path";
 import { DockerCloud, engineTrouble, HOST, manual, nextAddress } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
+import * as v from "valibot";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { refused } from "./engine/engine.ts";
 import { execIn } from "./engine/exec.ts";
+import { LABEL, labelled } from "./labels.ts";
 import { EngineProxy } from "./testing/engine-proxy.ts";
 
 const trouble = HOST.startsWith("unix://") ? await engineTrouble() : "the engine is not behind a socket";
@@ -92,6 +94,21 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a network that 
     expect(await exists(managed)).toBe(true);
     await cloud.result("delete_network", [managed]);
     await engine.run({ doing: "removing", method: "DELETE", path: `/networks/${Name}` });
+  });
+
+  it("of the engine's choice is as large as was asked for, or is not made", async () => {
+    const [cid, { range }] = await cloud.result<[string, { range: string }]>("create_network", [
+      { type: "manual", netmask_bits: 28 },
+    ]);
+    expect(Number(range.split("/")[1])).toBeLessThanOrEqual(28);
+    await cloud.result("delete_network", [cid]);
+    expect(await cloud.refusal("create_network", [{ type: "manual", netmask_bits: 2 }])).toContain(
+      "NotSupported",
+    );
+    const { engine } = await cloud.cloud();
+    const query = { filters: labelled({ [LABEL.kind]: "network", [LABEL.director]: cloud.director }) };
+    const listing = { doing: "listing", method: "GET", path: "/networks", query } as const;
+    expect(await engine.json(v.array(v.unknown()), listing)).toEqual([]);
   });
 
   it("is made again when it goes at any moment while a VM is made in it", async () => {

@@ -118,6 +118,12 @@ describe("the local CPI", () => {
     expect(other).not.toEqual(one);
     const [, asked] = await create({ type: "manual", range: "10.5.0.0/24", gateway: "10.5.0.254" });
     expect(asked).toMatchObject({ range: "10.5.0.0/24", gateway: "10.5.0.254" });
+    const [sized, small] = await create({ type: "manual", netmask_bits: 28 });
+    expect(small).toEqual({ range: "127.202.0.0/28", gateway: "127.202.0.1", reserved: [] });
+    await cloud.result("delete_network", [sized]);
+    expect(await cloud.refusal("create_network", [{ type: "manual", netmask_bits: 8 }])).toContain(
+      "NotSupported",
+    );
     await cloud.result("delete_network", [first]);
     expect(await cloud.refusal("delete_network", [first])).toContain("NetworkNotFound");
     expect((await create({ type: "manual" }))[1]).toEqual(one);

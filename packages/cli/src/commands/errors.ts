@@ -14,6 +14,13 @@ export const Missing = defineError<{ what: string }>({
   next: "List what there is: slipway configs, tasks --recent, stemcells, disks.",
 });
 
+export const OnlyOrphanNetworks = defineError<Record<never, never>>({
+  code: "CLI-160",
+  kind: "operator",
+  message: () => "this Director lists orphaned networks only",
+  next: "Add --orphaned.",
+});
+
 export const OnlyOrphans = defineError<Record<never, never>>({
   code: "CLI-046",
   kind: "operator",

@@ -58,7 +58,6 @@ describe("what was typed wrong ends with 2 and says what was meant", () => {
     [["up", "--cpi", "vmware"], "--cpi takes"],
     [["recreate"], "none was named"],
     [["-d", "x", "ignore", "db"], "group/id or group/index"],
-    [["networks"], "--orphaned"],
     [["curl", "info"], "begins with /"],
     [["curl", "-X", "BREW", "/pot"], "GET, POST"],
     [["update-resurrection", "maybe"], "on or off"],

@@ -1,3 +1,4 @@
+import { notSupported } from "@slipway/cpi-sdk/errors";
 import { openCloud, unstoppable } from "../cloud.ts";
 import { labelsOf } from "../labels.ts";
 import { createNetwork as create, removeNetwork } from "../networks/networks.ts";
@@ -10,6 +11,12 @@ export const createNetwork: DockerMethods["createNetwork"] = async ({ definition
   call.cleanup(() => removeNetwork(unstoppable(cloud), cid));
   const order = { range: definition.range, gateway: definition.gateway };
   const { range, gateway } = await create(cloud, cid, order, labelsOf("network", cid, call.request));
+  // The engine chooses from pools of its own: a larger range does, a smaller one does not.
+  const [bits, wanted] = [Number(range?.split("/")[1]), definition.netmask_bits];
+  if (definition.range === undefined && wanted !== undefined && !(bits <= wanted))
+    throw notSupported(
+      `the engine gave the range ${range}, smaller than netmask_bits ${wanted}; give the subnet a range`,
+    );
   return {
     cid,
     ...(range !== undefined && { range }),

@@ -13,6 +13,8 @@ export type ManagedNetwork = v.InferOutput<typeof managedNetwork>;
 export interface NetworkOrder {
   readonly range?: string | undefined;
   readonly gateway?: string | undefined;
+  /** How large a range of its own choice is to be. */
+  readonly bits?: number | undefined;
 }
 
 const SMALLEST_OCTET = 200;
@@ -23,7 +25,8 @@ export async function createNetwork(cloud: Cloud, cid: string, order: NetworkOrd
   return await locked(cloud, "networks", async () => {
     const file = placeOf(cloud, "networks", cid);
     if (await exists(file)) return await read(file);
-    const network = order.range === undefined ? await freeRange(cloud) : given(order.range, order.gateway);
+    const network =
+      order.range === undefined ? await freeRange(cloud, order.bits) : given(order.range, order.gateway);
     await mkdir(directoryOf(cloud, "networks"), { recursive: true, mode: 0o700 });
     await writeFileAtomic(file, JSON.stringify(network));
     return network;
@@ -44,13 +47,20 @@ function given(range: string, gateway: string | undefined): ManagedNetwork {
   return { range, gateway: gateway ?? `${start}.1` };
 }
 
-async function freeRange(cloud: Cloud): Promise<ManagedNetwork> {
+/** Each has an octet of its own: nothing larger fits. */
+const LARGEST = 16;
+const SMALLEST = 30;
+
+async function freeRange(cloud: Cloud, bits = 24): Promise<ManagedNetwork> {
+  if (bits < LARGEST || bits > SMALLEST)
+    throw notSupported(`netmask_bits ${bits}: a network without a range has ${LARGEST} to ${SMALLEST}`);
   const taken = new Set<string>();
   const directory = directoryOf(cloud, "networks");
-  for (const name of await namesIn(directory)) taken.add((await read(join(directory, name))).range);
+  for (const name of await namesIn(directory))
+    taken.add((await read(join(directory, name))).range.replace(/\/.*/, ""));
   for (let octet = SMALLEST_OCTET; octet <= LARGEST_OCTET; octet++) {
-    const range = `127.${octet}.0.0/24`;
-    if (!taken.has(range)) return { range, gateway: `127.${octet}.0.1` };
+    const first = `127.${octet}.0.0`;
+    if (!taken.has(first)) return { range: `${first}/${bits}`, gateway: `127.${octet}.0.1` };
   }
   throw cloudError("all ranges for networks without one are taken; give the network a range");
 }

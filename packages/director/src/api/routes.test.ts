@@ -91,6 +91,7 @@ PUT /disks/:cid/attachments 400 40001
 DELETE /vms/:cid 302
 GET /orphaned_vms 200
 GET /networks 200
+DELETE /networks/:name 400 16012
 GET /strays 200
 DELETE /strays/:id 404 100002
 GET /events 200

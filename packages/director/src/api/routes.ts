@@ -7,6 +7,7 @@ import {
 } from "./endpoints/delete_deployments_name_snapshots.ts";
 import { deleteDisksCid } from "./endpoints/delete_disks_cid.ts";
 import { deleteLinksId } from "./endpoints/delete_links_id.ts";
+import { deleteNetworksName } from "./endpoints/delete_networks_name.ts";
 import { deleteReleasesName } from "./endpoints/delete_releases_name.ts";
 import { deleteStemcellsNameVersion } from "./endpoints/delete_stemcells_name_version.ts";
 import { deleteStraysId } from "./endpoints/delete_strays_id.ts";
@@ -40,6 +41,7 @@ import { getLinks } from "./endpoints/get_links.ts";
 import { getLocks } from "./endpoints/get_locks.ts";
 import { getLogs } from "./endpoints/get_logs.ts";
 import { getMetrics } from "./endpoints/get_metrics.ts";
+import { getNetworks } from "./endpoints/get_networks.ts";
 import { getOrphanedVms } from "./endpoints/get_orphaned_vms.ts";
 import { getReleases } from "./endpoints/get_releases.ts";
 import { getReleasesName } from "./endpoints/get_releases_name.ts";
@@ -50,7 +52,7 @@ import { getStrays } from "./endpoints/get_strays.ts";
 import { getTasks } from "./endpoints/get_tasks.ts";
 import { getTasksId } from "./endpoints/get_tasks_id.ts";
 import { getTasksIdOutput, outputPermission } from "./endpoints/get_tasks_id_output.ts";
-import { emptyList, emptyListOfDeployment } from "./endpoints/not_yet.ts";
+import { emptyListOfDeployment } from "./endpoints/not_yet.ts";
 import { postCleanup } from "./endpoints/post_cleanup.ts";
 import { postConfigs } from "./endpoints/post_configs.ts";
 import { postConfigsDiff } from "./endpoints/post_configs_diff.ts";
@@ -199,7 +201,8 @@ export const routes: readonly Route[] = [
   put("/disks/:cid/attachments", "admin", "any", putDisksCidAttachments),
   remove("/vms/:cid", "admin", deleteVmsCid),
   get("/orphaned_vms", "admin", getOrphanedVms),
-  get("/networks", "admin", emptyList),
+  get("/networks", "admin", getNetworks),
+  remove("/networks/:name", "admin", deleteNetworksName),
   get("/strays", "admin", getStrays),
   remove("/strays/:id", "admin", deleteStraysId),
 

@@ -63,6 +63,8 @@ export interface Services {
     /** Whether it takes snapshots. */
     readonly snapshots?: boolean | undefined;
   };
+  /** Whether CPIs make networks for it. */
+  readonly managesNetworks?: boolean | undefined;
   readonly users: readonly ApiUser[];
   /** Undefined: nobody comes in with a token. */
   readonly tokens?: Tokens | undefined;

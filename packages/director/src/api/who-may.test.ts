@@ -122,6 +122,7 @@ PUT /disks/:cid/attachments: -
 DELETE /vms/:cid: -
 GET /orphaned_vms: -
 GET /networks: -
+DELETE /networks/:name: -
 GET /strays: -
 DELETE /strays/:id: -
 GET /events: BbROaA

@@ -13,7 +13,7 @@ import {
   stemcellsIn,
   withResolvedVersions,
 } from "@slipway/engine/manifest/resolve-stemcells";
-import type { StemcellRecord } from "@slipway/engine/model/records";
+import type { NetworkRecord, StemcellRecord } from "@slipway/engine/model/records";
 import { earlyPlaces } from "@slipway/engine/variables/parts";
 import { isObject, type Json, type JsonObject } from "@slipway/protocol/schema/json";
 
@@ -58,6 +58,8 @@ export const questions = {
     readonly runtimeConfigs: readonly string[];
     readonly stemcells: readonly StemcellRecord[];
     readonly teams: readonly string[];
+    /** Those that CPIs have made; undefined: none are. */
+    readonly managedNetworks?: readonly NetworkRecord[] | undefined;
   }): readonly PlanProblem[] => {
     const given = {
       manifest: mapOf(asked.manifest),
@@ -66,7 +68,9 @@ export const questions = {
     };
     // Only a deploy knows the values of variables, and what is wrong with them.
     if (usesVariables(given)) return [];
-    const checked = checkDeploy({ ...given, stemcells: asked.stemcells, teams: asked.teams });
+    const { stemcells, teams, managedNetworks: made } = asked;
+    const managedNetworks = made && new Map(made.map((network) => [network.name, network]));
+    const checked = checkDeploy({ ...given, stemcells, teams, managedNetworks });
     return checked.ok ? [] : checked.problems;
   },
   /** What the schema of a job says of its properties. */

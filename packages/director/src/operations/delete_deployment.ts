@@ -15,6 +15,7 @@ import { clearWorkers } from "./compile/workers.ts";
 import { namesOf } from "./dns/names.ts";
 import { CannotStop, HasIgnored } from "./errors.ts";
 import { inFlight } from "./in-flight.ts";
+import { orphanUnused, settleNetworksOf } from "./networks/release.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 
 const AT_ONCE = 32;
@@ -38,6 +39,7 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
     const parentId = await task.audit(event);
     const context = { ...flowContext(tools, task, name), deletesDeployment: true };
     await settleOpenIntents(context, { giveUp: force });
+    await settleNetworksOf(name, force, task, context, tools.db);
     const all = await loadInstances(tools.db, name);
     await clearWorkers(all, context);
     const instances = all.filter(({ compilation }) => compilation !== true);
@@ -62,7 +64,12 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
       }),
     );
     const artifacts = task.stage("Removing deployment artifacts", [], 1);
-    await artifacts.step("Detaching stemcells", () => task.write((db) => deleteRecord(db, deployment.id)));
+    await artifacts.step("Detaching stemcells", () =>
+      task.write(async (db) => {
+        await orphanUnused(db, deployment, [], task);
+        await deleteRecord(db, deployment.id);
+      }),
+    );
     await context.names?.publish();
     await task.audit({ ...event, parentId });
     return `/deployments/${name}`;

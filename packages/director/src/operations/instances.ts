@@ -1,5 +1,11 @@
 import { slug } from "@slipway/engine/model/names";
-import { activeDisk, activeVm, type InstanceRecord, type VmRecord } from "@slipway/engine/model/records";
+import {
+  activeDisk,
+  activeVm,
+  firstAddress,
+  type InstanceRecord,
+  type VmRecord,
+} from "@slipway/engine/model/records";
 import type { InstanceState, instanceState } from "@slipway/protocol/director/instance";
 import { listVmsParams } from "@slipway/protocol/director/task-params";
 import type { Told } from "@slipway/protocol/schema/told";
@@ -47,7 +53,9 @@ async function line(
   tools: OperationContext,
 ): Promise<Line> {
   const cids = instance.disks.filter(({ active }) => active).map(({ cid }) => cid);
-  const ips = Object.values(vm?.networks ?? {}).flatMap(({ ip }) => (ip === undefined ? [] : [ip]));
+  // Of a prefix the VM knows the first address.
+  const heldAs = (ip: string) => instance.ips.find((held) => firstAddress(held) === ip)?.address ?? ip;
+  const ips = Object.values(vm?.networks ?? {}).flatMap(({ ip }) => (ip === undefined ? [] : [heldAs(ip)]));
   return {
     vm_cid: vm?.cid ?? null,
     active: vm?.active ?? false,

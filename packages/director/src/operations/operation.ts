@@ -37,6 +37,8 @@ export interface OperationContext extends Outside {
     readonly enableCpiResizeDisk: boolean;
     readonly enableCpiUpdateDisk: boolean;
     readonly enableSnapshots?: boolean | undefined;
+    /** CPIs make the networks of the cloud config that say so. */
+    readonly enableCpiNetworkManagement?: boolean | undefined;
   };
   /** For what is downloaded. */
   readonly proxy?: ProxySettings | undefined;

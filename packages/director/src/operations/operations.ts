@@ -9,6 +9,7 @@ import { deleteArtifacts } from "./delete_artifacts.ts";
 import { deleteDeployment } from "./delete_deployment.ts";
 import { deleteDeploymentSnapshots } from "./delete_deployment_snapshots.ts";
 import { deleteOrphanDisks } from "./delete_orphan_disks.ts";
+import { deleteOrphanNetworks } from "./delete_orphan_networks.ts";
 import { deleteOrphanedVms } from "./delete_orphaned_vms.ts";
 import { deleteRelease } from "./delete_release.ts";
 import { deleteSnapshot } from "./delete_snapshot.ts";
@@ -49,6 +50,7 @@ export const operations = (tools: OperationTools): Readonly<Record<TaskType, Tas
   delete_vm: deleteVm(tools),
   delete_orphaned_vms: deleteOrphanedVms(tools),
   scheduled_orphaned_disk_cleanup: scheduledOrphanedDiskCleanup(tools),
+  delete_orphan_networks: deleteOrphanNetworks(tools),
   cck_scan: cckScan(tools),
   cck_apply: cckApply(tools),
   cck_scan_and_fix: cckScanAndFix(tools),

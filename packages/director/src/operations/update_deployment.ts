@@ -20,6 +20,7 @@ import { executePlan } from "./deploy/execute.ts";
 import { gather, type Request } from "./deploy/gather.ts";
 import { planDeploy } from "./deploy/plan-deploy.ts";
 import { deploymentWords, instanceWords, tellOfWork, type Words } from "./monitor-alerts.ts";
+import { orphanUnused } from "./networks/release.ts";
 import {
   askedAt,
   DEPLOYMENT_LOCK_MS,
@@ -133,7 +134,7 @@ async function deploy(
     preparing: only === undefined ? task.stage("Preparing deployment") : UNTOLD,
   };
   const gathered = () => gather(request, tools, context, task);
-  const { plan, known, jobs, releases, variables, links } = await planDeploy(
+  const { plan, known, jobs, releases, variables, links, managedNetworks } = await planDeploy(
     gathered,
     deploying,
     task,
@@ -153,6 +154,7 @@ async function deploy(
     });
     await variables.deployed(db);
     await saveLinks(db, deployment.id, links);
+    await orphanUnused(db, deployment, managedNetworks, task);
   });
   // Links that are gone have no names any more.
   await context.names?.publish();

@@ -2,6 +2,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { NEVER, parseSchedule } from "@slipway/protocol/director/schedule";
 import { listOrphanDisks } from "../store/disks.ts";
+import { listNetworks } from "../store/networks.ts";
 import { listOrphanedVms } from "../store/orphaned-vms.ts";
 import { unseenSinceRestore } from "../store/restores.ts";
 import type { Db } from "../store/schema.ts";
@@ -53,6 +54,18 @@ export function scheduledJobs(
           : taskOf("scheduled_orphaned_disk_cleanup", "clean up orphan disks", {
               max_orphaned_age_in_days: days,
             }),
+    },
+    {
+      name: "delete_orphan_networks",
+      text: limits.orphan_network_schedule ?? "0,30 * * * *",
+      task: async (db) => {
+        const before = clock.now() - (limits.orphan_network_days ?? 1) * DAY_MS;
+        const names = (await listNetworks(db))
+          .filter(({ orphanedAt }) => orphanedAt !== null && orphanedAt < before)
+          .map(({ name }) => name);
+        if (names.length === 0 || (await mayBeInUse(db))) return undefined;
+        return taskOf("delete_orphan_networks", "clean up networks", { names });
+      },
     },
   ];
   return jobs.flatMap(({ off = false, ...job }) => {

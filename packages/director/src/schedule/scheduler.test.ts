@@ -213,6 +213,24 @@ describe("what is scheduled", () => {
     expect(await asked({}, "2025-11-15T08:30:00Z")).toEqual(["scheduled_orphaned_disk_cleanup"]);
   });
 
+  it("are networks that were orphaned more than a day ago, exactly those, unless never", async () => {
+    const network = (name: string, days: number | undefined) => ({
+      ...{ name, ready: true, orphaned_at: days === undefined ? null : new Date(NOW - days * DAY_MS) },
+    });
+    await db
+      .insertInto("networks")
+      .values([network("used", undefined), network("young", 0.5), network("old", 1.1), network("older", 9)])
+      .execute();
+    expect(await asked({ orphan_network_schedule: "never" }, "2025-11-15T07:31:00Z")).toEqual([]);
+    expect(await asked({}, "2025-11-15T08:30:00Z")).toEqual(["delete_orphan_networks"]);
+    const { params_sealed: sealed } = await db
+      .selectFrom("tasks")
+      .select("params_sealed")
+      .where("type", "=", "delete_orphan_networks")
+      .executeTakeFirstOrThrow();
+    expect(sealed).toEqual({ names: ["old", "older"] });
+  });
+
   it("deletes nothing after a restore before somebody has looked at the clouds", async () => {
     await swappedOut();
     await orphan("disk-old", 5.1);

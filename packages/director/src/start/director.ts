@@ -246,6 +246,7 @@ async function start(
         cpiApiVersion: limits.cpi_api_test_max_version ?? NEWEST_API_VERSION,
         snapshots: limits.enable_snapshots,
       },
+      managesNetworks: limits.enable_cpi_network_management,
       users,
       tokens,
       problems,

@@ -29,4 +29,5 @@ export const operationOptions = ({ director: limits = {} }: DirectorConfig): Ope
   enableCpiResizeDisk: limits.enable_cpi_resize_disk ?? false,
   enableCpiUpdateDisk: limits.enable_cpi_update_disk ?? false,
   enableSnapshots: limits.enable_snapshots,
+  enableCpiNetworkManagement: limits.enable_cpi_network_management,
 });

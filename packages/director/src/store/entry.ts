@@ -45,6 +45,14 @@ function documentOf(
       ...(effects.removeOrphanedVms.length > 0 && { gone_orphaned_vms: effects.removeOrphanedVms }),
       ...some("snapshots", effects.addSnapshots.map(snapshotRow)),
       ...some("gone_snapshots", effects.removeSnapshots),
+      ...some(
+        "subnets",
+        effects.addSubnets.map(({ cloudProperties, ...row }) => ({
+          ...row,
+          cloud_properties: cloudProperties,
+        })),
+      ),
+      ...some("gone_subnets", effects.removeSubnets),
     }),
     ...(events.length > 0 && { events: events.map(eventRow) }),
     ...(open !== undefined && {

@@ -206,3 +206,20 @@ export const OtherUuid = defineError<{ uuid: string; wanted: string }>({
     `the Director of this database has the uuid ${p.uuid}, and not ${p.wanted}, which the configuration names`,
   next: "Take `uuid` out of the configuration, or name another database. VMs and scopes know the Director by its uuid: it stays.",
 });
+
+export const NetworkInUse = defineError<{ network: string; deployments: readonly string[] }>({
+  code: "DIS-052",
+  kind: "operator",
+  number: 160011,
+  message: (p) =>
+    `Deleting unorphaned network is not supported: ${p.network}${p.deployments.length === 0 ? "" : ` (used by ${p.deployments.join(", ")})`}`,
+  next: "A network is orphaned when the last deployment leaves it: deploy these without it, or delete them.",
+});
+
+export const NoSuchNetwork = defineError<{ network: string }>({
+  code: "DIS-053",
+  kind: "operator",
+  number: 16012,
+  message: (p) => `Deleting non-existing network ${p.network}`,
+  next: "`bosh networks --orphaned` lists those that can be deleted.",
+});

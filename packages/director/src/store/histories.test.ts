@@ -63,6 +63,13 @@ const willing = (): FlowContext => {
     createDisk: "disk-made",
     createStemcell: "stemcell-made",
     snapshotDisk: "snapshot-made",
+    createNetwork: {
+      cid: "network-made",
+      range: undefined,
+      gateway: undefined,
+      reserved: [],
+      cloudProperties: {},
+    },
     attachDisk: { hint: "/dev/sdb", disks: undefined },
     updateDisk: "disk-changed",
   };

@@ -18,6 +18,7 @@ import { natsTrust } from "./migrations/0015-nats-trust.ts";
 import { teams } from "./migrations/0016-teams.ts";
 import { cpiNames } from "./migrations/0017-cpi-names.ts";
 import { eventParents } from "./migrations/0018-event-parents.ts";
+import { networks } from "./migrations/0019-networks.ts";
 import { keeping } from "./migrations/0020-keeping.ts";
 import { restores } from "./migrations/0021-restores.ts";
 import { traceParents } from "./migrations/0022-trace-parents.ts";
@@ -48,6 +49,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 16, name: "teams", sql: teams },
   { id: 17, name: "cpi-names", sql: cpiNames },
   { id: 18, name: "event-parents", sql: eventParents },
+  { id: 19, name: "networks", sql: networks },
   { id: 20, name: "keeping", sql: keeping },
   { id: 21, name: "restores", sql: restores },
   { id: 22, name: "trace-parents", sql: traceParents },

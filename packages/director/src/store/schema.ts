@@ -10,10 +10,11 @@ import type { Networks } from "@slipway/protocol/settings/networks";
 import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
 import type { Id, Json, Kept, MaybeJson, MaybeTime, Time, TimeNow } from "./columns.ts";
 import type { NameTables } from "./schema-names.ts";
+import type { NetworkTables } from "./schema-networks.ts";
 import type { Sealed } from "./sealed.ts";
 
 /** The tables of `migrations`, as types. */
-export interface Tables extends NameTables {
+export interface Tables extends NameTables, NetworkTables {
   director_attributes: { name: string; value: string };
   tasks: {
     id: Id;
@@ -236,7 +237,7 @@ export interface Tables extends NameTables {
   variable_set_entries: { set_id: number; name: string; type: string | null; variable_id: string };
   strays: {
     id: Id;
-    kind: "vm" | "disk" | "stemcell" | "snapshot";
+    kind: "vm" | "disk" | "stemcell" | "snapshot" | "network";
     cpi: string;
     request_id: string;
     about: string;

@@ -22,6 +22,7 @@ const WITHOUT_SPACE: readonly TaskType[] = [
   "orphan_disk",
   "delete_orphan_disks",
   "scheduled_orphaned_disk_cleanup",
+  "delete_orphan_networks",
   "delete_artifacts",
   "cck_scan",
 ];

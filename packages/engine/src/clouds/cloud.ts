@@ -2,7 +2,15 @@ import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import type { CpiErrorName } from "@slipway/protocol/cpi/errors";
 import type { ListedResources } from "@slipway/protocol/cpi/methods/list_resources";
-import type { AgentId, DiskCid, RequestId, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
+import type {
+  AgentId,
+  DiskCid,
+  NetworkCid,
+  RequestId,
+  SnapshotCid,
+  StemcellCid,
+  VmCid,
+} from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
@@ -51,6 +59,15 @@ export interface DiskAttached {
   readonly hint: DiskHintWire | undefined;
   /** Draft B: all disks of the VM, in place of what was known. */
   readonly disks: Disks | undefined;
+}
+
+export interface NetworkCreated {
+  readonly cid: NetworkCid;
+  readonly range: string | undefined;
+  readonly gateway: string | undefined;
+  readonly reserved: readonly string[];
+  /** What VMs in it are made with. */
+  readonly cloudProperties: JsonObject;
 }
 
 /** What a CPI said of itself, and what was agreed with it. */
@@ -107,6 +124,9 @@ export interface Cloud {
   ): Promise<DiskCid>;
   snapshotDisk(cid: DiskCid, metadata: JsonObject, options: CallOptions): Promise<SnapshotCid>;
   deleteSnapshot(cid: SnapshotCid, options: CallOptions): Promise<void>;
+  /** `definition`: type, range, gateway, netmask_bits and cloud_properties, as on the wire. */
+  createNetwork(definition: JsonObject, options: CallOptions): Promise<NetworkCreated>;
+  deleteNetwork(cid: NetworkCid, options: CallOptions): Promise<void>;
 }
 
 /** The CPIs of this Director by name, as one task sees them from its beginning to its end. */

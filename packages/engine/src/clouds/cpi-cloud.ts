@@ -3,7 +3,7 @@ import { parseCreateVmResult } from "@slipway/protocol/cpi/create-vm-result";
 import { parseDetachDiskResult } from "@slipway/protocol/cpi/detach-disk-result";
 import type { CpiMethodName } from "@slipway/protocol/cpi/methods";
 import type { ListedResources } from "@slipway/protocol/cpi/methods/list_resources";
-import type { DiskCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
+import type { DiskCid, NetworkCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { formatDiskHint } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
@@ -12,6 +12,7 @@ import {
   type Cloud,
   type CreateVmArguments,
   type DiskAttached,
+  type NetworkCreated,
   refusedAs,
   type VmCreated,
 } from "./cloud.ts";
@@ -75,6 +76,8 @@ export function cpiCloud(options: CpiSessionOptions): Cloud {
       (await cpi.checked<DiskCid | null>("update_disk", [cid, sizeMib, cloudProperties], call)) ?? cid,
     snapshotDisk: (cid, metadata, call) => cpi.checked<SnapshotCid>("snapshot_disk", [cid, metadata], call),
     deleteSnapshot: (cid, call) => done("delete_snapshot", [cid], call),
+    createNetwork: (definition, call) => createNetwork(cpi, definition, call),
+    deleteNetwork: (cid, call) => done("delete_network", [cid], call),
   };
 }
 
@@ -119,6 +122,21 @@ async function detachDisk(
   const parsed = parseDetachDiskResult(result, { apiVersion, capabilities, diskCid: disk });
   if (!parsed.ok) throw cpi.wrong("detach_disk", call, parsed.problem);
   return parsed.disks;
+}
+
+async function createNetwork(
+  cpi: CpiSession,
+  definition: JsonObject,
+  call: CallOptions,
+): Promise<NetworkCreated> {
+  const [cid, { range, gateway, reserved }, cloudProperties] = await cpi.checked<
+    [
+      NetworkCid,
+      { readonly range?: string; readonly gateway?: string; readonly reserved?: string[] },
+      JsonObject,
+    ]
+  >("create_network", [definition], call);
+  return { cid, range, gateway, reserved: reserved ?? [], cloudProperties };
 }
 
 /** Tags are a convenience: a CPI without them is fine. */

@@ -1,21 +1,23 @@
-import type { DiskCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
+import type { DiskCid, NetworkCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Networks } from "@slipway/protocol/settings/networks";
-import type {
-  AppliedSpec,
-  DiskRecord,
-  InstanceRecord,
-  InstanceState,
-  StemcellRecord,
-  VmRecord,
+import {
+  type AppliedSpec,
+  type DiskRecord,
+  firstAddress,
+  type InstanceRecord,
+  type InstanceState,
+  type StemcellRecord,
+  type SubnetRecord,
+  type VmRecord,
 } from "../model/records.ts";
 import { BadWrite, InstanceHolds } from "./errors.ts";
 
 /** A resource in the cloud that no record names. Shown to the operator, never deleted by itself. */
 export interface Stray {
-  readonly kind: "vm" | "disk" | "stemcell" | "snapshot";
+  readonly kind: "vm" | "disk" | "stemcell" | "snapshot" | "network";
   readonly cpi: string;
   readonly requestId: string;
   readonly about: string;
@@ -95,6 +97,9 @@ export interface Writes {
   removeOrphanedVm(cid: VmCid): void;
   addSnapshot(snapshot: NewSnapshot): void;
   removeSnapshot(cid: SnapshotCid, cpi: string): void;
+  /** Of a managed network: made by the CPI. */
+  addSubnet(subnet: SubnetRecord): void;
+  removeSubnet(cid: NetworkCid, cpi: string): void;
 }
 
 /** What writes change beside the instance itself. */
@@ -108,6 +113,8 @@ export interface Effects {
   readonly removeOrphanedVms: readonly VmCid[];
   readonly addSnapshots: readonly NewSnapshot[];
   readonly removeSnapshots: readonly { readonly cid: SnapshotCid; readonly cpi: string }[];
+  readonly addSubnets: readonly SubnetRecord[];
+  readonly removeSubnets: readonly { readonly cid: NetworkCid; readonly cpi: string }[];
 }
 
 export const NO_EFFECTS: Effects = {
@@ -120,6 +127,8 @@ export const NO_EFFECTS: Effects = {
   removeOrphanedVms: [],
   addSnapshots: [],
   removeSnapshots: [],
+  addSubnets: [],
+  removeSubnets: [],
 };
 
 export interface Written {
@@ -167,8 +176,9 @@ export function applyWrites(
       const gone = vm(cid);
       const left = withoutVm(instance(), cid);
       const shared = new Set(left.vms.flatMap(addressesOf));
-      const held = new Set(instance().ips.map(({ address }) => address));
-      const addresses = addressesOf(gone).filter((one) => held.has(one) && !shared.has(one));
+      const its = new Set(addressesOf(gone).filter((one) => !shared.has(one)));
+      const held = instance().ips.filter((ip) => its.has(firstAddress(ip)));
+      const addresses = held.map(({ address }) => address);
       change({ ...left, ips: instance().ips.filter(({ address }) => !addresses.includes(address)) });
       also = { ...also, orphanedVms: [...also.orphanedVms, { vm: gone, addresses }] };
     },
@@ -223,6 +233,12 @@ export function applyWrites(
     },
     removeSnapshot: (cid, cpi) => {
       also = { ...also, removeSnapshots: [...also.removeSnapshots, { cid, cpi }] };
+    },
+    addSubnet: (subnet) => {
+      also = { ...also, addSubnets: [...also.addSubnets, subnet] };
+    },
+    removeSubnet: (cid, cpi) => {
+      also = { ...also, removeSubnets: [...also.removeSubnets, { cid, cpi }] };
     },
   });
   return { instance: now, effects: also };

@@ -6,6 +6,7 @@ import { kindOf, own } from "../documents/tree.ts";
 import { canonical, checkWord } from "./canonical.ts";
 import { readNetwork } from "./cloud-networks.ts";
 import { checkCompilation } from "./compilation.ts";
+import type { ManagedNetworks } from "./managed-subnets.ts";
 import type { CloudConfig } from "./model.ts";
 
 export type ParsedCloudConfig =
@@ -26,11 +27,14 @@ const INVALID_DISK_SIZE = 200001;
 const LISTS = ["azs", "vm_types", "vm_extensions", "disk_types", "networks"] as const;
 type ListName = (typeof LISTS)[number];
 
-/** All active cloud configs of a deployment: their lists one after the other, `compilation` in one of them only. */
-export function parseCloudConfig(values: readonly unknown[]): ParsedCloudConfig {
+/**
+ * All active cloud configs of a deployment: their lists one after the other, `compilation` in one of them only. `managed`:
+ * the networks that were made; undefined: this Director makes none.
+ */
+export function parseCloudConfig(values: readonly unknown[], managed?: ManagedNetworks): ParsedCloudConfig {
   const report = newReport();
   const merged = mergeConfigs(report, values);
-  const cloudConfig = readCloudConfig(report, merged, values.length > 0);
+  const cloudConfig = readCloudConfig(report, merged, values.length > 0, managed);
   return report.problems.length > 0
     ? { ok: false, problems: report.problems, partly: cloudConfig }
     : { ok: true, cloudConfig };
@@ -81,7 +85,12 @@ function mergeConfigs(report: Report, values: readonly unknown[]): Merged {
   return { lists, given, compilation };
 }
 
-function readCloudConfig(report: Report, merged: Merged, any: boolean): CloudConfig {
+function readCloudConfig(
+  report: Report,
+  merged: Merged,
+  any: boolean,
+  managed: ManagedNetworks | undefined,
+): CloudConfig {
   const { lists } = merged;
   const azs = mapsOf(report, lists.azs, "azs").flatMap((fields) => {
     const named = readNamed(fields);
@@ -97,7 +106,7 @@ function readCloudConfig(report: Report, merged: Merged, any: boolean): CloudCon
   unique(report, DUPLICATE_DISK_TYPE, diskTypes, duplicate("disk type"));
   const zones = new Set(azs.map((az) => az.name));
   const networks = mapsOf(report, lists.networks, "networks").flatMap((fields) => {
-    const network = readNetwork(report, fields, zones);
+    const network = readNetwork(report, fields, zones, managed);
     return network === undefined ? [] : [{ network, name: network.name, where: fields.at("name") }];
   });
   unique(report, DUPLICATE_NETWORK, networks, {

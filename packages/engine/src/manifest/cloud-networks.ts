@@ -1,7 +1,7 @@
 import { type Fields, mapsOf } from "../documents/fields.ts";
 import { type Report, shown } from "../documents/problems.ts";
-import { own } from "../documents/tree.ts";
 import { canonicalProblem, checkWord } from "./canonical.ts";
+import { type ManagedNetworks, managedHere } from "./managed-subnets.ts";
 import { readManualSubnets } from "./manual-subnets.ts";
 import type { CloudNetwork, DynamicNetwork, VipNetwork } from "./model.ts";
 import { checkAllOrNone, readDns, readRanges, readSubnetAzs } from "./subnet-fields.ts";
@@ -9,12 +9,15 @@ import { checkAllOrNone, readDns, readRanges, readSubnetAzs } from "./subnet-fie
 const INVALID_CANONICAL = 420001;
 const INVALID_TYPE = 190010;
 const INVALID_PROPERTY = 160008;
+/** Dynamic networks are of IPv4. */
+const SINGLE = 32;
 
 /** One entry of `networks`; `zones` are the names of `azs`. */
 export function readNetwork(
   report: Report,
   fields: Fields,
   zones: ReadonlySet<string>,
+  recorded: ManagedNetworks | undefined,
 ): CloudNetwork | undefined {
   const name = fields.needText("name", "Give the network a name.");
   if (name !== undefined) checkWord(fields, name);
@@ -30,13 +33,12 @@ export function readNetwork(
   const type = fields.has("type")
     ? fields.oneOf("type", ["manual", "dynamic", "vip"], INVALID_TYPE)
     : ("manual" as const);
-  if (own(fields.map, "managed") === true) {
-    fields.wrong(INVALID_PROPERTY, "managed", "managed networks are not supported yet", "Remove managed.");
-  }
   if (name === undefined || type === undefined) return undefined;
   if (type === "dynamic") return { type, name, subnets: readDynamicSubnets(report, fields, zones, name) };
   if (type === "vip") return readVip(report, fields, zones, name);
-  return { type, name, subnets: readManualSubnets(report, fields, zones, name) };
+  const managed = managedHere(fields, name, recorded);
+  const subnets = readManualSubnets(report, fields, zones, name, managed);
+  return { type, name, ...(managed === undefined ? {} : { managed: true }), subnets };
 }
 
 function readDynamicSubnets(
@@ -45,13 +47,15 @@ function readDynamicSubnets(
   zones: ReadonlySet<string>,
   name: string,
 ): DynamicNetwork["subnets"] {
-  for (const key of ["az", "azs", "prefix"]) {
+  for (const key of ["az", "azs", "managed", "prefix"]) {
     if (fields.has(key)) {
       fields.wrong(
         INVALID_PROPERTY,
         key,
         `Network '${shown(name)}' must not specify '${key}'.`,
-        "Put zones into its subnets.",
+        key.startsWith("az")
+          ? "Put zones into its subnets."
+          : "Remove it, or give the network the type manual.",
       );
     }
   }
@@ -75,11 +79,21 @@ function readDynamicSubnets(
       );
     }
   }
-  const subnets = mapsOf(report, fields.list("subnets"), fields.at("subnets"), null).map((subnet) => ({
-    azs: readSubnetAzs(name, subnet, zones),
-    dns: readDns(name, subnet),
-    cloudProperties: subnet.object("cloud_properties") ?? {},
-  }));
+  const subnets = mapsOf(report, fields.list("subnets"), fields.at("subnets"), null).map((subnet) => {
+    const prefix = subnet.has("prefix") ? subnet.whole("prefix") : SINGLE;
+    if (prefix !== undefined && prefix !== SINGLE)
+      subnet.wrong(
+        INVALID_PROPERTY,
+        "prefix",
+        "Prefix property is not supported for dynamic networks.",
+        "Remove prefix, or give the network the type manual.",
+      );
+    return {
+      azs: readSubnetAzs(name, subnet, zones),
+      dns: readDns(name, subnet),
+      cloudProperties: subnet.object("cloud_properties") ?? {},
+    };
+  });
   checkAllOrNone(name, fields, subnets);
   return subnets;
 }

@@ -4,6 +4,7 @@ import { applyAddons } from "./apply-addons.ts";
 import { parseCloudConfig } from "./cloud-config.ts";
 import { parseManifest } from "./deployment.ts";
 import { exportedFromProblems } from "./exported-from.ts";
+import type { ManagedNetworks } from "./managed-subnets.ts";
 import type { CloudConfig, Manifest } from "./model.ts";
 import { referenceProblems } from "./references.ts";
 import { type ResolvedStemcells, resolveStemcells } from "./resolve-stemcells.ts";
@@ -17,6 +18,8 @@ export interface DeployDocuments {
   readonly stemcells: readonly StemcellRecord[];
   /** Whose deployment it is: addons may be for some. */
   readonly teams?: readonly string[] | undefined;
+  /** Networks that CPIs have made; undefined: this Director has none made. */
+  readonly managedNetworks?: ManagedNetworks | undefined;
 }
 
 /** The manifest has the jobs of addons in its groups, and their releases. */
@@ -27,7 +30,7 @@ export type CheckedDeploy =
 /** Every mistake that can be found without asking anybody, each once, those of the manifest's form first. */
 export function checkDeploy(given: DeployDocuments): CheckedDeploy {
   const parsed = parseManifest(given.manifest);
-  const config = parseCloudConfig(given.cloudConfigs);
+  const config = parseCloudConfig(given.cloudConfigs, given.managedNetworks);
   const manifest = parsed.ok ? parsed.manifest : parsed.partly;
   const cloudConfig = config.ok ? config.cloudConfig : config.partly;
   const found: [what: string, problems: readonly PlanProblem[]][] = [

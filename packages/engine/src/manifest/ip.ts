@@ -38,6 +38,25 @@ export const netmask = ({ first, bits }: Cidr): string => formatMask(familyOf(fi
 /** The prefix that says "this one address", as the wire has it. */
 export const singlePrefix = (ip: bigint): string => String(BITS[familyOf(ip)]);
 
+/** How many addresses a prefix stands for, where this address is. */
+export const sizeOfPrefix = (ip: bigint, prefix: number): bigint => 1n << BigInt(BITS[familyOf(ip)] - prefix);
+
+/** A delegated prefix goes by its first address and its length, a single address by itself: `10.0.0.16/28`, `10.0.0.5`. */
+export const formatBlock = (first: bigint, size: bigint): string =>
+  size === 1n
+    ? formatIp(first)
+    : `${formatIp(first)}/${BITS[familyOf(first)] - (size.toString(2).length - 1)}`;
+
+/** What `formatBlock` wrote. */
+export function parseBlock(text: string): { readonly first: bigint; readonly size: bigint } | undefined {
+  if (text.includes("/")) {
+    const cidr = parseCidr(text);
+    return cidr && { first: cidr.first, size: sizeOf(cidr) };
+  }
+  const first = parseIp(text);
+  return first === undefined ? undefined : { first, size: 1n };
+}
+
 /** An address, `a-b` (blanks allowed) or a CIDR. */
 export function parseRange(text: string): IpRange | undefined {
   const trimmed = text.trim();

@@ -52,9 +52,8 @@ const EXPECTED: Readonly<Record<DocumentKind, Readonly<Record<string, string>>>>
     vm_types: "name cloud_properties",
     vm_extensions: "name cloud_properties",
     disk_types: "name disk_size cloud_properties",
-    networks: "name type subnets dns cloud_properties managed! az! azs! prefix!",
-    "networks.subnets":
-      "range gateway dns reserved static az azs cloud_properties prefix! name~ netmask_bits~",
+    networks: "name type subnets dns cloud_properties managed az! azs! prefix!",
+    "networks.subnets": "range gateway dns reserved static az azs cloud_properties prefix name netmask_bits",
     compilation:
       "workers network az vm_type vm_resources cloud_properties vm_extensions reuse_compilation_vms orphan_workers env",
     "compilation.vm_resources": SIZES,
@@ -155,7 +154,6 @@ const OTHER: Readonly<Record<string, unknown>> = {
 };
 /** Where something must be right to be refused. */
 const REFUSED: Readonly<Record<string, unknown>> = {
-  "networks.managed": true,
   "addons.include.deployments": ["shop"],
   "addons.exclude.deployments": ["shop"],
 };
@@ -186,6 +184,11 @@ function baseFor(kind: DocumentKind, path: string): object {
     return /^release(\.|$)/.test(path) ? others : { ...others, releases };
   }
   if (path.startsWith("compilation.vm_resources")) return withKey(CLOUD, "compilation.vm_type", undefined);
+  if (/^networks\.subnets\.(name|netmask_bits)$/.test(path)) {
+    const [network] = CLOUD.networks;
+    const subnets = [{ name: "one", ...network?.subnets[0] }];
+    return { ...CLOUD, networks: [{ ...network, managed: true, subnets }] };
+  }
   const ofDynamic = /^networks\.(dns|cloud_properties|az|azs|prefix)$/.test(path);
   return ofDynamic ? { ...CLOUD, networks: [{ name: "private", type: "dynamic" }] } : CLOUD;
 }
@@ -200,7 +203,7 @@ function documentsWith(kind: DocumentKind, document: object): Documents {
 
 /** All that a deploy makes of documents before it asks anybody. */
 function outcomeOf(documents: Documents) {
-  const checked = checkDeploy({ ...documents, stemcells: [STEMCELL] });
+  const checked = checkDeploy({ ...documents, stemcells: [STEMCELL], managedNetworks: new Map() });
   let variables: unknown;
   try {
     variables = definitionsOf(documents, { director: "d", deployment: "shop" });

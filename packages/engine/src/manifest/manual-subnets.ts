@@ -1,4 +1,4 @@
-import { type Fields, mapsOf } from "../documents/fields.ts";
+import { type Fields, mapsOf, unique } from "../documents/fields.ts";
 import { type Report, shown } from "../documents/problems.ts";
 import { own } from "../documents/tree.ts";
 import {
@@ -12,9 +12,11 @@ import {
   overlap,
   parseCidr,
   parseIp,
+  parseRange,
   singlePrefix,
   within,
 } from "./ip.ts";
+import { type ManagedNetwork, readManagedSubnet } from "./managed-subnets.ts";
 import type { IpRange, ManualSubnet } from "./model.ts";
 import { checkAllOrNone, readDns, readRanges, readSubnetAzs } from "./subnet-fields.ts";
 
@@ -24,18 +26,37 @@ const INVALID_GATEWAY = 160003;
 const RESERVED_OUTSIDE = 160005;
 const STATIC_WRONG = 160006;
 const INVALID_PROPERTY = 160008;
+const PREFIX_TOO_BIG = 16013;
+const PREFIXES_DIFFER = 16014;
 
 export function readManualSubnets(
   report: Report,
   network: Fields,
   zones: ReadonlySet<string>,
   name: string,
+  managed?: ManagedNetwork,
 ): readonly ManualSubnet[] {
   const items = network.needList("subnets", "A manual network needs subnets with range and gateway.");
   const read = mapsOf(report, items, network.at("subnets"), null).map((fields) =>
-    readSubnet(fields, zones, name),
+    readSubnet(fields, zones, name, managed),
   );
   checkAllOrNone(name, network, read);
+  unique(
+    report,
+    INVALID_PROPERTY,
+    read.flatMap(({ name: own, where }) =>
+      own === undefined ? [] : [{ name: own, where: `${where}.name` }],
+    ),
+    { say: () => "subnet names within a managed network must be unique" },
+  );
+  const other = read.find(({ prefix }) => prefix !== read[0]?.prefix);
+  if (other !== undefined)
+    report.add(
+      PREFIXES_DIFFER,
+      `${other.where}.prefix`,
+      `Network '${shown(name)}' has subnets that define different prefixes`,
+      "Give all subnets of a network the same prefix.",
+    );
   const ranges = read.flatMap(({ cidr, where, range }) =>
     cidr === undefined ? [] : [{ cidr, where, range }],
   );
@@ -59,19 +80,19 @@ function readSubnet(
   fields: Fields,
   zones: ReadonlySet<string>,
   name: string,
+  managed: ManagedNetwork | undefined,
 ): ManualSubnet & { readonly cidr: Cidr | undefined; readonly where: string } {
   const azs = readSubnetAzs(name, fields, zones);
-  const range = fields.needText("range", "Give a CIDR such as 10.0.0.0/24.");
+  const its = managed && readManagedSubnet(fields, name, managed);
+  const { recorded } = its ?? {};
+  const need = (key: string, fix: string) => (its ? fields.text(key) : fields.needText(key, fix));
+  const range = need("range", "Give a CIDR such as 10.0.0.0/24.") ?? (recorded?.range || undefined);
   const cidr = range === undefined ? undefined : readRange(fields, range);
-  if (
-    cidr !== undefined &&
-    fields.has("prefix") &&
-    String(own(fields.map, "prefix")) !== singlePrefix(cidr.first)
-  ) {
-    fields.wrong(INVALID_PROPERTY, "prefix", "prefix delegation is not supported yet", "Remove prefix.");
-  }
-  const gateway = fields.needText("gateway", "Give the address of the gateway in the range.");
-  const reserved = readRanges(fields, "reserved");
+  const prefix = readPrefix(fields, cidr);
+  const gateway =
+    need("gateway", "Give the address of the gateway in the range.") ?? recorded?.gateway ?? undefined;
+  const kept = (recorded?.reserved ?? []).flatMap((text) => parseRange(text) ?? []);
+  const reserved = [...readRanges(fields, "reserved"), ...kept];
   const fixed = readRanges(fields, "static");
   if (cidr !== undefined) {
     checkGateway(name, fields, cidr, gateway);
@@ -82,13 +103,41 @@ function readSubnet(
     cidr,
     where: fields.where,
     range: range ?? "",
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(its === undefined ? {} : { name: its.name, netmaskBits: its.netmaskBits }),
     gateway: gateway === undefined ? undefined : canonical(gateway),
     dns: readDns(name, fields),
     azs,
     reserved,
     static: fixed,
-    cloudProperties: fields.object("cloud_properties") ?? {},
+    cloudProperties: recorded?.cloudProperties ?? fields.object("cloud_properties") ?? {},
   };
+}
+
+/** As a number or as its digits. One that means a single address is as good as none. */
+function readPrefix(fields: Fields, cidr: Cidr | undefined): number | undefined {
+  if (!fields.has("prefix")) return undefined;
+  const written = own(fields.map, "prefix");
+  const text = typeof written === "number" || typeof written === "string" ? String(written) : "";
+  const most = cidr === undefined ? 128 : Number(singlePrefix(cidr.first));
+  const prefix = /^[1-9][0-9]{0,2}$/.test(text) ? Number(text) : most + 1;
+  if (prefix > most) {
+    fields.wrong(
+      INVALID_PROPERTY,
+      "prefix",
+      `'${shown(written)}' is no prefix`,
+      `Give a number of at most ${most}, such as 28.`,
+    );
+    return undefined;
+  }
+  if (cidr !== undefined && prefix < cidr.bits)
+    fields.wrong(
+      PREFIX_TOO_BIG,
+      "prefix",
+      `Prefix size '${prefix}' is larger than range prefix '${cidr.bits}'`,
+      "Give a larger number, or a larger range.",
+    );
+  return prefix === most && cidr !== undefined ? undefined : prefix;
 }
 
 /** One spelling of each address: what a VM is told must not change with how the config writes it. */

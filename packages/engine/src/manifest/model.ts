@@ -135,12 +135,20 @@ export type CloudNetwork = ManualNetwork | DynamicNetwork | VipNetwork;
 export interface ManualNetwork {
   readonly type: "manual";
   readonly name: string;
+  /** The Director has the CPI make it, and delete it when nobody uses it any more. */
+  readonly managed?: true | undefined;
   readonly subnets: readonly ManualSubnet[];
 }
 
 export interface ManualSubnet {
-  /** CIDR, as written. */
+  /** CIDR, as written. Empty: of a managed network, and known once the CPI has made it. */
   readonly range: string;
+  /** Of a managed network. */
+  readonly name?: string | undefined;
+  /** Whoever is in it gets so large a part of the range; undefined: a single address. */
+  readonly prefix?: number | undefined;
+  /** How large the range is to be that the CPI chooses. */
+  readonly netmaskBits?: number | undefined;
   readonly gateway: string | undefined;
   readonly dns: readonly string[];
   readonly azs: readonly string[] | undefined;

@@ -1,5 +1,5 @@
 import { type Report, shown } from "../documents/problems.ts";
-import { contains, findOverlap, mergeRanges, parseCidr, parseIp } from "./ip.ts";
+import { contains, findOverlap, mergeRanges, parseCidr, parseIp, sizeOfPrefix } from "./ip.ts";
 import type { CloudNetwork, GroupNetwork, InstanceGroup, IpRange, ManualSubnet } from "./model.ts";
 
 const COUNT_MISMATCH = 150002;
@@ -8,6 +8,7 @@ const BOTH_WAYS = 150009;
 const IN_USE = 130008;
 const NOT_STATIC = 130009;
 const OUTSIDE = 130012;
+const NOT_BASE = 16015;
 const RESERVED = 130013;
 
 interface Use {
@@ -44,7 +45,9 @@ export function checkStaticIps(report: Report, use: Use, claims: IpClaims): void
     }
     claims.set(address, where);
   }
-  if (definition.type === "manual") checkManual(report, use, where, definition.subnets);
+  // What the CPI has yet to choose is looked at once it has.
+  if (definition.type === "manual" && definition.subnets.every(({ range }) => range !== ""))
+    checkManual(report, use, where, definition.subnets);
 }
 
 function checkVip(report: Report, { network, definition, group }: Use, where: string): boolean {
@@ -73,13 +76,21 @@ interface Pool {
   readonly azs: readonly string[] | undefined;
   readonly reserved: readonly IpRange[];
   readonly static: readonly IpRange[];
+  /** Of the parts that are given out. */
+  readonly size: bigint;
 }
 
 const poolOf = (subnet: ManualSubnet): readonly Pool[] => {
   const range = parseCidr(subnet.range.trim());
   if (range === undefined) return [];
   return [
-    { range, azs: subnet.azs, reserved: mergeRanges(subnet.reserved), static: mergeRanges(subnet.static) },
+    {
+      size: subnet.prefix === undefined ? 1n : sizeOfPrefix(range.first, subnet.prefix),
+      range,
+      azs: subnet.azs,
+      reserved: mergeRanges(subnet.reserved),
+      static: mergeRanges(subnet.static),
+    },
   ];
 };
 
@@ -89,8 +100,8 @@ function checkManual(report: Report, use: Use, where: string, subnets: readonly 
   const group = shown(use.group.name);
   for (const address of use.network.staticIps) {
     const ip = parseIp(address) ?? 0n;
-    const one = { first: ip, last: ip };
     const pool = pools.find((candidate) => contains(candidate.range, ip));
+    const one = { first: ip, last: ip + (pool?.size ?? 1n) - 1n };
     if (pool === undefined) {
       report.add(
         OUTSIDE,
@@ -98,9 +109,16 @@ function checkManual(report: Report, use: Use, where: string, subnets: readonly 
         `Instance group '${group}' with network '${name}' declares static ip '${address}', which belongs to no subnet`,
         "Choose an address of one of the network's ranges.",
       );
+    } else if ((ip - pool.range.first) % pool.size !== 0n) {
+      report.add(
+        NOT_BASE,
+        where,
+        `${address} is not the first address of a prefix on network '${name}'`,
+        "Give the first address of each prefix.",
+      );
     } else if (findOverlap(pool.reserved, one) !== undefined) {
       report.add(RESERVED, where, `${address} is reserved on network '${name}'`, "Choose another address.");
-    } else if (findOverlap(pool.static, one) === undefined) {
+    } else if (findOverlap(pool.static, { first: ip, last: ip }) === undefined) {
       report.add(
         NOT_STATIC,
         where,

@@ -1,5 +1,5 @@
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
-import type { AgentId, DiskCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
+import type { AgentId, DiskCid, NetworkCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
@@ -18,6 +18,28 @@ export interface StemcellRecord {
   readonly cid: StemcellCid;
   readonly cpi: CpiName;
   readonly apiVersion: number;
+}
+
+/** A network that a CPI has made, under the name of the cloud config; deployments share it. */
+export interface NetworkRecord {
+  readonly name: string;
+  /** All subnets were made that it was to have at first. False: what it has may go again. */
+  readonly ready: boolean;
+  readonly subnets: readonly SubnetRecord[];
+}
+
+export interface SubnetRecord {
+  readonly network: string;
+  readonly name: string;
+  readonly cid: NetworkCid;
+  readonly cpi: CpiName;
+  /** As the cloud config has it, or else as the CPI chose; empty when neither said. */
+  readonly range: string;
+  readonly gateway: string | null;
+  /** Addresses and ranges that the cloud keeps for itself. */
+  readonly reserved: readonly string[];
+  /** What VMs in it are made with. */
+  readonly cloudProperties: JsonObject;
 }
 
 /** A package as agents install it. */
@@ -57,11 +79,14 @@ export interface AppliedSpec {
 }
 
 export interface IpRecord {
-  /** `10.0.0.5`; unique in the whole Director. */
+  /** `10.0.0.5`, or a prefix: `10.0.0.16/28`. Unique in the whole Director. */
   readonly address: string;
   readonly network: string;
   readonly static: boolean;
 }
+
+/** What a VM knows of what it holds: of a prefix its first address. */
+export const firstAddress = ({ address }: Pick<IpRecord, "address">): string => address.replace(/\/\d+$/, "");
 
 export interface VmRecord {
   readonly id: number;

@@ -1,7 +1,7 @@
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { Report } from "../documents/problems.ts";
 import type { Change } from "../model/goal.ts";
-import type { InstanceRecord, IpRecord, VmRecord } from "../model/records.ts";
+import { firstAddress, type InstanceRecord, type IpRecord, type VmRecord } from "../model/records.ts";
 import { sameBody } from "../model/vm-suits.ts";
 import { bodyChanges, type Known, networkChanges } from "./changes.ts";
 import type { InstanceTemplate } from "./desired.ts";
@@ -51,7 +51,7 @@ export function addressInstance(
   const settings = networkChanges(known, withAnother(placed, provisional.networks, known.vm.networks));
   if (maySwap && (body.length > 0 || settings.length > 0)) {
     const used = new Set(addressesOf(known.vm.networks));
-    const unused = preferring(recorded, spares).filter((ip) => !used.has(ip.address));
+    const unused = preferring(recorded, spares).filter((ip) => !used.has(firstAddress(ip)));
     return addressed(finish(unused), [...body, ...settings], true);
   }
   if (provisional.complete) return addressed(provisional, [...body, ...settings], false);
@@ -77,5 +77,6 @@ function preferring(recorded: InstanceRecord | undefined, vms: readonly VmRecord
   const held = recorded?.ips ?? [];
   if (held.length < 2) return held;
   const used = new Set(vms.flatMap((vm) => addressesOf(vm.networks)));
-  return [...held.filter((ip) => used.has(ip.address)), ...held.filter((ip) => !used.has(ip.address))];
+  const isUsed = (ip: IpRecord) => used.has(firstAddress(ip));
+  return [...held.filter(isUsed), ...held.filter((ip) => !isUsed(ip))];
 }

@@ -1,3 +1,4 @@
+import { contains, overlap, sizeOf } from "../manifest/ip.ts";
 import type { IpRange } from "../manifest/model.ts";
 import type { InstanceUuid } from "../model/names.ts";
 import type { Pool } from "./network-pools.ts";
@@ -12,25 +13,54 @@ export interface Holder {
 /** All addresses taken in the Director, one holder each, whatever the network: overlapping subnets share them. */
 export interface Ledger {
   holder(address: bigint): Holder | undefined;
-  /** False when somebody else has it. */
-  claim(address: bigint, holder: Holder): boolean;
-  /** The lowest free address. Nothing is given back while planning, so the search never turns round. */
+  /** So many addresses from this one on. False when somebody else has one of them. */
+  claim(address: bigint, holder: Holder, size?: bigint): boolean;
+  /** The lowest free address, or the first one of the lowest free prefix. Nothing is given back while planning, so the search never turns round. */
   takeLowest(pool: Pool, holder: Holder): bigint | undefined;
 }
 
 export function newLedger(): Ledger {
   const holders = new Map<bigint, Holder>();
+  /** Prefixes may be larger than can be counted through. */
+  const blocks: (IpRange & { readonly holder: Holder })[] = [];
   const cursors = new Map<Pool, { at: bigint; range: number }>();
+
+  const holderOf = (address: bigint): Holder | undefined =>
+    holders.get(address) ?? blocks.find((block) => contains(block, address))?.holder;
+
+  /** Whoever has one of so many addresses. */
+  function holdersIn(range: IpRange): readonly Holder[] {
+    const found = blocks.filter((block) => overlap(block, range)).map(({ holder }) => holder);
+    if (sizeOf(range) > holders.size) {
+      for (const [address, holder] of holders) if (contains(range, address)) found.push(holder);
+      return found;
+    }
+    for (let at = range.first; at <= range.last; at += 1n) found.push(...[holders.get(at) ?? []].flat());
+    return found;
+  }
+
+  function keep(address: bigint, holder: Holder, size: bigint): void {
+    if (size === 1n) holders.set(address, holder);
+    else blocks.push({ first: address, last: address + size - 1n, holder });
+  }
+
+  /** Prefixes begin where their size divides. */
+  const aligned = (address: bigint, size: bigint): bigint => ((address + size - 1n) / size) * size;
 
   function takeLowest(pool: Pool, holder: Holder): bigint | undefined {
     const cursor = cursors.get(pool) ?? { at: 0n, range: 0 };
     cursors.set(pool, cursor);
     for (; cursor.range < pool.open.length; cursor.range += 1) {
       const range = pool.open[cursor.range] as IpRange;
-      if (cursor.at < range.first) cursor.at = range.first;
-      for (; cursor.at <= range.last; cursor.at += 1n) {
-        if (holders.has(cursor.at)) continue;
-        holders.set(cursor.at, holder);
+      const { size } = pool;
+      if (cursor.at < range.first) cursor.at = aligned(range.first, size);
+      for (; cursor.at + size - 1n <= range.last; cursor.at += size) {
+        const taken =
+          size === 1n && blocks.length === 0
+            ? holders.has(cursor.at)
+            : holdersIn({ first: cursor.at, last: cursor.at + size - 1n }).length > 0;
+        if (taken) continue;
+        keep(cursor.at, holder, size);
         return cursor.at;
       }
     }
@@ -38,11 +68,14 @@ export function newLedger(): Ledger {
   }
 
   return {
-    holder: (address) => holders.get(address),
-    claim: (address, holder) => {
-      const before = holders.get(address);
-      if (before !== undefined && (before.uuid === undefined || before.uuid !== holder.uuid)) return false;
-      holders.set(address, holder);
+    holder: holderOf,
+    claim: (address, holder, size = 1n) => {
+      const before =
+        size === 1n
+          ? [holderOf(address) ?? []].flat()
+          : holdersIn({ first: address, last: address + size - 1n });
+      if (before.some(({ uuid }) => uuid === undefined || uuid !== holder.uuid)) return false;
+      keep(address, holder, size);
       return true;
     },
     takeLowest,

@@ -1,4 +1,4 @@
-import { contains, mergeRanges, netmask, parseCidr, parseIp } from "../manifest/ip.ts";
+import { contains, mergeRanges, netmask, parseCidr, parseIp, sizeOfPrefix } from "../manifest/ip.ts";
 import type {
   CloudConfig,
   CloudNetwork,
@@ -16,6 +16,8 @@ export interface Pool {
   /** What may be given to whoever asks for any address. */
   readonly open: readonly IpRange[];
   readonly static: readonly IpRange[];
+  /** How many addresses whoever asks gets, of which the first is told: 1, or a prefix of so many. */
+  readonly size: bigint;
 }
 
 export interface ManualPool extends Pool {
@@ -58,12 +60,13 @@ function manualPool(subnet: ManualSubnet): readonly ManualPool[] {
   ]);
   const statics = mergeRanges(mergeRanges(subnet.static).flatMap((one) => without(one, restricted)));
   const open = without(range, mergeRanges([...restricted, ...statics]));
-  return [{ subnet, range, netmask: netmask(range), azs: subnet.azs, open, static: statics }];
+  const size = subnet.prefix === undefined ? 1n : sizeOfPrefix(range.first, subnet.prefix);
+  return [{ subnet, range, netmask: netmask(range), azs: subnet.azs, open, static: statics, size }];
 }
 
 function vipPool(subnet: VipNetwork["subnets"][number]): Pool {
   const open = mergeRanges(subnet.static);
-  return { azs: subnet.azs, open, static: open };
+  return { azs: subnet.azs, open, static: open, size: 1n };
 }
 
 /** An instance without a zone may use every subnet. */
@@ -73,9 +76,18 @@ export const serves = (subnet: { readonly azs: readonly string[] | undefined }, 
 export const poolHolding = (pools: readonly ManualPool[], address: bigint): ManualPool | undefined =>
   pools.find((pool) => contains(pool.range, address));
 
-/** Whether an address might be given here to somebody who asks for any. */
-export const mayKeep = (networkPools: NetworkPools, address: bigint, az: string | null): boolean =>
-  poolsFor(networkPools, az).some((pool) => holds(pool.open, address));
+/** Whether an address, or a prefix, might be given here to somebody who asks for any. */
+export const mayKeep = (networkPools: NetworkPools, { first, size }: Block, az: string | null): boolean =>
+  poolsFor(networkPools, az).some((pool) => pool.size === size && holds(pool.open, first, size));
+
+export interface Block {
+  readonly first: bigint;
+  readonly size: bigint;
+}
+
+/** How many addresses a network gives with this one. */
+export const sizeIn = (networkPools: NetworkPools | undefined, address: bigint): bigint =>
+  networkPools?.type === "manual" ? (poolHolding(networkPools.pools, address)?.size ?? 1n) : 1n;
 
 /** The pools an instance of this zone may take from. Floating addresses need not belong to a zone. */
 export function poolsFor(networkPools: NetworkPools, az: string | null): readonly Pool[] {

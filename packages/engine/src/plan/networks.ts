@@ -43,7 +43,7 @@ export function networkSettings(
   return {
     type: "manual",
     ip,
-    prefix: singlePrefix(address),
+    prefix: pool.subnet.prefix === undefined ? singlePrefix(address) : String(pool.subnet.prefix),
     netmask: pool.netmask,
     ...(gateway === undefined ? {} : { gateway }),
     dns: [...dns],

@@ -1,5 +1,5 @@
 import { newReport, type Report } from "../documents/problems.ts";
-import { parseIp } from "../manifest/ip.ts";
+import { parseBlock } from "../manifest/ip.ts";
 import type { DesiredInstance } from "../model/goal.ts";
 import { slug } from "../model/names.ts";
 import type { InstanceRecord, StemcellRecord } from "../model/records.ts";
@@ -29,7 +29,8 @@ export function plan(input: PlanInput): Planned {
   const ledger = newLedger();
   const holder = holders(input, ledger);
   for (const group of placed)
-    for (const one of group.placed) claimStatics(one, input.manifest.name, holder(one), ledger, report);
+    for (const one of group.placed)
+      claimStatics(one, poolsByNetwork, input.manifest.name, holder(one), ledger, report);
 
   const planning: Planning = { input, poolsByNetwork, ledger, holder, report };
   const instanceTemplate = instanceTemplates(input, sets, report);
@@ -73,13 +74,13 @@ function holders(input: PlanInput, ledger: Ledger): (placed: Placed) => Holder {
     return made;
   };
   for (const [text, who] of input.takenIps) {
-    const address = parseIp(text);
-    if (address !== undefined) ledger.claim(address, { uuid: undefined, text: () => who });
+    const block = parseBlock(text);
+    if (block !== undefined) ledger.claim(block.first, { uuid: undefined, text: () => who }, block.size);
   }
   for (const instance of input.instances)
     for (const ip of instance.ips) {
-      const address = parseIp(ip.address);
-      if (address !== undefined) ledger.claim(address, holderOf(instance));
+      const block = parseBlock(ip.address);
+      if (block !== undefined) ledger.claim(block.first, holderOf(instance), block.size);
     }
   return (placed) => holderOf({ group: placed.group.name, uuid: placed.uuid });
 }

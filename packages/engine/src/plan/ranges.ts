@@ -14,8 +14,8 @@ export function without(range: IpRange, others: readonly IpRange[]): readonly Ip
   return left;
 }
 
-/** Whether merged ranges hold an address. */
-export function holds(ranges: readonly IpRange[], address: bigint): boolean {
+/** Whether merged ranges hold an address, or so many from it on. */
+export function holds(ranges: readonly IpRange[], address: bigint, size = 1n): boolean {
   let low = 0;
   let high = ranges.length - 1;
   while (low <= high) {
@@ -24,7 +24,7 @@ export function holds(ranges: readonly IpRange[], address: bigint): boolean {
     if (range === undefined) return false;
     if (address < range.first) high = middle - 1;
     else if (address > range.last) low = middle + 1;
-    else return true;
+    else return address + size - 1n <= range.last;
   }
   return false;
 }

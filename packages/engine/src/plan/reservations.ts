@@ -1,10 +1,10 @@
 import type { Network, Networks } from "@slipway/protocol/settings/networks";
 import type { Report } from "../documents/problems.ts";
-import { formatIp, parseIp } from "../manifest/ip.ts";
+import { formatBlock, parseBlock } from "../manifest/ip.ts";
 import { display } from "../model/names.ts";
 import type { IpRecord } from "../model/records.ts";
 import type { Holder, Ledger } from "./ips.ts";
-import { mayKeep, type PoolsByNetwork, poolsFor } from "./network-pools.ts";
+import { mayKeep, type PoolsByNetwork, poolsFor, sizeIn } from "./network-pools.ts";
 import { networkSettings } from "./networks.ts";
 import type { Placed } from "./placement.ts";
 
@@ -22,8 +22,8 @@ export function keepReservations(
 ): Reserved {
   const kept = new Map(placed.statics);
   const left = held.flatMap((ip) => {
-    const address = parseIp(ip.address);
-    return address === undefined ? [] : [{ address, network: ip.network }];
+    const block = parseBlock(ip.address);
+    return block === undefined ? [] : [{ ...block, network: ip.network }];
   });
   for (const same of [true, false])
     for (const { name } of placed.group.networks) {
@@ -33,10 +33,10 @@ export function keepReservations(
       const at = left.findIndex(
         (ip) =>
           (same ? ip.network === name : (poolsByNetwork.get(ip.network)?.type ?? "manual") === "manual") &&
-          mayKeep(networkPools, ip.address, placed.az),
+          mayKeep(networkPools, ip, placed.az),
       );
       const [found] = at < 0 ? [] : left.splice(at, 1);
-      if (found !== undefined) kept.set(name, found.address);
+      if (found !== undefined) kept.set(name, found.first);
     }
   return kept;
 }
@@ -44,17 +44,19 @@ export function keepReservations(
 /** Takes what the manifest gives by name. Done for all instances before anyone takes just any address. */
 export function claimStatics(
   placed: Placed,
+  poolsByNetwork: PoolsByNetwork,
   deployment: string,
   holder: Holder,
   ledger: Ledger,
   report: Report,
 ): void {
   for (const [network, address] of placed.statics) {
-    if (ledger.claim(address, holder)) continue;
+    const size = sizeIn(poolsByNetwork.get(network), address);
+    if (ledger.claim(address, holder, size)) continue;
     report.add(
       130008,
       `instance_groups/${placed.group.name}/networks/${network}`,
-      `Failed to reserve IP '${formatIp(address)}' for instance '${display({ ...placed, group: placed.group.name })}': already reserved by ${ledger.holder(address)?.text() ?? "somebody"}`,
+      `Failed to reserve IP '${formatBlock(address, size)}' for instance '${display({ ...placed, group: placed.group.name })}': already reserved by ${ledger.holder(address)?.text() ?? "somebody"}`,
       `Choose another address, or free this one: it is given to one instance in the whole Director, and '${deployment}' gets it only when its holder is gone.`,
     );
   }
@@ -106,7 +108,11 @@ export function settle(placed: Placed, poolsByNetwork: PoolsByNetwork, reserved:
     if (settings === undefined) continue;
     networks.push([name, settings]);
     if (address !== undefined)
-      ips.push({ address: formatIp(address), network: name, static: placed.statics.has(name) });
+      ips.push({
+        address: formatBlock(address, sizeIn(networkPools, address)),
+        network: name,
+        static: placed.statics.has(name),
+      });
   }
   return {
     networks: Object.fromEntries(networks),

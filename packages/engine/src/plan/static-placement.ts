@@ -1,6 +1,7 @@
 import type { Report } from "../documents/problems.ts";
 import { formatIp, parseIp } from "../manifest/ip.ts";
 import type { GroupNetwork, InstanceGroup } from "../manifest/model.ts";
+import { firstAddress } from "../model/records.ts";
 import type { Candidate } from "./candidates.ts";
 import { type Choice, spreadEvenly, type Zone } from "./distribution.ts";
 import type { PoolsByNetwork } from "./network-pools.ts";
@@ -135,7 +136,7 @@ function heldBy(
 ): readonly { readonly list: StaticList; readonly ip: StaticIp }[] {
   return lists.flatMap((list) =>
     candidate.record.ips.flatMap((held) => {
-      const ip = list.byAddress.get(parseIp(held.address) ?? -1n);
+      const ip = list.byAddress.get(parseIp(firstAddress(held)) ?? -1n);
       return ip === undefined || ip.claimed ? [] : [{ list, ip }];
     }),
   );
@@ -235,7 +236,9 @@ function refuseIgnoredChanges(group: InstanceGroup, candidates: readonly Candida
         `In instance group '${group.name}', which contains ignored vms, an attempt was made to modify the networks. This operation is not allowed`,
         "Leave the networks as they are, or unignore the instances first.",
       );
-    else if (record.ips.some((ip) => ip.static && !asked.get(ip.network)?.staticIps.includes(ip.address)))
+    else if (
+      record.ips.some((ip) => ip.static && !asked.get(ip.network)?.staticIps.includes(firstAddress(ip)))
+    )
       reportIgnoredIp(group, report);
   }
 }

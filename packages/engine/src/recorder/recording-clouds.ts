@@ -38,5 +38,7 @@ function recordingCloud(cloud: Cloud, recorder: CallRecorder): Cloud {
     updateDisk: (cid, size, properties, call) => cloud.updateDisk(cid, size, properties, recorded(call)),
     snapshotDisk: (cid, metadata, call) => cloud.snapshotDisk(cid, metadata, recorded(call)),
     deleteSnapshot: (cid, call) => cloud.deleteSnapshot(cid, recorded(call)),
+    createNetwork: (definition, call) => cloud.createNetwork(definition, recorded(call)),
+    deleteNetwork: (cid, call) => cloud.deleteNetwork(cid, recorded(call)),
   };
 }

@@ -1,7 +1,7 @@
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import { type AgentId, agentId, diskCid, stemcellCid } from "@slipway/protocol/ids";
 import { type JsonObject, jsonObject } from "@slipway/protocol/schema/json";
-import { networks } from "@slipway/protocol/settings/networks";
+import { type Network, networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
 import type { GivenCertificate } from "../agents/agent.ts";
 import { CpiRefused, refusedAs, type VmCreated } from "../clouds/cloud.ts";
@@ -109,9 +109,16 @@ export const createVm = createStep<CreateVm, Created>({
   stray: (intent, { deployment }) => ({
     kind: "vm",
     about: `agent ${intent.agentId} of ${intent.names.at(-1)}/${intent.instance} in deployment ${deployment}`,
-    addresses: Object.values(intent.networks).flatMap(({ ip }) => (ip === undefined ? [] : [ip])),
+    addresses: Object.values(intent.networks).flatMap(heldAs),
   }),
 });
+
+/** As the records have what it was given: a single address, or a prefix. */
+function heldAs({ ip, prefix, type }: Network): readonly string[] {
+  if (ip === undefined) return [];
+  const single = type !== "manual" || prefix === undefined || prefix === (ip.includes(":") ? "128" : "32");
+  return [single ? ip : `${ip}/${prefix}`];
+}
 
 function hasFittingVm({ instance, goal }: StepSubject): boolean {
   const { desired } = goal;

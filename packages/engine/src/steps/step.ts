@@ -15,7 +15,7 @@ export interface StepSubject {
 }
 
 /** What a step is about. */
-export type SubjectKind = "instance" | "vm" | "disk" | "stemcell" | "snapshot";
+export type SubjectKind = "instance" | "vm" | "disk" | "stemcell" | "snapshot" | "subnet";
 
 /** What `bosh events` says of a step: once when it begins, once when it is over. */
 export interface StepEvent {

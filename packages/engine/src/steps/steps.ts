@@ -3,10 +3,12 @@ import { apply } from "./apply.ts";
 import { associateDisks, dissociateDisks } from "./associate_disks.ts";
 import { attachDisk, attachNamedDisk, attachNewDisk } from "./attach_disk.ts";
 import { createDisk, createNamedDisk } from "./create_disk.ts";
+import { createNetwork } from "./create_network.ts";
 import { createStemcell } from "./create_stemcell.ts";
 import { createVm } from "./create_vm.ts";
 import { deleteDisk } from "./delete_disk.ts";
 import { deleteInstance } from "./delete_instance.ts";
+import { deleteNetwork } from "./delete_network.ts";
 import { deleteOrphanedVm } from "./delete_orphaned_vm.ts";
 import { deleteSnapshot } from "./delete_snapshot.ts";
 import { deleteStemcell } from "./delete_stemcell.ts";
@@ -85,6 +87,8 @@ export const OTHER_STEPS = {
   delete_orphaned_vm: deleteOrphanedVm,
   snapshot_disk: snapshotDisk,
   delete_snapshot: deleteSnapshot,
+  create_network: createNetwork,
+  delete_network: deleteNetwork,
 } satisfies Readonly<Record<string, AnyStep>>;
 
 export type StepName = keyof typeof STEPS;

@@ -132,6 +132,12 @@ export const directorConfig = v.strictObject({
       enable_cpi_update_disk: v.optional(
         doc(v.boolean(), "disks change by the CPI's update_disk where it can; default: by copy"),
       ),
+      enable_cpi_network_management: v.optional(
+        doc(
+          v.boolean(),
+          "CPIs make networks that the cloud config has as `managed`, by create_network; default: such networks are refused",
+        ),
+      ),
       enable_short_lived_nats_bootstrap_credentials: v.optional(
         doc(
           v.boolean(),
@@ -201,6 +207,13 @@ export const directorConfig = v.strictObject({
         doc(
           scheduleText("orphaned_vm_schedule"),
           "when VMs are deleted that create-swap-delete has replaced; default: `*/5 * * * *`",
+        ),
+      ),
+      orphan_network_days: v.optional(doc(days, "age at which orphaned networks are deleted; default: 1")),
+      orphan_network_schedule: v.optional(
+        doc(
+          scheduleText("orphan_network_schedule"),
+          "when that is looked at; `never`: only commands delete them; default: `0,30 * * * *`",
         ),
       ),
     }),

@@ -5,7 +5,7 @@ import { doc } from "../schema/marks.ts";
 /** `GET /strays`, ours: what may exist in a cloud without a record, because nobody knows how a call ended. */
 export const stray = open({
   id: v.string(),
-  kind: doc(v.string(), "`vm`, `disk` or `stemcell`"),
+  kind: doc(v.string(), "`vm`, `disk`, `stemcell`, `snapshot` or `network`"),
   cpi: v.nullish(v.string()),
   request_id: v.nullish(doc(v.string(), "of the call")),
   about: v.nullish(doc(v.string(), "what is known of it")),

@@ -113,6 +113,7 @@ export const deleteOrphanDisksParams = v.object({ disk_cids: v.array(text("disk_
 export const scheduledOrphanedDiskCleanupParams = v.object({
   max_orphaned_age_in_days: v.pipe(v.number(), v.minValue(0)),
 });
+export const deleteOrphanNetworksParams = v.object({ names: v.array(text("name")) });
 /** `cloud-check`: what is looked at. */
 export const scanParams = v.object({ deployment: text("deployment") });
 /** A problem's number and what is to be done about it; null: what is done by default. */

@@ -25,6 +25,7 @@ export type TaskType =
   | "delete_vm"
   | "delete_orphaned_vms"
   | "scheduled_orphaned_disk_cleanup"
+  | "delete_orphan_networks"
   | "cck_scan"
   | "cck_apply"
   | "cck_scan_and_fix"

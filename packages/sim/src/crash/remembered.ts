@@ -1,5 +1,6 @@
 import { listOrphanDisks } from "@slipway/director/store/disks";
 import { loadInstances } from "@slipway/director/store/instances";
+import { listNetworks } from "@slipway/director/store/networks";
 import { listOrphanedVms } from "@slipway/director/store/orphaned-vms";
 import type { Db } from "@slipway/director/store/schema";
 import { listStemcells } from "@slipway/director/store/stemcells";
@@ -31,6 +32,10 @@ export async function readRemembered(db: Db): Promise<Remembered> {
     stemcells: (await listStemcells(db)).map(({ name, version, cid }) => ({ name, version, cid })),
     orphanDisks: (await listOrphanDisks(db)).map(({ cid }) => cid),
     snapshots: (await db.selectFrom("snapshots").select("cid").execute()).map(({ cid }) => cid),
+    networks: (await listNetworks(db)).map(({ name, ready, orphanedAt, deployments, subnets }) => ({
+      ...{ name, ready, orphaned: orphanedAt !== null, deployments },
+      subnets: subnets.map((subnet) => ({ name: subnet.name, cid: subnet.cid })),
+    })),
     orphanedVms: (await listOrphanedVms(db)).map(({ cid }) => cid),
     openIntents: open.map(({ step }) => step),
     unsure: new Set(

@@ -109,6 +109,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       enableCpiResizeDisk: options.enableCpiResizeDisk ?? false,
       enableCpiUpdateDisk: options.enableCpiUpdateDisk ?? false,
       enableSnapshots: options.enableSnapshots,
+      enableCpiNetworkManagement: true,
     },
     uploadsDir,
     renderer: options.renderer ?? simRenderer,

@@ -26,6 +26,8 @@ export interface GroupSketch {
   /** Disk types by name. */
   readonly disks?: Readonly<Record<string, string>>;
   readonly vmType?: string;
+  /** Default: `private`. */
+  readonly network?: string;
   /** Default: `z1`. */
   readonly azs?: readonly string[];
   /** As they stand in a manifest. */
@@ -72,7 +74,7 @@ export function manifestOf(sketch: ManifestSketch): string {
       `  azs: [${(group.azs ?? ["z1"]).join(", ")}]`,
       `  vm_type: ${group.vmType ?? "small"}`,
       "  stemcell: default",
-      "  networks: [{name: private}]",
+      `  networks: [{name: ${group.network ?? "private"}}]`,
       `  jobs: ${JSON.stringify(group.jobs ?? [])}`,
       ...(sketch.variables === true ? ["  env: {kept: ((kept)), renewed: ((renewed))}"] : []),
       ...(group.errand === true ? ["  lifecycle: errand"] : []),

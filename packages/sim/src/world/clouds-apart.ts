@@ -5,7 +5,14 @@ import type { SimWorld } from "./world.ts";
 /** The CPIs of a world. `of`: the type of one; undefined: the Director's own. */
 export type WorldCpis = (request: CpiRequest, of?: string) => Promise<CpiResponse>;
 
-const MAKES = ["create_stemcell", "create_vm", "create_disk", "snapshot_disk", "update_disk"];
+const MAKES = [
+  "create_stemcell",
+  "create_vm",
+  "create_disk",
+  "snapshot_disk",
+  "update_disk",
+  "create_network",
+];
 
 /**
  * Several clouds in one world: each CPI knows what it has made itself. One that is asked for another's answers that it is
@@ -18,7 +25,8 @@ export const cloudsApart =
     const strange = args.flat().filter((cid): cid is string => {
       if (typeof cid !== "string") return false;
       const known = world.vms.has(cid) || world.disks.has(cid) || world.stemcells.has(cid);
-      return (known || world.snapshots.has(cid)) && (world.madeBy.get(cid) ?? "") !== of;
+      const other = world.snapshots.has(cid) || world.networks.has(cid);
+      return (known || other) && (world.madeBy.get(cid) ?? "") !== of;
     });
     for (const cid of strange) {
       const whose = world.madeBy.get(cid) ?? "";

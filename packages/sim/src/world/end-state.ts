@@ -49,6 +49,10 @@ export function endState(world: SimWorld, remembered: Remembered, kept: Readonly
       .map((cid) => content(world.disks.get(cid)?.data))
       .filter((text) => kept.has(text) && !inUse.has(text))
       .sort(),
+    networks: remembered.networks.map(({ subnets, ...network }) => ({
+      ...network,
+      subnets: subnets.map(({ name, cid }) => `${name} ${world.networks.get(cid)}`).sort(),
+    })),
     openIntents: remembered.openIntents,
   };
 }

@@ -2,7 +2,7 @@ import type { DiskRecord, InstanceRecord } from "@slipway/engine/model/records";
 import { addressesOf } from "./sim-cpi.ts";
 import type { SimWorld } from "./world.ts";
 
-export type StrayKind = "vm" | "disk" | "stemcell" | "snapshot";
+export type StrayKind = "vm" | "disk" | "stemcell" | "snapshot" | "network";
 
 /** What the Director remembers, gathered from its store. */
 export interface Remembered {
@@ -10,6 +10,13 @@ export interface Remembered {
   readonly stemcells: readonly { readonly name: string; readonly version: string; readonly cid: string }[];
   readonly orphanDisks: readonly string[];
   readonly snapshots: readonly string[];
+  readonly networks: readonly {
+    readonly name: string;
+    readonly ready: boolean;
+    readonly orphaned: boolean;
+    readonly deployments: readonly string[];
+    readonly subnets: readonly { readonly name: string; readonly cid: string }[];
+  }[];
   readonly orphanedVms: readonly string[];
   /** The steps of open intents. */
   readonly openIntents: readonly string[];
@@ -39,6 +46,13 @@ export function brokenInvariants(
     ...existence(world, remembered),
     ...attachments(world, remembered),
     ...addresses(world),
+    // Whoever uses a network is seen to; who does not has left it.
+    ...remembered.networks
+      .filter(({ orphaned, deployments }) => orphaned !== (deployments.length === 0))
+      .map(
+        ({ name, deployments }) =>
+          `network ${name} is used by [${deployments.join()}], and recorded otherwise`,
+      ),
     ...certificates(world, remembered),
     // Disks go to the orphan list, and from there only by a task that names them.
     ...world.deleted.filter((cid) => !mayDelete.includes(cid)).map((cid) => `disk ${cid} was deleted`),
@@ -52,6 +66,7 @@ const CREATES: Readonly<Record<StrayKind, readonly string[]>> = {
   disk: ["create_disk", "create_named_disk"],
   stemcell: ["create_stemcell"],
   snapshot: ["snapshot_disk"],
+  network: ["create_network"],
 };
 
 /** What exists is recorded, suspected or about to be settled; what is recorded exists. */
@@ -75,6 +90,11 @@ function existence(world: SimWorld, remembered: Remembered): readonly string[] {
   compare("vm", world.vms.keys(), [...vms, ...remembered.orphanedVms]);
   compare("disk", world.disks.keys(), [...disks, ...remembered.orphanDisks]);
   compare("snapshot", world.snapshots.keys(), remembered.snapshots);
+  compare(
+    "network",
+    world.networks.keys(),
+    remembered.networks.flatMap(({ subnets }) => subnets.map(({ cid }) => cid)),
+  );
   compare(
     "stemcell",
     world.stemcells,

@@ -3,6 +3,7 @@ import {
   cloudError,
   diskNotAttached,
   diskNotFound,
+  networkNotFound,
   notSupported,
   stemcellNotFound,
   vmNotFound,
@@ -23,6 +24,9 @@ export interface SimCpiOptions {
   /** Changes a disk by making another of it, with another cid. */
   readonly updates?: boolean;
 }
+
+/** Networks in there are refused. */
+const FORBIDDEN = "10.66.";
 
 /** The world as a CPI: strict, so that a Director that does a thing twice is noticed. */
 export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
@@ -48,6 +52,9 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         if (!world.stemcells.has(stemcellCid)) throw stemcellNotFound(stemcellCid);
         const taken = whoHas(world, addressesOf(networks));
         if (taken !== undefined) throw cloudError(`an address of the VM is in use by VM '${taken.cid}'`);
+        for (const [name, { cloud_properties: properties }] of Object.entries(networks))
+          if (typeof properties?.net === "string" && !world.networks.has(properties.net))
+            throw cloudError(`the network '${properties.net}' of '${name}' does not exist`);
         userData({ networks });
         const vm: SimVm = {
           cid,
@@ -158,6 +165,27 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
       deleteSnapshot: ({ snapshotCid }) => {
         world.snapshots.delete(snapshotCid);
       },
+      createNetwork: ({ definition }, { token }) => {
+        const cid = `network-${token}`;
+        const { range = freeRange(world, cid), gateway } = definition;
+        if (range.startsWith(FORBIDDEN)) throw cloudError(`the range ${range} is somebody else's`);
+        world.networks.set(cid, range);
+        const first = range.replace(/0\/\d+$/, "");
+        return {
+          ...{ cid, range, gateway: gateway ?? `${first}1`, reserved: [`${first}2`] },
+          cloudProperties: { net: cid },
+        };
+      },
+      deleteNetwork: ({ networkCid }) => {
+        const inside = [...world.vms.values()].filter(({ networks }) => isIn(networks, networkCid));
+        if (inside.length > 0) {
+          world.violate(
+            `network ${networkCid} was to be deleted with ${inside.map(({ cid }) => cid).join(", ")} in it`,
+          );
+          throw cloudError(`network '${networkCid}' has VMs in it`);
+        }
+        if (!world.networks.delete(networkCid)) throw networkNotFound(networkCid);
+      },
       resizeDisk: ({ diskCid, newSize }) => {
         const disk = theDisk(world, diskCid);
         if (options.resizes !== true) throw notSupported("this cloud does not resize disks");
@@ -191,6 +219,17 @@ export function addressesOf(networks: Networks): readonly string[] {
     Object.values(networks).flatMap(({ ip, type }) => (ip === undefined || type === "vip" ? [] : [ip]));
   known.set(networks, found);
   return found;
+}
+
+const isIn = (networks: Networks, cid: string): boolean =>
+  Object.values(networks).some(({ cloud_properties: properties }) => properties?.net === cid);
+
+/** The same again for the same network. */
+function freeRange(world: SimWorld, cid: string): string {
+  const mine = world.networks.get(cid);
+  if (mine !== undefined) return mine;
+  const taken = new Set(world.networks.values());
+  for (let third = 0; ; third++) if (!taken.has(`10.7.${third}.0/24`)) return `10.7.${third}.0/24`;
 }
 
 const whoHas = (world: SimWorld, addresses: readonly string[]): SimVm | undefined =>

@@ -5,6 +5,7 @@ export function copyWorld(world: SimWorld): SimWorld {
   const copy = new SimWorld();
   for (const cid of world.stemcells) copy.stemcells.add(cid);
   for (const [cid, disk] of world.snapshots) copy.snapshots.set(cid, disk);
+  for (const [cid, range] of world.networks) copy.networks.set(cid, range);
   for (const disk of world.disks.values())
     copy.disks.set(disk.cid, { ...disk, files: new Map(disk.files) } satisfies SimDisk);
   for (const vm of world.vms.values()) {

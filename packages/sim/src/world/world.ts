@@ -56,6 +56,8 @@ export class SimWorld {
   readonly stemcells = new Set<string>();
   /** Snapshots, with the disk of each. */
   readonly snapshots = new Map<string, string>();
+  /** Networks that were made, with the range of each. */
+  readonly networks = new Map<string, string>();
   /** Disks that were deleted, in order. */
   readonly deleted: string[] = [];
   /** What must never happen, whatever the Director went through. */

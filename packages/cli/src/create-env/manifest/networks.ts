@@ -38,6 +38,13 @@ function defined(report: Report, fields: Fields, name: string, type: Defined["ty
     const subnets = readManualSubnets(report, fields, NONE, name);
     if (subnets.length > 1)
       fields.wrong(WRONG_VALUE, "subnets", "there are several", "Keep one: create-env knows no zones.");
+    if (subnets.some(({ prefix }) => prefix !== undefined))
+      fields.wrong(
+        WRONG_VALUE,
+        "subnets",
+        "a subnet has a prefix",
+        "Remove it: create-env gives one address.",
+      );
     return { type, name, subnet: subnets[0] };
   }
   const cloudProperties = fields.object("cloud_properties") ?? {};

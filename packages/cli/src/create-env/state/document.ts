@@ -81,7 +81,7 @@ const intentRecord = open({
 });
 
 const stray = open({
-  kind: v.picklist(["vm", "disk", "stemcell", "snapshot"]),
+  kind: v.picklist(["vm", "disk", "stemcell", "snapshot", "network"]),
   cpi: v.string(),
   requestId,
   about: v.string(),

@@ -5,10 +5,7 @@ import { deploymentOf } from "../lookup.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-/** What is still to come: lists that are empty. */
-
-export const emptyList = endpoint({ reply: v.array(jsonObject()) }, async () => json([]));
-
+/** What is still to come: a list that is empty. */
 export const emptyListOfDeployment = endpoint({ reply: v.array(jsonObject()) }, async (call, { db }) => {
   await deploymentOf(db, param(call, "deployment"));
   return json([]);

@@ -1,6 +1,7 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import { deploymentDiff, diffQuery } from "@slipway/protocol/director/diff";
 import { teamsOfDeployment } from "../../store/deployments.ts";
+import { listNetworks } from "../../store/networks.ts";
 import { given, param } from "../call.ts";
 import { currentConfigs } from "../deploy-configs.ts";
 import { deployedDocument, wantedWith } from "../deploy-documents.ts";
@@ -14,7 +15,7 @@ import { endpoint } from "../route.ts";
  */
 export const postDeploymentsNameDiff = endpoint(
   { query: diffQuery, reply: deploymentDiff },
-  async (call, { db, documents, onError }) => {
+  async (call, { db, documents, onError, managesNetworks }) => {
     const main = { text: await call.text(), what: "the manifest" };
     await keysOf(documents, { ...main, number: 440001 });
     const redact = given(call.query, "redact") !== "false";
@@ -30,6 +31,7 @@ export const postDeploymentsNameDiff = endpoint(
         runtimeConfigs,
         stemcells,
         teams,
+        ...(managesNetworks === true && { managedNetworks: await listNetworks(db) }),
       });
       const after = { main, configs: [...cloudConfigs, ...runtimeConfigs], stemcells, releases };
       const more = problems.length === 0 ? { context } : { context, problems: [...problems] };

@@ -11,11 +11,13 @@ import type { DeployOptions } from "@slipway/protocol/director/task-params";
 import { findConfigs } from "../../store/configs.ts";
 import { teamsOfDeployment } from "../../store/deployments.ts";
 import { loadInstances } from "../../store/instances.ts";
+import { listNetworks } from "../../store/networks.ts";
 import { listStemcells } from "../../store/stemcells.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import { askAgents } from "../ask-agents.ts";
 import { clearWorkers } from "../compile/workers.ts";
 import { ConfigsGone, NoCloudConfig, OtherDeployment } from "../errors.ts";
+import { makeNetworks, networksByName } from "../networks/make.ts";
 import type { OperationContext } from "../operation.ts";
 import { linkNames } from "./link-names.ts";
 import { othersIps } from "./others-ips.ts";
@@ -44,6 +46,8 @@ export interface Request {
 /** `variables`: for what is made of them after the plan. */
 export interface Gathered extends PlanInput {
   readonly variables: DeployVariables;
+  /** Those the deployment uses. */
+  readonly managedNetworks: readonly string[];
 }
 
 /** Everything a plan is made of: the wanted, the recorded, and what the agents say. */
@@ -56,16 +60,15 @@ export async function gather(
   const { clouds } = tools;
   const nameOf = (recorded: string) => clouds.nameOf(recorded);
   const stemcells = stemcellsByCpiName(await listStemcells(tools.db), nameOf);
-  const { manifest, cloudConfig, variables } = await readDocuments(request, stemcells, tools, task);
-
+  const { variables, again, ...read } = await readDocuments(request, stemcells, tools, task);
   const settled = await settleOpenIntents(context);
   if (settled > 0) context.debug(`${settled} steps of an earlier run were settled`);
   const all = (await loadInstances(tools.db, request.deployment)).map((one) => withCpiNames(one, nameOf));
   const instances = all.filter(({ compilation }) => compilation !== true);
-  if (!request.options.dry_run) await clearWorkers(all, context);
+  const dryRun = request.options.dry_run;
+  if (!dryRun) await clearWorkers(all, context);
   return {
-    manifest,
-    cloudConfig,
+    ...(await makeNetworks(read, dryRun, again, task, tools, context)),
     variables,
     instances,
     agents: await askAgents(instances, context, {
@@ -87,13 +90,15 @@ export async function gather(
   };
 }
 
+type Read = Pick<Gathered, "manifest" | "cloudConfig">;
+
 /** All mistakes at once, before anything is asked of anybody. */
 async function readDocuments(
   request: Request,
   stemcells: PlanInput["stemcells"],
   tools: OperationContext,
   task: TaskContext,
-): Promise<Pick<Gathered, "manifest" | "cloudConfig" | "variables">> {
+): Promise<Read & Pick<Gathered, "variables"> & { readonly again: () => Promise<Read> }> {
   const { manifestText, deployment, configIds } = request;
   const { db, documents } = tools;
   const configs = await findConfigs(db, configIds);
@@ -120,12 +125,19 @@ async function readDocuments(
     task,
     tools,
   );
-  const checked = checkDeploy({
-    ...variables.documents,
-    stemcells,
-    teams: await teamsOfDeployment(db, deployment),
-  });
-  if (!checked.ok) throw problemsError(checked.what, checked.problems);
+  const check = async (): Promise<Read> => {
+    const found = checkDeploy({
+      ...variables.documents,
+      stemcells,
+      teams: await teamsOfDeployment(db, deployment),
+      ...(tools.options.enableCpiNetworkManagement === true && {
+        managedNetworks: networksByName(await listNetworks(db)),
+      }),
+    });
+    if (!found.ok) throw problemsError(found.what, found.problems);
+    return { manifest: found.manifest, cloudConfig: found.cloudConfig };
+  };
+  const checked = await check();
   if (checked.manifest.name !== deployment)
     throw OtherDeployment({ named: checked.manifest.name, deployment });
   if (request.versions === "new") {
@@ -135,7 +147,11 @@ async function readDocuments(
   }
   if (variables.waitsForLinks)
     await variables.generateLinked(await linkNames(checked, variables, task, tools));
-  return { ...(await variables.pinned(checked)), variables };
+  return {
+    ...(await variables.pinned(checked)),
+    variables,
+    again: async () => await variables.pinned(await check()),
+  };
 }
 
 function planOptions({ options, state, askedAt }: Request): PlanOptions {

@@ -31,6 +31,8 @@ export interface PlannedDeploy {
   readonly releases: readonly number[];
   readonly variables: DeployVariables;
   readonly links: DeployedLinks;
+  /** Managed networks that it uses. */
+  readonly managedNetworks: readonly string[];
 }
 
 export interface Deploying {
@@ -52,13 +54,14 @@ export async function planDeploy(
   tools: OperationContext,
   context: FlowContext,
 ): Promise<PlannedDeploy> {
-  const { input, rewind, first, known, variables } = await preparing.step(
+  const { input, rewind, first, known, variables, managedNetworks } = await preparing.step(
     "Preparing deployment",
     async () => {
-      const { variables: its, ...found } = await gathered();
+      const { variables: its, managedNetworks: used, ...found } = await gathered();
       const reserving = (made: Plan, from: PlanInput) =>
         dryRun ? Promise.resolve(undefined) : reserve(narrowed(made, only), from, deployment, task);
-      return { ...(await plannedAndReserved(found, deployment.name, reserving, tools)), variables: its };
+      const made = await plannedAndReserved(found, deployment.name, reserving, tools);
+      return { ...made, variables: its, managedNetworks: used };
     },
   );
   if (!hasJobs(input))
@@ -70,6 +73,7 @@ export async function planDeploy(
       releases: [],
       variables,
       links: NO_LINKS,
+      managedNetworks,
     };
   const { jobs, links } = await preparing.step("Rendering templates", async () => {
     const found = await knownReleases(input.manifest, tools);
@@ -97,6 +101,7 @@ export async function planDeploy(
     releases,
     variables,
     links,
+    managedNetworks,
   };
 }
 

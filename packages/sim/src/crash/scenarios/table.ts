@@ -9,6 +9,7 @@ import { ERRANDS } from "./errands.ts";
 import { EXPORTS } from "./exports.ts";
 import { WATCHED } from "./health.ts";
 import { NAMED_DISKS } from "./named-disks.ts";
+import { NETWORK_DELETIONS, NETWORK_DEPLOYS, NETWORK_ORPHANINGS } from "./networks.ts";
 import { RESOLUTIONS, SCANS, SCANS_AND_FIXES } from "./problems.ts";
 import { RELEASE_DELETIONS, RELEASE_UPLOADS } from "./releases.ts";
 import {
@@ -39,9 +40,9 @@ import { DELETIONS_WITH_JOBS, DEPLOYS_WITH_JOBS } from "./with-jobs.ts";
 export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> = {
   update_deployment: [
     ...[...DEPLOYS, ...FAILED_COPIES, ...NAMED_DISKS, ...DEPLOYS_WITH_JOBS, ...CLOUD_DEPLOYS],
-    ...SNAPSHOTS_BEFORE_UPDATES,
+    ...[...SNAPSHOTS_BEFORE_UPDATES, ...NETWORK_DEPLOYS],
   ],
-  delete_deployment: [...DELETIONS, ...DELETIONS_WITH_JOBS, ...CLOUD_DELETIONS],
+  delete_deployment: [...DELETIONS, ...DELETIONS_WITH_JOBS, ...CLOUD_DELETIONS, ...NETWORK_ORPHANINGS],
   update_stemcell: [...UPLOADS, ...CLOUD_UPLOADS],
   delete_stemcell: STEMCELL_DELETIONS,
   update_release: RELEASE_UPLOADS,
@@ -57,6 +58,7 @@ export const SCENARIOS_OF: Readonly<Record<TaskType, readonly CrashScenario[]>> 
   delete_vm: VM_DELETIONS,
   delete_orphaned_vms: ORPHANED_VM_DELETIONS,
   scheduled_orphaned_disk_cleanup: OLD_DISK_DELETIONS,
+  delete_orphan_networks: NETWORK_DELETIONS,
   cck_scan: SCANS,
   cck_apply: RESOLUTIONS,
   cck_scan_and_fix: SCANS_AND_FIXES,

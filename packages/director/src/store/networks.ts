@@ -1,0 +1,117 @@
+import type { NetworkRecord, SubnetRecord } from "@slipway/engine/model/records";
+import type { NetworkCid } from "@slipway/protocol/ids";
+import type { JsonObject } from "@slipway/protocol/schema/json";
+import { sql } from "kysely";
+import type { Db } from "./schema.ts";
+
+/** A managed network, and who uses it. */
+export interface KnownNetwork extends NetworkRecord {
+  readonly type: string;
+  readonly createdAt: number;
+  /** Null: somebody uses it, or is about to. */
+  readonly orphanedAt: number | null;
+  /** By name. */
+  readonly deployments: readonly string[];
+}
+
+interface Row {
+  readonly name: string;
+  readonly type: string;
+  readonly ready: boolean;
+  readonly created_at: Date;
+  readonly orphaned_at: Date | null;
+  readonly deployments: string[] | null;
+  readonly subnets:
+    | {
+        readonly name: string;
+        readonly cid: string;
+        readonly cpi: string;
+        readonly range: string;
+        readonly gateway: string | null;
+        readonly reserved: readonly string[];
+        readonly cloud_properties: JsonObject;
+      }[]
+    | null;
+}
+
+/** By name; one round trip. */
+export async function listNetworks(db: Db): Promise<readonly KnownNetwork[]> {
+  const { rows } = await sql<Row>`
+    select n.name, n.type, n.ready, n.created_at, n.orphaned_at,
+      (select json_agg(d.name order by d.name) from deployment_networks dn
+        join deployments d on d.id = dn.deployment_id where dn.network_id = n.id) as deployments,
+      (select json_agg(x order by x.id) from (select s.id, s.name, s.cid, s.cpi, s.range, s.gateway, s.reserved,
+        s.cloud_properties from subnets s where s.network_id = n.id) x) as subnets
+    from networks n order by n.name`.execute(db);
+  return rows.map(({ name, type, ready, created_at, orphaned_at, deployments, subnets }) => ({
+    name,
+    type,
+    ready,
+    createdAt: created_at.getTime(),
+    orphanedAt: orphaned_at?.getTime() ?? null,
+    deployments: deployments ?? [],
+    subnets: (subnets ?? []).map(
+      ({
+        cid,
+        cpi,
+        range,
+        gateway,
+        reserved,
+        cloud_properties: cloudProperties,
+        name: own,
+      }): SubnetRecord => ({
+        ...{ network: name, name: own, cid: cid as NetworkCid, cpi, range, gateway, reserved },
+        cloudProperties,
+      }),
+    ),
+  }));
+}
+
+export const findNetwork = async (db: Db, name: string): Promise<KnownNetwork | undefined> =>
+  (await listNetworks(db)).find((one) => one.name === name);
+
+/** From now on the deployment uses it; it is there, if only by name, and not orphaned. */
+export async function useNetwork(db: Db, deploymentId: number, name: string): Promise<void> {
+  await sql`
+    with network as (
+      insert into networks (name) values (${name})
+      on conflict (name) do update set orphaned_at = null returning id)
+    insert into deployment_networks (deployment_id, network_id)
+    select ${deploymentId}, id from network on conflict do nothing`.execute(db);
+}
+
+/** All of its subnets were made. */
+export async function finishNetwork(db: Db, name: string): Promise<void> {
+  await db.updateTable("networks").set({ ready: true }).where("name", "=", name).execute();
+}
+
+/** Its subnets are gone, and so is it, unless another deployment waits for it. */
+export async function removeNetwork(db: Db, name: string, deploymentId?: number): Promise<void> {
+  if (deploymentId !== undefined)
+    await sql`delete from deployment_networks where deployment_id = ${deploymentId}
+      and network_id = (select id from networks where name = ${name})`.execute(db);
+  await sql`delete from networks n where n.name = ${name}
+    and not exists (select 1 from deployment_networks dn where dn.network_id = n.id)`.execute(db);
+}
+
+/** The deployment uses none but these. Gives the names of those that nobody uses any more. */
+export async function releaseNetworks(
+  db: Db,
+  deploymentId: number,
+  used: readonly string[],
+): Promise<readonly string[]> {
+  // Whoever uses or releases one of them at the same time waits: one of us is the last.
+  const { rows: left } = await sql<{ id: number }>`
+    select n.id from networks n join deployment_networks dn on dn.network_id = n.id
+    where dn.deployment_id = ${deploymentId} and not n.name = any(${[...used]}::text[])
+    order by n.id for update of n`.execute(db);
+  const ids = left.map(({ id }) => id);
+  if (ids.length === 0) return [];
+  await sql`delete from deployment_networks
+    where deployment_id = ${deploymentId} and network_id = any(${ids}::bigint[])`.execute(db);
+  const { rows } = await sql<{ name: string }>`
+    update networks n set orphaned_at = now() where n.id = any(${ids}::bigint[])
+      and not exists (select 1 from deployment_networks dn where dn.network_id = n.id)
+    returning n.name`.execute(db);
+  return rows.map(({ name }) => name).sort();
+}
