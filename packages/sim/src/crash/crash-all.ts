@@ -49,17 +49,16 @@ export async function crashAll(
       return note({ scenario: scenario.name, point: "without a crash", what: [toError(error).message] });
     }
     const moments = momentsOf(prepared, plan);
-    const died = await dieAtEach(
-      lane,
-      prepared,
-      moments.flatMap(([dieAt]) => dieAt ?? []),
-    );
-    for (const death of died) {
+    const points = moments.flatMap(([dieAt]) => dieAt ?? []);
+    const died = await dieAtEach(lane, prepared, points);
+    if (died.failed !== undefined)
+      note({ scenario: scenario.name, point: "held at its points", what: [died.failed] });
+    for (const death of died.deaths) {
       note(await survive(lane, prepared, death));
       await forget(death.left);
     }
     const covered: Record<PointKind, number> = { cpi: 0, agent: 0, write: 0 };
-    const reached = new Set(died.map(({ point }) => point));
+    const reached = new Set(died.deaths.map(({ point }) => point));
     for (const [dieAt, ...more] of moments) {
       if (dieAt === undefined) continue;
       if (!reached.has(pointText(dieAt)))

@@ -6,7 +6,7 @@ import type { Lane } from "./lane.ts";
 import { outcomeDifferences, outcomeOf } from "./outcome.ts";
 import type { Passed, PointId } from "./points.ts";
 import type { CrashScenario, Move } from "./scenario.ts";
-import { forget, type Moment, Stage } from "./stage.ts";
+import { type Moment, Stage } from "./stage.ts";
 
 export interface Broken {
   readonly scenario: string;
@@ -140,14 +140,14 @@ async function rehearseUneven(
 
 /**
  * The move, held at each of these points in turn: a process that stands still leaves what one leaves that is killed there.
- * At the last it really is. Points that it does not come to are missing.
+ * At the last it really is. Points that it does not come to are missing. `failed`: it ended in some other way.
  */
 export async function dieAtEach(
   lane: Lane,
   { scenario, start }: Prepared,
   points: readonly PointId[],
   mutant?: Mutant,
-): Promise<readonly Death[]> {
+): Promise<{ readonly deaths: readonly Death[]; readonly failed?: string }> {
   const stage = await Stage.at(lane, scenario, start);
   const job = await jobOf(scenario.move, stage);
   const deaths: Death[] = [];
@@ -158,10 +158,9 @@ export async function dieAtEach(
     const end = await stage.runChild({ jobs: [job], stopAt: points, mutant }, note);
     const last = points.at(-1);
     if (end === "killed" && last !== undefined) await note(last);
-    return deaths;
+    return { deaths };
   } catch (error) {
-    for (const { left } of deaths) await forget(left);
-    throw error;
+    return { deaths, failed: toError(error).message };
   }
 }
 

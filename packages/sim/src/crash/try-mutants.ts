@@ -74,7 +74,7 @@ async function notice(
 async function noticeIn(mutant: Mutant, one: Prepared, lane: Lane): Promise<string | undefined> {
   const likely = nearby(one, mutant.step);
   const passed = one.points.filter((point) => likely.some((at) => isSame(point, at)));
-  const deaths = await dieAtEach(lane, one, passed, mutant);
+  const { deaths, failed } = await dieAtEach(lane, one, passed, mutant);
   try {
     for (const point of likely.map(pointText)) {
       const death = deaths.find((died) => died.point === point);
@@ -84,7 +84,7 @@ async function noticeIn(mutant: Mutant, one: Prepared, lane: Lane): Promise<stri
       if (found === undefined || (await isBrokenAnyway(one, point, lane))) continue;
       return `${one.scenario.name}, ${point}: ${found.what[0]}`;
     }
-    return undefined;
+    return failed && `${one.scenario.name}, held at its points: ${failed}`;
   } finally {
     for (const { left } of deaths) await forget(left);
   }
@@ -92,7 +92,7 @@ async function noticeIn(mutant: Mutant, one: Prepared, lane: Lane): Promise<stri
 
 async function isBrokenAnyway(one: Prepared, at: string, lane: Lane): Promise<boolean> {
   const point = one.points.filter((passed) => pointText(passed) === at);
-  const [death] = await dieAtEach(lane, one, point);
+  const [death] = (await dieAtEach(lane, one, point)).deaths;
   if (death === undefined) return true;
   const found = await survive(lane, one, death);
   await forget(death.left);
