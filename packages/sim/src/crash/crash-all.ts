@@ -1,8 +1,9 @@
 import { toError } from "@slipway/kernel/errors";
-import { type Broken, dieAtEach, type Prepared, pointText, prepare, survive, surviveKill } from "./drive.ts";
+import { type Broken, dieAtEach, survive, surviveKill } from "./drive.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { Lane } from "./lane.ts";
-import { KINDS, kindOf, type PointId, type PointKind } from "./points.ts";
+import { KINDS, kindOf, type PointId, type PointKind, pointText } from "./points.ts";
+import { type Prepared, prepare } from "./prepare.ts";
 import type { CrashScenario } from "./scenario.ts";
 import { seededOrder } from "./seeded.ts";
 import { forget } from "./stage.ts";

@@ -1,10 +1,11 @@
 import { toError } from "@slipway/kernel/errors";
 import type { Mutant } from "./child-order.ts";
-import { dieAtEach, goWrong, type Prepared, pointText, prepare, survive } from "./drive.ts";
+import { dieAtEach, goWrong, survive } from "./drive.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { Lane } from "./lane.ts";
 import { allMutants } from "./mutant.ts";
-import { isSame, type PointId } from "./points.ts";
+import { isSame, type PointId, pointText } from "./points.ts";
+import { type Prepared, prepare } from "./prepare.ts";
 import type { CrashScenario } from "./scenario.ts";
 import { forget } from "./stage.ts";
 
