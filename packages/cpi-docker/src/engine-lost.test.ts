@@ -3,7 +3,8 @@ import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
 import { DockerCloud, type Vm } from "@slipway/testkit/docker-cloud";
 import { needs } from "@slipway/testkit/needs";
-import { chosen, sampleOf } from "@slipway/testkit/sample";
+import { sampleOf } from "@slipway/testkit/sample";
+import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { OwnEngine, ownEngineTrouble } from "./testing/own-engine.ts";
 
@@ -39,7 +40,7 @@ class Device {
 }
 
 describe
-  .runIf(needs("docker", trouble === undefined, trouble) && chosen("engine lost", 1 / 3))
+  .runIf(needs("docker", trouble === undefined, trouble) && plays("parts", "engine lost"))
   .each(sampleOf("engine lost", ["file", "device"], 1))("a VM with a disk that is a %s", (type) => {
   let engine: OwnEngine;
   let cloud: DockerCloud;

@@ -16,9 +16,14 @@ const STORIES = {
       ...["database in trouble", "agents in trouble", "no addresses"],
     ],
   },
+  /** Many processes, or other programs than ours. */
+  parts: {
+    played: 2,
+    of: ["mixes", "matrix of the tiny CPI", "engine lost", "one cut off", "a fifth cut off", "all cut off"],
+  },
   /** An environment that create-env makes, changes and deletes. */
   environment: {
-    played: 3,
+    played: 2,
     of: [
       ...["copies", "leaves", "takes over", "replaces", "certificate of the manifest", "certificate of ours"],
       ...["power", "two at once", "download", "jobs", "CPI of a release"],

@@ -5,6 +5,7 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { bundle, bundled } from "@slipway/testkit/bundle";
 import { chosen } from "@slipway/testkit/sample";
+import { plays } from "@slipway/testkit/stories";
 import { tempDir } from "@slipway/testkit/waiting";
 import { beforeAll, describe, expect, it } from "vitest";
 import { matrixCommand } from "./cli.ts";
@@ -32,7 +33,7 @@ const mixOf = ({ director, cpi, stemcell }: Row) => ({ director, cpi, stemcell }
 const name = ({ director, cpi, stemcell }: Row) => `${director}/${cpi}/${stemcell}`;
 
 /** It starts a CPI for each of some fifty calls. */
-describe.runIf(chosen("matrix", 1 / 3))("the matrix of the tiny CPI", () => {
+describe.runIf(plays("parts", "matrix of the tiny CPI"))("the matrix of the tiny CPI", () => {
   let printed: Awaited<ReturnType<typeof command>>;
   let rows: readonly Row[] = [];
   beforeAll(async () => {

@@ -8,6 +8,7 @@ import { systemRandom } from "@slipway/kernel/random";
 import { needs } from "@slipway/testkit/needs";
 import { chosen, sampleOf, seed, whole } from "@slipway/testkit/sample";
 import { canUseSandboxes, Sandbox } from "@slipway/testkit/sandbox";
+import { plays } from "@slipway/testkit/stories";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { CONTRACT, type ContractRow, type MixPlayed } from "../matrix/contract.ts";
@@ -29,7 +30,7 @@ const LONGEST_MS = 1_200_000;
 const isNewest = (mix: MixPlayed) => titleOf(mix) === "2/2/2";
 /** Each is a Director and its cloud, or an environment, from the first deploy to the end. */
 const mixes: readonly ContractRow[] = sampleOf("mixes", CONTRACT, 1);
-const plays = (title: string) => mixes.some((mix) => titleOf(mix) === title);
+const isPlayed = (title: string) => mixes.some((mix) => titleOf(mix) === title);
 
 let parent = "";
 /** Sandboxes begin with all mounts of the moment: those of other suites must not be among them. */
@@ -59,7 +60,7 @@ const play = (signal: AbortSignal, wanted: readonly MixPlayed[]) =>
     wanted,
   );
 
-describe.runIf(playable && chosen("mixes played", 1 / 2))(
+describe.runIf(playable && plays("parts", "mixes"))(
   `${mixes.length} of the eight mixes, played with real processes (seed ${seed()})`,
   () => {
     let rows: readonly Row[] = [];
@@ -78,7 +79,7 @@ describe.runIf(playable && chosen("mixes played", 1 / 2))(
       expect(row(name).agrees).toBe(true);
     });
 
-    it.runIf(plays("2/2/2"))(
+    it.runIf(isPlayed("2/2/2"))(
       "have no registry where all three are new: not in user-data, not in the settings, not as a process",
       () => {
         const { calls, moments } = row("2/2/2");
@@ -91,7 +92,7 @@ describe.runIf(playable && chosen("mixes played", 1 / 2))(
       },
     );
 
-    it.runIf(plays("2/2/1"))(
+    it.runIf(isPlayed("2/2/1"))(
       "send the hint and write it into the registry where only the stemcell is old",
       () => {
         const { calls, moments, told } = row("2/2/1");
@@ -146,7 +147,7 @@ describe.runIf(playable && chosen("mixes played", 1 / 2))(
       expect(lines).toHaveLength(1 + mixes.length);
       for (const line of lines) expect(line.length).toBeLessThanOrEqual(140);
       const has = (title: string, line: RegExp) =>
-        expect(lines.filter((one) => line.test(one))).toHaveLength(plays(title) ? 1 : 0);
+        expect(lines.filter((one) => line.test(one))).toHaveLength(isPlayed(title) ? 1 : 0);
       const NEWEST = "\\[cid, networks\\] +full settings +not started +disk hint +";
       has("2/2/2", new RegExp(`^Director v2 +v2 +v2 +${NEWEST}hint, mount +user-data +2 times +ok$`));
       const ofFirst = `${NEWEST}old hint, mount +user-data +2 times +ok$`;
@@ -155,7 +156,7 @@ describe.runIf(playable && chosen("mixes played", 1 / 2))(
         "create-env 2/2/2",
         new RegExp(`^create-env v2 +v2 +v2 +${NEWEST}hint, mount +user-data +2 times +ok$`),
       );
-      if (plays("1/1/1"))
+      if (isPlayed("1/1/1"))
         expect(lines[1]).toMatch(
           /^Director v1 +v1 +v1 +cid +registry URL +10 writes +nothing +mount +registry +2 times +ok$/,
         );

@@ -10,6 +10,7 @@ import type { AgentId } from "@slipway/protocol/ids";
 import { bundled } from "@slipway/testkit/bundle";
 import { natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { plays } from "@slipway/testkit/stories";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { seedBank } from "./testing/bank.ts";
@@ -102,7 +103,7 @@ async function opened() {
 }
 
 describe.runIf(here)("a NATS server that agents are cut off from", () => {
-  it("one: it is noticed within 90 s and given a new VM", async () => {
+  it.runIf(plays("parts", "one cut off"))("one: it is noticed within 90 s and given a new VM", async () => {
     const { pass, cut, statuses, queued } = await opened();
     await pass(60);
     expect(statuses()).toEqual({ healthy: FLEET + 1 });
@@ -114,30 +115,36 @@ describe.runIf(here)("a NATS server that agents are cut off from", () => {
     ]);
   });
 
-  it("a fifth of a deployment: nobody is replaced, and all are well when the network is", async () => {
-    const { pass, cut, statuses, queued, alerts } = await opened();
-    await pass(60);
-    await cut(0, 1);
-    await pass(180);
-    expect({ ...statuses(), queued }).toEqual({ healthy: FLEET - 4, unresponsive: 5, queued: [] });
-    expect(alerts.map(({ source, severity }) => ({ source, severity }))).toContainEqual({
-      source: "bank",
-      severity: 1,
-    });
-    await cut();
-    await pass(60);
-    expect({ ...statuses(), queued }).toEqual({ healthy: FLEET + 1, queued: [] });
-  });
+  it.runIf(plays("parts", "a fifth cut off"))(
+    "a fifth of a deployment: nobody is replaced, and all are well when the network is",
+    async () => {
+      const { pass, cut, statuses, queued, alerts } = await opened();
+      await pass(60);
+      await cut(0, 1);
+      await pass(180);
+      expect({ ...statuses(), queued }).toEqual({ healthy: FLEET - 4, unresponsive: 5, queued: [] });
+      expect(alerts.map(({ source, severity }) => ({ source, severity }))).toContainEqual({
+        source: "bank",
+        severity: 1,
+      });
+      await cut();
+      await pass(60);
+      expect({ ...statuses(), queued }).toEqual({ healthy: FLEET + 1, queued: [] });
+    },
+  );
 
-  it("all: the Director takes the fault for its own, and replaces nobody", async () => {
-    const { pass, cut, statuses, queued, monitor } = await opened();
-    await pass(60);
-    await cut(0, 1, 2);
-    await pass(180);
-    expect({ ...statuses(), queued }).toEqual({ unresponsive: FLEET + 1, queued: [] });
-    expect(monitor.snapshot()?.held).toMatch(/26 of all 26 agents are silent/);
-    await cut();
-    await pass(60);
-    expect({ ...statuses(), queued }).toEqual({ healthy: FLEET + 1, queued: [] });
-  });
+  it.runIf(plays("parts", "all cut off"))(
+    "all: the Director takes the fault for its own, and replaces nobody",
+    async () => {
+      const { pass, cut, statuses, queued, monitor } = await opened();
+      await pass(60);
+      await cut(0, 1, 2);
+      await pass(180);
+      expect({ ...statuses(), queued }).toEqual({ unresponsive: FLEET + 1, queued: [] });
+      expect(monitor.snapshot()?.held).toMatch(/26 of all 26 agents are silent/);
+      await cut();
+      await pass(60);
+      expect({ ...statuses(), queued }).toEqual({ healthy: FLEET + 1, queued: [] });
+    },
+  );
 });

@@ -66,6 +66,11 @@ async function main(): Promise<number> {
     if (values.json !== true && !interrupted) process.stdout.write(`${line}\n`);
   };
   if (values.mutants !== true) say(`seed ${seed}`);
+  const named = (values.mutants === true ? values.in : values.only) ?? "";
+  const scenarios = partOf(
+    ALL_SCENARIOS.filter(({ name }) => name.includes(named)),
+    values.part ?? "1/1",
+  );
   const dir = await mkdtemp(join(await scratch(), "slipway-crash-"));
   // As root the database servers run as somebody else, who must get through.
   await chmod(dir, 0o711);
@@ -87,9 +92,8 @@ async function main(): Promise<number> {
       starter: join(__dirname, "crash-child-start.cjs"),
       code: join(dir, "code"),
     };
-    for (let nth = 0; nth < LANES; nth++) lanes.push(await Lane.open(dir, child));
+    for (const _ of scenarios.slice(0, LANES)) lanes.push(await Lane.open(dir, child));
     if (values.mutants === true) {
-      const scenarios = ALL_SCENARIOS.filter(({ name }) => name.includes(values.in ?? ""));
       const tried = await tryMutants(lanes, { scenarios, steps: values.only ?? "" }, say);
       const missed = tried.filter(({ by }) => by === undefined).map(({ mutant }) => mutantText(mutant));
       const caught = tried.length - missed.length;
@@ -101,10 +105,6 @@ async function main(): Promise<number> {
         );
       return missed.length === 0 ? 0 : 1;
     }
-    const scenarios = partOf(
-      ALL_SCENARIOS.filter(({ name }) => name.includes(values.only ?? "")),
-      values.part ?? "1/1",
-    );
     const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
     const found = await crashAll(
       lanes,

@@ -1,8 +1,9 @@
 import { toError } from "@slipway/kernel/errors";
-import { type Broken, dieAtEach, type Prepared, pointText, prepare, survive, surviveKill } from "./drive.ts";
+import { type Broken, dieAtEach, survive, surviveKill } from "./drive.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { Lane } from "./lane.ts";
-import { KINDS, kindOf, type PointId, type PointKind } from "./points.ts";
+import { KINDS, kindOf, type PointId, type PointKind, pointText } from "./points.ts";
+import { type Prepared, prepare } from "./prepare.ts";
 import type { CrashScenario } from "./scenario.ts";
 import { seededOrder } from "./seeded.ts";
 import { forget } from "./stage.ts";
@@ -49,17 +50,16 @@ export async function crashAll(
       return note({ scenario: scenario.name, point: "without a crash", what: [toError(error).message] });
     }
     const moments = momentsOf(prepared, plan);
-    const died = await dieAtEach(
-      lane,
-      prepared,
-      moments.flatMap(([dieAt]) => dieAt ?? []),
-    );
-    for (const death of died) {
+    const points = moments.flatMap(([dieAt]) => dieAt ?? []);
+    const died = await dieAtEach(lane, prepared, points);
+    if (died.failed !== undefined)
+      note({ scenario: scenario.name, point: "held at its points", what: [died.failed] });
+    for (const death of died.deaths) {
       note(await survive(lane, prepared, death));
       await forget(death.left);
     }
     const covered: Record<PointKind, number> = { cpi: 0, agent: 0, write: 0 };
-    const reached = new Set(died.map(({ point }) => point));
+    const reached = new Set(died.deaths.map(({ point }) => point));
     for (const [dieAt, ...more] of moments) {
       if (dieAt === undefined) continue;
       if (!reached.has(pointText(dieAt)))

@@ -1,37 +1,17 @@
-import { systemClock } from "@slipway/kernel/clock";
 import { toError } from "@slipway/kernel/errors";
-import { brokenInvariants } from "../world/invariants.ts";
-import type { BegunStep, ChildReport, EndedTask, Job, Mutant } from "./child-order.ts";
+import type { EndedTask, Job, Mutant } from "./child-order.ts";
 import type { Lane } from "./lane.ts";
 import { outcomeDifferences, outcomeOf } from "./outcome.ts";
-import type { Passed, PointId } from "./points.ts";
-import type { CrashScenario, Move } from "./scenario.ts";
-import { forget, type Moment, Stage } from "./stage.ts";
+import { type PointId, pointText } from "./points.ts";
+import { inspect, jobOf, lostData, type Prepared } from "./prepare.ts";
+import type { CrashScenario } from "./scenario.ts";
+import { type Moment, Stage } from "./stage.ts";
 
 export interface Broken {
   readonly scenario: string;
   /** Its name and how often it was passed, or the time of the kill. */
   readonly point: string;
   readonly what: readonly string[];
-}
-
-/** A scenario brought to the moment before its move, and the points that move passes. */
-export interface Prepared {
-  readonly scenario: CrashScenario;
-  readonly start: Moment;
-  /** How many tasks there are then. */
-  readonly tasksBefore: number;
-  readonly points: readonly Passed[];
-  readonly steps: readonly BegunStep[];
-  /** How long the move took in a process of its own, its start included. */
-  readonly tookMs: number;
-  /** How its tasks end without a crash, in order. */
-  readonly states: readonly string[];
-  readonly outcome: object;
-  /** What the disks in use hold: no crash may change it. */
-  readonly data: ReadonlySet<string>;
-  /** The disks it is to delete. */
-  readonly deletes: readonly string[];
 }
 
 /** What a Director that was killed leaves, and what it was to do. */
@@ -42,112 +22,16 @@ export interface Death {
   readonly job: Job;
 }
 
-export const pointText = ({ name, nth }: PointId): string => `${name} (${nth})`;
-
-/** Fails when the scenario is not as it should be without any crash, or takes another way at another pace. */
-export async function prepare(
-  lane: Lane,
-  scenario: CrashScenario,
-  paces: "one" | "two" = "two",
-): Promise<Prepared> {
-  const stage = await Stage.fresh(lane, scenario);
-  for (const move of scenario.before) await make(move, stage, scenario.name);
-  stage.passDays(scenario.daysLater ?? 0);
-  const view = await stage.view();
-  const deletes = scenario.deletes?.(view) ?? [];
-  const kept = [...stage.world.disks.values()].filter(({ cid }) => !deletes.includes(cid));
-  const data = new Set(kept.flatMap((disk) => disk.data ?? []));
-  const start = await stage.moment();
-  const tasksBefore = (await stage.tasks()).length;
-  const { report, rehearsal, tookMs } = await rehearse(lane, scenario, start);
-  const states = report.tasks.map(({ state }) => state);
-  const { points, steps } = report;
-  const prepared = {
-    scenario,
-    start,
-    tasksBefore,
-    points,
-    steps,
-    tookMs,
-    states,
-    outcome: {},
-    data,
-    deletes,
-  };
-  const ended = "task" in scenario.move ? (scenario.move.ends ?? "done") : undefined;
-  const last = report.tasks.at(-1);
-  const wrong = ended === undefined || last?.state === ended ? [] : [`task ${last?.id}: ${last?.result}`];
-  const broken = [...wrong, ...(await inspect(prepared, rehearsal)), ...lostData(prepared, rehearsal)];
-  if (broken.length > 0) throw new Error(`${scenario.name} breaks without a crash: ${broken.join("; ")}`);
-  const end = await rehearsal.view();
-  const outcome = outcomeOf(scenario, scenario.goesBack === undefined ? end : view, data);
-  const unmet = scenario.expects?.(end) ?? [];
-  if (unmet.length > 0) throw new Error(`${scenario.name} breaks without a crash: ${unmet.join("; ")}`);
-  if (paces === "two") await rehearseUneven(lane, scenario, start, report);
-  return { ...prepared, outcome };
-}
-
-const REHEARSALS = 3;
-
-interface Rehearsed {
-  readonly report: ChildReport;
-  readonly rehearsal: Stage;
-  readonly tookMs: number;
-}
-
-/**
- * The move without a crash. The database numbers the transactions that change something: no more than those that were seen,
- * or some of them have no points. Nothing else uses the server meanwhile, but it may tidy up: then it is tried again.
- */
-async function rehearse(lane: Lane, scenario: CrashScenario, start: Moment): Promise<Rehearsed> {
-  for (let tries = 1; ; tries++) {
-    const rehearsal = await Stage.at(lane, scenario, start);
-    const job = await jobOf(scenario.move, rehearsal);
-    const before = await lane.numberedTransactions();
-    const since = systemClock.monotonic();
-    const report = await rehearsal.runChild({ jobs: [job] });
-    const tookMs = systemClock.monotonic() - since;
-    const numbered = (await lane.numberedTransactions()) - before;
-    if (report === "killed") throw new Error(`${scenario.name}: somebody killed the Director`);
-    if (numbered <= report.transactions) return { report, rehearsal, tookMs };
-    if (tries === REHEARSALS)
-      throw new Error(
-        `${scenario.name}: the database has seen ${numbered} transactions that change something, of which only ${report.transactions} have crash points`,
-      );
-  }
-}
-
-/** The move once more, at another pace. A point that is not passed then may never be found, or be another one. */
-async function rehearseUneven(
-  lane: Lane,
-  scenario: CrashScenario,
-  start: Moment,
-  { points }: ChildReport,
-): Promise<void> {
-  const rehearsal = await Stage.at(lane, scenario, start);
-  const job = await jobOf(scenario.move, rehearsal);
-  const report = await rehearsal.runChild({ jobs: [job], uneven: scenario.name });
-  if (report === "killed") throw new Error(`${scenario.name}: somebody killed the Director`);
-  const texts = (these: readonly PointId[]) => new Set(these.map(pointText));
-  const [here, there] = [texts(points), texts(report.points)];
-  const only = [...here].filter((one) => !there.has(one));
-  const more = [...there].filter((one) => !here.has(one));
-  if (only.length + more.length > 0)
-    throw new Error(
-      `${scenario.name}: which points it passes depends on how fast it is: ${[...only, ...more].join("; ")}`,
-    );
-}
-
 /**
  * The move, held at each of these points in turn: a process that stands still leaves what one leaves that is killed there.
- * At the last it really is. Points that it does not come to are missing.
+ * At the last it really is. Points that it does not come to are missing. `failed`: it ended in some other way.
  */
 export async function dieAtEach(
   lane: Lane,
   { scenario, start }: Prepared,
   points: readonly PointId[],
   mutant?: Mutant,
-): Promise<readonly Death[]> {
+): Promise<{ readonly deaths: readonly Death[]; readonly failed?: string }> {
   const stage = await Stage.at(lane, scenario, start);
   const job = await jobOf(scenario.move, stage);
   const deaths: Death[] = [];
@@ -158,10 +42,9 @@ export async function dieAtEach(
     const end = await stage.runChild({ jobs: [job], stopAt: points, mutant }, note);
     const last = points.at(-1);
     if (end === "killed" && last !== undefined) await note(last);
-    return deaths;
+    return { deaths };
   } catch (error) {
-    for (const { left } of deaths) await forget(left);
-    throw error;
+    return { deaths, failed: toError(error).message };
   }
 }
 
@@ -279,29 +162,4 @@ async function resume(
   const report = await stage.runChild({ ...order, mutant });
   if (report === "killed") throw new Error("the Director was killed where it should live");
   return report.tasks;
-}
-
-async function make(move: Move, stage: Stage, name: string): Promise<void> {
-  if ("world" in move) return await move.world(await stage.view());
-  if ("configs" in move) return await stage.save(move.configs);
-  const last = (await stage.runHere({ jobs: [await jobOf(move, stage)] })).at(-1);
-  const wanted = "task" in move ? (move.ends ?? "done") : undefined;
-  if (wanted !== undefined && last?.state !== wanted)
-    throw new Error(`on the way to ${name}, task ${last?.id} ended as ${last?.state}: ${last?.result}`);
-}
-
-async function jobOf(move: CrashScenario["move"], stage: Stage): Promise<Job> {
-  if ("monitor" in move) return move;
-  if ("ignore" in move) return { ignore: move.ignore(await stage.view()) };
-  return { task: typeof move.task === "function" ? move.task(await stage.view()) : move.task };
-}
-
-/** Content is on a disk that is in use or in the orphan list: nothing is deleted but what was to be. */
-function lostData({ data }: Pick<Prepared, "data">, stage: Stage): readonly string[] {
-  const now = new Set([...stage.world.disks.values()].map((disk) => disk.data));
-  return [...data].filter((text) => !now.has(text)).map((text) => `data is gone: ${text}`);
-}
-
-async function inspect({ deletes }: Pick<Prepared, "deletes">, stage: Stage): Promise<readonly string[]> {
-  return brokenInvariants(stage.world, (await stage.view()).remembered, deletes);
 }

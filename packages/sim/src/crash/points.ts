@@ -11,6 +11,8 @@ export interface PointId {
   readonly nth: number;
 }
 
+export const pointText = ({ name, nth }: PointId): string => `${name} (${nth})`;
+
 export const isSame = (a: PointId, b: PointId | undefined): boolean => a.name === b?.name && a.nth === b.nth;
 
 /** A point that was passed. */

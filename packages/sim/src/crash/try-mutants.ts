@@ -1,10 +1,11 @@
 import { toError } from "@slipway/kernel/errors";
 import type { Mutant } from "./child-order.ts";
-import { dieAtEach, goWrong, type Prepared, pointText, prepare, survive } from "./drive.ts";
+import { dieAtEach, goWrong, survive } from "./drive.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { Lane } from "./lane.ts";
 import { allMutants } from "./mutant.ts";
-import { isSame, type PointId } from "./points.ts";
+import { isSame, type PointId, pointText } from "./points.ts";
+import { type Prepared, prepare } from "./prepare.ts";
 import type { CrashScenario } from "./scenario.ts";
 import { forget } from "./stage.ts";
 
@@ -74,7 +75,7 @@ async function notice(
 async function noticeIn(mutant: Mutant, one: Prepared, lane: Lane): Promise<string | undefined> {
   const likely = nearby(one, mutant.step);
   const passed = one.points.filter((point) => likely.some((at) => isSame(point, at)));
-  const deaths = await dieAtEach(lane, one, passed, mutant);
+  const { deaths, failed } = await dieAtEach(lane, one, passed, mutant);
   try {
     for (const point of likely.map(pointText)) {
       const death = deaths.find((died) => died.point === point);
@@ -84,7 +85,7 @@ async function noticeIn(mutant: Mutant, one: Prepared, lane: Lane): Promise<stri
       if (found === undefined || (await isBrokenAnyway(one, point, lane))) continue;
       return `${one.scenario.name}, ${point}: ${found.what[0]}`;
     }
-    return undefined;
+    return failed && `${one.scenario.name}, held at its points: ${failed}`;
   } finally {
     for (const { left } of deaths) await forget(left);
   }
@@ -92,7 +93,7 @@ async function noticeIn(mutant: Mutant, one: Prepared, lane: Lane): Promise<stri
 
 async function isBrokenAnyway(one: Prepared, at: string, lane: Lane): Promise<boolean> {
   const point = one.points.filter((passed) => pointText(passed) === at);
-  const [death] = await dieAtEach(lane, one, point);
+  const [death] = (await dieAtEach(lane, one, point)).deaths;
   if (death === undefined) return true;
   const found = await survive(lane, one, death);
   await forget(death.left);
