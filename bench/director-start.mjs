@@ -24,6 +24,21 @@ export function part(name, args, { parts } = OURS) {
   return JSON.parse(stdout);
 }
 
+/** The same beside others. */
+export async function partBeside(name, args, { parts } = OURS) {
+  const child = spawn(process.execPath, [parts, name, ...args.map(String)], {
+    stdio: ["ignore", "pipe", "pipe"],
+  });
+  const said = { stdout: "", stderr: "" };
+  for (const stream of Object.keys(said))
+    child[stream].setEncoding("utf8").on("data", (text) => {
+      said[stream] += text;
+    });
+  const [status] = await once(child, "close");
+  if (status !== 0) throw new Error(`${parts} ${name} ${args.join(" ")} failed: ${said.stderr}`);
+  return JSON.parse(said.stdout);
+}
+
 export function answersInfo(port) {
   return new Promise((resolve) => {
     // Its certificate is made during the very start that is measured.

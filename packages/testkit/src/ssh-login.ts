@@ -11,7 +11,7 @@ export interface SshSetUp {
   readonly port?: number;
 }
 
-export interface SshKey {
+interface SshKey {
   readonly path: string;
   /** As it stands in a list of authorized keys. */
   readonly key: string;

@@ -23,7 +23,8 @@ export interface ServerProcessOptions {
   readonly warn: (line: string) => void;
 }
 
-const READY_MS = 20_000;
+/** With thousands of users on a busy machine; one that ends is not waited for. */
+const READY_MS = 60_000;
 const STOP_MS = 5_000;
 const PAUSE_MS = 50;
 /** A server that ends again and again is started again more and more seldom. */

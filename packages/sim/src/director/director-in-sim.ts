@@ -44,7 +44,9 @@ export interface SimDirectorOptions {
   readonly nats?: SimNats | undefined;
   readonly workers?: number;
   readonly flushMs?: number;
-  readonly settings?: Partial<Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh">> | undefined;
+  readonly settings?:
+    | Partial<Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh" | "agentWaitMs">>
+    | undefined;
   /** Undefined: one that costs nothing. */
   readonly renderer?: Renderer | undefined;
   /** Undefined: nobody listens. */

@@ -1,26 +1,6 @@
 import type { CrashScenario, Move } from "../scenario.ts";
-import {
-  breakCpi,
-  deployed,
-  deployTask,
-  hangAgent,
-  loseVm,
-  mendCpi,
-  ofDb,
-  remembers,
-  small,
-  taskOf,
-} from "./tasks.ts";
-
-const failsHalfWay: readonly Move[] = [
-  loseVm,
-  breakCpi("attach_disk", "refuses"),
-  {
-    task: (view) => taskOf("cck_scan_and_fix", { deployment: "shop", instances: [ofDb(view).instance.uuid] }),
-    ends: "error",
-  },
-  mendCpi,
-];
+import { failedHalfWay } from "./problems.ts";
+import { deployed, deployTask, hangAgent, loseVm, ofDb, remembers, small, taskOf } from "./tasks.ts";
 
 /**
  * The monitor finds out by itself, asks, and what it asked for is carried out; whoever comes after a crash watches on. Of one
@@ -47,5 +27,5 @@ export const WATCHED: readonly CrashScenario[] = [
   ...watched("heals an instance without a VM", {
     task: (view) => taskOf("delete_vm", { vm_cid: ofDb(view).vm }),
   }),
-  ...watched("goes on with a resurrection that failed half-way", ...failsHalfWay),
+  ...watched("goes on with a resurrection that failed half-way", ...failedHalfWay),
 ];

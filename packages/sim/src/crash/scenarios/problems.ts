@@ -116,6 +116,14 @@ const resurrect = {
     taskOf("cck_scan_and_fix", { deployment: "shop", instances: [ofDb(view).instance.uuid] }),
 };
 
+/** One that made a new VM, and could not attach the disk. */
+export const failedHalfWay: readonly Move[] = [
+  loseVm,
+  breakCpi("attach_disk", "refuses"),
+  { ...resurrect, ends: "error" },
+  mendCpi,
+];
+
 /** The VM of `web` as well. */
 const loseWeb: Move = {
   world: (view) => {
@@ -154,13 +162,7 @@ export const SCANS_AND_FIXES: readonly CrashScenario[] = [
   resurrection("scan and fix after a deploy that has seen to it", loseVm, {
     task: deployTask(small, { fix: true }),
   }),
-  resurrection(
-    "scan and fix after one that failed half-way",
-    loseVm,
-    breakCpi("attach_disk", "refuses"),
-    { ...resurrect, ends: "error" },
-    mendCpi,
-  ),
+  resurrection("scan and fix after one that failed half-way", ...failedHalfWay),
   {
     name: "scan and fix after stop --hard",
     cpi: remembers,
