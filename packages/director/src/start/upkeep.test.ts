@@ -23,7 +23,11 @@ beforeEach(async () => {
 afterEach(() => database.close());
 
 /** Keeps house; what it asks for is only written down. */
-function keeping(enqueue: (task: NewTask) => Promise<number> = async () => 1, nats?: NatsAuthorities) {
+function keeping(
+  enqueue: (task: NewTask) => Promise<number> = async () => 1,
+  nats?: NatsAuthorities,
+  retain?: () => Promise<void>,
+) {
   const queued: NewTask[] = [];
   const errors: unknown[] = [];
   const looks = { count: 0 };
@@ -31,6 +35,7 @@ function keeping(enqueue: (task: NewTask) => Promise<number> = async () => 1, na
     db,
     clock,
     nats,
+    retain,
     renewCertificate: async () => {
       looks.count += 1;
     },
@@ -149,6 +154,15 @@ describe("the Director by itself", () => {
     await round();
     expect(errors).toEqual([failure]);
     expect(queued).toHaveLength(2);
+  });
+
+  it("has certificates renewed also when what is too old cannot be deleted", async () => {
+    await certificateUntil(1);
+    const failure = new Error("the disk is read-only");
+    const { queued, errors, round } = keeping(undefined, undefined, () => Promise.reject(failure));
+    await round();
+    expect(errors).toEqual([failure]);
+    expect(queued).toHaveLength(1);
   });
 
   it("does nothing more once it is stopped, also when it is just looking", async () => {
