@@ -34,6 +34,13 @@ describe.runIf(await canPlay())("snapshots with the real CLI", () => {
     expect(await kept()).toEqual([]);
   });
 
+  it("are taken before an instance is updated, and while nothing writes to its disk", async () => {
+    await shop("recreate", "db/0");
+    expect(await listed()).toMatchObject([{ instance: "db/0", clean: "true" }]);
+    await shop("delete-snapshots");
+    expect(await kept()).toEqual([]);
+  });
+
   it("stay with a disk that is orphaned, and go with it", async () => {
     await shop("take-snapshot", "db/0");
     await shop("delete-deployment");

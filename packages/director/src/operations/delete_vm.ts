@@ -25,7 +25,9 @@ export const deleteVm = operation(deleteVmParams, async ({ vm_cid: given }, task
   const stage = task.stage("Delete VM", [], 1);
   if (owner === undefined) {
     await stage.step(cid, () =>
-      telling(cid, task, stage, (gone) => deleteUnknown(cid, { ...flowContext(tools, task, ""), gone }, tools)),
+      telling(cid, task, stage, (gone) =>
+        deleteUnknown(cid, { ...flowContext(tools, task, ""), gone }, tools),
+      ),
     );
     return `vm ${cid} deleted`;
   }

@@ -278,7 +278,7 @@ export const NoLogs = defineError<{ why: readonly string[] }>({
 });
 
 export const OrphansLeft = defineError<{ deleted: number; before: string; failed: number }>({
-  code: "DIO-072",
+  code: "DIO-028",
   kind: "outside",
   message: (p) =>
     `Deleted ${p.deleted} orphaned disk(s) older than ${p.before}. Failed to delete ${p.failed} disk(s).`,

@@ -28,6 +28,7 @@ function keeping(
   enqueue: (task: NewTask) => Promise<number> = async () => 1,
   nats?: NatsAuthorities,
   signerDays: Readonly<Record<TransportName, number>> = { https: 3650, nats: 3650 },
+  retain?: () => Promise<void>,
 ) {
   const queued: NewTask[] = [];
   const errors: unknown[] = [];
@@ -37,6 +38,7 @@ function keeping(
     clock,
     agents: { signerEnds: (by) => NOW + signerDays[by] * DAY_MS },
     nats,
+    retain,
     renewCertificate: async () => {
       looks.count += 1;
     },
@@ -170,6 +172,15 @@ describe("the Director by itself", () => {
     await round();
     expect(errors).toEqual([failure]);
     expect(queued).toHaveLength(2);
+  });
+
+  it("has certificates renewed also when what is too old cannot be deleted", async () => {
+    await certificateUntil(1);
+    const failure = new Error("the disk is read-only");
+    const { queued, errors, round } = keeping(undefined, undefined, undefined, () => Promise.reject(failure));
+    await round();
+    expect(errors).toEqual([failure]);
+    expect(queued).toHaveLength(1);
   });
 
   it("does nothing more once it is stopped, also when it is just looking", async () => {

@@ -51,7 +51,8 @@ export class Upkeep {
   async #look(): Promise<void> {
     const { tasks } = this.#options;
     await this.#options.renewCertificate?.();
-    await this.#options.retain?.();
+    // What cannot be deleted today does not keep certificates from being renewed.
+    await this.#options.retain?.().catch(this.#options.onError);
     const rotate = this.#authorityDue();
     if (rotate || (await this.#certificateDue()) || (await this.#trustDue()))
       await tasks.enqueue({

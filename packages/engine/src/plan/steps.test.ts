@@ -22,6 +22,10 @@ const cpi = (resize: boolean, byUpdate: boolean): Given => ({
   director: { name: "d", enableCpiResizeDisk: resize, enableCpiUpdateDisk: byUpdate },
 });
 
+const SNAPSHOTS: Given = {
+  director: { name: "d", enableCpiResizeDisk: false, enableCpiUpdateDisk: false, enableSnapshots: true },
+};
+
 const END = "apply start save_instance";
 const TOLD = "set_vm_metadata";
 const BOOT = `create_vm ${TOLD} wait_for_agent activate_vm`;
@@ -155,6 +159,31 @@ const cases: Readonly<Record<string, Case>> = {
     late: "delete_vm save_instance",
   },
   nothing: { had: web(D1), now: web(D1), late: "" },
+  "another VM type, with a disk and snapshots": {
+    had: web(D1, SNAPSHOTS),
+    now: web({ ...D1, ...LARGE }, SNAPSHOTS),
+    late: `stop snapshot_disks unmount_disk detach_disk delete_vm ${BOOT} attach_disk mount_disk prepare_agent ${END}`,
+  },
+  "another VM type, with snapshots and no disk": {
+    had: web({}, SNAPSHOTS),
+    now: web(LARGE, SNAPSHOTS),
+    late: `stop delete_vm ${BOOT} prepare_agent ${END}`,
+  },
+  "stop, with snapshots": {
+    had: web(D1, SNAPSHOTS),
+    now: web(D1, { ...SNAPSHOTS, ...state("stopped") }),
+    late: "stop snapshot_disks save_instance",
+  },
+  "stop --hard, with snapshots": {
+    had: web(D1, SNAPSHOTS),
+    now: web(D1, { ...SNAPSHOTS, ...state("detached") }),
+    late: "stop snapshot_disks unmount_disk detach_disk delete_vm save_instance",
+  },
+  "tags, with snapshots": {
+    had: web(D1, SNAPSHOTS),
+    now: web({ ...D1, tags: { a: "b" } }, SNAPSHOTS),
+    late: "set_vm_metadata save_instance",
+  },
 };
 
 const lose = (world: World) => {
