@@ -51,7 +51,8 @@ export function endState(world: SimWorld, remembered: Remembered, kept: Readonly
       .sort(),
     networks: remembered.networks.map(({ subnets, ...network }) => ({
       ...network,
-      subnets: subnets.map(({ name, cid }) => `${name} ${world.networks.get(cid)}`).sort(),
+      // A range of the CPI's choice is another one where a stray has the first.
+      subnets: subnets.map(({ name, cid }) => `${name} ${world.networks.has(cid)}`).sort(),
     })),
     openIntents: remembered.openIntents,
   };
