@@ -1,4 +1,5 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { pour } from "./node-wire.ts";
 import { type ProxySettings, proxyFor } from "./proxy.ts";
@@ -45,7 +46,7 @@ class ProxyWire implements Wire {
     const [{ connect }, { request }] = await Promise.all([import("node:tls"), import("node:https")]);
     const { host, port, ...own } = tlsOptions(url, await tls());
     // A name is asked for by it; an address has none.
-    const servername = own.servername ?? (/^[\d.]+$|:/.test(host) ? undefined : host);
+    const servername = own.servername ?? (isIP(host) === 0 ? host : undefined);
     const secured = usable(() =>
       connect({ ...own, socket, host, ...(servername !== undefined && { servername }) }),
     );
