@@ -15,6 +15,7 @@ import { configs } from "./commands/configs.ts";
 import { cpiConfig } from "./commands/cpi-config.ts";
 import { cpiInit } from "./commands/cpi-init.ts";
 import { createEnv } from "./commands/create-env.ts";
+import { createRecoveryPlan } from "./commands/create-recovery-plan.ts";
 import { createRelease } from "./commands/create-release.ts";
 import { curl } from "./commands/curl.ts";
 import { deleteConfig } from "./commands/delete-config.ts";
@@ -60,6 +61,7 @@ import { matrix } from "./commands/matrix.ts";
 import { networks } from "./commands/networks.ts";
 import { orphanDisk } from "./commands/orphan-disk.ts";
 import { orphanedVms } from "./commands/orphaned-vms.ts";
+import { recover } from "./commands/recover.ts";
 import { recreate } from "./commands/recreate.ts";
 import { sha1ifyRelease, sha2ifyRelease } from "./commands/redigest-release.ts";
 import { releases } from "./commands/releases.ts";
@@ -136,6 +138,8 @@ export const COMMANDS: readonly Command[] = [
   deleteSnapshot,
   deleteSnapshots,
   cloudCheck,
+  createRecoveryPlan,
+  recover,
   updateResurrection,
   deleteDeployment,
   configs,

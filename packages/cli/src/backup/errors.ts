@@ -1,7 +1,7 @@
 import { defineError } from "@slipway/kernel/errors";
 
 export const NoPassphrase = defineError<{ where: string }>({
-  code: "CLI-130",
+  code: "CLK-001",
   kind: "operator",
   typed: true,
   message: (p) => `there is no passphrase in ${p.where}`,
@@ -9,7 +9,7 @@ export const NoPassphrase = defineError<{ where: string }>({
 });
 
 export const PassphraseUnreadable = defineError<{ path: string; why: string }>({
-  code: "CLI-131",
+  code: "CLK-002",
   kind: "operator",
   message: (p) => `the passphrase file ${p.path} cannot be read: ${p.why}`,
   next: "Name a file that this user may read with --passphrase-file.",

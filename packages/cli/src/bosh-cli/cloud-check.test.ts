@@ -1,8 +1,8 @@
-import { readFile, writeFile } from "node:fs/promises";
+import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { systemExec } from "@slipway/kernel/exec";
 import { describe, expect, it } from "vitest";
-import { canPlay, PROGRAMS } from "./testing/requirements.ts";
+import { callCpi, killVm } from "./testing/behind-the-back.ts";
+import { canPlay } from "./testing/requirements.ts";
 import { openWorld } from "./testing/world.ts";
 
 const NOTE = "/deployments/shop/instance_groups/db/0/store?path=precious";
@@ -11,26 +11,6 @@ describe.runIf(await canPlay())("cloud-check, with the real CLI", () => {
   const world = openWorld();
   const check = (...flags: readonly string[]) => world().bosh.say("-d", "shop", "cloud-check", ...flags);
   const db = async () => (await world().instances("shop"))[0] ?? {};
-
-  /** By somebody who does not tell the Director. */
-  async function deleteVm(cid: string): Promise<void> {
-    const context = {
-      director_uuid: "nobody",
-      request_id: "cpi-behind-the-back",
-      vm: { stemcell: { api_version: 3 } },
-    };
-    const request = { method: "delete_vm", arguments: [cid], context, api_version: 2 };
-    const args = [PROGRAMS.cpi, "--configFile", join(world().dir, "cpi.json")];
-    const { stdout } = await systemExec(process.execPath, args, { input: JSON.stringify(request) });
-    expect(JSON.parse(stdout)).toMatchObject({ error: null });
-  }
-
-  async function kill(cid: string): Promise<void> {
-    const { pid } = JSON.parse(await readFile(world().cloud("vms", cid, "process"), "utf8")) as {
-      pid: number;
-    };
-    process.kill(pid, "SIGKILL");
-  }
 
   it("finds nothing in a deployment that is as it should be", async () => {
     await world().seed();
@@ -47,7 +27,7 @@ describe.runIf(await canPlay())("cloud-check, with the real CLI", () => {
     const precious = join(world().dir, "precious");
     await writeFile(precious, "kept");
     await world().bosh.run("curl", "-X", "PUT", "--body", precious, NOTE);
-    await deleteVm(cid);
+    await callCpi(world(), "delete_vm", cid);
     const report = await check("--report");
     expect(report.code).toBe(1);
     expect(report.rows).toMatchObject([
@@ -71,7 +51,7 @@ describe.runIf(await canPlay())("cloud-check, with the real CLI", () => {
 
   it("reboots a VM whose agent does not answer, when told to", async () => {
     const before = await db();
-    await kill(before.vm_cid ?? "");
+    await killVm(world(), before.vm_cid ?? "");
     const left = await check("--resolution", "recreate_disk");
     expect(left.rows).toMatchObject([{ type: "unresponsive_agent" }]);
     expect(left.blocks).toMatch(/is not responding\. .*: Skip for now/);

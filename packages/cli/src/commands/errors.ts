@@ -28,21 +28,6 @@ export const OnlyOrphans = defineError<Record<never, never>>({
   next: "Add --orphaned. `slipway instances --details` shows the disks of instances.",
 });
 
-export const ProblemsFound = defineError<{ count: number; deployment: string }>({
-  code: "CLI-047",
-  kind: "operator",
-  message: (p) => `${p.count} ${p.count === 1 ? "problem" : "problems"} found`,
-  next: "Repair with `slipway -d {deployment} cloud-check`.",
-});
-
-export const ProblemsUndecided = defineError<Record<never, never>>({
-  code: "CLI-048",
-  kind: "operator",
-  typed: true,
-  message: () => "there is no terminal to ask at what is to be done about each problem",
-  next: "Say it with --auto or --resolution, or only look with --report.",
-});
-
 export const ErrandFailed = defineError<{ name: string; code: number }>({
   code: "CLI-120",
   kind: "operator",

@@ -232,7 +232,7 @@ export const NotWanted = defineError<{ instance: string }>({
 });
 
 export const NotProven = defineError<{ what: string; cid: string; instance: string; why: string }>({
-  code: "DIO-073",
+  code: "DIK-021",
   kind: "operator",
   number: 390003,
   message: (p) =>
@@ -241,7 +241,7 @@ export const NotProven = defineError<{ what: string; cid: string; instance: stri
 });
 
 export const RecordedVmThere = defineError<{ instance: string; recorded: string; cid: string }>({
-  code: "DIO-074",
+  code: "DIK-022",
   kind: "operator",
   number: 390003,
   message: (p) =>
@@ -254,7 +254,7 @@ export const NotSeenSinceRestore = defineError<{
   deployment: string;
   takenAt: string;
 }>({
-  code: "DIO-072",
+  code: "DIK-020",
   kind: "operator",
   message: (p) =>
     `the Director was restored from a backup of ${p.takenAt}, and nobody has looked since at what the cloud has of ${p.deployments.join(", ")}`,

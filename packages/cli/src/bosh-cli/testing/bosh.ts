@@ -1,4 +1,7 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import { systemExec } from "@slipway/kernel/exec";
+import { shellWord } from "@slipway/kernel/shell";
 
 /** One row of a table, by the CLI's own column names. */
 export type Row = Readonly<Record<string, string>>;
@@ -59,19 +62,49 @@ export class Bosh {
   }
 
   async say(...args: readonly string[]): Promise<Said> {
-    const { url, ca, user, password, home } = this.#login;
     const { code, stdout, stderr } = await systemExec(this.#program, [...args, "--json"], {
       keep: KEEP,
-      env: {
-        HOME: home,
-        BOSH_ENVIRONMENT: url,
-        BOSH_CA_CERT: ca,
-        BOSH_NON_INTERACTIVE: "true",
-        ...(user !== undefined && { BOSH_CLIENT: user }),
-        ...(password !== undefined && { BOSH_CLIENT_SECRET: password }),
-      },
+      env: { ...this.env, BOSH_NON_INTERACTIVE: "true" },
     });
     return { code, ...read(stdout, stderr) };
+  }
+
+  /** A command that asks, at a terminal: each answer is typed when its question stands there. What was shown. */
+  async typed(
+    answers: readonly (readonly [question: string, answer: string])[],
+    ...args: readonly string[]
+  ): Promise<{ code: number | null; shown: string }> {
+    const command = [this.#program, ...args].map(shellWord).join(" ");
+    // Without a width it writes one letter a line.
+    const child = spawn("script", ["-qec", `stty cols 200; ${command}`, "/dev/null"], {
+      env: { ...this.env, PATH: process.env.PATH ?? "", TERM: "xterm" },
+      stdio: ["pipe", "pipe", "ignore"],
+    });
+    let shown = "";
+    let from = 0;
+    const left = [...answers];
+    child.stdout.setEncoding("utf8").on("data", (chunk: string) => {
+      shown += chunk;
+      const [next] = left;
+      if (next === undefined || !shown.slice(from).includes(next[0])) return;
+      from = shown.length;
+      left.shift();
+      child.stdin.write(`${next[1]}\r`);
+    });
+    const [code] = (await once(child, "close")) as [number | null];
+    return { code, shown };
+  }
+
+  /** Who it is, for any program that reads these. */
+  get env(): Readonly<Record<string, string>> {
+    const { url, ca, user, password, home } = this.#login;
+    return {
+      HOME: home,
+      BOSH_ENVIRONMENT: url,
+      BOSH_CA_CERT: ca,
+      ...(user !== undefined && { BOSH_CLIENT: user }),
+      ...(password !== undefined && { BOSH_CLIENT_SECRET: password }),
+    };
   }
 }
 

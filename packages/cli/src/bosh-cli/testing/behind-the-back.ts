@@ -1,0 +1,25 @@
+import { readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { systemExec } from "@slipway/kernel/exec";
+import { PROGRAMS } from "./requirements.ts";
+import type { World } from "./world.ts";
+
+/** A call of the CPI by somebody who does not tell the Director. */
+export async function callCpi({ dir }: World, method: string, ...args: readonly string[]): Promise<void> {
+  const context = {
+    director_uuid: "nobody",
+    request_id: `cpi-behind-the-back-${method}`,
+    vm: { stemcell: { api_version: 3 } },
+  };
+  const request = { method, arguments: args, context, api_version: 2 };
+  const program = [PROGRAMS.cpi, "--configFile", join(dir, "cpi.json")];
+  const { stdout } = await systemExec(process.execPath, program, { input: JSON.stringify(request) });
+  const { error } = JSON.parse(stdout) as { error: unknown };
+  if (error !== null) throw new Error(`${method}: ${stdout}`);
+}
+
+/** Its sandbox ends, as a machine does whose power is cut. */
+export async function killVm(world: World, cid: string): Promise<void> {
+  const { pid } = JSON.parse(await readFile(world.cloud("vms", cid, "process"), "utf8")) as { pid: number };
+  process.kill(pid, "SIGKILL");
+}
