@@ -96,6 +96,7 @@ import { uploadStemcell } from "./commands/upload-stemcell.ts";
 import { variables } from "./commands/variables.ts";
 import { vendorPackage } from "./commands/vendor-package.ts";
 import { vms } from "./commands/vms.ts";
+import { watch } from "./commands/watch.ts";
 
 /** Every command. Help and shell completion are made from this table. */
 export const COMMANDS: readonly Command[] = [
@@ -114,6 +115,7 @@ export const COMMANDS: readonly Command[] = [
   variables,
   instances,
   vms,
+  watch,
   logs,
   ssh,
   scp,
