@@ -4,6 +4,7 @@ import { aliasEnv } from "./commands/alias-env.ts";
 import { attachDisk } from "./commands/attach-disk.ts";
 import { blobs } from "./commands/blobs.ts";
 import { cancelTask } from "./commands/cancel-task.ts";
+import { cancelTasks } from "./commands/cancel-tasks.ts";
 import { cleanUp } from "./commands/clean-up.ts";
 import { cloudCheck } from "./commands/cloud-check.ts";
 import { cloudConfig } from "./commands/cloud-config.ts";
@@ -83,6 +84,7 @@ import { syncBlobs } from "./commands/sync-blobs.ts";
 import { takeSnapshot } from "./commands/take-snapshot.ts";
 import { task } from "./commands/task.ts";
 import { tasks } from "./commands/tasks.ts";
+import { unaliasEnv } from "./commands/unalias-env.ts";
 import { unignore } from "./commands/unignore.ts";
 import { up } from "./commands/up.ts";
 import { updateCloudConfig } from "./commands/update-cloud-config.ts";
@@ -181,11 +183,13 @@ export const COMMANDS: readonly Command[] = [
   env,
   environments,
   aliasEnv,
+  unaliasEnv,
   logIn,
   logOut,
   tasks,
   task,
   cancelTask,
+  cancelTasks,
   events,
   event,
   health,
