@@ -113,6 +113,17 @@ describe.runIf(await canPlay())("options of deploy, and of actions on instances,
     expect((await world().bosh.rows("orphaned-vms")).map(({ vm_cid }) => vm_cid)).not.toContain(after.vm_cid);
   });
 
+  it("`--recreate-persistent-disks` gives each instance a new disk, with what was on the old one", async () => {
+    const { zero } = await both();
+    const before = await log(zero.disk_cids);
+    await deploy("six", {}, "--recreate-persistent-disks");
+    const after = (await both()).zero;
+    expect(after.disk_cids).not.toBe(zero.disk_cids);
+    expect((await log(after.disk_cids)).slice(0, before.length)).toEqual(before);
+    const orphans = (await world().bosh.rows("disks", "--orphaned")).map(({ disk_cid }) => disk_cid);
+    expect(orphans).toContain(zero.disk_cids);
+  });
+
   it("`stop`, `start`, `restart` and `recreate` take groups and instances, and their options", async () => {
     const before = await both();
     const zero = before.zero.instance ?? "";

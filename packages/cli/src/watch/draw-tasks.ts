@@ -1,10 +1,10 @@
 import { barOf, lineOf, oneLine, type Part } from "../ui/parts.ts";
 import { clockText, spanText } from "../ui/time-text.ts";
 import type { Drawing } from "./draw-instances.ts";
-import { type Instance, nameOf, type Seen, type Task } from "./model.ts";
+import type { Instance, Seen, Task } from "./model.ts";
 
 /** Also with its index behind it, as tasks write it. */
-const SLUG = /([\w.-]+\/[0-9a-f-]{36})(?: \(\d+\))?/g;
+const ID = /\/([0-9a-f-]{36})(?: \(\d{1,6}\))?/g;
 const BAR = 10;
 /** Below it, a task's progress stands on a line of its own. */
 const NARROW = 100;
@@ -13,8 +13,12 @@ type Named = (text: string) => string;
 
 /** As in the list of instances, and short: `web/1` in place of its id. */
 function namerOf(instances: readonly Instance[]): Named {
-  const names = new Map(instances.map((one) => [`${one.group}/${one.id}`, nameOf(one)]));
-  return (text) => text.replace(SLUG, (whole, slug: string) => names.get(slug) ?? whole);
+  const indexes = new Map(instances.map(({ id, index }) => [id, index]));
+  return (text) =>
+    text.replace(ID, (whole, id: string) => {
+      const index = indexes.get(id);
+      return index === undefined ? whole : `/${index}`;
+    });
 }
 
 export function taskLines(
