@@ -4,4 +4,9 @@ export declare const BOSH_COMMANDS: readonly {
   readonly story: string;
   readonly verdict: "works" | "differs" | "refused";
   readonly what: string;
+  /** Of one that differs: the test that runs it. */
+  readonly test?: string;
+  /** Of one that is refused: with which words. */
+  readonly says?: string;
 }[];
+export declare const WHY_UNTRIED: readonly { readonly flags: readonly string[]; readonly why: string }[];

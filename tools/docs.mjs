@@ -31,7 +31,7 @@ import { PERMISSIONS } from "../packages/director/dist/api/permissions.js";
 import { routes } from "../packages/director/dist/api/routes.js";
 import { everyKey, KNOWN_KEYS } from "../packages/engine/dist/manifest/known-keys.js";
 import { shapeOf } from "../packages/protocol/dist/schema/children.js";
-import { BOSH_COMMANDS } from "./bosh-commands.mjs";
+import { BOSH_COMMANDS, WHY_UNTRIED } from "./bosh-commands.mjs";
 import { draw } from "./draw.mjs";
 import { messageText } from "./error-text.mjs";
 import { withRealOutput } from "./tour.mjs";
@@ -395,20 +395,40 @@ ${sections.join("\n\n")}
 }
 
 function commandsPage() {
-  const rows = BOSH_COMMANDS.map(({ name, verdict, what, story }) => [
-    `\`${name}\``,
-    verdict,
-    what,
-    `[${story}](../packages/cli/src/bosh-cli/${story}.test.ts)`,
-  ]);
+  const story = (name) => `[${name}](../packages/cli/src/bosh-cli/${name}.test.ts)`;
+  const rows = BOSH_COMMANDS.map((one) => [`\`${one.name}\``, one.verdict, one.what, story(one.story)]);
+  const code = (flags) => flags.map((flag) => `\`--${flag}\``).join(" ");
+  const flags = Object.entries(JSON.parse(readFileSync("tools/bosh-flags.json", "utf8")))
+    .filter(([, all]) => Object.keys(all).length > 0)
+    .map(([command, all]) => {
+      const names = Object.keys(all);
+      return [
+        `\`${command}\``,
+        code(names.filter((flag) => all[flag] !== null)),
+        code(names.filter((flag) => all[flag] === null)),
+      ];
+    });
+  const why = WHY_UNTRIED.map((one) => `- ${code(one.flags)}: ${one.why}.`);
   return `${GENERATED}
 
 # Commands of the \`bosh\` CLI
 
 Every command of the \`bosh\` CLI, with a Director of Slipway: whether it works, differs from BOSH's Director and how, or is
-refused. The stories are played with the real CLI by \`npm run -s test:bosh-cli\`; one of them holds this list to the CLI's own.
+refused. The stories are played with the real CLI by \`npm run -s test:bosh-cli\`, which records every run of it and fails when
+something is said here that was not run: what works has ended with 0, what differs was run by the test that asserts it.
 
 ${table(["command", "verdict", "", "story"], rows)}
+
+## Flags
+
+The flags of each command, from the CLI's own help: those that a story runs, in a run that ended with 0, and those that none
+runs. \`npm run test:bosh-cli -- --write\` writes them down.
+
+${table(["command", "run by a story", "run by none"], flags)}
+
+Why none runs some of them:
+
+${why.join("\n")}
 `;
 }
 

@@ -30,6 +30,21 @@ function whole(steps) {
   return steps;
 }
 
+/**
+ * All stories with the real CLI, and at the end whether `docs/bosh-commands.md` holds; `--write` writes down what was run. With
+ * anything else behind it, a file or a filter, only that is run, and nothing is said of the tables.
+ */
+function boshStories(rest) {
+  // Mostly waiting for other processes: more of it at once than there are processors.
+  const vitest = [bin("vitest"), "run", "--maxWorkers=3"];
+  // With suites of ours that play with the real one by turns.
+  const all = ["packages/cli/src/bosh-cli", "with-bosh", "like-bosh"];
+  if (rest.every((one) => one === "--write"))
+    return ["node", "tools/bosh-cli.mjs", "node", "tools/bosh-stories.mjs", ...rest, ...vitest, ...all];
+  const named = rest.some((one) => /\.test\.ts$|^packages\//.test(one));
+  return ["node", "tools/bosh-cli.mjs", ...vitest, ...(named ? [] : all), ...rest];
+}
+
 /** Each command: its steps. A step is a program with arguments; `rest` are the user's. */
 const COMMANDS = {
   start: (rest) => [["node", "packages/cli/dist/slipway.cjs", "demo", ...rest]],
@@ -45,22 +60,7 @@ const COMMANDS = {
   // What is long is sampled by a seed; `test:all` runs all of it.
   test: (rest) => [[bin("vitest"), "run", ...rest]],
   "test:all": (rest) => whole([[bin("vitest"), "run", ...rest]]),
-  // Mostly waiting for other processes: more of it at once than there are processors.
-  "test:bosh-cli": (rest) => [
-    [bin("tsc"), "-b"],
-    [
-      "node",
-      "tools/bosh-cli.mjs",
-      bin("vitest"),
-      "run",
-      "--maxWorkers=3",
-      "packages/cli/src/bosh-cli",
-      // Suites of ours that play with the real one by turns.
-      "with-bosh",
-      "like-bosh",
-      ...rest,
-    ],
-  ],
+  "test:bosh-cli": (rest) => [[bin("tsc"), "-b"], boshStories(rest)],
   // Jobs once more without root: the agent's suites, sandboxes of the local CPI, and a Director with the real CLI.
   "test:user": (rest) =>
     whole([

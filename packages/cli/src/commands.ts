@@ -5,6 +5,7 @@ import { attachDisk } from "./commands/attach-disk.ts";
 import { backup } from "./commands/backup.ts";
 import { blobs } from "./commands/blobs.ts";
 import { cancelTask } from "./commands/cancel-task.ts";
+import { cancelTasks } from "./commands/cancel-tasks.ts";
 import { cleanUp } from "./commands/clean-up.ts";
 import { cloudCheck } from "./commands/cloud-check.ts";
 import { cloudConfig } from "./commands/cloud-config.ts";
@@ -89,6 +90,7 @@ import { syncBlobs } from "./commands/sync-blobs.ts";
 import { takeSnapshot } from "./commands/take-snapshot.ts";
 import { task } from "./commands/task.ts";
 import { tasks } from "./commands/tasks.ts";
+import { unaliasEnv } from "./commands/unalias-env.ts";
 import { unignore } from "./commands/unignore.ts";
 import { up } from "./commands/up.ts";
 import { updateCloudConfig } from "./commands/update-cloud-config.ts";
@@ -102,6 +104,7 @@ import { uploadStemcell } from "./commands/upload-stemcell.ts";
 import { variables } from "./commands/variables.ts";
 import { vendorPackage } from "./commands/vendor-package.ts";
 import { vms } from "./commands/vms.ts";
+import { watch } from "./commands/watch.ts";
 
 /** Every command. Help and shell completion are made from this table. */
 export const COMMANDS: readonly Command[] = [
@@ -122,6 +125,7 @@ export const COMMANDS: readonly Command[] = [
   variables,
   instances,
   vms,
+  watch,
   logs,
   ssh,
   scp,
@@ -190,11 +194,13 @@ export const COMMANDS: readonly Command[] = [
   env,
   environments,
   aliasEnv,
+  unaliasEnv,
   logIn,
   logOut,
   tasks,
   task,
   cancelTask,
+  cancelTasks,
   events,
   event,
   health,

@@ -11,6 +11,9 @@ export interface SteadyOutput {
   readonly failed: boolean;
   readonly isTTY: boolean | undefined;
   readonly columns: number | undefined;
+  readonly rows: number | undefined;
+  /** Of a terminal: told when its window has another size. The returned function ends it. */
+  onResize(listener: () => void): () => void;
 }
 
 /** `process.stdout`, or the like. */
@@ -18,7 +21,10 @@ interface Stream {
   readonly fd: number;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
   write(text: string): unknown;
+  on?(event: "resize", listener: () => void): unknown;
+  off?(event: "resize", listener: () => void): unknown;
 }
 
 export interface SteadyOptions {
@@ -73,6 +79,13 @@ export function steadyOutput(stream: Stream, options: SteadyOptions = {}): Stead
     },
     get columns() {
       return stream.columns;
+    },
+    get rows() {
+      return stream.rows;
+    },
+    onResize: (listener) => {
+      stream.on?.("resize", listener);
+      return () => void stream.off?.("resize", listener);
     },
   };
 }

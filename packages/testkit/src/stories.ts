@@ -13,7 +13,7 @@ const STORIES = {
       ...["resurrection", "resurrection off"],
       ...["NATS agents", "NATS authority", "NATS server killed", "NATS Director killed", "NATS to HTTPS"],
       ...["full disk waits", "full disk goes on"],
-      ...["database in trouble", "agents in trouble", "no addresses"],
+      ...["database in trouble", "agents in trouble", "no addresses", "watch"],
     ],
   },
   /** Many processes, or other programs than ours. */

@@ -50,6 +50,7 @@ describe.runIf(await canPlay())("commands that have no story of their own, with 
 
   it("list what is left over", async () => {
     await world().deploy("shop", [{ name: "web" }]);
+    expect((await shop("deployment")).rows).toMatchObject([{ name: "shop" }]);
     expect(await bosh().rows("orphaned-vms")).toEqual([]);
     await bosh().run("cancel-tasks");
   });

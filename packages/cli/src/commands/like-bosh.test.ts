@@ -85,6 +85,8 @@ orphan-disk d/1
 delete-config --type cloud --name default
 delete-config 9
 -d shop delete-vm vm-1
+cancel-tasks
+-d shop cancel-tasks --type=update_deployment --type=run_errand --state=processing
 update-resurrection on
 update-resurrection off
 events --before-id 5 --before 2016-05-08 --task 3 --instance web/0 --event-user me --action create --object-type vm --object-name x -d shop

@@ -86,3 +86,11 @@ export const BadUaaUrl = defineError<{ url: string }>({
   message: (p) => `the Director names '${p.url}' as its UAA, which is no https address`,
   next: "Correct `uaa.url` of the Director's configuration.",
 });
+
+export const NoSuchAlias = defineError<{ alias: string }>({
+  code: "CLI-008",
+  kind: "operator",
+  typed: true,
+  message: (p) => `no environment is remembered as '${p.alias}'`,
+  next: "`slipway environments` lists those that are.",
+});

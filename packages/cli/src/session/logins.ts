@@ -69,7 +69,7 @@ export function withLogin(logins: Logins, login: Remembered, current: boolean): 
   const others = logins.environments
     .filter(({ url }) => url !== login.url)
     // An alias means one environment.
-    .map((one) => (one.alias !== undefined && one.alias === login.alias ? withoutAlias(one) : one));
+    .map((one) => (one.alias !== undefined && one.alias === login.alias ? nameless(one) : one));
   return {
     ...logins,
     environments: [...others, { ...before, ...login }],
@@ -77,9 +77,15 @@ export function withLogin(logins: Logins, login: Remembered, current: boolean): 
   };
 }
 
-function withoutAlias({ alias: _, ...rest }: Remembered): Remembered {
+function nameless({ alias: _, ...rest }: Remembered): Remembered {
   return rest;
 }
+
+/** The name is forgotten; URL, authority and who is logged in stay. */
+export const withoutAlias = (logins: Logins, alias: string): Logins => ({
+  ...logins,
+  environments: logins.environments.map((one) => (one.alias === alias ? nameless(one) : one)),
+});
 
 export function withoutCredentials(login: Remembered): Remembered {
   const { user: _, password: __, uaa_url: ___, access_token: ____, refresh_token: _____, ...rest } = login;

@@ -4,7 +4,7 @@ import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { envText } from "../up/env-file.ts";
 import { directorUrl } from "./director-url.ts";
-import { type Logins, readLogins, withLogin, withoutLogin, writeLogins } from "./logins.ts";
+import { type Logins, readLogins, withLogin, withoutAlias, withoutLogin, writeLogins } from "./logins.ts";
 import { findSession } from "./session.ts";
 
 const PEM = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
@@ -163,6 +163,15 @@ describe("what is remembered", () => {
     const first = withLogin(none, { url: "https://a:1", alias: "lab" }, false);
     const second = withLogin(first, { url: "https://b:1", alias: "lab" }, false);
     expect(second.environments).toEqual([{ url: "https://a:1" }, { url: "https://b:1", alias: "lab" }]);
+  });
+
+  it("an alias is forgotten alone", () => {
+    const known = withLogin(none, { url: "https://a:1", alias: "lab", user: "me", password: "p" }, true);
+    expect(withoutAlias(known, "lab")).toEqual({
+      ...known,
+      environments: [{ url: "https://a:1", user: "me", password: "p" }],
+    });
+    expect(withoutAlias(known, "other")).toEqual(known);
   });
 
   it("is forgotten by a log-out, but for alias and authority", () => {

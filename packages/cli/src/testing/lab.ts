@@ -223,5 +223,6 @@ export async function startLab(): Promise<FakeDirector> {
     .on("DELETE /configs", { status: 204 })
     .on("DELETE /configs/9", { status: 404 })
     .on("DELETE /task/43", { status: 204 })
+    .on("POST /tasks/cancel", { status: 204 })
     .json("GET /tasks/43", task(43, { state: "processing" }));
 }

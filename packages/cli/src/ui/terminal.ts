@@ -3,13 +3,17 @@ import pc from "picocolors";
 import { CannotAsk, CannotAskFor } from "./errors.ts";
 import { renderJson } from "./render-json.ts";
 import { renderTable, withColumns } from "./render-table.ts";
+import type { Screen } from "./screen.ts";
 import { cut, printable } from "./text.ts";
-import type { Paint, Progress, Table, Ui } from "./ui.ts";
+import type { Paint, Progress, ScreenListener, Table, Ui } from "./ui.ts";
 
 export interface Output {
   write(text: string): unknown;
   readonly isTTY?: boolean | undefined;
   readonly columns?: number | undefined;
+  readonly rows?: number | undefined;
+  /** The returned function ends it. */
+  onResize?(listener: () => void): () => void;
 }
 
 export interface TerminalOptions {
@@ -45,6 +49,8 @@ export class Terminal implements Ui {
   #moving: string | undefined;
   /** The number of a task stands alone on the line. */
   #task = false;
+  /** JSON goes out as it comes, one document a line. */
+  #streaming = false;
 
   constructor(options: TerminalOptions) {
     this.#options = options;
@@ -121,12 +127,26 @@ export class Terminal implements Ui {
     this.#redraw();
   }
 
+  stream(document: object): void {
+    this.#streaming = true;
+    this.#options.out.write(`${JSON.stringify(document)}\n`);
+  }
+
+  async screen(listener: ScreenListener): Promise<Screen | undefined> {
+    if (!this.live) return undefined;
+    const { openScreen } = await import("./screen.ts");
+    return openScreen({ ...listener, out: this.#options.out, input: this.#input() });
+  }
+
   /** Of the whole command. */
   failure(text: string, code: number): void {
-    if (this.json) {
+    if (this.#streaming) this.stream({ error: text, exit_code: code });
+    else if (this.json) {
       this.#lines.push(text, `Exit code ${code}`);
-      return;
-    }
+    } else this.#complain(text);
+  }
+
+  #complain(text: string): void {
     this.#clear();
     if (this.#at === "middle") this.#put("\n");
     const { red } = pc.createColors(this.#options.err.isTTY === true && this.#options.color);
@@ -174,6 +194,7 @@ export class Terminal implements Ui {
 
   /** Once, at the end. */
   close(): void {
+    if (this.#streaming) return;
     if (this.json)
       this.#options.out.write(renderJson({ tables: this.#tables, blocks: this.#blocks, lines: this.#lines }));
     else if (this.#at === "middle") this.#put("\n");

@@ -10,8 +10,12 @@ export function printable(text: string): string {
   );
 }
 
+/** Nearly every text: a letter is a column. */
+const PLAIN = /^[\x20-\x7e]*$/;
+
 /** The columns a text takes on a terminal. */
 export function widthOf(text: string): number {
+  if (PLAIN.test(text)) return text.length;
   let width = 0;
   for (const letter of text.replace(COLOUR, "")) width += widthOfLetter(letter.codePointAt(0) ?? 0);
   return width;

@@ -36,3 +36,16 @@ export function localTimeText(ms: number): string {
   const day = `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())}`;
   return `${day} ${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
 }
+
+/** How long, at a glance: `12s`, `4m`, `2h 5m`, `3d 4h`. */
+export function spanText(ms: number): string {
+  const s = Math.max(0, Math.floor(ms / 1000));
+  if (s < 60) return `${s}s`;
+  const m = Math.floor(s / 60);
+  if (m < 60) return m < 10 ? `${m}m ${s % 60}s` : `${m}m`;
+  const h = Math.floor(m / 60);
+  return h < 24 ? `${h}h ${m % 60}m` : `${Math.floor(h / 24)}d ${h % 24}h`;
+}
+
+/** The time of day: `02:59:02`, in UTC as everything that a Director writes. */
+export const clockText = (ms: number): string => new Date(ms).toISOString().slice(11, 19);

@@ -1,3 +1,5 @@
+import type { Key, Screen } from "./screen.ts";
+
 /** A cell: text, or something whose JSON and printed form differ is made text by the command. */
 export type Cell = string;
 
@@ -43,6 +45,15 @@ export interface Ui {
   readonly paint: Paint;
   /** A line that stays in place and changes on a terminal; elsewhere a line when it begins and one when it ends. */
   progress(text: string): Progress;
+  /** With `--json`, for who tells of changes until he is stopped: a document on a line of its own, at once. */
+  stream(document: object): void;
+  /** The whole window, to be closed again; undefined where there is no terminal. */
+  screen(listener: ScreenListener): Promise<Screen | undefined>;
+}
+
+export interface ScreenListener {
+  readonly onKey: (key: Key) => void;
+  readonly onResize: () => void;
 }
 
 export interface Paint {

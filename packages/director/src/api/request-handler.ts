@@ -3,6 +3,7 @@ import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { authenticator, identify, type Login } from "./auth.ts";
 import { authorize } from "./authorize.ts";
 import { type Call, type Query, readJson, readText } from "./call.ts";
+import { conditional } from "./conditional.ts";
 import { errorReply, isOurs, RequestFailed } from "./errors.ts";
 import { failureLimit } from "./failure-limit.ts";
 import { accessOf, NO_ACCESS } from "./permissions.ts";
@@ -62,7 +63,7 @@ export function requestHandler(services: Services) {
       await authorize(permission, { access: call.access, params, query, db });
       const reply = await route.endpoint.answer(call, services);
       services.onReply?.(route.endpoint, reply);
-      return reply;
+      return conditional(reply, request.method, firstOf(request.headers["if-none-match"]));
     } catch (error) {
       return failed(error, request);
     }

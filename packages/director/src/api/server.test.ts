@@ -277,3 +277,20 @@ it("a new certificate is served from when it is given, without a restart", async
     await directory.remove();
   }
 });
+
+describe("a document that the asker has", () => {
+  it("is not sent again, until it is another", async () => {
+    const first = await api.get("/tasks");
+    const etag = String(first.headers.etag);
+    const again = (tags: string) => api.ask("GET", "/tasks", { headers: { "if-none-match": tags } });
+    expect(await again(etag)).toMatchObject({ status: 304, body: "", headers: { etag } });
+    expect((await again(`"x", W/${etag}`)).status).toBe(304);
+    expect(await again('"x"')).toMatchObject({ status: 200, body: first.body });
+  });
+
+  it("is told to nobody else: who may not read it learns nothing of it", async () => {
+    const etag = String((await api.get("/tasks")).headers.etag);
+    const asked = await api.ask("GET", "/tasks", { user: null, headers: { "if-none-match": etag } });
+    expect(asked.status).toBe(401);
+  });
+});

@@ -15,19 +15,26 @@ interface Where {
  * about to have.
  */
 export async function configuredCpis(
-  { db, documents }: Where,
+  where: Where,
   instead?: { readonly name: string; readonly content: string },
 ): Promise<readonly ConfiguredCpi[]> {
-  const stored = (await listConfigs(db, { type: "cpi", limit: 1 })).filter(
-    ({ name }) => name !== instead?.name,
-  );
-  const read = (text: string, name: string) => documents.ask("value", { text, what: `cpi config '${name}'` });
-  const values = await Promise.all(stored.map(({ content, name }) => read(content, name)));
-  const added = instead === undefined ? [] : [await read(instead.content, instead.name)];
+  const values = await cpiConfigs(where, instead?.name);
+  const added = instead === undefined ? [] : [await read(instead, where)];
   const parsed = parseCpiConfig([...values.filter(namesAny), ...added]);
   if (!parsed.ok) throw problemsError("the CPI config cannot be used", parsed.problems);
   return parsed.cpis;
 }
+
+/** As they are written, but one of that name. */
+export async function cpiConfigs(where: Where, but?: string): Promise<readonly unknown[]> {
+  const stored = await listConfigs(where.db, { type: "cpi", limit: 1 });
+  return await Promise.all(stored.filter(({ name }) => name !== but).map((one) => read(one, where)));
+}
+
+const read = (
+  { name, content }: { readonly name: string; readonly content: string },
+  { documents }: Where,
+): Promise<unknown> => documents.ask("value", { text: content, what: `cpi config '${name}'` });
 
 /** Directors of before took a config without any. */
 const namesAny = (value: unknown): boolean =>

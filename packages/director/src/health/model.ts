@@ -18,8 +18,11 @@ export interface AgentReport {
   readonly vitals: Vitals;
 }
 
-/** In percent, as far as they were told. */
+/** In percent but the load, as far as they were told. */
 export interface Vitals {
+  readonly cpu?: number | undefined;
+  /** Of the last minute. */
+  readonly load?: number | undefined;
   readonly memory?: number | undefined;
   readonly swap?: number | undefined;
   readonly disk: Readonly<Partial<Record<"system" | "ephemeral" | "persistent", number>>>;

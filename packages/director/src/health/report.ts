@@ -10,7 +10,10 @@ const store = v.optional(
 
 /** As far as it is read. What an agent says otherwise is left out: its health does not depend on it. */
 const processes = v.array(open({ name: v.string(), state: v.string() }));
+const share = v.optional(v.string());
 const vitals = open({
+  cpu: v.optional(open({ user: share, sys: share, wait: share })),
+  load: v.optional(v.array(v.string())),
   mem: percent,
   swap: percent,
   disk: v.optional(open({ system: percent, ephemeral: percent, persistent: store })),
@@ -41,8 +44,11 @@ export function reportOf(
   };
 }
 
-function vitalsOf({ mem, swap, disk = {} }: v.InferOutput<typeof vitals>): Vitals {
+function vitalsOf({ cpu, load, mem, swap, disk = {} }: v.InferOutput<typeof vitals>): Vitals {
+  const shares = [cpu?.user, cpu?.sys, cpu?.wait].map(numberOf).filter((one) => one !== undefined);
   return {
+    cpu: shares.length === 0 ? undefined : Math.round(shares.reduce((a, b) => a + b) * 10) / 10,
+    load: numberOf(load?.[0]),
     memory: numberOf(mem?.percent),
     swap: numberOf(swap?.percent),
     disk: Object.fromEntries(

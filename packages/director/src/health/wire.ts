@@ -16,7 +16,13 @@ export const unwatched = (enabled: boolean): HealthWire => ({
   instances: [],
 });
 
-export const healthWire = (snapshot: HealthSnapshot, deployment: string | undefined): HealthWire => ({
+export interface HealthAsked {
+  readonly deployment: string | undefined;
+  /** Also processes and vitals. */
+  readonly full: boolean;
+}
+
+export const healthWire = (snapshot: HealthSnapshot, { deployment, full }: HealthAsked): HealthWire => ({
   enabled: true,
   at: time(snapshot.at),
   interval_s: snapshot.settings.limits.intervalMs / 1000,
@@ -28,7 +34,7 @@ export const healthWire = (snapshot: HealthSnapshot, deployment: string | undefi
   upkeep: snapshot.upkeep.map(upkeepText),
   instances: snapshot.instances
     .filter(({ watched }) => deployment === undefined || watched.deployment === deployment)
-    .map(instanceWire),
+    .map((one) => (full ? { ...instanceWire(one), ...saidWire(one) } : instanceWire(one))),
 });
 
 const MOST_NAMED = 10;
@@ -57,6 +63,22 @@ const instanceWire = ({ watched, verdict, since, known, action }: InstanceHealth
   certificate_until: time(watched.vm?.certificateUntil ?? undefined),
   resurrection_paused: watched.paused,
 });
+
+/** What its agent said last. */
+function saidWire({ known }: InstanceHealth) {
+  const report = known?.answered?.report;
+  if (report === undefined) return {};
+  const { cpu, load, memory, swap, disk } = report.vitals;
+  return {
+    job_state: report.jobState,
+    processes: report.processes,
+    vitals: defined({ cpu, load, memory, swap, disk }),
+  };
+}
+
+/** Without what is not known. */
+const defined = <T extends object>(all: T): T =>
+  Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
 
 const time = (at: number | undefined): string | null =>
   at === undefined ? null : new Date(at).toISOString().replace(/\.\d+Z$/, "Z");

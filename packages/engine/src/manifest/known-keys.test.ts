@@ -2,6 +2,7 @@ import { isObject } from "@slipway/protocol/schema/json";
 import { describe, expect, it } from "vitest";
 import type { StemcellRecord } from "../model/records.ts";
 import { definitionsOf } from "../variables/definitions.ts";
+import { parseCpiConfig } from "./cpi-config.ts";
 import { checkDeploy, type DeployDocuments } from "./deploy-problems.ts";
 import { type DocumentKind, everyKey, KNOWN_KEYS, type KnownKeys, type Verdict } from "./known-keys.ts";
 import { notesOn } from "./notes.ts";
@@ -100,7 +101,9 @@ describe("every key of BOSH's documents has its verdict", () => {
   });
 });
 
-type Documents = Pick<DeployDocuments, "manifest" | "cloudConfigs" | "runtimeConfigs">;
+type Documents = Pick<DeployDocuments, "manifest" | "cloudConfigs" | "runtimeConfigs"> & {
+  readonly cpiConfigs: readonly unknown[];
+};
 
 const STEMCELL = {
   id: 1,
@@ -136,6 +139,7 @@ const CLOUD = {
   networks: [{ name: "private", subnets: [{ range: "10.0.0.0/24", gateway: "10.0.0.1", azs: ["z1"] }] }],
   compilation: { workers: 1, network: "private", az: "z1", vm_type: "small" },
 };
+const CPIS = { cpis: [{ name: "a", type: "local" }] };
 /** What stands under these is one map; under all others that have keys, a list of them. */
 const MAPS = /(^|\.)(features|update|vm_resources|include|exclude|compilation|release|releases?\.stemcell)$/;
 /** What is needed beside the key in question for anything to be read. */
@@ -179,6 +183,7 @@ function withKey(document: object, path: string, value: unknown): Level {
 
 function baseFor(kind: DocumentKind, path: string): object {
   if (kind === "runtime") return {};
+  if (kind === "cpi") return CPIS;
   if (kind === "manifest") {
     const { releases, ...others } = MANIFEST;
     return /^release(\.|$)/.test(path) ? others : { ...others, releases };
@@ -198,6 +203,7 @@ function documentsWith(kind: DocumentKind, document: object): Documents {
     manifest: kind === "manifest" ? document : MANIFEST,
     cloudConfigs: [kind === "cloud" ? document : CLOUD],
     runtimeConfigs: kind === "runtime" ? [document] : [],
+    cpiConfigs: kind === "cpi" ? [document] : [],
   };
 }
 
@@ -210,13 +216,13 @@ function outcomeOf(documents: Documents) {
   } catch (error) {
     variables = (error as Error).message;
   }
-  return { checked, variables };
+  return { checked, variables, cpis: parseCpiConfig(documents.cpiConfigs) };
 }
 
 const problemsIn = ({ checked }: ReturnType<typeof outcomeOf>) => (checked.ok ? [] : checked.problems);
 
 const rows = (wanted: Verdict) =>
-  (["manifest", "cloud", "runtime"] as const).flatMap((kind) =>
+  KINDS.flatMap((kind) =>
     everyKey(KNOWN_KEYS[kind])
       .filter(({ verdict }) => verdict === wanted)
       .map(({ path }) => [kind, path] as const),
@@ -260,9 +266,7 @@ describe("the verdict on a key holds", () => {
 });
 
 describe("a key that nobody knows", () => {
-  const levels = (["manifest", "cloud", "runtime"] as const).flatMap((kind) =>
-    Object.keys(EXPECTED[kind]).map((place) => [kind, place] as const),
-  );
+  const levels = KINDS.flatMap((kind) => Object.keys(EXPECTED[kind]).map((place) => [kind, place] as const));
 
   it.each(levels)("in the %s at '%s' is warned of by its place, and is no mistake", (kind, place) => {
     const path = place === "" ? "surprise" : `${place}.surprise`;
@@ -288,7 +292,7 @@ describe("a key that nobody knows", () => {
 
   it("is never read: all that the parsers look for is in the tables", () => {
     const asked = new Set<string>();
-    const full = (kind: "manifest" | "cloud" | "runtime", base: object) =>
+    const full = (kind: DocumentKind, base: object) =>
       Object.keys(EXPECTED[kind]).reduce((document, place) => {
         const inside = place === "" || place === "release" || place.startsWith("release.");
         const keys = EXPECTED[kind][place]?.split(" ") ?? [];
@@ -299,6 +303,7 @@ describe("a key that nobody knows", () => {
       manifest: watched(full("manifest", MANIFEST), KNOWN_KEYS.manifest, "manifest", asked),
       cloudConfigs: [watched(full("cloud", CLOUD), KNOWN_KEYS.cloud, "cloud", asked)],
       runtimeConfigs: [watched(full("runtime", {}), KNOWN_KEYS.runtime, "runtime", asked)],
+      cpiConfigs: [watched(full("cpi", CPIS), KNOWN_KEYS.cpi, "cpi", asked)],
     });
     expect([...asked]).toEqual([]);
   });
@@ -328,6 +333,7 @@ describe("what BOSH calls deprecated", () => {
       manifest: { ...MANIFEST, properties: { a: 1 }, addons: [addon] },
       cloudConfigs: [CLOUD],
       runtimeConfigs: [{ addons: [addon, addon] }],
+      cpiConfigs: [],
     });
     expect(deprecations).toEqual([
       "Global 'properties' are deprecated. Please define 'properties' at the job level.",

@@ -14,11 +14,15 @@ export function notesOn({
   manifest,
   cloudConfigs,
   runtimeConfigs,
-}: Pick<DeployDocuments, "manifest" | "cloudConfigs" | "runtimeConfigs">): Notes {
+  cpiConfigs,
+}: Pick<DeployDocuments, "manifest" | "cloudConfigs" | "runtimeConfigs"> & {
+  readonly cpiConfigs: readonly unknown[];
+}): Notes {
   const warnings = [
     ...unknownKeys("manifest", manifest),
     ...cloudConfigs.flatMap((config) => unknownKeys("cloud", config)),
     ...runtimeConfigs.flatMap((config) => unknownKeys("runtime", config)),
+    ...cpiConfigs.flatMap((config) => unknownKeys("cpi", config)),
   ];
   const global = has(manifest, "properties")
     ? ["Global 'properties' are deprecated. Please define 'properties' at the job level."]

@@ -5,6 +5,17 @@ import { doc } from "../schema/marks.ts";
 const text = v.nullish(v.string());
 const number = v.nullish(v.number());
 
+const percent = v.optional(v.number());
+
+/** Of the last answer of its agent, in percent but the load; what it did not tell is left out. */
+export const instanceVitals = open({
+  cpu: percent,
+  load: v.optional(doc(v.number(), "of the last minute")),
+  memory: percent,
+  swap: percent,
+  disk: open({ system: percent, ephemeral: percent, persistent: percent }),
+});
+
 /** An instance, and what is wrong with it. */
 export const instanceHealth = open({
   deployment: v.string(),
@@ -28,6 +39,9 @@ export const instanceHealth = open({
   ),
   certificate_until: v.nullish(doc(v.string(), "when its agent's certificate ends")),
   resurrection_paused: v.nullish(v.boolean()),
+  job_state: v.optional(doc(v.string(), "with `full`: what its agent said last of all processes")),
+  processes: v.optional(doc(v.array(open({ name: v.string(), state: v.string() })), "with `full`")),
+  vitals: v.optional(doc(instanceVitals, "with `full`")),
 });
 export type InstanceHealth = v.InferOutput<typeof instanceHealth>;
 
@@ -51,4 +65,7 @@ export const health = open({
 });
 export type Health = v.InferOutput<typeof health>;
 
-export const healthQuery = open({ deployment: v.optional(doc(v.string(), "only its instances")) });
+export const healthQuery = open({
+  deployment: v.optional(doc(v.string(), "only its instances")),
+  full: v.optional(doc(v.string(), "`true`: also processes and vitals, as agents told them last")),
+});

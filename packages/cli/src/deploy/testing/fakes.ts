@@ -92,5 +92,7 @@ function fakeUi(heard: Heard, yes: boolean): Ui {
       cyan: mark("cyan"),
     },
     progress: () => ({ update: () => undefined, done: () => undefined, failed: () => undefined }),
+    stream: () => undefined,
+    screen: () => Promise.resolve(undefined),
   };
 }

@@ -11,6 +11,8 @@ export const getHealth = endpoint({ query: healthQuery, reply: health }, async (
   if (deployment !== undefined) await deploymentOf(services.db, deployment);
   const snapshot = services.health?.snapshot();
   return json(
-    snapshot === undefined ? unwatched(services.health !== undefined) : healthWire(snapshot, deployment),
+    snapshot === undefined
+      ? unwatched(services.health !== undefined)
+      : healthWire(snapshot, { deployment, full: given(query, "full") === "true" }),
   );
 });

@@ -45,10 +45,10 @@ const DEAD: InstanceHealth = {
       at: AT,
       report: {
         jobState: "running",
-        processes: [],
+        processes: [{ name: "nginx", state: "running" }],
         mounted: true,
         readOnly: false,
-        vitals: { memory: 8, disk: { system: 41 } },
+        vitals: { cpu: 12.5, load: 0.4, memory: 8, disk: { system: 41 } },
       },
     },
   },
@@ -99,6 +99,17 @@ describe("GET /health", () => {
       ],
     });
     expect(await api.get("/health")).toMatchObject({ json: { instances: [{}, {}] } });
+  });
+
+  it("with `full` it also tells processes and vitals, as the agent told them last", async () => {
+    const { json } = await api.get("/health?deployment=shop&full=true", "reader");
+    const said = {
+      job_state: "running",
+      processes: [{ name: "nginx", state: "running" }],
+      vitals: { cpu: 12.5, load: 0.4, memory: 8, disk: { system: 41 } },
+    };
+    expect(json).toMatchObject({ instances: [said] });
+    expect((await api.get("/health?deployment=shop")).body).not.toContain("nginx");
   });
 
   it("tells what is not done yet, of whom; `/info` tells everybody, and names nobody", async () => {

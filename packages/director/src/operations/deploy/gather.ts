@@ -8,6 +8,7 @@ import type { InstanceUuid } from "@slipway/engine/model/names";
 import type { PlanInput, PlanOptions, StateChange } from "@slipway/engine/plan/model";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import type { DeployOptions } from "@slipway/protocol/director/task-params";
+import { cpiConfigs } from "../../cpis/configured.ts";
 import { findConfigs } from "../../store/configs.ts";
 import { teamsOfDeployment } from "../../store/deployments.ts";
 import { loadInstances } from "../../store/instances.ts";
@@ -141,7 +142,7 @@ async function readDocuments(
   if (checked.manifest.name !== deployment)
     throw OtherDeployment({ named: checked.manifest.name, deployment });
   if (request.versions === "new") {
-    const { warnings, deprecations } = notesOn(raw);
+    const { warnings, deprecations } = notesOn({ ...raw, cpiConfigs: await cpiConfigs(tools) });
     for (const warning of warnings) task.warn(warning);
     for (const deprecation of deprecations) task.deprecated(deprecation);
   }

@@ -1,0 +1,135 @@
+import { clockText } from "../ui/time-text.ts";
+import { type Instance, nameOf, type Progress, type Seen, type Task } from "./model.ts";
+
+/** Something that has become otherwise: a line for people, and a document for programs. */
+export interface Change {
+  readonly line: string;
+  readonly document: object;
+}
+
+/** What is different; without a `before`, everything there is. */
+export function changesBetween(before: Seen | undefined, after: Seen): readonly Change[] {
+  const at = after.at;
+  const told = (text: string, type: string, rest: object): Change => ({
+    line: `${clockText(at)} ${text}`,
+    document: { time: new Date(at).toISOString(), type, ...rest },
+  });
+  return [
+    ...troubles(before, after, told),
+    ...(after.note !== "" && after.note !== before?.note
+      ? [told(after.note, "note", { text: after.note })]
+      : []),
+    ...deployments(before, after, told),
+    ...instances(before?.instances ?? [], after.instances, told),
+    ...tasks(before?.tasks ?? [], after.tasks, told),
+    ...events(before, after, told),
+  ];
+}
+
+type Told = (text: string, type: string, rest: object) => Change;
+
+function troubles(before: Seen | undefined, after: Seen, told: Told): readonly Change[] {
+  const [was, is] = [before?.trouble, after.trouble];
+  if (is !== undefined && was === undefined)
+    return [told(`the Director does not answer: ${is.why}`, "director", { answers: false, why: is.why })];
+  return was !== undefined && is === undefined
+    ? [told("the Director answers again", "director", { answers: true })]
+    : [];
+}
+
+function deployments(before: Seen | undefined, after: Seen, told: Told): readonly Change[] {
+  const gone = (before?.deployments ?? []).filter((name) => !after.deployments.includes(name));
+  const come = after.deployments.filter((name) => !(before?.deployments ?? []).includes(name));
+  const of = (change: string) => (name: string) =>
+    told(`${name}: deployment ${change}`, "deployment", { deployment: name, change });
+  return [...gone.map(of("gone")), ...come.map(of(before === undefined ? "seen" : "appeared"))];
+}
+
+function instances(before: readonly Instance[], after: readonly Instance[], told: Told): readonly Change[] {
+  const known = new Map(before.map((one) => [one.key, one]));
+  const still = new Set(after.map(({ key }) => key));
+  const of = (one: Instance, change: string, text: string) =>
+    told(`${one.deployment} ${nameOf(one)}: ${text}`, "instance", { change, ...documentOf(one) });
+  return [
+    ...before.filter(({ key }) => !still.has(key)).map((one) => of(one, "gone", "gone")),
+    ...after.flatMap((one) => {
+      const was = known.get(one.key);
+      if (was === undefined) return [of(one, "appeared", stateText(one))];
+      // Vitals differ each time; they alone are no news.
+      return newsOf(was) === newsOf(one) ? [] : [of(one, "changed", `${fromTo(was, one)}${stateText(one)}`)];
+    }),
+  ];
+}
+
+const newsOf = ({ vitals: _, since: __, ...news }: Instance): string => JSON.stringify(news);
+
+const fromTo = (was: Instance, is: Instance) => (was.state === is.state ? "" : `${was.state} -> `);
+
+function stateText({ state, ips, vm, problems, action, processes }: Instance): string {
+  const stopped = processes.filter((one) => one.state !== "running");
+  return [
+    state,
+    ...(ips.length === 0 ? [] : [ips.join(" ")]),
+    vm === "" ? "no VM" : `VM ${vm}`,
+    ...(processes.length === 0 ? [] : [`processes ${processes.length - stopped.length}/${processes.length}`]),
+    ...problems,
+    ...(problems.length > 0 ? [] : stopped.map(({ name, state: how }) => `${name} is ${how}`)),
+    ...(action === "" ? [] : [action]),
+  ].join(", ");
+}
+
+const documentOf = (one: Instance) => ({
+  deployment: one.deployment,
+  instance: `${one.group}/${one.id}`,
+  index: one.index,
+  state: one.state,
+  az: one.az,
+  ips: one.ips,
+  vm_cid: one.vm,
+  problems: one.problems,
+  since: one.since === undefined ? null : new Date(one.since).toISOString(),
+  action: one.action,
+  processes: one.processes,
+  vitals: one.vitals,
+});
+
+function tasks(before: readonly Task[], after: readonly Task[], told: Told): readonly Change[] {
+  const known = new Map(before.map((one) => [one.id, one]));
+  return after.flatMap((one) => {
+    const was = known.get(one.id);
+    if (was !== undefined && taskNews(was) === taskNews(one)) return [];
+    const { progress } = one;
+    const where = progress === undefined ? "" : `, ${progress.stage}${doneText(progress)}${stepsText(one)}`;
+    const why = one.result !== "" && one.state !== "done" ? `: ${one.result}` : "";
+    const whose = one.deployment === "" ? "" : `${one.deployment} `;
+    return [
+      told(`${whose}task ${one.id} (${one.description}): ${one.state}${where}${why}`, "task", {
+        ...{ task: one.id, state: one.state, description: one.description, deployment: one.deployment },
+        ...{ user: one.user, result: one.result, progress: progress ?? null },
+      }),
+    ];
+  });
+}
+
+/** Of a stage that says how many steps it has. */
+const doneText = ({ done, total }: Progress) => (total === 0 ? "" : ` ${done}/${total}`);
+
+const stepsText = ({ progress }: Task) =>
+  progress === undefined || progress.steps.length === 0 ? "" : `: ${progress.steps.join(", ")}`;
+
+const taskNews = ({ state, progress }: Task): string => JSON.stringify([state, progress]);
+
+/** The oldest first. Those from before are not told: they are no change. */
+function events(before: Seen | undefined, after: Seen, told: Told): readonly Change[] {
+  if (before === undefined) return [];
+  const known = new Set(before.events.map(({ id }) => id));
+  return [...after.events]
+    .filter(({ id }) => !known.has(id))
+    .reverse()
+    .map((one) => {
+      const whose = one.deployment === "" ? "" : `${one.deployment} `;
+      return told(`${whose}event ${one.id}: ${one.text}`, "event", {
+        ...{ id: one.id, text: one.text, failed: one.failed, deployment: one.deployment, task: one.task },
+      });
+    });
+}

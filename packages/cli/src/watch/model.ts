@@ -1,0 +1,91 @@
+/** How something is, for whoever sorts or colours it. The worst comes first. */
+export const LEVELS = ["bad", "busy", "quiet", "well"] as const;
+export type Level = (typeof LEVELS)[number];
+
+export interface Instance {
+  /** Of one instance for ever: deployment, group and id. */
+  readonly key: string;
+  readonly deployment: string;
+  readonly group: string;
+  readonly index: number;
+  readonly id: string;
+  readonly az: string;
+  readonly ips: readonly string[];
+  readonly vm: string;
+  /** For people: `running`, `failing`, `no vm`. */
+  readonly state: string;
+  readonly level: Level;
+  /** Since when it is as it is, where that is known. Milliseconds since 1970. */
+  readonly since: number | undefined;
+  readonly problems: readonly string[];
+  /** What is being done, or why nothing is. */
+  readonly action: string;
+  readonly processes: readonly { readonly name: string; readonly state: string }[];
+  readonly vitals: Vitals;
+}
+
+/** In percent but the load, as far as its agent told. */
+export interface Vitals {
+  readonly cpu?: number | undefined;
+  readonly load?: number | undefined;
+  readonly memory?: number | undefined;
+  /** The fullest of its disks. */
+  readonly disk?: number | undefined;
+}
+
+export interface Task {
+  readonly id: number;
+  readonly state: string;
+  readonly description: string;
+  readonly deployment: string;
+  readonly user: string;
+  /** Milliseconds since 1970. */
+  readonly began: number | undefined;
+  /** When it was seen to have ended. */
+  readonly ended: number | undefined;
+  /** Of one that has failed. */
+  readonly result: string;
+  readonly progress: Progress | undefined;
+}
+
+/** Where a task is. */
+export interface Progress {
+  readonly stage: string;
+  readonly done: number;
+  readonly total: number;
+  /** Steps that are under way, the oldest first. */
+  readonly steps: readonly string[];
+}
+
+export interface Event {
+  readonly id: string;
+  /** Milliseconds since 1970. */
+  readonly at: number | undefined;
+  readonly text: string;
+  readonly failed: boolean;
+  readonly deployment: string;
+  readonly task: string;
+}
+
+/** What is seen of a Director at one moment. */
+export interface Seen {
+  /** When it was read: milliseconds since 1970. */
+  readonly at: number;
+  readonly url: string;
+  /** The one that is watched; undefined: all. */
+  readonly deployment: string | undefined;
+  /** All there are of those that are watched; none: it was deleted, or there is none. */
+  readonly deployments: readonly string[];
+  /** Why health is not told, or why VMs are not replaced. */
+  readonly note: string;
+  readonly instances: readonly Instance[];
+  /** Those under way, the queue, and those that ended a moment ago. */
+  readonly tasks: readonly Task[];
+  /** The newest first. */
+  readonly events: readonly Event[];
+  /** The Director does not answer: why, and since when. What else is here is as it was before. */
+  readonly trouble: { readonly why: string; readonly since: number } | undefined;
+}
+
+/** `web/1`: short, and every command takes it. */
+export const nameOf = ({ group, index }: Pick<Instance, "group" | "index">): string => `${group}/${index}`;

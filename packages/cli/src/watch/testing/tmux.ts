@@ -1,0 +1,60 @@
+import { systemExec } from "@slipway/kernel/exec";
+
+export const hasTmux = async (): Promise<boolean> =>
+  (await systemExec("sh", ["-c", "command -v tmux"])).code === 0;
+
+/** A terminal that a program draws on, and that can be looked at. The server is its own and ends with it. */
+export class Tmux {
+  readonly #socket: string;
+
+  constructor(socket: string) {
+    this.#socket = socket;
+  }
+
+  /** What the program is to see of its surroundings is in `env`. */
+  async start(command: string, env: Readonly<Record<string, string>>, size: Size): Promise<void> {
+    const set = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
+    const where = ["-x", String(size.columns), "-y", String(size.rows)];
+    // The shell stays when the program has ended, so that what it left can be seen.
+    await this.#run(
+      "-f",
+      "/dev/null",
+      "new-session",
+      "-d",
+      ...where,
+      ...set,
+      `${command}; echo ended with $?; cat`,
+    );
+  }
+
+  async resize({ columns, rows }: Size): Promise<void> {
+    await this.#run("resize-window", "-x", String(columns), "-y", String(rows));
+  }
+
+  /** `q`, `Down`, `C-c`. */
+  async press(...keys: readonly string[]): Promise<void> {
+    await this.#run("send-keys", ...keys);
+  }
+
+  /** What is to be seen; with `-e` with its colours. */
+  async screen(...how: readonly "-e"[]): Promise<string> {
+    return await this.#run("capture-pane", "-p", ...how);
+  }
+
+  async close(): Promise<void> {
+    await systemExec("tmux", ["-S", this.#socket, "kill-server"]);
+  }
+
+  async #run(...args: readonly string[]): Promise<string> {
+    const { code, stdout, stderr } = await systemExec("tmux", ["-u", "-S", this.#socket, ...args], {
+      env: { PATH: process.env.PATH ?? "", TERM: "xterm-256color", LANG: "C.UTF-8" },
+    });
+    if (code !== 0) throw new Error(`tmux ${args[0]} ended with ${code}: ${stderr}`);
+    return stdout;
+  }
+}
+
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}

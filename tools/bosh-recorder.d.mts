@@ -1,0 +1,7 @@
+export declare function recorder(real: string, dir: string): string;
+export declare function recorded(dir: string): readonly {
+  readonly code: number;
+  readonly file: string;
+  readonly test: string;
+  readonly args: readonly string[];
+}[];
