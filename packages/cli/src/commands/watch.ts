@@ -16,8 +16,8 @@ export const watch: Command = {
   ],
   examples: [
     ["slipway -d shop watch", "redrawn in place; q ends it"],
-    ["slipway -d shop watch | tee log", "a line for each change"],
-    ["slipway watch --json", "a JSON document for each change"],
+    ["slipway -d shop watch --interval 10", "looks every 10 s; in a pipe, a line for each change"],
+    ["slipway watch --json", "of all deployments, a JSON document for each change"],
   ],
   async run(given, { ui, clock, stop, deployment, director }) {
     const asked = given.text("interval") ?? String(INTERVAL_S);
