@@ -56,7 +56,8 @@ function rowsOf(transport, fleet) {
       "  database and NATS server",
       `${others.toFixed(3)} cores`,
       `${cores.toFixed(3)} the Director`,
-      others / cores,
+      // Less than the kernel counts, in the seconds of the quick form.
+      Math.max(0.001, others / cores),
     ),
     beside(`  for each ${message}`, ms(each), `${ms(fleet.bareMs)} bare`, each / fleet.bareMs),
     atMost(
