@@ -94,6 +94,7 @@ const SNAPSHOTS: Limits = {
   enable_snapshots: true,
   orphan_disk_schedule: "never",
   orphaned_vm_schedule: "never",
+  orphan_network_schedule: "never",
 };
 
 describe("a scheduled turn", () => {
