@@ -5,10 +5,11 @@ import { errorText } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
 import { systemRandom } from "@slipway/kernel/random";
 import { freshDatabase } from "@slipway/testkit/database";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { tries } from "@slipway/testkit/tries";
 import type pg from "pg";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { beforeEach, describe, expect, it } from "vitest";
 import { withClient } from "../store/embedded/probe.ts";
 import { MIGRATIONS, migrate } from "../store/migrations.ts";
 import { failure } from "../store/testing/failure.ts";
@@ -16,6 +17,8 @@ import { backUp } from "./back-up.ts";
 import { tablesOf } from "./dump.ts";
 import { BackupNewer, BackupThere, DatabaseThere, PassphraseNeeded, StateThere } from "./errors.ts";
 import { restore } from "./restore.ts";
+
+sampleTests(1 / 3);
 
 type Base = Awaited<ReturnType<typeof freshDatabase>>;
 
@@ -34,9 +37,9 @@ beforeEach(async () => {
   await writeFile(join(state, "secrets.key"), "07".repeat(32), { mode: 0o600 });
   await writeFile(join(state, "pki", "authority.pem"), "CANARY-authority", { mode: 0o600 });
   await writeFile(join(state, "pki", "ca.crt"), "public", { mode: 0o644 });
-});
-afterEach(async () => {
-  await Promise.all([from.close(), to.close(), dir.remove()]);
+  return async () => {
+    await Promise.all([from.close(), to.close(), dir.remove()]);
+  };
 });
 
 const inDatabase = ({ connection }: Base, sql: string) =>

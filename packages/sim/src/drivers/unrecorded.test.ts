@@ -2,9 +2,12 @@ import { listProblems } from "@slipway/director/store/problems";
 import { Sealed } from "@slipway/director/store/sealed";
 import { listStrays } from "@slipway/director/store/strays";
 import type { ResolutionName } from "@slipway/engine/model/problems";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import type { Interference } from "./outside.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
+
+sampleTests(1 / 3);
 
 const { stage, task, run, scan, apply, db, whole, deaf, lose } = problemsStage();
 
