@@ -235,8 +235,14 @@ describe("what is scheduled", () => {
   it("deletes nothing after a restore before somebody has looked at the clouds", async () => {
     await swappedOut();
     await orphan("disk-old", 5.1);
-    await db.insertInto("restores").values({ backup: "b", taken_at: new Date(NOW - DAY_MS) }).execute();
-    await db.updateTable("deployments").set({ restored: db.selectFrom("restores").select("id") }).execute();
+    await db
+      .insertInto("restores")
+      .values({ backup: "b", taken_at: new Date(NOW - DAY_MS) })
+      .execute();
+    await db
+      .updateTable("deployments")
+      .set({ restored: db.selectFrom("restores").select("id") })
+      .execute();
     expect(await asked({}, "2025-11-15T07:30:00Z")).toEqual([]);
     await seenSinceRestore(db, "shop");
     expect(await asked({}, "2025-11-15T08:00:00Z")).toEqual(

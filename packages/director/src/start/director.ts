@@ -19,8 +19,6 @@ import { documentsHere } from "../documents/documents.ts";
 import { DocumentWorkers } from "../documents/workers.ts";
 import type { Log } from "../log/log.ts";
 import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
-import { scheduledJobs } from "../schedule/jobs.ts";
-import { Scheduler } from "../schedule/scheduler.ts";
 import { directorUuid } from "../store/attributes.ts";
 import { openSealer } from "../store/key-file.ts";
 import { openStore } from "../store/open.ts";
@@ -30,20 +28,20 @@ import { openTokens } from "../uaa/tokens.ts";
 import { openConfigServer } from "../variables/open.ts";
 import { ownAddresses, shownHost } from "./addresses.ts";
 import { givenCertificate, instead } from "./api-certificate.ts";
+import { startByItself } from "./by-itself.ts";
 import { cpiNameOf } from "./cpi-name.ts";
 import { early } from "./early.ts";
 import { expiryOf } from "./expiry.ts";
 import { flowSettings, operationOptions, proxyOf } from "./flow-settings.ts";
 import { openHealth } from "./health.ts";
-import { localDnsOf, NamesKeeper } from "./names-keeper.ts";
+import { localDnsOf } from "./names-keeper.ts";
 import { noteStart } from "./note-start.ts";
 import { openAgents } from "./open-agents.ts";
 import { openClouds } from "./open-clouds.ts";
 import { openDatabase } from "./open-database.ts";
-import { mib, retain } from "./retention.ts";
+import { mib } from "./retention.ts";
 import { openSeeing } from "./seeing.ts";
 import { diskSpace } from "./space.ts";
-import { Upkeep } from "./upkeep.ts";
 import { openUsers } from "./users.ts";
 
 export interface StartOptions {
@@ -264,28 +262,11 @@ async function start(
   );
   atClose(() => api.close());
   await noteStart(store.db, { uuid, version: options.version, worker: runner.name });
-  const upkeep = new Upkeep({
-    db: store.db,
-    tasks: runner,
-    clock,
-    agents,
-    nats,
-    retain: () => retain({ db: store.db, blobs, limits, now: clock.now() }),
-    renewCertificate,
-    onError,
+  startByItself({
+    ...{ db: store.db, tasks: runner, wake: () => runner.wake(), clock, agents, nats, blobs, limits, dns },
+    ...{ renewCertificate, onError, atClose },
   });
-  upkeep.start();
-  atClose(() => upkeep.stop());
-  const jobs = scheduledJobs(limits, clock);
-  const scheduler = new Scheduler({ db: store.db, clock, jobs, wake: () => runner.wake(), onError });
-  scheduler.start();
-  atClose(() => scheduler.stop());
   health?.start();
-  if (dns.enabled) {
-    const keeper = new NamesKeeper({ db: store.db, agents, dns, clock, onError });
-    keeper.start();
-    atClose(() => keeper.stop());
-  }
   return {
     url: `${plain ? "http" : "https"}://${shownHost(host)}:${api.port}`,
     uuid,

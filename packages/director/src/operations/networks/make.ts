@@ -19,8 +19,9 @@ import {
   useNetwork,
 } from "../../store/networks.ts";
 import type { TaskContext } from "../../tasks/task.ts";
-import { NetworkNotMade, NetworkUnknownYet, NothingDeployed } from "../errors.ts";
+import { NothingDeployed } from "../errors.ts";
 import type { OperationContext } from "../operation.ts";
+import { NetworkNotMade, NetworkUnknownYet } from "./errors.ts";
 
 export const networkLock = (name: string): string => `lock:networks:${name}`;
 /** As long as upstream waits. */
