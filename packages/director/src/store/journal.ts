@@ -67,7 +67,7 @@ export function openJournal(db: Db, lease: Lease): Journal {
           step: row.step,
           version: row.version,
           intent: row.intent_sealed,
-          restored: row.restored,
+          ...(row.restored && { restored: true }),
         }),
       );
     },
