@@ -11,7 +11,7 @@ export const backup: Command = {
   arguments: [{ name: "<file>", about: "the backup; one that is there is never replaced" }],
   options: placeOptions,
   examples: [
-    ["slipway backup director-$(date +%F).backup", "of `slipway up`"],
+    ["slipway backup director.backup", "of `slipway up`"],
     ["slipway backup --passphrase-file ~/.backup-phrase director.backup", "encrypted"],
     ["slipway backup --config director.yml director.backup", "of a slipway-director"],
   ],

@@ -16,8 +16,10 @@ export const createRecoveryPlan: Command = {
     },
   ],
   examples: [
-    ["slipway -d shop create-recovery-plan plan.yml", "asks what to do about each type of problem"],
-    ["slipway -d shop recover plan.yml", "does it"],
+    [
+      "slipway -d shop create-recovery-plan plan.yml",
+      "asks what to do about each type of problem; `recover plan.yml` does it",
+    ],
   ],
   async run(given, { ui, director, mustDeployment }) {
     const [{ scanned }, { byGroup }, { choose }, { writeDocument }] = await Promise.all([

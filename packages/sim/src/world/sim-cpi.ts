@@ -53,8 +53,8 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         const taken = whoHas(world, addressesOf(networks));
         if (taken !== undefined) throw cloudError(`an address of the VM is in use by VM '${taken.cid}'`);
         for (const [name, { cloud_properties: properties }] of Object.entries(networks))
-          if (typeof properties?.net === "string" && !world.networks.has(properties.net))
-            throw cloudError(`the network '${properties.net}' of '${name}' does not exist`);
+          if (typeof properties?.network_cid === "string" && !world.networks.has(properties.network_cid))
+            throw cloudError(`the network '${properties.network_cid}' of '${name}' does not exist`);
         userData({ networks });
         const vm: SimVm = {
           cid,
@@ -173,7 +173,7 @@ export function simCpi(world: SimWorld, options: SimCpiOptions = {}): Cpi {
         const first = range.replace(/0\/\d+$/, "");
         return {
           ...{ cid, range, gateway: gateway ?? `${first}1`, reserved: [`${first}2`] },
-          cloudProperties: { net: cid },
+          cloudProperties: { network_cid: cid },
         };
       },
       deleteNetwork: ({ networkCid }) => {
@@ -222,7 +222,7 @@ export function addressesOf(networks: Networks): readonly string[] {
 }
 
 const isIn = (networks: Networks, cid: string): boolean =>
-  Object.values(networks).some(({ cloud_properties: properties }) => properties?.net === cid);
+  Object.values(networks).some(({ cloud_properties: properties }) => properties?.network_cid === cid);
 
 /** The same again for the same network. */
 function freeRange(world: SimWorld, cid: string): string {
