@@ -8,7 +8,7 @@ import { ALL_SCENARIOS, SCENARIOS_OF } from "./table.ts";
 const VIEW: View = {
   world: {} as View["world"],
   remembered: { orphanDisks: [], snapshots: ["s"] } as unknown as View["remembered"],
-  problems: [{ id: 1 }] as unknown as View["problems"],
+  problems: [{ id: 1, type: "missing_vm" }] as unknown as View["problems"],
   uploadsDir: "/uploads",
   releases: [],
   blobs: [],
