@@ -50,6 +50,8 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
       disk_cids: [disk],
     });
     expect(vms.find(({ cid }) => cid === one.cid)).toMatchObject({ metadata: {}, disk_cids: [] });
+    await cloud.unmounted(other, disk);
+    await cloud.result("delete_disk", [disk]);
   });
 
   it("moves between running containers with its data, and has no loop device while nobody has it", async () => {

@@ -59,7 +59,8 @@ for dir in "$disks"/*/; do
   [ ! -f "$image" ] || size=$(stat -c %s "$image")
   told=
   [ ! -e "$dir/metadata.json" ] || told=$(tr -d '\\n\\t' <"$dir/metadata.json")
-  printf '%s\\t%s\\t%s\\t%s\\n' "$cid" "$size" "$(text_of "$dir/vm")" "$told"
+  read_text "$dir/vm"
+  printf '%s\\t%s\\t%s\\t%s\\n' "$cid" "$size" "$text" "$told"
 done
 `;
 
