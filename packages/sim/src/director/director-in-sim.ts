@@ -47,6 +47,8 @@ export interface SimDirectorOptions {
   readonly settings?:
     | Partial<Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh" | "agentWaitMs">>
     | undefined;
+  /** Further ones of the Director's configuration. */
+  readonly operations?: Partial<Parameters<typeof assemble>[0]["options"]> | undefined;
   /** Undefined: one that costs nothing. */
   readonly renderer?: Renderer | undefined;
   /** Undefined: nobody listens. */
@@ -112,6 +114,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       enableCpiUpdateDisk: options.enableCpiUpdateDisk ?? false,
       enableSnapshots: options.enableSnapshots,
       enableCpiNetworkManagement: true,
+      ...options.operations,
     },
     uploadsDir,
     renderer: options.renderer ?? simRenderer,
