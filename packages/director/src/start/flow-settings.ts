@@ -30,6 +30,7 @@ export const operationOptions = ({ director: limits = {} }: DirectorConfig): Ope
   enableCpiUpdateDisk: limits.enable_cpi_update_disk ?? false,
   enableSnapshots: limits.enable_snapshots,
   enableCpiNetworkManagement: limits.enable_cpi_network_management,
+  ignoreMissingGateway: limits.ignore_missing_gateway,
   allowErrandsOnStoppedInstances: limits.allow_errands_on_stopped_instances,
   sshGateway: limits.default_ssh_options && {
     host: limits.default_ssh_options.gateway_host,

@@ -166,6 +166,12 @@ export const directorConfig = v.strictObject({
           "new VMs whose agent never answers stay, to be looked at; default: they are deleted",
         ),
       ),
+      ignore_missing_gateway: v.optional(
+        doc(
+          v.boolean(),
+          "subnets of manual networks need no `gateway`: VMs then have no way out; default: they do",
+        ),
+      ),
       allow_errands_on_stopped_instances: v.optional(
         doc(v.boolean(), "errands run on instances that were stopped, too; default: they are refused"),
       ),

@@ -1,7 +1,9 @@
+import { saveConfig } from "@slipway/director/store/configs";
 import { readOutput } from "@slipway/director/tasks/output";
-import { afterAll, beforeAll, expect, it } from "vitest";
+import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { SSH } from "../crash/scenarios/access.ts";
 import { deployTask, small } from "../crash/scenarios/tasks.ts";
+import { CLOUD_CONFIG } from "../director/manifests.ts";
 import { Bench, type RunOptions } from "./testing/bench.ts";
 
 let bench: Bench;
@@ -10,6 +12,7 @@ beforeAll(async () => {
   await bench.prepare({ cpi: { remembers: true }, before: [deployTask(small)] });
 });
 afterAll(() => bench.close());
+beforeEach(() => bench.rewind());
 
 /** What the CLI reads of a setup for the only instance of a group. */
 async function answered(operations: RunOptions["operations"]): Promise<Record<string, unknown>> {
@@ -28,4 +31,20 @@ it("who comes by ssh is told of the gateway that is configured, and of none othe
   const plain = await answered(undefined);
   expect(plain).toMatchObject({ status: "success", job: "db" });
   expect(Object.keys(plain).filter((key) => key.startsWith("gateway"))).toEqual([]);
+});
+
+it("networks need a gateway, unless the Director is to ignore that: VMs then have none", async () => {
+  const content = CLOUD_CONFIG.replaceAll(/gateway: [0-9.]+, /g, "");
+  expect(content).not.toContain("gateway");
+  const saved = await saveConfig(bench.db, { type: "cloud", name: "islands", content });
+  const id = saved.ok ? saved.config.id : 0;
+  const task = deployTask(small, { recreate: true });
+  const deploy = { ...task, params: { ...task.params, cloud_config_ids: [Number(id)] } };
+  const refused = await bench.run(deploy, { seed: "refused" });
+  expect([refused.state, refused.message]).toEqual(["error", expect.stringContaining("'gateway'")]);
+  const done = await bench.run(deploy, { seed: "done", operations: { ignoreMissingGateway: true } });
+  expect(`${done.state} ${done.message}`).toBe("done ");
+  const networks = [...bench.world.vms.values()].flatMap((vm) => Object.values(vm.networks));
+  expect(networks.map((network) => Object.keys(network).includes("gateway"))).toEqual([false, false]);
+  expect(await bench.broken()).toEqual([]);
 });
