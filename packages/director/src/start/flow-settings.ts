@@ -19,6 +19,7 @@ export async function flowSettings(
     maxVmCreateTries: limits.max_vm_create_tries ?? 5,
     keepUnreachableVms: limits.keep_unreachable_vms ?? false,
     stopTimeoutMs: 300_000,
+    generateVmPasswords: limits.generate_vm_passwords,
   };
 }
 

@@ -166,6 +166,12 @@ export const directorConfig = v.strictObject({
           "new VMs whose agent never answers stay, to be looked at; default: they are deleted",
         ),
       ),
+      generate_vm_passwords: v.optional(
+        doc(
+          v.boolean(),
+          "users of new VMs have a password that nobody knows, unless `env.bosh.password` is given; default: their stemcell's",
+        ),
+      ),
       ignore_missing_gateway: v.optional(
         doc(
           v.boolean(),

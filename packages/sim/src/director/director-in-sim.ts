@@ -45,7 +45,9 @@ export interface SimDirectorOptions {
   readonly workers?: number;
   readonly flushMs?: number;
   readonly settings?:
-    | Partial<Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh" | "agentWaitMs">>
+    | Partial<
+        Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh" | "agentWaitMs" | "generateVmPasswords">
+      >
     | undefined;
   /** Further ones of the Director's configuration. */
   readonly operations?: Partial<Parameters<typeof assemble>[0]["options"]> | undefined;

@@ -48,3 +48,23 @@ it("networks need a gateway, unless the Director is to ignore that: VMs then hav
   expect(networks.map((network) => Object.keys(network).includes("gateway"))).toEqual([false, false]);
   expect(await bench.broken()).toEqual([]);
 });
+
+it("VMs have passwords of their own that nobody knows, where the Director is to give them, and none was given", async () => {
+  const recreate = deployTask(small, { recreate: true });
+  const passwords = async (settings: RunOptions["settings"]) => {
+    const { state, calls } = await bench.run(recreate, { seed: "passwords", settings });
+    expect(state).toBe("done");
+    return calls.flatMap((call) => {
+      if (call.peer !== "cpi" || call.method !== "create_vm") return [];
+      const { bosh } = call.request.arguments[5] as { readonly bosh: { readonly password?: string } };
+      return [bosh.password];
+    });
+  };
+  expect(await passwords({})).toEqual([undefined, undefined]);
+  const hash = expect.stringMatching(/^\$6\$[\w./]{16}\$[\w./]{86}$/);
+  const [one, two] = await passwords({ generateVmPasswords: true });
+  expect([one, two]).toEqual([hash, hash]);
+  expect(one).not.toBe(two);
+  const given = { generateVmPasswords: true, agentEnvBosh: { password: "$6$given" } };
+  expect(await passwords(given)).toEqual(["$6$given", "$6$given"]);
+});
