@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { copyOf } from "./copy.ts";
 
-const host = { name: "web/6f1c", ip: "10.0.0.2", port: 22 };
+const host = { name: "web/6f1c", ip: "10.0.0.2", port: 22, through: [] };
 const args = (...given: readonly string[]) => copyOf(given).args("bosh_a", host);
 
 describe("a copy", () => {

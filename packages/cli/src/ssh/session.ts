@@ -13,6 +13,7 @@ import { piece } from "../api/request-path.ts";
 import { slug } from "../states/slug.ts";
 import type { Tools } from "../tools.ts";
 import { NoSsh, NoWayIn } from "./errors.ts";
+import { gatewayFlags } from "./gateway.ts";
 
 /** One VM that can be entered. */
 export interface Host {
@@ -20,6 +21,8 @@ export interface Host {
   readonly name: string;
   readonly ip: string;
   readonly port: number;
+  /** What ssh is told of the way there. */
+  readonly through: readonly string[];
 }
 
 export interface Session {
@@ -49,7 +52,11 @@ export async function withSession<T>(
       const hosts = await order.setUp({ user, public_key: publicKey });
       const known = join(dir, "known_hosts");
       await writeFile(known, hosts.map(knownLine).join(""), { mode: 0o600 });
-      return await work({ user, hosts, flags: ({ port }) => flagsOf(key, known, port) });
+      return await work({
+        user,
+        hosts,
+        flags: ({ port, through }) => [...flagsOf(key, known, port), ...through],
+      });
     } finally {
       await order
         .cleanUp({ user_regex: `^${user}` })
@@ -110,13 +117,16 @@ function foundIn(result: string): readonly Found[] {
   const checked = check(v.array(sshAnswer), document, "result");
   if (!checked.ok) throw NoWayIn({ why: checked.problems.join("; ") });
   if (checked.value.length === 0) throw NoWayIn({ why: "it names no VM" });
-  return checked.value.map(({ status, ip = "", host_public_key: key = "", port = SSH_PORT, job, id }) => {
+  return checked.value.map((answer) => {
+    const { status, ip = "", host_public_key: key = "", port = SSH_PORT, job, id } = answer;
     const name = `${job}/${id}`;
     if (status !== "success") throw NoWayIn({ why: `${name}: ${status}` });
     // A comment behind the key is not needed.
     const hostKey = key.trim().split(" ").slice(0, 2).join(" ");
     if (isIP(ip) === 0 || !HOST_KEY.test(hostKey)) throw NoWayIn({ why: `${name} has no address or no key` });
-    return { name, ip, port, hostKey };
+    const through = gatewayFlags(answer);
+    if (through === "bad") throw NoWayIn({ why: "its gateway is no host, or its user there has no name" });
+    return { name, ip, port, hostKey, through };
   });
 }
 

@@ -51,7 +51,7 @@ describe.runIf(possible && plays("director", "watch"))("slipway watch in a termi
     const task = machine.start("-n", "-d", "demo", "restart", "visitor/0", "--no-converge");
     await shows(/^[▸✓] \d+ restart instance/m);
     expect(await task.end()).toBe(0);
-    await shows(/update instance visitor\/0 done \(task \d+\)/);
+    await shows(/restart instance visitor\/0 done \(task \d+\)/);
   });
 
   it("says what is wrong with one, since when and what is being done, above the others", async () => {

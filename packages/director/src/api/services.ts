@@ -65,6 +65,8 @@ export interface Services {
   };
   /** Whether CPIs make networks for it. */
   readonly managesNetworks?: boolean | undefined;
+  /** Subnets may be without one. */
+  readonly ignoreMissingGateway?: boolean | undefined;
   readonly users: readonly ApiUser[];
   /** Undefined: nobody comes in with a token. */
   readonly tokens?: Tokens | undefined;

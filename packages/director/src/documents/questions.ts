@@ -60,6 +60,7 @@ export const questions = {
     readonly teams: readonly string[];
     /** Those that CPIs have made; undefined: none are. */
     readonly managedNetworks?: readonly NetworkRecord[] | undefined;
+    readonly ignoreMissingGateway?: boolean | undefined;
   }): readonly PlanProblem[] => {
     const given = {
       manifest: mapOf(asked.manifest),
@@ -68,9 +69,9 @@ export const questions = {
     };
     // Only a deploy knows the values of variables, and what is wrong with them.
     if (usesVariables(given)) return [];
-    const { stemcells, teams, managedNetworks: made } = asked;
+    const { stemcells, teams, managedNetworks: made, ignoreMissingGateway } = asked;
     const managedNetworks = made && new Map(made.map((network) => [network.name, network]));
-    const checked = checkDeploy({ ...given, stemcells, teams, managedNetworks });
+    const checked = checkDeploy({ ...given, stemcells, teams, managedNetworks, ignoreMissingGateway });
     return checked.ok ? [] : checked.problems;
   },
   /** What the schema of a job says of its properties. */

@@ -8,6 +8,7 @@ import type { FlowContext } from "@slipway/engine/steps/context";
 import { attachDiskParams } from "@slipway/protocol/director/task-params";
 import type { DiskCid } from "@slipway/protocol/ids";
 import { findOrphanDisk, giveDisk } from "../store/disks.ts";
+import { addEvent } from "../store/events.ts";
 import { findInstance } from "../store/instances.ts";
 import { diskByHand } from "./by-hand.ts";
 import { DiskElsewhere, DiskNotInCloud, InstanceGone, InstanceIgnored, InstanceStarted } from "./errors.ts";
@@ -38,15 +39,27 @@ export const attachDisk = operation(attachDiskParams, async (params, task, tools
       const run = diskByHand(instance, "another disk was attached by hand");
       if (before?.cid !== cid) {
         await runSteps(["unmount_disk", "detach_disk"], run, context);
-        await task.write((db) =>
-          giveDisk(db, {
+        await task.write(async (db) => {
+          const old = await giveDisk(db, {
             instance: instance.uuid,
             cid,
             cpi,
             // `copy`: what is recorded of the old disk is taken for the new one too.
             properties: known === undefined || properties === "copy" ? (before ?? UNKNOWN) : undefined,
-          }),
-        );
+          });
+          if (old === null) return;
+          const event = {
+            ...{
+              action: "orphan",
+              objectType: "disk",
+              objectName: old,
+              deployment,
+              instance: slug(instance),
+            },
+            ...{ user: task.user, taskId: task.id },
+          };
+          await addEvent(db, { ...event, parentId: await addEvent(db, event) });
+        });
       }
       await runSteps(["attach_disk", "mount_disk"], run, context);
     });

@@ -39,6 +39,11 @@ export interface OperationContext extends Outside {
     readonly enableSnapshots?: boolean | undefined;
     /** CPIs make the networks of the cloud config that say so. */
     readonly enableCpiNetworkManagement?: boolean | undefined;
+    /** Subnets of manual networks may be without one. */
+    readonly ignoreMissingGateway?: boolean | undefined;
+    readonly allowErrandsOnStoppedInstances?: boolean | undefined;
+    /** What clients go through to VMs by ssh. */
+    readonly sshGateway?: { readonly host: string; readonly user: string } | undefined;
   };
   /** For what is downloaded. */
   readonly proxy?: ProxySettings | undefined;

@@ -14,7 +14,9 @@ import { operation } from "./operation.ts";
 const AT_ONCE = 32;
 
 type Params = v.InferOutput<typeof sshParams>;
-type Answer = Omit<Told<typeof sshAnswer>, "gateway_user" | "gateway_host">;
+type Gateway = "gateway_user" | "gateway_host";
+/** Without a gateway there is none in it, as upstream. */
+type Answer = Omit<Told<typeof sshAnswer>, Gateway> & Partial<Pick<Told<typeof sshAnswer>, Gateway>>;
 
 /** Users in the VMs that are named, for as long as somebody is in them. The result is one list. */
 export const ssh = operation(sshParams, async (params, task, tools) => {
@@ -23,6 +25,8 @@ export const ssh = operation(sshParams, async (params, task, tools) => {
   if (found.length === 0)
     throw NothingMatched({ deployment, filter: JSON.stringify({ job: group, ids: instances }) });
   const answers = new Map<string, Answer>();
+  const { sshGateway } = tools.options;
+  const gateway = sshGateway && { gateway_host: sshGateway.host, gateway_user: sshGateway.user };
   const user = params.command === "setup" ? params.user : params.user_regex;
   await inFlight(found, AT_ONCE, async (instance) => {
     const vm = activeVm(instance);
@@ -40,7 +44,8 @@ export const ssh = operation(sshParams, async (params, task, tools) => {
     try {
       const answer = await ask(agent, params, task.signal);
       const { group: job, index, uuid: id } = instance;
-      answers.set(id, { command: params.command, status: "success", ...answer, job, index, id });
+      const { command } = params;
+      answers.set(id, { command, status: "success", ...answer, job, index, id, ...gateway });
     } catch (error) {
       await task.audit({ ...event, error: messageTrail(error) });
       throw error;

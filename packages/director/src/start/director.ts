@@ -245,6 +245,7 @@ async function start(
         snapshots: limits.enable_snapshots,
       },
       managesNetworks: limits.enable_cpi_network_management,
+      ignoreMissingGateway: limits.ignore_missing_gateway,
       users,
       tokens,
       problems,

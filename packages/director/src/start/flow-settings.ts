@@ -19,6 +19,7 @@ export async function flowSettings(
     maxVmCreateTries: limits.max_vm_create_tries ?? 5,
     keepUnreachableVms: limits.keep_unreachable_vms ?? false,
     stopTimeoutMs: 300_000,
+    generateVmPasswords: limits.generate_vm_passwords,
   };
 }
 
@@ -30,4 +31,10 @@ export const operationOptions = ({ director: limits = {} }: DirectorConfig): Ope
   enableCpiUpdateDisk: limits.enable_cpi_update_disk ?? false,
   enableSnapshots: limits.enable_snapshots,
   enableCpiNetworkManagement: limits.enable_cpi_network_management,
+  ignoreMissingGateway: limits.ignore_missing_gateway,
+  allowErrandsOnStoppedInstances: limits.allow_errands_on_stopped_instances,
+  sshGateway: limits.default_ssh_options && {
+    host: limits.default_ssh_options.gateway_host,
+    user: limits.default_ssh_options.gateway_user ?? "vcap",
+  },
 });

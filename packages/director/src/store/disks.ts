@@ -80,7 +80,7 @@ export async function diskHolder(db: Db, cid: string): Promise<DiskHolder | unde
 
 /**
  * Gives a disk of the orphan list, or one that nobody knew, to an instance as its active disk; the one it had goes to
- * the orphan list. All at once, so that no disk is ever in two places or in none.
+ * the orphan list, and is returned. All at once, so that no disk is ever in two places or in none.
  */
 export function giveDisk(
   db: Db,
@@ -91,11 +91,11 @@ export function giveDisk(
     readonly properties?: { readonly size: number; readonly cloudProperties: JsonObject } | undefined;
     readonly cpi: string;
   },
-): Promise<void> {
+): Promise<DiskCid | null> {
   return inTransaction(db, async (tx) => {
     const { instance, cid, properties, cpi } = given;
     const holder = await diskHolder(tx, cid);
-    if (holder?.uuid === instance && holder.active) return;
+    if (holder?.uuid === instance && holder.active) return null;
     if (holder !== undefined)
       throw DiskInUse({ cid, instance: holder.instance, deployment: holder.deployment });
     const { rows } = await sql<{ id: number; active: DiskCid | null }>`
@@ -127,6 +127,7 @@ export function giveDisk(
         active: true,
       })
       .execute();
+    return active;
   });
 }
 

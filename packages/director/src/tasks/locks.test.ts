@@ -192,7 +192,11 @@ describe("a lock", () => {
 
   it("that is lost is noticed by its holder, who does not end well", async () => {
     const lost: Error[] = [];
-    const locks = locksOf(await task(), { onLost: (error) => lost.push(error) });
+    const events: unknown[] = [];
+    const locks = locksOf(await task(), {
+      onLost: (error) => lost.push(error),
+      audit: (event) => Promise.resolve(events.push(event)),
+    });
     const work = locks.withLock(SHOP, 0, async () => {
       await locks.renew();
       expect(lost).toEqual([]);
@@ -201,6 +205,11 @@ describe("a lock", () => {
     });
     await expect(work).rejects.toThrow("task 1 has lost the lock of deployment 'shop'");
     expect(lost).toHaveLength(1);
+    const of = { objectType: "lock", objectName: SHOP, deployment: "shop" };
+    expect(events).toEqual([
+      { ...of, action: "acquire" },
+      { ...of, action: "lost", error: expect.stringContaining("has lost the lock of deployment 'shop'") },
+    ]);
     expect((await row())?.owner).toBe("thief");
   });
 

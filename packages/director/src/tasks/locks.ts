@@ -82,7 +82,12 @@ export class TaskLocks {
     const still = new Set(rows.map((row) => row.name));
     for (const name of before) {
       if (still.has(name) || !this.#held.delete(name)) continue;
-      this.#options.onLost(this.#lost(name));
+      const error = this.#lost(name);
+      this.#options.onLost(error);
+      // The task ends with it, told of or not.
+      await this.#options
+        .audit?.({ ...lockEvent("lost", name), error: error.message })
+        .catch((why: unknown) => this.#options.onError(why));
     }
   }
 
@@ -174,7 +179,7 @@ export class TaskLocks {
   }
 }
 
-const lockEvent = (action: "acquire" | "release", name: string): AuditEvent => {
+const lockEvent = (action: "acquire" | "release" | "lost", name: string): AuditEvent => {
   const { type, resource } = parts(name);
   const deployment = type === "deployment" ? resource.join(":") : undefined;
   return { action, objectType: "lock", objectName: name, deployment };

@@ -8,6 +8,7 @@ import { diskFits, newVm } from "../steps/select.ts";
 import { isOfAgent, StepFailed } from "./errors.ts";
 import { Ledger } from "./ledger.ts";
 import { flushed, type InstanceRun, takeStep } from "./run-steps.ts";
+import { toldOf } from "./told.ts";
 
 /** What is known of the instances of a deploy, so that nobody reads again what was just written. */
 export class KnownInstances {
@@ -46,14 +47,14 @@ export async function runInstance(
   const ledger = new Ledger(context.journal, instance);
   const run: InstanceRun = { ...planned, goal: plan };
   const name = slug(instance);
-  const told = { action: plan.action, objectType: "instance", objectName: name, instance: name };
+  const { action, context: about } = toldOf(plan);
+  const told = { action, objectType: "instance", objectName: name, instance: name };
   const event = { ...told, deployment: context.deployment };
   const done = (error?: string) =>
     ledger.event({ ...event, ends: true, ...(error !== undefined && { error }) });
   try {
     await flushed(ledger, async () => {
-      const changes = [...new Set(plan.changes.map(({ kind }) => kind))];
-      ledger.event({ ...event, ...(changes.length > 0 && { context: { changes } }) });
+      ledger.event({ ...event, context: about });
       try {
         if (instance.updateCompleted)
           ledger.write((writes) => writes.updateInstance({ updateCompleted: false }));

@@ -159,6 +159,24 @@ describe("a mistake is reported at its place, with upstream's number", () => {
     expect(said).toContainEqual(expect.stringContaining(words));
   });
 
+  it("of a missing gateway is none where the Director ignores that; one that is given is looked at", () => {
+    const found = (config: unknown) => {
+      const parsed = parseCloudConfig([config], undefined, true);
+      return parsed.ok ? parsed.cloudConfig.networks : parsed.problems;
+    };
+    expect(found(changed(`${SUBNET}/gateway`, undefined))).toContainEqual(
+      expect.objectContaining({
+        name: "private",
+        subnets: expect.arrayContaining([
+          expect.objectContaining({ range: "10.4.0.0/24", gateway: undefined }),
+        ]),
+      }),
+    );
+    expect(found(changed(`${SUBNET}/gateway`, "10.5.0.1"))).toEqual([
+      expect.objectContaining({ code: 160003 }),
+    ]);
+  });
+
   it("a gateway of the other family is outside the range", () => {
     const problems = problemsOf(changed(`${SUBNET}/range`, "fd00::/64"));
     expect(problems).toContainEqual(

@@ -4,7 +4,7 @@ import type { PlanProblem } from "../documents/problems.ts";
 import { newReport, type Report } from "../documents/problems.ts";
 import { kindOf, own } from "../documents/tree.ts";
 import { canonical, checkWord } from "./canonical.ts";
-import { readNetwork } from "./cloud-networks.ts";
+import { type NetworkRules, readNetwork } from "./cloud-networks.ts";
 import { checkCompilation } from "./compilation.ts";
 import type { ManagedNetworks } from "./managed-subnets.ts";
 import type { CloudConfig } from "./model.ts";
@@ -29,12 +29,16 @@ type ListName = (typeof LISTS)[number];
 
 /**
  * All active cloud configs of a deployment: their lists one after the other, `compilation` in one of them only. `managed`:
- * the networks that were made; undefined: this Director makes none.
+ * the networks that were made; undefined: this Director makes none. `noGateway`: subnets may be without one.
  */
-export function parseCloudConfig(values: readonly unknown[], managed?: ManagedNetworks): ParsedCloudConfig {
+export function parseCloudConfig(
+  values: readonly unknown[],
+  managed?: ManagedNetworks,
+  noGateway = false,
+): ParsedCloudConfig {
   const report = newReport();
   const merged = mergeConfigs(report, values);
-  const cloudConfig = readCloudConfig(report, merged, values.length > 0, managed);
+  const cloudConfig = readCloudConfig(report, merged, values.length > 0, { managed, noGateway });
   return report.problems.length > 0
     ? { ok: false, problems: report.problems, partly: cloudConfig }
     : { ok: true, cloudConfig };
@@ -85,12 +89,7 @@ function mergeConfigs(report: Report, values: readonly unknown[]): Merged {
   return { lists, given, compilation };
 }
 
-function readCloudConfig(
-  report: Report,
-  merged: Merged,
-  any: boolean,
-  managed: ManagedNetworks | undefined,
-): CloudConfig {
+function readCloudConfig(report: Report, merged: Merged, any: boolean, rules: NetworkRules): CloudConfig {
   const { lists } = merged;
   const azs = mapsOf(report, lists.azs, "azs").flatMap((fields) => {
     const named = readNamed(fields);
@@ -106,7 +105,7 @@ function readCloudConfig(
   unique(report, DUPLICATE_DISK_TYPE, diskTypes, duplicate("disk type"));
   const zones = new Set(azs.map((az) => az.name));
   const networks = mapsOf(report, lists.networks, "networks").flatMap((fields) => {
-    const network = readNetwork(report, fields, zones, managed);
+    const network = readNetwork(report, fields, zones, rules);
     return network === undefined ? [] : [{ network, name: network.name, where: fields.at("name") }];
   });
   unique(report, DUPLICATE_NETWORK, networks, {

@@ -12,12 +12,20 @@ const INVALID_PROPERTY = 160008;
 /** Dynamic networks are of IPv4. */
 const SINGLE = 32;
 
+/** What the Director's configuration says of networks. */
+export interface NetworkRules {
+  /** Those that were made; undefined: none are. */
+  readonly managed: ManagedNetworks | undefined;
+  /** Subnets may be without a gateway. */
+  readonly noGateway: boolean;
+}
+
 /** One entry of `networks`; `zones` are the names of `azs`. */
 export function readNetwork(
   report: Report,
   fields: Fields,
   zones: ReadonlySet<string>,
-  recorded: ManagedNetworks | undefined,
+  { managed: recorded, noGateway }: NetworkRules,
 ): CloudNetwork | undefined {
   const name = fields.needText("name", "Give the network a name.");
   if (name !== undefined) checkWord(fields, name);
@@ -37,7 +45,7 @@ export function readNetwork(
   if (type === "dynamic") return { type, name, subnets: readDynamicSubnets(report, fields, zones, name) };
   if (type === "vip") return readVip(report, fields, zones, name);
   const managed = managedHere(fields, name, recorded);
-  const subnets = readManualSubnets(report, fields, zones, name, managed);
+  const subnets = readManualSubnets(report, fields, zones, { name, managed, noGateway });
   return { type, name, ...(managed === undefined ? {} : { managed: true }), subnets };
 }
 

@@ -20,6 +20,8 @@ export interface DeployDocuments {
   readonly teams?: readonly string[] | undefined;
   /** Networks that CPIs have made; undefined: this Director has none made. */
   readonly managedNetworks?: ManagedNetworks | undefined;
+  /** Subnets may be without a gateway. */
+  readonly ignoreMissingGateway?: boolean | undefined;
 }
 
 /** The manifest has the jobs of addons in its groups, and their releases. */
@@ -30,7 +32,7 @@ export type CheckedDeploy =
 /** Every mistake that can be found without asking anybody, each once, those of the manifest's form first. */
 export function checkDeploy(given: DeployDocuments): CheckedDeploy {
   const parsed = parseManifest(given.manifest);
-  const config = parseCloudConfig(given.cloudConfigs, given.managedNetworks);
+  const config = parseCloudConfig(given.cloudConfigs, given.managedNetworks, given.ignoreMissingGateway);
   const manifest = parsed.ok ? parsed.manifest : parsed.partly;
   const cloudConfig = config.ok ? config.cloudConfig : config.partly;
   const found: [what: string, problems: readonly PlanProblem[]][] = [

@@ -29,16 +29,22 @@ const INVALID_PROPERTY = 160008;
 const PREFIX_TOO_BIG = 16013;
 const PREFIXES_DIFFER = 16014;
 
+interface ManualNetwork {
+  readonly name: string;
+  readonly managed: ManagedNetwork | undefined;
+  readonly noGateway: boolean;
+}
+
 export function readManualSubnets(
   report: Report,
   network: Fields,
   zones: ReadonlySet<string>,
-  name: string,
-  managed?: ManagedNetwork,
+  its: ManualNetwork,
 ): readonly ManualSubnet[] {
+  const { name } = its;
   const items = network.needList("subnets", "A manual network needs subnets with range and gateway.");
   const read = mapsOf(report, items, network.at("subnets"), null).map((fields) =>
-    readSubnet(fields, zones, name, managed),
+    readSubnet(fields, zones, its),
   );
   checkAllOrNone(name, network, read);
   unique(
@@ -79,8 +85,7 @@ export function readManualSubnets(
 function readSubnet(
   fields: Fields,
   zones: ReadonlySet<string>,
-  name: string,
-  managed: ManagedNetwork | undefined,
+  { name, managed, noGateway }: ManualNetwork,
 ): ManualSubnet & { readonly cidr: Cidr | undefined; readonly where: string } {
   const azs = readSubnetAzs(name, fields, zones);
   const its = managed && readManagedSubnet(fields, name, managed);
@@ -89,8 +94,10 @@ function readSubnet(
   const range = need("range", "Give a CIDR such as 10.0.0.0/24.") ?? (recorded?.range || undefined);
   const cidr = range === undefined ? undefined : readRange(fields, range);
   const prefix = readPrefix(fields, cidr);
-  const gateway =
-    need("gateway", "Give the address of the gateway in the range.") ?? recorded?.gateway ?? undefined;
+  const way = noGateway
+    ? fields.text("gateway")
+    : need("gateway", "Give the address of the gateway in the range.");
+  const gateway = way ?? recorded?.gateway ?? undefined;
   const kept = (recorded?.reserved ?? []).flatMap((text) => parseRange(text) ?? []);
   const reserved = [...readRanges(fields, "reserved"), ...kept];
   const fixed = readRanges(fields, "static");

@@ -23,6 +23,8 @@ export interface FlowSettings {
   /** New VMs whose agent never answers stay, to be looked at. Undefined: they never do. */
   readonly keepUnreachableVms: boolean | undefined;
   readonly stopTimeoutMs: number;
+  /** Users of new VMs have no password that anybody knows, unless one is given. */
+  readonly generateVmPasswords?: boolean | undefined;
 }
 
 /** What an instance runs. */

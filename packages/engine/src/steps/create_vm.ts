@@ -16,6 +16,7 @@ import { createVmEnv } from "./env.ts";
 import { newVm } from "./select.ts";
 import type { StepSubject } from "./step.ts";
 import { valuesIn, withoutValues } from "./values.ts";
+import { withPassword } from "./vm-password.ts";
 import { nameOf } from "./words.ts";
 
 const schema = v.object({
@@ -152,6 +153,8 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
     intent.vmResources === null
       ? {}
       : await cloud.calculateVmCloudProperties(intent.vmResources, freshOptions(intent, context));
+  const { agentEnvBosh, generateVmPasswords } = context.settings;
+  const env = createVmEnv({ ...intent, env: values.env }, envBosh, agentEnvBosh);
   const made = await cloud.createVm(
     {
       agentId: intent.agentId,
@@ -159,7 +162,7 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
       cloudProperties: { ...values.cloudProperties, ...calculated },
       networks: values.networks as typeof intent.networks,
       diskCids: intent.diskCids,
-      env: createVmEnv({ ...intent, env: values.env }, envBosh, context.settings.agentEnvBosh),
+      env: generateVmPasswords === true ? withPassword(env, intent.agentId) : env,
     },
     optionsOf(intent, context),
   );
@@ -171,6 +174,6 @@ async function create(intent: CreateVm, context: FlowContext): Promise<Created> 
     ...given,
     agentUrl: context.agents.urlFor(made.networks, intent.transport) ?? "",
     createdAt: context.clock.now(),
-    agentEnv: agentEnvMark(context.settings.agentEnvBosh, intent.agentId),
+    agentEnv: agentEnvMark(agentEnvBosh, intent.agentId),
   };
 }

@@ -7,6 +7,8 @@ import { rerunStep } from "./define.ts";
 export interface OrphanDisk {
   readonly cid: DiskCid;
   readonly cpi: string;
+  /** Whose it was. */
+  readonly instance?: string | undefined;
 }
 
 /** The one place a disk is deleted, and only one of the orphan list. A crash in between asks for it once more. */
@@ -25,5 +27,5 @@ export const deleteDisk = rerunStep<OrphanDisk, void, OrphanDisk>({
     }
   },
   record: ({ cid }, _, writes) => writes.removeOrphanDisk(cid),
-  event: ({ cid }) => ({ action: "delete", objectType: "disk", objectName: cid }),
+  event: ({ cid, instance }) => ({ action: "delete", objectType: "disk", objectName: cid, instance }),
 });

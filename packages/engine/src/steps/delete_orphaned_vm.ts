@@ -8,6 +8,8 @@ export interface OrphanedVm {
   readonly cid: VmCid;
   readonly cpi: string;
   readonly stemcellApiVersion: number;
+  /** Whose it was. */
+  readonly instance?: string | undefined;
 }
 
 /** A VM without an instance: left by create-swap-delete, or one that nobody knew. */
@@ -28,5 +30,5 @@ export const deleteOrphanedVm = rerunStep<OrphanedVm, void, OrphanedVm>({
     }
   },
   record: ({ cid }, _, writes) => writes.removeOrphanedVm(cid),
-  event: ({ cid }) => ({ action: "delete", objectType: "vm", objectName: cid }),
+  event: ({ cid, instance }) => ({ action: "delete", objectType: "vm", objectName: cid, instance }),
 });

@@ -40,10 +40,11 @@ const common = {
   calls: ["cpi snapshot_disk"],
   version: 1,
   schema,
-  event: (_: Intent, made: Taken | null | undefined): StepEvent => ({
+  event: ({ about }: Intent, made: Taken | null | undefined): StepEvent => ({
     action: "create",
     objectType: "snapshot",
     objectName: made?.cid ?? null,
+    instance: about,
   }),
   stray: (
     { disk, about }: Intent,

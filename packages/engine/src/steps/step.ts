@@ -23,6 +23,8 @@ export interface StepEvent {
   readonly objectType: SubjectKind;
   /** Null: what is made has no name before. */
   readonly objectName: string | null;
+  /** `group/uuid`, where the step is on something that an instance had. */
+  readonly instance?: string | undefined;
 }
 
 /** For the words of `create-env`. */

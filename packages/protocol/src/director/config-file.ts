@@ -10,6 +10,10 @@ const user = v.strictObject({
   scopes: v.optional(doc(v.array(text("scope")), "default: `bosh.admin`")),
 });
 
+/** They go into a command line of clients: nothing that could be an option or a part of one. */
+const SSH_HOST = /^[A-Za-z0-9][A-Za-z0-9.:_-]*$/;
+const SSH_USER = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
+
 const days = v.pipe(v.number(), v.minValue(0));
 
 /** The Director's configuration file. Everything has a default; a key it does not know is a mistake. */
@@ -161,6 +165,32 @@ export const directorConfig = v.strictObject({
           v.boolean(),
           "new VMs whose agent never answers stay, to be looked at; default: they are deleted",
         ),
+      ),
+      generate_vm_passwords: v.optional(
+        doc(
+          v.boolean(),
+          "users of new VMs have a password that nobody knows, unless `env.bosh.password` is given; default: their stemcell's",
+        ),
+      ),
+      ignore_missing_gateway: v.optional(
+        doc(
+          v.boolean(),
+          "subnets of manual networks need no `gateway`: VMs then have no way out; default: they do",
+        ),
+      ),
+      allow_errands_on_stopped_instances: v.optional(
+        doc(v.boolean(), "errands run on instances that were stopped, too; default: they are refused"),
+      ),
+      default_ssh_options: v.optional(
+        v.strictObject({
+          gateway_host: doc(
+            v.pipe(v.string(), v.regex(SSH_HOST, "must be the name or the address of a host")),
+            "through which `bosh ssh`, `scp` and `logs -f` go to VMs, unless they are told another way",
+          ),
+          gateway_user: v.optional(
+            doc(v.pipe(v.string(), v.regex(SSH_USER, "must be the name of a user")), "there; default: vcap"),
+          ),
+        }),
       ),
       workers: v.optional(doc(v.pipe(v.number(), v.integer(), v.minValue(1)), "tasks at once; default: 4")),
       keep_tasks: v.optional(

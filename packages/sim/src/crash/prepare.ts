@@ -33,7 +33,7 @@ export async function prepare(
   paces: "one" | "two" = "two",
 ): Promise<Prepared> {
   const stage = await Stage.fresh(lane, scenario);
-  for (const move of scenario.before) await make(move, stage, scenario.name);
+  for (const move of scenario.before) await makeMove(move, stage, scenario.name);
   stage.passDays(scenario.daysLater ?? 0);
   const view = await stage.view();
   const deletes = scenario.deletes?.(view) ?? [];
@@ -120,7 +120,8 @@ async function rehearseUneven(
     );
 }
 
-async function make(move: Move, stage: Stage, name: string): Promise<void> {
+/** A move that is not killed. */
+export async function makeMove(move: Move, stage: Stage, name: string): Promise<void> {
   if ("world" in move) return await move.world(await stage.view());
   if ("configs" in move) return await stage.save(move.configs);
   const last = (await stage.runHere({ jobs: [await jobOf(move, stage)] })).at(-1);

@@ -45,8 +45,12 @@ export interface SimDirectorOptions {
   readonly workers?: number;
   readonly flushMs?: number;
   readonly settings?:
-    | Partial<Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh" | "agentWaitMs">>
+    | Partial<
+        Pick<FlowSettings, "keepUnreachableVms" | "agentEnvBosh" | "agentWaitMs" | "generateVmPasswords">
+      >
     | undefined;
+  /** Further ones of the Director's configuration. */
+  readonly operations?: Partial<Parameters<typeof assemble>[0]["options"]> | undefined;
   /** Undefined: one that costs nothing. */
   readonly renderer?: Renderer | undefined;
   /** Undefined: nobody listens. */
@@ -112,6 +116,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       enableCpiUpdateDisk: options.enableCpiUpdateDisk ?? false,
       enableSnapshots: options.enableSnapshots,
       enableCpiNetworkManagement: true,
+      ...options.operations,
     },
     uploadsDir,
     renderer: options.renderer ?? simRenderer,

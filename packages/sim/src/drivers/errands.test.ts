@@ -75,6 +75,30 @@ describe("an errand", () => {
     expect(await bench.broken()).toEqual([]);
   });
 
+  it("is refused where its job was stopped, unless the Director lets it run there, and runs on others", async () => {
+    const of = async (index: number) =>
+      (await bench.remembered()).instances.find((one) => one.group === "app" && one.index === index)?.uuid ??
+      "";
+    const [stopped, other] = [await of(0), await of(1)];
+    const stop = { group: "app", instance: stopped, action: "stop", hard: false };
+    await done(taskOf("update_instance", { ...stop, skip_drain: false, ignore_unresponsive_agent: false }));
+    const onApp = (id?: string) => errand("web", { instances: [{ group: "app", ...(id && { id }) }] });
+    const refused = await bench.run(onApp(), { seed: "refused" });
+    expect([refused.state, refused.message]).toEqual([
+      "error",
+      expect.stringContaining(
+        `Instance(s) 'app/${stopped}' is stopped, unable to run errand. Maybe start vm?`,
+      ),
+    ]);
+    expect(refused.calls.filter(({ method }) => method === "run_errand")).toEqual([]);
+    expect(await groups(await done(onApp(other)))).toEqual(["app"]);
+    const allowed = await bench.run(onApp(), {
+      seed: "allowed",
+      operations: { allowErrandsOnStoppedInstances: true },
+    });
+    expect([allowed.state, await groups(allowed)]).toEqual(["done", ["app", "app"]]);
+  });
+
   it("of a group runs its first job, and asks nothing of the other groups", async () => {
     const ended = await done(errand("tests"));
     expect(await groups(ended)).toEqual(["tests"]);

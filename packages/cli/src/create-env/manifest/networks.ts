@@ -35,7 +35,7 @@ export function readNetworks(report: Report, items: readonly unknown[] | undefin
 
 function defined(report: Report, fields: Fields, name: string, type: Defined["type"]): Defined {
   if (type === "manual") {
-    const subnets = readManualSubnets(report, fields, NONE, name);
+    const subnets = readManualSubnets(report, fields, NONE, { name, managed: undefined, noGateway: false });
     if (subnets.length > 1)
       fields.wrong(WRONG_VALUE, "subnets", "there are several", "Keep one: create-env knows no zones.");
     if (subnets.some(({ prefix }) => prefix !== undefined))

@@ -13,7 +13,7 @@ export const getEvents = endpoint(
     const events = await listEvents(db, {
       beforeId: whole(query, "before_id", 0),
       beforeTime: timeOf(query, "before_time"),
-      afterTime: timeOf(query, "after_time"),
+      afterTime: laterThan(timeOf(query, "after_time")),
       deployment: given(query, "deployment"),
       task: whole(query, "task", 0),
       instance: given(query, "instance"),
@@ -26,6 +26,9 @@ export const getEvents = endpoint(
     return json(events.map(eventWire));
   },
 );
+
+/** From the next second on: who asks again with the time of what they have gets nothing twice. */
+const laterThan = (time: number | undefined) => (time === undefined ? undefined : time + 1000);
 
 /** Seconds since 1970, or a date as people write it. */
 function timeOf(query: Query, name: string): number | undefined {

@@ -15,7 +15,7 @@ import { endpoint } from "../route.ts";
  */
 export const postDeploymentsNameDiff = endpoint(
   { query: diffQuery, reply: deploymentDiff },
-  async (call, { db, documents, onError, managesNetworks }) => {
+  async (call, { db, documents, onError, managesNetworks, ignoreMissingGateway }) => {
     const main = { text: await call.text(), what: "the manifest" };
     await keysOf(documents, { ...main, number: 440001 });
     const redact = given(call.query, "redact") !== "false";
@@ -31,6 +31,7 @@ export const postDeploymentsNameDiff = endpoint(
         runtimeConfigs,
         stemcells,
         teams,
+        ignoreMissingGateway,
         ...(managesNetworks === true && { managedNetworks: await listNetworks(db) }),
       });
       const after = { main, configs: [...cloudConfigs, ...runtimeConfigs], stemcells, releases };

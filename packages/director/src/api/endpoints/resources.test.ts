@@ -127,6 +127,41 @@ describe("stemcells", () => {
 });
 
 describe("events", () => {
+  it("are found by each thing they have, by what came before an id, and by times", async () => {
+    const of = {
+      user: "ann",
+      action: "create",
+      objectType: "thing",
+      objectName: "t-1",
+      deployment: "filters",
+    };
+    const first = await addEvent(api.db, { ...of, instance: "web/1", taskId: 77 });
+    const second = await addEvent(api.db, { ...of, user: "bob", action: "delete", objectName: "t-2" });
+    const third = await addEvent(api.db, { ...of, objectType: "other", deployment: "filters-2" });
+    const found = async (query: string) =>
+      ((await api.get(`/events?${query}`)).json as { id: string; timestamp: number }[]).filter(({ id }) =>
+        [first, second, third].map(String).includes(id),
+      );
+    const ids = async (query: string) => (await found(query)).map(({ id }) => Number(id));
+    expect(await ids("deployment=filters")).toEqual([second, first]);
+    expect(await ids("instance=web/1")).toEqual([first]);
+    expect(await ids("task=77")).toEqual([first]);
+    expect(await ids("user=bob")).toEqual([second]);
+    expect(await ids("action=delete")).toEqual([second]);
+    expect(await ids("object_type=other")).toEqual([third]);
+    expect(await ids("object_name=t-1")).toEqual([third, first]);
+    expect(await ids("object_name=t-1&deployment=filters")).toEqual([first]);
+    expect(await ids(`before_id=${third}`)).toEqual([second, first]);
+    const [{ timestamp = 0 } = {}] = await found("instance=web/1");
+    expect(await ids(`instance=web/1&before_time=${timestamp}`)).toEqual([]);
+    expect(await ids(`instance=web/1&before_time=${timestamp + 1}`)).toEqual([first]);
+    expect(await ids(`instance=web/1&after_time=${timestamp - 1}`)).toEqual([first]);
+    // As upstream: not what has that very time.
+    expect(await ids(`instance=web/1&after_time=${timestamp}`)).toEqual([]);
+    const written = encodeURIComponent(new Date((timestamp - 1) * 1000).toUTCString());
+    expect(await ids(`instance=web/1&after_time=${written}`)).toEqual([first]);
+  });
+
   it("have strings for ids and whole seconds, and leave out what is missing", async () => {
     const parent = await addEvent(api.db, {
       user: "admin",

@@ -131,6 +131,7 @@ async function readDocuments(
       ...variables.documents,
       stemcells,
       teams: await teamsOfDeployment(db, deployment),
+      ignoreMissingGateway: tools.options.ignoreMissingGateway,
       ...(tools.options.enableCpiNetworkManagement === true && {
         managedNetworks: networksByName(await listNetworks(db)),
       }),

@@ -8,7 +8,7 @@ import type { TaskContext } from "../../tasks/task.ts";
 import type { Gathered } from "../deploy/gather.ts";
 import { knownReleases } from "../deploy/known-releases.ts";
 import type { OperationContext } from "../operation.ts";
-import { ErrandFilterUnusable, NoSuchErrand, NotAnErrand } from "./errors.ts";
+import { ErrandFilterUnusable, ErrandOnStopped, NoSuchErrand, NotAnErrand } from "./errors.ts";
 
 /** What an errand is to run on. */
 export interface Chosen {
@@ -51,6 +51,10 @@ export async function chooseTargets(
       (filters.length === 0 || filters.some((filter) => fitsFilter(filter, one, found.instances))) &&
       hasVm(one, task),
   );
+  // Nobody knows why they were stopped. As upstream, but for those that it would not run on.
+  const stopped = services.filter(({ state }) => state === "stopped").map(slug);
+  if (stopped.length > 0 && tools.options.allowErrandsOnStoppedInstances !== true)
+    throw ErrandOnStopped({ instances: stopped, deployment: task.deployment ?? "" });
   if (
     services.some(({ group, uuid }) => services.some((other) => other.group === group && other.uuid !== uuid))
   )

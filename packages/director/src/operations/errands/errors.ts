@@ -18,6 +18,15 @@ export const NotAnErrand = defineError<{ group: string }>({
   next: "`bosh errands` lists what can be run.",
 });
 
+export const ErrandOnStopped = defineError<{ instances: readonly string[]; deployment: string }>({
+  code: "DIO-075",
+  kind: "operator",
+  number: 510000,
+  message: (p) =>
+    `Instance(s) ${p.instances.map((one) => `'${one}'`).join(",")} is stopped, unable to run errand. Maybe start vm?`,
+  next: "`bosh -d {deployment} start` starts them, --instance runs it on others; with director.allow_errands_on_stopped_instances in the Director's configuration it runs on these.",
+});
+
 export const ErrandFilterUnusable = defineError<{ why: string }>({
   code: "DIO-074",
   kind: "operator",

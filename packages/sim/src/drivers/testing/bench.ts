@@ -45,6 +45,7 @@ export interface RunOptions {
   readonly blobs?: ((blobs: FileBlobs) => FileBlobs) | undefined;
   /** Of the Director. */
   readonly settings?: SimDirectorOptions["settings"];
+  readonly operations?: SimDirectorOptions["operations"];
   /** Told what health monitors are told. */
   readonly tellMonitors?: SimDirectorOptions["tellMonitors"];
   /** A further task, queued when the Director makes its nth call, or else when the others are over. */
@@ -177,6 +178,7 @@ export class Bench {
       enableSnapshots: this.#snapshots,
       dns: this.#dns,
       settings: options.settings,
+      operations: options.operations,
       nats: this.#nats ? await openSimNats(this.db, watched.clients.ask) : undefined,
       onError: (error) => errors.push(error),
     });

@@ -1,0 +1,218 @@
+import { chmod, mkdtemp, rm } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { sampleTests } from "@slipway/testkit/sample-tests";
+import { afterAll, describe, expect, it } from "vitest";
+import { Lane } from "./lane.ts";
+import { makeMove } from "./prepare.ts";
+import { ALL_SCENARIOS } from "./scenarios/table.ts";
+import { Stage } from "./stage.ts";
+
+sampleTests(1 / 6);
+
+/**
+ * What `bosh events` has of each operation, all of it. `pair`: a beginning, and an end whose parent it is. Whose it is:
+ * a deployment's, or an instance's, which then has its deployment, too. Behind the colon: what the context has.
+ */
+const TABLE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  "create with variables": {
+    "deployment create": "pair of a deployment: after before",
+    "variable create": "one of a deployment: id latest_version name update_strategy",
+    "instance create": "pair of an instance: az",
+    "vm create": "pair of an instance",
+    "disk create": "pair of an instance",
+  },
+  "recreate with variables": {
+    "deployment update": "pair of a deployment: after before",
+    "variable create": "one of a deployment: id latest_version name update_strategy",
+    "instance recreate": "pair of an instance: az",
+    "vm delete": "pair of an instance",
+    "vm create": "pair of an instance",
+  },
+  "stop one": { "instance stop": "pair of an instance" },
+  "stop one, with its VM": { "instance stop": "pair of an instance", "vm delete": "pair of an instance" },
+  "start one": { "instance start": "pair of an instance" },
+  "restart one": { "instance restart": "pair of an instance" },
+  "recreate one": {
+    "instance recreate": "pair of an instance: az",
+    "vm delete": "pair of an instance",
+    "vm create": "pair of an instance",
+  },
+  "start all that were stopped with their VMs": {
+    "deployment update": "pair of a deployment: after before",
+    "instance start": "pair of an instance",
+    "vm create": "pair of an instance",
+  },
+  "let somebody in by ssh": { "instance setup ssh": "one of an instance: user" },
+  "remove users of ssh": { "instance cleanup ssh": "one of an instance: user" },
+  "run an errand where its job runs": { "errand run": "pair of an instance: exit_code state" },
+  "swap VMs": {
+    "deployment update": "pair of a deployment: after before",
+    "instance recreate": "pair of an instance: az changes",
+    "vm create": "pair of an instance",
+    "vm orphan": "pair of an instance",
+  },
+  "leave a network": {
+    "deployment update": "pair of a deployment: after before",
+    "instance recreate": "pair of an instance: az changes",
+    "vm delete": "pair of an instance",
+    "vm create": "pair of an instance",
+    "network orphan": "one of a deployment",
+  },
+  "make a network": {
+    "deployment create": "pair of a deployment: after before",
+    "subnet create": "pair of a deployment",
+    "instance create": "pair of an instance: az",
+    "vm create": "pair of an instance",
+  },
+  "delete the last deployment of a network": {
+    "deployment delete": "pair of a deployment",
+    "instance delete": "pair of an instance",
+    "vm delete": "pair of an instance",
+    "network orphan": "one of a deployment",
+  },
+  "delete an orphaned network": { "subnet delete": "pair" },
+  "delete orphaned VMs": { "vm delete": "pair of an instance" },
+  "delete a VM of an instance": { "vm delete": "pair of an instance" },
+  "delete a VM that nobody knows": { "vm delete": "pair" },
+  "delete orphaned disks": { "disk delete": "pair of an instance" },
+  "orphan a disk": { "disk orphan": "pair of an instance" },
+  "attach an orphaned disk by hand": { "disk orphan": "pair of an instance" },
+  "upload a stemcell": { "stemcell create": "pair" },
+  "delete a stemcell": { "stemcell delete": "pair" },
+  "upload a release": { "release create": "one" },
+  "delete a release": { "release delete": "one" },
+  "take a snapshot of one disk": { "snapshot create": "pair of an instance" },
+  "delete a snapshot": { "snapshot delete": "pair of a deployment" },
+  "change disk by copy, by an agent that fails to copy": {
+    "deployment update": "pair of a deployment",
+    "instance update": "pair of an instance: az changes",
+    "disk create": "pair of an instance",
+  },
+  "export a release for a stemcell that it is not compiled for yet": {
+    "instance create": "pair of an instance: az",
+    "vm create": "pair of an instance",
+    "instance delete": "pair of an instance",
+    "vm delete": "pair of an instance",
+  },
+  "ignore an instance": { "instance ignore": "one of an instance" },
+  "scan and fix of two": {
+    "instance recreate": "pair of an instance: az",
+    "vm delete": "pair of an instance",
+    "vm create": "pair of an instance",
+  },
+  "deploy VMs whose agents never answer": {
+    "deployment create": "pair of a deployment",
+    "instance create": "pair of an instance: az",
+    "vm create": "pair of an instance",
+    "vm delete": "pair of an instance",
+  },
+};
+
+/** Nobody is killed here: all Directors are of this process. */
+const NO_CHILD = { file: "", starter: "", code: "" };
+
+let opened: { readonly dir: string; readonly lane: Lane } | undefined;
+async function open(): Promise<Lane> {
+  if (opened === undefined) {
+    const dir = await mkdtemp(join(tmpdir(), "slipway-events-"));
+    // As root the database server runs as somebody else, who must get through.
+    await chmod(dir, 0o711);
+    opened = { dir, lane: await Lane.open(dir, NO_CHILD) };
+  }
+  return opened.lane;
+}
+afterAll(async () => {
+  await opened?.lane.close();
+  if (opened !== undefined) await rm(opened.dir, { recursive: true, force: true });
+});
+
+/** The events of a scenario's move, without a crash. */
+async function play(name: string) {
+  const lane = await open();
+  const scenario = ALL_SCENARIOS.find((one) => one.name === name);
+  if (scenario === undefined) throw new Error(`there is no scenario '${name}'`);
+  const stage = await Stage.fresh(lane, scenario);
+  for (const move of scenario.before) await makeMove(move, stage, name);
+  stage.passDays(scenario.daysLater ?? 0);
+  const { db } = lane.store;
+  const before = await db.selectFrom("events").select("id").orderBy("id", "desc").executeTakeFirst();
+  await makeMove(scenario.move, stage, name);
+  const rows = db
+    .selectFrom("events")
+    .selectAll()
+    .where("id", ">", before?.id ?? 0);
+  return await rows.orderBy("id").execute();
+}
+type Played = Awaited<ReturnType<typeof play>>;
+
+function formOf(rows: Played): string {
+  const begun = rows.filter((row) => row.parent_id === null);
+  const ended = rows.filter((row) => begun.some(({ id }) => id === row.parent_id));
+  const count = rows.length === begun.length ? "one" : "pair";
+  if (count === "pair" && ended.length !== begun.length) return "some without an end";
+  const whose = new Set<string>(
+    rows.map((row) =>
+      row.instance !== null ? "of an instance" : row.deployment !== null ? "of a deployment" : "",
+    ),
+  );
+  if (rows.some((row) => row.instance !== null && row.deployment === null)) whose.add("without deployment");
+  const keys = [...new Set(rows.flatMap(({ context }) => Object.keys(context)))].sort();
+  return `${[count, ...whose].join(" ").trim()}${keys.length > 0 ? `: ${keys.join(" ")}` : ""}`;
+}
+
+function formsOf(rows: Played): Record<string, string> {
+  const kindOf = (row: Played[number]) => `${row.object_type} ${row.action}`;
+  return Object.fromEntries(
+    [...new Set(rows.map(kindOf))].map((kind) => [kind, formOf(rows.filter((row) => kindOf(row) === kind))]),
+  );
+}
+
+const locks = (rows: Played, action: string) =>
+  rows
+    .filter((row) => row.object_type === "lock" && row.action === action)
+    .map((row) => `${row.object_name} of ${row.deployment ?? "none"}`)
+    .sort();
+
+describe("events", () => {
+  it.each(Object.entries(TABLE))("of: %s", async (name, expected) => {
+    const rows = await play(name);
+    expect(formsOf(rows.filter((row) => row.object_type !== "lock"))).toEqual(expected);
+    expect(locks(rows, "release")).toEqual(locks(rows, "acquire"));
+    expect(new Set(rows.map(({ username }) => username))).toEqual(new Set(["sim"]));
+  });
+
+  it("say what has failed: the instance and its deployment, at their ends", async () => {
+    const rows = await play("deploy VMs whose agents never answer");
+    const failed = rows.filter(({ error }) => error !== null);
+    expect(new Set(failed.map((row) => `${row.action} ${row.object_type}`))).toEqual(
+      new Set(["create instance", "create deployment"]),
+    );
+    expect(failed.every((row) => row.parent_id !== null && row.error?.includes("Timed out pinging VM"))).toBe(
+      true,
+    );
+  });
+});
+
+/** What upstream's Director records of tasks. Of the others there are tests where they are made. */
+const UPSTREAM: Readonly<Record<string, readonly string[]>> = {
+  deployment: ["create", "update", "delete"],
+  instance: [
+    ...["create", "update", "delete", "start", "stop", "restart", "recreate"],
+    ...["setup ssh", "cleanup ssh"],
+  ],
+  vm: ["create", "delete", "orphan"],
+  disk: ["create", "delete", "orphan"],
+  errand: ["run"],
+  variable: ["create"],
+  network: ["orphan"],
+  subnet: ["delete"],
+};
+
+it("of every kind that upstream has are in the table", () => {
+  const has = new Set(Object.values(TABLE).flatMap((rows) => Object.keys(rows)));
+  const wanted = Object.entries(UPSTREAM).flatMap(([type, actions]) =>
+    actions.map((one) => `${type} ${one}`),
+  );
+  expect(wanted.filter((one) => !has.has(one))).toEqual([]);
+});
