@@ -29,8 +29,8 @@ export interface Reservation {
   readonly ip: IpRecord;
 }
 
-/** "ips": whoever reserves, one after the other. A prefix and an address in it are different keys to the database. */
-const LOCK = 0x697073;
+/** Whoever reserves does so one after the other. A prefix and an address in it are different keys to the database. */
+const LOCK = 732_047;
 
 /** Reserves them all or none. What the instance holds already stays its own; a taken one is an error that names the holder. */
 export function reserveIps(db: Db, taskId: number, wanted: readonly Reservation[]): Promise<void> {
