@@ -1,6 +1,6 @@
 import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import { usesDhcp } from "@slipway/protocol/settings/networks";
+import { type Network, usesDhcp } from "@slipway/protocol/settings/networks";
 import { applyJobs, writeInstanceFiles } from "../jobs/switch.ts";
 import type { Services } from "../services.ts";
 import type { Action } from "./action.ts";
@@ -28,12 +28,16 @@ async function resolvedNetworks(spec: ApplySpec, services: Services): Promise<Re
     const local = name === "local" && network.ip === "127.0.0.1";
     const own = Object.hasOwn(known, name) ? known[name] : undefined;
     if (own === undefined && !local) throw NetworkUnknown({ name });
-    resolved[name] = own !== undefined && usesDhcp(own) ? { ...network, ...(await live(services)) } : network;
+    const dhcp = own !== undefined && usesDhcp(own);
+    resolved[name] = dhcp ? { ...network, ...(await addressOf(own, services)) } : network;
   }
   return resolved;
 }
 
-async function live(services: Services): Promise<JsonObject> {
+/** Who has set up the interface knows its address: the way out may be another's. Else the machine is asked. */
+async function addressOf(own: Network, services: Services): Promise<JsonObject> {
+  if (own.preconfigured === true && own.ip)
+    return { ip: own.ip, netmask: own.netmask ?? "", gateway: own.gateway ?? "" };
   const found = await services.platform.networks.live();
   return found === undefined ? {} : { ip: found.ip, netmask: found.netmask, gateway: found.gateway };
 }

@@ -87,6 +87,17 @@ describe("apply", () => {
     expect(world.spec?.networks?.dyn).toMatchObject({ ip: "10.9.9.9", gateway: "10.9.9.1", keep: 1 });
   });
 
+  test("of a network that was set up for it, it has the address that was given, not that of the way out", async () => {
+    await rm(world.services.paths.base, { recursive: true });
+    const dyn = { type: "dynamic", ip: "127.254.1.2", preconfigured: true };
+    world = await fakeWorld({ agent_id: "agent-1", networks: { dyn } } as never);
+    await apply(
+      { spec: { networks: { dyn: { type: "dynamic", keep: 1 } } } as never },
+      { ...call, services: world.services },
+    );
+    expect(world.spec?.networks?.dyn).toMatchObject({ ip: "127.254.1.2", keep: 1 });
+  });
+
   test("takes create-env's first specification, whose archive is named by empty strings", async () => {
     const first = {
       ...spec,

@@ -1,5 +1,7 @@
+import { isInRange } from "@slipway/kernel/ip-address";
 import { expectEqual, expectTrue } from "../expect.ts";
 import type { CpiCheck } from "./check.ts";
+import type { Cloud } from "./cloud.ts";
 
 const VM_NOT_FOUND = "Bosh::Clouds::VMNotFound";
 const NOBODY = "vm-nobody-has";
@@ -125,20 +127,29 @@ export const VM_CHECKS: readonly CpiCheck[] = [
   },
   {
     number: 64,
-    name: "a network is made, deleted, and deleted again",
+    name: "networks are made with ranges of their own, deleted, and deleted again",
     run: async (cloud) => {
-      const made = await cloud.result<unknown[]>("create_network", [
-        { type: "manual", cloud_properties: {} },
-      ]);
-      const [cid, subnet, properties] = made;
-      cloud.remember("delete_network", String(cid));
-      expectEqual(
-        [made.length, typeof cid, typeof subnet, typeof properties],
-        [3, "string", "object", "object"],
-        "it",
-      );
-      await cloud.result("delete_network", [cid]);
-      await cloud.doneOr("Bosh::Clouds::NetworkNotFound", "delete_network", [cid]);
+      const made = [await newNetwork(cloud), await newNetwork(cloud)];
+      for (const key of ["cid", "range"] as const)
+        expectEqual(new Set(made.map((one) => one[key])).size, made.length, `different ${key}s`);
+      for (const { cid } of made) await cloud.result("delete_network", [cid]);
+      for (const { cid } of made)
+        await cloud.doneOr("Bosh::Clouds::NetworkNotFound", "delete_network", [cid]);
     },
   },
 ];
+
+/** One whose range the CPI chooses: it has to say which, since the Director gives out its addresses. */
+async function newNetwork(cloud: Cloud): Promise<{ readonly cid: string; readonly range: string }> {
+  const definition = { type: "manual", netmask_bits: 24, cloud_properties: {} };
+  const made = await cloud.result<unknown[]>("create_network", [definition]);
+  const [cid, subnet, properties] = made;
+  cloud.remember("delete_network", String(cid));
+  const shape = [made.length, typeof cid, typeof subnet, typeof properties];
+  expectEqual(shape, [3, "string", "object", "object"], "it");
+  const { range = "", gateway } = subnet as { readonly range?: string; readonly gateway?: string };
+  const first = range.replace(/\/.*/, "");
+  expectTrue(isInRange(range, first), `its range is ${JSON.stringify(range)}`);
+  if (gateway) expectTrue(isInRange(range, gateway), `its gateway ${gateway} is not in ${range}`);
+  return { cid: String(cid), range };
+}

@@ -1,5 +1,6 @@
 import { readdir } from "node:fs/promises";
 import { join } from "node:path";
+import { execIn } from "@slipway/cpi-docker/engine/exec";
 import { LABEL, labelled } from "@slipway/cpi-docker/labels";
 import { listContainers } from "@slipway/cpi-docker/vms/containers";
 import { systemClock } from "@slipway/kernel/clock";
@@ -15,9 +16,15 @@ import { openWorld } from "./testing/world.ts";
 const trouble = await engineTrouble();
 const playable = needs("docker", trouble === undefined, trouble) && (await canPlay());
 
+const engineNetwork = v.looseObject({
+  Labels: v.record(v.string(), v.string()),
+  IPAM: v.looseObject({ Config: v.array(v.looseObject({ Subnet: v.string() })) }),
+});
+
 describe.runIf(playable)("sandboxes and containers of one Director", () => {
   const world = openWorld({
     clouds: { programs: { local: PROGRAMS.cpi, docker: PROGRAMS.dockerCpi }, names: ["here"] },
+    director: { enable_cpi_network_management: true },
   });
   let docker: DockerCloud;
   let uuid = "";
@@ -27,16 +34,28 @@ describe.runIf(playable)("sandboxes and containers of one Director", () => {
   afterAll(async () => {
     const { engine } = await docker.cloud();
     const query = { filters: labelled({ [LABEL.director]: uuid }) };
-    const networks = await engine.json(v.array(v.looseObject({ Id: v.string() })), {
+    const left = await engine.json(v.array(v.looseObject({ Id: v.string() })), {
       ...{ doing: "cleaning", method: "GET", path: "/networks", query },
     });
-    for (const { Id } of networks)
+    for (const { Id } of left)
       await engine.attempt({ doing: "cleaning", method: "DELETE", path: `/networks/${Id}` });
     await docker.close();
   });
 
   const bosh = (...command: readonly string[]) => world().bosh.run(...command);
   const containers = async () => await listContainers(await docker.cloud(), { [LABEL.director]: uuid });
+  const octet = () => world().director.port & 0xff;
+  /** Subnets of the engine's networks that `create_network` made for this Director, by their cids. */
+  const networksMade = async () => {
+    const { engine } = await docker.cloud();
+    const query = { filters: labelled({ [LABEL.director]: uuid, [LABEL.kind]: "network" }) };
+    const found = await engine.json(v.array(engineNetwork), {
+      ...{ doing: "looking", method: "GET", path: "/networks", query },
+    });
+    return found
+      .filter(({ Labels }) => Labels[LABEL.made] === undefined)
+      .map(({ IPAM }) => IPAM.Config.map(({ Subnet }) => Subnet).join());
+  };
   const sandboxes = () => readdir(world().otherCloud("here", "vms")).catch(() => []);
   /** `web` is a sandbox, `db` a container with a disk. */
   const shop = (dbZone: string) => ({
@@ -62,14 +81,17 @@ describe.runIf(playable)("sandboxes and containers of one Director", () => {
       { name: "z1", cpi: "here" },
       { name: "z2", cpi: "engine" },
     ];
-    const { port } = world().director;
     const subnet = (range: string, az: string) => ({
       range: `${range}.0/24`,
       gateway: `${range}.1`,
       azs: [az],
     });
-    const subnets = [subnet(world().net, "z1"), subnet(`10.219.${port & 0xff}`, "z2")];
-    const networks = [{ name: "private", type: "manual", subnets }];
+    const subnets = [subnet(world().net, "z1"), subnet(`10.219.${octet()}`, "z2")];
+    const made = { name: "one", ...subnet(`10.220.${octet()}`, "z2") };
+    const networks = [
+      { name: "private", type: "manual", subnets },
+      { name: "made", type: "manual", managed: true, subnets: [made] },
+    ];
     const config = { ...cloudConfig(world().net, azs), networks };
     await bosh("update-cloud-config", await world().file("cloud.yml", config));
     const to = join(world().dir, "host.tgz");
@@ -80,6 +102,37 @@ describe.runIf(playable)("sandboxes and containers of one Director", () => {
     expect([(await sandboxes()).length, (await containers()).length]).toEqual([1, 1]);
     const rows = await world().bosh.rows("-d", "shop", "instances");
     expect(rows.map(({ az }) => az).sort()).toEqual(["z1", "z2"]);
+  });
+
+  it("have a network that the engine is asked to make, until nobody wants it and it is deleted", async () => {
+    const { instance_groups: groups, ...rest } = shop("z2") as {
+      readonly instance_groups: readonly object[];
+    };
+    const inside = {
+      ...rest,
+      name: "inner",
+      instance_groups: [{ ...groups[1], networks: [{ name: "made" }] }],
+    };
+    expect(await networksMade()).toEqual([]);
+    const { text } = await bosh("-d", "inner", "deploy", await world().file("inner.yml", inside));
+    expect(text).toContain("Creating managed networks: made");
+    const range = `10.220.${octet()}`;
+    expect(await networksMade()).toEqual([`${range}.0/24`]);
+    const [{ ips = "", vm_cid: cid = "" } = {}] = await world().instances("inner");
+    expect(ips).toBe(`${range}.2`);
+    const { engine } = await docker.cloud();
+    expect((await execIn(engine, cid, ["ip", "-o", "addr"], "looking for addresses")).stdout).toContain(
+      ` ${range}.2/24 `,
+    );
+    await bosh("-d", "inner", "delete-deployment");
+    expect(await world().bosh.rows("networks", "--orphaned")).toMatchObject([{ name: "made" }]);
+    expect(await networksMade()).toEqual([`${range}.0/24`]);
+    await bosh("delete-network", "made");
+    expect(await networksMade()).toEqual([]);
+    expect(await world().bosh.rows("networks", "--orphaned")).toEqual([]);
+    // Its disk was orphaned too, which the rest of the story knows nothing of.
+    for (const { disk_cid: disk = "" } of await world().bosh.rows("disks", "--orphaned"))
+      await bosh("delete-disk", disk);
   });
 
   it("are found by cloud-check, and made anew where they were", async () => {

@@ -1,4 +1,4 @@
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { systemExec } from "@slipway/kernel/exec";
 import { describe, expect, it } from "vitest";
 import { cloudConfig, manifest } from "./testing/documents.ts";
@@ -151,5 +151,75 @@ describe.runIf(await canPlay())("a Director that has no networks made, with the 
     expect(await use({ prefix: 29, reserved: [`${net}.12`] })).toEqual([`${net}.16/29`]);
     expect(await use({})).toEqual([`${net}.2`]);
     expect(await use({ reserved: [`${net}.2-${net}.9`] })).toEqual([`${net}.10`]);
+  });
+
+  it("gives instances several networks: static, dynamic and floating ones, with the properties of zones and sizes", async () => {
+    const { net } = world();
+    const subnet = (last: number, az: string) => ({
+      range: `${net}.${last}/25`,
+      gateway: `${net}.${last + 1}`,
+      static: [`${net}.${last + 100}-${net}.${last + 109}`],
+      azs: [az],
+    });
+    const config = {
+      ...cloudConfig(net, [{ name: "z1" }, { name: "z2" }]),
+      networks: [
+        { name: "private", type: "manual", subnets: [subnet(0, "z1"), subnet(128, "z2")] },
+        { name: "given", type: "dynamic", subnets: [{ azs: ["z1", "z2"], dns: ["127.0.0.53"] }] },
+        { name: "floating", type: "vip", cloud_properties: { pool: "x" } },
+      ],
+      vm_extensions: [
+        { name: "one", cloud_properties: { a: 1, b: 1, cpu: 9 } },
+        { name: "two", cloud_properties: { b: 2 } },
+      ],
+    };
+    await world().bosh.run("update-cloud-config", await world().file("cloud.yml", config));
+    const [base] = (manifest("several", { name: "web" }) as { instance_groups: [{ vm_type: string }] })
+      .instance_groups;
+    const { vm_type: _, ...group } = base;
+    const sized = {
+      ...{ instances: 2, azs: ["z1", "z2"], vm_extensions: ["one", "two"] },
+      vm_resources: { cpu: 1, ram: 256, ephemeral_disk_size: 1024 },
+    };
+    const deployed = async (networks: readonly object[]) => {
+      const groups = [{ ...group, ...sized, networks }];
+      const path = await world().file("several.yml", { ...manifest("several"), instance_groups: groups });
+      return await world().bosh.say("-d", "several", "deploy", path);
+    };
+    const [first, second] = [`${net}.100`, `${net}.228`];
+    const networks = [
+      { name: "private", static_ips: [second, first] },
+      { name: "given" },
+      { name: "floating", static_ips: ["192.0.2.7", "192.0.2.8"] },
+    ];
+    expect((await deployed(networks)).text).toContain(
+      "Instance group 'web' must specify which network is default for dns, gateway, since it has more than one network configured",
+    );
+    const [fixed, ...others] = networks;
+    const { code, text } = await deployed([{ ...fixed, default: ["dns", "gateway"] }, ...others]);
+    expect([code, text]).toEqual([0, expect.stringContaining("Succeeded")]);
+    const rows = await world().instances("several");
+    // The CPI's choice, not the machine's own address.
+    const learned = expect.stringMatching(/^127\.254\.\d+\.\d+$/);
+    expect(rows.map(({ az, ips }) => [az, ips?.split(/\s+/)])).toEqual([
+      ["z2", expect.arrayContaining([second, learned, "192.0.2.7"])],
+      ["z1", expect.arrayContaining([first, learned, "192.0.2.8"])],
+    ]);
+    const userData = await readFile(world().cloud("vms", rows[0]?.vm_cid ?? "", "user-data.json"), "utf8");
+    expect(JSON.parse(userData)).toMatchObject({
+      networks: {
+        private: { type: "manual", ip: second, default: ["dns", "gateway"], gateway: `${net}.129` },
+        given: { type: "dynamic", ip: learned, dns: ["127.0.0.53"] },
+        floating: { type: "vip", ip: "192.0.2.7", cloud_properties: { pool: "x" } },
+      },
+    });
+    const [{ cloud_properties: properties = "" } = {}] = await world().bosh.rows(
+      "-d",
+      "several",
+      "vms",
+      "--cloud-properties",
+    );
+    // Extensions in their order, and what the CPI makes of the sizes over them.
+    for (const line of [/a"?: 1/, /b"?: 2/, /cpu"?: 1/, /ram"?: 256/]) expect(properties).toMatch(line);
   });
 });

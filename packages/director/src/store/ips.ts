@@ -29,6 +29,9 @@ export interface Reservation {
   readonly ip: IpRecord;
 }
 
+/** Whoever reserves does so one after the other. A prefix and an address in it are different keys to the database. */
+const LOCK = 732_047;
+
 /** Reserves them all or none. What the instance holds already stays its own; a taken one is an error that names the holder. */
 export function reserveIps(db: Db, taskId: number, wanted: readonly Reservation[]): Promise<void> {
   if (wanted.length === 0) return Promise.resolve();
@@ -40,6 +43,7 @@ export function reserveIps(db: Db, taskId: number, wanted: readonly Reservation[
   if (twice !== undefined)
     throw BadWrite({ what: `the address ${twice.address} is asked for twice, once by ${twice.uuid}` });
   return inTransaction(db, async (tx) => {
+    await sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx);
     const { rows: got } = await sql<{ address: string }>`
       insert into ip_addresses (address, network_name, static, instance_id, task_id)
       select x.address, x.network, x.static, i.id, ${taskId}
@@ -50,7 +54,7 @@ export function reserveIps(db: Db, taskId: number, wanted: readonly Reservation[
       on conflict (address) do update set network_name = excluded.network_name, static = excluded.static
         where ip_addresses.instance_id = excluded.instance_id
       returning address`.execute(tx);
-    if (got.length === rows.length) return;
+    if (got.length === rows.length) return await refuseOverlaps(tx, rows);
     const reserved = new Set(got.map((row) => row.address));
     const missed = rows.find((row) => !reserved.has(row.address));
     if (missed === undefined) throw new Error("bug: more addresses reserved than asked for");
@@ -60,4 +64,28 @@ export function reserveIps(db: Db, taskId: number, wanted: readonly Reservation[
       throw BadWrite({ what: `there is no instance ${missed.uuid} to hold an address` });
     throw IpTaken({ address: missed.address, holder: held[0].holder, wanted: missed.uuid });
   });
+}
+
+/** A prefix holds every address in it: nobody else may have one of them. */
+async function refuseOverlaps(
+  tx: Db,
+  wanted: readonly { readonly address: string; readonly uuid: string }[],
+): Promise<void> {
+  // Each arm has prefixes on one side: where there are none, nothing is compared.
+  const { rows } = await sql<{ address: string; uuid: string; holder: string }>`
+    with wanted as (
+      select x.address, x.uuid, i.id from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb)
+        as x(address text, uuid text) join instances i on i.uuid = x.uuid),
+    clashes as (
+      select w.*, t.address as taken from wanted w join ip_addresses t
+        on w.address like '%/%' and t.address::inet && w.address::inet and t.instance_id is distinct from w.id
+      union all
+      select w.*, t.address as taken from wanted w join ip_addresses t
+        on t.address like '%/%' and t.address::inet && w.address::inet and t.instance_id is distinct from w.id)
+    select c.address, c.uuid, p.address || ' of ' || ${holderText} as holder
+    from clashes c join (${holders}) on p.address = c.taken
+    order by c.address limit 1`.execute(tx);
+  const [clash] = rows;
+  if (clash !== undefined)
+    throw IpTaken({ address: clash.address, holder: clash.holder, wanted: clash.uuid });
 }

@@ -140,25 +140,32 @@ function withDefaults(
       ? []
       : [{ ...only, default: [...new Set([...only.default, ...REQUIRED])].sort() }];
   }
-  for (const claim of CLAIMS) {
-    const holders = networks.filter((network) => network.default.includes(claim)).map((n) => shown(n.name));
-    if (holders.length > 1) {
-      report.add(
-        MULTIPLE_DEFAULTS,
-        where,
-        `Instance group '${group}' specified more than one network to contain default. ` +
-          `'${claim}' has default networks: ${holders.map((name) => `'${name}'`).join(", ")}.`,
-        `Leave ${claim} in the default list of one of them.`,
-      );
-    } else if (holders.length === 0 && REQUIRED.includes(claim)) {
-      report.add(
-        MISSING_DEFAULT,
-        where,
-        `Instance group '${group}' must specify which network is default for ${claim}, ` +
-          "since it has more than one network configured",
-        `With several networks, one needs default: [${REQUIRED.join(", ")}].`,
-      );
-    }
+  const holders = CLAIMS.map((claim) => ({
+    claim,
+    names: networks.filter((network) => network.default.includes(claim)).map(({ name }) => shown(name)),
+  }));
+  const several = holders.filter(({ names }) => names.length > 1);
+  if (several.length > 0) {
+    const each = several.map(
+      ({ claim, names }) =>
+        `'${claim}' has default networks: ${names.map((name) => `'${name}'`).join(", ")}.`,
+    );
+    report.add(
+      MULTIPLE_DEFAULTS,
+      where,
+      `Instance group '${group}' specified more than one network to contain default. ${each.join(" ")}`,
+      `Leave ${several.map(({ claim }) => claim).join(" and ")} in the default list of one of them.`,
+    );
+  }
+  const missing = holders.filter(({ claim, names }) => names.length === 0 && REQUIRED.includes(claim));
+  if (missing.length > 0) {
+    report.add(
+      MISSING_DEFAULT,
+      where,
+      `Instance group '${group}' must specify which network is default for ` +
+        `${missing.map(({ claim }) => claim).join(", ")}, since it has more than one network configured`,
+      `With several networks, one needs default: [${REQUIRED.join(", ")}].`,
+    );
   }
   return networks;
 }

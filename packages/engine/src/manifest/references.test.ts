@@ -79,14 +79,14 @@ describe("manifest and cloud config", () => {
       [[`${DB}/networks/0/static_ips`, ["10.9.0.1", "10.4.0.200"]]],
       [],
       "instance_groups[db].networks[0].static_ips",
-      130012,
+      150002,
     ],
     [
       "a reserved address",
       [[`${DB}/networks/0/static_ips`, ["10.4.0.5", "10.4.0.200"]]],
       [],
       "instance_groups[db].networks[0].static_ips",
-      130013,
+      150002,
     ],
     [
       "an address that is not static",
@@ -135,7 +135,7 @@ describe("manifest and cloud config", () => {
       [[`${WEB}/networks/-`, { name: "floating", static_ips: ["1.1.1.1-1.1.1.3"] }]],
       [["/networks/name=floating/subnets?", [{ static: ["2.2.2.2"] }]]],
       "instance_groups[web].networks[2].static_ips",
-      150009,
+      130014,
     ],
     [
       "migration from a group that is there",

@@ -124,12 +124,14 @@ function checkNetwork(
   where: string,
 ): void {
   if (definition.type === "vip") {
-    if (group.networks.length > 1 && network.default.length > 0) {
+    if (network.default.length > 0) {
       report.add(
         VIP_DEFAULT,
         `${where}.default`,
-        `'${shown(network.name)}' is a vip network and cannot be a default`,
-        "Put the defaults at another network of the group.",
+        `Can't provide any defaults since this is a VIP network: '${shown(network.name)}'`,
+        group.networks.length > 1
+          ? "Put the defaults at another network of the group."
+          : "Give the group a manual or dynamic network beside it.",
       );
     }
     return;

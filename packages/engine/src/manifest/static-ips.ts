@@ -1,15 +1,14 @@
 import { type Report, shown } from "../documents/problems.ts";
-import { contains, findOverlap, mergeRanges, parseCidr, parseIp, sizeOfPrefix } from "./ip.ts";
+import { contains, findOverlap, formatRange, mergeRanges, parseCidr, parseIp, sizeOfPrefix } from "./ip.ts";
 import type { CloudNetwork, GroupNetwork, InstanceGroup, IpRange, ManualSubnet } from "./model.ts";
 
-const COUNT_MISMATCH = 150002;
+/** Too few, too many, or of no subnet. */
+const IP_MISMATCH = 150002;
 const WRONG_ZONE = 150007;
-const BOTH_WAYS = 150009;
+const BOTH_WAYS = 130014;
 const IN_USE = 130008;
 const NOT_STATIC = 130009;
-const OUTSIDE = 130012;
 const NOT_BASE = 16015;
-const RESERVED = 130013;
 
 interface Use {
   readonly group: InstanceGroup;
@@ -17,6 +16,11 @@ interface Use {
   readonly definition: CloudNetwork;
   readonly where: string;
 }
+
+/** In upstream's words. */
+export const ipCountProblem = (group: InstanceGroup, network: GroupNetwork): string =>
+  `Instance group '${shown(group.name)}' has ${group.instances} instances but was allocated ` +
+  `${network.staticIps.length} static IPs in network '${shown(network.name)}'`;
 
 /** Address to the place that has it: addresses are unique in the whole Director. */
 export type IpClaims = Map<string, string>;
@@ -31,17 +35,17 @@ export function checkStaticIps(report: Report, use: Use, claims: IpClaims): void
   if (definition.type === "vip" && !checkVip(report, use, where)) return;
   if (count === 0) return;
   if (count !== group.instances) {
-    report.add(
-      COUNT_MISMATCH,
-      where,
-      `the group has ${group.instances} instances and ${count} static addresses`,
-      "Give as many addresses as instances.",
-    );
+    report.add(IP_MISMATCH, where, ipCountProblem(group, network), "Give as many addresses as instances.");
   }
   for (const address of network.staticIps) {
     const other = claims.get(address);
     if (other !== undefined) {
-      report.add(IN_USE, where, `${address} is also used at ${other}`, "Give each instance its own address.");
+      report.add(
+        IN_USE,
+        where,
+        `Failed to reserve IP '${address}' for instance group '${shown(group.name)}': already reserved at ${other}`,
+        "Give each instance its own address.",
+      );
     }
     claims.set(address, where);
   }
@@ -57,12 +61,12 @@ function checkVip(report: Report, { network, definition, group }: Use, where: st
     report.add(
       BOTH_WAYS,
       where,
-      `'${shown(network.name)}' gives out the addresses of its subnets itself`,
+      `IPs cannot be specified in both the instance group and the cloud config: '${shown(network.name)}' gives out the addresses of its subnets itself`,
       "Remove static_ips here, or the subnets from the network.",
     );
   } else if (!automatic && !listed && group.instances > 0) {
     report.add(
-      COUNT_MISMATCH,
+      IP_MISMATCH,
       where,
       `'${shown(network.name)}' is a vip network without subnets: the group must say which addresses it wants`,
       "Give static_ips, one for each instance.",
@@ -75,6 +79,8 @@ interface Pool {
   readonly range: IpRange;
   readonly azs: readonly string[] | undefined;
   readonly reserved: readonly IpRange[];
+  /** The first, the last, and the gateway's. */
+  readonly kept: readonly bigint[];
   readonly static: readonly IpRange[];
   /** Of the parts that are given out. */
   readonly size: bigint;
@@ -89,6 +95,7 @@ const poolOf = (subnet: ManualSubnet): readonly Pool[] => {
       range,
       azs: subnet.azs,
       reserved: mergeRanges(subnet.reserved),
+      kept: [range.first, range.last, ...[parseIp(subnet.gateway ?? "") ?? []].flat()],
       static: mergeRanges(subnet.static),
     },
   ];
@@ -102,13 +109,9 @@ function checkManual(report: Report, use: Use, where: string, subnets: readonly 
     const ip = parseIp(address) ?? 0n;
     const pool = pools.find((candidate) => contains(candidate.range, ip));
     const one = { first: ip, last: ip + (pool?.size ?? 1n) - 1n };
+    const noSubnet = `Instance group '${group}' with network '${name}' declares static ip '${address}', which belongs to no subnet`;
     if (pool === undefined) {
-      report.add(
-        OUTSIDE,
-        where,
-        `Instance group '${group}' with network '${name}' declares static ip '${address}', which belongs to no subnet`,
-        "Choose an address of one of the network's ranges.",
-      );
+      report.add(IP_MISMATCH, where, noSubnet, "Choose an address of one of the network's ranges.");
     } else if ((ip - pool.range.first) % pool.size !== 0n) {
       report.add(
         NOT_BASE,
@@ -116,20 +119,26 @@ function checkManual(report: Report, use: Use, where: string, subnets: readonly 
         `${address} is not the first address of a prefix on network '${name}'`,
         "Give the first address of each prefix.",
       );
-    } else if (findOverlap(pool.reserved, one) !== undefined) {
-      report.add(RESERVED, where, `${address} is reserved on network '${name}'`, "Choose another address.");
+    } else if (pool.kept.includes(ip) || findOverlap(pool.reserved, one) !== undefined) {
+      // Upstream has the same words for what is outside and what is kept back.
+      report.add(
+        IP_MISMATCH,
+        where,
+        `${noSubnet}: it is reserved, the gateway's, or the first or last one of ${formatRange(pool.range)}`,
+        "Choose another address.",
+      );
     } else if (findOverlap(pool.static, { first: ip, last: ip }) === undefined) {
       report.add(
         NOT_STATIC,
         where,
-        `${address} does not belong to the static pool of network '${name}'`,
+        `IP '${address}' on network '${name}' does not belong to static pool`,
         "Choose an address of the subnet's static ranges, or add it to them in the cloud config.",
       );
     } else if (pool.azs !== undefined && !pool.azs.some((az) => use.group.azs?.includes(az))) {
       report.add(
         WRONG_ZONE,
         where,
-        `${address} is in ${pool.azs.map(shown).join(", ")}, where instance group '${group}' has no instances`,
+        `Instance group '${group}' declares static ip '${address}' which does not belong to any of the instance group's availability zones: it is in ${pool.azs.map(shown).join(", ")}`,
         "Choose an address of the group's zones, or add the zone to the group.",
       );
     }

@@ -32,13 +32,14 @@ function said(document: "manifest" | "cloud", path: string, value: unknown) {
 const WEB = "/instance_groups/name=web";
 const DB = "/instance_groups/name=db";
 const SUBNET = "/networks/name=private/subnets/0";
+type Mistake = ["manifest" | "cloud", string, unknown, string];
 const disks = [
   { name: "a", type: "d10" },
   { name: "a", type: "d10" },
 ];
 
 describe("mistakes are told with upstream's number, in upstream's words first", () => {
-  it.each<["manifest" | "cloud", string, unknown, string]>([
+  it.each<Mistake>([
     ["manifest", "/name", undefined, "40001 Required property 'name' was not specified in object"],
     [
       "manifest",
@@ -218,6 +219,68 @@ describe("mistakes are told with upstream's number, in upstream's words first", 
       `${WEB}/networks/0/default?`,
       ["dns"],
       "150004 Instance group 'web' specified more than one network to contain default. 'dns' has default networks: 'private', 'outside'.",
+    ],
+    [
+      "manifest",
+      `${WEB}/networks/1/default`,
+      [],
+      "150005 Instance group 'web' must specify which network is default for dns, gateway, since it has more than one network configured",
+    ],
+    [
+      "manifest",
+      `${WEB}/networks/0/default?`,
+      ["gateway", "dns"],
+      "150004 Instance group 'web' specified more than one network to contain default. 'dns' has default networks: 'private', 'outside'. 'gateway' has default networks: 'private', 'outside'.",
+    ],
+    [
+      "manifest",
+      `${DB}/networks/0/static_ips`,
+      ["10.4.0.200"],
+      "150002 Instance group 'db' has 2 instances but was allocated 1 static IPs in network 'private'",
+    ],
+    ...["10.9.0.1", "10.4.0.5", "10.4.0.1"].map(
+      (ip): Mistake => [
+        "manifest",
+        `${DB}/networks/0/static_ips`,
+        [ip, "10.4.0.200"],
+        `150002 Instance group 'db' with network 'private' declares static ip '${ip}', which belongs to no subnet`,
+      ],
+    ),
+    [
+      "manifest",
+      `${DB}/networks/0/static_ips`,
+      ["10.4.0.50", "10.4.0.200"],
+      "130009 IP '10.4.0.50' on network 'private' does not belong to static pool",
+    ],
+    [
+      "manifest",
+      `${DB}/azs`,
+      ["z2"],
+      "150007 Instance group 'db' declares static ip '10.4.0.200' which does not belong to any of the instance group's availability zones",
+    ],
+    [
+      "manifest",
+      `${WEB}/networks/1/static_ips?`,
+      ["8.8.8.8", "8.8.8.9", "8.8.8.10"],
+      "150008 Instance group 'web' using dynamic network 'outside' cannot specify static IP(s)",
+    ],
+    [
+      "manifest",
+      `${WEB}/networks/-`,
+      { name: "floating", static_ips: ["192.0.2.1-192.0.2.3"], default: ["addressable"] },
+      "130007 Can't provide any defaults since this is a VIP network",
+    ],
+    [
+      "manifest",
+      `${WEB}/networks`,
+      [{ name: "floating", static_ips: ["192.0.2.1-192.0.2.3"] }],
+      "130007 Can't provide any defaults since this is a VIP network",
+    ],
+    [
+      "manifest",
+      `${WEB}/networks/-`,
+      { name: "floating", static_ips: ["192.0.2.1-192.0.2.2"] },
+      "150002 Instance group 'web' has 3 instances but was allocated 2 static IPs in network 'floating'",
     ],
     [
       "manifest",

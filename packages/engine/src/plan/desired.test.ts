@@ -42,6 +42,23 @@ describe("what an instance is to be", () => {
     });
   });
 
+  it("takes extensions in the order the group has them", () => {
+    const web = group("web", 1, { azs: ["z1"], vmExtensions: ["big", "lb"] });
+    const made = planned(inZones(web, stemcell("1.1", "first", 1)));
+    expect(made.desired[0]?.cloudProperties).toEqual({ zone: "a", nested: { b: 2 }, pool: "web", cpu: 2 });
+  });
+
+  it("has with vm_resources the properties of zone and extensions, and leaves the sizes to the CPI", () => {
+    const vmResources = { cpu: 2, ram: 1024, ephemeral_disk_size: 4096 };
+    const web = group("web", 1, { azs: ["z1"], vmType: undefined, vmResources, vmExtensions: ["lb"] });
+    const made = planned(inZones(web, stemcell("1.1", "first", 1)));
+    expect(made.desired[0]).toMatchObject({
+      vmType: null,
+      vmResources,
+      cloudProperties: { zone: "a", nested: { a: 1 }, pool: "web", cpu: 2 },
+    });
+  });
+
   it("has the deployment's tags, the group's over them", () => {
     const given = manifest([group("web", 1, { tags: { b: "group" } })], { tags: { a: "all", b: "all" } });
     expect(planned(input({ manifest: given })).desired[0]?.tags).toEqual({ a: "all", b: "group" });

@@ -85,24 +85,25 @@ function possible(list: readonly Choice[], zones: readonly Zone[], counts: reado
 /** Gives every address a zone with exactly these counts, moving earlier ones where needed. */
 function fill(list: readonly Choice[], counts: ReadonlyMap<Zone, number>): boolean {
   const inZone = new Map<Zone, Choice[]>([...counts.keys()].map((az) => [az, []]));
+  const there = (az: Zone): Choice[] => inZone.get(az) ?? [];
   const settle = (choice: Choice, seen: Set<Zone>): boolean => {
+    // Who is listed first stays where it is as long as there is room elsewhere.
+    const roomy = choice.azs.find((az) => !seen.has(az) && there(az).length < (counts.get(az) ?? 0));
+    if (roomy !== undefined) {
+      there(roomy).push(choice);
+      return true;
+    }
     for (const az of choice.azs) {
       if (seen.has(az)) continue;
       seen.add(az);
-      const there = inZone.get(az) ?? [];
-      if (there.length < (counts.get(az) ?? 0)) {
-        there.push(choice);
-        return true;
-      }
-      const movable = there.findIndex((other) => settle(other, seen));
-      if (movable >= 0) {
-        there.splice(movable, 1, choice);
-        return true;
-      }
+      const movable = there(az).findIndex((other) => settle(other, seen));
+      if (movable < 0) continue;
+      there(az).splice(movable, 1, choice);
+      return true;
     }
     return false;
   };
   if (!list.every((choice) => settle(choice, new Set()))) return false;
-  for (const [az, there] of inZone) for (const choice of there) choice.azs = [az];
+  for (const [az, choices] of inZone) for (const choice of choices) choice.azs = [az];
   return true;
 }

@@ -1,7 +1,20 @@
 import type { Network, Networks } from "@slipway/protocol/settings/networks";
 import { describe, expect, it } from "vitest";
 import { networkDifferences } from "../model/network-differences.ts";
-import { cloud, group, input, manifest, manual, on, planned, ranges, subnet } from "./testing/builders.ts";
+import type { Plan } from "./model.ts";
+import {
+  cloud,
+  group,
+  input,
+  manifest,
+  manual,
+  on,
+  planned,
+  ranges,
+  refused,
+  subnet,
+} from "./testing/builders.ts";
+import { deployed, next, updatesOf } from "./testing/world.ts";
 
 const config = cloud({
   networks: [
@@ -78,7 +91,22 @@ describe("what CPI and agent are told of a network", () => {
     ]);
   });
 
-  it("gives floating addresses as listed, each to whoever holds it", () => {
+  it("of the zone is that of a dynamic network, and the first one where there are no zones", () => {
+    const given = (azs: readonly string[] | undefined) =>
+      planned(
+        input({
+          cloudConfig: config,
+          manifest: manifest([group("web", 2, { azs, networks: [on("given")] })]),
+        }),
+      ).desired.map(({ networks, ips }) => [networks.given?.cloud_properties, networks.given?.default, ips]);
+    expect(given(["z1", "z2"])).toEqual([
+      [{ subnet: "a" }, ["dns", "gateway"], []],
+      [{ subnet: "b" }, ["dns", "gateway"], []],
+    ]);
+    expect(given(undefined)).toEqual(Array(2).fill([{ subnet: "b" }, ["dns", "gateway"], []]));
+  });
+
+  describe("of floating addresses", () => {
     const vips = (...ips: string[]) =>
       manifest([
         group("web", ips.length, {
@@ -86,11 +114,56 @@ describe("what CPI and agent are told of a network", () => {
           networks: [on("given"), { ...on("floating", ...ips), default: [] }],
         }),
       ]);
-    const made = planned(input({ cloudConfig: config, manifest: vips("203.0.113.7", "203.0.113.6") }));
-    expect(made.desired.map(({ ips }) => ips)).toEqual([
-      [{ address: "203.0.113.7", network: "floating", static: true }],
-      [{ address: "203.0.113.6", network: "floating", static: true }],
-    ]);
+    const listed = (...ips: string[]) => ({ cloudConfig: config, manifest: vips(...ips) });
+    const addresses = ({ desired }: Plan) => desired.map(({ index, ips: [ip] }) => [index, ip?.address]);
+
+    it("gives them as listed", () => {
+      const made = planned(input(listed("203.0.113.7", "203.0.113.6")));
+      expect(made.desired.map(({ ips }) => ips)).toEqual([
+        [{ address: "203.0.113.7", network: "floating", static: true }],
+        [{ address: "203.0.113.6", network: "floating", static: true }],
+      ]);
+    });
+
+    it("leaves each to whoever holds it, in whatever order they are listed", () => {
+      const world = deployed(listed("203.0.113.7", "203.0.113.6"));
+      const made = next(world, listed("203.0.113.5", "203.0.113.6", "203.0.113.7"));
+      expect(addresses(made)).toEqual([
+        [0, "203.0.113.7"],
+        [1, "203.0.113.6"],
+        [2, "203.0.113.5"],
+      ]);
+      expect(updatesOf(made).map(({ action }) => action)).toEqual(["create"]);
+    });
+
+    it("makes the VM anew whose address is another now", () => {
+      const world = deployed(listed("203.0.113.7", "203.0.113.6"));
+      const [only, ...more] = updatesOf(next(world, listed("203.0.113.7", "203.0.113.9")));
+      expect([only?.action, only?.changes.map(({ reason }) => reason), more]).toEqual([
+        "recreate",
+        ["network 'floating': ip 203.0.113.6 -> 203.0.113.9"],
+        [],
+      ]);
+    });
+
+    it("refuses one that another deployment has, and more than the network has to give", () => {
+      const takenIps = new Map([["203.0.113.7", "instance 'x/1' from deployment 'other'"]]);
+      expect(refused(input({ ...listed("203.0.113.7"), takenIps }))).toMatchObject([
+        {
+          code: 130008,
+          problem:
+            "Failed to reserve IP '203.0.113.7' for instance 'web/u000001 (0)': already reserved by instance 'x/1' from deployment 'other'",
+        },
+      ]);
+      const networks = [on("given"), { ...on("floating"), default: [] }];
+      const three = manifest([group("web", 3, { azs: ["z1"], networks })]);
+      expect(refused(input({ cloudConfig: config, manifest: three }))).toMatchObject([
+        {
+          code: 130011,
+          problem: "Failed to reserve IP for 'web/u000003 (2)' for vip network 'floating': no more available",
+        },
+      ]);
+    });
   });
 });
 

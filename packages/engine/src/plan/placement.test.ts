@@ -309,9 +309,75 @@ describe("with static addresses", () => {
     });
   });
 
+  const both = (z1: readonly string[], z2: readonly string[]) => {
+    const config = zoned();
+    const shared = manual(
+      "shared",
+      subnet("10.9.0.0/24", { azs: ["z1", "z2"], static: ranges("10.9.0.100-10.9.0.109") }),
+    );
+    const networks = [on("private", ...z1), on("shared", ...z2)];
+    return {
+      cloudConfig: { ...config, networks: [...config.networks, shared] },
+      manifest: manifest([group("db", z1.length, { azs: ["z1", "z2"], networks })]),
+    };
+  };
+
+  it("addresses of a subnet of several zones go where those of the other network are", () => {
+    const made = planned(input(both(["10.0.0.100", "10.1.0.100"], ["10.9.0.101", "10.9.0.100"])));
+    expect(made.desired.map(({ az, ips: all }) => [az, ...all.map(({ address }) => address)])).toEqual([
+      ["z1", "10.0.0.100", "10.9.0.101"],
+      ["z2", "10.1.0.100", "10.9.0.100"],
+    ]);
+  });
+
+  it("addresses of two networks that do not meet in the same zones are refused", () => {
+    const config = zoned();
+    const other = manual(
+      "other",
+      ...["z1", "z2"].map((az, at) =>
+        subnet(`10.${at + 20}.0.0/24`, {
+          azs: [az],
+          static: ranges(`10.${at + 20}.0.100-10.${at + 20}.0.109`),
+        }),
+      ),
+    );
+    const networks = [on("private", "10.0.0.100", "10.0.0.101"), on("other", "10.20.0.100", "10.21.0.100")];
+    const given = {
+      cloudConfig: { ...config, networks: [...config.networks, other] },
+      manifest: manifest([group("db", 2, { azs: ["z1", "z2"], networks })]),
+    };
+    expect(refused(input(given))).toMatchObject([
+      {
+        code: 150002,
+        problem: "Failed to evenly distribute static IPs between zones for instance group 'db'",
+      },
+    ]);
+  });
+
+  it("an instance that holds an address which is another zone's now is refused", () => {
+    world = deployed(fixed(Z, "10.0.0.100", "10.1.0.100"));
+    const moved = zoned();
+    const networks = [
+      manual(
+        "private",
+        subnet("10.0.0.0/24", { azs: ["z3"], static: ranges("10.0.0.100-10.0.0.119") }),
+        subnet("10.1.0.0/24", { azs: ["z2"], static: ranges("10.1.0.100-10.1.0.119") }),
+        subnet("10.2.0.0/24", { azs: ["z1"] }),
+      ),
+    ];
+    const now = { ...fixed(Z, "10.0.0.100", "10.1.0.100"), cloudConfig: { ...moved, networks } };
+    expect(refused(inputFor(world, now))[0]).toMatchObject({
+      code: 130010,
+      problem: "Existing instance 'db/0' is using IP '10.0.0.100' in availability zone 'z1'",
+    });
+  });
+
   it("fewer addresses than instances are refused", () => {
     const few = manifest([group("db", 2, { azs: ["z1"], networks: [on("private", "10.0.0.100")] })]);
-    expect(refused(input({ cloudConfig: zoned(), manifest: few }))[0]?.code).toBe(150002);
+    expect(refused(input({ cloudConfig: zoned(), manifest: few }))[0]).toMatchObject({
+      code: 150002,
+      problem: "Instance group 'db' has 2 instances but was allocated 1 static IPs in network 'private'",
+    });
   });
 });
 

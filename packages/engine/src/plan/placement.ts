@@ -1,6 +1,7 @@
 import type { Report } from "../documents/problems.ts";
 import { parseIp } from "../manifest/ip.ts";
 import type { InstanceGroup } from "../manifest/model.ts";
+import { ipCountProblem } from "../manifest/static-ips.ts";
 import type { InstanceUuid } from "../model/names.ts";
 import { activeVm, type InstanceRecord } from "../model/records.ts";
 import { type Candidate, type Candidates, compare } from "./candidates.ts";
@@ -104,7 +105,7 @@ function withVips(
       report.add(
         150002,
         `instance_groups/${group.name}/networks/${network.name}/static_ips`,
-        `Instance group '${group.name}' with network '${network.name}' has ${placements.length} instances but was allocated ${network.staticIps.length} static IP(s)`,
+        ipCountProblem(group, network),
         "List one static IP per instance.",
       );
   }

@@ -1,6 +1,7 @@
 import type { Report } from "../documents/problems.ts";
 import { formatIp, parseIp } from "../manifest/ip.ts";
 import type { GroupNetwork, InstanceGroup } from "../manifest/model.ts";
+import { ipCountProblem } from "../manifest/static-ips.ts";
 import { firstAddress } from "../model/records.ts";
 import type { Candidate } from "./candidates.ts";
 import { type Choice, spreadEvenly, type Zone } from "./distribution.ts";
@@ -93,12 +94,7 @@ function readLists(
     if (!isStatic(network) || networkPools?.type !== "manual") continue;
     const where = `instance_groups/${group.name}/networks/${network.name}/static_ips`;
     if (network.staticIps.length < group.instances)
-      report.add(
-        150002,
-        where,
-        `Instance group '${group.name}' with network '${network.name}' has ${group.instances} instances but was allocated ${network.staticIps.length} static IP(s)`,
-        "List one static IP per instance.",
-      );
+      report.add(150002, where, ipCountProblem(group, network), "List one static IP per instance.");
     const ips: StaticIp[] = [];
     for (const text of network.staticIps) {
       const address = parseIp(text);
