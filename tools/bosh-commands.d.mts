@@ -1,3 +1,5 @@
+import type { FlagVerdict } from "./bosh-runs.mjs";
+
 export declare const BOSH_COMMANDS: readonly {
   readonly name: string;
   /** Of `packages/cli/src/bosh-cli`. */
@@ -9,4 +11,4 @@ export declare const BOSH_COMMANDS: readonly {
   /** Of one that is refused: with which words. */
   readonly says?: string;
 }[];
-export declare const WHY_UNTRIED: readonly { readonly flags: readonly string[]; readonly why: string }[];
+export declare const FLAG_VERDICTS: readonly FlagVerdict[];

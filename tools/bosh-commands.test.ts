@@ -3,10 +3,10 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it } from "vitest";
-import { BOSH_COMMANDS, WHY_UNTRIED } from "./bosh-commands.mjs";
+import { BOSH_COMMANDS, FLAG_VERDICTS } from "./bosh-commands.mjs";
 import { listedCommands, listedFlags } from "./bosh-help.mjs";
 import { recorded, recorder } from "./bosh-recorder.mjs";
-import { type Claimed, flagsRun, parsedRun, type Run, unclaimed, unheld } from "./bosh-runs.mjs";
+import { type Claimed, flagsRun, parsedRun, type Run, unheld, unjudged } from "./bosh-runs.mjs";
 
 const story = (name: string) => readFileSync(`packages/cli/src/bosh-cli/${name}.test.ts`, "utf8");
 const claimed = JSON.parse(readFileSync("tools/bosh-flags.json", "utf8")) as Claimed;
@@ -22,12 +22,14 @@ describe("docs/bosh-commands.md", () => {
     expect(what).not.toBe("");
   });
 
-  it("has the flags of every command, and reasons only for flags that no story runs", () => {
+  it("has all flags of every command, each with a story that runs it or a verdict", () => {
     expect(Object.keys(claimed).sort()).toEqual(BOSH_COMMANDS.map(({ name }) => name));
-    const without = Object.values(claimed).flatMap((flags) =>
-      Object.keys(flags).filter((flag) => flags[flag] === null),
-    );
-    for (const { flags } of WHY_UNTRIED) for (const flag of flags) expect(without).toContain(flag);
+    expect(unjudged(claimed, FLAG_VERDICTS)).toEqual([]);
+  });
+
+  it.each(FLAG_VERDICTS)("the verdict on $commands $flags is in the test that is named", (verdict) => {
+    expect(story(verdict.story)).toContain(`it("${verdict.test}"`);
+    expect([verdict.why, verdict.says]).not.toContain("");
   });
 });
 
@@ -42,9 +44,8 @@ const HELP = {
       name: "deploy",
       aliases: ["d"],
       flags: [
-        { name: "var", short: "v", takes: true },
         { name: "recreate", takes: false },
-        { name: "skip-drain", takes: false },
+        { name: "wait", takes: false },
       ],
     },
     { name: "pcap", aliases: [], flags: [] },
@@ -57,13 +58,29 @@ const ROWS = [
   { name: "vms", story: "like", verdict: "differs", test: "vms are sorted" },
 ];
 const RUNS: readonly Run[] = [
-  { command: "deploy", flags: ["recreate"], code: 0, story: "deploy", test: "deploys" },
-  { command: "pcap", flags: [], code: 1, story: "commands", test: "captures nothing" },
-  { command: "vms", flags: [], code: 0, story: "like", test: "vms are sorted" },
+  { command: "deploy", flags: ["recreate"], code: 0, story: "deploy", test: "deploys", said: "" },
+  { command: "deploy", flags: ["wait"], code: 130, story: "deploy", test: "waits", said: "still there" },
+  {
+    command: "pcap",
+    flags: [],
+    code: 1,
+    story: "commands",
+    test: "captures nothing",
+    said: "there is no tcpdump",
+  },
+  { command: "vms", flags: [], code: 0, story: "like", test: "vms are sorted", said: "" },
 ];
-const SAID = { deploy: { var: null, recreate: "deploy", "skip-drain": null }, pcap: {}, vms: {} };
+const SAID: Claimed = { deploy: { recreate: "deploy", wait: null }, pcap: {}, vms: {} };
+const VERDICT = {
+  commands: ["deploy"],
+  flags: ["wait"],
+  why: "never ends",
+  story: "deploy",
+  test: "waits",
+  says: "still there",
+};
 const judged = (runs: readonly Run[], more: object = {}) =>
-  unheld({ help: HELP, rows: ROWS, claimed: SAID, runs, source: () => "toContain('no tcpdump')", ...more });
+  unheld({ help: HELP, rows: ROWS, claimed: SAID, verdicts: [VERDICT], runs, ...more });
 const but = (name: string, change: Partial<Run>) =>
   RUNS.map((run) => (run.command === name ? { ...run, ...change } : run));
 
@@ -71,7 +88,12 @@ describe("what the tables say is held to the runs", () => {
   it("nothing is wrong when everything was run", () => expect(judged(RUNS)).toEqual([]));
 
   it.each<[string, readonly Run[], object, string]>([
-    ["a run is missing", RUNS.slice(1), {}, 'deploy "works": deploy has not run it with exit code 0'],
+    [
+      "a run is missing",
+      RUNS.filter(({ code }) => code !== 0),
+      {},
+      'deploy "works": deploy has not run it with exit code 0',
+    ],
     ["it failed", but("deploy", { code: 1 }), {}, 'deploy "works": deploy has not run it with exit code 0'],
     ["another story ran it", but("deploy", { story: "x" }), {}, 'deploy "works": deploy has not run it'],
     [
@@ -81,13 +103,8 @@ describe("what the tables say is held to the runs", () => {
       "the test 'vms are sorted' of like has not run it",
     ],
     ["it was not refused", but("pcap", { code: 0 }), {}, 'pcap "refused": commands has not seen it refused'],
-    ["the words are not looked for", RUNS, { source: () => "" }, "commands does not look for 'no tcpdump'"],
-    [
-      "a flag was not used",
-      but("deploy", { flags: [] }),
-      {},
-      "deploy --recreate: the table says that deploy runs",
-    ],
+    ["it was refused otherwise", but("pcap", { said: "no VM" }), {}, "it refused with 'no tcpdump'"],
+    ["a flag was not used", but("deploy", { flags: [] }), {}, "says that deploy runs it, and nobody has"],
     ["a command has no row", RUNS, { rows: ROWS.slice(1) }, "deploy: it has no row"],
     [
       "a row has no command",
@@ -99,7 +116,7 @@ describe("what the tables say is held to the runs", () => {
       "a flag is not in the table",
       RUNS,
       { claimed: { ...SAID, deploy: { recreate: "deploy" } } },
-      "deploy --var: the table",
+      "deploy --wait: the table does not have it",
     ],
     [
       "a flag is not the CLI's",
@@ -107,17 +124,66 @@ describe("what the tables say is held to the runs", () => {
       { claimed: { ...SAID, pcap: { x: null } } },
       "pcap --x: the CLI has no such flag",
     ],
+    [
+      "a flag is run and not said to be",
+      RUNS,
+      { claimed: { ...SAID, deploy: { recreate: null, wait: null } } },
+      "deploy --recreate: the table says that nobody runs it, and deploy does",
+    ],
+    [
+      "a flag has neither a run nor a verdict",
+      RUNS,
+      { verdicts: [] },
+      "deploy --wait: no story runs it, and it has no verdict",
+    ],
+    [
+      "a flag has both",
+      RUNS,
+      { verdicts: [{ ...VERDICT, flags: ["wait", "recreate"] }] },
+      "deploy --recreate: deploy runs it, and it has a verdict why none does",
+    ],
+    [
+      "a verdict is on no flag",
+      RUNS,
+      { verdicts: [VERDICT, { ...VERDICT, commands: ["vms"] }] },
+      "vms --wait: it has a verdict, and the table does not have it",
+    ],
+    [
+      "a verdict's test has not tried",
+      RUNS.filter(({ test }) => test !== "waits"),
+      {},
+      "deploy --wait: the test 'waits' of deploy has not seen it fail with 'still there'",
+    ],
+    [
+      "a verdict's words were not said",
+      RUNS.map((run) => ({ ...run, said: run.said.replace("still", "not") })),
+      {},
+      "deploy --wait: the test 'waits' of deploy has not seen it fail with 'still there'",
+    ],
   ])("%s: it fails and says so", (_, runs, more, says) => {
     expect(judged(runs, more)).toContainEqual(expect.stringContaining(says));
   });
 
-  it("a flag that is run and not said is only told of", () => {
-    const runs = but("deploy", { flags: ["recreate", "skip-drain"] });
-    expect(judged(runs)).toEqual([]);
-    expect(unclaimed(HELP, runs, SAID)).toEqual(["deploy --skip-drain"]);
-    expect(flagsRun(HELP, runs).deploy).toEqual({ var: null, recreate: "deploy", "skip-drain": "deploy" });
+  it("what is written down is what was run", () => {
+    expect(flagsRun(HELP, RUNS)).toEqual(SAID);
   });
 });
+
+const TYPED = {
+  ...HELP,
+  commands: HELP.commands.map((command) =>
+    command.name === "deploy"
+      ? {
+          ...command,
+          flags: [
+            { name: "var", short: "v", takes: true },
+            { name: "skip-drain", takes: false },
+            ...command.flags,
+          ],
+        }
+      : command,
+  ),
+};
 
 describe("what was typed", () => {
   it.each([
@@ -134,7 +200,7 @@ describe("what was typed", () => {
     [["deploy", "--help"], undefined],
     [["-v"], undefined],
     [["nothing"], undefined],
-  ])("%j", (args, run) => expect(parsedRun(args, HELP)).toEqual(run));
+  ])("%j", (args, run) => expect(parsedRun(args, TYPED)).toEqual(run));
 });
 
 it("the CLI's help is read: commands, aliases, flags, and no words of descriptions", () => {
@@ -165,20 +231,33 @@ Available commands:
 });
 
 describe("the program in front of the CLI", () => {
-  it("is the CLI, and writes down what was typed, how it ended and whose test it was", async () => {
+  it("is the CLI, and writes down what was typed, how it ended, with which words, and whose test it was", async () => {
     const { path, remove } = await temporaryDirectory();
     const real = join(path, "real");
-    writeFileSync(real, '#!/bin/sh\nread -r line; echo "$line $*"; exit 3\n', { mode: 0o755 });
+    writeFileSync(real, '#!/bin/sh\nread -r line; echo "$line $*"; echo alas >&2; exit 3\n', { mode: 0o755 });
     const records = join(path, "records");
     const program = recorder(real, records);
     writeFileSync(
       join(records, `test-${process.pid}`),
       `${JSON.stringify({ file: "a.test.ts", test: "b" })}\n`,
     );
-    const { status, stdout } = spawnSync(program, ["deploy", "two words\n"], { input: "typed\n", env: {} });
-    expect([status, stdout.toString()]).toEqual([3, "typed deploy two words\n\n"]);
+    const { status, stdout, stderr } = spawnSync(program, ["deploy", "two words\n"], {
+      input: "typed\n",
+      env: {},
+    });
+    expect([status, stdout.toString(), stderr.toString()]).toEqual([
+      3,
+      "typed deploy two words\n\n",
+      "alas\n",
+    ]);
     expect(recorded(records)).toEqual([
-      { code: 3, file: "a.test.ts", test: "b", args: ["deploy", "two words\n"] },
+      {
+        code: 3,
+        file: "a.test.ts",
+        test: "b",
+        said: "typed deploy two words\n\nalas",
+        args: ["deploy", "two words\n"],
+      },
     ]);
     await remove();
   });

@@ -17,6 +17,18 @@ export interface Run {
   readonly code: number;
   readonly story: string;
   readonly test: string;
+  /** Its last words, if it failed. */
+  readonly said: string;
+}
+/** Why no run with these flags ends with 0. */
+export interface FlagVerdict {
+  readonly commands: readonly string[];
+  readonly flags: readonly string[];
+  readonly why: string;
+  /** Who has tried, and with which words it ended. */
+  readonly story: string;
+  readonly test: string;
+  readonly says: string;
 }
 export type Claimed = Readonly<Record<string, Readonly<Record<string, string | null>>>>;
 export declare function parsedRun(
@@ -34,7 +46,10 @@ export declare function unheld(all: {
     readonly says?: string;
   }[];
   readonly claimed: Claimed;
+  readonly verdicts: readonly FlagVerdict[];
   readonly runs: readonly Run[];
-  readonly source: (story: string) => string;
 }): readonly string[];
-export declare function unclaimed(help: Help, runs: readonly Run[], claimed: Claimed): readonly string[];
+export declare function unjudged(
+  claimed: Claimed,
+  verdicts: readonly Pick<FlagVerdict, "commands" | "flags">[],
+): readonly string[];

@@ -45,29 +45,32 @@ export function flagsRun({ commands }, runs) {
   );
 }
 
-/** What the tables say and these runs do not hold. */
-export function unheld({ help, rows, claimed, runs, source }) {
+/**
+ * What the tables say and these runs do not hold. `claimed`: each flag with the story that runs it, or null; `verdicts`: why
+ * not, of those with null.
+ */
+export function unheld({ help, rows, claimed, verdicts, runs }) {
   const names = help.commands.map(({ name }) => name);
   const now = flagsRun(help, runs);
   return [
     ...names.filter((name) => !rows.some((row) => row.name === name)).map((name) => `${name}: it has no row`),
     ...rows.flatMap((row) =>
-      names.includes(row.name)
-        ? rowProblems(row, runs, source)
-        : [`${row.name}: the CLI has no such command`],
+      names.includes(row.name) ? rowProblems(row, runs) : [`${row.name}: the CLI has no such command`],
     ),
     ...Object.entries(now).flatMap(([command, flags]) =>
-      Object.entries(flags).flatMap(([flag, story]) => flagProblems(command, flag, story, claimed)),
+      Object.entries(flags).flatMap(([flag, story]) => claimProblems(command, flag, story, claimed)),
     ),
     ...Object.entries(claimed).flatMap(([command, flags]) =>
       Object.keys(flags)
         .filter((flag) => now[command]?.[flag] === undefined)
         .map((flag) => `${command} --${flag}: the CLI has no such flag`),
     ),
+    ...unjudged(claimed, verdicts),
+    ...verdicts.flatMap((verdict) => verdictProblems(verdict, runs)),
   ];
 }
 
-function rowProblems({ name, story, verdict, test, says }, runs, source) {
+function rowProblems({ name, story, verdict, test, says }, runs) {
   const here = runs.filter((run) => run.command === name && run.story === story);
   if (verdict === "works")
     return here.some(({ code }) => code === 0)
@@ -77,22 +80,61 @@ function rowProblems({ name, story, verdict, test, says }, runs, source) {
     return here.some((run) => run.test === test)
       ? []
       : [`${name} "differs": the test '${test}' of ${story} has not run it`];
-  if (!here.some(({ code }) => code !== 0)) return [`${name} "refused": ${story} has not seen it refused`];
-  return source(story).includes(says) ? [] : [`${name} "refused": ${story} does not look for '${says}'`];
+  return here.some(({ code, said }) => code !== 0 && said.includes(says))
+    ? []
+    : [`${name} "refused": ${story} has not seen it refused with '${says}'`];
 }
 
-function flagProblems(command, flag, story, claimed) {
+function claimProblems(command, flag, story, claimed) {
   const said = claimed[command]?.[flag];
   if (said === undefined) return [`${command} --${flag}: the table does not have it`];
-  return said !== null && story === null
-    ? [`${command} --${flag}: the table says that ${said} runs it, and nobody has`]
-    : [];
+  if ((said === null) === (story === null)) return [];
+  return said === null
+    ? [`${command} --${flag}: the table says that nobody runs it, and ${story} does`]
+    : [`${command} --${flag}: the table says that ${said} runs it, and nobody has`];
 }
 
-/** Flags that were run and are said not to be: no mistake, but the table may say more. */
-export const unclaimed = (help, runs, claimed) =>
-  Object.entries(flagsRun(help, runs)).flatMap(([command, flags]) =>
-    Object.entries(flags)
-      .filter(([flag, story]) => story !== null && claimed[command]?.[flag] === null)
-      .map(([flag]) => `${command} --${flag}`),
+/** Flags that have neither a story nor a verdict, or both. */
+export function unjudged(claimed, verdicts) {
+  const judged = new Set(
+    verdicts.flatMap(({ commands, flags }) =>
+      commands.flatMap((command) => flags.map((flag) => `${command} --${flag}`)),
+    ),
   );
+  const all = Object.entries(claimed).flatMap(([command, flags]) =>
+    Object.entries(flags).map(([flag, story]) => ({ name: `${command} --${flag}`, story })),
+  );
+  return [
+    ...all.flatMap(({ name, story }) => {
+      if ((story === null) === judged.has(name)) return [];
+      return story === null
+        ? [`${name}: no story runs it, and it has no verdict`]
+        : [`${name}: ${story} runs it, and it has a verdict why none does`];
+    }),
+    ...[...judged]
+      .filter((name) => !all.some((one) => one.name === name))
+      .map((name) => `${name}: it has a verdict, and the table does not have it`),
+  ];
+}
+
+/** Each flag of a verdict was tried by its test, and ended as the verdict says. */
+function verdictProblems({ commands, flags, story, test, says }, runs) {
+  return commands.flatMap((command) =>
+    flags
+      .filter(
+        (flag) =>
+          !runs.some(
+            (run) =>
+              run.command === command &&
+              run.flags.includes(flag) &&
+              run.story === story &&
+              run.test === test &&
+              run.code !== 0 &&
+              run.said.includes(says),
+          ),
+      )
+      .map(
+        (flag) => `${command} --${flag}: the test '${test}' of ${story} has not seen it fail with '${says}'`,
+      ),
+  );
+}

@@ -3,10 +3,10 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { BOSH_COMMANDS } from "./bosh-commands.mjs";
+import { BOSH_COMMANDS, FLAG_VERDICTS } from "./bosh-commands.mjs";
 import { boshHelp } from "./bosh-help.mjs";
 import { recorded, recorder } from "./bosh-recorder.mjs";
-import { flagsRun, parsedRun, unclaimed, unheld } from "./bosh-runs.mjs";
+import { flagsRun, parsedRun, unheld } from "./bosh-runs.mjs";
 
 /** Compares what is sent to a Director that only answers what it was told to. */
 const NO_DIRECTOR = "like-bosh.test.ts";
@@ -22,26 +22,20 @@ const { status } = spawnSync(program, args, { stdio: "inherit", env });
 if (status !== 0) process.exit(status ?? 1);
 
 const help = boshHelp(real);
-const runs = recorded(dir).flatMap(({ code, file, test, args: typed }) => {
+const runs = recorded(dir).flatMap(({ code, file, test, said, args: typed }) => {
   const run = file === NO_DIRECTOR ? undefined : parsedRun(typed, help);
-  return run === undefined ? [] : [{ ...run, code, test, story: file.replace(/\.test\.ts$/, "") }];
+  return run === undefined ? [] : [{ ...run, code, test, said, story: file.replace(/\.test\.ts$/, "") }];
 });
 if (write) {
   writeFileSync(CLAIMED, `${JSON.stringify(flagsRun(help, runs), null, 2)}\n`);
   spawnSync(...FORMATTER);
 }
 const claimed = JSON.parse(readFileSync(CLAIMED, "utf8"));
-const source = (story) => readFileSync(`packages/cli/src/bosh-cli/${story}.test.ts`, "utf8");
-const problems = unheld({ help, runs, rows: BOSH_COMMANDS, claimed, source });
-const more = unclaimed(help, runs, claimed);
+const problems = unheld({ help, runs, rows: BOSH_COMMANDS, claimed, verdicts: FLAG_VERDICTS });
 const say = (text) => process.stdout.write(`${text}\n`);
-if (more.length > 0)
-  say(
-    `docs/bosh-commands.md may say of more flags that they are run: ${more.join(", ")}. \`npm run test:bosh-cli -- --write\` writes it down.`,
-  );
 if (problems.length === 0) say(`${runs.length} runs of the bosh CLI hold what docs/bosh-commands.md says`);
 else
   say(
-    `${runs.length} runs of the bosh CLI do not hold what docs/bosh-commands.md says:\n  ${problems.join("\n  ")}\nRows are in tools/bosh-commands.mjs; \`npm run test:bosh-cli -- --write\` writes down which flags are run.`,
+    `${runs.length} runs of the bosh CLI do not hold what docs/bosh-commands.md says:\n  ${problems.join("\n  ")}\nRows and verdicts are in tools/bosh-commands.mjs; \`npm run test:bosh-cli -- --write\` writes down which flags are run.`,
   );
 process.exitCode = problems.length === 0 ? 0 : 1;

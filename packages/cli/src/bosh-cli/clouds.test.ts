@@ -1,4 +1,5 @@
 import { readdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { describe, expect, it } from "vitest";
 import { cloudConfig } from "./testing/documents.ts";
 import { canPlay, PROGRAMS } from "./testing/requirements.ts";
@@ -134,6 +135,22 @@ describe.runIf(await canPlay())("several clouds with the real CLI", () => {
 
   it("credentials are for administrators", async () => {
     const secret = { ...west(), properties: { ...west().properties, key: "CANARY" } };
+    // The secret comes from where an operator keeps it; the CLI sends the document that comes out.
+    const open = { ...secret, properties: { ...secret.properties, key: "((key))", more: "((a))((b))((c))" } };
+    const keyFile = join(world().dir, "key");
+    await writeFile(keyFile, "CANARY");
+    const ops = await file("ops.yml", [{ type: "remove", path: "/cpis/1/properties/more" }]);
+    const filled = [
+      ...["--var-file", `key=${keyFile}`, "--var", "a=1"],
+      ...["--vars-file", await file("b.yml", { b: 2 }), "--vars-env", "NOBODY"],
+      ...["--vars-store", join(world().dir, "store.yml"), "--ops-file", ops],
+    ];
+    const made = await bosh("update-cpi-config", await cpis(east(), open), ...filled);
+    expect(made.text + made.blocks + made.lines.join()).not.toContain("CANARY");
+    expect((await bosh("cpi-config")).blocks).toMatch(/key: CANARY/);
+    const other = { ...secret, properties: { ...west().properties, key: "OTHER" } };
+    const shown = await bosh("update-cpi-config", await cpis(east(), other), "--no-redact");
+    expect(shown.text + shown.blocks + JSON.stringify(shown.rows)).toContain("OTHER");
     const { text, blocks, lines } = await bosh("update-cpi-config", await cpis(east(), secret));
     expect(text + blocks + lines.join()).not.toContain("CANARY");
     const reader = world().bosh.as(READER.name, READER.password);

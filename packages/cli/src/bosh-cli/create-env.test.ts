@@ -1,8 +1,8 @@
+import { existsSync } from "node:fs";
 import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemExec } from "@slipway/kernel/exec";
-import { nextAddress } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -16,6 +16,10 @@ const hasRuby = async () => (await systemExec("sh", ["-c", "command -v ruby"])).
 const ready =
   (await canPlay()) && needs("bosh-cli", await hasRuby(), "bosh create-env renders templates with ruby");
 
+/** With a network of its own a VM has any port, and the CLI takes that of ssh for given. */
+const canEnter = process.getuid?.() === 0 && existsSync("/usr/sbin/sshd") && existsSync("/usr/bin/ssh");
+const NET = `${canEnter ? 10 : 127}.110.${process.pid % 250}`;
+
 interface Wanted {
   readonly disk: number;
   readonly greeting: string;
@@ -24,12 +28,11 @@ interface Wanted {
 /** One operator's directory: our CPI as a release, an author's release, a stemcell, a manifest. */
 class Operator {
   readonly dir: string;
-  readonly address: string;
+  readonly address = `${NET}.7`;
   readonly #files: Readonly<Record<"app" | "cpi" | "stemcell", string>>;
 
   private constructor(dir: string, files: Operator["files"]) {
     this.dir = dir;
-    this.address = nextAddress();
     this.#files = files;
   }
 
@@ -60,20 +63,24 @@ class Operator {
   }
 
   async bosh(command: string, { disk, greeting }: Wanted, ...more: readonly string[]): Promise<string> {
-    const manifest = join(this.dir, "env.yml");
-    await writeFile(manifest, JSON.stringify(this.#manifest(disk, greeting)));
+    const file = async (name: string, text: string) => {
+      await writeFile(join(this.dir, name), text);
+      return join(this.dir, name);
+    };
+    const disks = [{ type: "replace", path: "/disk_pools/0/disk_size", value: "((disk))" }];
     const args = [
-      "-n",
-      "--tty",
-      "--no-color",
-      command,
-      manifest,
-      "--state",
-      join(this.dir, "state.json"),
-      "--vars-store",
-      join(this.dir, "vars.yml"),
+      ...["-n", "--tty", "--no-color", command, await file("env.yml", JSON.stringify(this.#manifest()))],
+      ...["--state", join(this.dir, "state.json"), "--vars-store", join(this.dir, "vars.yml")],
+      ...["--var", `greeting=${greeting}`, "--vars-env", "LAB", "--var-file"],
+      ...[`address=${await file("address", this.address)}`, "--vars-file"],
+      ...[await file("disk.yml", `disk: ${disk}\n`), "--ops-file"],
+      await file("ops.yml", JSON.stringify(disks)),
     ];
-    return await must(this.dir, process.env.SLIPWAY_BOSH ?? "", [...args, ...more]);
+    return await this.program(...args, ...more);
+  }
+
+  program(...args: readonly string[]): Promise<string> {
+    return must(this.dir, process.env.SLIPWAY_BOSH ?? "", args);
   }
 
   /** What the job has noted on its persistent disk. */
@@ -88,16 +95,13 @@ class Operator {
     return JSON.parse(await readFile(join(this.dir, "state.json"), "utf8"));
   }
 
-  #manifest(disk: number, greeting: string): unknown {
-    const network = {
-      range: "127.110.0.0/16",
-      gateway: "127.110.0.1",
-      dns: ["127.110.0.1"],
-      cloud_properties: {},
-    };
+  /** What it leaves open comes from each of the ways in which the CLI takes variables. */
+  #manifest(): unknown {
+    const gateway = `${NET}.1`;
+    const network = { range: `${NET}.0/24`, gateway, dns: [gateway], cloud_properties: {} };
     const password = "((mbus_password))";
     return {
-      name: "lab",
+      name: "((name))",
       releases: [
         { name: "app", url: `file://${this.files.app}` },
         { name: "slipway-local-cpi", url: `file://${this.files.cpi}` },
@@ -111,7 +115,7 @@ class Operator {
           env: { bosh: { mbus: { cert: "((mbus_tls))" } } },
         },
       ],
-      disk_pools: [{ name: "disks", disk_size: disk, cloud_properties: {} }],
+      disk_pools: [{ name: "disks", disk_size: 1, cloud_properties: {} }],
       networks: [{ name: "private", type: "manual", subnets: [network] }],
       instance_groups: [
         {
@@ -120,8 +124,8 @@ class Operator {
           jobs: [{ name: "counter", release: "app" }],
           resource_pool: "vms",
           persistent_disk_pool: "disks",
-          networks: [{ name: "private", static_ips: [this.address] }],
-          properties: { greeting },
+          networks: [{ name: "private", static_ips: ["((address))"] }],
+          properties: { greeting: "((greeting))" },
         },
       ],
       cloud_provider: {
@@ -150,7 +154,7 @@ async function must(home: string, program: string, args: readonly string[], cwd 
   const PATH = `${process.env.PATH}`;
   const { code, stdout, stderr } = await systemExec(program, args, {
     cwd,
-    env: { HOME: join(home, "home"), PATH },
+    env: { HOME: join(home, "home"), PATH, LAB_name: "lab" },
     keep: 1 << 24,
   });
   if (code !== 0) throw new Error(`${program} ${args.join(" ")} ended with ${code}:\n${stdout}\n${stderr}`);
@@ -167,6 +171,8 @@ describe.runIf(ready)("the real bosh create-env on our agent and our CPI as a re
   /** `bosh` does not wait until the processes have ended: the job's own stop and its post-stop come in either order. */
   const stopsAligned = (lines: readonly string[]) =>
     lines.map((line) => (line === "ctl stop" || line === "post-stop" ? "ctl stop or post-stop" : line));
+  /** The CLI runs pre-stop all the same, whatever its help says. */
+  const UNDRAINED = STOP_LINES.filter((line) => line !== "drain");
   const expectLog = async (lines: readonly string[]) =>
     await expect.poll(async () => stopsAligned(await operator.log())).toEqual(stopsAligned(lines));
 
@@ -199,16 +205,54 @@ describe.runIf(ready)("the real bosh create-env on our agent and our CPI as a re
     await expectLog([...before, ...STOP_LINES, ...startLines("two")]);
   });
 
+  it("makes VM and disk anew when told to, without drain, from packages in a directory that is named", async () => {
+    const [before, log] = [await operator.state(), await operator.log()];
+    const packages = join(operator.dir, "packages");
+    const anew = ["--recreate", "--recreate-persistent-disks", "--skip-drain", "--package-dir", packages];
+    await operator.bosh("create-env", { disk: 128, greeting: "two" }, ...anew);
+    const after = await operator.state();
+    expect(after.current_vm_cid).not.toBe(before.current_vm_cid);
+    expect(after.disks).toEqual([{ ...before.disks[0], id: expect.any(String), cid: expect.any(String) }]);
+    expect(after.disks[0]?.cid).not.toBe(before.disks[0]?.cid);
+    await expectLog([...log, ...UNDRAINED, ...startLines("two")]);
+    expect(await readdir(packages)).not.toEqual([]);
+  });
+
+  it.runIf(canEnter)("is entered past any Director", async () => {
+    const made = async (path: string) =>
+      (await operator.program("interpolate", join(operator.dir, "vars.yml"), "--path", path)).trim();
+    const endpoint = `https://mbus:${await made("/mbus_password")}@${operator.address}:6868`;
+    const there = ["--director", "--agent-endpoint", endpoint, "--agent-certificate", await made("/ca/ca")];
+    const ssh = await operator.program("ssh", ...there, "-c", "cat /var/vcap/store/counter/log");
+    expect(ssh).toContain("create-env-vm/0: stdout | greeting: two");
+    const copy = join(operator.dir, "counter.yml");
+    await operator.program(
+      "scp",
+      ...there,
+      "create-env-vm/0:/var/vcap/jobs/counter/config/counter.yml",
+      copy,
+    );
+    expect(await readFile(copy, "utf8")).toBe("greeting: two\n");
+    const dir = join(operator.dir, "logs");
+    await mkdir(dir);
+    await operator.program("logs", ...there, "--agent", "--dir", dir);
+    expect(await readdir(dir)).toEqual([expect.stringMatching(/^create-env-vm-logs-.*\.tgz$/)]);
+  });
+
   it("stops and starts the job when told to", async () => {
     const before = await operator.log();
     await operator.bosh("stop-env", { disk: 128, greeting: "two" });
     await expectLog([...before, ...STOP_LINES]);
     await operator.bosh("start-env", { disk: 128, greeting: "two" });
-    await expectLog([...before, ...STOP_LINES, ...startLines("two")]);
+    const started = [...before, ...STOP_LINES, ...startLines("two")];
+    await expectLog(started);
+    await operator.bosh("stop-env", { disk: 128, greeting: "two" }, "--skip-drain");
+    await expectLog([...started, ...UNDRAINED]);
   });
 
   it("deletes all of it", async () => {
-    await operator.bosh("delete-env", { disk: 128, greeting: "two" });
+    const flags = ["--skip-drain", "--package-dir", join(operator.dir, "packages")];
+    await operator.bosh("delete-env", { disk: 128, greeting: "two" }, ...flags);
     expect(await readdir(join(operator.cloud, "vms"))).toEqual([]);
     expect(await readdir(join(operator.cloud, "disks"))).toEqual([]);
     expect(await readdir(join(operator.cloud, "stemcells"))).toEqual([]);

@@ -135,6 +135,18 @@ describe.runIf(needs("bosh-cli", bosh !== "", "`npm run test:bosh-cli` brings it
       );
     });
 
+    it("give it the name and the version that they are told, or one of the time", async () => {
+      for (const [cli, of] of [
+        [theirs, "release"],
+        [ours, "other"],
+      ] as const) {
+        const named = await cli(of, "--name", "shop", "--version", "7.1");
+        expect(named.Tables?.[0]?.Rows[0]).toMatchObject({ name: "shop", version: "7.1" });
+        const timed = await cli(of, "--timestamp-version");
+        expect(timed.Tables?.[0]?.Rows[0]?.version).toMatch(/^0\+dev\.\d{10}$/);
+      }
+    });
+
     it("name the same commit, and refuse the same changes", async () => {
       const git = async (...args: readonly string[]) => {
         const { code, stderr } = await systemExec("git", args, { cwd: join(dir, "release"), env });

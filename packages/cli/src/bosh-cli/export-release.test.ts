@@ -96,5 +96,10 @@ describe.runIf(await canPlay())("exported releases, with the real CLI", () => {
     const again = await bosh.run("-d", "shop", "export-release", await releaseOf(), STEMCELL, `--dir=${dir}`);
     expect(again.blocks).not.toContain("Compiling packages");
     expect(await archives()).toHaveLength(2);
+    const some = ["export-release", await releaseOf(), STEMCELL, "--job=counter", `--dir=${dir}`];
+    expect((await bosh.run("-d", "shop", ...some)).blocks).toMatch(/copying jobs: counter/);
+    expect(await archives()).toHaveLength(3);
+    const none = ["export-release", await releaseOf(), STEMCELL, "--job=nobody", `--dir=${dir}`];
+    expect(await bosh.refused("-d", "shop", ...none)).toContain("nobody");
   });
 });

@@ -36,12 +36,15 @@ describe.runIf(await canPlay())("flags that no other story needs, with the real 
     ];
     await run("update-cloud-config", cloud, ...filled, "--name=default");
     expect((await run("cloud-config", "--name=default")).blocks).toContain("vm_types");
-    const tags = await file("tags.yml", { tags: { a: "((a))" } });
-    const tagged = ["--no-redact", "--name=more", "--fix-releases", "-v", "a=1"];
+    const tags = await file("tags.yml", { tags: { a: "((a))((b))((c))" }, x: "((d))" });
+    const tagged = ["--no-redact", "--name=more", "--fix-releases", ...filled];
     await run("update-runtime-config", tags, ...tagged);
-    expect((await run("runtime-config", "--name=more")).blocks).toContain("a: 1");
+    expect((await run("runtime-config", "--name=more")).blocks).toMatch(/a: "?123/);
     const first = await file("one.yml", { a: 1 });
-    await run("update-config", "--type=mine", "--name=x", first, "-v", "a=1", "--expected-latest-id=0");
+    const open = await file("open.yml", { a: "((a))", b: "((b))((c))", x: "((d))" });
+    const opened = [...filled, "-o", await file("less.yml", [{ type: "remove", path: "/b" }])];
+    await run("update-config", "--type=mine", "--name=x", open, ...opened, "--expected-latest-id=0");
+    expect((await run("config", "--type=mine", "--name=x")).rows[0]?.content).toMatch(/^a: 1\s*$/);
     const [{ id = "" } = {}] = await rows("configs", "--type=mine", "--name=x");
     const second = await file("two.yml", { a: 2 });
     await run(

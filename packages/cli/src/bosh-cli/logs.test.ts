@@ -64,6 +64,10 @@ describe.runIf(await canPlay())("logs with the real CLI", () => {
     expect(await names((await fetched("web/0", "--agent")).archive)).toEqual(["./current"]);
     const all = await names((await fetched("web/0", "--all-logs")).archive);
     expect(all).toEqual(expect.arrayContaining(["./current", "./web/web.log"]));
+    // Of the machine there may be any.
+    const system = await names((await fetched("web/0", "--system")).archive);
+    expect(system).not.toContain("./current");
+    expect(system).not.toContain("./web/web.log");
   });
 
   it("of a group, and of a deployment, are an archive of each instance in one", async () => {

@@ -105,6 +105,25 @@ describe.runIf(needs("bosh-cli", bosh !== "", "`npm run test:bosh-cli` brings it
       );
     });
 
+    it("has vendored packages under a prefix, the same with both", async () => {
+      await plant(join(dir, "from"), EVERYTHING);
+      await theirs("create-release", "--dir", join(dir, "from"));
+      for (const [cli, of] of [
+        [theirs, "a"],
+        [ours, "b"],
+      ] as const) {
+        await plant(join(dir, of), {
+          "config/final.yml": `name: to\nblobstore:\n  provider: local\n  options:\n    blobstore_path: ${join(dir, of, "kept")}\n`,
+          "config/blobs.yml": "--- {}\n",
+        });
+        const where = ["--dir", join(dir, of), "--prefix", "shop"];
+        await cli("vendor-package", "app", join(dir, "from"), ...where);
+      }
+      const packages = await readdir(join(dir, "a/packages"));
+      expect(packages).toContain("shop-app");
+      expect(await readdir(join(dir, "b/packages"))).toEqual(packages);
+    });
+
     it("has a tarball whose digests both change in the same way", async () => {
       await plant(join(dir, "r"), EVERYTHING);
       await ours("create-release", "--dir", join(dir, "r"), "--tarball", join(dir, "dev.tgz"));
@@ -135,6 +154,10 @@ describe.runIf(needs("bosh-cli", bosh !== "", "`npm run test:bosh-cli` brings it
       expect(again.Tables[0]?.Rows[0]?.version).toBe("2");
       // Nothing was uploaded twice: five packages, two jobs and the license are there once.
       expect(await readdir(join(dir, "r/stored"))).toHaveLength(8);
+      const under = ["--name", "shop", "--version", "7", "--force", "--dir", join(dir, "r")];
+      const named = (await other("finalize-release", join(dir, "dev.tgz"), ...under)) as typeof again;
+      expect(named.Tables[0]?.Rows[0]).toMatchObject({ name: "shop", version: "7" });
+      expect(await readdir(join(dir, "r/releases/shop"))).toContain("shop-7.yml");
     });
   },
 );

@@ -170,6 +170,8 @@ describe.runIf(await canPlay())("releases, with the real CLI", () => {
     await bosh.run("delete-release", "demo");
     expect((await versions()).filter((one) => one.startsWith("demo/"))).toEqual([]);
     expect((await bosh.run("delete-release", "demo/9")).code).toBe(0);
+    await bosh.run("delete-release", "made/1", "--force");
+    expect(await versions()).not.toContain("made/1");
     expect((await bosh.run("inspect-release", "far/3")).rows).toHaveLength(3);
   });
 });

@@ -1,12 +1,14 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { mkdir, readdir, readFile, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
-import { describe, expect, it } from "vitest";
+import { sshKey } from "@slipway/testkit/ssh-login";
+import { afterAll, describe, expect, it } from "vitest";
 import { ERRAND_RELEASE } from "./testing/errand-release.ts";
+import { type Gateway, openGateway, socksThrough, writeConnectProxy } from "./testing/gateway.ts";
 import { uploadReleaseDirectory, writeRelease } from "./testing/release-dir.ts";
 import { canPlay, PROGRAMS } from "./testing/requirements.ts";
 import { ADMIN, openWorld } from "./testing/world.ts";
@@ -19,6 +21,18 @@ const canEnter = async () =>
     existsSync("/usr/sbin/sshd") && existsSync("/usr/bin/ssh") && process.getuid?.() === 0,
     "openssh-server, its client, and root for port 22",
   );
+
+/** A capture of one packet without content, until it is stopped. */
+const TCPDUMP = `#!/bin/sh
+echo "$@" > /var/vcap/data/tcpdump
+printf '\\324\\303\\262\\241\\2\\0\\4\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\4\\0\\1\\0\\0\\0'
+printf '\\0\\0\\0\\0\\0\\0\\0\\0\\16\\0\\0\\0\\16\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0\\0'
+exec sleep 600
+`;
+
+interface Results {
+  readonly Tables: readonly { readonly Rows: readonly Readonly<Record<string, string>>[] }[];
+}
 
 describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
   const world = openWorld({ ownNetwork: true });
@@ -44,11 +58,26 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
       said: () => text,
       stop: async () => {
         child.kill("SIGINT");
-        await over;
+        const [code] = (await over) as [number | null];
+        return code;
       },
     };
   };
   const shop = (...command: readonly string[]) => world().bosh.run("-d", "shop", ...command);
+  /** In all VMs: a user that stays, as one of a stemcell does. The CLI's own goes with each command. */
+  const order = async (command: "setup" | "cleanup", params: object) => {
+    const target = { ids: [], indexes: [] };
+    const body = await world().file("ssh.json", { command, deployment_name: "shop", target, params });
+    const flags = ["--method=POST", "--header=Content-Type: application/json", `--body=${body}`];
+    await world().bosh.run("curl", "/deployments/shop/ssh", ...flags);
+    await expect.poll(() => world().bosh.rows("tasks"), { timeout: 30_000 }).toEqual([]);
+  };
+  let gateway: Gateway | undefined;
+  const through = async (): Promise<Gateway> => {
+    gateway ??= await openGateway(join(world().dir, "gateway"));
+    return gateway;
+  };
+  afterAll(() => gateway?.stop());
 
   it("runs a command in one VM, and in all of a group", async () => {
     await world().seed();
@@ -72,6 +101,8 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
     const back = join(world().dir, "back.txt");
     await shop("scp", "web/0:/var/vcap/data/theirs.txt", back);
     expect(await readFile(back, "utf8")).toBe("from outside");
+    await shop("scp", "-r", "web/0:/var/vcap/jobs/talker", join(world().dir, "talker"));
+    expect(await readdir(join(world().dir, "talker"))).toContain("bin");
   });
 
   it("reaches the jobs: their files, their processes, the last lines of their logs, and what they write next", async () => {
@@ -89,6 +120,10 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
     const last = await world().bosh.say("-d", "shop", "logs", "web/0", "--num", "1", "--job", "talker");
     expect(last.text).toContain("talker start");
     expect(last.text).toContain("nothing wrong");
+    expect(last.text).toContain("==> ");
+    const quiet = await world().bosh.run("-d", "shop", "logs", "web/0", "--num=1", "--job=talker", "--quiet");
+    expect(quiet.text).toContain("nothing wrong");
+    expect(quiet.text).not.toContain("==> ");
     const follows = boshText("logs", "web/0", "-f", "--job", "talker");
     await expect
       .poll(
@@ -100,6 +135,97 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
       )
       .toMatch(/stdout \| more/);
     await follows.stop();
+  });
+
+  it("takes a key and a user of one's own, and options of ssh", async () => {
+    const { path, key } = await sshKey(world().dir, "own");
+    await order("setup", { user: "bosh_kept", public_key: key });
+    const own = ["--private-key", path, "--username", "bosh_kept"];
+    const { rows } = await shop(
+      "ssh",
+      "web/1",
+      ...own,
+      "--opts=-oSetEnv=LC_ALL=C",
+      "-c",
+      "echo $USER",
+      "--results",
+    );
+    expect(rows[0]?.stdout).toContain("bosh_kept");
+    const to = join(world().dir, "by-key.txt");
+    await shop("scp", ...own, "web/0:/var/vcap/data/theirs.txt", to);
+    expect(await readFile(to, "utf8")).toBe("from outside");
+    // An option that ssh does not have shows that it is handed on.
+    expect(
+      await world().bosh.refused("-d", "shop", "ssh", "web/1", "--opts=-oNoSuch=1", "-c", "true"),
+    ).toMatch(/exit status 255|NoSuch/);
+  });
+
+  it("goes through another host, unless that is switched off", async () => {
+    const { host, user, key, passed } = await through();
+    const gate = [`--gw-host=${host}`, `--gw-user=${user}`, `--gw-private-key=${key}`];
+    const nowhere = ["--gw-host=192.0.2.1", "--gw-user=nobody", "--gw-disable"];
+    const to = join(world().dir, "through.txt");
+    for (const command of [
+      ["ssh", "web/0", "-c", "true"],
+      ["scp", "web/0:/var/vcap/data/theirs.txt", to],
+      ["logs", "web/0", "--num=1"],
+    ]) {
+      const before = await passed();
+      await shop(...command, ...gate);
+      expect(await passed()).toBe(before + 1);
+      await shop(...command, ...nowhere);
+      expect(await passed()).toBe(before + 1);
+    }
+    expect(await readFile(to, "utf8")).toBe("from outside");
+  });
+
+  it("goes through a SOCKS5 proxy", async () => {
+    const proxy = await socksThrough(await through());
+    const bin = join(world().dir, "bin");
+    await writeConnectProxy(bin);
+    const { passed } = await through();
+    const before = await passed();
+    const to = join(world().dir, "socks.txt");
+    for (const command of [
+      ["ssh", "web/0", "-c", "true"],
+      ["scp", "web/0:/var/vcap/data/theirs.txt", to],
+      ["logs", "web/0", "--num=1"],
+    ]) {
+      const env = { ...login(), PATH: `${bin}:${process.env.PATH}` };
+      const argv = ["-n", "-d", "shop", ...command, `--gw-socks5=${proxy.url}`];
+      const { code, stderr } = await systemExec(process.env.SLIPWAY_BOSH ?? "", argv, { env });
+      expect(`${code} ${code === 0 ? "" : stderr}`).toBe("0 ");
+    }
+    expect(await passed()).toBe(before + 3);
+    expect(await readFile(to, "utf8")).toBe("from outside");
+    await proxy.stop();
+  });
+
+  // Sandboxes bring no tcpdump: one that tells how it was called, and captures one packet, stands in for it.
+  it("captures packets, where the VM has tcpdump", async () => {
+    const [{ vm_cid: cid = "" } = {}] = (await world().instances("shop")).filter(
+      ({ index }) => index === "0",
+    );
+    const tcpdump = world().cloud("vms", cid, "vcap", "bosh", "ssh", "bin", "tcpdump");
+    await writeFile(tcpdump, TCPDUMP, { mode: 0o755 });
+    await chmod(tcpdump, 0o755);
+    const to = join(world().dir, "web.pcap");
+    // The CLI takes the flags of gateways here too, and goes straight to the VM.
+    const unused = ["--gw-host=192.0.2.1", "--gw-user=nobody", "--gw-private-key=none", "--gw-socks5=none"];
+    const what = [
+      "--interface=lo",
+      "--filter=port 80",
+      "--snaplen=77",
+      "--stop-timeout=100ms",
+      "--output",
+      to,
+    ];
+    const capture = boshText("pcap", "web/0", ...what, "--gw-disable", ...unused);
+    const size = async () => (await stat(to).catch(() => ({ size: 0 }))).size;
+    await expect.poll(size, { timeout: 30_000 }).toBe(24 + 16 + 14);
+    expect(await capture.stop()).toBe(0);
+    const { rows } = await shop("ssh", "web/0", "-c", "cat /var/vcap/data/tcpdump", "--results");
+    expect(rows[0]?.stdout).toMatch(/^-w - -i lo -s 77 not \(host \S+ and port \d+\) and \(port 80\)/);
   });
 
   it("are the same with slipway: a command, files, and the last lines of logs", async () => {
@@ -118,8 +244,48 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
     const last = await slipway("logs", "web/1", "--num", "2");
     expect(last.stdout.match(/\| \d/g)).toEqual(["| 8", "| 9"]);
     expect((await slipway("logs", "web/1", "--num", "2", "--job", "other")).stdout).toContain("no such logs");
+    const results = JSON.parse(
+      (await slipway("ssh", "web", "-r", "-c", "echo $USER; exit 4", "--json")).stdout,
+    ) as Results;
+    expect(results.Tables[0]?.Rows.map(({ exit_code: ended }) => ended)).toEqual(["4", "4"]);
+    expect(results.Tables[0]?.Rows[0]).toMatchObject({ stdout: expect.stringMatching(/^bosh_/), stderr: "" });
     const shell = await slipway("ssh");
     expect(shell.stderr).toContain("2 instances are meant");
+  });
+
+  it("are the same with slipway: a key and a user of one's own, and another host to go through", async () => {
+    const { host, user, key, passed } = await through();
+    const own = join(world().dir, "own");
+    const before = await passed();
+    const { stdout } = await slipway("ssh", "web/0", "-i", own, "-l", "bosh_kept", "-c", "echo $USER");
+    expect(stdout).toContain("stdout | bosh_kept");
+    expect((await slipway("ssh", "web/7", "-i", own, "-c", "true")).stderr).toContain("is 'web/7'");
+    expect((await slipway("ssh", "web/0", "-l", "bosh_kept", "-c", "true")).stderr).toContain(
+      "--private-key",
+    );
+    expect((await slipway("ssh", "web/0", "-i", own, "-l", "-oX=y", "-c", "true")).stderr).toContain(
+      "a user",
+    );
+    const to = join(world().dir, "slipway.txt");
+    const gate = [`--gw-host=${host}`, `--gw-user=${user}`, `--gw-private-key=${key}`];
+    const copied = await slipway(
+      "scp",
+      "web/0:/var/vcap/data/theirs.txt",
+      to,
+      "-i",
+      own,
+      "-l",
+      "bosh_kept",
+      ...gate,
+    );
+    expect(copied).toMatchObject({ code: 0 });
+    expect(await readFile(to, "utf8")).toBe("from outside");
+    expect((await slipway("ssh", "web/0", "-c", "true", ...gate)).code).toBe(0);
+    expect((await slipway("logs", "web/0", "--num=1", ...gate)).stdout).toContain("talker");
+    expect(await passed()).toBe(before + 3);
+    expect((await slipway("ssh", "web/0", "-c", "true", ...gate, "--gw-disable")).code).toBe(0);
+    expect(await passed()).toBe(before + 3);
+    await order("cleanup", { user_regex: "^bosh_kept$" });
   });
 
   it("brings logs with slipway as an archive", async () => {

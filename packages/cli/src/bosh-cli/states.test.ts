@@ -132,7 +132,7 @@ describe.runIf(await canPlay())(
       const { zero, one } = await both();
       await world().deploy("shop", [{ ...db[0], instances: 1 }]);
       await shop("stop", "db/0");
-      await shop("attach-disk", "db/0", one.disk_cids ?? "");
+      await shop("attach-disk", "db/0", one.disk_cids ?? "", "--disk-properties=copy");
       await shop("start", "db/0");
       expect((await both()).zero).toMatchObject({ disk_cids: one.disk_cids, state: "started" });
       expect((await bosh.rows("disks", "--orphaned")).map(({ disk_cid }) => disk_cid)).toEqual([

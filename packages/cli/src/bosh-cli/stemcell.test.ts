@@ -52,8 +52,8 @@ describe.runIf(await canPlay())("stemcell files, between the real CLI and ours",
     expect(theirs).toMatchObject({ light: true, stemcell: { version: "2.10", formats: ["light"] } });
     await repackStemcell({ from: join(dir, "theirs.tgz"), to: join(dir, "ours.tgz"), name: "other" });
     expect(await inspected("ours.tgz")).toMatchObject({ name: "other", version: "2.10", os: "local" });
-    await bosh("repack-stemcell", join(dir, "ours.tgz"), join(dir, "again.tgz"));
+    await bosh("repack-stemcell", join(dir, "ours.tgz"), join(dir, "again.tgz"), "--name", "third");
     const again = await inspectStemcell(join(dir, "again.tgz"));
-    expect(again.stemcell).toMatchObject({ name: "other", cloudProperties: { disk: 1, root: "host" } });
+    expect(again.stemcell).toMatchObject({ name: "third", cloudProperties: { disk: 1, root: "host" } });
   });
 });

@@ -2,6 +2,7 @@ import type { Command, Given } from "../command.ts";
 import { fetchLogs } from "../logs/fetch.ts";
 import { type LogChoice, tailCommand } from "../logs/tail.ts";
 import { BadArgument, Contradiction } from "../parse/errors.ts";
+import { GATEWAY_OPTIONS } from "../ssh/gateway.ts";
 import { inEach } from "../ssh/in-each.ts";
 import { withSession } from "../ssh/session.ts";
 import { slug } from "../states/slug.ts";
@@ -28,6 +29,7 @@ export const logs: Command = {
     { flags: "--agent", about: "of the agent" },
     { flags: "--system", about: "of the machine: /var/log" },
     { flags: "--all-logs", about: "of jobs, agent and machine" },
+    ...GATEWAY_OPTIONS,
   ],
   examples: [
     ["slipway -d shop logs web/0", "an archive of all logs of its jobs"],
@@ -82,7 +84,7 @@ async function follow(given: Given, choice: LogChoice, tools: Tools): Promise<nu
     lines: num === undefined ? undefined : Number(num),
     quiet: given.flag("quiet"),
   });
-  await withSession(given.argument(0), tools, (session) =>
+  await withSession(given.argument(0), given, tools, (session) =>
     inEach(session, tools, "ssh", (host) => [
       ...session.flags(host),
       // What runs there ends with us.

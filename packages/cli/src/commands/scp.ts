@@ -1,7 +1,8 @@
 import type { Command } from "../command.ts";
 import { copyOf } from "../ssh/copy.ts";
+import { GATEWAY_OPTIONS } from "../ssh/gateway.ts";
 import { inEach } from "../ssh/in-each.ts";
-import { withSession } from "../ssh/session.ts";
+import { KEY_OPTIONS, withSession } from "../ssh/session.ts";
 
 export const scp: Command = {
   name: "scp",
@@ -14,6 +15,8 @@ export const scp: Command = {
   options: [
     { flags: "-r, --recursive", about: "directories with all that is in them" },
     { flags: "--opts <option>", about: "handed to scp as it is", repeats: true },
+    ...KEY_OPTIONS,
+    ...GATEWAY_OPTIONS,
   ],
   examples: [
     ["slipway -d shop scp fix.sh web:/tmp", "to all VMs of a group"],
@@ -22,7 +25,7 @@ export const scp: Command = {
   async run(given, tools) {
     const copy = copyOf(given.argumentsFrom(0));
     const options = [...(given.flag("recursive") ? ["-r"] : []), ...given.texts("opts")];
-    await withSession(copy.slug, tools, (session) =>
+    await withSession(copy.slug, given, tools, (session) =>
       inEach(session, tools, "scp", (host) => [
         ...session.flags(host),
         ...options,

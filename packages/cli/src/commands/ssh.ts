@@ -1,8 +1,10 @@
 import type { Command } from "../command.ts";
+import { Contradiction } from "../parse/errors.ts";
 import { ManyInstances } from "../ssh/errors.ts";
-import { inEach } from "../ssh/in-each.ts";
+import { GATEWAY_OPTIONS } from "../ssh/gateway.ts";
+import { inEach, resultsOfEach } from "../ssh/in-each.ts";
 import { runHere } from "../ssh/run.ts";
-import { withSession } from "../ssh/session.ts";
+import { KEY_OPTIONS, withSession } from "../ssh/session.ts";
 
 export const ssh: Command = {
   name: "ssh",
@@ -17,7 +19,10 @@ export const ssh: Command = {
   ],
   options: [
     { flags: "-c, --command <command>", about: "run it in each VM, and print what it says" },
+    { flags: "-r, --results", about: "with -c: a table of what each VM said, and how it ended" },
     { flags: "--opts <option>", about: "handed to ssh as it is", repeats: true },
+    ...KEY_OPTIONS,
+    ...GATEWAY_OPTIONS,
   ],
   examples: [
     ["slipway -d shop ssh db/0", "a shell"],
@@ -25,12 +30,15 @@ export const ssh: Command = {
   ],
   async run(given, tools) {
     const command = given.text("command");
-    return await withSession(given.argument(0), tools, async (session) => {
+    if (given.flag("results") && command === undefined)
+      throw Contradiction({ problem: "--results is of a command: -c 'df -h'" });
+    return await withSession(given.argument(0), given, tools, async (session) => {
       const { hosts, flags, user } = session;
       const opts = given.texts("opts");
       const to = (host: (typeof hosts)[number]) => [...flags(host), ...opts, `${user}@${host.ip}`];
       if (command !== undefined) {
-        await inEach(session, tools, "ssh", (host) => [...to(host), "--", command]);
+        const each = given.flag("results") ? resultsOfEach : inEach;
+        await each(session, tools, "ssh", (host) => [...to(host), "--", command]);
         return 0;
       }
       const [host] = hosts;

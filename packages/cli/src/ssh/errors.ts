@@ -28,3 +28,13 @@ export const NoWayIn = defineError<{ why: string }>({
   message: (p) => `the Director gave no way into the VMs: ${p.why}`,
   next: "`slipway task --result` shows what it answered.",
 });
+
+export const NoVmMeant = defineError<{ asked: string | undefined; deployment: string }>({
+  code: "CLI-074",
+  kind: "operator",
+  message: (p) =>
+    p.asked === undefined
+      ? `no instance of deployment '${p.deployment}' has a VM with an address`
+      : `no instance of deployment '${p.deployment}' that has a VM with an address is '${p.asked}'`,
+  next: "`slipway instances` shows them.",
+});

@@ -1,4 +1,43 @@
+import { shellQuoted } from "@slipway/kernel/shell";
 import type { SshAnswer } from "@slipway/protocol/director/ssh";
+import type { Given, Option } from "../command.ts";
+import { Contradiction } from "../parse/errors.ts";
+
+/** Of `ssh`, `scp` and `logs`, in upstream's spelling. */
+export const GATEWAY_OPTIONS: readonly Option[] = [
+  { flags: "--gw-host <host>", about: "go through this host (BOSH_GW_HOST)" },
+  { flags: "--gw-user <name>", about: "who we are there (BOSH_GW_USER)" },
+  { flags: "--gw-private-key <path>", about: "the key for it (BOSH_GW_PRIVATE_KEY)" },
+  { flags: "--gw-disable", about: "go there at once, whatever the environment says (BOSH_GW_DISABLE)" },
+];
+
+/** What ssh and scp are told to go through the host that was asked for; undefined: nobody said anything of one. */
+export function typedGateway(given: Given, env: NodeJS.ProcessEnv): readonly string[] | undefined {
+  const one = (name: "host" | "user" | "private-key") =>
+    given.text(`gw-${name}`) || env[`BOSH_GW_${name.toUpperCase().replace("-", "_")}`] || undefined;
+  const [host, user, key] = [one("host"), one("user"), one("private-key")];
+  if (given.flag("gw-disable") || isTrue(env.BOSH_GW_DISABLE)) return [];
+  if (host === undefined) return undefined;
+  if (user === undefined)
+    throw Contradiction({ problem: "--gw-host needs --gw-user: the name to enter that host with" });
+  const options = [
+    "ServerAliveInterval=30",
+    "ForwardAgent=no",
+    "ClearAllForwardings=yes",
+    // It only passes on what is encrypted for the VM, whose key is known.
+    "StrictHostKeyChecking=no",
+    "UserKnownHostsFile=/dev/null",
+    "LogLevel=ERROR",
+    ...(key === undefined ? [] : ["PasswordAuthentication=no", "IdentitiesOnly=yes", `IdentityFile=${key}`]),
+  ].flatMap((option) => ["-o", word(option)]);
+  const command = ["ssh", "-W", "[%h]:%p", ...options, "-l", word(user), "--", word(host)];
+  return ["-o", `ProxyCommand=${command.join(" ")}`];
+}
+
+const isTrue = (text: string | undefined): boolean => text === "true" || text === "1";
+
+/** Read by ssh, to which `%` means something, and then by a shell. */
+const word = (text: string): string => shellQuoted(text.replaceAll("%", "%%"));
 
 const HOST = /^[A-Za-z0-9][A-Za-z0-9.:_-]*$/;
 const USER = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
@@ -7,7 +46,7 @@ const USER = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
  * Through which host the Director says that VMs are reached: what ssh is told of it. It asks there with the keys and the
  * known hosts of whoever calls us. `bad`: it could be an option, or a part of one.
  */
-export function gatewayFlags({
+export function toldGateway({
   gateway_host: host,
   gateway_user: user,
 }: Pick<SshAnswer, "gateway_host" | "gateway_user">): readonly string[] | "bad" {

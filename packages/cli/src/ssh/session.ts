@@ -5,15 +5,18 @@ import { join } from "node:path";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { CommandMissing, systemExec } from "@slipway/kernel/exec";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
+import { vm } from "@slipway/protocol/director/instance";
 import { sshAnswer } from "@slipway/protocol/director/ssh";
 import { check } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
+import type { Given, Option } from "../command.ts";
+import { BadArgument, Contradiction } from "../parse/errors.ts";
 import { slug } from "../states/slug.ts";
 import type { Tools } from "../tools.ts";
-import { NoSsh, NoWayIn } from "./errors.ts";
-import { gatewayFlags } from "./gateway.ts";
+import { NoSsh, NoVmMeant, NoWayIn } from "./errors.ts";
+import { toldGateway, typedGateway } from "./gateway.ts";
 
 /** One VM that can be entered. */
 export interface Host {
@@ -21,7 +24,7 @@ export interface Host {
   readonly name: string;
   readonly ip: string;
   readonly port: number;
-  /** What ssh is told of the way there. */
+  /** What ssh is told of the way there, unless somebody has typed another. */
   readonly through: readonly string[];
 }
 
@@ -32,10 +35,56 @@ export interface Session {
   flags(host: Host): readonly string[];
 }
 
-/** Makes a user with a key of its own in the VMs for as long as `work` takes. Nothing of it stays. */
+type SessionTools = Pick<Tools, "director" | "mustDeployment" | "random" | "ui" | "env">;
+
+/** With the key and the user that were typed, or with those of a session that is made for it. */
 export async function withSession<T>(
   asked: string | undefined,
-  tools: Pick<Tools, "director" | "mustDeployment" | "random" | "ui">,
+  given: Given,
+  tools: SessionTools,
+  work: (session: Session) => Promise<T>,
+): Promise<T> {
+  const typed = typedGateway(given, tools.env);
+  const key = given.text("private-key");
+  const session = (one: Session): Session => ({
+    ...one,
+    flags: (host) => [...one.flags(host), ...(typed ?? host.through)],
+  });
+  if (key !== undefined)
+    return await work(session(await ownSession(asked, key, given.text("username"), tools)));
+  if (given.text("username") !== undefined)
+    throw Contradiction({ problem: "--username is the user of --private-key, which is not given" });
+  return await withMadeSession(asked, tools, (made) => work(session(made)));
+}
+
+/** As upstream: nobody tells which key a VM has, so any is believed. */
+async function ownSession(
+  asked: string | undefined,
+  key: string,
+  user = "vcap",
+  tools: SessionTools,
+): Promise<Session> {
+  // It stands where ssh would also read an option.
+  if (!/^[A-Za-z_][\w.-]*$/.test(user)) throw BadArgument({ given: user, what: "the name of a user" });
+  const deployment = tools.mustDeployment();
+  const path = `/deployments/${piece(deployment)}/vms`;
+  const vms = await (await tools.director()).json({ method: "GET", path }, v.array(vm));
+  const to = asked === undefined ? undefined : slug(asked);
+  const hosts = vms
+    .filter(({ active, job, id, index }) => {
+      const isIt = to?.id === undefined || to.id === id || to.id === String(index);
+      return active !== false && (to === undefined || to.group === job) && isIt;
+    })
+    .map(({ job, id, ips }) => ({ name: `${job}/${id}`, ip: ips?.[0] ?? "", port: SSH_PORT, through: [] }))
+    .filter(({ ip }) => isIP(ip) !== 0);
+  if (hosts.length === 0) throw NoVmMeant({ asked, deployment });
+  return { user, hosts, flags: ({ port }) => flagsOf(key, undefined, port) };
+}
+
+/** Makes a user with a key of its own in the VMs for as long as `work` takes. Nothing of it stays. */
+async function withMadeSession<T>(
+  asked: string | undefined,
+  tools: SessionTools,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
   const deployment = tools.mustDeployment();
@@ -55,7 +104,7 @@ export async function withSession<T>(
       return await work({
         user,
         hosts,
-        flags: ({ port, through }) => [...flagsOf(key, known, port), ...through],
+        flags: ({ port }) => flagsOf(key, known, port),
       });
     } finally {
       await order
@@ -106,6 +155,12 @@ function orderOf(asked: string | undefined, deployment: string, api: DirectorApi
 const SSH_PORT = 22;
 const HOST_KEY = /^[\w@.-]+ [\w+/=]+$/;
 
+/** For who has a user in the VMs already. */
+export const KEY_OPTIONS: readonly Option[] = [
+  { flags: "-i, --private-key <path>", about: "enter with this key; no user is made" },
+  { flags: "-l, --username <name>", about: "of --private-key (vcap)" },
+];
+
 /** What is told to ssh is an address and a key, and nothing that could be an option. */
 function foundIn(result: string): readonly Found[] {
   let document: unknown;
@@ -124,7 +179,7 @@ function foundIn(result: string): readonly Found[] {
     // A comment behind the key is not needed.
     const hostKey = key.trim().split(" ").slice(0, 2).join(" ");
     if (isIP(ip) === 0 || !HOST_KEY.test(hostKey)) throw NoWayIn({ why: `${name} has no address or no key` });
-    const through = gatewayFlags(answer);
+    const through = toldGateway(answer);
     if (through === "bad") throw NoWayIn({ why: "its gateway is no host, or its user there has no name" });
     return { name, ip, port, hostKey, through };
   });
@@ -134,7 +189,7 @@ const knownLine = ({ ip, port, hostKey }: Found): string =>
   `${port === SSH_PORT ? ip : `[${ip}]:${port}`} ${hostKey}\n`;
 
 /** As upstream; nothing of the caller's own configuration counts. */
-const flagsOf = (key: string, known: string, port: number): readonly string[] => [
+const flagsOf = (key: string, known: string | undefined, port: number): readonly string[] => [
   ...["-F", "none", "-i", key],
   ...[
     "ServerAliveInterval=30",
@@ -142,8 +197,8 @@ const flagsOf = (key: string, known: string, port: number): readonly string[] =>
     "PasswordAuthentication=no",
     "IdentitiesOnly=yes",
     `IdentityFile=${key}`,
-    "StrictHostKeyChecking=yes",
-    `UserKnownHostsFile=${known}`,
+    `StrictHostKeyChecking=${known === undefined ? "no" : "yes"}`,
+    `UserKnownHostsFile=${known ?? "/dev/null"}`,
     `Port=${port}`,
     "LogLevel=ERROR",
   ].flatMap((option) => ["-o", option]),
