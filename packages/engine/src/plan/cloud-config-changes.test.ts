@@ -305,7 +305,7 @@ describe("a cloud config that changes under a running deployment", () => {
     ]);
   });
 
-  it("whose network is dynamic now: its VMs are made anew, and their addresses given up", () => {
+  it("whose network is of another type now: its VMs are made anew", () => {
     const network = { name: "private", type: "dynamic", subnets: [{ azs: ["z1", "z2"] }] };
     const noStatics: Change = ["/instance_groups/name=db/networks/0/static_ips"];
     expect(deploying([["/networks/name=private", network]], [noStatics])).toEqual(
@@ -313,6 +313,13 @@ describe("a cloud config that changes under a running deployment", () => {
         expect.stringMatching(new RegExp(`^${name}: recreate, network 'private': type manual -> dynamic`)),
       ),
     );
+    const manual = {
+      name: "outside",
+      subnets: [{ range: "10.5.0.0/24", gateway: "10.5.0.1", azs: ["z1", "z2"] }],
+    };
+    expect(deploying([["/networks/name=outside", manual]])).toEqual([
+      expect.stringMatching(/^far in z2: recreate, network 'outside': type dynamic -> manual, /),
+    ]);
   });
 });
 
