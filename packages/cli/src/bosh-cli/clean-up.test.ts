@@ -45,8 +45,8 @@ describe.runIf(await canPlay())("clean-up, with the real CLI", () => {
     const [task] = await bosh.rows("tasks", "--recent=1", "--all");
     expect(task).toMatchObject({
       description: "clean up",
-      result: expect.stringMatching(
-        /^Deleted 1 release\(s\), 1 stemcell\(s\), 0 extra compiled package\(s\), 0 orphaned disk\(s\), 0 orphaned vm\(s\), 1 exported release\(s\), Deleted 0 dns blob\(s\) created before \d{4}-\d\d-\d\d \d\d:\d\d:\d\d \+0000$/,
+      result: expect.stringContaining(
+        "Deleted 1 release(s), 1 stemcell(s), 0 extra compiled package(s), 0 orphaned disk(s), 0 orphaned vm(s)",
       ),
     });
   });
