@@ -33,7 +33,7 @@ import { fileManagedDisk } from "./state/managed-disk.ts";
 import { fileSpecStore } from "./state/spec-store.ts";
 import { makeSupervisor, type SupervisorChoice } from "./supervisor/choose.ts";
 import { reportingHealth } from "./supervisor/health.ts";
-import type { Transport } from "./transports/transport.ts";
+import type { Handler, Transport } from "./transports/transport.ts";
 
 export interface AgentParts {
   readonly config: AgentConfig;
@@ -113,6 +113,20 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
     random,
     log,
   };
+  let tasks: Tasks | undefined;
+  let dispatcher: Handler | undefined;
+  /** One for all messages: it knows which came before. */
+  const answering = async (): Promise<Handler> => {
+    tasks ??= await Tasks.open({ path: paths.tasks, random, log });
+    dispatcher ??= makeDispatcher({
+      actions: actionsOf(parts.actions, actsAs(settings.current())),
+      services,
+      tasks,
+      ending: ending.signal,
+      holdMs: HOLD_MS,
+    });
+    return dispatcher;
+  };
   const steps = bootstrapSteps({
     ...services,
     settings,
@@ -121,6 +135,7 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
     attention,
     agentState: fileAgentState(paths.agentState, parts),
     linux: parts.config.Platform?.Linux ?? {},
+    openForDisks: async () => gate.openForDisks(await answering()),
     openTransport: () => transport.open(addressOf(settings)),
     restoreJobs: async () => {
       await restoreJobs(services);
@@ -129,21 +144,11 @@ export async function runAgent(parts: AgentParts): Promise<Ending> {
     linkDisks: (signal) => linkDisks(settings.updates().disk_associations ?? [], services, signal),
   });
 
-  let tasks: Tasks | undefined;
   let beating: Promise<unknown> | undefined;
   try {
     await runSteps(steps, { waiting, clock, random, log }, ending.signal);
     await supervisor.open(ending.signal);
-    tasks = await Tasks.open({ path: paths.tasks, random, log });
-    gate.open(
-      makeDispatcher({
-        actions: actionsOf(parts.actions, actsAs(settings.current())),
-        services,
-        tasks,
-        ending: ending.signal,
-        holdMs: HOLD_MS,
-      }),
-    );
+    gate.open(await answering());
     log.info(`ready: ${settings.origin()}`);
     beating = Promise.all([beat(services, ending.signal), rotateLogs(services, ending.signal)]);
     throw await ended;

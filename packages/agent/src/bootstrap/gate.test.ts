@@ -52,6 +52,23 @@ describe("an agent that is starting", () => {
     expect(clock.waiting).toBe(0);
   });
 
+  it("answers about disks while it waits for one that is missing, also who asked before; all else waits", async () => {
+    const { clock, waiting, gate, tell } = gateHere();
+    waiting.enter("persistent disk");
+    const early = tell("list_disk");
+    await clock.advance(3_000);
+    gate.openForDisks(dispatcher);
+    expect(await early).toBe("did list_disk");
+    expect(await tell("remove_persistent_disk")).toBe("did remove_persistent_disk");
+    expect(await tell("get_task")).toBe("did get_task");
+    expect(await tell("ping")).toContain("restarting agent: waiting for persistent disk");
+    const held = Promise.all([tell("mount_disk"), tell("get_state")]);
+    await clock.advance(10_000);
+    gate.open(dispatcher);
+    expect(await held).toEqual(["did mount_disk", { job_state: "failing" }]);
+    expect(clock.waiting).toBe(0);
+  });
+
   it("does not answer what is no request", async () => {
     const { gate } = gateHere();
     expect(await gate.handler("{", "t")).toEqual({ kind: "unreadable" });

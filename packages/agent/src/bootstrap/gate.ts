@@ -27,6 +27,12 @@ const ABOUT_DISKS = [
   "mount_disk",
 ];
 
+/** Of these, what makes sense of a disk whose device the start still waits for; some of them are tasks. */
+const ABOUT_MISSING_DISK = [
+  ...ABOUT_DISKS.filter((method) => method !== "mount_disk"),
+  ...["get_task", "cancel_task"],
+];
+
 /**
  * Stands before the dispatcher. Until the agent has started it answers by itself: `ping` with the cause, at once,
  * everything else after some patience. A Director repeats its ping only while the exception begins with
@@ -35,10 +41,9 @@ const ABOUT_DISKS = [
 export class Gate {
   readonly #options: GateOptions;
   #inner: Handler | undefined;
-  #markOpened: () => void = () => {};
-  readonly #opened = new Promise<void>((resolve) => {
-    this.#markOpened = resolve;
-  });
+  #innerForDisks: Handler | undefined;
+  /** Of messages that are held back. */
+  readonly #look = new Set<() => void>();
 
   constructor(options: GateOptions) {
     this.#options = options;
@@ -46,7 +51,13 @@ export class Gate {
 
   open(inner: Handler): void {
     this.#inner = inner;
-    this.#markOpened();
+    for (const look of [...this.#look]) look();
+  }
+
+  /** Before it has started, when its disk does not come back: a Director may find that out, and put it right. */
+  openForDisks(inner: Handler): void {
+    this.#innerForDisks = inner;
+    for (const look of [...this.#look]) look();
   }
 
   readonly handler: Handler = async (body, caller) =>
@@ -62,20 +73,31 @@ export class Gate {
       const value = { api_version: 1, settings_origin: origin(), waiting: waiting.text() };
       return { kind: "reply", reply: { value }, replyTo: request.replyTo };
     }
-    if (request.method !== "ping" && (await this.#openedSoon())) return await this.handler(body, caller);
+    const inner = request.method === "ping" ? undefined : await this.#openedSoon(request.method);
+    if (inner !== undefined) return await inner(body, caller);
     // An exception would count as the failure of the task, which the process before this one may have finished.
     if (request.method === "get_task") return { kind: "unreadable" };
     return exception(`restarting agent: ${waiting.text()}`, request.replyTo);
   }
 
-  async #openedSoon(): Promise<boolean> {
+  /** Who answers it by now. */
+  #for(method: string): Handler | undefined {
+    if (this.#inner !== undefined) return this.handler;
+    return ABOUT_MISSING_DISK.includes(method) ? this.#innerForDisks : undefined;
+  }
+
+  async #openedSoon(method: string): Promise<Handler | undefined> {
     let cancel = () => {};
-    const tooLong = new Promise<void>((resolve) => {
+    let look = () => {};
+    await new Promise<void>((resolve) => {
+      look = () => this.#for(method) !== undefined && resolve();
+      this.#look.add(look);
       cancel = this.#options.clock.after(HOLD_MS, resolve);
+      look();
     });
-    await Promise.race([this.#opened, tooLong]);
+    this.#look.delete(look);
     cancel();
-    return this.#inner !== undefined;
+    return this.#for(method);
   }
 
   async #started(inner: Handler, body: string, caller: string): Promise<HandledRequest> {

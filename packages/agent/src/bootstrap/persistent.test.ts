@@ -18,13 +18,16 @@ async function here(...cids: string[]) {
   const t = await tools();
   const vm = new FakeVm();
   const clock = fakeClock();
+  const known = new Map(cids.map(disk));
+  let opened = 0;
   const parts = {
     paths: t.paths,
     disks: vm.disks,
-    settings: { persistentDisks: async () => new Map(cids.map(disk)) },
+    settings: { persistentDisks: async () => known },
     managedDisk: fileManagedDisk(t.paths.managedDisk, { random: systemRandom, log: t.log }),
     attention: new Attention(),
     waiting: new Waiting(clock),
+    openForDisks: async () => void opened++,
     clock,
     log: t.log,
   };
@@ -32,9 +35,26 @@ async function here(...cids: string[]) {
     vm.devices.set(cid, device);
     vm.formatted.add(device);
   };
+  /** Time goes on until it is so. What is written down meanwhile takes real time. */
+  const passes = (so: () => boolean) =>
+    expect
+      .poll(async () => {
+        await clock.advance(1_000);
+        return so();
+      })
+      .toBe(true);
   const isMounted = (source: string, target = t.paths.store, readOnly = false) =>
     void vm.mounts.push({ source, target, readOnly });
-  return { ...parts, vm, attach, isMounted, remount: () => remountPersistent(parts, NEVER) };
+  return {
+    ...parts,
+    vm,
+    known,
+    opened: () => opened,
+    attach,
+    passes,
+    isMounted,
+    remount: () => remountPersistent(parts, NEVER),
+  };
 }
 
 describe("after a reboot, the persistent disk", () => {
@@ -62,12 +82,43 @@ describe("after a reboot, the persistent disk", () => {
     const remounted = one.remount();
     await one.clock.advance(0);
     await expect.poll(() => one.waiting.text()).toContain("waiting for the device of persistent disk vol-1");
-    await one.clock.advance(61_000);
-    expect(one.waiting.text()).toContain("no device for vol-1: looked in /dev");
+    await one.passes(() => one.waiting.text().includes("no device for vol-1: looked in /dev"));
     one.attach("vol-1", "/dev/a");
-    await one.clock.advance(61_000);
+    await one.passes(() => one.vm.mounts.length === 1);
     await remounted;
     expect(one.vm.mounts).toHaveLength(1);
+  });
+
+  it("that is missing can be asked about, and attached again with other settings", async () => {
+    const one = await here("vol-1");
+    await one.managedDisk.save("vol-1");
+    const remounted = one.remount();
+    await expect.poll(() => one.clock.waiting).toBeGreaterThan(0);
+    expect(one.opened()).toBe(0);
+    await one.passes(() => one.opened() === 1);
+    // As a Director does: it is forgotten, attached, and made known anew.
+    await one.managedDisk.clear();
+    one.known.set("vol-1", { ...disk("vol-1")[1], mountOptions: ["nodiratime"] });
+    one.attach("vol-1", "/dev/x");
+    await one.passes(() => one.vm.mounts.length === 1);
+    await remounted;
+    expect(one.vm.done).toContain(`mount /dev/x1 ${one.paths.store} nodiratime`);
+    expect(await one.managedDisk.load()).toBe("vol-1");
+  });
+
+  it("that is missing and taken away is not waited for any longer", async () => {
+    const one = await here("vol-1");
+    await one.managedDisk.save("vol-1");
+    let done = false;
+    const remounted = one.remount().then(() => {
+      done = true;
+    });
+    await one.clock.advance(0);
+    await one.managedDisk.clear();
+    await one.passes(() => done);
+    await remounted;
+    expect(one.vm.mounts).toEqual([]);
+    expect(one.attention.problem()).toBeUndefined();
   });
 
   it("that nobody knows any more is reported, and no other takes its place", async () => {

@@ -17,18 +17,23 @@ export interface PersistentParts {
   readonly managedDisk: ManagedDiskStore;
   readonly attention: Attention;
   readonly waiting: Waiting;
+  /** The device is missing: from now on messages about disks are answered. */
+  readonly openForDisks: () => Promise<void>;
   readonly clock: Clock;
   readonly log: Log;
 }
 
 const LOOK_MS = 60_000;
 const PAUSE_MS = 2_000;
-/** For a disk of which it is only asked whether it is the one that is mounted. */
+/** For a disk of which it is only asked whether it is the one that is mounted, or whether it is there at once. */
 const GLANCE_MS = 3_000;
+/** For a device that is missing. Then it is asked whether it is still wanted. */
+const MISSING_MS = 10_000;
 
 /**
  * Brings the disk back that was mounted before the restart, and never another one in its place. A device that is not
- * there is waited for without end. What waiting cannot mend does not end the agent, as it does upstream: it is
+ * there is waited for until somebody takes the disk from this VM; meanwhile a Director can see that it is not mounted,
+ * and attach it again. What waiting cannot mend does not end the agent, as it does upstream: it is
  * reported, and nothing is mounted.
  */
 export async function remountPersistent(parts: PersistentParts, signal: AbortSignal): Promise<void> {
@@ -39,9 +44,10 @@ export async function remountPersistent(parts: PersistentParts, signal: AbortSig
   if (cid === undefined) return;
   const disk = (await parts.settings.persistentDisks()).get(cid);
   if (disk === undefined) return notBack(parts, cid, "neither the settings nor the disk hints know it");
-  const device = await arrival(parts, disk, signal);
+  const found = await arrival(parts, disk, signal);
+  if (found === undefined) return parts.log.warn(`persistent disk ${cid} was taken away; nothing is mounted`);
   try {
-    await mountAgain(parts, disk, device, signal);
+    await mountAgain(parts, found.disk, found.device, signal);
   } catch (error) {
     signal.throwIfAborted();
     notBack(parts, cid, messageTrail(error));
@@ -54,19 +60,38 @@ function notBack(parts: PersistentParts, cid: string, why: string): void {
   parts.attention.report(message);
 }
 
-async function arrival(parts: PersistentParts, disk: DiskSettings, signal: AbortSignal): Promise<string> {
-  const what = `the device of persistent disk ${disk.cid}`;
+interface Found {
+  readonly disk: DiskSettings;
+  readonly device: string;
+}
+
+/** Undefined when it was taken away, and did not come back at once: to be attached again it is forgotten first. */
+async function arrival(
+  parts: PersistentParts,
+  known: DiskSettings,
+  signal: AbortSignal,
+): Promise<Found | undefined> {
+  const { cid } = known;
+  const what = `the device of persistent disk ${cid}`;
   parts.waiting.on(what);
-  for (;;) {
+  let said: string | undefined;
+  for (let disk = known, taken = false, ms = GLANCE_MS; ; ms = MISSING_MS) {
+    // Attached again, it may be found by another hint.
+    disk = (await parts.settings.persistentDisks()).get(cid) ?? disk;
     try {
-      return await until(what, LOOK_MS, parts.clock, signal, (own) => parts.disks.locate(disk, own));
+      const device = await until(what, ms, parts.clock, signal, (own) => parts.disks.locate(disk, own));
+      return { disk, device };
     } catch (error) {
       signal.throwIfAborted();
       const why = messageTrail(error);
-      parts.log.warn(`still waiting for ${what}: ${why}`);
+      if (why !== said) parts.log.warn(`still waiting for ${what}: ${why}`);
+      said = why;
       parts.waiting.on(`${what}: ${why}`);
-      await parts.clock.sleep(PAUSE_MS, signal);
     }
+    if (taken) return undefined;
+    taken = (await parts.managedDisk.load()) !== cid;
+    await parts.openForDisks();
+    await parts.clock.sleep(PAUSE_MS, signal);
   }
 }
 
@@ -85,6 +110,7 @@ async function mountAgain(
   const source = await disks.mountSource(device);
   await mkdir(paths.store, { recursive: true, mode: 0o700 });
   await disks.mount(source, paths.store, disk.mountOptions);
+  if ((await parts.managedDisk.load()) !== disk.cid) await parts.managedDisk.save(disk.cid);
   parts.log.info(`persistent disk ${disk.cid} is mounted again: ${source} on ${paths.store}`);
 }
 

@@ -77,6 +77,10 @@ describe.runIf(await canPlay())("backup and restore of a Director, with the real
     const refused = await world().bosh.refused("-d", "shop", "deploy", "--recreate", manifest);
     expect(refused).toContain("nobody has looked since at what the cloud has of shop");
     expect(refused).toContain("bosh -d shop cloud-check");
+    // Numbers that the earlier life may have given away are not used again.
+    expect(Number(/Task (\d+)/.exec(refused)?.[1])).toBeGreaterThan(1_000_000);
+    const status = JSON.parse((await world().bosh.run("curl", "/director/status")).blocks) as object;
+    expect(status).toMatchObject({ restored: { not_looked_at: ["bank", "shop"] } });
   });
 
   it("goes on with its VMs, their disks and what is on them", async () => {

@@ -61,4 +61,29 @@ describe.runIf(await canPlay())("cloud-check, with the real CLI", () => {
     expect(await db()).toEqual(before);
     expect((await check("--report")).code).toBe(0);
   });
+
+  it.each([
+    ["reattach_disk", "Reattach disk to instance"],
+    ["reattach_disk_and_reboot", "Reattach disk and reboot instance"],
+  ])("a disk that was detached while its VM was off is brought back by %s", async (resolution, plan) => {
+    const before = await db();
+    const [vm = "", disk = ""] = [before.vm_cid, before.disk_cids];
+    await killVm(world(), vm);
+    await callCpi(world(), "detach_disk", vm, disk);
+    await callCpi(world(), "reboot_vm", vm);
+    // Until its agent has seen that the disk does not come back.
+    const found = async () => (await check("--report")).rows.map(({ type }) => type);
+    await expect.poll(found, { timeout: 120_000 }).toEqual(["mount_info_mismatch"]);
+    const report = await check("--report");
+    expect(report.blocks).toContain("1 OK, 0 unresponsive");
+    expect(report.blocks).toContain("0 OK, 0 missing, 0 inactive, 1 mount-info mismatch");
+    const description = report.rows[0]?.description;
+    expect(description).toContain(`Record shows that disk '${disk}' should be mounted on ${vm}.`);
+    expect(description).toContain("Not mounted in any VM");
+    const { code, blocks } = await check("--resolution", resolution);
+    expect({ code, blocks }).toMatchObject({ code: 0, blocks: expect.stringContaining(`: ${plan}`) });
+    expect((await check("--report")).rows).toEqual([]);
+    expect(await db()).toMatchObject({ vm_cid: vm, disk_cids: disk, process_state: before.process_state });
+    expect((await world().bosh.run("curl", NOTE)).blocks).toBe("kept");
+  });
 });

@@ -3,6 +3,7 @@ import { createServer, type Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { callCpi } from "./testing/behind-the-back.ts";
 import { cloudConfig, manifest } from "./testing/documents.ts";
 import { canPlay } from "./testing/requirements.ts";
 import { makeStemcell } from "./testing/stemcell.ts";
@@ -128,6 +129,27 @@ describe.runIf(await canPlay())("what upstream's Director says, with the real CL
     expect((await bosh.run("delete-disk", cid)).blocks).toContain(
       `Deleting orphaned disks: Deleting orphaned disk ${cid}`,
     );
+    await shop("start", "db/0", "--no-converge");
+  });
+
+  it("attach-disk takes a disk that nobody knew, and delete-disk one that the cloud has lost", async () => {
+    const { bosh } = world();
+    const [{ instance = "" } = {}] = await world().instances("shop");
+    await shop("stop", "db/0", "--no-converge");
+    const made = String(await callCpi(world(), "create_disk", 64, {}, null));
+    const attached = await bosh.run("-d", "shop", "attach-disk", instance, made);
+    expect(attached.blocks).toContain(`Attaching disk: ${made} to ${instance}`);
+    const [task] = await bosh.rows("tasks", "--recent=1", "--all");
+    expect(task?.result).toBe(`attached disk '${made}' to '${instance}' in deployment 'shop'`);
+    const [taken] = await world().instances("shop");
+    expect(taken?.disk_cids).toBe(made);
+    await bosh.run("orphan-disk", made);
+    await callCpi(world(), "delete_disk", made);
+    expect((await bosh.run("delete-disk", made)).blocks).toContain(
+      `Deleting orphaned disks: Deleting orphaned disk ${made}`,
+    );
+    const orphans = await bosh.rows("disks", "--orphaned");
+    expect(orphans.map(({ disk_cid }) => disk_cid)).not.toContain(made);
     await shop("start", "db/0", "--no-converge");
   });
 

@@ -67,6 +67,14 @@ describe("slipway status --director", () => {
       },
       ["no space", "external, does not answer", "unknown", "not connected"],
     ],
+    [
+      { ...well, restored: { taken_at: 1_700_000_000, not_looked_at: ["bank", "shop"] } },
+      [
+        "from a backup of 2023-11-14 22:13:20, 2 deployments not looked at yet:",
+        "slipway -d bank cloud-check",
+        "slipway -d shop cloud-check",
+      ],
+    ],
   ])("shows what the Director says of itself", async (status, says) => {
     const director = await FakeDirector.start();
     try {

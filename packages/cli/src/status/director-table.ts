@@ -12,6 +12,7 @@ export const directorTable = (now: DirectorStatus): Table =>
     ["version", "Version", now.version],
     ["since", "Since", localTimeText(now.since * 1000)],
     ["problems", "Problems", now.problems.length === 0 ? "none" : now.problems.join("\n")],
+    ...(now.restored ? [["restored", "Restored", restoredText(now.restored)] as const] : []),
     ["queue", "Queue", queueText(now.queue)],
     ["workers", "Workers", `${now.workers.busy} busy, ${now.workers.slots} at once`],
     ["database", "Database", databaseText(now.database)],
@@ -19,6 +20,15 @@ export const directorTable = (now: DirectorStatus): Table =>
     ["certificates", "Certificates", now.certificates.map(certificateText).join("\n")],
     ["nats", "NATS", now.nats ? (now.nats.connected ? "connected" : "not connected") : "none"],
   ]);
+
+function restoredText({
+  taken_at: taken,
+  not_looked_at: unseen,
+}: NonNullable<DirectorStatus["restored"]>): string {
+  const many = `${unseen.length} deployment${unseen.length === 1 ? "" : "s"}`;
+  const todo = unseen.map((name) => `slipway -d ${name} cloud-check`);
+  return [`from a backup of ${localTimeText(taken * 1000)}, ${many} not looked at yet:`, ...todo].join("\n");
+}
 
 function queueText(queue: DirectorStatus["queue"]): string {
   if (!queue) return "unknown";

@@ -1,5 +1,6 @@
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { gunzipSync, gzipSync } from "node:zlib";
 import { systemClock } from "@slipway/kernel/clock";
 import { errorText } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
@@ -106,7 +107,7 @@ const without = (all: Record<string, string[]>) =>
   Object.fromEntries(Object.entries(all).filter(([name]) => !FENCE.includes(name)));
 
 describe("a backup", () => {
-  it("brings back every row as it was, and ids go on where they were", async () => {
+  it("brings back every row as it was, and ids go on beyond what another life may have given away", async () => {
     await inDatabase(from, AWKWARD);
     const before = await rowsOf(from);
     await take();
@@ -119,7 +120,12 @@ describe("a backup", () => {
       to,
       "insert into tasks (type, description, username, params_sealed) values ('vms', 'x', 'admin', '{}') returning id",
     );
-    expect(rows).toEqual([{ id: "501" }]);
+    expect(Number((rows[0] as { id: string }).id)).toBeGreaterThan(1_000_500);
+    const behind = await inDatabase(
+      to,
+      "select sequencename from pg_sequences where coalesce(last_value, 0) < 1000000 and sequencename <> 'restores_id_seq'",
+    );
+    expect(behind.rows).toEqual([]);
   });
 
   it("brings back keys, certificates and blobs with their modes, and leaves uploads and halves out", async () => {
@@ -224,6 +230,19 @@ describe("a restore", () => {
         expect(await exists(join(dir.path, "restored"))).toBe(false);
       }
     }
+    expect(await rowsOf(to)).toEqual({});
+  });
+
+  it("refuses a file that was changed and packed again, so that only its digests tell", async () => {
+    await inDatabase(from, AWKWARD);
+    await take();
+    const tar = gunzipSync(await readFile(file));
+    const at = tar.indexOf("task 1");
+    tar.write("task X", at);
+    await writeFile(file, gzipSync(tar));
+    expect(at).toBeGreaterThan(0);
+    expect(errorText(await failure(bringBack()))).toMatch(/database\/tasks\S* was changed(?! while)/);
+    expect(await exists(join(dir.path, "restored"))).toBe(false);
     expect(await rowsOf(to)).toEqual({});
   });
 

@@ -2,6 +2,7 @@ import { freshDatabase } from "@slipway/testkit/database";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { seedShop, WEB_0 } from "../api/testing/seed.ts";
 import { watchedInstances } from "../store/health.ts";
+import { seenSinceRestore } from "../store/restores.ts";
 import { upkeepNotes } from "./upkeep.ts";
 
 const NOW = Date.parse("2026-01-31T12:00:00Z");
@@ -60,5 +61,23 @@ describe("what is not done yet", () => {
         who: [`web/${WEB_0} of shop`],
       },
     ]);
+  });
+
+  it("is a deployment whose cloud nobody has looked at since a restore, until somebody has", async () => {
+    const taken = new Date(NOW - DAY);
+    const { id } = await base.db
+      .insertInto("restores")
+      .values({ backup: "b", taken_at: taken })
+      .returning("id")
+      .executeTakeFirstOrThrow();
+    await base.db.updateTable("deployments").set({ restored: id }).execute();
+    expect(await notes()).toEqual([
+      {
+        what: "restored from a backup of 2026-01-30T12:00:00.000Z, 1 deployment not looked at yet; for each: `bosh -d NAME cloud-check`",
+        who: ["shop"],
+      },
+    ]);
+    await seenSinceRestore(base.db, "shop");
+    expect(await notes()).toEqual([]);
   });
 });

@@ -2,6 +2,7 @@ import { slug } from "@slipway/engine/model/names";
 import { DAY_MS } from "@slipway/engine/pki/authority";
 import type { NatsAuthorities } from "../nats/rotation.ts";
 import { behind } from "../store/nats-authorities.ts";
+import { sinceRestore } from "../store/restores.ts";
 import type { Db } from "../store/schema.ts";
 import type { Watched } from "./model.ts";
 
@@ -18,7 +19,7 @@ const NEAR_MS = 30 * DAY_MS;
 
 const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-/** Authorities of NATS that not everybody has taken up, and certificates of agents that end soon. */
+/** Deployments not looked at since a restore, authorities of NATS not taken up, certificates of agents that end soon. */
 export async function upkeepNotes(
   db: Db,
   nats: NatsAuthorities | undefined,
@@ -30,7 +31,15 @@ export async function upkeepNotes(
   );
   const who = ending.map((one) => `${slug(one)} of ${one.deployment}`);
   const what = `the certificates of ${counted(who.length, "agent")} end within 30 days`;
-  return [...(await takeover(db, nats)), ...(who.length > 0 ? [{ what, who }] : [])];
+  return [...(await restored(db)), ...(await takeover(db, nats)), ...(who.length > 0 ? [{ what, who }] : [])];
+}
+
+async function restored(db: Db): Promise<readonly UpkeepNote[]> {
+  const since = await sinceRestore(db);
+  if (since === undefined) return [];
+  const { takenAt, unseen } = since;
+  const what = `restored from a backup of ${new Date(takenAt).toISOString()}, ${counted(unseen.length, "deployment")} not looked at yet; for each: \`bosh -d NAME cloud-check\``;
+  return [{ what, who: unseen }];
 }
 
 async function takeover(db: Db, nats: NatsAuthorities | undefined): Promise<readonly UpkeepNote[]> {

@@ -1,8 +1,11 @@
+import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
+import type { AgentId, VmCid } from "@slipway/protocol/ids";
 import { freshDatabase } from "@slipway/testkit/database";
 import { fakeClock } from "@slipway/testkit/fake-clock";
 import { expect, it, onTestFinished } from "vitest";
-import { seedShop } from "../api/testing/seed.ts";
+import { seedShop, WEB_0 } from "../api/testing/seed.ts";
 import { seedBank } from "../health/testing/bank.ts";
+import { saveScan } from "../store/problems.ts";
 import { AllowedAgents } from "./allowed-agents.ts";
 
 it("who comes while a server learns of all others is told of together, the first at once", async () => {
@@ -53,4 +56,29 @@ it("who comes while a server learns of all others is told of together, the first
   await allowed.stop();
   await last;
   expect(told).toHaveLength(2);
+});
+
+it("whose VM no record names may take part while somebody has to decide about it", async () => {
+  const { db, close } = await freshDatabase();
+  onTestFinished(close);
+  await seedShop(db);
+  const clock = fakeClock();
+  const allowed = new AllowedAgents({
+    ...{ db, clock },
+    changed: async () => undefined,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  expect(await allowed.open()).toEqual([]);
+  const { id } = await db.selectFrom("deployments").select("id").executeTakeFirstOrThrow();
+  const of = { instance: WEB_0 as InstanceUuid, group: "web" as GroupName, index: 0, vm: "vm-9" as VmCid };
+  const found = { ...of, type: "unrecorded_vm", disk: null, size: null, mountedOn: [] } as const;
+  await saveScan(db, id, [{ ...found, agent: "agent-9" as AgentId }]);
+  await allowed.refresh();
+  expect(allowed.has("agent-9")).toBe(true);
+  await saveScan(db, id, []);
+  await clock.advance(1_000);
+  await allowed.refresh();
+  expect(allowed.has("agent-9")).toBe(false);
 });

@@ -2,6 +2,7 @@ import type { AllowedAgent } from "@slipway/engine/agents/nats/users";
 import type { Clock } from "@slipway/kernel/clock";
 import type { AgentId } from "@slipway/protocol/ids";
 import { agentsBeingMade } from "../store/nats-authorities.ts";
+import { agentsUnrecorded } from "../store/problems.ts";
 import type { Db } from "../store/schema.ts";
 
 export interface AllowedAgentsOptions {
@@ -18,7 +19,7 @@ const TELL_MS = 24 * 3_600_000;
 /** For each of them a server takes about so long to learn of all anew. Who comes meanwhile is told of together. */
 const EACH_MS = 0.2;
 
-/** The agents that may take part: those of recorded VMs, and those that are about to be made. */
+/** The agents that may take part: of recorded VMs, of those about to be made, and of those that wait to be adopted. */
 export class AllowedAgents {
   readonly #options: AllowedAgentsOptions;
   #known = "";
@@ -122,7 +123,8 @@ export class AllowedAgents {
     const recorded = rows.map(({ agent_id, ready }) => ({ agentId: agent_id as AgentId, lasting: ready }));
     const known = new Set(recorded.map(({ agentId }) => agentId));
     // What is being made, or may have been made before a crash: the intent has its id.
-    const making = (await agentsBeingMade(db))
+    const others = new Set([...(await agentsBeingMade(db)), ...(await agentsUnrecorded(db))]);
+    const making = [...others]
       .map((agentId) => ({ agentId: agentId as AgentId, lasting: false }))
       .filter(({ agentId }) => !known.has(agentId));
     return [...recorded, ...making];

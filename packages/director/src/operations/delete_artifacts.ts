@@ -45,9 +45,12 @@ export const deleteArtifacts = operation(deleteArtifactsParams, async (params, t
     `${disks} orphaned disk(s)`,
     `${vms} orphaned vm(s)`,
     `${exported} exported release(s)`,
-    "Deleted 0 dns blob(s)",
+    `Deleted 0 dns blob(s) created before ${timeText(tools.clock.now())}`,
   ].join(", ");
 });
+
+/** `2026-11-17 15:11:00 +0000`, as upstream shows a time here. */
+const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} +0000`;
 
 /** One that cannot be deleted is tried again next time. */
 async function deleteVms(task: TaskContext, tools: OperationContext): Promise<number> {

@@ -4,6 +4,7 @@ import type { certificateExpiry } from "@slipway/protocol/director/info";
 import type { directorStatus } from "@slipway/protocol/director/status";
 import type { Told } from "@slipway/protocol/schema/told";
 import { sql } from "kysely";
+import { sinceRestore } from "../store/restores.ts";
 import type { Db } from "../store/schema.ts";
 
 export type SelfSeen = Told<typeof directorStatus>;
@@ -45,6 +46,7 @@ export async function lookAtSelf(parts: SelfParts): Promise<SelfSeen> {
     },
     disk,
     certificates: [...parts.certificates()],
+    restored: stored?.restored ?? null,
     nats: parts.nats === undefined ? null : { connected: parts.nats.connected },
   };
 }
@@ -53,10 +55,12 @@ async function database({ db, clock }: SelfParts) {
   const began = clock.monotonic();
   const late = new AbortController();
   try {
-    const row = await Promise.race([ask(db), clock.sleep(ASK_MS, late.signal).then(() => undefined)]);
+    const asked = Promise.all([ask(db), sinceRestore(db)]);
+    const [row, since] = (await Promise.race([asked, clock.sleep(ASK_MS, late.signal)])) ?? [];
     if (row === undefined) return undefined;
     const { size, oldest, ...counts } = row;
     return {
+      restored: since && { taken_at: Math.floor(since.takenAt / 1000), not_looked_at: [...since.unseen] },
       queue: {
         queued: Number(counts.queued),
         processing: Number(counts.processing),

@@ -57,3 +57,15 @@ export async function listProblems(db: Db, deployment: string): Promise<ProblemR
 export async function resolveProblem(db: Db, id: number): Promise<void> {
   await db.updateTable("problems").set({ state: "resolved" }).where("id", "=", id).execute();
 }
+
+/** Agents of VMs that no record names, and about which nobody has decided. */
+export async function agentsUnrecorded(db: Db): Promise<readonly string[]> {
+  const rows = await db
+    .selectFrom("problems")
+    .select("data")
+    .where("state", "=", "open")
+    .where("type", "=", "unrecorded_vm")
+    .orderBy("id")
+    .execute();
+  return rows.flatMap(({ data }) => data.agent ?? []);
+}

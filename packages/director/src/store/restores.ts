@@ -7,6 +7,12 @@ export interface Restored {
   readonly takenAt: string;
 }
 
+/**
+ * How far ids run ahead of the backup. Another life has given some away since, perhaps one of an earlier restore of the
+ * same backup: so many a second, and some more. Agents would also keep names of a version that they have had.
+ */
+const AHEAD = { atOnce: 1_000_000, perSecond: 10 };
+
 /** As the event log of a task ends when it failed. */
 const ENDED_CODE = 100;
 
@@ -15,6 +21,12 @@ const ENDED_CODE = 100;
  * task is resumed, no lock held, no step taken up, and deployments wait until somebody has looked at their cloud.
  */
 export async function afterRestore(client: pg.ClientBase, { backup, takenAt }: Restored): Promise<void> {
+  await client.query(
+    `select setval(format('%I.%I', schemaname, sequencename)::regclass, coalesce(last_value, 0) + $1::bigint
+       + $2::bigint * greatest(0, extract(epoch from clock_timestamp() - $3::timestamptz))::bigint)
+     from pg_sequences where schemaname = current_schema() and sequencename <> 'restores_id_seq'`,
+    [AHEAD.atOnce, AHEAD.perSecond, takenAt],
+  );
   const { rows } = await client.query<{ id: number }>(
     "insert into restores (backup, taken_at) values ($1, $2) returning id",
     [backup, takenAt],
@@ -54,6 +66,22 @@ export async function restoreTaken(db: Db): Promise<void> {
     .set({ started_at: sql<Date>`now()` })
     .where("started_at", "is", null)
     .execute();
+}
+
+export interface SinceRestore {
+  /** In milliseconds since 1970. */
+  readonly takenAt: number;
+  readonly unseen: readonly string[];
+}
+
+/** Undefined when there was none, or all deployments were looked at since. */
+export async function sinceRestore(db: Db): Promise<SinceRestore | undefined> {
+  const unseen = await unseenSinceRestore(db);
+  if (unseen.length === 0) return undefined;
+  return {
+    takenAt: Math.max(...unseen.map(({ takenAt }) => takenAt)),
+    unseen: unseen.map(({ deployment }) => deployment),
+  };
 }
 
 /** Deployments that nobody has looked at since the restore, and the time of the backup. */

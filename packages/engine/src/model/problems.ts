@@ -1,4 +1,4 @@
-import type { DiskCid, VmCid } from "@slipway/protocol/ids";
+import type { AgentId, DiskCid, VmCid } from "@slipway/protocol/ids";
 import { type CpiName, display, type GroupName, type InstanceUuid } from "./names.ts";
 
 /** What can be wrong between the records and the cloud, in upstream's names and words. */
@@ -43,6 +43,8 @@ export interface FoundProblem {
   readonly mountedOn: readonly string[];
   /** Of what no record names. */
   readonly cpi?: CpiName;
+  /** Of a VM that no record names, as its cloud says. Over NATS it may take part from then on, to be asked who it is. */
+  readonly agent?: AgentId;
 }
 
 export interface ProblemRecord extends FoundProblem {

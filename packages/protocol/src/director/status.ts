@@ -40,6 +40,15 @@ export const directorStatus = open({
     ),
   ),
   certificates: v.array(certificateExpiry),
+  restored: v.nullish(
+    doc(
+      open({
+        taken_at: doc(v.number(), "when the backup was taken, in seconds since 1970"),
+        not_looked_at: doc(v.array(v.string()), "deployments that wait for `bosh -d NAME cloud-check`"),
+      }),
+      "null: from no backup, or all deployments were looked at since",
+    ),
+  ),
   nats: v.nullish(doc(open({ connected: v.boolean() }), "null: it has none")),
 });
 export type DirectorStatus = v.InferOutput<typeof directorStatus>;

@@ -5,7 +5,7 @@ import { PROGRAMS } from "./requirements.ts";
 import type { World } from "./world.ts";
 
 /** A call of the CPI by somebody who does not tell the Director. */
-export async function callCpi({ dir }: World, method: string, ...args: readonly string[]): Promise<void> {
+export async function callCpi({ dir }: World, method: string, ...args: readonly unknown[]): Promise<unknown> {
   const context = {
     director_uuid: "nobody",
     request_id: `cpi-behind-the-back-${method}`,
@@ -14,8 +14,9 @@ export async function callCpi({ dir }: World, method: string, ...args: readonly 
   const request = { method, arguments: args, context, api_version: 2 };
   const program = [PROGRAMS.cpi, "--configFile", join(dir, "cpi.json")];
   const { stdout } = await systemExec(process.execPath, program, { input: JSON.stringify(request) });
-  const { error } = JSON.parse(stdout) as { error: unknown };
+  const { result, error } = JSON.parse(stdout) as { result: unknown; error: unknown };
   if (error !== null) throw new Error(`${method}: ${stdout}`);
+  return result;
 }
 
 /** Its sandbox ends, as a machine does whose power is cut. */

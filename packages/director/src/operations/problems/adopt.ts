@@ -17,6 +17,8 @@ import { stemcellOf } from "./stemcell-of.ts";
 import { listed } from "./unrecorded.ts";
 
 const ANSWER_MS = 10_000;
+/** It may connect to NATS since the scan has found it: the server is told every ten seconds, and an agent tries again. */
+const CONNECT_MS = 60_000;
 
 /** A VM becomes the instance's when its own agent says that it is, under the id the cloud says it was made with. */
 export const adoptVm: Resolution = async (scene) => {
@@ -93,7 +95,10 @@ async function mustSayItIs(
   const { context, instance } = scene;
   const no = (why: string) => notProven(scene, "VM", cid, why);
   const state = await agentOf(context, address)
-    .getState(false, asked(scene))
+    .getState(false, {
+      ...asked(scene),
+      ...(transportOf(address.agentUrl) === "nats" && { timeoutMs: CONNECT_MS, once: true }),
+    })
     .catch((error: unknown) => {
       context.signal.throwIfAborted();
       throw no(`its agent ${address.agentId} does not answer: ${messageTrail(error)}`);

@@ -47,7 +47,10 @@ export async function scanUnrecorded(
     for (const vm of found.vms.filter((one) => its(one.metadata, one.cid))) {
       const instance = instances.find(({ uuid }) => uuid === vm.metadata.id);
       if (instance === undefined) task.warn(nobodys("VM", vm.cid, vm.metadata.name));
-      else problems.push({ ...about(instance), type: "unrecorded_vm", vm: vm.cid, cpi });
+      else {
+        const agent = vm.agent_id !== undefined && { agent: vm.agent_id };
+        problems.push({ ...about(instance), type: "unrecorded_vm", vm: vm.cid, cpi, ...agent });
+      }
     }
     for (const disk of found.disks.filter((one) => its(one.metadata, one.cid))) {
       const instance = instances.find(({ uuid }) => uuid === disk.metadata.instance_id);
