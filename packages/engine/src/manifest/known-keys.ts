@@ -183,7 +183,9 @@ const cloud: KnownKeys = {
     type: used("`manual`, `dynamic` or `vip`"),
     subnets: used("required for `manual`", {
       range: used("manual: required; of a managed network the CPI may choose it"),
-      gateway: used("manual: required, unless `director.ignore_missing_gateway` is set; with the range of a managed network the CPI may choose it"),
+      gateway: used(
+        "manual: required, unless `director.ignore_missing_gateway` is set; with the range of a managed network the CPI may choose it",
+      ),
       dns: used("servers"),
       reserved: used("addresses that are given to nobody"),
       static: used("addresses that groups name"),
