@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { needs } from "@slipway/testkit/needs";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it } from "vitest";
 import { BOSH_COMMANDS, FLAG_VERDICTS } from "./bosh-commands.mjs";
@@ -259,6 +260,24 @@ describe("the program in front of the CLI", () => {
         args: ["deploy", "two words\n"],
       },
     ]);
+    await remove();
+  });
+
+  const APART = ["--user", "--map-root-user", "--pid", "--fork"];
+  const apart = needs("userns", spawnSync("unshare", [...APART, "true"]).status === 0);
+  it.runIf(apart)("keeps each run, also when the number of its process comes again", async () => {
+    const { path, remove } = await temporaryDirectory();
+    const real = join(path, "real");
+    writeFileSync(real, "#!/bin/sh\n", { mode: 0o755 });
+    const records = join(path, "records");
+    const program = recorder(real, records);
+    for (const name of ["alias-env", "unalias-env"])
+      expect(spawnSync("unshare", [...APART, program, name]).status).toBe(0);
+    expect(
+      recorded(records)
+        .map(({ args }) => args[0])
+        .sort(),
+    ).toEqual(["alias-env", "unalias-env"]);
     await remove();
   });
 });

@@ -12,7 +12,9 @@ const LAST_BYTES = 4000;
 const script = (real, dir) => `#!/bin/sh
 # A shell without job control gives its background no input, and makes it deaf to Ctrl-C.
 exec 3<&0
-said='${dir}'/said-$$
+# Numbers of processes come again, and are the same in other namespaces.
+own=$(/usr/bin/mktemp '${dir}'/part-XXXXXXXXXXXX)
+said='${dir}'/said-\${own##*/part-}
 # At a terminal nothing may stand between. Who ends us by Ctrl-C still wants the last words.
 if [ -t 1 ] || [ -t 2 ]; then
   /usr/bin/env --default-signal=INT,QUIT '${real}' "$@" <&3 3<&- &
@@ -44,7 +46,7 @@ while [ "$pid" -gt 1 ]; do
   done < /proc/$pid/status 2>/dev/null
   pid=$parent
 done
-printf '%s\\0' "$code" "$test" "$last" "$@" > '${dir}'/part-$$ && /bin/mv '${dir}'/part-$$ '${dir}'/run-$$-$child
+printf '%s\\0' "$code" "$test" "$last" "$@" > "$own" && /bin/mv "$own" '${dir}'/run-"\${own##*/part-}"
 exit $code
 `;
 
