@@ -13,7 +13,7 @@ const OVER = ["done", "error", "cancelled", "timeout"] as const;
 
 /** All a Director remembers, read from its store. */
 export async function readRemembered(db: Db): Promise<Remembered> {
-  const deployments = await db.selectFrom("deployments").select("name").execute();
+  const deployments = await db.selectFrom("deployments").select("name").orderBy("name").execute();
   const instances = await Promise.all(deployments.map(({ name }) => loadInstances(db, name)));
   const open = await db.selectFrom("intents").select(["step", "intent_sealed"]).execute();
   const unfinished = await db

@@ -43,7 +43,9 @@ export function endState(world: SimWorld, remembered: Remembered, kept: Readonly
     })),
   });
   return {
-    instances: remembered.instances.map(instance).sort((a, b) => (a.name < b.name ? -1 : 1)),
+    instances: remembered.instances
+      .map(instance)
+      .sort((a, b) => (a.name < b.name ? -1 : Number(a.name > b.name))),
     // How many disks a way took does not count: what is nowhere else than on an orphan does.
     orphaned: remembered.orphanDisks
       .map((cid) => content(world.disks.get(cid)?.data))
