@@ -62,6 +62,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a network that 
     const { stdout } = await execIn(engine, cid, ["ip", "-o", "addr"], "looking for addresses");
     expect(stdout).toContain(` ${ip}/24 `);
     expect(stdout).toContain(` ${six.ip}/64 `);
+    expect(await exists(`slipway-fd00_d0c_${third}__-64`)).toBe(true);
     await cloud.result("delete_vm", [cid]);
     expect(await exists(`slipway-fd00_d0c_${third}__-64`)).toBe(false);
   });

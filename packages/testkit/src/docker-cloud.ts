@@ -20,6 +20,7 @@ import { AGENT_SERVER, CA } from "./certificates.ts";
 import { CpiUnderTest } from "./cpi-under-test.ts";
 import { testImage } from "./docker-image.ts";
 import { post } from "./https-client.ts";
+import { ownOctet } from "./own-octet.ts";
 
 /** Only an engine that was named for it: the suites kill and remove things on it. */
 export const HOST = process.env.SLIPWAY_DOCKER_HOST ?? "";
@@ -33,7 +34,7 @@ export async function engineTrouble(): Promise<string | undefined> {
 }
 
 /** A range no other test of this machine uses at the same time. */
-const OCTET = process.pid % 250;
+const OCTET = ownOctet();
 let lastHost = 10;
 
 export const nextAddress = (third = OCTET): string => `10.213.${third}.${++lastHost}`;

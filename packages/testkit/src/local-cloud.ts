@@ -14,6 +14,7 @@ import type { CpiResponse } from "@slipway/protocol/cpi/envelope";
 import { CpiUnderTest } from "./cpi-under-test.ts";
 import { eventually } from "./eventually.ts";
 import { holdMachine } from "./hold-machine.ts";
+import { ownOctet } from "./own-octet.ts";
 
 export const isRoot = process.getuid?.() === 0;
 
@@ -34,7 +35,7 @@ setInterval(() => {
 
 let lastAddress = 0;
 /** One that no other test of this machine uses at the same time. */
-export const nextAddress = (): string => `127.110.${process.pid % 250}.${(++lastAddress % 250) + 2}`;
+export const nextAddress = (): string => `127.110.${ownOctet()}.${(++lastAddress % 250) + 2}`;
 
 export async function sandboxTrouble(): Promise<string | undefined> {
   const seen = await probe();

@@ -10,6 +10,7 @@ import { writeConfig } from "@slipway/testkit/executable";
 import { holdMachine } from "@slipway/testkit/hold-machine";
 import { LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
+import { ownOctet } from "@slipway/testkit/own-octet";
 import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import type { CpiGiven } from "./check.ts";
@@ -112,7 +113,7 @@ describe.runIf(needs("docker", noEngine === undefined, noEngine))(
   "the Docker CPI keeps the contract:",
   () => {
     const path = bundled("../../../cpi-docker/src/main.ts", import.meta.url);
-    const range = `10.218.${process.pid % 250}`;
+    const range = `10.218.${ownOctet()}`;
     keepsTheContract("docker", async () => {
       const docker = await DockerCloud.open();
       const agent = { mbus: "https://mbus:s3cret@0.0.0.0:6868" };

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
+import { ownOctet } from "@slipway/testkit/own-octet";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { STOP_LINES, startLines, writeAppRelease } from "./testing/app-release.ts";
@@ -18,7 +19,7 @@ const ready =
 
 /** With a network of its own a VM has any port, and the CLI takes that of ssh for given. */
 const canEnter = process.getuid?.() === 0 && existsSync("/usr/sbin/sshd") && existsSync("/usr/bin/ssh");
-const NET = `${canEnter ? 10 : 127}.110.${process.pid % 250}`;
+const NET = `${canEnter ? 10 : 127}.110.${ownOctet()}`;
 
 interface Wanted {
   readonly disk: number;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { LOG_LIMIT } from "@slipway/kernel/steady-output";
 import { freePort } from "@slipway/testkit/free-port";
 import { needs } from "@slipway/testkit/needs";
+import { ownOctet } from "@slipway/testkit/own-octet";
 import { canUseSandboxes } from "@slipway/testkit/sandbox";
 import { plays } from "@slipway/testkit/stories";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
@@ -48,7 +49,7 @@ describe.runIf(sandboxes)("a Director in trouble", () => {
   const agents = plays("director", "agents in trouble");
   it.runIf(agents)("has agents whose logs stay short, whoever connects to them", async () => {
     // Addresses of its own: suites run side by side.
-    const demo = await machine.run("demo", "--range", `127.${(process.pid % 100) + 120}.0.0/24`);
+    const demo = await machine.run("demo", "--range", `127.121.${ownOctet()}.0/24`);
     expect(demo.code, demo.said).toBe(0);
     const { said } = await machine.run("--json", "-d", "demo", "vms");
     const [row] =

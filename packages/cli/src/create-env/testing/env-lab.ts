@@ -5,6 +5,7 @@ import type { Agent } from "@slipway/engine/agents/agent";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
+import { ownOctet } from "@slipway/testkit/own-octet";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { onTestFinished } from "vitest";
 import { buildLocalStemcell } from "../../stemcells/build-local.ts";
@@ -22,7 +23,7 @@ import type { Built } from "./programs.ts";
 
 /** Addresses of this suite: 127.150.x.x. */
 let taken = 10;
-const nextAddress = () => `127.150.${1 + (process.pid % 200)}.${taken++}`;
+const nextAddress = () => `127.150.${ownOctet()}.${taken++}`;
 
 export interface ManifestChange {
   readonly disk?: number | null;
