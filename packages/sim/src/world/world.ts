@@ -84,13 +84,6 @@ export class SimWorld {
   readonly uncompilable = new Set<string>();
   /** Packages that agents were to compile, in order. */
   readonly compilations: string[] = [];
-  #made = 0;
-
-  /** `vm-7`; never the same twice in a world. */
-  newCid(kind: string, token?: string): string {
-    this.#made += 1;
-    return `${kind}-${token ?? this.#made}`;
-  }
 
   vmOfAgent(agentId: string): SimVm | undefined {
     for (const vm of this.vms.values()) if (vm.agentId === agentId) return vm;
