@@ -1,9 +1,10 @@
 import { readFileSync } from "node:fs";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** Suites that are sampled are the longest there are; then come those that start programs. */
+/** First what waits for a minute of monit's. Suites that are sampled are the longest of the others; then come those that start programs. */
 const SIGNS = [
-  /@slipway\/testkit\/(sample|stories)"/,
+  /\/testing\/monit-lab\.ts"/,
+  /@slipway\/testkit\/(sample|sample-tests|stories)"/,
   /@slipway\/testkit\/(agent-bundle|agent-process|bundle|sandbox)"/,
 ];
 
