@@ -2,7 +2,7 @@ import type { Cloud } from "../cloud.ts";
 import { must, refused } from "../engine/engine.ts";
 import type { Ran } from "../engine/exec.ts";
 import { textOf } from "../engine/http.ts";
-import { endShells, runIn } from "../engine/session.ts";
+import { endShells, hasShell, runIn } from "../engine/session.ts";
 import { EngineRefused, NoDiskHelperImage, NoLoopDevices } from "../errors.ts";
 import { LABEL, type Labels } from "../labels.ts";
 import { securityOf } from "../security.ts";
@@ -40,7 +40,7 @@ export class DiskHelper {
   /** Undefined where there was never a disk. */
   static async openIfUsed(cloud: Cloud): Promise<DiskHelper | undefined> {
     const diskHelper = new DiskHelper(cloud);
-    if (await diskHelper.#isThere()) return diskHelper;
+    if (hasShell(cloud.engine, diskHelper.name) || (await diskHelper.#isThere())) return diskHelper;
     if (!(await volumeExists(cloud))) return undefined;
     await diskHelper.#makeOfAny();
     return diskHelper;

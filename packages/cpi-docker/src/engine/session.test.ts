@@ -22,7 +22,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("programs in a c
   const run = (script: string, ...args: string[]) =>
     runIn(engine, vm.cid, ["sh", "-c", script, "sh", ...args], "a test");
   /** The shell that runs them. */
-  const shell = async () => (await run("echo $PPID")).stdout;
+  const shell = async () => (await run("echo $$")).stdout;
 
   it("say what they say, and end as they end", async () => {
     const words = ["it's", "a b", '$HOME "`', "two\nlines\n", "", "\\n\\"];
@@ -38,7 +38,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("programs in a c
   it("are run by one shell after the other, and by several at the same time", async () => {
     const one = await shell();
     expect(await shell()).toBe(one);
-    const four = await Promise.all([1, 2, 3, 4].map((n) => run('echo "$1" $PPID', String(n))));
+    const four = await Promise.all([1, 2, 3, 4].map((n) => run('echo "$1" $$', String(n))));
     expect(four.map(({ stdout }) => stdout.split(" ")[0])).toEqual(["1", "2", "3", "4"]);
     expect(new Set(four.map(({ stdout }) => stdout.split(" ")[1])).size).toBe(4);
   });
@@ -47,7 +47,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("programs in a c
     const before = await shell();
     const stop = new AbortController();
     const told = await Engine.open(addressOf({ host: cloud.config.host }), stop.signal);
-    const script = "echo $PPID >/tmp/begun; while [ ! -e /tmp/go ]; do sleep 0.1; done; echo yes >/tmp/ended";
+    const script = "echo $$ >/tmp/begun; while [ ! -e /tmp/go ]; do sleep 0.1; done; echo yes >/tmp/ended";
     const running = runIn(told, vm.cid, ["sh", "-c", script], "a test").catch((error: unknown) => error);
     await expect.poll(async () => (await vm.run("cat /tmp/begun")).stdout).toBe(before);
     stop.abort(new Error("stopped"));
@@ -58,7 +58,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("programs in a c
   });
 
   it("are lost with their container, and run again when it does", async () => {
-    const running = run("echo $PPID >/tmp/lost; sleep 600").catch((error: unknown) => error);
+    const running = run("echo $$ >/tmp/lost; sleep 600").catch((error: unknown) => error);
     await expect.poll(async () => (await vm.run("cat /tmp/lost")).stdout).not.toBe("");
     await cloud.result("reboot_vm", [vm.cid]);
     expect(String(await running)).toContain("hung up");

@@ -31,6 +31,9 @@ export async function runIn(
   return await shell.run(command, engine.signal);
 }
 
+/** Whether one waits there: the container runs, and is the one in which it was begun. */
+export const hasShell = (engine: Engine, container: string): boolean => waiting.has(keyOf(engine, container));
+
 /** Ends those that wait. */
 export function endShells(engine: Engine, container: string): void {
   for (const shell of waiting.get(keyOf(engine, container)) ?? []) shell.end();
@@ -148,10 +151,17 @@ class Shell {
 
 /** The program's output, and then what the shell says of it. The marks are new each time, and nobody's to guess. */
 const lines = (command: readonly string[], mark: string): string =>
-  `${command.map(quoted).join(" ")} </dev/null
+  `${inShell(command)} </dev/null
 printf '\\n%s %s\\n' ${mark} "$?"
 printf '\\n%s\\n' ${mark} >&2
 `;
+
+/** A script needs no other shell: a part of this one does for it, and is begun in half the time. */
+function inShell(command: readonly string[]): string {
+  const [program, flag, script = "", , ...args] = command;
+  if (program !== "sh" || flag !== "-c") return command.map(quoted).join(" ");
+  return `(set -- ${args.map(quoted).join(" ")}\n${script}\n)`;
+}
 
 function endOf(output: string, mark: string): Pick<Ran, "stdout" | "code"> | undefined {
   const at = output.lastIndexOf(`\n${mark} `);

@@ -3,8 +3,8 @@ import { CommandFailed } from "@slipway/kernel/exec";
 import { DeviceGone } from "../../disk-errors.ts";
 import type { BlockDevice } from "./block-device.ts";
 import type { DiskContext } from "./context.ts";
-import { type PartitionTable, readTable } from "./partition.ts";
-import { readFully, readSuperblock, type Superblock } from "./superblock.ts";
+import { GROW_SLACK, type PartitionTable, readTable } from "./partition.ts";
+import { provenExt4, readFully, readSuperblock, type Superblock } from "./superblock.ts";
 
 const MIB = 1024 * 1024;
 const EDGE = 4 * MIB;
@@ -25,6 +25,10 @@ export type Contents =
 
 /** What is on a device, by what can be read of it and not by what anybody remembers. */
 export async function inspect(context: DiskContext, device: BlockDevice): Promise<Contents> {
+  const proven = await provenExt4(device.path);
+  // One that fills its device: before anything is changed blkid looks as well.
+  if (proven !== undefined && Math.abs(device.bytes - proven.bytes) <= GROW_SLACK)
+    return { kind: "file-system", superblock: proven };
   const probe = await context.exec("blkid", ["-p", "-o", "export", device.path]);
   const facts = exported(probe.stdout);
   if (probe.code === 0 && facts.size > 0) return recognised(context, device, facts);

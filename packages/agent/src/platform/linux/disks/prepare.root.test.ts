@@ -50,6 +50,35 @@ describe.runIf(ready)("preparing a persistent disk", () => {
     expect(lab.log.lines.join("\n")).toMatch(/made no device for partition 1 .* partx told it/);
   });
 
+  it.each([
+    ["an ext4 that proves itself by its checksum", [], () => undefined, []],
+    ["an ext4 without checksums", ["-O", "^metadata_csum"], () => undefined, ["blkid"]],
+    [
+      "an ext4 with something before its superblock",
+      [],
+      (device: string) => lab.writeAt(device, 446, Buffer.from("boot")),
+      ["blkid"],
+    ],
+    [
+      // The volume's name, which the checksum covers.
+      "an ext4 that was changed behind its checksum's back",
+      [],
+      (device: string) => lab.writeAt(device, 1024 + 0x78, Buffer.from("another")),
+      ["blkid"],
+    ],
+  ])("asks blkid about a disk in doubt only: %s", async (_, options, change, asked) => {
+    const device = await lab.disk("a", 64);
+    await lab.run("mke2fs", "-q", "-F", "-t", "ext4", ...options, device);
+    await change(device);
+    const ran: string[] = [];
+    const exec: Exec = (program, ...rest) => {
+      ran.push(program);
+      return systemExec(program, ...rest);
+    };
+    await lab.platform(WHOLE, { exec }).prepare(device, diskAt(device));
+    expect(ran).toEqual(asked);
+  });
+
   it("keeps a file system of another type than asked for, with its data", async () => {
     const device = await lab.disk("a", 64);
     await lab.run("mke2fs", "-q", "-F", "-t", "ext4", device);
