@@ -35,6 +35,13 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("with bad input,
   ])("refuses %s with bad input", async (method, args, said) => {
     expect(await cloud.refusal(method, args())).toMatch(said);
   });
+
+  it.each(["vm-none", "no such\nVM"])("gives no disk to %j, and takes none", async (vm) => {
+    const disk = await cloud.newDisk(8);
+    expect(await cloud.refusal("attach_disk", [vm, disk])).toContain("VMNotFound");
+    expect(await cloud.loops()).toEqual([]);
+    await cloud.result("delete_disk", [disk]);
+  });
 });
 
 describe.runIf(trouble === undefined)("an engine without a stemcell", () => {

@@ -1,5 +1,5 @@
 import { cloudError, vmNotFound } from "@slipway/cpi-sdk/errors";
-import type { Cloud } from "../cloud.ts";
+import { type Cloud, isPlain } from "../cloud.ts";
 import { DiskCommandFailed, DiskInUse } from "../errors.ts";
 import { diskCommand, diskMark, nodeOf } from "../upstream/scripts.ts";
 import { type Container, findVm, mustFindVm } from "../vms/containers.ts";
@@ -25,9 +25,8 @@ mknod -m 0600 "$new" b "$2" "$3"
 
 /** Gives a disk to a VM, running or not. The same VM has it already: success. */
 export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promise<void> {
-  const found = await mustFindVm(cloud, vm);
+  const { found, number } = await claimed(cloud, vm, disk);
   const upstream = hasUpstreamAgent(found);
-  const number = await claim(cloud, vm, disk);
   const [, major, minor] = /^(\d+):(\d+)$/.exec(number) ?? [];
   if (major === undefined || minor === undefined)
     throw DiskCommandFailed({ disk, doing: "making its loop device", said: `its number is ${number}` });
@@ -47,6 +46,26 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
     doing: "making its device node in the VM",
     said: ran.stderr.trim().slice(-300),
   });
+}
+
+/**
+ * Most often the VM is there: to ask for it takes half as long as the claim, which is made meanwhile. One that no VM has
+ * would be nobody's, and is undone.
+ */
+async function claimed(
+  cloud: Cloud,
+  vm: string,
+  disk: string,
+): Promise<{ readonly found: Container; readonly number: string }> {
+  if (!isPlain(vm)) throw vmNotFound(vm);
+  const [found, number] = await Promise.allSettled([mustFindVm(cloud, vm), claim(cloud, vm, disk)]);
+  if (found.status === "rejected") {
+    // Where it cannot be undone the next one that claims it finds no such VM.
+    if (number.status === "fulfilled") await detach(cloud, vm, disk).catch(() => undefined);
+    throw found.reason;
+  }
+  if (number.status === "rejected") throw number.reason;
+  return { found: found.value, number: number.value };
 }
 
 /** A VM that is gone, as after a crash in the middle of delete_vm, has no claim to its disks. */
