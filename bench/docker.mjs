@@ -105,7 +105,9 @@ const message = (ip, method, ...args) =>
       reply.on("data", (piece) => (text += piece)).on("end", () => resolve(JSON.parse(text)));
     });
     asked.on("error", () => resolve({}));
-    asked.end(JSON.stringify({ protocol: 3, method, arguments: args, reply_to: "bench" }));
+    asked.end(
+      JSON.stringify({ protocol: 3, method, arguments: args, reply_to: "bench", takes_result: true }),
+    );
   });
 async function value(ip, method, ...args) {
   let reply = await message(ip, method, ...args);

@@ -25,7 +25,7 @@ export interface DispatcherOptions {
   readonly waitingFor?: () => string | undefined;
   /**
    * How long an answer that would say "running" may wait for the end of the task: the first one, which says so in any
-   * case, and every one to get_task. Most tasks end within milliseconds, and whoever was told that one is running
+   * case unless its sender takes results, and every one to get_task. Most tasks end within milliseconds, and whoever was told that one is running
    * sleeps before asking again. Not at all when left out.
    */
   readonly holdMs?: number;
@@ -130,8 +130,10 @@ function makeAnswer({
           }
         },
       });
-      // Never the result, even if there is one by now: create-env wants to see the task.
       if (holdMs > 0) await tasks.ended(id, holdMs, services.clock);
+      const task = request.takesResult ? tasks.find(id) : undefined;
+      if (task?.state === "done") return { value: task.value };
+      // Never the result to others, even if there is one by now: upstream's create-env wants to see the task.
       return { value: { agent_task_id: id, state: "running" } };
     } catch (error) {
       return failed(invocation, error);

@@ -9,6 +9,8 @@ export interface Request {
   /** Whatever stood there; whether it is a list is judged where its errors belong (see `readArguments`). */
   readonly arguments: unknown;
   readonly replyTo: string | undefined;
+  /** The sender takes the value of a task that ends at once in the place of the task. */
+  readonly takesResult: boolean;
   /** As it came, for the record of unfinished tasks. */
   readonly body: string;
 }
@@ -28,7 +30,14 @@ export function readRequest(body: string): Request | undefined {
   const replyTo = fields.get("reply_to");
   if (typeof method !== "string" || !Number.isSafeInteger(protocol)) return undefined;
   if (replyTo !== undefined && typeof replyTo !== "string") return undefined;
-  return { method, protocol: protocol as number, arguments: fields.get("arguments") ?? [], replyTo, body };
+  return {
+    method,
+    protocol: protocol as number,
+    arguments: fields.get("arguments") ?? [],
+    replyTo,
+    takesResult: fields.get("takes_result") === true,
+    body,
+  };
 }
 
 function parsedOrUndefined(body: string): unknown {

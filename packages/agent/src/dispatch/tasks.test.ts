@@ -42,6 +42,39 @@ describe("a task", () => {
     expect(await ask("get_task", ["task-1"])).toEqual({ value: "stopped" });
   });
 
+  it("that ends at once is answered with its value if its sender takes that, and with the task to all others", async () => {
+    const { ask } = await dispatching({
+      actions: { stop: async () => "stopped", drain: () => Promise.reject(new Error("no")) },
+      holdMs: 60_000,
+      clock: fakeClock(),
+    });
+    expect(await ask("stop")).toEqual(running("task-1"));
+    expect(await ask("stop", [], { takes_result: false })).toEqual(running("task-2"));
+    expect(await ask("stop", [], { takes_result: true })).toEqual({ value: "stopped" });
+    expect(await ask("get_task", ["task-3"])).toEqual({ value: "stopped" });
+    // What has failed is told as ever.
+    expect(await ask("drain", ["shutdown"], { takes_result: true })).toEqual(running("task-4"));
+    expect(await ask("get_task", ["task-4"])).toEqual({
+      exception: { message: "Action Failed get_task: Task task-4 result: no" },
+    });
+  });
+
+  it("that takes longer is a task also to a sender that takes results", async () => {
+    const work = gate<string>();
+    const clock = fakeClock();
+    const { ask } = await dispatching({
+      actions: { stop: async () => (await work.passed) as "stopped" },
+      holdMs: 100,
+      clock,
+    });
+    const first = ask("stop", [], { takes_result: true });
+    await expect.poll(() => clock.waiting).toBe(1);
+    await clock.advance(100);
+    expect(await first).toEqual(running("task-1"));
+    work.open("stopped");
+    await expect.poll(() => ask("get_task", ["task-1"])).toEqual({ value: "stopped" });
+  });
+
   it("that does not end is said to be running after a while, or at once when the agent is about to end", async () => {
     const clock = fakeClock();
     const { ask, tasks } = await dispatching({

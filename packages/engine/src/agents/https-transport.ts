@@ -16,6 +16,7 @@ import {
 } from "@slipway/kernel/http/client";
 import { undiciWire } from "@slipway/kernel/http/undici-wire";
 import type { Random } from "@slipway/kernel/random";
+import { directorsRequest } from "@slipway/protocol/agent/envelope";
 import type { AgentId } from "@slipway/protocol/ids";
 import { bracketed, urlOf } from "./address.ts";
 import { AgentRefused, AgentSilent, WrongAgent } from "./agent.ts";
@@ -129,9 +130,9 @@ export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
     name: nameOf(peer),
     send: async ({ method, arguments: args }, withinMs, signal): Promise<Delivery> => {
       const replyTo = `director.${tools.directorUuid}.${peer.agentId}.${tools.random.uuid()}`;
-      const envelope = { protocol: 3, method, arguments: args, reply_to: replyTo };
+      const envelope = JSON.stringify(directorsRequest(method, args, replyTo));
       try {
-        const answer = await exchange(JSON.stringify(envelope), withinMs, signal);
+        const answer = await exchange(envelope, withinMs, signal);
         const reply = readHttpReply(answer, [peer.password]);
         return reply.kind === "silence" ? { kind: "trouble", trouble: silence, late: false } : reply;
       } catch (error) {

@@ -10,8 +10,21 @@ export const agentRequest = open({
   reply_to: v.optional(
     doc(v.nullable(v.string()), "NATS subject of the answer; names the caller over HTTPS"),
   ),
+  takes_result: v.optional(
+    doc(
+      v.nullable(v.boolean()),
+      "ours: the sender takes the value of a task that ends at once in the place of the task",
+    ),
+  ),
 });
 export type AgentRequest = v.InferOutput<typeof agentRequest>;
+
+/** As a Director of ours sends it. Other agents do not look at what they do not know. */
+export const directorsRequest = (
+  method: string,
+  args: readonly unknown[],
+  replyTo: string,
+): AgentRequest => ({ protocol: 3, method, arguments: [...args], reply_to: replyTo, takes_result: true });
 
 export const agentException = open({ message: v.string() });
 

@@ -1,3 +1,4 @@
+import { directorsRequest } from "@slipway/protocol/agent/envelope";
 import type { AgentId } from "@slipway/protocol/ids";
 import { AgentRefused } from "../agent.ts";
 import { readReply } from "../reply.ts";
@@ -24,7 +25,7 @@ export function natsTransport(agentId: AgentId, { bus, blobs }: NatsTools): Agen
   return {
     name,
     send: async ({ method, arguments: args, harmless = false }, withinMs, signal): Promise<Delivery> => {
-      const body = (reply_to: string) => JSON.stringify({ protocol: 3, method, arguments: args, reply_to });
+      const body = (replyTo: string) => JSON.stringify(directorsRequest(method, args, replyTo));
       const outcome = await bus.request({ agentId, body, withinMs, signal, harmless });
       if (outcome.kind === "answer") return readReply(outcome.text);
       if (outcome.kind === "too-large")
