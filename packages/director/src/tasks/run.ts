@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { Journal } from "@slipway/engine/journal/journal";
 import type { Clock } from "@slipway/kernel/clock";
 import type { TaskType } from "@slipway/protocol/director/task";
@@ -66,6 +67,8 @@ export class TaskRun {
     this.#db = db;
     this.task = task;
     this.#options = options;
+    // All instances that are changed at the same time listen to it.
+    setMaxListeners(0, this.#controller.signal);
   }
 
   get id(): number {

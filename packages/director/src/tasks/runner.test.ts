@@ -34,6 +34,26 @@ afterEach(async () => {
 const reaches = (id: number, state: string) => expect.poll(() => stateOf(db, id)).toBe(state);
 
 describe("a task that runs", () => {
+  it("may have many that listen whether it is cancelled, and Node does not take them for a leak", async () => {
+    const warnings: string[] = [];
+    const listener = (warning: Error) => void warnings.push(warning.name);
+    process.on("warning", listener);
+    try {
+      const runner = runners.start({
+        update_deployment: async (_, { signal }) => {
+          for (let one = 0; one < 20; one++) signal.addEventListener("abort", () => undefined);
+          // Warnings come at the end of the turn.
+          await new Promise((resolve) => setImmediate(resolve));
+          return "";
+        },
+      });
+      await reaches(await runner.enqueue(newTask({})), "done");
+    } finally {
+      process.off("warning", listener);
+    }
+    expect(warnings).toEqual([]);
+  });
+
   it("leaves its outputs and its result, all of them before it is over", async () => {
     const runner = runners.start(
       {
