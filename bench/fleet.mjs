@@ -60,10 +60,11 @@ function rowsOf(transport, fleet) {
       Math.max(0.001, others / cores),
     ),
     beside(`  for each ${message}`, ms(each), `${ms(fleet.bareMs)} bare`, each / fleet.bareMs),
-    atMost(
+    // The goal is one of the small fleet; over HTTPS each agent of the large one has a connection that stays.
+    (fleet.agents > scaled(SMALL.nats) ? beside : atMost)(
       "  peak memory",
       `${fleet.peakMib.toFixed(0)} MiB`,
-      `${GOALS.mib} MiB goal`,
+      `${GOALS.mib} MiB`,
       fleet.peakMib / GOALS.mib,
     ),
     beside(
