@@ -21,7 +21,7 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
     const port = await freePort();
     expect((await machine.run("up", "--detach", "--port", String(port))).code).toBe(0);
     // Somebody's demo may have the usual addresses.
-    const demo = await machine.run("demo", "--range", `127.141.${port & 0xff}.0/24`);
+    const demo = await machine.run("demo", "--range", `127.144.${port & 0xff}.0/24`);
     expect(demo.code, demo.said).toBe(0);
   });
   afterEach(() => machine.free());
