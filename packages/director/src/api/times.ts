@@ -7,3 +7,12 @@ export const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0
 export const rfc3339 = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19)}Z`;
 
 export const seconds = (ms: number): number => Math.floor(ms / 1000);
+
+/** Seconds since 1970, or a date as people write it. Undefined: it is neither. */
+export function readTime(text: string): number | undefined {
+  const time = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text).getTime();
+  return Number.isNaN(time) ? undefined : time;
+}
+
+/** What is expected in its place. */
+export const A_TIME = "a time, as 2026-01-31 12:00:00 UTC or in seconds since 1970";

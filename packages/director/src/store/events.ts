@@ -81,12 +81,18 @@ export async function deleteOldEvents(db: Db, keep: number): Promise<number> {
 /** Returns its id, for the event that ends what this one began. */
 export async function addEvent(
   db: Db,
-  event: AuditEvent & { readonly user: string; readonly taskId?: number | undefined },
+  event: AuditEvent & {
+    readonly user: string;
+    readonly taskId?: number | undefined;
+    /** Milliseconds since 1970; now, if it is left out. */
+    readonly at?: number | undefined;
+  },
 ): Promise<number> {
   const { id } = await db
     .insertInto("events")
     .values({
       parent_id: event.parentId ?? null,
+      ...(event.at !== undefined && { at: new Date(event.at) }),
       username: event.user,
       action: event.action,
       object_type: event.objectType,

@@ -24,11 +24,19 @@ export type Event = v.InferOutput<typeof event>;
 
 const given = v.optional(v.nullable(v.pipe(v.string(), v.maxLength(1_000))));
 
-/** `POST /events`: of health monitors. What happened is written down as of now. */
+const named = v.pipe(v.string(), v.minLength(1), v.maxLength(1_000));
+
+/** `POST /events`: of health monitors. */
 export const newEvent = open({
   action: v.pipe(v.string(), v.minLength(1), v.maxLength(100)),
   object_type: v.pipe(v.string(), v.minLength(1), v.maxLength(100)),
-  object_name: given,
+  object_name: named,
+  timestamp: v.optional(
+    doc(
+      v.nullable(v.union([v.number(), v.pipe(v.string(), v.maxLength(100))])),
+      "when it happened: seconds since 1970, or a date as people write it; now, if it is missing",
+    ),
+  ),
   deployment: given,
   instance: given,
   error: given,

@@ -6,6 +6,7 @@ import { eventWire } from "../event-wire.ts";
 import { BadParameter } from "../refusals.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
+import { A_TIME, readTime } from "../times.ts";
 
 export const getEvents = endpoint(
   { query: eventsQuery, reply: v.array(event) },
@@ -30,11 +31,10 @@ export const getEvents = endpoint(
 /** From the next second on: who asks again with the time of what they have gets nothing twice. */
 const laterThan = (time: number | undefined) => (time === undefined ? undefined : time + 1000);
 
-/** Seconds since 1970, or a date as people write it. */
 function timeOf(query: Query, name: string): number | undefined {
   const text = given(query, name);
   if (text === undefined) return undefined;
-  const time = new Date(/^\d{1,12}$/.test(text) ? Number(text) * 1000 : text).getTime();
-  if (!Number.isNaN(time)) return time;
-  throw BadParameter({ name, expected: "a time, as 2026-01-31 12:00:00 UTC or in seconds since 1970" });
+  const time = readTime(text);
+  if (time === undefined) throw BadParameter({ name, expected: A_TIME });
+  return time;
 }

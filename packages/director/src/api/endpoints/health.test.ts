@@ -183,6 +183,7 @@ describe("what a health monitor of upstream asks", () => {
     expect((await api.ask("POST", "/events", { type, body })).status).toBe(200);
     expect((await api.get("/events?object_type=alert")).json).toMatchObject([
       {
+        timestamp: 1731700000,
         action: "create",
         object_name: "f5fa",
         user: "admin",
@@ -201,6 +202,30 @@ describe("what a health monitor of upstream asks", () => {
       context: { message: "a stranger" },
     });
     expect((await api.ask("POST", "/events", { type: "application/json", body })).status).toBe(200);
+  });
+
+  it.each([
+    ["without a name", { timestamp: "1731700000" }, /object_name/],
+    ["of a time that is none", { object_name: "f5fc", timestamp: "soon" }, /'timestamp'.*a time, as 2026/],
+  ])("an alert %s is refused", async (_, fields, said) => {
+    const reply = await api.ask("POST", "/events", { type: "application/json", body: alert(fields) });
+    expect(reply.status).toBe(400);
+    expect(JSON.stringify(reply.json)).toMatch(said);
+  });
+
+  it("an alert that says its time as people do, or not at all, has that time, or now", async () => {
+    for (const timestamp of ["2026-01-31 12:00:00 UTC", 1731700002, null])
+      await api.ask("POST", "/events", {
+        type: "application/json",
+        body: alert({ object_name: `at ${timestamp}`, timestamp }),
+      });
+    const { json } = await api.get("/events?object_type=alert");
+    const times = new Map(
+      (json as { object_name: string; timestamp: number }[]).map((one) => [one.object_name, one.timestamp]),
+    );
+    expect(times.get("at 2026-01-31 12:00:00 UTC")).toBe(1769860800);
+    expect(times.get("at 1731700002")).toBe(1731700002);
+    expect(times.get("at null")).toBeGreaterThan(1769860800);
   });
 
   it("to replace VMs, by group and id, is a task that it finds by its description", async () => {

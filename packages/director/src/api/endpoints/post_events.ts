@@ -1,16 +1,23 @@
 import { newEvent } from "@slipway/protocol/director/event";
 import { addEvent } from "../../store/events.ts";
+import { BadParameter } from "../refusals.ts";
 import { nothing } from "../reply.ts";
 import { endpoint } from "../route.ts";
+import { A_TIME, readTime } from "../times.ts";
 
 /** How upstream's health monitor keeps its alerts: as entries of the audit log. */
 export const postEvents = endpoint({ body: newEvent }, async (call, { db }) => {
   const given = await call.json();
+  const { timestamp } = given;
+  const at = timestamp === undefined || timestamp === null ? undefined : readTime(String(timestamp));
+  if (at === undefined && timestamp !== undefined && timestamp !== null)
+    throw BadParameter({ name: "timestamp", expected: A_TIME });
   await addEvent(db, {
     user: call.user,
     action: given.action,
     objectType: given.object_type,
-    objectName: given.object_name ?? "",
+    objectName: given.object_name,
+    at,
     ...(given.error && { error: given.error }),
     ...(given.deployment && { deployment: given.deployment }),
     ...(given.instance && { instance: given.instance }),
