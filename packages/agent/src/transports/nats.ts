@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import type { NatsConnection } from "@nats-io/transport-node";
 import type { Clock } from "@slipway/kernel/clock";
 import { DeadlineExceeded, withDeadline } from "@slipway/kernel/deadline";
@@ -6,6 +5,7 @@ import { errorText, messageTrail } from "@slipway/kernel/errors";
 import { dial, type NatsServer, readNatsUrl } from "@slipway/kernel/nats/dial";
 import { firstOf, type Link, linkOf } from "@slipway/kernel/nats/link";
 import type { Random } from "@slipway/kernel/random";
+import { sharedAbort } from "@slipway/kernel/shared-abort";
 import { fitForNats, LARGEST_NATS_REPLY } from "@slipway/protocol/agent/envelope";
 import {
   agentSubject,
@@ -75,7 +75,8 @@ class Nats implements Transport {
   readonly #subject: string;
   readonly #underWay = new Set<Promise<void>>();
   /** Aborted at the very end: nothing is sent any more. */
-  readonly #ended = new AbortController();
+  /** Every message that waits to be sent again listens. */
+  readonly #ended = sharedAbort();
   /** Aborted, and replaced, when credentials change or the transport closes: whatever waits looks again. */
   #change = new AbortController();
   #credentials: Credentials;
@@ -91,8 +92,6 @@ class Nats implements Transport {
     if (!isSubjectToken(options.agentId))
       throw BusUrlInvalid({ why: "the agent id cannot be part of a subject" });
     checkPair(options.credentials);
-    // Every message that waits to be sent again listens.
-    setMaxListeners(0, this.#ended.signal);
     this.#options = options;
     this.#credentials = options.credentials;
     this.#servers = options.urls.map(readNatsUrl);

@@ -1,4 +1,3 @@
-import { setMaxListeners } from "node:events";
 import {
   AgentRefused,
   AgentSilent,
@@ -11,6 +10,7 @@ import {
 import { isDistrust } from "@slipway/engine/agents/distrust";
 import { systemCode } from "@slipway/kernel/errors";
 import type { Random } from "@slipway/kernel/random";
+import { sharedAbort } from "@slipway/kernel/shared-abort";
 import type { WatchedVm } from "../store/health.ts";
 import type { AwakeTime } from "./awake.ts";
 import { type Connection, lostSince } from "./hearing.ts";
@@ -67,7 +67,8 @@ interface Polled {
 export class Poller {
   readonly #options: PollerOptions;
   readonly #polled = new Map<string, Polled>();
-  readonly #stopped = new AbortController();
+  /** Every question listens. */
+  readonly #stopped = sharedAbort();
   readonly #asking = new Set<Promise<void>>();
   readonly #busy: Record<Lane, number> = { prompt: 0, silent: 0 };
   /** Who is due, the one that has waited longest last. */
@@ -76,8 +77,6 @@ export class Poller {
 
   constructor(options: PollerOptions) {
     this.#options = options;
-    // Every question listens.
-    setMaxListeners(0, this.#stopped.signal);
   }
 
   /** From now on these and no others. */

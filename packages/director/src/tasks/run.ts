@@ -1,6 +1,6 @@
-import { setMaxListeners } from "node:events";
 import type { Journal } from "@slipway/engine/journal/journal";
 import type { Clock } from "@slipway/kernel/clock";
+import { sharedAbort } from "@slipway/kernel/shared-abort";
 import type { TaskType } from "@slipway/protocol/director/task";
 import { addTaskEvent } from "../store/events.ts";
 import { openJournal } from "../store/journal.ts";
@@ -49,7 +49,7 @@ export class TaskRun {
   readonly task: ClaimedTask;
   readonly #db: Db;
   readonly #options: RunOptions;
-  readonly #controller = new AbortController();
+  readonly #controller = sharedAbort();
   /** Ends the attempts to write the end of the task. */
   readonly #giveUp = new AbortController();
   /** The task is to go on in another run. */
@@ -67,8 +67,6 @@ export class TaskRun {
     this.#db = db;
     this.task = task;
     this.#options = options;
-    // All instances that are changed at the same time listen to it.
-    setMaxListeners(0, this.#controller.signal);
   }
 
   get id(): number {
@@ -141,10 +139,9 @@ export class TaskRun {
   /** Hands the task back once the store takes what it has said. */
   async #waitOut(output: TaskOutput): Promise<void> {
     const { clock, onError } = this.#options;
-    const signal = this.#giveUp.signal;
     const wait = Math.min(RETRY_MS * 2 ** (this.task.lease.attempt - 1), LONGEST_SETBACK_MS);
-    await clock.sleep(wait, signal).catch(() => undefined);
-    while (!signal.aborted) {
+    await clock.sleep(wait, this.#giveUp.signal).catch(() => undefined);
+    while (!this.#giveUp.signal.aborted) {
       try {
         await output.flush(true);
         break;

@@ -1,5 +1,5 @@
-import { setMaxListeners } from "node:events";
 import type { NatsConnection } from "@nats-io/transport-node";
+import { sharedAbort } from "../shared-abort.ts";
 
 /** A connection and the signal that it is gone. */
 export interface Link {
@@ -8,9 +8,8 @@ export interface Link {
 }
 
 export function linkOf(connection: NatsConnection): Link {
-  const controller = new AbortController();
   // Every message under way listens.
-  setMaxListeners(0, controller.signal);
+  const controller = sharedAbort();
   const end = () => controller.abort(new Error("the connection was closed"));
   connection.closed().then(end, end);
   return { connection, gone: controller.signal };

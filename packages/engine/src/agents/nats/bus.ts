@@ -1,10 +1,10 @@
-import { setMaxListeners } from "node:events";
 import type { Clock } from "@slipway/kernel/clock";
 import { withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
 import { dial, type NatsCredentials, type NatsServer, readNatsUrl } from "@slipway/kernel/nats/dial";
 import { firstOf, type Link, linkOf } from "@slipway/kernel/nats/link";
 import type { Random } from "@slipway/kernel/random";
+import { sharedAbort } from "@slipway/kernel/shared-abort";
 import { agentSubject, isSubjectToken, replySubject } from "@slipway/protocol/agent/subjects";
 import { NotASubject } from "./errors.ts";
 import { type Outcome, Waiters } from "./waiters.ts";
@@ -50,10 +50,10 @@ export class NatsBus {
   readonly #servers: readonly NatsServer[];
   readonly #inbox: string;
   readonly #waiters = new Waiters();
-  readonly #closed = new AbortController();
+  readonly #closed = sharedAbort();
   #link: Link | undefined;
   /** Aborted, and replaced, when a connection is there. */
-  #arrival = new AbortController();
+  #arrival = sharedAbort();
   #loop: Promise<void> | undefined;
   #connections = 0;
   readonly #listeners: { readonly subject: string; readonly take: Listener }[] = [];
@@ -66,8 +66,6 @@ export class NatsBus {
     this.#servers = options.urls.map(readNatsUrl);
     this.#inbox = options.random.uuid();
     this.description = this.#servers.map(({ name }) => name).join(", ");
-    setMaxListeners(0, this.#closed.signal);
-    setMaxListeners(0, this.#arrival.signal);
   }
 
   /** What came back, or why nothing did. Rejects with the signal's reason. */
@@ -237,8 +235,7 @@ export class NatsBus {
 
   #arrived(): void {
     const before = this.#arrival;
-    this.#arrival = new AbortController();
-    setMaxListeners(0, this.#arrival.signal);
+    this.#arrival = sharedAbort();
     before.abort();
   }
 
