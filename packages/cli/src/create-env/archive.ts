@@ -6,6 +6,7 @@ import { fileURLToPath } from "node:url";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import { downloadArchive } from "@slipway/engine/stemcells/download";
 import type { Clock } from "@slipway/kernel/clock";
+import type { ProxySettings } from "@slipway/kernel/http/proxy";
 import { ArchiveMissing } from "./errors.ts";
 import type { ArchiveUrl } from "./manifest/model.ts";
 import type { Stages } from "./stages.ts";
@@ -15,13 +16,14 @@ export interface Surroundings {
   readonly workspace: Workspace;
   readonly clock: Clock;
   readonly signal: AbortSignal;
+  readonly proxy: ProxySettings;
 }
 
 /** A stemcell's or release's archive as a local file: where the manifest says, or fetched and checked once. */
 export async function fetchArchive(
   what: string,
   { url, sha1 }: ArchiveUrl,
-  { workspace, clock, signal }: Surroundings,
+  { workspace, clock, signal, proxy }: Surroundings,
   stages: Stages,
 ): Promise<string> {
   if (url.startsWith("file:")) {
@@ -38,7 +40,7 @@ export async function fetchArchive(
   await mkdir(workspace.downloads, { recursive: true, mode: 0o700 });
   const partial = join(workspace.temporary, "download.tgz");
   await stages.step(`Downloading ${what}`, async () => {
-    await downloadArchive(url, partial, { what, clock, signal });
+    await downloadArchive(url, partial, { what, clock, signal, proxy });
     if (sha1 !== undefined) await verifyDigest(partial, sha1, what);
     await rename(partial, kept);
   });

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
+import { proxyServer } from "@slipway/testkit/proxy-server";
 import { plays } from "@slipway/testkit/stories";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { ArchiveMissing, EnvironmentMissing, ManifestWrong, StateBusy } from "./errors.ts";
@@ -232,9 +233,12 @@ describe("what is wrong is said before anything is done", () => {
 
 describe("a stemcell from elsewhere", () => {
   it.runIf(plays("environment", "download"))(
-    "is downloaded once, and refused when it is not what its digest says",
+    "is downloaded once, through the operator's proxy, and refused when it is not what its digest says",
     async () => {
       const lab = await openLab();
+      const proxy = await proxyServer();
+      onTestFinished(() => proxy.close());
+      lab.env.http_proxy = proxy.url;
       const archive = await readFile(join(lab.dir, "stemcell.tgz"));
       let asked = 0;
       const server = createServer((_, response) => {
@@ -243,7 +247,8 @@ describe("a stemcell from elsewhere", () => {
       }).listen(0, "127.0.0.1");
       onTestFinished(() => void server.close());
       await expect.poll(() => server.listening).toBe(true);
-      const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/s.tgz`;
+      // A name that only the proxy knows.
+      const url = `http://stemcells.invalid:${(server.address() as AddressInfo).port}/s.tgz`;
       const manifestWith = (sha1: string) => {
         const manifest = lab.manifest();
         const [pool] = manifest.resource_pools as { stemcell: object }[];
@@ -257,6 +262,7 @@ describe("a stemcell from elsewhere", () => {
         "Downloading stemcell... Skipped [Found in local cache]",
       );
       expect(asked).toBe(2);
+      expect(proxy.seen).toEqual([`GET ${url}`, `GET ${url}`]);
       await lab.delete(manifestWith(sha1));
     },
   );

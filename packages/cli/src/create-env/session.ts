@@ -22,7 +22,7 @@ import { type Stages, stagesOn } from "./stages.ts";
 import type { EnvStore } from "./state/store.ts";
 import type { Workspace } from "./workspace.ts";
 
-export type EnvTools = Pick<Tools, "ui" | "clock" | "random" | "programs" | "stop">;
+export type EnvTools = Pick<Tools, "ui" | "clock" | "random" | "env" | "programs" | "stop">;
 
 /** What both commands are given. */
 export interface EnvRequest {

@@ -1,3 +1,4 @@
+import { proxiesIn } from "@slipway/kernel/http/proxy";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 
 type Env = Readonly<Record<string, string | undefined>>;
@@ -9,12 +10,10 @@ export const withEnvironment = (config: DirectorConfig, env: Env): DirectorConfi
   ...given("proxy", config.proxy ?? proxyIn(env)),
 });
 
-/** As most programs read them: in small letters, or else in capitals. */
 function proxyIn(env: Env): DirectorConfig["proxy"] {
-  const of = (name: string) => env[name] || env[name.toUpperCase()] || undefined;
-  const [http, https] = [of("http_proxy"), of("https_proxy")];
+  const { http, https, noProxy } = proxiesIn(env);
   if (http === undefined && https === undefined) return undefined;
-  return { ...given("http", http), ...given("https", https), ...given("no_proxy", of("no_proxy")) };
+  return { ...given("http", http), ...given("https", https), ...given("no_proxy", noProxy) };
 }
 
 const given = <K extends string, V>(key: K, value: V | undefined) =>

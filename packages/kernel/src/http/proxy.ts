@@ -11,6 +11,12 @@ export interface ProxySettings {
   readonly noProxy?: string | undefined;
 }
 
+/** What the usual environment variables say: those in small letters, or else those in capitals. */
+export function proxiesIn(env: Readonly<Record<string, string | undefined>>): ProxySettings {
+  const of = (name: string) => env[name] || env[name.toUpperCase()] || undefined;
+  return { http: of("http_proxy"), https: of("https_proxy"), noProxy: of("no_proxy") };
+}
+
 /** The proxy for an address; undefined: it is asked directly. This machine always is. */
 export function proxyFor(url: URL, { http, https, noProxy = "" }: ProxySettings): URL | undefined {
   const given = (url.protocol === "https:" ? https : http) ?? "";

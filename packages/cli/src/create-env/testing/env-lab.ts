@@ -39,6 +39,8 @@ export class EnvLab {
   readonly dir: string;
   readonly ip: string;
   readonly lines: string[] = [];
+  /** The operator's environment variables. */
+  readonly env: Record<string, string> = {};
   readonly #programs: Built;
 
   private constructor(dir: string, ip: string, programs: Built) {
@@ -177,6 +179,7 @@ export class EnvLab {
       ui: ui as Ui,
       clock: systemClock,
       random: systemRandom,
+      env: this.env,
       programs: {
         self: [process.execPath, this.#programs.slipway],
         demo: { release: "", manifest: "" },
