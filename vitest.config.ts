@@ -33,9 +33,8 @@ export default defineConfig({
     setupFiles: process.env.SLIPWAY_BOSH_RECORDS === undefined ? [] : ["packages/testkit/src/record-test.ts"],
     // A deadline for what must happen, not a measure of how fast: this runs on small and busy machines.
     expect: { poll: { timeout: 120_000, interval: 20 } },
-    // Long suites wait for other processes and for time limits: one more than there are processors; the whole of them, with a
-    // Docker Engine, waits more.
-    maxWorkers: availableParallelism() + (process.env.SLIPWAY_TEST === "all" ? 2 : 1),
+    // Long suites wait for other processes and for time limits: one more than there are processors.
+    maxWorkers: availableParallelism() + 1,
     sequence: { sequencer: LongestFirst },
     // Loading the sources anew for each file would take a fifth of the time. No test changes what another one loads.
     isolate: false,

@@ -7,9 +7,10 @@ import { unpackStemcell } from "@slipway/engine/stemcells/archive";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { AGENT_SERVER, CA } from "@slipway/testkit/certificates";
-import { DockerCloud, engineTrouble, manual, nextAddress, Vm } from "@slipway/testkit/docker-cloud";
+import { DockerCloud, engineTrouble, manual, Vm } from "@slipway/testkit/docker-cloud";
 import { AGENT_BUNDLE } from "@slipway/testkit/docker-image";
 import { needs } from "@slipway/testkit/needs";
+import { ownOctet } from "@slipway/testkit/own-octet";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { buildHostStemcell } from "./build-host.ts";
 
@@ -177,7 +178,8 @@ describe.runIf(needs("docker", trouble === undefined, trouble))(
   () => {
     let cloud: DockerCloud;
     let cpi: UpstreamCpi;
-    const range = nextAddress().replace(/\.\d+$/, "");
+    // The whole range is its network: no other test has a part of it.
+    const range = `10.216.${ownOctet()}`;
 
     beforeAll(async () => {
       cloud = await DockerCloud.open();

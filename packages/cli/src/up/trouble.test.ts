@@ -68,7 +68,7 @@ describe.runIf(sandboxes)("a Director in trouble", () => {
     const deploying = machine.start("-n", "-d", "demo", "deploy", join(machine.home, "demo", "demo.yml"));
     await deploying.says("has not answered");
     expect(deploying.output).toMatch(
-      /\w+\/[0-9a-f-]{36}: agent [0-9a-f-]{36} at 127\.\d+\.0\.\d+:6868 has not answered get_state for \d+ s, and is given 45 s: /,
+      /\w+\/[0-9a-f-]{36}: agent [0-9a-f-]{36} at 127\.121\.\d+\.\d+:6868 has not answered get_state for \d+ s, and is given 45 s: /,
     );
     await deploying.kill();
   });

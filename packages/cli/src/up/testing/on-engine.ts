@@ -65,12 +65,12 @@ export class OnEngine {
     for (const id of images) await gone(`/images/${id}?force=true`);
   }
 
-  /** As `docker rmi` does it. What was made of them runs on. */
+  /** As `docker rmi -f` does it: also where no other name is left. What was made of them runs on. */
   async untagStemcells(): Promise<void> {
     const images = await this.#list("images/json", await this.#byDirector("stemcell"));
     for (const tag of images.flatMap(({ RepoTags }) => RepoTags ?? []))
       if (tag.startsWith("slipway-stemcell:"))
-        await this.#engine.run({ doing: "untagging", method: "DELETE", path: `/images/${tag}` });
+        await this.#engine.run({ doing: "untagging", method: "DELETE", path: `/images/${tag}?force=true` });
   }
 
   async #choice() {
