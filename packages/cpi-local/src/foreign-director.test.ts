@@ -21,7 +21,7 @@ import { type SshSetUp, sshKey, sshLogin } from "@slipway/testkit/ssh-login";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it, onTestFinished } from "vitest";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const bundle = agentBundle();
 const trouble = await sandboxTrouble();

@@ -10,7 +10,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { embed } from "./embed.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const fixture = bundled("fixture-cpi.ts", new URL("./testing/", import.meta.url).href);
 

@@ -10,7 +10,7 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { tempDir, until } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const fixture = bundled("fixture-cpi.ts", new URL("./testing/", import.meta.url).href);
 const INFO = JSON.stringify({ method: "info", arguments: [], context: { director_uuid: DIRECTOR } });

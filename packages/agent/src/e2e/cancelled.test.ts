@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { archiveOf, sha1 } from "../jobs/testing/lab.ts";
 import { SupervisedMachine } from "./testing/supervised-machine.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const bundle = agentBundle();
 const within = { timeout: 120_000, interval: 50 };

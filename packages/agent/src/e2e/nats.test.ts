@@ -24,7 +24,7 @@ import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { directorOn, healthMonitorOn } from "../transports/testing/nats-peers.ts";
 import { diskShop } from "./testing/test-disks.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const server = needs("nats-server", natsServerAvailable(), "the program nats-server is not installed");
 const sandboxes = needs("userns", await canUseSandboxes(), "mount namespaces cannot be made");

@@ -14,7 +14,7 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { beforeEach, describe, expect, it, onTestFinished } from "vitest";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const bundle = agentBundle();
 

@@ -7,7 +7,7 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { beforeEach, describe, expect, it } from "vitest";
 import { SupervisedMachine } from "./testing/supervised-machine.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const bundle = agentBundle();
 const PATIENCE_MS = 600_000;

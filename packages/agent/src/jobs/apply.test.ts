@@ -10,7 +10,7 @@ import { NameTaken, NotInstalled, SpecUnusable } from "../bundles/errors.ts";
 import { restoreJobs } from "./switch.ts";
 import { archiveOf, callOf, labServices, sha1, specOf, treeOf } from "./testing/lab.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const WEB = {
   monit: "check process web",

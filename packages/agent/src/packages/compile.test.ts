@@ -15,7 +15,7 @@ import { blobServer } from "../blobs/testing/blob-server.ts";
 import { archiveOf, callOf, labServices, sha1, specOf } from "../jobs/testing/lab.ts";
 import { CompileFailed } from "./errors.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 async function lab() {
   const { path, remove } = await temporaryDirectory();

@@ -8,7 +8,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import { runCli } from "../testing/run-cli.ts";
 import { EVERYTHING, plant } from "./testing/release-tree.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 let dir: string;
 let remove: () => Promise<void>;

@@ -9,7 +9,7 @@ import { expect, it } from "vitest";
 import { buildHostStemcell, hostStemcellId } from "./build-host.ts";
 import { inspectStemcell } from "./inspect-archive.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 it("a stemcell of this machine's programs has a version for its content, and the same bytes for the same", async () => {
   const { path, remove } = await temporaryDirectory();

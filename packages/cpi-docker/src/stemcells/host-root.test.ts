@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { SEARCHED } from "./host-programs.ts";
 import { type HostRoot, hostRoot, hostRootId } from "./host-root.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 let dir: string;
 let agent: string;

@@ -12,7 +12,7 @@ import { needs } from "@slipway/testkit/needs";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const noSandbox = await sandboxTrouble();
 const userns = needs("userns", noSandbox === undefined, noSandbox);

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { startAll, stopAll } from "../power.ts";
 import { runningIn } from "./identity.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const trouble = await sandboxTrouble();
 /** Of the host, with something in them. */

@@ -11,7 +11,7 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stopAll } from "../power.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const trouble = await sandboxTrouble();
 let cloud: LocalCloud;

@@ -5,7 +5,7 @@ import { workerScript } from "../documents/testing/worker-script.ts";
 import { DocumentWorkers } from "../documents/workers.ts";
 import { type Harness, startHarness } from "./testing/harness.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 let api: Harness;
 let documents: DocumentWorkers;

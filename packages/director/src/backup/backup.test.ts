@@ -19,7 +19,7 @@ import { tablesOf } from "./dump.ts";
 import { BackupNewer, BackupThere, DatabaseThere, PassphraseNeeded, StateThere } from "./errors.ts";
 import { restore } from "./restore.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 type Base = Awaited<ReturnType<typeof freshDatabase>>;
 

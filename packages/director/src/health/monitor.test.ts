@@ -16,7 +16,7 @@ import { HealthMonitor } from "./monitor.ts";
 import { healthSettings } from "./settings.ts";
 import { seedBank } from "./testing/bank.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: Db;

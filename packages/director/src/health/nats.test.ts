@@ -5,7 +5,7 @@ import type { Channel } from "./hearing.ts";
 import { heartbeatOf } from "./testing/heartbeat.ts";
 import { AGENT_ID, natsWorld } from "./testing/nats-world.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const SOURCE = `shop: web/${WEB_0} (0)`;
 

@@ -23,7 +23,7 @@ import type { OperationTools } from "./operation.ts";
 import { operations } from "./operations.ts";
 import { releaseBlobId, sweepReleaseBlobs } from "./releases/blobs.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 let db: Db;
 let blobs: FileBlobs;

@@ -17,7 +17,7 @@ import {
 import type { AgentRequest, AgentTransport, Delivery } from "./transport.ts";
 import { silence, troubleOf } from "./trouble.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const fakes = fakeAgents();
 const caught = (work: Promise<unknown>): Promise<Error> =>

@@ -9,7 +9,7 @@ import { AgentRefused } from "./agent.ts";
 import { answers, fakeAgents, values } from "./testing/fake-agent.ts";
 import { introduced } from "./testing/real-agent.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const bundle = agentBundle();
 const fakes = fakeAgents();

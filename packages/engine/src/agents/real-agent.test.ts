@@ -17,7 +17,7 @@ import { isDistrust } from "./distrust.ts";
 import { httpsTransport } from "./https-transport.ts";
 import { introduced, testAuthority } from "./testing/real-agent.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const bundle = agentBundle();
 const SOON = { timeoutMs: 3_000 };

@@ -11,7 +11,7 @@ import { execCpiPort } from "./exec-cpi.ts";
 import { cpiFile, DIRECTOR, logBook } from "./testing/cpi-files.ts";
 import { createArgs, DISK, VM } from "./testing/scripted-cpi.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const HINT = {
   iscsi_settings: { initiator_name: "i", username: "u", target: "t", password: "CANARY-iscsi" },

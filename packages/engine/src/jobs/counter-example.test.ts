@@ -12,7 +12,7 @@ import { rubyFile } from "../templates/ruby-module.ts";
 import { WasmRenderer } from "../templates/wasm-renderer.ts";
 import { instance, job, knownJob, MANUAL, plannedJobs, release, releases } from "./testing/builders.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const JOBS = new URL("../../../../examples/counter-release/jobs/", import.meta.url);
 const TLS = { ca: "the authority", certificate: "the certificate", private_key: "the key" };

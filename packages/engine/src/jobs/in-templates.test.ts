@@ -11,7 +11,7 @@ import type { DnsSettings } from "./model.ts";
 import { instance, plannedJobs } from "./testing/builders.ts";
 import { sketch } from "./testing/links.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const DNS: DnsSettings = {
   enabled: true,

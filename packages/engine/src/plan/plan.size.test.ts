@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { cloud, group, manifest, manual, subnet } from "./testing/builders.ts";
 import { asDeployed, inSequence, newWorld, next, updatesOf } from "./testing/world.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const COUNT = 10_000;
 const big = (vmType: string) => ({

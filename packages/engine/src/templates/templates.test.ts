@@ -14,7 +14,7 @@ import { systemRuby } from "./system-ruby.ts";
 import { CONSTRUCTS, CONTEXT, CREATE_ENV, FAILURES } from "./testing/constructs.ts";
 import { WasmRenderer } from "./wasm-renderer.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 /** Not the time that a thread may take to start. */
 const LIMIT = 119_000;

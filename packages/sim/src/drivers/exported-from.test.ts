@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, it } from "vitest";
 import type { ManifestSketch } from "../director/manifests.ts";
 import { count, jobsStage, web } from "./testing/jobs-stage.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const { stage, run, done, task, converges } = jobsStage();
 

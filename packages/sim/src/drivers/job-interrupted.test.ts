@@ -17,7 +17,7 @@ import { shopRelease, web } from "./testing/jobs-stage.ts";
 import { memoryConfigServer } from "./testing/memory-config-server.ts";
 import { runAndCancel, WAYS } from "./testing/run-and-cancel.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 /** `SLIPWAY_DRIVERS=all` takes every way at every call instead of one of them. */
 const all = process.env.SLIPWAY_DRIVERS === "all";

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, beforeEach, expect, it } from "vitest";
 import { deployTask, taskOf } from "../crash/scenarios/tasks.ts";
 import { Bench } from "./testing/bench.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 let bench: Bench;
 beforeAll(async () => {

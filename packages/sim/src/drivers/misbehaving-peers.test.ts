@@ -8,7 +8,7 @@ import { cpiError } from "./faults.ts";
 import type { Interference } from "./outside.ts";
 import { Bench } from "./testing/bench.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const shop = (disk: string) => deployTask({ name: "shop", groups: [{ name: "db", instances: 1, disk }] });
 const DEPLOY = shop("d1");

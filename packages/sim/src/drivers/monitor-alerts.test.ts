@@ -6,7 +6,7 @@ import { cpiError } from "./faults.ts";
 import type { Interference } from "./outside.ts";
 import { Bench, type RunOptions } from "./testing/bench.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 type Told = Parameters<NonNullable<SimDirectorOptions["tellMonitors"]>>[0];
 

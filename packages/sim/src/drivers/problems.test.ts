@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import type { Interference } from "./outside.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const { stage, task, SCAN, run, scan, choose, apply, applied, db, whole, lose, deaf } = problemsStage();
 

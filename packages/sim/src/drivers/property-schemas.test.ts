@@ -2,7 +2,7 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { jobsStage, shopRelease, web } from "./testing/jobs-stage.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const { stage, run, upload, task, converges } = jobsStage();
 

@@ -5,7 +5,7 @@ import { db, dbWith, deployTask, shop, small, stateTask, taskOf, web } from "../
 import type { Interference } from "./outside.ts";
 import { Bench, type Ended } from "./testing/bench.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 let bench: Bench;
 beforeAll(async () => {

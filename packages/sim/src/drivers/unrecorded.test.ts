@@ -7,7 +7,7 @@ import { describe, expect, it } from "vitest";
 import type { Interference } from "./outside.ts";
 import { DEPLOY, problemsStage } from "./testing/problems-stage.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const { stage, task, run, scan, apply, db, whole, deaf, lose } = problemsStage();
 

@@ -12,7 +12,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { pathsUnder } from "../../paths.ts";
 import { sandboxSshd } from "./sshd.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;

@@ -6,7 +6,7 @@ import { describe, expect, it, onTestFinished } from "vitest";
 import { jobLab, kill, lives, NEVER } from "../testing/job-lab.ts";
 import { allProcesses, commandLine } from "./procfs.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const within = { timeout: 20_000, interval: 20 };
 

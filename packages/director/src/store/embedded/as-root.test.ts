@@ -61,7 +61,7 @@ it("a log that grew too long is cut while it is written to, and its end kept", a
 });
 
 describe.runIf(ROOT)("as root", () => {
-  sampleTests(1 / 3);
+  sampleTests(1 / 4);
   it("the server runs as another user, and what it keeps is that user's alone", async () => {
     const dir = await directory();
     await opened(dir);

@@ -13,7 +13,7 @@ import { defaultStateDir, places } from "./places.ts";
 import { startServer } from "./server.ts";
 import { ask, bundledOpener, directory, later, opened, ROOT, stateDirectory } from "./testing/lab.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 4);
 
 /** Nobody may be there to reap it: a zombie counts as gone. */
 const alive = async (pid: number) => (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")) !== "";

@@ -18,7 +18,7 @@ import { SERVER_NAME } from "./names.ts";
 import { directorCredentials, natsWay } from "./nats-way.ts";
 import { natsUsers } from "./users.ts";
 
-sampleTests(1 / 2);
+sampleTests(1 / 3);
 
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const bundle = agentBundle();
