@@ -1,4 +1,4 @@
-import { mkdir, utimes } from "node:fs/promises";
+import { mkdir, rm, utimes } from "node:fs/promises";
 import { join } from "node:path";
 import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { systemRandom } from "@slipway/kernel/random";
@@ -14,14 +14,19 @@ import { mib, retain } from "./retention.ts";
 
 const NOW = Date.parse("2026-11-17T12:00:00Z");
 let database: Awaited<ReturnType<typeof freshDatabase>>;
+let directory: string;
 let blobs: FileBlobs;
 beforeAll(async () => {
   database = await freshDatabase();
-  const dir = join(await passableDirectory("retention"), "blobs");
+  directory = await passableDirectory("retention");
+  const dir = join(directory, "blobs");
   await mkdir(dir);
   blobs = directoryBlobs({ dir, random: systemRandom });
 });
-afterAll(() => database.close());
+afterAll(async () => {
+  await database.close();
+  await rm(directory, { recursive: true, force: true });
+});
 
 const limited = (limits: NonNullable<DirectorConfig["director"]>) =>
   retain({ db: database.db, blobs, limits, now: NOW });

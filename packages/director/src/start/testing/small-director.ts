@@ -1,4 +1,4 @@
-import { chmod, writeFile } from "node:fs/promises";
+import { chmod, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { basicAuth, requestOnce } from "@slipway/kernel/http/client";
@@ -86,5 +86,9 @@ export async function smallDirector(config: DirectorConfig = {}) {
     lines.length = 0;
     await director.reload({ users: [{ name: "admin", password: PASSWORD }], logging: wanted });
   };
-  return { director, dir, lines, ask, taskOf, stemcellFrom, logging, close: () => director.close() };
+  const close = async () => {
+    await director.close();
+    await rm(dir, { recursive: true, force: true });
+  };
+  return { director, dir, lines, ask, taskOf, stemcellFrom, logging, close };
 }
