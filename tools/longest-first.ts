@@ -1,7 +1,10 @@
 import { readFileSync } from "node:fs";
 import { BaseSequencer, type TestSpecification } from "vitest/node";
 
-/** First what waits for a minute of monit's. Suites that are sampled are the longest of the others; then come those that start programs. */
+/**
+ * First what waits for a minute of monit's. Suites that are sampled are the longest of the others; then come those that start
+ * programs.
+ */
 const SIGNS = [
   /\/testing\/monit-lab\.ts"/,
   /@slipway\/testkit\/(sample|sample-tests|stories)"/,

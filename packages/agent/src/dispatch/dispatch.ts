@@ -25,8 +25,8 @@ export interface DispatcherOptions {
   readonly waitingFor?: () => string | undefined;
   /**
    * How long an answer that would say "running" may wait for the end of the task: the first one, which says so in any
-   * case unless its sender takes results, and every one to get_task. Most tasks end within milliseconds, and whoever was told that one is running
-   * sleeps before asking again. Not at all when left out.
+   * case unless its sender takes results, and every one to get_task. Most tasks end within milliseconds, and whoever was
+   * told that one is running sleeps before asking again. Not at all when left out.
    */
   readonly holdMs?: number;
 }

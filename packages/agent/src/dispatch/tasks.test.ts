@@ -9,6 +9,14 @@ import { countingRandom, dispatching, gate, taskId } from "./testing/dispatching
 const exception = (message: string) => ({ exception: { message } });
 const running = (id: string) => ({ value: { agent_task_id: id, state: "running" } });
 
+/** A task that ends when the test says so, whose answers are held for 100 ms. */
+async function held() {
+  const work = gate<string>();
+  const clock = fakeClock();
+  const actions = { stop: async () => (await work.passed) as "stopped" };
+  return { work, clock, ...(await dispatching({ actions, holdMs: 100, clock })) };
+}
+
 describe("a task", () => {
   it("is running until it has ended, and then answers the bare result every time", async () => {
     const work = gate<string>();
@@ -23,13 +31,7 @@ describe("a task", () => {
   });
 
   it("that ends while its result is asked for is answered then, not as running", async () => {
-    const work = gate<string>();
-    const clock = fakeClock();
-    const { ask } = await dispatching({
-      actions: { stop: async () => (await work.passed) as "stopped" },
-      holdMs: 100,
-      clock,
-    });
+    const { work, clock, ask } = await held();
     const first = ask("stop");
     await expect.poll(() => clock.waiting).toBe(1);
     await clock.advance(100);
@@ -60,13 +62,7 @@ describe("a task", () => {
   });
 
   it("that takes longer is a task also to a sender that takes results", async () => {
-    const work = gate<string>();
-    const clock = fakeClock();
-    const { ask } = await dispatching({
-      actions: { stop: async () => (await work.passed) as "stopped" },
-      holdMs: 100,
-      clock,
-    });
+    const { work, clock, ask } = await held();
     const first = ask("stop", [], { takes_result: true });
     await expect.poll(() => clock.waiting).toBe(1);
     await clock.advance(100);

@@ -6,7 +6,8 @@ import { fileURLToPath } from "node:url";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import { downloadArchive } from "@slipway/engine/stemcells/download";
 import type { Clock } from "@slipway/kernel/clock";
-import type { ProxySettings } from "@slipway/kernel/http/proxy";
+import { type ProxySettings, proxiesIn } from "@slipway/kernel/http/proxy";
+import type { Tools } from "../tools.ts";
 import { ArchiveMissing } from "./errors.ts";
 import type { ArchiveUrl } from "./manifest/model.ts";
 import type { Stages } from "./stages.ts";
@@ -18,6 +19,11 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   readonly proxy: ProxySettings;
 }
+
+export const surroundingsOf = (
+  workspace: Workspace,
+  { clock, stop, env }: Pick<Tools, "clock" | "stop" | "env">,
+): Surroundings => ({ workspace, clock, signal: stop, proxy: proxiesIn(env) });
 
 /** A stemcell's or release's archive as a local file: where the manifest says, or fetched and checked once. */
 export async function fetchArchive(

@@ -5,9 +5,8 @@ import { runInstance } from "@slipway/engine/flows/run-instance";
 import { changeInstance } from "@slipway/engine/flows/run-steps";
 import type { UnpackedStemcell } from "@slipway/engine/stemcells/archive";
 import type { JobsToRun } from "@slipway/engine/steps/context";
-import { proxiesIn } from "@slipway/kernel/http/proxy";
 import { busOf, envWithBus } from "./agents/bus.ts";
-import { fetchArchive } from "./archive.ts";
+import { fetchArchive, surroundingsOf } from "./archive.ts";
 import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
 import { jobsToRun } from "./jobs/bring.ts";
 import { planJobs, type RenderTools } from "./jobs/plan.ts";
@@ -54,7 +53,7 @@ export async function createEnv(request: CreateRequest, tools: EnvTools): Promis
         withBus(readEnvManifest({ path, dir, value })),
       );
       await prepareTemporary(workspace);
-      const around = { workspace, clock, signal: tools.stop, proxy: proxiesIn(tools.env) };
+      const around = surroundingsOf(workspace, tools);
       const releases = await openReleases(manifest.releases, around, stages);
       const file = await fetchArchive("stemcell", manifest.stemcell, around, stages);
       return { manifest, releases, unpacked: await unpack(file, around, stages) };

@@ -1,7 +1,7 @@
 import { rm } from "node:fs/promises";
 import { runInstance } from "@slipway/engine/flows/run-instance";
 import { planDeletion } from "@slipway/engine/plan/deletion";
-import { proxiesIn } from "@slipway/kernel/http/proxy";
+import { surroundingsOf } from "./archive.ts";
 import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
 import { openReleases } from "./jobs/releases.ts";
 import { withCpi } from "./jobs/with-cpi.ts";
@@ -43,7 +43,7 @@ export async function deleteEnv(request: EnvRequest, tools: EnvTools): Promise<v
         readEnvProvider({ path, dir: workspace.manifestDir, value }),
       );
       await prepareTemporary(workspace);
-      const around = { workspace, clock, signal: tools.stop, proxy: proxiesIn(tools.env) };
+      const around = surroundingsOf(workspace, tools);
       return { manifest, releases: await openReleases(manifest.releases, around, inner) };
     });
     await withCpi({ ...manifest, releases }, workspace, tools, (cloudProvider) =>

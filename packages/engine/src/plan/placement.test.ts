@@ -12,9 +12,10 @@ import {
   ranges,
   refused,
   subnet,
+  surplus,
   zoned,
 } from "./testing/builders.ts";
-import { deployed, inputFor, inSequence, next, type World } from "./testing/world.ts";
+import { deployed, inputFor, next, type World } from "./testing/world.ts";
 
 const Z = ["z1", "z2", "z3"];
 
@@ -50,11 +51,6 @@ const DISK = {
 };
 
 const placements = ({ desired }: Plan) => desired.map(({ uuid, az }) => `${uuid}@${az ?? "-"}`).join(" ");
-const surplus = ({ groups }: Plan) =>
-  groups
-    .flat()
-    .flatMap((one) => one.surplus.map(({ recorded }) => recorded?.uuid))
-    .join(" ");
 describe("without static addresses", () => {
   it.each([
     [
@@ -378,39 +374,5 @@ describe("with static addresses", () => {
       code: 150002,
       problem: "Instance group 'db' has 2 instances but was allocated 1 static IPs in network 'private'",
     });
-  });
-});
-
-describe("an errand", () => {
-  const errand = (count: number, vmType = "small") => ({
-    cloudConfig: zoned(),
-    manifest: manifest([group("web", count, { azs: ["z1"], lifecycle: "errand", vmType })]),
-  });
-  const ran = () => {
-    const { cloudConfig, manifest: one } = errand(2);
-    return deployed({
-      cloudConfig,
-      manifest: { ...one, groups: one.groups.map((web) => ({ ...web, lifecycle: "service" })) },
-    });
-  };
-
-  it("gets no VM and no address from a deploy", () => {
-    const made = planned(input(errand(2)));
-    expect([made.desired, made.missingVms]).toEqual([[], []]);
-  });
-
-  it("whose VMs were kept is updated like any other", () => {
-    expect(inSequence(next(ran(), errand(2)))).toEqual([]);
-    expect(inSequence(next(ran(), errand(2, "large"))).map(({ action }) => action)).toEqual([
-      "recreate",
-      "recreate",
-    ]);
-    expect(surplus(next(ran(), errand(1)))).toBe("u000002");
-  });
-
-  it("whose VM is gone does not get it back", () => {
-    const world = ran();
-    for (const one of world.instances) one.vms = [];
-    expect(inSequence(next(world, errand(2)))).toEqual([]);
   });
 });

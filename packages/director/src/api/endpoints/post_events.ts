@@ -8,9 +8,9 @@ import { A_TIME, readTime } from "../times.ts";
 /** How upstream's health monitor keeps its alerts: as entries of the audit log. */
 export const postEvents = endpoint({ body: newEvent }, async (call, { db }) => {
   const given = await call.json();
-  const { timestamp } = given;
-  const at = timestamp === undefined || timestamp === null ? undefined : readTime(String(timestamp));
-  if (at === undefined && timestamp !== undefined && timestamp !== null)
+  const timestamp = given.timestamp ?? undefined;
+  const at = timestamp === undefined ? undefined : readTime(String(timestamp));
+  if (timestamp !== undefined && at === undefined)
     throw BadParameter({ name: "timestamp", expected: A_TIME });
   await addEvent(db, {
     user: call.user,

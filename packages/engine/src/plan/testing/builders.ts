@@ -191,3 +191,10 @@ export function refused(given: PlanInput): readonly PlanProblem[] {
   if (result.ok) throw new Error("it was planned");
   return result.problems;
 }
+
+/** Who goes: their ids. */
+export const surplus = ({ groups }: Plan) =>
+  groups
+    .flat()
+    .flatMap((one) => one.surplus.map(({ recorded }) => recorded?.uuid))
+    .join(" ");

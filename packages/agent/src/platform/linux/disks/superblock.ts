@@ -18,10 +18,14 @@ const READ_ONLY_METADATA_CSUM = 0x400;
 const CHECKSUM_AT = 0x3fc;
 
 export async function readSuperblock(path: string): Promise<Superblock | undefined> {
+  const head = await readHead(path);
+  return xfs(head) ?? ext4(head.subarray(1024));
+}
+
+async function readHead(path: string): Promise<Buffer> {
   const handle = await open(path, "r");
   try {
-    const head = await readFully(handle, 0, 4096);
-    return xfs(head) ?? ext4(head.subarray(1024));
+    return await readFully(handle, 0, 4096);
   } finally {
     await handle.close();
   }
@@ -32,20 +36,15 @@ export async function readSuperblock(path: string): Promise<Superblock | undefin
  * partition tables and others have theirs, is empty.
  */
 export async function provenExt4(path: string): Promise<Superblock | undefined> {
-  const handle = await open(path, "r");
-  try {
-    const head = await readFully(handle, 0, 2048);
-    const block = head.subarray(1024);
-    const found = ext4(block);
-    if (found === undefined || head.subarray(0, 1024).some((byte) => byte !== 0)) return undefined;
-    const isDevice = (block.readUInt32LE(0x60) & INCOMPAT_JOURNAL_DEVICE) !== 0;
-    const isSummed = (block.readUInt32LE(0x64) & READ_ONLY_METADATA_CSUM) !== 0;
-    if (isDevice || !isSummed) return undefined;
-    const sum = crc32c(block.subarray(0, CHECKSUM_AT));
-    return sum === block.readUInt32LE(CHECKSUM_AT) ? found : undefined;
-  } finally {
-    await handle.close();
-  }
+  const head = await readHead(path);
+  const block = head.subarray(1024);
+  const found = ext4(block);
+  if (found === undefined || head.subarray(0, 1024).some((byte) => byte !== 0)) return undefined;
+  const isDevice = (block.readUInt32LE(0x60) & INCOMPAT_JOURNAL_DEVICE) !== 0;
+  const isSummed = (block.readUInt32LE(0x64) & READ_ONLY_METADATA_CSUM) !== 0;
+  if (isDevice || !isSummed) return undefined;
+  const sum = crc32c(block.subarray(0, CHECKSUM_AT));
+  return sum === block.readUInt32LE(CHECKSUM_AT) ? found : undefined;
 }
 
 /** As ext4 uses it: begun with all ones, and not inverted in the end. */
