@@ -113,7 +113,9 @@ describe("jobs that bpm runs", { timeout: 300_000 }, () => {
       "server running",
       "worker running",
     ]);
-    expect(await readFile(join(paths.sysLog, "server", "worker.stdout.log"), "utf8")).toBe("I am worker\n");
+    // A process runs before it has said anything.
+    const said = () => readFile(join(paths.sysLog, "server", "worker.stdout.log"), "utf8");
+    await expect.poll(said, within).toBe("I am worker\n");
 
     const [server, worker] = [await pidOf("server"), await pidOf("worker")];
     process.kill(worker, "SIGKILL");
