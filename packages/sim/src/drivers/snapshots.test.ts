@@ -1,3 +1,4 @@
+import { setImmediate } from "node:timers/promises";
 import { activeDisk, activeVm } from "@slipway/engine/model/records";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -115,7 +116,17 @@ describe("snapshots", () => {
     await done(deployTask({ ...shop({ name: "db", instances: 1, disk: "d1" }), name: "other-shop" }));
     await done(deployTask({ ...shop({ name: "db", instances: 1 }), name: "third" }));
     const all = { ...taskOf("snapshot_deployments", {}), deployment: undefined };
-    const ended = await bench.run(all, { seed: "by schedule" });
+    let underWay = 0;
+    const slow: Interference["cpi"] = async (_, carryOut) => {
+      underWay += 1;
+      for (let turn = 0; turn < 1000; turn += 1) await setImmediate();
+      const answer = await carryOut();
+      underWay -= 1;
+      return answer;
+    };
+    const ended = await bench.run(all, { seed: "by schedule", interference: { cpi: slow } });
+    // The tasks it asked for began, perhaps: none is left to write into the next test.
+    expect(underWay).toBe(0);
     expect(ended.result).toMatch(/^Enqueued snapshot tasks \[\d+, \d+\]$/);
     const asked = await bench.db
       .selectFrom("tasks")

@@ -206,6 +206,8 @@ export class Bench {
       return ended;
     } finally {
       await director.stop();
+      // Its patience passes at once. What it began by itself must not meet the world of the next run.
+      while (director.load.busy > 0) await systemClock.sleep(2);
     }
   }
 
