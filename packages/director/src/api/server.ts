@@ -1,5 +1,5 @@
 import type { Server } from "node:https";
-import type { AddressInfo } from "node:net";
+import type { AddressInfo, Socket } from "node:net";
 import Fastify, { type FastifyError, type FastifyInstance, type FastifyReply } from "fastify";
 import { BadCertificate, CannotListen } from "./errors.ts";
 import { plain, type Reply } from "./reply.ts";
@@ -38,6 +38,11 @@ const HEADERS_MS = 15_000;
 const IDLE_MS = 300_000;
 /** Cids and names are long in some clouds. */
 const LONGEST_PARAMETER = 4096;
+
+const UNREADABLE: Readonly<Record<string, string>> = {
+  ERR_HTTP_REQUEST_TIMEOUT: "408 Request Timeout",
+  HPE_HEADER_OVERFLOW: "431 Request Header Fields Too Large",
+};
 
 /** BOSH's HTTPS API, not yet listening. */
 export function createApi(
@@ -112,12 +117,24 @@ function makeServer({ random }: Pick<Services, "random">, tls: Tls): FastifyInst
         onBadUrl: (_path, _request, response) =>
           void response.writeHead(400).end("the path cannot be read\n"),
       },
+      clientErrorHandler: unreadable,
       frameworkErrors: (_error, _request, reply) =>
         void send(reply, plain(400, "the request cannot be read\n")),
     }) as unknown as FastifyInstance<Server>;
   } catch (cause) {
     throw BadCertificate({}, { cause });
   }
+}
+
+/** What is no request ends its connection, which is told: who keeps connections must not ask on this one again. */
+function unreadable(error: { readonly code?: string }, socket: Socket): void {
+  if (socket.destroyed || !socket.writable) return;
+  const status = UNREADABLE[error.code ?? ""] ?? "400 Bad Request";
+  const text = "the request cannot be read\n";
+  socket.end(
+    `HTTP/1.1 ${status}\r\nconnection: close\r\ncontent-type: text/plain\r\ncontent-length: ${text.length}\r\n\r\n${text}`,
+    () => socket.destroy(),
+  );
 }
 
 type Variants = readonly [Route, ...Route[]];

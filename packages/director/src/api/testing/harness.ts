@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { request } from "node:https";
+import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { configuredClouds } from "@slipway/engine/clouds/testing/configured";
@@ -100,7 +100,9 @@ export async function startHarness(change: Partial<Services> = {}): Promise<Harn
     tls: { cert: TEST_CERT, key: TEST_KEY },
     closeMs: 100,
   });
-  const ask = (method: string, path: string, sent: Sent = {}) => send(api.port, method, path, sent);
+  // A handshake costs more than most answers.
+  const agent = new Agent({ keepAlive: true });
+  const ask = (method: string, path: string, sent: Sent = {}) => send(agent, api.port, method, path, sent);
   return {
     db: database.db,
     port: api.port,
@@ -112,6 +114,7 @@ export async function startHarness(change: Partial<Services> = {}): Promise<Harn
     useCertificate: api.useCertificate,
     get: (path, user) => ask("GET", path, user === undefined ? {} : { user }),
     close: async () => {
+      agent.destroy();
       await api.close();
       await database.close();
       await remove();
@@ -130,14 +133,14 @@ export const basic = (name: string, password: string): string =>
   `Basic ${Buffer.from(`${name}:${password}`).toString("base64")}`;
 
 /** The path goes out exactly as given, as the CLI does it: `*`, `[]`, `%2F` and all. */
-function send(port: number, method: string, path: string, sent: Sent): Promise<Answer> {
+function send(agent: Agent, port: number, method: string, path: string, sent: Sent): Promise<Answer> {
   const user = sent.user === undefined ? "admin" : sent.user;
-  const headers: Record<string, string> = { connection: "close" };
+  const headers: Record<string, string> = {};
   if (user !== null) headers.authorization = basic(user, `${user}-pw`);
   if (sent.type !== undefined) headers["content-type"] = sent.type;
   if (sent.body !== undefined) headers["content-length"] = String(Buffer.byteLength(sent.body));
   return new Promise((resolve, reject) => {
-    const options = { host: "127.0.0.1", port, method, path, ca: TEST_CERT, agent: false } as const;
+    const options = { host: "127.0.0.1", port, method, path, ca: TEST_CERT, agent } as const;
     const outgoing = request({ ...options, headers: { ...headers, ...sent.headers } }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
