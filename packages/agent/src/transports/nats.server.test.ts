@@ -8,6 +8,7 @@ import {
 } from "@slipway/testkit/certificates";
 import * as nats from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { describe, expect, it } from "vitest";
 import type { ActionTable } from "../actions/action.ts";
@@ -17,6 +18,8 @@ import { agentOn, directorOn, hastyClock, healthMonitorOn } from "./testing/nats
 const here = needs("nats-server", nats.natsServerAvailable(), "nats-server is not installed");
 const { TestNatsServer, AGENT_ID } = nats;
 const others = { ...nats.director, ...nats.healthMonitor };
+
+sampleTests(1 / 3);
 
 const ping = { ping: async () => "pong" } as const satisfies ActionTable;
 const pong = { value: "pong" };

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readFile, rm, utimes, writeFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from "vitest";
 import { COMMANDS } from "../commands.ts";
@@ -16,6 +17,7 @@ const KNOWN = [
 ];
 
 describe.each(SHELLS.filter((shell) => needs(shell, isHere(shell))))("in %s", (name) => {
+  sampleTests(1 / 2);
   let dir: string;
   let remove: () => Promise<void>;
   let shell: Completing;

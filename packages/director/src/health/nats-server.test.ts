@@ -9,6 +9,7 @@ import type { AgentId } from "@slipway/protocol/ids";
 import { AGENT, DIRECTOR } from "@slipway/testkit/certificates";
 import { natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { heartbeatOf } from "./testing/heartbeat.ts";
@@ -16,6 +17,8 @@ import { AGENT_ID, natsWorld } from "./testing/nats-world.ts";
 
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const ID = AGENT_ID as AgentId;
+
+sampleTests(1 / 3);
 
 /** With the permissions that the Director writes. */
 const users = Object.fromEntries(

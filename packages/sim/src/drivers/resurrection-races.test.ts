@@ -92,7 +92,7 @@ const EXPECTED =
   /Failed to acquire lock|is locked|does not answer|not responding|no longer|does not exist|not found|Timed out|hangs|cancelled|has no VM|it was asked in vain/;
 
 describe(`a resurrection beside something else, at any moment of either (seed ${seed()})`, () => {
-  const cases = sampleOf("races of resurrections", races(), 10);
+  const cases = sampleOf("races of resurrections", races(), 5);
   const name = "$other, $first first, the second at call $atCall; $harm ($backAt), cancelled: $cancelled";
 
   it.each(cases)(name, async (race) => {

@@ -2,6 +2,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import { STRANGER } from "@slipway/testkit/certificates";
 import * as nats from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { latch } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
@@ -17,6 +18,8 @@ const quick = {
   ...systemClock,
   sleep: (ms: number, signal?: AbortSignal) => systemClock.sleep(Math.min(ms, 20), signal),
 };
+
+sampleTests(1 / 3);
 
 describe.runIf(here)("a message to an agent over NATS", () => {
   it("goes to the agent's subject, and its answer to an inbox of this process and agent", async () => {
