@@ -1,29 +1,37 @@
 import { chmod, readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { systemExec } from "@slipway/kernel/exec";
 import { Machine } from "@slipway/testkit/agent-machine";
 import { expect } from "vitest";
 import { archiveOf, sha1 } from "../../jobs/testing/lab.ts";
 
+/** Nobody takes it for another: it has its own name before its number is known, and never a child. */
 const DAEMON = `#!/bin/sh
-while :; do sleep 1; done
+[ $# -lt 2 ] || echo $$ > "$1"
+read -r never < "\${0%/*}/never"
 `;
 const CTL = `#!/bin/sh
 dir="$1"; name="$2"
+launch() {
+  rm -f "$dir/$name.pid"
+  "$@" "$dir/daemon" "$dir/$name.pid" "$name" &
+  until [ -s "$dir/$name.pid" ]; do sleep 0.01; done
+}
 echo "$3 $name" >> "$dir/calls"
 case "$3" in
-  start) "$dir/daemon" "$name" & echo $! > "$dir/$name.pid" ;;
+  start) launch ;;
   stop) kill -9 "$(cat "$dir/$name.pid")"; rm -f "$dir/$name.pid" ;;
   slow-stop) sleep 1; kill -9 "$(cat "$dir/$name.pid")"; rm -f "$dir/$name.pid" ;;
   hang) sleep 1000 ;;
   fail) echo "no door here" >> "$4/$name.log"; exit 7 ;;
   die) echo "out of luck" >> "$4/$name.log"; true & echo $! > "$dir/$name.pid" ;;
   fork-away) echo $$ > "$dir/$name.pid"; echo "gone away" >> "$4/$name.log"; "$dir/daemon" "$name" & ;;
-  stubborn) sh -c 'trap "" TERM; while :; do sleep 0.1; done' "$dir/daemon" "$name" & echo $! > "$dir/$name.pid" ;;
+  stubborn) launch sh -c 'trap "" TERM; . "$0"' ;;
   term) kill "$(cat "$dir/$name.pid")" ;;
   gated-stop) while [ -d "$dir" ] && [ ! -e "$dir/go" ]; do sleep 0.05; done
     kill -9 "$(cat "$dir/$name.pid")"; rm -f "$dir/$name.pid" ;;
   gated) while [ -d "$dir" ] && [ ! -e "$dir/go" ]; do sleep 0.05; done
-    "$dir/daemon" "$name" & echo $! > "$dir/$name.pid" ;;
+    launch ;;
 esac
 `;
 
@@ -41,6 +49,7 @@ export class SupervisedMachine {
       await writeFile(join(machine.dir, name), text);
       await chmod(join(machine.dir, name), 0o755);
     }
+    await systemExec("mkfifo", [join(machine.dir, "never")]);
     await machine.started();
     return new SupervisedMachine(machine);
   }
@@ -93,16 +102,9 @@ export class SupervisedMachine {
     return (await this.#daemons()).map(({ pid }) => pid);
   }
 
-  /** Their children look the same for a moment, until they have begun the program they are for. */
   async #daemons(): Promise<readonly { readonly pid: number; readonly words: readonly string[] }[]> {
     const mark = join(this.machine.dir, "daemon");
-    const found = (await this.#commandLines()).filter(({ words }) => words.includes(mark));
-    const pids = new Set(found.map(({ pid }) => pid));
-    const parents = await Promise.all(found.map(({ pid }) => parentOf(pid)));
-    return found.filter((_, at) => {
-      const parent = parents[at];
-      return parent !== undefined && !pids.has(parent);
-    });
+    return (await this.#commandLines()).filter(({ words }) => words.includes(mark));
   }
 
   /** What the jobs' programs were called for. */
@@ -139,11 +141,4 @@ export class SupervisedMachine {
       }),
     );
   }
-}
-
-/** Undefined: it is gone. */
-async function parentOf(pid: number): Promise<number | undefined> {
-  const status = await readFile(`/proc/${pid}/status`, "utf8").catch(() => "");
-  const parent = /^PPid:\s+(\d+)/m.exec(status)?.[1];
-  return parent === undefined ? undefined : Number(parent);
 }
