@@ -11,7 +11,8 @@ const STORIES = {
     of: [
       ...["demo", "demo killed", "demo on a Director", "demo stopped"],
       ...["resurrection", "resurrection off"],
-      ...["NATS agents", "NATS authority", "NATS server killed", "NATS Director killed", "NATS to HTTPS"],
+      ...["NATS agents", "NATS authority", "NATS server killed", "NATS Director killed"],
+      ...["NATS restored", "NATS to HTTPS"],
       ...["full disk waits", "full disk goes on"],
       ...["database in trouble", "agents in trouble", "no addresses", "watch"],
     ],

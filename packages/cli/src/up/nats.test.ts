@@ -22,6 +22,7 @@ const agents = plays("director", "NATS agents");
 const authority = plays("director", "NATS authority");
 const serverKilled = plays("director", "NATS server killed");
 const directorKilled = plays("director", "NATS Director killed");
+const restored = plays("director", "NATS restored");
 const toHttps = plays("director", "NATS to HTTPS");
 
 interface VmRow {
@@ -62,7 +63,7 @@ describe.runIf(sandboxes && server)("slipway up --nats", () => {
   const users = () =>
     [...readFileSync(natsFile("nats.conf"), "utf8").matchAll(/CN=([^"]+)/g)].map(([, cn]) => cn);
 
-  const any = agents || authority || serverKilled || directorKilled || toHttps;
+  const any = agents || authority || serverKilled || directorKilled || restored || toHttps;
   it.runIf(any)(
     "deploys, compiles, runs an errand, and replaces a VM that keeps its disk, with every agent on NATS",
     async () => {
@@ -158,6 +159,32 @@ describe.runIf(sandboxes && server)("slipway up --nats", () => {
       await ok("up", "--detach");
       expect(natsPid()).not.toBe(left);
       expect(machine.processes()).not.toContain(String(left));
+      await expect.poll(states, { timeout: 60_000 }).toEqual(["running", "running"]);
+    },
+  );
+
+  it.runIf(restored)(
+    "a VM that was made after a backup is let on NATS again, and adopted because its agent says whose it is there",
+    async () => {
+      const before = (await vms()).map(({ agent_id }) => agent_id);
+      const file = join(machine.home, "before.backup");
+      await ok("backup", file);
+      await ok("-d", "demo", "recreate", "visitor", "-n");
+      const made = (await vms()).map(({ agent_id }) => agent_id).filter((id) => !before.includes(id));
+      expect(made).toHaveLength(1);
+      await ok("down");
+      await ok("restore", "--replace", file);
+      await ok("up", ...flags);
+      expect((await vms()).map(({ agent_id }) => agent_id)).not.toContain(made[0]);
+      const check = (...args: readonly string[]) => machine.run("-d", "demo", "cloud-check", ...args);
+      expect(await check("--report")).toMatchObject({
+        code: 1,
+        said: expect.stringContaining("no record names it"),
+      });
+      const { code, said } = await check("--resolution", "adopt_vm", "-n");
+      expect({ code, said }).toMatchObject({ code: 0 });
+      expect(await check("--report")).toMatchObject({ code: 0 });
+      expect((await vms()).map(({ agent_id }) => agent_id)).toContain(made[0]);
       await expect.poll(states, { timeout: 60_000 }).toEqual(["running", "running"]);
     },
   );
