@@ -45,8 +45,8 @@ export interface OperationContext extends Outside {
     /** What clients go through to VMs by ssh. */
     readonly sshGateway?: { readonly host: string; readonly user: string } | undefined;
   };
-  /** For what is downloaded. */
-  readonly proxy?: ProxySettings | undefined;
+  /** For what is downloaded from now on. */
+  readonly proxy?: (() => ProxySettings | undefined) | undefined;
   /** Undefined: nobody listens. */
   readonly tellMonitors?: TellMonitors | undefined;
   /** Undefined: no agent is reached over NATS. */

@@ -62,7 +62,7 @@ async function fetched(
       what: "release",
       clock: tools.clock,
       signal: task.signal,
-      proxy: tools.proxy,
+      proxy: tools.proxy?.(),
     }),
   );
   if (sha1 !== undefined)

@@ -48,7 +48,7 @@ async function fetched(
 ): Promise<string> {
   const file = join(dir, "stemcell.tgz");
   await stage.step("Downloading remote stemcell", () =>
-    downloadArchive(location, file, { clock: tools.clock, signal: task.signal, proxy: tools.proxy }),
+    downloadArchive(location, file, { clock: tools.clock, signal: task.signal, proxy: tools.proxy?.() }),
   );
   if (sha1 !== undefined) await stage.step("Verifying remote stemcell", () => verifyDigest(file, sha1));
   return file;

@@ -2,11 +2,13 @@ import { parseArgs } from "node:util";
 import { systemClock } from "@slipway/kernel/clock";
 import { errorText, messageTrail, SlipwayError, toError } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { defaultStateDir } from "../store/embedded/places.ts";
 import { readConfig } from "./config-file.ts";
 import { type Director, startDirector } from "./director.ts";
 import { withEnvironment } from "./environment.ts";
 import { BadUsage, ReloadFailed } from "./errors.ts";
+import { TAKEN_OVER } from "./taken-over.ts";
 import { DIRECTOR_VERSION, VERSION } from "./version.ts";
 
 interface Io {
@@ -40,12 +42,13 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
     const { values } = readArguments(argv);
     if (values.help === true) return said(io, HELP);
     if (values.version === true) return said(io, `${VERSION}\n`);
-    const config = withEnvironment(await readConfig(values.config), process.env);
+    const configure = async () =>
+      withFlags(withEnvironment(await readConfig(values.config), process.env), values);
+    const config = await configure();
     if (values.check === true) return said(io, `${values.config ?? "the defaults"}: nothing is wrong\n`);
-    const stateDir = values["state-dir"] ?? config.state_dir ?? defaultStateDir(userId(), process.env);
-    const port = values.port === undefined ? {} : { listen: { ...config.listen, port: portOf(values.port) } };
+    const stateDir = config.state_dir ?? defaultStateDir(userId(), process.env);
     const director = await startDirector({
-      config: { ...config, ...port },
+      config,
       stateDir,
       version: DIRECTOR_VERSION,
       clock: systemClock,
@@ -54,9 +57,14 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
       log: (line) => io.err.write(`${line}\n`),
     });
     io.out.write(welcome(director, stateDir));
-    io.onReload?.(() => void reload(director, values.config));
+    // One after the other: the last one has the last word.
+    let reloading = Promise.resolve();
+    io.onReload?.(() => {
+      reloading = reloading.then(() => reload(director, configure));
+    });
     await stopped(io.stop);
     io.out.write("Stopping; tasks under way go on at the next start.\n");
+    await reloading;
     await director.close();
     return 0;
   } catch (error) {
@@ -66,16 +74,26 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
 }
 
 /** What cannot be used is told, and changes nothing. */
-async function reload(director: Director, path: string | undefined): Promise<void> {
+async function reload(director: Director, configure: () => Promise<DirectorConfig>): Promise<void> {
   try {
-    await director.reload(await readConfig(path));
-    director.log.info(
-      "The configuration was read anew: users, the API's certificate and the log are as it says.",
-    );
+    const others = await director.reload(await configure());
+    director.log.info(`The configuration was read anew; as it says are now: ${TAKEN_OVER.join(", ")}`);
+    if (others.length > 0)
+      director.log.warn(`What else has changed in the configuration takes a restart: ${others.join(", ")}`);
   } catch (cause) {
     director.log.error(errorText(ReloadFailed({}, { cause })));
   }
 }
+
+/** They win. */
+const withFlags = (
+  config: DirectorConfig,
+  flags: { readonly port?: string | undefined; readonly "state-dir"?: string | undefined },
+): DirectorConfig => ({
+  ...config,
+  ...(flags.port !== undefined && { listen: { ...config.listen, port: portOf(flags.port) } }),
+  ...(flags["state-dir"] !== undefined && { state_dir: flags["state-dir"] }),
+});
 
 const userId = (): number => process.getuid?.() ?? 1;
 

@@ -1,6 +1,6 @@
 import { toError } from "@slipway/kernel/errors";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
-import { tracingHeaders } from "../tracing/open.ts";
+import { tracingHeaders } from "../tracing/collector.ts";
 import { openTokens } from "../uaa/tokens.ts";
 import { certificateOf } from "../variables/open.ts";
 import { givenCertificate } from "./api-certificate.ts";

@@ -42,6 +42,7 @@ import { openDatabase } from "./open-database.ts";
 import { mib } from "./retention.ts";
 import { openSeeing } from "./seeing.ts";
 import { diskSpace } from "./space.ts";
+import { takeRestart } from "./taken-over.ts";
 import { openUsers } from "./users.ts";
 
 export interface StartOptions {
@@ -67,9 +68,9 @@ export interface Director {
   /** Of the generated user; undefined when the configuration names users. */
   readonly admin: { readonly name: string; readonly passwordFile: string } | undefined;
   readonly adoptedDatabase: boolean;
-  readonly log: Pick<Log, "info" | "error">;
-  /** Takes over what can be changed while it runs: users, the API's certificate, and what the log has. */
-  reload(config: DirectorConfig): Promise<void>;
+  readonly log: Pick<Log, "info" | "warn" | "error">;
+  /** Takes over what can be changed while it runs, and tells what else is other than at the start: that takes a restart. */
+  reload(config: DirectorConfig): Promise<readonly string[]>;
   close(): Promise<void>;
 }
 
@@ -181,6 +182,7 @@ async function start(
   atClose(() => tokens?.close());
   const name = config.name ?? "slipway";
   const dns = localDnsOf(config);
+  let proxy = proxyOf(config);
   const runner = assemble({
     db: store.db,
     documents,
@@ -197,7 +199,7 @@ async function start(
     configServer,
     dns,
     tellMonitors: bus && ((alert) => bus.publish(DIRECTOR_ALERT_SUBJECT, JSON.stringify(alert))),
-    proxy: proxyOf(config),
+    proxy: () => proxy,
     ownIps: ownAddresses(host),
     workers: limits.workers,
     limitBytes: mib(limits.task_output_mib),
@@ -279,10 +281,13 @@ async function start(
       const { users: known } = await openUsers(changed.users, stateDir, random);
       // What cannot be used throws before anything is taken over.
       await givenCertificate(changed.listen ?? {}, clock.now());
+      const see = await seeing.prepare(changed);
       api.useUsers(known);
-      seeing.reload(changed);
+      see();
+      proxy = proxyOf(changed);
       listen = changed.listen;
       await renewCertificate();
+      return takeRestart(config, changed);
     },
     close: closeAll,
   };

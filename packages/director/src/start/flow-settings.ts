@@ -1,5 +1,6 @@
 import type { FlowSettings } from "@slipway/engine/steps/context";
 import { agentEnvOf } from "@slipway/engine/steps/env";
+import type { ProxySettings } from "@slipway/kernel/http/proxy";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { OperationContext } from "../operations/operation.ts";
@@ -23,7 +24,7 @@ export async function flowSettings(
   };
 }
 
-export const proxyOf = ({ proxy }: DirectorConfig): OperationContext["proxy"] =>
+export const proxyOf = ({ proxy }: DirectorConfig): ProxySettings | undefined =>
   proxy && { http: proxy.http, https: proxy.https, noProxy: proxy.no_proxy };
 
 export const operationOptions = ({ director: limits = {} }: DirectorConfig): OperationContext["options"] => ({

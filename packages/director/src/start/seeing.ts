@@ -6,9 +6,10 @@ import type { Exposition } from "../metrics/exposition.ts";
 import { Counters } from "../self/counters.ts";
 import { lookAtSelf, type SelfParts } from "../self/look.ts";
 import { selfMetrics } from "../self/metrics.ts";
-import { watchedBy } from "../tasks/watch.ts";
-import { openTracing } from "../tracing/open.ts";
+import { UNWATCHED, watchedBy } from "../tasks/watch.ts";
+import { collectorOf } from "../tracing/collector.ts";
 import { tracedTasks } from "../tracing/traced.ts";
+import { Tracing } from "../tracing/tracing.ts";
 import { loggedRequests, loggedTasks } from "../watch/logged.ts";
 import type { StartOptions } from "./director.ts";
 
@@ -21,9 +22,11 @@ const logSettings = ({ logging = {} }: DirectorConfig): LogSettings => ({
 export async function openSeeing(options: StartOptions, atClose: (close: () => Promise<void>) => void) {
   const { config, clock, random, version } = options;
   const log = directorLog(clock, logSettings(config), options.log);
-  const name = config.name ?? "slipway";
-  const spans = await openTracing(config.tracing, { version, name, clock, log: (line) => log.warn(line) });
-  if (spans !== undefined) atClose(() => spans.close());
+  const who = { version, name: config.name ?? "slipway" };
+  const tracing = new Tracing({ clock, log: (line) => log.warn(line) });
+  tracing.use(await collectorOf(config.tracing, who));
+  atClose(() => tracing.close());
+  const traced = tracedTasks((span) => tracing.add(span), { clock, random });
   let everyone = config.logging?.access_events ?? false;
   const requests = loggedRequests(log, () => everyone);
   const counters = new Counters(clock);
@@ -50,12 +53,17 @@ export async function openSeeing(options: StartOptions, atClose: (close: () => P
     watch: watchedBy([
       loggedTasks(log, clock),
       counters.watch,
-      ...(spans === undefined ? [] : [tracedTasks((span) => spans.add(span), { clock, random })]),
+      // A task that began without has no half of a trace.
+      (task) => (tracing.on ? traced(task) : UNWATCHED),
     ]),
-    /** What can be changed while the Director runs. */
-    reload: (changed: DirectorConfig) => {
-      log.use(logSettings(changed));
-      everyone = changed.logging?.access_events ?? false;
+    /** What can be changed while the Director runs: throws if it cannot be used, else gives what takes it over. */
+    prepare: async (changed: DirectorConfig) => {
+      const collector = await collectorOf(changed.tracing, who);
+      return () => {
+        log.use(logSettings(changed));
+        everyone = changed.logging?.access_events ?? false;
+        tracing.use(collector);
+      };
     },
   };
 }

@@ -4,21 +4,26 @@ import { type HttpClientOptions, requestOnce } from "@slipway/kernel/http/client
 import { tracesDocument } from "./otlp.ts";
 import type { Span } from "./span.ts";
 
-export interface ExporterOptions {
+export interface Collector {
   /** Where spans are posted. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly tls?: HttpClientOptions["tls"];
   /** Who makes the spans. */
   readonly resource: Span["attributes"];
+}
+
+export interface ExporterTools {
   readonly clock: Clock;
   readonly log: (line: string) => void;
 }
 
+type ExporterOptions = Collector & ExporterTools;
+
 export interface SpanExporter {
   add(span: Span): void;
-  /** Sends what there is, if that is quick. */
-  close(): Promise<void>;
+  /** Sends what there is, if that is quick, and gives what was not taken. */
+  close(): Promise<readonly Span[]>;
 }
 
 const EVERY_MS = 5_000;
@@ -96,6 +101,7 @@ export function otlpExporter(options: ExporterOptions): SpanExporter {
       cancel();
       await sending;
       await send(LAST_POST_MS);
+      return waiting;
     },
   };
 }

@@ -81,14 +81,17 @@ export async function smallDirector(config: DirectorConfig = {}) {
     await expect.poll(state, { timeout: 60_000 }).toMatch(/done|error/);
     return id;
   };
+  /** Takes over another configuration, with the same users. */
+  const reload = (changed: DirectorConfig) =>
+    director.reload({ users: [{ name: "admin", password: PASSWORD }], ...changed });
   /** Takes over what the log is to have. */
   const logging = async (wanted: NonNullable<DirectorConfig["logging"]>) => {
     lines.length = 0;
-    await director.reload({ users: [{ name: "admin", password: PASSWORD }], logging: wanted });
+    await reload({ ...config, logging: wanted });
   };
   const close = async () => {
     await director.close();
     await rm(dir, { recursive: true, force: true });
   };
-  return { director, dir, lines, ask, taskOf, stemcellFrom, logging, close };
+  return { director, dir, lines, ask, taskOf, stemcellFrom, reload, logging, close };
 }

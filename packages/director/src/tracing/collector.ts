@@ -1,34 +1,30 @@
 import { readFile } from "node:fs/promises";
-import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { certificateOf } from "../variables/open.ts";
 import { HeaderUnusable } from "./errors.ts";
-import { otlpExporter, type SpanExporter } from "./exporter.ts";
+import type { Collector } from "./exporter.ts";
 
-export interface Tracer {
+/** Who makes the spans: the same for as long as the Director runs. */
+interface Maker {
   readonly version: string;
   readonly name: string;
-  readonly clock: Clock;
-  readonly log: (line: string) => void;
 }
 
-/** Undefined: by configuration nothing is traced. */
-export async function openTracing(
+/** With what its files have now; undefined: by configuration nothing is traced. */
+export async function collectorOf(
   tracing: DirectorConfig["tracing"],
-  { version, name, clock, log }: Tracer,
-): Promise<SpanExporter | undefined> {
+  { version, name }: Maker,
+): Promise<Collector | undefined> {
   if (tracing === undefined) return undefined;
   const { otlp, service_name: service = "slipway-director" } = tracing;
   const ca = await certificateOf("tracing.otlp.ca", otlp.ca);
-  return otlpExporter({
+  return {
     url: tracesUrl(otlp.endpoint),
     headers: await tracingHeaders(otlp.headers),
     tls: ca === undefined ? undefined : { ca },
     resource: { "service.name": service, "service.version": version, "service.instance.id": name },
-    clock,
-    log,
-  });
+  };
 }
 
 /** Of a collector, or whole already. */
