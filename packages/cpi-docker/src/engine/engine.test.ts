@@ -156,7 +156,10 @@ describe("the version of the API", () => {
         JSON.stringify({ ApiVersion: newest, MinAPIVersion: newest === "1.52" ? "1.44" : "1.50" }),
       );
     });
-    expect((await Engine.open(addressOf({ host }))).version).toBe("1.48");
+    const engine = await Engine.open(addressOf({ host }));
+    expect(engine.version).toBe("1.48");
+    // However lately it has answered.
+    await engine.run({ doing: "asking", method: "GET", path: "/info" });
     newest = "1.60";
     await expect(Engine.open(addressOf({ host }))).rejects.toThrow(/1\.50 to 1\.60/);
   });

@@ -1,4 +1,3 @@
-import { systemClock } from "@slipway/kernel/clock";
 import type { HttpReply } from "@slipway/kernel/http/client";
 import { check } from "@slipway/protocol/schema/check";
 import { open } from "@slipway/protocol/schema/json";
@@ -38,8 +37,6 @@ export class Engine {
   }
 
   static async open(address: EngineAddress, signal?: AbortSignal): Promise<Engine> {
-    const recent = spokeLately(address);
-    if (recent !== undefined) return new Engine(address, recent, signal);
     const newest = await pinged(address, signal);
     const key = `${address.shown} ${newest}`;
     const known = newest === undefined ? undefined : (agreements.get(key) ?? withoutAsking(newest));
@@ -93,10 +90,7 @@ export class Engine {
     const path = `/v${this.version}${call.path}${queryOf(call.query)}`;
     const reply = await send(this.address, { signal: this.#signal, ...call, path });
     const { status } = reply;
-    if (status < 400) {
-      spoke(this.address, this.version);
-      return reply;
-    }
+    if (status < 400) return reply;
     const body = await textOf(reply);
     return { status, said: messageIn(body) ?? brief(body) };
   }
@@ -107,18 +101,6 @@ export const refused = (reply: HttpReply | Refusal): reply is Refusal => "said" 
 export function must(reply: HttpReply | Refusal, { doing }: Pick<Call, "doing">): HttpReply {
   if (refused(reply)) throw EngineRefused({ doing, ...reply });
   return reply;
-}
-
-/** As long as this after an answer an engine is taken for the same one. */
-const SAME_MS = 5_000;
-const answers = new Map<string, { readonly version: string; readonly at: number }>();
-
-const spoke = ({ shown }: EngineAddress, version: string): void =>
-  void answers.set(shown, { version, at: systemClock.monotonic() });
-
-function spokeLately({ shown }: EngineAddress): string | undefined {
-  const last = answers.get(shown);
-  return last !== undefined && systemClock.monotonic() - last.at < SAME_MS ? last.version : undefined;
 }
 
 /** By what an engine answers to a ping. One that was replaced answers otherwise, or is as good. */
