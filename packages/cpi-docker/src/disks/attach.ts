@@ -31,7 +31,7 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
   if (major === undefined || minor === undefined)
     throw DiskCommandFailed({ disk, doing: "making its loop device", said: `its number is ${number}` });
   if (upstream) await mark(cloud, vm, found, disk, true);
-  const makeNode = upstream ? diskCommand(disk) : ["sh", "-c", MAKE_NODE, "sh", nodeOf(disk), major, minor];
+  const makeNode = upstream ? diskCommand(disk) : { script: MAKE_NODE, args: [nodeOf(disk), major, minor] };
   const ran = await inVm(cloud, vm, makeNode);
   if (ran === "gone") {
     await detach(cloud, vm, disk);

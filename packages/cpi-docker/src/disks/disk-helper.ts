@@ -53,7 +53,7 @@ export class DiskHelper {
   async run(script: string, args: readonly string[], doing: string): Promise<Ran> {
     const allowed: string[] = [];
     for (;;) {
-      const ran = await runIn(this.#cloud.engine, this.name, ["sh", "-c", script, "sh", ...args], doing);
+      const ran = await runIn(this.#cloud.engine, this.name, { script, args }, doing);
       const major = ran.code === ENDED.notAllowed ? /^(\d+):/.exec(ran.stdout.trim())?.[1] : undefined;
       // Another call may make it anew in the same moment, and not know of this kind.
       if (major === undefined || allowed.filter((one) => one === major).length === MOST_TRIES) return ran;

@@ -19,8 +19,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("programs in a c
   });
   afterAll(() => cloud?.close());
 
-  const run = (script: string, ...args: string[]) =>
-    runIn(engine, vm.cid, ["sh", "-c", script, "sh", ...args], "a test");
+  const run = (script: string, ...args: string[]) => runIn(engine, vm.cid, { script, args }, "a test");
   /** The shell that runs them. */
   const shell = async () => (await run("echo $$")).stdout;
 
@@ -48,7 +47,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("programs in a c
     const stop = new AbortController();
     const told = await Engine.open(addressOf({ host: cloud.config.host }), stop.signal);
     const script = "echo $$ >/tmp/begun; while [ ! -e /tmp/go ]; do sleep 0.1; done; echo yes >/tmp/ended";
-    const running = runIn(told, vm.cid, ["sh", "-c", script], "a test").catch((error: unknown) => error);
+    const running = runIn(told, vm.cid, { script, args: [] }, "a test").catch((error: unknown) => error);
     await expect.poll(async () => (await vm.run("cat /tmp/begun")).stdout).toBe(before);
     stop.abort(new Error("stopped"));
     expect(await running).toEqual(new Error("stopped"));

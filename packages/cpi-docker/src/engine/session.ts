@@ -12,6 +12,15 @@ const IDLE_MS = 10_000;
 /** Shells that wait, by engine and container. One that ended is in here no longer. */
 const waiting = new Map<string, Shell[]>();
 
+/** Words of the caller are its arguments, never a part of it. */
+export interface Script {
+  readonly script: string;
+  readonly args: readonly string[];
+}
+
+/** A program and its arguments, or a script. */
+export type Program = readonly string[] | Script;
+
 /**
  * Runs a program in a running container, as its root. It goes on to its end also when whoever asked for it is gone.
  *
@@ -22,14 +31,18 @@ const waiting = new Map<string, Shell[]>();
 export async function runIn(
   engine: Engine,
   container: string,
-  command: readonly string[],
+  program: Program,
   doing: string,
 ): Promise<Ran> {
   const key = keyOf(engine, container);
   const shell = waiting.get(key)?.pop() ?? (await Shell.open(engine, container, doing, key));
-  if (shell === undefined) return await execIn(engine, container, command, doing);
-  return await shell.run(command, engine.signal);
+  if (shell === undefined) return await execIn(engine, container, wordsOf(program), doing);
+  return await shell.run(program, engine.signal);
 }
+
+/** As an engine runs it. */
+export const wordsOf = (program: Program): readonly string[] =>
+  "script" in program ? ["sh", "-c", program.script, "sh", ...program.args] : program;
 
 /** Whether one waits there: the container runs, and is the one in which it was begun. */
 export const hasShell = (engine: Engine, container: string): boolean => waiting.has(keyOf(engine, container));
@@ -90,7 +103,7 @@ class Shell {
   }
 
   /** Its program goes on to its end when the signal aborts, and then the shell ends. */
-  async run(command: readonly string[], signal: AbortSignal | undefined): Promise<Ran> {
+  async run(program: Program, signal: AbortSignal | undefined): Promise<Ran> {
     const mark = systemRandom.hex(8);
     const outputs = new Outputs();
     this.#outputs = outputs;
@@ -109,7 +122,7 @@ class Shell {
     });
     const abort = () => this.#heard();
     signal?.addEventListener("abort", abort, { once: true });
-    this.#socket.write(lines(command, mark));
+    this.#socket.write(lines(program, mark));
     // It may have ended, or been told to stop, before.
     this.#heard();
     try {
@@ -150,18 +163,17 @@ class Shell {
 }
 
 /** The program's output, and then what the shell says of it. The marks are new each time, and nobody's to guess. */
-const lines = (command: readonly string[], mark: string): string =>
-  `${inShell(command)} </dev/null
+const lines = (program: Program, mark: string): string =>
+  `${inShell(program)} </dev/null
 printf '\\n%s %s\\n' ${mark} "$?"
 printf '\\n%s\\n' ${mark} >&2
 `;
 
 /** A script needs no other shell: a part of this one does for it, and is begun in half the time. */
-function inShell(command: readonly string[]): string {
-  const [program, flag, script = "", , ...args] = command;
-  if (program !== "sh" || flag !== "-c") return command.map(quoted).join(" ");
-  return `(set -- ${args.map(quoted).join(" ")}\n${script}\n)`;
-}
+const inShell = (program: Program): string =>
+  "script" in program
+    ? `(set -- ${program.args.map(quoted).join(" ")}\n${program.script}\n)`
+    : program.map(quoted).join(" ");
 
 function endOf(output: string, mark: string): Pick<Ran, "stdout" | "code"> | undefined {
   const at = output.lastIndexOf(`\n${mark} `);

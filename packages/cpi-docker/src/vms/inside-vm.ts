@@ -2,19 +2,15 @@ import { cloudError, vmNotFound } from "@slipway/cpi-sdk/errors";
 import type { Cloud } from "../cloud.ts";
 import { type ArchiveFile, putFiles } from "../engine/archive.ts";
 import type { Ran } from "../engine/exec.ts";
-import { runIn } from "../engine/session.ts";
+import { type Program, runIn, wordsOf } from "../engine/session.ts";
 import { EngineRefused } from "../errors.ts";
 import { LABEL } from "../labels.ts";
 import { type Container, findVm } from "./containers.ts";
 
 /** Runs a program in a VM, if that runs. */
-export async function inVm(
-  cloud: Cloud,
-  vm: string,
-  command: readonly string[],
-): Promise<Ran | "off" | "gone"> {
+export async function inVm(cloud: Cloud, vm: string, program: Program): Promise<Ran | "off" | "gone"> {
   try {
-    return await runIn(cloud.engine, vm, command, `running ${command[0]} in VM '${vm}'`);
+    return await runIn(cloud.engine, vm, program, `running ${wordsOf(program)[0]} in VM '${vm}'`);
   } catch (error) {
     if (!EngineRefused.is(error)) throw error;
     const found = await findVm(cloud, vm);
@@ -45,7 +41,7 @@ export async function putIntoVm(
   doing: string,
 ): Promise<void> {
   const ran = hasUpstreamAgent(found)
-    ? await inVm(cloud, vm, ["sh", "-c", WRITE, "sh", `/${file.name}`, file.content])
+    ? await inVm(cloud, vm, { script: WRITE, args: [`/${file.name}`, file.content] })
     : "off";
   if (ran === "gone") throw vmNotFound(vm);
   if (ran === "off") await putFiles(cloud.engine, vm, [file], doing);
