@@ -32,6 +32,9 @@ const refusing = (type: string): Interference => ({
       ? Promise.resolve({ result: null, error: { type, message: "no", ok_to_retry: false }, log: "" })
       : undefined,
 });
+const turns = async (count: number) => {
+  for (let turn = 0; turn < count; turn += 1) await setImmediate();
+};
 const known = async () => (await bench.remembered()).snapshots;
 const ofDb = async () => {
   const instance = (await bench.remembered()).instances.find(({ group }) => group === "db");
@@ -116,17 +119,15 @@ describe("snapshots", () => {
     await done(deployTask({ ...shop({ name: "db", instances: 1, disk: "d1" }), name: "other-shop" }));
     await done(deployTask({ ...shop({ name: "db", instances: 1 }), name: "third" }));
     const all = { ...taskOf("snapshot_deployments", {}), deployment: undefined };
-    let underWay = 0;
     const slow: Interference["cpi"] = async (_, carryOut) => {
-      underWay += 1;
-      for (let turn = 0; turn < 1000; turn += 1) await setImmediate();
-      const answer = await carryOut();
-      underWay -= 1;
-      return answer;
+      await turns(1000);
+      return await carryOut();
     };
     const ended = await bench.run(all, { seed: "by schedule", interference: { cpi: slow } });
-    // The tasks it asked for began, perhaps: none is left to write into the next test.
-    expect(underWay).toBe(0);
+    // The tasks it asked for have begun, perhaps: none is left to write into the next test.
+    const left = await bench.rowsAsText();
+    await turns(3000);
+    expect(await bench.rowsAsText()).toBe(left);
     expect(ended.result).toMatch(/^Enqueued snapshot tasks \[\d+, \d+\]$/);
     const asked = await bench.db
       .selectFrom("tasks")
