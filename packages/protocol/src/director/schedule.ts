@@ -43,8 +43,8 @@ const WEEKDAY: Field = {
 
 const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
-/** From one 29 February to the next are eight years at most. */
-const LONGEST_DAYS = 8 * 366 + 2;
+/** From one 29 February to the next that is the same day of the week are forty years at most. */
+const LONGEST_DAYS = 40 * 366;
 
 class Mistake extends Error {}
 
