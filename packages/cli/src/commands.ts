@@ -62,6 +62,7 @@ import { matrix } from "./commands/matrix.ts";
 import { networks } from "./commands/networks.ts";
 import { orphanDisk } from "./commands/orphan-disk.ts";
 import { orphanedVms } from "./commands/orphaned-vms.ts";
+import { pcap } from "./commands/pcap.ts";
 import { recover } from "./commands/recover.ts";
 import { recreate } from "./commands/recreate.ts";
 import { sha1ifyRelease, sha2ifyRelease } from "./commands/redigest-release.ts";
@@ -129,6 +130,7 @@ export const COMMANDS: readonly Command[] = [
   logs,
   ssh,
   scp,
+  pcap,
   errands,
   runErrand,
   start,

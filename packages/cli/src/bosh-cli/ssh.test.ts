@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { chmod, mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
@@ -226,6 +226,40 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
     expect(await capture.stop()).toBe(0);
     const { rows } = await shop("ssh", "web/0", "-c", "cat /var/vcap/data/tcpdump", "--results");
     expect(rows[0]?.stdout).toMatch(/^-w - -i lo -s 77 not \(host \S+ and port \d+\) and \(port 80\)/);
+  });
+
+  it("are the same with slipway: packets of both VMs in one file, until Ctrl-C", async () => {
+    const rows = await world().instances("shop");
+    const at = (cid: string, ...path: readonly string[]) => world().cloud("vms", cid, "vcap", ...path);
+    for (const { vm_cid: cid } of rows) {
+      const tcpdump = at(cid ?? "", "bosh", "ssh", "bin", "tcpdump");
+      // Not the one that the other CLI may have left.
+      await writeFile(tcpdump, TCPDUMP.replace("600", "601"));
+      await chmod(tcpdump, 0o755);
+      await rm(at(cid ?? "", "data", "tcpdump"), { force: true });
+    }
+    const to = join(world().dir, "both.pcap");
+    const argv = [PROGRAMS.slipway, "-d", "shop", "pcap", "-i", "lo", "-f", "port 80", "-s", "77", "-o", to];
+    // A group of its own, as at a terminal: Ctrl-C comes to ssh too.
+    const child = spawn(process.execPath, argv, { env: login(), detached: true });
+    const over = once(child, "close");
+    let said = "";
+    for (const stream of [child.stdout, child.stderr])
+      stream.on("data", (piece: Buffer) => {
+        said += piece.toString();
+      });
+    await expect.poll(() => said, { timeout: 30_000 }).toContain("Capturing in 2 VMs");
+    const found = async () => (await slipway("ssh", "web", "-c", "pgrep -fx 'sleep 601'")).stdout;
+    expect((await found()).match(/stdout \| \d+/g)).toHaveLength(2);
+    process.kill(-(child.pid ?? 0), "SIGINT");
+    expect(await over).toEqual([0, null]);
+    expect(said).toContain(`2 packets from 2 VMs are in '${to}'`);
+    expect((await stat(to)).size).toBe(24 + 2 * (16 + 14));
+    for (const { vm_cid: cid } of rows)
+      expect(await readFile(at(cid ?? "", "data", "tcpdump"), "utf8")).toMatch(
+        /^-U -w - -i lo -s 77 not \(host \S+ and port \d+\) and \(port 80\)/,
+      );
+    expect(await found()).not.toContain("stdout");
   });
 
   it("are the same with slipway: a command, files, and the last lines of logs", async () => {

@@ -19,14 +19,6 @@ export const NoSuchCommand = defineError<{ name: string; near: readonly string[]
   next: "`slipway --help` lists all of them.",
 });
 
-export const NotYet = defineError<{ name: string }>({
-  code: "CLI-003",
-  kind: "operator",
-  typed: true,
-  message: (p) => `'${p.name}' is not yet in slipway`,
-  next: "The bosh CLI has it, where the Director knows it: `bosh {name}`. `slipway --help` lists what there is here.",
-});
-
 export const BadArgument = defineError<{ what: string; given: string }>({
   code: "CLI-041",
   kind: "operator",

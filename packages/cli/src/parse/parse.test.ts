@@ -2,7 +2,6 @@ import { nearNames } from "@slipway/kernel/near-names";
 import { describe, expect, it } from "vitest";
 import type { Command } from "../command.ts";
 import { COMMANDS } from "../commands.ts";
-import { NOT_YET } from "./not-yet.ts";
 import { parse } from "./parse.ts";
 
 const run = async () => 0;
@@ -127,9 +126,6 @@ describe("a mistake", () => {
   it.each([
     [["deplyo"], "there is no command 'deplyo'; did you mean 'deploy'?"],
     [["-d", "up", "dow"], "there is no command 'dow'"],
-    [["pcap"], "'pcap' is not yet in slipway"],
-    [["-d", "shop", "pcap", "web", "--snaplen"], "'pcap' is not yet in slipway"],
-    [["help", "pcap"], "'pcap' is not yet in slipway"],
     [["stemcell", "bild"], "there is no command 'stemcell bild'; did you mean 'stemcell build'?"],
     [["deploy"], "slipway deploy: missing required argument 'manifest'"],
     [["up", "--nope"], "slipway up: unknown option '--nope'"],
@@ -169,10 +165,9 @@ describe("help", () => {
 });
 
 describe("the table of commands", () => {
-  it("has no name twice, and none that is still to come", () => {
+  it("has no name twice", () => {
     const names = COMMANDS.flatMap(({ name, aliases = [] }) => [name, ...aliases]);
     expect([...new Set(names)]).toEqual(names);
-    expect(names.filter((name) => NOT_YET.has(name))).toEqual([]);
   });
 
   it("begins with what brings a cloud up, topic by topic", () => {

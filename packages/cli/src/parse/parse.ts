@@ -1,10 +1,9 @@
 import { nearNames } from "@slipway/kernel/near-names";
 import { Command as Commander, CommanderError, Option as CommanderOption } from "commander";
 import type { Command, Given, Option, Topic } from "../command.ts";
-import { BadUsage, NoSuchCommand, NotYet } from "./errors.ts";
+import { BadUsage, NoSuchCommand } from "./errors.ts";
 import { givenBy, nothingGiven, withGlobals } from "./given.ts";
 import { GLOBAL_OPTIONS, type Globals, globalsOf } from "./globals.ts";
-import { NOT_YET } from "./not-yet.ts";
 
 export interface Io {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -27,7 +26,7 @@ const TOPICS: readonly Topic[] = [
   "documents",
 ];
 
-/** What the user wants. A mistake is `BadUsage`, `NoSuchCommand` or `NotYet`. */
+/** What the user wants. A mistake is `BadUsage` or `NoSuchCommand`. */
 export function parse(
   argv: readonly string[],
   commands: readonly Command[],
@@ -42,8 +41,6 @@ export function parse(
   };
   const name = nameMeant(argv);
   const meant = commandsNamed(name, commands);
-  // Before its options are looked at, which nobody here knows.
-  if (name !== undefined && meant.length === 0 && NOT_YET.has(name)) throw NotYet({ name });
   // All of them are listed only when none was named; then nobody reads their options.
   const listed = meant.length > 0 ? meant : commands;
   const sorted = [...listed].sort((a, b) => TOPICS.indexOf(a.topic) - TOPICS.indexOf(b.topic));

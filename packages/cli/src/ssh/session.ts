@@ -35,7 +35,7 @@ export interface Session {
   flags(host: Host): readonly string[];
 }
 
-type SessionTools = Pick<Tools, "director" | "mustDeployment" | "random" | "ui" | "env">;
+export type SessionTools = Pick<Tools, "director" | "mustDeployment" | "random" | "ui" | "env">;
 
 /** With the key and the user that were typed, or with those of a session that is made for it. */
 export async function withSession<T>(
