@@ -9,7 +9,7 @@ import { passableDirectory } from "@slipway/testkit/temporary";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { STOP_LINES, startLines, writeAppRelease } from "./testing/app-release.ts";
 import { endLeftovers } from "./testing/leftovers.ts";
-import { canPlay } from "./testing/requirements.ts";
+import { canPlay, PROGRAMS } from "./testing/requirements.ts";
 import { makeStemcell } from "./testing/stemcell.ts";
 
 const clone = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -238,6 +238,39 @@ describe.runIf(ready)("the real bosh create-env on our agent and our CPI as a re
     await mkdir(dir);
     await operator.program("logs", ...there, "--agent", "--dir", dir);
     expect(await readdir(dir)).toEqual([expect.stringMatching(/^create-env-vm-logs-.*\.tgz$/)]);
+  });
+
+  it.runIf(canEnter)("is entered by slipway the same way", async () => {
+    const made = async (path: string) =>
+      (await operator.program("interpolate", join(operator.dir, "vars.yml"), "--path", path)).trim();
+    const password = await made("/mbus_password");
+    const env = {
+      HOME: join(operator.dir, "home"),
+      PATH: process.env.PATH ?? "",
+      BOSH_AGENT_ENDPOINT: `https://mbus:${password}@${operator.address}:6868`,
+      BOSH_AGENT_CERTIFICATE: await made("/ca/ca"),
+    };
+    const slipway = async (...args: readonly string[]) => {
+      const ran = await systemExec(process.execPath, [PROGRAMS.slipway, ...args], { env });
+      expect(ran.stdout + ran.stderr).not.toContain(password);
+      return ran;
+    };
+    const ssh = await slipway("ssh", "--director", "-c", "cat /var/vcap/store/counter/log");
+    expect(ssh.stdout).toContain("create-env-vm/0: stdout | greeting: two");
+    const copy = join(operator.dir, "by-slipway.yml");
+    await slipway("scp", "--director", ":/var/vcap/jobs/counter/config/counter.yml", copy);
+    expect(await readFile(copy, "utf8")).toBe("greeting: two\n");
+    const last = await slipway("logs", "--director", "--agent", "--num=1");
+    expect(last.stdout).toContain("create-env-vm/0: stdout | ");
+    const dir = join(operator.dir, "archives");
+    await mkdir(dir);
+    expect(await slipway("logs", "--director", "--agent", "--dir", dir)).toMatchObject({ code: 0 });
+    const [name = ""] = await readdir(dir);
+    expect(name).toMatch(/^create-env-vm-logs-\d{8}-\d{6}\.tgz$/);
+    expect((await systemExec("tar", ["-tzf", join(dir, name)])).stdout).not.toBe("");
+    const [vm = ""] = await readdir(join(operator.cloud, "vms"));
+    const left = (...path: readonly string[]) => readdir(join(operator.cloud, "vms", vm, "vcap", ...path));
+    expect(await left("bosh_ssh")).toEqual([]);
   });
 
   it("stops and starts the job when told to", async () => {

@@ -1,7 +1,9 @@
 import type { Command, Given } from "../command.ts";
-import { fetchLogs } from "../logs/fetch.ts";
+import { fetchLogs, type Wanted } from "../logs/fetch.ts";
+import { fetchLogsFromAgent } from "../logs/fetch-from-agent.ts";
 import { type LogChoice, tailCommand } from "../logs/tail.ts";
 import { BadArgument, Contradiction } from "../parse/errors.ts";
+import { ENDPOINT_OPTIONS, endpointOf } from "../ssh/endpoint.ts";
 import { GATEWAY_OPTIONS } from "../ssh/gateway.ts";
 import { inEach } from "../ssh/in-each.ts";
 import { withSession } from "../ssh/session.ts";
@@ -30,6 +32,7 @@ export const logs: Command = {
     { flags: "--system", about: "of the machine: /var/log" },
     { flags: "--all-logs", about: "of jobs, agent and machine" },
     ...GATEWAY_OPTIONS,
+    ...ENDPOINT_OPTIONS,
   ],
   examples: [
     ["slipway -d shop logs web/0", "an archive of all logs of its jobs"],
@@ -39,23 +42,30 @@ export const logs: Command = {
     const choice = choiceOf(given);
     if (given.flag("follow") || given.text("num") !== undefined) return await follow(given, choice, tools);
     const asked = given.argument(0);
-    const deployment = tools.mustDeployment();
-    const api = await tools.director();
-    const path = await fetchLogs(
-      {
-        deployment,
-        slug: asked === undefined ? undefined : slug(asked),
-        types: typesOf(given),
-        filters: [...choice.only, ...choice.jobs.map((job) => `${job}/**/*`)],
-        dir: given.text("dir") ?? ".",
-      },
-      api,
-      tools.clock,
-    );
+    const wanted = {
+      types: typesOf(given),
+      filters: [...choice.only, ...choice.jobs.map((job) => `${job}/**/*`)],
+      dir: given.text("dir") ?? ".",
+    };
+    const endpoint = await endpointOf(given, tools.env, asked);
+    const path =
+      endpoint === undefined
+        ? await fetchFromDirector(wanted, asked, tools)
+        : await fetchLogsFromAgent(wanted, endpoint, tools);
     tools.ui.line(`Downloaded logs to '${path}'`);
     return 0;
   },
 };
+
+async function fetchFromDirector(
+  wanted: Omit<Wanted, "deployment" | "slug">,
+  asked: string | undefined,
+  tools: Tools,
+): Promise<string> {
+  const deployment = tools.mustDeployment();
+  const to = asked === undefined ? undefined : slug(asked);
+  return await fetchLogs({ ...wanted, deployment, slug: to }, await tools.director(), tools.clock);
+}
 
 function choiceOf(given: Given): LogChoice {
   const all = given.flag("all-logs");

@@ -1,5 +1,6 @@
 import type { Command } from "../command.ts";
 import { copyOf } from "../ssh/copy.ts";
+import { ENDPOINT_OPTIONS } from "../ssh/endpoint.ts";
 import { GATEWAY_OPTIONS } from "../ssh/gateway.ts";
 import { inEach } from "../ssh/in-each.ts";
 import { KEY_OPTIONS, withSession } from "../ssh/session.ts";
@@ -9,7 +10,7 @@ export const scp: Command = {
   summary: "copy files to VMs, or from them",
   topic: "deployments",
   arguments: [
-    { name: "<from>", about: "a file here, or group/id:/path" },
+    { name: "<from>", about: "a file here, or group/id:/path; with --director :/path" },
     { name: "[more-and-to...]", about: "where to; all but the last are also copied" },
   ],
   options: [
@@ -17,13 +18,14 @@ export const scp: Command = {
     { flags: "--opts <option>", about: "handed to scp as it is", repeats: true },
     ...KEY_OPTIONS,
     ...GATEWAY_OPTIONS,
+    ...ENDPOINT_OPTIONS,
   ],
   examples: [
     ["slipway -d shop scp fix.sh web:/tmp", "to all VMs of a group"],
     ["slipway -d shop scp web:/tmp/x 'x-((instance_id))'", "from each, under names of their own"],
   ],
   async run(given, tools) {
-    const copy = copyOf(given.argumentsFrom(0));
+    const copy = copyOf(given.argumentsFrom(0), given.flag("director"));
     const options = [...(given.flag("recursive") ? ["-r"] : []), ...given.texts("opts")];
     await withSession(copy.slug, given, tools, (session) =>
       inEach(session, tools, "scp", (host) => [

@@ -1,5 +1,6 @@
 import type { Command } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
+import { ENDPOINT_OPTIONS } from "../ssh/endpoint.ts";
 import { ManyInstances } from "../ssh/errors.ts";
 import { GATEWAY_OPTIONS } from "../ssh/gateway.ts";
 import { inEach, resultsOfEach } from "../ssh/in-each.ts";
@@ -23,6 +24,7 @@ export const ssh: Command = {
     { flags: "--opts <option>", about: "handed to ssh as it is", repeats: true },
     ...KEY_OPTIONS,
     ...GATEWAY_OPTIONS,
+    ...ENDPOINT_OPTIONS,
   ],
   examples: [
     ["slipway -d shop ssh db/0", "a shell"],

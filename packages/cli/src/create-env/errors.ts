@@ -125,3 +125,10 @@ export const CpiPackageFailed = defineError<{ name: string; code: number; tail: 
     `the CPI's package '${p.name}' was not compiled, status ${p.code}; the last lines:\n${p.tail}`,
   next: "A CPI is compiled on this machine. Install what its script lacks (compilers, libraries), and run the command again.",
 });
+
+export const AgentTrouble = defineError<{ why: string }>({
+  code: "CLE-060",
+  kind: "outside",
+  message: (p) => p.why,
+  next: "See that --agent-endpoint and its password are those of the manifest's `cloud_provider.mbus`, and --agent-certificate its `cert.ca`.",
+});

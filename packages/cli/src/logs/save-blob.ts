@@ -3,15 +3,25 @@ import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 
-/** All of it or nothing, and never over another file. With a digest, it is what it should be. */
-export async function saveBlob(
+/** What the Director keeps. */
+export const saveBlob = (
   api: DirectorApi,
   { id, digest }: { readonly id: string; readonly digest?: string | undefined },
   path: string,
+): Promise<void> =>
+  saveArchive(path, digest, (take) => api.download({ method: "GET", path: `/resources/${piece(id)}` }, take));
+
+type Take = (content: AsyncIterable<Uint8Array>) => Promise<void>;
+
+/** All of it or nothing, and never over another file. With a digest, it is what it should be. */
+export async function saveArchive(
+  path: string,
+  digest: string | undefined,
+  download: (take: Take) => Promise<unknown>,
 ): Promise<void> {
   const file = await open(path, "wx", 0o600);
   try {
-    await api.download({ method: "GET", path: `/resources/${piece(id)}` }, async (content) => {
+    await download(async (content) => {
       for await (const part of content) await file.appendFile(part);
     });
     await file.close();

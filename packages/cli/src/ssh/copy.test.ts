@@ -28,3 +28,12 @@ describe("a copy", () => {
     expect(() => copyOf(given)).toThrow("is not files here and a place in VMs");
   });
 });
+
+it("a copy with --director has paths of its one VM behind a colon", () => {
+  const vm = copyOf([":/tmp/a", "b"], true);
+  expect(vm.slug).toBe("create-env-vm/0");
+  expect(vm.args("bosh_a", host)).toEqual(["bosh_a@10.0.0.2:/tmp/a", "./b"]);
+  expect(copyOf(["b", "create-env-vm/0:/tmp/a"], true).args("bosh_a", host)[1]).toBe(
+    "bosh_a@10.0.0.2:/tmp/a",
+  );
+});

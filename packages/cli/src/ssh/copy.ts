@@ -1,4 +1,5 @@
 import { BadArgument } from "../parse/errors.ts";
+import { ENV_NAME } from "./order.ts";
 import type { Host } from "./session.ts";
 
 /** One side of a copy: a path here, or one in VMs. */
@@ -7,9 +8,10 @@ export interface Side {
   readonly path: string;
 }
 
-/** `web/0:/tmp/x` is in a VM; what has no colon, or one behind a slash of a path, is here. */
-export function sideOf(given: string): Side {
+/** `web/0:/tmp/x` is in a VM, with --director `:/tmp/x`; what has no colon, or one behind a slash of a path, is here. */
+export function sideOf(given: string, atDirector = false): Side {
   const at = given.indexOf(":");
+  if (atDirector && at === 0) return { slug: ENV_NAME, path: given.slice(1) };
   const before = given.slice(0, Math.max(0, at));
   const isHere = at <= 0 || before.startsWith(".") || before.startsWith("/") || before.split("/").length > 2;
   return isHere ? { slug: undefined, path: given } : { slug: before, path: given.slice(at + 1) };
@@ -23,11 +25,12 @@ export interface Copy {
 }
 
 /** From here to VMs or back; several files only into one place. */
-export function copyOf(given: readonly string[]): Copy {
-  const sides = given.map(sideOf);
+export function copyOf(given: readonly string[], atDirector = false): Copy {
+  const sides = given.map((one) => sideOf(one, atDirector));
   const slugs = [...new Set(sides.flatMap(({ slug }) => slug ?? []))];
   const [slug] = slugs;
-  const what = "files here and a place in VMs, or the other way: ./app.log web/0:/tmp";
+  const example = atDirector ? ":/tmp" : "web/0:/tmp";
+  const what = `files here and a place in VMs, or the other way: ./app.log ${example}`;
   if (slug === undefined || slugs.length > 1 || sides.length < 2)
     throw BadArgument({ given: given.join(" "), what });
   return {

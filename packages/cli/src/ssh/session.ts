@@ -4,19 +4,18 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import { CommandMissing, systemExec } from "@slipway/kernel/exec";
-import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { vm } from "@slipway/protocol/director/instance";
-import { sshAnswer } from "@slipway/protocol/director/ssh";
-import { check } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
-import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 import type { Given, Option } from "../command.ts";
+import { withAgentAt } from "../create-env/agents/at-endpoint.ts";
 import { BadArgument, Contradiction } from "../parse/errors.ts";
 import { slug } from "../states/slug.ts";
 import type { Tools } from "../tools.ts";
-import { NoSsh, NoVmMeant, NoWayIn } from "./errors.ts";
-import { toldGateway, typedGateway } from "./gateway.ts";
+import { endpointOf } from "./endpoint.ts";
+import { NoSsh, NoVmMeant } from "./errors.ts";
+import { typedGateway } from "./gateway.ts";
+import { agentOrder, directorOrder, ENV_NAME, type Found, type Order, SSH_PORT } from "./order.ts";
 
 /** One VM that can be entered. */
 export interface Host {
@@ -35,7 +34,10 @@ export interface Session {
   flags(host: Host): readonly string[];
 }
 
-export type SessionTools = Pick<Tools, "director" | "mustDeployment" | "random" | "ui" | "env">;
+export type SessionTools = Pick<
+  Tools,
+  "director" | "mustDeployment" | "random" | "ui" | "env" | "clock" | "stop"
+>;
 
 /** With the key and the user that were typed, or with those of a session that is made for it. */
 export async function withSession<T>(
@@ -50,22 +52,33 @@ export async function withSession<T>(
     ...one,
     flags: (host) => [...one.flags(host), ...(typed ?? host.through)],
   });
-  if (key !== undefined)
-    return await work(session(await ownSession(asked, key, given.text("username"), tools)));
+  const endpoint = await endpointOf(given, tools.env, asked);
+  if (key !== undefined) {
+    const hosts = async () =>
+      endpoint === undefined
+        ? await vmsMeant(asked, tools)
+        : [{ name: ENV_NAME, ip: endpoint.host, port: SSH_PORT, through: [] }];
+    return await work(session(await ownSession(hosts, key, given.text("username"))));
+  }
   if (given.text("username") !== undefined)
     throw Contradiction({ problem: "--username is the user of --private-key, which is not given" });
-  return await withMadeSession(asked, tools, (made) => work(session(made)));
+  const enter = (order: Order) => withMadeSession(order, tools, (made) => work(session(made)));
+  if (endpoint !== undefined) return await withAgentAt(endpoint, tools, (agent) => enter(agentOrder(agent)));
+  return await enter(directorOrder(asked, tools.mustDeployment(), await tools.director()));
 }
 
 /** As upstream: nobody tells which key a VM has, so any is believed. */
 async function ownSession(
-  asked: string | undefined,
+  hosts: () => Promise<readonly Host[]>,
   key: string,
   user = "vcap",
-  tools: SessionTools,
 ): Promise<Session> {
   // It stands where ssh would also read an option.
   if (!/^[A-Za-z_][\w.-]*$/.test(user)) throw BadArgument({ given: user, what: "the name of a user" });
+  return { user, hosts: await hosts(), flags: ({ port }) => flagsOf(key, undefined, port) };
+}
+
+async function vmsMeant(asked: string | undefined, tools: SessionTools): Promise<readonly Host[]> {
   const deployment = tools.mustDeployment();
   const path = `/deployments/${piece(deployment)}/vms`;
   const vms = await (await tools.director()).json({ method: "GET", path }, v.array(vm));
@@ -78,27 +91,24 @@ async function ownSession(
     .map(({ job, id, ips }) => ({ name: `${job}/${id}`, ip: ips?.[0] ?? "", port: SSH_PORT, through: [] }))
     .filter(({ ip }) => isIP(ip) !== 0);
   if (hosts.length === 0) throw NoVmMeant({ asked, deployment });
-  return { user, hosts, flags: ({ port }) => flagsOf(key, undefined, port) };
+  return hosts;
 }
 
 /** Makes a user with a key of its own in the VMs for as long as `work` takes. Nothing of it stays. */
 async function withMadeSession<T>(
-  asked: string | undefined,
+  order: Order,
   tools: SessionTools,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const deployment = tools.mustDeployment();
-  const api = await tools.director();
   const dir = await mkdtemp(join(tmpdir(), "slipway-ssh-"));
   try {
     await chmod(dir, 0o700);
     const key = join(dir, "key");
     await makeKey(key);
     const user = `bosh_${tools.random.hex(8).slice(0, 15)}`;
-    const order = orderOf(asked, deployment, api);
     try {
       const publicKey = await readFile(`${key}.pub`, "utf8");
-      const hosts = await order.setUp({ user, public_key: publicKey });
+      const hosts = await order.setUp(user, publicKey);
       const known = join(dir, "known_hosts");
       await writeFile(known, hosts.map(knownLine).join(""), { mode: 0o600 });
       return await work({
@@ -108,7 +118,7 @@ async function withMadeSession<T>(
       });
     } finally {
       await order
-        .cleanUp({ user_regex: `^${user}` })
+        .cleanUp(`^${user}`)
         .catch((error: unknown) => tools.ui.note(`The user ${user} was not removed: ${messageTrail(error)}`));
     }
   } finally {
@@ -125,65 +135,11 @@ async function makeKey(path: string): Promise<void> {
   }
 }
 
-interface Found extends Host {
-  readonly hostKey: string;
-}
-
-function orderOf(asked: string | undefined, deployment: string, api: DirectorApi) {
-  const to = asked === undefined ? undefined : slug(asked);
-  const ids = to?.id === undefined ? [] : [to.id];
-  const target = { ...(to === undefined ? {} : { job: to.group }), ids, indexes: ids };
-  const begin = (command: string, params: object, last = false) =>
-    api.begin({
-      last,
-      method: "POST",
-      path: `/deployments/${piece(deployment)}/ssh`,
-      contentType: "application/json",
-      body: JSON.stringify({ command, deployment_name: deployment, target, params }),
-    });
-  return {
-    setUp: async (params: object): Promise<readonly Found[]> => {
-      const task = await begin("setup", params);
-      await api.follow(task, { quiet: true });
-      return foundIn(await api.output(task, "result"));
-    },
-    /** As upstream, its end is not waited for. */
-    cleanUp: (params: object) => begin("cleanup", params, true),
-  };
-}
-
-const SSH_PORT = 22;
-const HOST_KEY = /^[\w@.-]+ [\w+/=]+$/;
-
 /** For who has a user in the VMs already. */
 export const KEY_OPTIONS: readonly Option[] = [
   { flags: "-i, --private-key <path>", about: "enter with this key; no user is made" },
   { flags: "-l, --username <name>", about: "of --private-key (vcap)" },
 ];
-
-/** What is told to ssh is an address and a key, and nothing that could be an option. */
-function foundIn(result: string): readonly Found[] {
-  let document: unknown;
-  try {
-    document = parseStrictJson(result, "the result");
-  } catch (cause) {
-    throw NoWayIn({ why: messageTrail(cause) }, { cause });
-  }
-  const checked = check(v.array(sshAnswer), document, "result");
-  if (!checked.ok) throw NoWayIn({ why: checked.problems.join("; ") });
-  if (checked.value.length === 0) throw NoWayIn({ why: "it names no VM" });
-  return checked.value.map((answer) => {
-    const { status, ip = "", host_public_key: key = "", port = SSH_PORT, job, id } = answer;
-    const name = `${job}/${id}`;
-    if (status !== "success") throw NoWayIn({ why: `${name}: ${status}` });
-    // A comment behind the key is not needed.
-    const hostKey = key.trim().split(" ").slice(0, 2).join(" ");
-    if (isIP(ip) === 0 || !HOST_KEY.test(hostKey)) throw NoWayIn({ why: `${name} has no address or no key` });
-    const through = toldGateway(answer);
-    if (through === "bad") throw NoWayIn({ why: "its gateway is no host, or its user there has no name" });
-    return { name, ip, port, hostKey, through };
-  });
-}
 
 const knownLine = ({ ip, port, hostKey }: Found): string =>
   `${port === SSH_PORT ? ip : `[${ip}]:${port}`} ${hostKey}\n`;

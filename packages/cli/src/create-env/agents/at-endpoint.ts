@@ -1,0 +1,55 @@
+import { type Agent, AgentRefused, AgentSilent, WrongAgent } from "@slipway/engine/agents/agent";
+import { agentClient } from "@slipway/engine/agents/agent-client";
+import { httpsTransport } from "@slipway/engine/agents/https-transport";
+import type { AgentId } from "@slipway/protocol/ids";
+import type { Tools } from "../../tools.ts";
+import { AgentTrouble } from "../errors.ts";
+
+/** Where the agent of a VM of create-env listens, and how we know each other. */
+export interface AgentEndpoint {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly password: string;
+  /** Of its authority. */
+  readonly ca: string;
+}
+
+export type EnvAgent = Agent;
+
+/** What its VM is called, as by the bosh CLI. */
+export const ENV_VM = "create-env-vm";
+/** Somebody waits at a terminal. */
+const THERE_MS = 10_000;
+
+/** Talks to it, once it has answered. Its password is in no error. */
+export async function withAgentAt<T>(
+  endpoint: AgentEndpoint,
+  tools: Pick<Tools, "clock" | "random" | "ui" | "stop">,
+  work: (agent: EnvAgent) => Promise<T>,
+): Promise<T> {
+  const { ca, ...peer } = endpoint;
+  const transport = httpsTransport(
+    { ...peer, agentId: ENV_VM as AgentId, provenBy: "address" },
+    { ...tools, directorUuid: "slipway", identity: () => Promise.resolve({ ca }) },
+  );
+  const agent = agentClient(transport, { clock: tools.clock, warn: (line) => tools.ui.note(line) });
+  const told = (cause: unknown, words: (text: string) => string): unknown => {
+    const isOurs = [AgentRefused, AgentSilent, WrongAgent].some((kind) => cause instanceof kind);
+    return isOurs && cause instanceof Error ? AgentTrouble({ why: words(cause.message) }) : cause;
+  };
+  try {
+    await agent.ping({ timeoutMs: THERE_MS, signal: tools.stop }).catch((cause: unknown) => {
+      throw told(cause, forNoDirector);
+    });
+    return await work(agent);
+  } catch (cause) {
+    throw told(cause, (text) => text);
+  } finally {
+    transport.close();
+  }
+}
+
+/** What follows is what a Director's operator does. */
+const forNoDirector = (text: string): string =>
+  (text.split("; ")[0] ?? text).replace("this Director's password", "this password");

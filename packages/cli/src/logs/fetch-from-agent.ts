@@ -1,0 +1,24 @@
+import { join } from "node:path";
+import { type AgentEndpoint, ENV_VM, withAgentAt } from "../create-env/agents/at-endpoint.ts";
+import type { Tools } from "../tools.ts";
+import type { Wanted } from "./fetch.ts";
+import { saveArchive, stamp } from "./save-blob.ts";
+
+/** Of the VM of create-env, whose agent packs them and hands them over. Named as upstream's CLI does; nothing stays there. */
+export async function fetchLogsFromAgent(
+  { types, filters, dir }: Pick<Wanted, "types" | "filters" | "dir">,
+  endpoint: AgentEndpoint,
+  tools: Pick<Tools, "clock" | "random" | "ui" | "stop">,
+): Promise<string> {
+  const asked = { signal: tools.stop };
+  return await withAgentAt(endpoint, tools, async (agent) => {
+    const { blobId, digest } = await agent.fetchLogs(types, filters, asked);
+    const path = join(dir, `${ENV_VM}-logs-${stamp(tools.clock.now())}.tgz`);
+    try {
+      await saveArchive(path, digest, (take) => agent.getBlob(blobId, take, asked));
+    } finally {
+      await agent.removeBlob(blobId);
+    }
+    return path;
+  });
+}

@@ -1,0 +1,76 @@
+import type { Given, Option } from "../command.ts";
+import { type AgentEndpoint, ENV_VM } from "../create-env/agents/at-endpoint.ts";
+import { Contradiction } from "../parse/errors.ts";
+import { BadCaCert } from "../session/errors.ts";
+import { pemOf } from "../session/session.ts";
+
+/** Of `ssh`, `scp` and `logs`, in upstream's spelling. */
+export const ENDPOINT_OPTIONS: readonly Option[] = [
+  { flags: "--director", about: "go to the VM of create-env; no Director is asked" },
+  {
+    flags: "--agent-endpoint <url>",
+    about: "of its agent: https://user:password@host:6868 (BOSH_AGENT_ENDPOINT)",
+  },
+  {
+    flags: "--agent-certificate <path>",
+    about: "of the agent's authority: a file, or the text itself (BOSH_AGENT_CERTIFICATE)",
+  },
+];
+
+const PORT = 6868;
+
+/** Undefined: a Director is asked. `slug`: the instance that was named beside it. */
+export async function endpointOf(
+  given: Given,
+  env: NodeJS.ProcessEnv,
+  slug: string | undefined,
+): Promise<AgentEndpoint | undefined> {
+  if (!given.flag("director")) {
+    for (const option of ["agent-endpoint", "agent-certificate"])
+      if (given.text(option) !== undefined)
+        throw Contradiction({ problem: `--${option} is of --director, which is not given` });
+    return undefined;
+  }
+  if (slug !== undefined && slug !== `${ENV_VM}/0`)
+    throw Contradiction({ problem: `--director means the one VM of create-env, and '${slug}' another one` });
+  if (given.text("deployment") !== undefined)
+    throw Contradiction({
+      problem: "--director means the VM of create-env, which is in no deployment: leave out -d",
+    });
+  const url = given.text("agent-endpoint") || env.BOSH_AGENT_ENDPOINT || "";
+  const certificate = given.text("agent-certificate") || env.BOSH_AGENT_CERTIFICATE || "";
+  if (url === "" || certificate === "")
+    throw Contradiction({
+      problem:
+        "the --director flag requires both the --agent-endpoint and --agent-certificate flags to be set",
+    });
+  return { ...readUrl(url), ca: await caOf(certificate) };
+}
+
+/** What was typed holds a password, and is not repeated. */
+function readUrl(given: string): Omit<AgentEndpoint, "ca"> {
+  const url = URL.canParse(given) ? new URL(given) : undefined;
+  const isIt =
+    url?.protocol === "https:" && url.hostname !== "" && url.username !== "" && url.password !== "";
+  try {
+    if (url !== undefined && isIt)
+      return {
+        host: url.hostname.replace(/^\[|\]$/g, ""),
+        port: url.port === "" ? PORT : Number(url.port),
+        user: decodeURIComponent(url.username),
+        password: decodeURIComponent(url.password),
+      };
+  } catch {
+    // A `%` that is none.
+  }
+  throw Contradiction({ problem: "--agent-endpoint is not of the form https://user:password@host:6868" });
+}
+
+async function caOf(given: string): Promise<string> {
+  try {
+    return await pemOf(given);
+  } catch (cause) {
+    if (!BadCaCert.is(cause)) throw cause;
+    throw Contradiction({ problem: "--agent-certificate is no certificate in PEM, and no file with one" });
+  }
+}
