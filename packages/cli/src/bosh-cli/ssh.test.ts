@@ -239,7 +239,11 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
       await rm(at(cid ?? "", "data", "tcpdump"), { force: true });
     }
     const to = join(world().dir, "both.pcap");
-    const argv = [PROGRAMS.slipway, "-d", "shop", "pcap", "-i", "lo", "-f", "port 80", "-s", "77", "-o", to];
+    const { host, user, key, passed } = await through();
+    const gate = [`--gw-host=${host}`, `--gw-user=${user}`, `--gw-private-key=${key}`];
+    const before = await passed();
+    const what = ["-i", "lo", "-f", "port 80", "-s", "77", "-o", to];
+    const argv = [PROGRAMS.slipway, "-d", "shop", "pcap", ...what, ...gate];
     // A group of its own, as at a terminal: Ctrl-C comes to ssh too.
     const child = spawn(process.execPath, argv, { env: login(), detached: true });
     const over = once(child, "close");
@@ -254,6 +258,7 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
     process.kill(-(child.pid ?? 0), "SIGINT");
     expect(await over).toEqual([0, null]);
     expect(said).toContain(`2 packets from 2 VMs are in '${to}'`);
+    expect(await passed()).toBe(before + 2);
     expect((await stat(to)).size).toBe(24 + 2 * (16 + 14));
     for (const { vm_cid: cid } of rows)
       expect(await readFile(at(cid ?? "", "data", "tcpdump"), "utf8")).toMatch(
