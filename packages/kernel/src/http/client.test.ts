@@ -5,11 +5,13 @@ import { type AddressInfo, createServer as createTcpServer, type Socket } from "
 import { join } from "node:path";
 import { AGENT_SERVER, CA, DIRECTOR, OTHER_CA } from "@slipway/testkit/certificates";
 import { fakeClock } from "@slipway/testkit/fake-clock";
+import { socksServer } from "@slipway/testkit/socks-server";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
-import { describe, expect, it, onTestFinished } from "vitest";
+import { afterAll, describe, expect, it, onTestFinished } from "vitest";
 import { systemClock } from "../clock.ts";
+import { dialSocks5 } from "../socks5.ts";
 import { HttpClient, type HttpClientOptions, type HttpTrouble } from "./client.ts";
-import { nodeWire } from "./node-wire.ts";
+import { dialledWire, nodeWire } from "./node-wire.ts";
 import { undiciWire } from "./undici-wire.ts";
 
 async function listening(server: Server, at: { readonly path?: string } = {}): Promise<string> {
@@ -41,10 +43,14 @@ const failure = (work: Promise<unknown>): Promise<HttpTrouble> =>
 
 const GET = { method: "GET", path: "/x" } as const;
 
+const proxy = await socksServer();
+afterAll(() => proxy.close());
+
 describe.each([
   ["Node's own wire", nodeWire],
+  ["a SOCKS5 proxy", dialledWire((to, signal) => dialSocks5(proxy, to, signal))],
   ["undici", undiciWire],
-])("over %s", (_, wire) => {
+])("over %s", (name, wire) => {
   function client(origin: string, options: Partial<HttpClientOptions> = {}): HttpClient {
     const made = new HttpClient({ origin, clock: systemClock, wire, ...options });
     onTestFinished(() => made.close());
@@ -97,7 +103,8 @@ describe.each([
     expect(size).toBe(40 << 16);
   });
 
-  it("who refuses a body before it was read is heard", async () => {
+  // What stands between may hear that the connection is cut before it has read the answer.
+  it.skipIf(name === "a SOCKS5 proxy")("who refuses a body before it was read is heard", async () => {
     const origin = await plain((request, response) => {
       request.resume();
       response.writeHead(507).end("no room");

@@ -1,5 +1,8 @@
 import type { Agent, ClientRequest, RequestOptions } from "node:http";
+import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
+import { systemCode, toError } from "../errors.ts";
+import { securedOver } from "./secured.ts";
 import {
   type HttpBody,
   hostOf,
@@ -20,12 +23,26 @@ import {
  */
 export const nodeWire: MakeWire = (target) => new NodeWire(target);
 
+/** Makes a connection to a host in a way of its own. */
+export type Dial = (
+  to: { readonly host: string; readonly port: number },
+  signal: AbortSignal,
+) => Promise<Socket>;
+
+/** The same over connections that somebody else makes, such as a proxy. */
+export const dialledWire =
+  (dial: Dial): MakeWire =>
+  (target) =>
+    new NodeWire(target, target.socketPath === undefined ? dial : undefined);
+
 class NodeWire implements Wire {
   readonly #target: WireTarget;
+  readonly #dial: Dial | undefined;
   #kept: Agent | undefined;
 
-  constructor(target: WireTarget) {
+  constructor(target: WireTarget, dial?: Dial) {
     this.#target = target;
+    this.#dial = dial;
   }
 
   async send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<WireReply> {
@@ -39,7 +56,7 @@ class NodeWire implements Wire {
       method: sent.method,
       path: sent.path,
       headers: sent.headers,
-      agent: this.#connections(sent, Agent),
+      ...this.#connection(sent, Agent, signal),
       signal,
     };
     signal.throwIfAborted();
@@ -53,9 +70,11 @@ class NodeWire implements Wire {
           trace.phase = "sent";
           return;
         }
-        socket.once("connect", () => {
+        const connected = () => {
           trace.phase = secure ? "handshake" : "sent";
-        });
+        };
+        if (this.#dial === undefined) socket.once("connect", connected);
+        else connected();
         socket.once("secureConnect", () => {
           trace.phase = "sent";
         });
@@ -67,7 +86,10 @@ class NodeWire implements Wire {
       });
       outgoing.on("error", (error) => {
         // Who refuses a large body answers before it has read it, and may hang up then.
-        if (!answered) reject(error);
+        if (answered) return;
+        const shut =
+          this.#dial !== undefined && trace.phase === "handshake" && systemCode(error) === "ECONNRESET";
+        reject(shut ? new Error(SHUT, { cause: error }) : error);
       });
       pour(sent.body, outgoing).catch((error: unknown) => {
         outgoing.destroy();
@@ -80,18 +102,51 @@ class NodeWire implements Wire {
     this.#kept?.destroy();
   }
 
-  #connections({ fresh }: Sent, MadeBy: typeof Agent): Agent | false {
-    const { keepMs } = this.#target;
-    if (fresh || keepMs === undefined) return false;
+  #connection(sent: Sent, MadeBy: typeof Agent, signal: AbortSignal): Connection {
+    const kept = sent.fresh || this.#target.keepMs === undefined ? undefined : this.#agent(MadeBy);
+    const dial = this.#dial;
+    if (dial === undefined) return { agent: kept ?? false };
+    const createConnection: Connection["createConnection"] = (_, made) => {
+      this.#dialled(dial, signal).then(
+        (socket) => made(null, socket),
+        // Its type knows no failure, which has no connection.
+        (error: unknown) => (made as (error: Error) => void)(toError(error)),
+      );
+      return undefined;
+    };
+    // An agent, also none at all, would make a connection of its own.
+    return kept === undefined ? { createConnection } : { agent: kept, createConnection };
+  }
+
+  #agent(MadeBy: typeof Agent): Agent {
     if (this.#kept === undefined) {
       // Without remembered sessions: a resumed one is not asked for its identity.
+      const keepMs = this.#target.keepMs;
       const options = { keepAlive: true, maxFreeSockets: 1, timeout: keepMs, maxCachedSessions: 0 };
       this.#kept = new MadeBy(options);
       this.#kept.on("free", (socket: Duplex) => socket.on("data", unasked));
+      if (this.#dial !== undefined)
+        this.#kept.createConnection = (asked, made) => made && asked.createConnection?.(asked, made);
     }
     return this.#kept;
   }
+
+  async #dialled(dial: Dial, signal: AbortSignal): Promise<Duplex> {
+    const { url, tls } = this.#target;
+    const socket = await dial({ host: hostOf(url), port: portOf(url) }, signal);
+    if (url.protocol !== "https:") return socket;
+    try {
+      return await securedOver(socket, url, await tls());
+    } catch (error) {
+      socket.destroy();
+      throw error;
+    }
+  }
 }
+
+type Connection = Pick<RequestOptions, "agent" | "createConnection">;
+
+const SHUT = "who makes the connection closed it before TLS began, as if nobody were there";
 
 /** What comes while nobody asked would be taken for the answer to the next request. */
 function unasked(this: Duplex): void {

@@ -1,16 +1,14 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
-import { isIP } from "node:net";
 import type { Duplex } from "node:stream";
 import { pour } from "./node-wire.ts";
 import { type ProxySettings, proxyFor } from "./proxy.ts";
+import { securedOver } from "./secured.ts";
 import {
   hostOf,
   type MakeWire,
   portOf,
   type Sent,
   type Trace,
-  tlsOptions,
-  usable,
   type Wire,
   type WireReply,
   type WireTarget,
@@ -43,13 +41,8 @@ class ProxyWire implements Wire {
     }
     const socket = await this.#tunnel(signal);
     trace.phase = "handshake";
-    const [{ connect }, { request }] = await Promise.all([import("node:tls"), import("node:https")]);
-    const { host, port, ...own } = tlsOptions(url, await tls());
-    // A name is asked for by it; an address has none.
-    const servername = own.servername ?? (isIP(host) === 0 ? host : undefined);
-    const secured = usable(() =>
-      connect({ ...own, socket, host, ...(servername !== undefined && { servername }) }),
-    );
+    const { request } = await import("node:https");
+    const secured = await securedOver(socket, url, await tls());
     // Whoever waits hears of it from the request.
     secured.on("error", () => undefined);
     secured.once("secureConnect", () => {
@@ -57,7 +50,7 @@ class ProxyWire implements Wire {
     });
     signal.addEventListener("abort", () => secured.destroy(), { once: true });
     // An agent, also none at all, would make a connection of its own.
-    const options = { host, port, method, path: sent.path, headers, signal };
+    const options = { host: hostOf(url), port: portOf(url), method, path: sent.path, headers, signal };
     const reply = await answerTo(request({ ...options, createConnection: () => secured }), body, trace);
     reply.body.once("close", () => secured.destroy());
     return reply;
