@@ -2,6 +2,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { DirectorApi } from "./api/director-api.ts";
 import type { Home } from "./home/home.ts";
+import type { AllProxy } from "./proxy/all-proxy.ts";
 import type { Ui } from "./ui/ui.ts";
 
 /** What stands beside `slipway`: executables that are started as processes of their own, and what the demo deploys. */
@@ -29,6 +30,8 @@ export interface Tools {
   readonly programs: Programs;
   /** Aborted by Ctrl-C. */
   readonly stop: AbortSignal;
+  /** Through which Directors, and what create-env asks, are reached. */
+  readonly proxy: AllProxy;
   /** The Director the global options, the environment or `slipway up` point at, connected when first asked for. */
   director(): Promise<DirectorApi>;
   /** `-d` or BOSH_DEPLOYMENT. */

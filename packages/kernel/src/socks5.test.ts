@@ -73,6 +73,9 @@ describe("a connection through a SOCKS5 proxy", () => {
       message: `the proxy 127.0.0.1:${refused.port}, asked for a:1, was refused there`,
     });
     expect(await trouble(said(unknown, "a", 1))).toMatchObject({ code: "EHOSTUNREACH" });
+    const hangs = await trouble(said(await proxy({ answers: "nothing" }), "a", 1));
+    expect(hangs).not.toBeInstanceOf(Socks5Trouble);
+    expect(hangs.message).toContain("asked for a:1, hung up");
     expect((await trouble(said(await proxy({ answers: 77 }), "a", 1))).message).toContain("answers 77");
   });
 

@@ -53,8 +53,30 @@ const REFUSALS: Readonly<Record<number, readonly [why: string, code?: string]>> 
 
 /** A connection to somebody through a proxy. What is sent over it is for them alone. */
 export async function dialSocks5(proxy: Socks5Proxy, to: Destination, signal?: AbortSignal): Promise<Socket> {
-  const hello = helloOf(proxy);
   const asked = requestFor(proxy, to);
+  return await talking(proxy, signal, async (talk) => {
+    talk.socket.write(asked);
+    await accepted(proxy, to, talk).catch((error: unknown) => {
+      if (error instanceof Socks5Trouble || error instanceof Unreached) throw error;
+      // It knows who we are, and hangs up all the same: as ssh does when nobody is there.
+      throw new Unreached(`${askedOf(proxy, to)} hung up`, { cause: error });
+    });
+    talk.socket.setNoDelay(true);
+    return talk.socket;
+  });
+}
+
+/** Whether it is there, and takes our name and password. Nobody else is asked for. */
+export async function greetSocks5(proxy: Socks5Proxy, signal?: AbortSignal): Promise<void> {
+  await talking(proxy, signal, ({ socket }) => Promise.resolve(socket.destroy()));
+}
+
+async function talking<T>(
+  proxy: Socks5Proxy,
+  signal: AbortSignal | undefined,
+  work: (talk: Talk) => Promise<T>,
+): Promise<T> {
+  const hello = helloOf(proxy);
   const socket = connect({ host: proxy.host, port: proxy.port });
   const abort = () => socket.destroy(toError(signal?.reason));
   signal?.addEventListener("abort", abort, { once: true });
@@ -62,10 +84,7 @@ export async function dialSocks5(proxy: Socks5Proxy, to: Destination, signal?: A
   try {
     const talk = talkOver(socket);
     await proveTo(proxy, hello, talk);
-    socket.write(asked);
-    await accepted(proxy, to, talk);
-    socket.setNoDelay(true);
-    return socket;
+    return await work(talk);
   } catch (error) {
     socket.destroy();
     signal?.throwIfAborted();
@@ -138,13 +157,15 @@ async function accepted(proxy: Socks5Proxy, to: Destination, { take }: Talk): Pr
   if (version !== VERSION) throw new Socks5Trouble(proxy, "does not speak SOCKS5", { lasting: true });
   if (status !== 0) {
     const [why, code] = REFUSALS[status] ?? [`answers ${status}`];
-    const text = `the proxy ${proxy.host}:${proxy.port}, asked for ${to.host}:${to.port}, ${why}`;
-    throw Object.assign(new Unreached(text), code !== undefined && { code });
+    throw Object.assign(new Unreached(`${askedOf(proxy, to)} ${why}`), code !== undefined && { code });
   }
   // From which address it connects is of no interest, but has to be read.
   const length = kind === 3 ? ((await take(1))[0] ?? 0) : kind === 4 ? 16 : 4;
   await take(length + 2);
 }
+
+const askedOf = (proxy: Socks5Proxy, to: Destination): string =>
+  `the proxy ${proxy.host}:${proxy.port}, asked for ${to.host}:${to.port},`;
 
 interface Hello {
   readonly methods: readonly number[];

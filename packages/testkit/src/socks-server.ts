@@ -5,8 +5,8 @@ export interface SocksOptions {
   readonly password?: string;
   /** Names that it alone knows: where they are on this machine. Others are not there. */
   readonly names?: Readonly<Record<string, number>>;
-  /** What it answers in place of connecting. */
-  readonly answers?: number;
+  /** What it answers in place of connecting; with "nothing" it hangs up. */
+  readonly answers?: number | "nothing";
 }
 
 /** A SOCKS5 proxy as others run it. It remembers whom it was asked for, and in which kind of address. */
@@ -42,6 +42,7 @@ export async function socksServer({ password, names = {}, answers }: SocksOption
     const port = (await take(2)).readUInt16BE();
     seen.push(`${host}:${port}`);
     const known = kind === 3 && host !== "localhost" ? names[host] : port;
+    if (answers === "nothing") return void client.end();
     const refused = answers ?? (known === undefined ? 4 : undefined);
     if (refused !== undefined) return void client.end(Buffer.from([5, refused, 0, 1, 0, 0, 0, 0, 0, 0]));
     const upstream = connect(known ?? 0, kind === 3 ? "127.0.0.1" : host, () => {

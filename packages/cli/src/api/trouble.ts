@@ -1,5 +1,6 @@
 import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { HttpTrouble } from "@slipway/kernel/http/client";
+import { proxyTrouble } from "../proxy/errors.ts";
 import { CertificateRefused, NotReachable } from "./errors.ts";
 
 /** Node's codes of certificates that do not hold, in words. */
@@ -33,6 +34,8 @@ export const wasCertificate = (error: unknown): boolean => (systemCode(error) ??
 /** Trouble of the connection, for the operator. */
 export function transportError(url: string, error: unknown): SlipwayError {
   if (error instanceof SlipwayError) return error;
+  const proxy = proxyTrouble(error);
+  if (proxy !== undefined) return proxy;
   const code = systemCode(error) ?? "";
   const certificate = CERTIFICATE[code];
   if (certificate !== undefined)

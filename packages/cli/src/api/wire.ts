@@ -3,7 +3,10 @@ import { stat } from "node:fs/promises";
 import type { Clock } from "@slipway/kernel/clock";
 import { systemCode } from "@slipway/kernel/errors";
 import { basicAuth, HttpClient, type HttpReply, HttpTrouble } from "@slipway/kernel/http/client";
+import type { MakeWire } from "@slipway/kernel/http/wire";
+import { ProxyAway, proxyTrouble } from "../proxy/errors.ts";
 import { Interrupted } from "../ui/errors.ts";
+import { NotReachable } from "./errors.ts";
 import type { TokenSource } from "./token-source.ts";
 import { transportError, wasCertificate } from "./trouble.ts";
 
@@ -19,6 +22,8 @@ export interface WireOptions {
   readonly stop: AbortSignal;
   /** How often a request is tried whose connection failed; five times unless told otherwise. */
   readonly attempts?: number;
+  /** Where the way there is not straight. */
+  readonly wire?: MakeWire | undefined;
 }
 
 export interface Sent {
@@ -62,8 +67,8 @@ export class Wire {
 
   constructor(options: WireOptions) {
     this.#options = options;
-    const { url, clock, ca } = options;
-    this.#http = new HttpClient({ origin: url, clock, tls: { ca }, keepMs: KEEP_MS });
+    const { url, clock, ca, wire } = options;
+    this.#http = new HttpClient({ origin: url, clock, tls: { ca }, keepMs: KEEP_MS, wire });
   }
 
   /**
@@ -88,7 +93,7 @@ export class Wire {
         if (!(reading && [502, 503, 504].includes(reply.status) && more())) return reply;
       } catch (error) {
         if (stop?.aborted) throw new Interrupted();
-        const again = !wasCertificate(error) && (reading || neverArrived(error));
+        const again = !isLasting(error) && (reading || neverArrived(error));
         if (!again || !more()) throw transportError(url, error);
       }
       await clock.sleep(PAUSE_MS, stop).catch(() => {
@@ -174,6 +179,13 @@ export const isKnown = ({ body }: Pick<Reply, "body">): boolean => body.includes
 async function lengthOf(body: string | ReadStream | undefined): Promise<Record<string, string>> {
   return typeof body === "object" ? { "content-length": String((await stat(body.path)).size) } : {};
 }
+
+/** Asking again would not help: a certificate, a proxy that does not want us, or who asked for a token has tried enough. */
+const isLasting = (error: unknown): boolean =>
+  wasCertificate(error) ||
+  NotReachable.is(error) ||
+  ProxyAway.is(error) ||
+  proxyTrouble(error)?.kind === "operator";
 
 const UNSENT = new Set(["ECONNREFUSED", "ENOTFOUND", "EAI_AGAIN", "EHOSTUNREACH", "ENETUNREACH"]);
 

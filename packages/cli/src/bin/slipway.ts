@@ -9,6 +9,7 @@ import { logLimitOf, steadyOutput } from "@slipway/kernel/steady-output";
 import { COMMANDS } from "../commands.ts";
 import { homeOf } from "../home/home.ts";
 import { main } from "../main.ts";
+import { PIPE, pipe } from "../proxy/pipe.ts";
 
 // The other bundles stand beside ours.
 const beside = (file: string) => join(__dirname, file);
@@ -47,6 +48,16 @@ const out = steadyOutput(process.stdout, { limit });
 
 // The same script serves as the thread that reads documents for a Director.
 if (!isMainThread) void import("@slipway/director/documents/serve").then((serve) => serve.servesDocuments());
+else if (process.argv[2] === PIPE)
+  void pipe({
+    argv: process.argv.slice(3),
+    env: process.env,
+    input: process.stdin,
+    output: process.stdout,
+    err: process.stderr,
+    clock: systemClock,
+    stop: stop.signal,
+  }).then((code) => process.exit(code));
 else
   void main(COMMANDS, {
     argv: process.argv.slice(2),

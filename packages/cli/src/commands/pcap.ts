@@ -50,7 +50,10 @@ export const pcap: Command = {
           capture(
             entered.map(({ host, session }) => {
               const to = `${session.user}@${host.ip}`;
-              return runRemote(host.name, [...session.flags(host), to, "--", command], tools.env);
+              return runRemote(host.name, [...session.flags(host), to, "--", command], {
+                ...tools.env,
+                ...session.env,
+              });
             }),
             file,
             stopMs,

@@ -45,7 +45,7 @@ export const ssh: Command = {
       }
       const [host] = hosts;
       if (host === undefined || hosts.length > 1) throw ManyInstances({ count: hosts.length });
-      return await runHere("ssh", to(host), tools.env);
+      return await runHere("ssh", to(host), { ...tools.env, ...session.env });
     });
   },
 };

@@ -7,6 +7,7 @@ import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import { downloadArchive } from "@slipway/engine/stemcells/download";
 import type { Clock } from "@slipway/kernel/clock";
 import { type ProxySettings, proxiesIn } from "@slipway/kernel/http/proxy";
+import type { MakeWire } from "@slipway/kernel/http/wire";
 import type { Tools } from "../tools.ts";
 import { ArchiveMissing } from "./errors.ts";
 import type { ArchiveUrl } from "./manifest/model.ts";
@@ -18,18 +19,20 @@ export interface Surroundings {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly proxy: ProxySettings;
+  /** Before `proxy`. */
+  readonly wire: MakeWire | undefined;
 }
 
 export const surroundingsOf = (
   workspace: Workspace,
-  { clock, stop, env }: Pick<Tools, "clock" | "stop" | "env">,
-): Surroundings => ({ workspace, clock, signal: stop, proxy: proxiesIn(env) });
+  { clock, stop, env, proxy }: Pick<Tools, "clock" | "stop" | "env" | "proxy">,
+): Surroundings => ({ workspace, clock, signal: stop, proxy: proxiesIn(env), wire: proxy.wire() });
 
 /** A stemcell's or release's archive as a local file: where the manifest says, or fetched and checked once. */
 export async function fetchArchive(
   what: string,
   { url, sha1 }: ArchiveUrl,
-  { workspace, clock, signal, proxy }: Surroundings,
+  { workspace, clock, signal, proxy, wire }: Surroundings,
   stages: Stages,
 ): Promise<string> {
   if (url.startsWith("file:")) {
@@ -46,7 +49,7 @@ export async function fetchArchive(
   await mkdir(workspace.downloads, { recursive: true, mode: 0o700 });
   const partial = join(workspace.temporary, "download.tgz");
   await stages.step(`Downloading ${what}`, async () => {
-    await downloadArchive(url, partial, { what, clock, signal, proxy });
+    await downloadArchive(url, partial, { what, clock, signal, proxy, wire });
     if (sha1 !== undefined) await verifyDigest(partial, sha1, what);
     await rename(partial, kept);
   });

@@ -22,7 +22,7 @@ import { type Stages, stagesOn } from "./stages.ts";
 import type { EnvStore } from "./state/store.ts";
 import type { Workspace } from "./workspace.ts";
 
-export type EnvTools = Pick<Tools, "ui" | "clock" | "random" | "env" | "programs" | "stop">;
+export type EnvTools = Pick<Tools, "ui" | "clock" | "random" | "env" | "programs" | "stop" | "proxy">;
 
 /** What both commands are given. */
 export interface EnvRequest {
@@ -95,6 +95,9 @@ export async function withSession<T>(
     clock,
     random,
   });
+  // A sandbox is on this machine.
+  const straight = provider.cpi.kind === "package";
+  if (!straight) await tools.proxy.check(signal);
   await mkdir(workspace.dir, { recursive: true, mode: 0o700 });
   await boundLog(workspace.cpiLog);
   const log = (text: string) => appendFileSync(workspace.cpiLog, text, { mode: 0o600 });
@@ -110,6 +113,7 @@ export async function withSession<T>(
     clock,
     random,
     warn: (line) => ui.note(line),
+    wire: straight ? undefined : tools.proxy.wire(),
   });
   try {
     const clouds = await openClouds({

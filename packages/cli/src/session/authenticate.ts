@@ -3,13 +3,13 @@ import { SILENT } from "../api/follow.ts";
 import type { Tools } from "../tools.ts";
 import { LoginFailed, NoCredentials, UaaRefused } from "./errors.ts";
 import type { Remembered } from "./logins.ts";
-import { openClient, uaaOf } from "./open-client.ts";
+import { openClient, uaaOf, wireTo } from "./open-client.ts";
 import type { Session } from "./session.ts";
 import { CLI_CLIENT, type Prompt, UaaClient } from "./uaa-client.ts";
 
 const TRIES = 3;
 
-type Needed = Pick<Tools, "ui" | "clock" | "stop" | "home">;
+type Needed = Pick<Tools, "ui" | "clock" | "stop" | "home" | "proxy">;
 
 /** What the Director says of itself, and whether it knows who asks. */
 export async function infoFor(session: Session, tools: Omit<Needed, "ui">): Promise<Info> {
@@ -34,7 +34,7 @@ export async function authenticate(
   const { url, ca } = session;
   const uaaUrl = await uaaOf(session, tools);
   if (uaaUrl !== undefined) {
-    const uaa = new UaaClient({ url: uaaUrl, ca, ...tools });
+    const uaa = new UaaClient({ url: uaaUrl, ca, ...tools, wire: wireTo(session, tools) });
     try {
       return await (given.client === undefined ? asUser(uaa, tools) : asClient(uaa, given, tools));
     } finally {
@@ -44,7 +44,7 @@ export async function authenticate(
   for (let attempt = 1; ; attempt++) {
     const user = given.client ?? (await filled(tools, "Username", false));
     const password = given.clientSecret ?? (await filled(tools, "Password", true));
-    if ((await infoFor({ url, ca, user, password }, tools)).user) return { user, password };
+    if ((await infoFor({ ...session, url, ca, user, password }, tools)).user) return { user, password };
     const last = attempt >= TRIES || (given.client !== undefined && given.clientSecret !== undefined);
     if (last) throw LoginFailed({ url, user });
     tools.ui.note(`The Director at ${url} does not know '${user}' by this password.`);

@@ -3,18 +3,24 @@ import { Client, type ClientOptions } from "../api/client.ts";
 import { SILENT } from "../api/follow.ts";
 import type { TokenSource } from "../api/token-source.ts";
 import type { Home } from "../home/home.ts";
+import type { Tools } from "../tools.ts";
 import { readLogins, withLogin, writeLogins } from "./logins.ts";
 import type { Session } from "./session.ts";
 import { UaaClient } from "./uaa-client.ts";
 import { clientTokens, userTokens } from "./uaa-tokens.ts";
 
-type Parts = Pick<ClientOptions, "clock" | "stop" | "teller">;
+type Parts = Pick<ClientOptions, "clock" | "stop" | "teller"> & Pick<Tools, "proxy">;
 
 /** A way to the Director, by password or by the tokens of its UAA. */
 export function openClient(session: Session, parts: Parts, home: Pick<Home, "loginFile">): Client {
   const { url, ca, user, password } = session;
-  return new Client({ url, ca, user, password, tokens: () => tokensOf(session, parts, home), ...parts });
+  const tokens = () => tokensOf(session, parts, home);
+  return new Client({ url, ca, user, password, tokens, ...parts, wire: wireTo(session, parts) });
 }
+
+/** What carries requests to that Director and its UAA. */
+export const wireTo = ({ here }: Pick<Session, "here">, { proxy }: Pick<Tools, "proxy">) =>
+  here === true ? undefined : proxy.wire();
 
 async function tokensOf(
   session: Session,
@@ -25,7 +31,7 @@ async function tokensOf(
   const { clock, stop } = parts;
   const at = uaa?.url ?? (unsure === true ? await uaaOf(session, parts) : undefined);
   if (at === undefined || user === undefined) return undefined;
-  const client = new UaaClient({ url: at, ca, clock, stop });
+  const client = new UaaClient({ url: at, ca, clock, stop, wire: wireTo(session, parts) });
   if (uaa?.tokens === undefined) return clientTokens(client, { id: user, secret: password });
   return userTokens(client, uaa.tokens, async ({ access, refresh }) => {
     const login = { url, access_token: access, refresh_token: refresh };
@@ -34,9 +40,10 @@ async function tokensOf(
 }
 
 /** Where the Director says that tokens are got; undefined where it wants a password. Asked without credentials. */
-export async function uaaOf({ url, ca }: Pick<Session, "url" | "ca">, parts: Omit<Parts, "teller">) {
+export async function uaaOf(session: Pick<Session, "url" | "ca" | "here">, parts: Omit<Parts, "teller">) {
+  const { url, ca } = session;
   const nobody = { user: undefined, password: undefined };
-  const client = new Client({ url, ca, ...nobody, ...parts, teller: SILENT });
+  const client = new Client({ url, ca, ...nobody, ...parts, teller: SILENT, wire: wireTo(session, parts) });
   try {
     const { user_authentication: by } = await client.json({ method: "GET", path: "/info" }, info);
     const at = by?.type === "uaa" ? by.options?.url : undefined;

@@ -52,6 +52,7 @@ describe("the Director meant", () => {
       ca: PEM,
       user: "admin",
       password: 'it\'s $HOME "x"',
+      here: true,
     });
   });
 

@@ -19,6 +19,8 @@ export interface Session {
   readonly uaa?: { readonly url: string; readonly tokens: SavedTokens | undefined };
   /** Only the Director knows whether they are a user of its own or a client of its UAA. */
   readonly unsure?: boolean;
+  /** It is the one of `slipway up` on this machine, which no proxy leads to. */
+  readonly here?: true;
   /** The Director of this machine, where it runs and the last log-in, to another one, went before it. */
   readonly passedOver?: string;
 }
@@ -45,9 +47,12 @@ export async function findSession(
     url,
     ca: ca === undefined ? undefined : await pemOf(ca),
     ...credentials(asked, login, here),
+    ...(own === url && isLoopback(url) && { here: true as const }),
     ...(doubtful && existsSync(home.runFile) && { passedOver: own }),
   };
 }
+
+const isLoopback = (url: string): boolean => /^https:\/\/(localhost|127\.|\[::1\])/.test(url);
 
 function urlOf(
   environment: string | undefined,

@@ -1,5 +1,6 @@
 import type { Client } from "../api/client.ts";
 import type { Globals } from "../parse/globals.ts";
+import { AllProxy } from "../proxy/all-proxy.ts";
 import type { Tools } from "../tools.ts";
 import type { Terminal } from "../ui/terminal.ts";
 import { NoDeployment } from "./errors.ts";
@@ -14,6 +15,7 @@ export interface Kit {
 
 /** What every command works with. `quiet`: it does not say which environment it uses. */
 export function toolsFor(world: World, globals: Globals, ui: Terminal, quiet: boolean): Kit {
+  const proxy = new AllProxy(world);
   let client: Promise<Client> | undefined;
   const opened: Client[] = [];
   const open = async (): Promise<Client> => {
@@ -23,7 +25,8 @@ export function toolsFor(world: World, globals: Globals, ui: Terminal, quiet: bo
       import("./open-client.ts"),
     ]);
     const session = await findSession(globals, world.home);
-    const made = openClient(session, { clock: world.clock, stop: world.stop, teller: ui }, world.home);
+    const parts = { clock: world.clock, stop: world.stop, teller: ui, proxy };
+    const made = openClient(session, parts, world.home);
     opened.push(made);
     const { url, user, passedOver } = session;
     const kind = session.uaa?.tokens === undefined ? "client" : "user";
@@ -39,10 +42,12 @@ export function toolsFor(world: World, globals: Globals, ui: Terminal, quiet: bo
   return {
     close: () => {
       for (const one of opened) one.close();
+      proxy.close();
     },
     tools: {
       ...world,
       ui,
+      proxy,
       deployment: globals.deployment,
       director: () => {
         client ??= open();

@@ -1,11 +1,13 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { messageTrail } from "@slipway/kernel/errors";
 import { basicAuth, HttpClient, HttpTrouble } from "@slipway/kernel/http/client";
+import type { MakeWire } from "@slipway/kernel/http/wire";
 import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { trimEnd } from "@slipway/kernel/text";
 import { check } from "@slipway/protocol/schema/check";
 import { loginInfo, tokenReply } from "@slipway/protocol/uaa/token";
 import type * as v from "valibot";
+import { proxyTrouble } from "../proxy/errors.ts";
 import { BadUaaUrl, UaaAway, UaaRefused } from "./errors.ts";
 
 export interface UaaOptions {
@@ -14,6 +16,7 @@ export interface UaaOptions {
   readonly ca: string | undefined;
   readonly clock: Clock;
   readonly stop: AbortSignal;
+  readonly wire?: MakeWire | undefined;
 }
 
 /** As whom the CLI itself asks; upstream's name, without a secret. */
@@ -42,12 +45,12 @@ export class UaaClient {
   readonly #http: HttpClient;
   readonly #stop: AbortSignal;
 
-  constructor({ url, ca, clock, stop }: UaaOptions) {
+  constructor({ url, ca, clock, stop, wire }: UaaOptions) {
     if (!URL.canParse(url) || new URL(url).protocol !== "https:") throw BadUaaUrl({ url });
     this.url = url;
     this.#base = new URL(url);
     this.#stop = stop;
-    this.#http = new HttpClient({ origin: url, clock, tls: { ca } });
+    this.#http = new HttpClient({ origin: url, clock, tls: { ca }, wire });
   }
 
   /** What people are asked for, what is hidden last. */
@@ -97,7 +100,8 @@ export class UaaClient {
       status = reply.status;
       text = await reply.text();
     } catch (error) {
-      throw error instanceof HttpTrouble ? UaaAway({ url, why: error.why }, { cause: error }) : error;
+      if (!(error instanceof HttpTrouble)) throw error;
+      throw proxyTrouble(error) ?? UaaAway({ url, why: error.why }, { cause: error });
     }
     if (status === 400 || status === 401) throw UaaRefused({ url, client: client.id });
     if (status !== 200) throw UaaAway({ url, why: `it answers HTTP ${status}` });

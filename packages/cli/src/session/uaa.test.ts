@@ -1,9 +1,11 @@
 import { readFile, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
+import { systemRandom } from "@slipway/kernel/random";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { UaaServer } from "@slipway/testkit/uaa-server";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { AllProxy } from "../proxy/all-proxy.ts";
 import { FakeDirector, INFO } from "../testing/fake-director.ts";
 import { runCli } from "../testing/run-cli.ts";
 import { authenticate } from "./authenticate.ts";
@@ -70,7 +72,8 @@ async function logIn(answers: string[]) {
     user: undefined,
     password: undefined,
   };
-  const tools = { ui, clock: systemClock, stop: NEVER, home: { loginFile: loginFile() } };
+  const proxy = new AllProxy({ env: {}, clock: systemClock, random: systemRandom });
+  const tools = { ui, clock: systemClock, stop: NEVER, home: { loginFile: loginFile() }, proxy };
   const found = await authenticate(session, { client: undefined, clientSecret: undefined }, tools as never);
   await writeLogins(
     loginFile(),

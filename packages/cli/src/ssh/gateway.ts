@@ -2,14 +2,42 @@ import { shellQuoted } from "@slipway/kernel/shell";
 import type { SshAnswer } from "@slipway/protocol/director/ssh";
 import type { Given, Option } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
+import { pipeThrough } from "../proxy/pipe.ts";
+import type { Tools } from "../tools.ts";
 
 /** Of `ssh`, `scp` and `logs`, in upstream's spelling. */
 export const GATEWAY_OPTIONS: readonly Option[] = [
   { flags: "--gw-host <host>", about: "go through this host (BOSH_GW_HOST)" },
   { flags: "--gw-user <name>", about: "who we are there (BOSH_GW_USER)" },
   { flags: "--gw-private-key <path>", about: "the key for it (BOSH_GW_PRIVATE_KEY)" },
-  { flags: "--gw-disable", about: "go there at once, whatever the environment says (BOSH_GW_DISABLE)" },
+  { flags: "--gw-disable", about: "through no host, whatever the environment says (BOSH_GW_DISABLE)" },
+  { flags: "--gw-socks5 <url>", about: "go through this proxy or jumpbox, before any host (BOSH_ALL_PROXY)" },
 ];
+
+/** What ssh and scp are told, and find in their environment. */
+export interface Through {
+  readonly flags: readonly string[];
+  readonly env: Readonly<Record<string, string>>;
+}
+
+/**
+ * Through the SOCKS5 proxy that was asked for; undefined: nobody said anything of one. As upstream, it goes before all
+ * others, and is not switched off with them. Its address is looked at by a program of our own: `nc -x` is not everywhere,
+ * and takes no password.
+ */
+export async function socksGateway(
+  given: Given,
+  { env, proxy, programs }: Pick<Tools, "env" | "proxy" | "programs">,
+): Promise<Through | undefined> {
+  const typed = given.text("gw-socks5");
+  const url = typed ?? env.BOSH_ALL_PROXY;
+  // Typed without a value it means: none.
+  if (url === undefined || url === "") return undefined;
+  const from = typed === undefined ? "BOSH_ALL_PROXY" : "--gw-socks5 (BOSH_ALL_PROXY)";
+  const piped = pipeThrough(await proxy.socks(url, from), programs.self);
+  const command = [...piped.program.map(word), "%h", "%p"];
+  return { flags: ["-o", `ProxyCommand=${command.join(" ")}`], env: piped.env };
+}
 
 /** What ssh and scp are told to go through the host that was asked for; undefined: nobody said anything of one. */
 export function typedGateway(given: Given, env: NodeJS.ProcessEnv): readonly string[] | undefined {

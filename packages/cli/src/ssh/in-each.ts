@@ -12,10 +12,10 @@ type Each = (
 ) => Promise<void>;
 
 /** Runs a program for each host at once, and prints its lines with the host's name. All must end well. */
-export const inEach: Each = async ({ hosts }, { ui, env, stop }, program, args) => {
+export const inEach: Each = async ({ hosts, env: own }, { ui, env, stop }, program, args) => {
   const codes = await Promise.all(
     hosts.map((host) =>
-      runTold(program, args(host), { env, stop }, (stream, line) =>
+      runTold(program, args(host), { env: { ...env, ...own }, stop }, (stream, line) =>
         ui.line(`${host.name}: ${stream} | ${line}`),
       ),
     ),
@@ -25,11 +25,11 @@ export const inEach: Each = async ({ hosts }, { ui, env, stop }, program, args) 
 };
 
 /** The same, with a table in the end instead of lines. */
-export const resultsOfEach: Each = async ({ hosts }, { ui, env, stop }, program, args) => {
+export const resultsOfEach: Each = async ({ hosts, env: own }, { ui, env, stop }, program, args) => {
   const results = await Promise.all(
     hosts.map(async (host) => {
       const said = { stdout: "", stderr: "" };
-      const code = await runTold(program, args(host), { env, stop }, (stream, line) => {
+      const code = await runTold(program, args(host), { env: { ...env, ...own }, stop }, (stream, line) => {
         said[stream] += `${line}\n`;
       });
       return { ...said, name: host.name, code };

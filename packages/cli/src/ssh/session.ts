@@ -14,7 +14,7 @@ import { slug } from "../states/slug.ts";
 import type { Tools } from "../tools.ts";
 import { endpointOf } from "./endpoint.ts";
 import { NoSsh, NoVmMeant } from "./errors.ts";
-import { typedGateway } from "./gateway.ts";
+import { socksGateway, typedGateway } from "./gateway.ts";
 import { agentOrder, directorOrder, ENV_NAME, type Found, type Order, SSH_PORT } from "./order.ts";
 
 /** One VM that can be entered. */
@@ -32,11 +32,13 @@ export interface Session {
   readonly hosts: readonly Host[];
   /** What ssh and scp are told: who we are, and whom to believe. */
   flags(host: Host): readonly string[];
+  /** What they find in their environment besides ours. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 export type SessionTools = Pick<
   Tools,
-  "director" | "mustDeployment" | "random" | "ui" | "env" | "clock" | "stop"
+  "director" | "mustDeployment" | "random" | "ui" | "env" | "clock" | "stop" | "proxy" | "programs"
 >;
 
 /** With the key and the user that were typed, or with those of a session that is made for it. */
@@ -46,11 +48,13 @@ export async function withSession<T>(
   tools: SessionTools,
   work: (session: Session) => Promise<T>,
 ): Promise<T> {
-  const typed = typedGateway(given, tools.env);
+  const socks = await socksGateway(given, tools);
+  const typed = socks?.flags ?? typedGateway(given, tools.env);
   const key = given.text("private-key");
   const session = (one: Session): Session => ({
     ...one,
     flags: (host) => [...one.flags(host), ...(typed ?? host.through)],
+    env: socks?.env ?? {},
   });
   const endpoint = await endpointOf(given, tools.env, asked);
   if (key !== undefined) {

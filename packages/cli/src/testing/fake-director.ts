@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { createServer, type Server } from "node:https";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, isIP, type Socket } from "node:net";
 import { join } from "node:path";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
@@ -69,7 +69,10 @@ export class FakeDirector {
     const authority = await openAuthority({ dir: path, clock: systemClock, random: systemRandom });
     const { privateKey, certificate, ca } = await authority.issue({
       commonName: "fake",
-      sans: { dns: [], ips: names },
+      sans: {
+        dns: names.filter((name) => isIP(name) === 0),
+        ips: names.filter((name) => isIP(name) !== 0),
+      },
       usage: "server",
       days: 1,
     });
@@ -79,8 +82,12 @@ export class FakeDirector {
     return new FakeDirector(server, ca, path, remove);
   }
 
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
   get url(): string {
-    return `https://127.0.0.1:${(this.#server.address() as AddressInfo).port}`;
+    return `https://127.0.0.1:${this.port}`;
   }
 
   file(name: string): string {

@@ -15,6 +15,7 @@ import {
   HttpTrouble,
 } from "@slipway/kernel/http/client";
 import { undiciWire } from "@slipway/kernel/http/undici-wire";
+import type { MakeWire } from "@slipway/kernel/http/wire";
 import type { Random } from "@slipway/kernel/random";
 import { directorsRequest } from "@slipway/protocol/agent/envelope";
 import type { AgentId } from "@slipway/protocol/ids";
@@ -49,6 +50,8 @@ export interface HttpsTools {
   readonly directorUuid: string;
   /** What the Director shows to agents. */
   readonly identity: () => Promise<ClientIdentity>;
+  /** Where the way there is not straight. */
+  readonly wire?: MakeWire | undefined;
 }
 
 /** Larger than any answer of today's messages. */
@@ -69,7 +72,7 @@ export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
   const client = new HttpClient({
     origin: urlOf(peer.host, peer.port),
     clock: tools.clock,
-    wire: undiciWire,
+    wire: tools.wire ?? undiciWire,
     keepMs: KEEP_MS,
     tls: async () => {
       const secureContext = contextOf(await tools.identity());

@@ -1,5 +1,6 @@
 import { isIP } from "node:net";
 import type { Clock } from "@slipway/kernel/clock";
+import type { MakeWire } from "@slipway/kernel/http/wire";
 import type { Random } from "@slipway/kernel/random";
 import { type Authority, DAY_MS, type Issued } from "../pki/authority.ts";
 import { bracketed, reachableIp, readAddress, urlOf } from "./address.ts";
@@ -17,6 +18,8 @@ export interface HttpsWayOptions {
   readonly directorUuid: string;
   /** Of agents' certificates; default a year. */
   readonly certificateDays?: number;
+  /** Where the way to agents is not straight. */
+  readonly wire?: MakeWire | undefined;
 }
 
 /** A Director that was off for months must still reach its agents: a certificate that ended cannot be renewed. */

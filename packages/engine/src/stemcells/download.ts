@@ -8,6 +8,7 @@ import { follow } from "@slipway/kernel/http/follow";
 import type { ProxySettings } from "@slipway/kernel/http/proxy";
 import { proxiedWire } from "@slipway/kernel/http/proxy-wire";
 import { undiciWire } from "@slipway/kernel/http/undici-wire";
+import type { MakeWire } from "@slipway/kernel/http/wire";
 import { BadAddress, DownloadFailed, NotEnoughDisk } from "./errors.ts";
 import { type FreeSpace, freeSpace } from "./free-space.ts";
 
@@ -18,6 +19,8 @@ export interface DownloadOptions {
   readonly signal?: AbortSignal;
   readonly freeSpace?: FreeSpace;
   readonly proxy?: ProxySettings | undefined;
+  /** Before `proxy`. */
+  readonly wire?: MakeWire | undefined;
   /** How long the other side may say nothing. */
   readonly idleMs?: number;
 }
@@ -95,9 +98,9 @@ async function openSource(url: URL, options: DownloadOptions): Promise<Source> {
 
 async function remote(
   url: URL,
-  { clock, signal, idleMs = IDLE_MS, proxy = {} }: DownloadOptions,
+  { clock, signal, idleMs = IDLE_MS, proxy = {}, wire: given }: DownloadOptions,
 ): Promise<Source> {
-  const wire = proxiedWire(proxy, undiciWire);
+  const wire = given ?? proxiedWire(proxy, undiciWire);
   const headers = { accept: "*/*", "accept-encoding": "identity" };
   const reply = await follow(url, { method: "GET", headers, signal, idleMs }, { clock, wire });
   if (reply.status !== 200) {

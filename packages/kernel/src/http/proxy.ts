@@ -25,11 +25,16 @@ export function proxyFor(url: URL, { http, https, noProxy = "" }: ProxySettings)
   const host = hostOf(url).toLowerCase();
   if (host === "localhost" || host.endsWith(".localhost") || host === "::1" || host.startsWith("127."))
     return undefined;
-  const direct = noProxy
+  return isNamedIn(noProxy, url) ? undefined : new URL(text);
+}
+
+/** Whether a list as that of `no_proxy` has who is asked. */
+export function isNamedIn(noProxy: string, url: URL): boolean {
+  const host = hostOf(url).toLowerCase();
+  return noProxy
     .split(/[\s,]/)
     .filter((one) => one !== "")
     .some((one) => matches(one.toLowerCase(), host, portOf(url)));
-  return direct ? undefined : new URL(text);
 }
 
 function matches(pattern: string, host: string, port: number): boolean {

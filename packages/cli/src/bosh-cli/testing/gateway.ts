@@ -11,8 +11,8 @@ export interface Gateway {
   readonly host: string;
   readonly user: string;
   readonly key: string;
-  /** How many connections to port 22 it has passed on. */
-  readonly passed: () => Promise<number>;
+  /** How many connections to a port, 22 if none is said, it has passed on. */
+  readonly passed: (port?: number) => Promise<number>;
   readonly stop: () => Promise<void>;
 }
 
@@ -48,7 +48,8 @@ export async function openGateway(dir: string): Promise<Gateway> {
     host: `ssh://127.0.0.1:${port}`,
     user: USER,
     key: own.path,
-    passed: async () => ((await readFile(log, "utf8")).match(/target \S+ port 22$/gm) ?? []).length,
+    passed: async (to = 22) =>
+      ((await readFile(log, "utf8")).match(new RegExp(`target \\S+ port ${to}$`, "gm")) ?? []).length,
     stop: () => ended(child),
   };
 }

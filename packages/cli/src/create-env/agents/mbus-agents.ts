@@ -8,6 +8,7 @@ import { type ClientIdentity, httpsTransport } from "@slipway/engine/agents/http
 import type { AgentTransport } from "@slipway/engine/agents/transport";
 import { type Authority, type Issued, openAuthority } from "@slipway/engine/pki/authority";
 import type { Clock } from "@slipway/kernel/clock";
+import type { MakeWire } from "@slipway/kernel/http/wire";
 import type { Random } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
@@ -25,6 +26,8 @@ export interface EnvAgentsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly warn: (line: string) => void;
+  /** Where the way to the VM is not straight. */
+  readonly wire?: MakeWire | undefined;
 }
 
 export interface MadeWith {

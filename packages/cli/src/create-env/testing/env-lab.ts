@@ -8,6 +8,7 @@ import { systemRandom } from "@slipway/kernel/random";
 import { ownOctet } from "@slipway/testkit/own-octet";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { onTestFinished } from "vitest";
+import { AllProxy } from "../../proxy/all-proxy.ts";
 import { buildLocalStemcell } from "../../stemcells/build-local.ts";
 import type { Ui } from "../../ui/ui.ts";
 import { busOf, mbusIn } from "../agents/bus.ts";
@@ -186,6 +187,7 @@ export class EnvLab {
         ...this.#programs,
       },
       stop: new AbortController().signal,
+      proxy: new AllProxy({ env: this.env, clock: systemClock, random: systemRandom }),
     };
   }
 

@@ -3,6 +3,7 @@ import { systemRandom } from "@slipway/kernel/random";
 import * as v from "valibot";
 import type { ApiRequest, DirectorApi } from "../../api/director-api.ts";
 import { homeOf } from "../../home/home.ts";
+import { AllProxy } from "../../proxy/all-proxy.ts";
 import type { Tools } from "../../tools.ts";
 import type { Table, Ui } from "../../ui/ui.ts";
 
@@ -60,6 +61,7 @@ export function scene({ deployment, answers = {}, yes = true, events = [] }: Sce
     home: homeOf({ SLIPWAY_HOME: "/nowhere" }, 1),
     programs: { self: [], agent: "", registry: "", renderer: "", demo: { release: "", manifest: "" } },
     stop: new AbortController().signal,
+    proxy: new AllProxy({ env: {}, clock: systemClock, random: systemRandom }),
     director: () => Promise.resolve(api),
     deployment,
     mustDeployment: () => deployment ?? "",

@@ -1,0 +1,127 @@
+import { mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { type SocksOptions, socksServer } from "@slipway/testkit/socks-server";
+import { UaaServer } from "@slipway/testkit/uaa-server";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
+import { FakeDirector } from "../testing/fake-director.ts";
+import { runCli } from "../testing/run-cli.ts";
+import { envText } from "../up/env-file.ts";
+
+const NAME = "director.inside";
+const INFO = { name: "far", uuid: "u", version: "1", user: "admin", cpi: "c" };
+
+let director: FakeDirector;
+beforeEach(async () => {
+  director = await FakeDirector.start([NAME, "127.0.0.1"]);
+  director.json("GET /info", INFO);
+});
+afterEach(() => director.close());
+
+async function proxy(options: SocksOptions = {}) {
+  const made = await socksServer({ names: { [NAME]: director.port }, ...options });
+  onTestFinished(() => made.close());
+  return made;
+}
+
+async function slipway(env: Readonly<Record<string, string>>, ...command: readonly string[]) {
+  const ca = director.file("ca.pem");
+  await writeFile(ca, director.ca);
+  const login = { BOSH_ENVIRONMENT: `https://${NAME}:25555`, BOSH_CA_CERT: ca };
+  const known = { ...login, BOSH_CLIENT: "admin", BOSH_CLIENT_SECRET: "pw" };
+  return await runCli(command.length === 0 ? ["env"] : command, {
+    env: { ...known, ...env },
+    home: join(director.dir, "home"),
+  });
+}
+
+describe("a Director behind a proxy", () => {
+  it("is asked over TLS by the name that the proxy alone knows", async () => {
+    const { url, seen } = await proxy();
+    const { code, out, err } = await slipway({ BOSH_ALL_PROXY: url });
+    expect(`${err}${code}`).toBe("0");
+    expect(out).toContain("far");
+    expect(seen).toContain(`${NAME}:25555`);
+  });
+
+  it("is asked with the proxy's name and password", async () => {
+    const { port } = await proxy({ password: "s3c:ret" });
+    const right = { BOSH_ALL_PROXY: `socks5://u:s3c%3Aret@127.0.0.1:${port}` };
+    expect((await slipway(right)).code).toBe(0);
+  });
+
+  it("through a proxy that does not take the password is told once, with what to mend, and never the password", async () => {
+    const { port, seen } = await proxy({ password: "s3cret" });
+    const { code, out, err } = await slipway({ BOSH_ALL_PROXY: `socks5://u:CANARY@127.0.0.1:${port}` });
+    expect(code).toBe(1);
+    expect(err).toContain("BOSH_ALL_PROXY");
+    expect(err).toContain(`the proxy 127.0.0.1:${port} does not accept the name and the password`);
+    expect(`${out}${err}`).not.toContain("CANARY");
+    expect(seen).toEqual([]);
+  });
+
+  it("through a proxy that is away is told as the proxy's trouble, not as the Director's", async () => {
+    const gone = await proxy();
+    await gone.close();
+    const { code, err } = await slipway({ BOSH_ALL_PROXY: gone.url });
+    expect(code).toBe(1);
+    expect(err).toContain(`BOSH_ALL_PROXY is closed: the proxy 127.0.0.1:${gone.port} does not listen`);
+    expect(err).not.toContain("no Director answers");
+  });
+
+  it("that the proxy does not reach is told as the Director's trouble", async () => {
+    const { url } = await proxy({ answers: 5 });
+    const { code, err } = await slipway({ BOSH_ALL_PROXY: url });
+    expect(code).toBe(1);
+    expect(err).toContain(`no Director answers at https://${NAME}:25555: the connection was refused`);
+    expect(err).toContain("the proxy 127.0.0.1:");
+  });
+
+  it("is asked straight where NO_PROXY names it", async () => {
+    const { url, seen } = await proxy();
+    const env = { BOSH_ALL_PROXY: url, BOSH_ENVIRONMENT: director.url, NO_PROXY: "127.0.0.0/8" };
+    expect((await slipway(env)).code).toBe(0);
+    expect(seen).toEqual([]);
+    // As upstream: without that even this machine is asked by the proxy.
+    expect((await slipway({ ...env, NO_PROXY: "" })).code).toBe(0);
+    expect(seen).toContain(`127.0.0.1:${director.port}`);
+  });
+
+  it("is asked straight where it is the one of slipway up", async () => {
+    const { url, seen } = await proxy();
+    const home = join(director.dir, "home");
+    const admin = { name: "admin", password: "pw" };
+    await writeFile(director.file("ca.pem"), director.ca);
+    await mkdir(home, { recursive: true });
+    const text = envText({ dir: home, url: director.url, caFile: director.file("ca.pem"), admin });
+    await writeFile(join(home, "env"), text);
+    expect((await runCli(["env"], { env: { BOSH_ALL_PROXY: url }, home })).code).toBe(0);
+    expect(seen).toEqual([]);
+  });
+
+  it("with a UAA has it asked through the same proxy", async () => {
+    const uaa = await UaaServer.start({ clients: { ci: { secret: "s", scopes: ["bosh.admin"] } } });
+    onTestFinished(() => uaa.close());
+    const { url, seen } = await proxy();
+    const at = { type: "uaa", options: { url: uaa.url } };
+    director.json("GET /info", { ...INFO, user_authentication: at });
+    const both = director.file("both.pem");
+    await writeFile(both, `${director.ca}\n${uaa.ca}`);
+    const client = { BOSH_CA_CERT: both, BOSH_CLIENT: "ci", BOSH_CLIENT_SECRET: "s" };
+    expect((await slipway({ BOSH_ALL_PROXY: url, ...client })).code).toBe(0);
+    expect(uaa.asked).toEqual(["POST /oauth/token client_credentials"]);
+    expect(seen).toContain(new URL(uaa.url).host);
+  });
+});
+
+describe("what BOSH_ALL_PROXY says", () => {
+  it("is looked at by who needs it: a word that is no URL does not stop a command that asks nobody", async () => {
+    const bad = { BOSH_ALL_PROXY: "http://u:CANARY@proxy:3128" };
+    const { code, err } = await slipway(bad);
+    expect(code).toBe(2);
+    expect(err).toContain("BOSH_ALL_PROXY cannot be used: it begins with http://");
+    expect(err).not.toContain("CANARY");
+    const file = director.file("x.yml");
+    await writeFile(file, "a: 1\n");
+    expect((await slipway(bad, "interpolate", file)).code).toBe(0);
+  });
+});
