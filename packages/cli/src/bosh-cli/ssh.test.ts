@@ -5,6 +5,7 @@ import { chmod, mkdir, readdir, readFile, rm, stat, writeFile } from "node:fs/pr
 import { join } from "node:path";
 import { systemExec } from "@slipway/kernel/exec";
 import { needs } from "@slipway/testkit/needs";
+import { socksServer } from "@slipway/testkit/socks-server";
 import { sshKey } from "@slipway/testkit/ssh-login";
 import { afterAll, describe, expect, it } from "vitest";
 import { ERRAND_RELEASE } from "./testing/errand-release.ts";
@@ -187,7 +188,8 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
     const before = await passed();
     const to = join(world().dir, "socks.txt");
     for (const command of [
-      ["ssh", "web/0", "-c", "true"],
+      // Which switches off other hosts alone.
+      ["ssh", "web/0", "-c", "true", "--gw-disable"],
       ["scp", "web/0:/var/vcap/data/theirs.txt", to],
       ["logs", "web/0", "--num=1"],
     ]) {
@@ -325,6 +327,39 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
     expect((await slipway("ssh", "web/0", "-c", "true", ...gate, "--gw-disable")).code).toBe(0);
     expect(await passed()).toBe(before + 3);
     await order("cleanup", { user_regex: "^bosh_kept$" });
+  });
+
+  it("are the same with slipway: a SOCKS5 proxy, or a jumpbox, with a password that nobody sees", async () => {
+    const { host, user, key, passed } = await through();
+    const jumpbox = `ssh+socks5://${user}@${new URL(host).host}?private-key=${key}`;
+    const proxy = await socksServer({ password: "CANARY" });
+    const to = join(world().dir, "by-socks.txt");
+    const straight = { ...login(), NO_PROXY: "127.0.0.0/8" };
+    const run = (env: Record<string, string>, ...command: readonly string[]) =>
+      systemExec(process.execPath, [PROGRAMS.slipway, "-d", "shop", ...command], { env });
+    for (const url of [jumpbox, `socks5://u:CANARY@127.0.0.1:${proxy.port}`]) {
+      const before = await passed();
+      const copy = ["scp", "web/0:/var/vcap/data/theirs.txt", to];
+      expect(await run({ ...straight, BOSH_ALL_PROXY: url }, ...copy)).toMatchObject({ code: 0 });
+      expect(await readFile(to, "utf8")).toBe("from outside");
+      const nowhere = ["--gw-host=192.0.2.1", "--gw-user=nobody", `--gw-socks5=${url}`];
+      const shown = await run(login(), "ssh", "web/0", "-c", "echo ahoy", ...nowhere);
+      expect(shown.stdout).toContain("stdout | ahoy");
+      expect(
+        (await run(login(), "logs", "web/0", "--num=1", "--gw-disable", `--gw-socks5=${url}`)).code,
+      ).toBe(0);
+      if (url === jumpbox) expect(await passed()).toBe(before + 3);
+      else expect(proxy.seen.filter((one) => one.endsWith(":22"))).toHaveLength(3);
+    }
+    const none = { ...straight, BOSH_ALL_PROXY: `socks5://u:CANARY@127.0.0.1:${proxy.port}` };
+    expect((await run(none, "ssh", "web/0", "-c", "true", "--gw-socks5=")).code).toBe(0);
+    expect(proxy.seen.filter((one) => one.endsWith(":22"))).toHaveLength(3);
+    const wrong = `--gw-socks5=socks5://u:CANARY-wrong@127.0.0.1:${proxy.port}`;
+    const refused = await run(login(), "ssh", "web/0", "-c", "true", wrong);
+    expect(refused.code).toBe(1);
+    expect(refused.stdout).toContain(`127.0.0.1:${proxy.port} does not accept the name and the password`);
+    expect(`${refused.stdout}${refused.stderr}`).not.toContain("CANARY");
+    await proxy.close();
   });
 
   it("brings logs with slipway as an archive", async () => {

@@ -1,6 +1,10 @@
+import { systemClock } from "@slipway/kernel/clock";
+import { systemRandom } from "@slipway/kernel/random";
 import { describe, expect, it } from "vitest";
 import type { Given } from "../command.ts";
-import { toldGateway, typedGateway } from "./gateway.ts";
+import { AllProxy } from "../proxy/all-proxy.ts";
+import type { Programs } from "../tools.ts";
+import { socksGateway, toldGateway, typedGateway } from "./gateway.ts";
 
 const given = (texts: Readonly<Record<string, string>>, flags: readonly string[] = []): Given => ({
   argument: () => undefined,
@@ -35,6 +39,40 @@ describe("a way through another host", () => {
 
   it("needs a name", () => {
     expect(() => typedGateway(given({ "gw-host": "jump" }), {})).toThrow("--gw-host needs --gw-user");
+  });
+});
+
+describe("a way through a SOCKS5 proxy", () => {
+  const through = (texts: Readonly<Record<string, string>>, env: Readonly<Record<string, string>> = {}) => {
+    const proxy = new AllProxy({ env, clock: systemClock, random: systemRandom });
+    const programs = { self: ["/opt/no de", "/opt/slipway.cjs"] } as unknown as Programs;
+    return socksGateway(given(texts, ["gw-disable"]), { env, proxy, programs });
+  };
+
+  it("is what was typed, else what the environment says, and none where it is typed empty", async () => {
+    const env = { BOSH_ALL_PROXY: "socks5://other:1080" };
+    const call = "ProxyCommand='/opt/no de' '/opt/slipway.cjs' '__through-socks5'";
+    expect(await through({ "gw-socks5": "mine:9" }, env)).toEqual({
+      flags: ["-o", `${call} 'socks5://mine:9' %h %p`],
+      env: {},
+    });
+    expect((await through({}, env))?.flags[1]).toBe(`${call} 'socks5://other:1080' %h %p`);
+    expect(await through({ "gw-socks5": "" }, env)).toBeUndefined();
+    expect(await through({})).toBeUndefined();
+  });
+
+  it("has its password in the environment alone, and nothing that ssh or a shell reads", async () => {
+    const { flags = [], env = {} } =
+      (await through({ "gw-socks5": "socks5://a%20%27b:CANARY@[::1]:9" })) ?? {};
+    expect(flags[1]).toContain(" 'socks5://a%%20'\\''b@[::1]:9' %h %p");
+    expect(flags.join(" ")).not.toContain("CANARY");
+    expect(Object.values(env)).toEqual(["CANARY"]);
+  });
+
+  it("that cannot be read is told by where it stands", async () => {
+    await expect(through({ "gw-socks5": "http://x" })).rejects.toThrow(
+      "--gw-socks5 (BOSH_ALL_PROXY) cannot be used",
+    );
   });
 });
 
