@@ -7,8 +7,9 @@ import { join } from "node:path";
 import { openAuthority } from "@slipway/engine/pki/authority";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
+import { socksServer } from "@slipway/testkit/socks-server";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
-import { afterEach, beforeEach, describe, expect, it } from "vitest";
+import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
 import { standIns } from "../pcap/testing/stand-ins.ts";
 import { runCli } from "../testing/run-cli.ts";
 
@@ -80,6 +81,15 @@ describe("the VM of create-env", () => {
     const { user_regex: regex } = (cleanup?.arguments[1] ?? {}) as { readonly user_regex?: string };
     expect(regex).toMatch(/^\^bosh_/);
     expect(setup?.arguments[1]).toMatchObject({ user: regex?.slice(1) });
+  });
+
+  it("is asked through BOSH_ALL_PROXY", async () => {
+    const proxy = await socksServer();
+    onTestFinished(() => proxy.close());
+    const through = { ...env, BOSH_ALL_PROXY: proxy.url };
+    const { code, err } = await runCli(["logs", "--director", "--dir", dir], { env: through });
+    expect([code, err]).toEqual([0, ""]);
+    expect(proxy.seen).toContain(new URL(endpoint()).host);
   });
 
   it("is named by flags, with a certificate in a file", async () => {

@@ -8,7 +8,7 @@ import { saveArchive, stamp } from "./save-blob.ts";
 export async function fetchLogsFromAgent(
   { types, filters, dir }: Pick<Wanted, "types" | "filters" | "dir">,
   endpoint: AgentEndpoint,
-  tools: Pick<Tools, "clock" | "random" | "ui" | "stop">,
+  tools: Pick<Tools, "clock" | "random" | "ui" | "stop" | "proxy">,
 ): Promise<string> {
   const asked = { signal: tools.stop };
   return await withAgentAt(endpoint, tools, async (agent) => {

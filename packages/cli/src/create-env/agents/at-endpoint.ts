@@ -25,13 +25,20 @@ const THERE_MS = 10_000;
 /** Talks to it, once it has answered. Its password is in no error. */
 export async function withAgentAt<T>(
   endpoint: AgentEndpoint,
-  tools: Pick<Tools, "clock" | "random" | "ui" | "stop">,
+  tools: Pick<Tools, "clock" | "random" | "ui" | "stop" | "proxy">,
   work: (agent: EnvAgent) => Promise<T>,
 ): Promise<T> {
   const { ca, ...peer } = endpoint;
+  await tools.proxy.check(tools.stop);
   const transport = httpsTransport(
     { ...peer, agentId: ENV_VM as AgentId, provenBy: "address" },
-    { ...tools, directorUuid: "slipway", identity: () => Promise.resolve({ ca }) },
+    {
+      clock: tools.clock,
+      random: tools.random,
+      directorUuid: "slipway",
+      identity: () => Promise.resolve({ ca }),
+      wire: tools.proxy.wire(),
+    },
   );
   const agent = agentClient(transport, { clock: tools.clock, warn: (line) => tools.ui.note(line) });
   const told = (cause: unknown, words: (text: string) => string): unknown => {
