@@ -40,7 +40,7 @@ export async function dieAtEach(
   };
   try {
     const end = await stage.runChild({ jobs: [job], stopAt: points, mutant }, note);
-    const last = points.at(-1);
+    const last = points.find((point) => deaths.every((death) => death.point !== pointText(point)));
     if (end === "killed" && last !== undefined) await note(last);
     return { deaths };
   } catch (error) {

@@ -19,7 +19,7 @@ import { SimWorld } from "../world/world.ts";
 import type { ChildOrder, ChildReport, EndedTask, Job, Mutant } from "./child-order.ts";
 import { doJobs, endedTasks, laterClock } from "./jobs.ts";
 import type { Kept, Lane } from "./lane.ts";
-import { isSame, type PointId } from "./points.ts";
+import { type PointId, pointText } from "./points.ts";
 import { releasesOf, variablesOf } from "./releases.ts";
 import { readRemembered } from "./remembered.ts";
 import { runProgram } from "./run-program.ts";
@@ -157,7 +157,7 @@ export class Stage {
   ): Promise<ChildReport | "killed"> {
     const { child, connection, functions, socket } = this.#lane;
     const server = await serveWorld(this.world, this.#cpis(), socket);
-    const last = order.stopAt?.at(-1);
+    const ahead = new Set(order.stopAt?.map(pointText));
     try {
       const full: ChildOrder = {
         ...order,
@@ -177,7 +177,9 @@ export class Stage {
         stopped: async (point) => {
           // What it has asked the cloud for goes on without it.
           await server.quiet();
-          if (isSame(point, last)) return "kill";
+          // The last one of this life: two that work side by side pass their points in another order each time.
+          ahead.delete(pointText(point));
+          if (ahead.size === 0) return "kill";
           await held(point);
           return "go on";
         },
