@@ -15,6 +15,7 @@ import type { AgentId } from "@slipway/protocol/ids";
 import { freePort } from "@slipway/testkit/free-port";
 import { natsServerAvailable } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { NatsServerFailed, NatsServerMissing } from "./errors.ts";
@@ -73,6 +74,8 @@ const mounts = needs(
   process.getuid?.() === 0 && process.platform === "linux",
   "a full disk is made of a tmpfs, by root",
 );
+
+sampleTests(1 / 3);
 
 describe.runIf(here && mounts)("the NATS server of a Director on a full disk", () => {
   it("goes on as it is, says why it learns of nobody, and learns of all once there is room", async () => {

@@ -12,7 +12,7 @@ import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { describe, expect, it } from "vitest";
 import { directory, ID, tools, withAgent } from "./testing/director-and-agent.ts";
 
-sampleTests(1 / 6);
+sampleTests(1 / 12);
 
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const bundle = agentBundle();

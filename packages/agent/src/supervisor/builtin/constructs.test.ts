@@ -3,6 +3,7 @@ import { createServer as createHttpServer } from "node:http";
 import { type AddressInfo, createServer, type Server } from "node:net";
 import { join } from "node:path";
 import { freePort } from "@slipway/testkit/free-port";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { jobLab } from "../testing/job-lab.ts";
 
@@ -27,6 +28,8 @@ async function started(textOf: (lab: Awaited<ReturnType<typeof jobLab>>) => stri
 }
 
 /** What the rules of monit files do, each with something real to look at. */
+sampleTests(1 / 3);
+
 describe("a monit file that", () => {
   it("finds a process by its words has it started, started again, and known by the next agent", async () => {
     const { lab, supervisor, stateOf } = await started(

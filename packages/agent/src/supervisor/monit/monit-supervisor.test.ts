@@ -6,7 +6,7 @@ import { describe, expect, it } from "vitest";
 import { lives, NEVER } from "../testing/job-lab.ts";
 import { MONIT, monitLab } from "../testing/monit-lab.ts";
 
-sampleTests(1 / 3);
+sampleTests(1 / 8);
 
 /** monit starts one service after the other, and waits 30 s for one that does not come up. */
 const within = { timeout: 240_000, interval: 200 };

@@ -1,5 +1,6 @@
 import { natsServerAvailable, TestNatsServer } from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { directorOn, fakeAgentOn, type Says } from "../testing/bus.ts";
 
@@ -9,6 +10,8 @@ const here = needs("nats-server", natsServerAvailable(), "nats-server is not ins
 const TURNED_AWAY = "(disconnected before secure TLS|wrong version number|ECONNRESET)";
 
 const pong: Says = (_, answer) => answer({ value: "pong" });
+
+sampleTests(1 / 3);
 
 describe.runIf(here)("a NATS server that is full", () => {
   it("and takes no more connections is named, with what it does, and used once there is room", async () => {

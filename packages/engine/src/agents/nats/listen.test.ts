@@ -3,6 +3,7 @@ import { dial, readNatsUrl } from "@slipway/kernel/nats/dial";
 import { AGENT, HEALTH_MONITOR } from "@slipway/testkit/certificates";
 import * as nats from "@slipway/testkit/nats-server";
 import { needs } from "@slipway/testkit/needs";
+import { sampleTests } from "@slipway/testkit/sample-tests";
 import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { AgentSilent } from "../agent.ts";
@@ -46,6 +47,8 @@ const beatsUntil = async (connection: Awaited<ReturnType<typeof clientOn>>, hear
       { timeout: 60_000 },
     )
     .toBe(true);
+
+sampleTests(1 / 3);
 
 describe.runIf(here)("the Director's connection to NATS", () => {
   it("hears what agents say by themselves, also after the server was restarted, and says that there was another", async () => {
