@@ -16,13 +16,16 @@ unset SSH_CLIENT
 exec "$@"
 `;
 
-/** Tells how it was called and who it is, sends what is there, and the last of it when it is told to end. */
+/**
+ * Tells how it was called and who it is, sends what is there, and the last of it when it is told to end. That it was told is
+ * noted first: nobody may be left to whom it could say anything.
+ */
 const TCPDUMP = `#!/bin/bash
 printf '%s\\n' "$@" > "$VM/called"
 [ ! -e "$VM/refuses" ] || { cat "$VM/refuses" >&2; exit 1; }
 echo "tcpdump: listening on eth0" >&2
 sleep 600 >/dev/null 2>&1 &
-trap 'kill %1; cat "$VM/last" 2>/dev/null; echo "2 packets dropped by kernel" >&2; echo > "$VM/over"; exit 0' TERM
+trap 'echo > "$VM/over"; kill %1; cat "$VM/last" 2>/dev/null; echo "2 packets dropped by kernel" >&2; exit 0' TERM
 cat "$VM/first"
 echo $$ > "$VM/pid"
 [ ! -e "$VM/ends" ] || { kill %1; exit 3; }
