@@ -1,5 +1,5 @@
+import { ENV_NAME } from "../create-env/agents/at-endpoint.ts";
 import { BadArgument } from "../parse/errors.ts";
-import { ENV_NAME } from "./order.ts";
 import type { Host } from "./session.ts";
 
 /** One side of a copy: a path here, or one in VMs. */

@@ -1,5 +1,6 @@
+import { hostOf } from "@slipway/kernel/http/wire";
 import type { Given, Option } from "../command.ts";
-import { type AgentEndpoint, ENV_VM } from "../create-env/agents/at-endpoint.ts";
+import { type AgentEndpoint, ENV_NAME } from "../create-env/agents/at-endpoint.ts";
 import { Contradiction } from "../parse/errors.ts";
 import { BadCaCert } from "../session/errors.ts";
 import { pemOf } from "../session/session.ts";
@@ -31,7 +32,7 @@ export async function endpointOf(
         throw Contradiction({ problem: `--${option} is of --director, which is not given` });
     return undefined;
   }
-  if (slug !== undefined && slug !== `${ENV_VM}/0`)
+  if (slug !== undefined && slug !== ENV_NAME)
     throw Contradiction({ problem: `--director means the one VM of create-env, and '${slug}' another one` });
   if (given.text("deployment") !== undefined)
     throw Contradiction({
@@ -55,7 +56,7 @@ function readUrl(given: string): Omit<AgentEndpoint, "ca"> {
   try {
     if (url !== undefined && isIt)
       return {
-        host: url.hostname.replace(/^\[|\]$/g, ""),
+        host: hostOf(url),
         port: url.port === "" ? PORT : Number(url.port),
         user: decodeURIComponent(url.username),
         password: decodeURIComponent(url.password),

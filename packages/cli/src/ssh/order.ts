@@ -6,15 +6,13 @@ import { check } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
-import { ENV_VM, type EnvAgent } from "../create-env/agents/at-endpoint.ts";
+import { ENV_NAME, type EnvAgent } from "../create-env/agents/at-endpoint.ts";
 import { slug } from "../states/slug.ts";
 import { NoWayIn } from "./errors.ts";
 import { toldGateway } from "./gateway.ts";
 import type { Host } from "./session.ts";
 
 export const SSH_PORT = 22;
-/** As upstream's CLI calls the VM of create-env. */
-export const ENV_NAME = `${ENV_VM}/0`;
 
 /** A host that is known by its key. */
 export interface Found extends Host {

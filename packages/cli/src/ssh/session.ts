@@ -8,14 +8,14 @@ import { vm } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
 import { piece } from "../api/request-path.ts";
 import type { Given, Option } from "../command.ts";
-import { withAgentAt } from "../create-env/agents/at-endpoint.ts";
+import { ENV_NAME, withAgentAt } from "../create-env/agents/at-endpoint.ts";
 import { BadArgument, Contradiction } from "../parse/errors.ts";
 import { slug } from "../states/slug.ts";
 import type { Tools } from "../tools.ts";
 import { endpointOf } from "./endpoint.ts";
 import { NoSsh, NoVmMeant } from "./errors.ts";
 import { socksGateway, typedGateway } from "./gateway.ts";
-import { agentOrder, directorOrder, ENV_NAME, type Found, type Order, SSH_PORT } from "./order.ts";
+import { agentOrder, directorOrder, type Found, type Order, SSH_PORT } from "./order.ts";
 
 /** One VM that can be entered. */
 export interface Host {

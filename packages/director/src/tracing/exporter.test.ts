@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, it } from "vitest";
 import { otlpExporter } from "./exporter.ts";
 import type { Span } from "./span.ts";
 import { receiver } from "./testing/receiver.ts";
+import { spanOf } from "./testing/span.ts";
 
 const NOW = Date.parse("2026-11-17T12:00:00Z");
 const FIVE_SECONDS = 5_000;
@@ -33,17 +34,12 @@ function exporting(url = collector.url) {
   return { clock, lines, exporter, round };
 }
 
-const span = (name: string, change: Partial<Span> = {}): Span => ({
-  traceId: "0af7651916cd43dd8448eb211c80319c",
-  spanId: "b7ad6b7169203331",
-  parentId: undefined,
-  name,
-  kind: "internal",
-  from: NOW,
-  to: NOW + 1.5,
-  attributes: { text: "t", whole: 7, half: 0.5, yes: true, none: undefined },
-  ...change,
-});
+const span = (name: string, change: Partial<Span> = {}): Span =>
+  spanOf(name, NOW, {
+    to: NOW + 1.5,
+    attributes: { text: "t", whole: 7, half: 0.5, yes: true, none: undefined },
+    ...change,
+  });
 
 it("posts what OTLP says, with its headers, once in five seconds", async () => {
   const { exporter, round, lines } = exporting();

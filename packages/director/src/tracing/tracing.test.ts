@@ -2,6 +2,7 @@ import { fakeClock } from "@slipway/testkit/fake-clock";
 import { afterEach, beforeEach, expect, it } from "vitest";
 import { collectorOf } from "./collector.ts";
 import { receiver } from "./testing/receiver.ts";
+import { spanOf } from "./testing/span.ts";
 import { Tracing } from "./tracing.ts";
 
 const NOW = Date.parse("2026-11-17T12:00:00Z");
@@ -28,17 +29,7 @@ function tracing() {
         name: "lab",
       }),
     );
-  const add = (name: string) =>
-    traced.add({
-      traceId: "0af7651916cd43dd8448eb211c80319c",
-      spanId: "b7ad6b7169203331",
-      parentId: undefined,
-      name,
-      kind: "internal",
-      from: NOW,
-      to: NOW,
-      attributes: {},
-    });
+  const add = (name: string) => traced.add(spanOf(name, NOW));
   return { clock, lines, traced, use, add };
 }
 

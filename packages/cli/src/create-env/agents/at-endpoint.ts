@@ -17,8 +17,9 @@ export interface AgentEndpoint {
 
 export type EnvAgent = Agent;
 
-/** What its VM is called, as by the bosh CLI. */
+/** What its VM is called, as by the bosh CLI; and as an instance. */
 export const ENV_VM = "create-env-vm";
+export const ENV_NAME = `${ENV_VM}/0`;
 /** Somebody waits at a terminal. */
 const THERE_MS = 10_000;
 
