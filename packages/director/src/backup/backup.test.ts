@@ -6,6 +6,7 @@ import { errorText } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
 import { systemRandom } from "@slipway/kernel/random";
 import { freshDatabase } from "@slipway/testkit/database";
+import { fractionsOf } from "@slipway/testkit/sample";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { tries } from "@slipway/testkit/tries";
@@ -219,6 +220,7 @@ describe("a restore", () => {
 
   it("refuses a file of which any byte was changed, or that was cut off, and touches nothing", async () => {
     await inDatabase(from, AWKWARD);
+    const fraction = fractionsOf("changed bytes of a backup");
     for (const passphrase of [undefined, "correct horse"]) {
       const path = join(dir.path, `whole-${passphrase}`);
       await take({ to: path, passphrase });
@@ -226,9 +228,9 @@ describe("a restore", () => {
       const content = passphrase === undefined ? gunzipSync(whole) : undefined;
       for (let round = 0; round < tries(6); round++) {
         const bytes = Buffer.from(whole);
-        const at = Math.floor(systemRandom.fraction() * bytes.length);
-        const cut = systemRandom.fraction() < 0.5;
-        if (!cut) bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(systemRandom.fraction() * 8));
+        const at = Math.floor(fraction() * bytes.length);
+        const cut = fraction() < 0.5;
+        if (!cut) bytes[at] = (bytes[at] ?? 0) ^ (1 << Math.floor(fraction() * 8));
         await writeFile(file, cut ? bytes.subarray(0, at) : bytes);
         const given = passphrase === undefined ? {} : { passphrase };
         // Some bits of a gzip say nothing about what is in it: of its header, and of codes that nothing uses.
