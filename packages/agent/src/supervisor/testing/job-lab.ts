@@ -16,7 +16,7 @@ dir="$1"; name="$2"; echo "$3 $name" >> "$dir/calls"; env > "$dir/$name.env"
 case "$3" in
   start) sh -c 'while :; do sleep 0.3; done' "$dir" "$name" & echo $! > "$dir/$name.pid"; echo "started $name" >> "$dir/log/$name/$name.log" ;;
   stop) kill "$(cat "$dir/$name.pid")" 2>/dev/null; rm -f "$dir/$name.pid" ;;
-  stubborn) (trap '' TERM; echo $$ > /dev/null; while :; do sleep 0.1; done) & echo $! > "$dir/$name.pid" ;;
+  stubborn) trap '' TERM; (while :; do sleep 0.1; done) & echo $! > "$dir/$name.pid" ;;
   fail) echo "cannot open the door" >> "$dir/log/$name/$name.log"; exit 7 ;;
   hang) while :; do sleep 0.3; done ;;
   nothing) ;;
