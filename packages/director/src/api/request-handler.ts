@@ -23,8 +23,15 @@ export function requestHandler(services: Services) {
   const { uuid } = services.identity;
   const { db } = services;
   const callers = new WeakMap<FastifyRequest, string>();
+  const underWay = new Set<Promise<Reply>>();
 
-  const answer = async (variants: readonly Route[], request: FastifyRequest): Promise<Reply> => {
+  const answer = (variants: readonly Route[], request: FastifyRequest): Promise<Reply> => {
+    const reply = replyTo(variants, request).finally(() => underWay.delete(reply));
+    underWay.add(reply);
+    return reply;
+  };
+
+  const replyTo = async (variants: readonly Route[], request: FastifyRequest): Promise<Reply> => {
     const route = routeFor(variants, request.headers["content-type"]);
     if (route === undefined) return plain(404, "not found\n");
     const query = request.query as Query;
@@ -104,6 +111,8 @@ export function requestHandler(services: Services) {
     answered,
     refused,
     settle: (stream: IncomingMessage) => drain(stream, services),
+    /** When nothing is done for anybody any more, also not for callers that have hung up. */
+    idle: async (): Promise<void> => void (await Promise.allSettled(underWay)),
     useUsers: (users: readonly ApiUser[]) => {
       authenticate = authenticator(users);
     },

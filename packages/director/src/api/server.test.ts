@@ -1,3 +1,4 @@
+import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { request } from "node:https";
 import { connect } from "node:tls";
@@ -278,6 +279,41 @@ it("a new certificate is served from when it is given, without a restart", async
     await directory.remove();
   }
 });
+
+it("a stop waits for what is done for a caller who has hung up: what that needs is there until then", async () => {
+  const [begun, go] = [gate(), gate()];
+  const enqueue = async () => {
+    begun.open();
+    await go.opened;
+    await own.db.selectFrom("tasks").select("id").execute();
+    return 1;
+  };
+  const own = await startHarness({ tasks: { enqueue, cancel: async () => false } }, 60_000);
+  const reach = () => connect({ host: "127.0.0.1", port: own.port, rejectUnauthorized: false });
+  const body = JSON.stringify({ location: "https://x/y" });
+  const socket = reach();
+  socket.write(
+    `POST /stemcells HTTP/1.1\r\nHost: x\r\nAuthorization: ${basic("admin", "admin-pw")}\r\n` +
+      `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
+  );
+  await begun.opened;
+  socket.destroy();
+  await once(socket, "close");
+  const closed = own.close();
+  const refused = () => once(reach(), "secureConnect").then(() => "", String);
+  await expect.poll(refused).toContain("ECONNREFUSED");
+  go.open();
+  await closed;
+  expect(own.errors).toEqual([]);
+});
+
+function gate() {
+  let open: () => void = () => undefined;
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return { open, opened };
+}
 
 describe("a document that the asker has", () => {
   it("is not sent again, until it is another", async () => {

@@ -82,8 +82,16 @@ export async function startApi(services: Services, options: ApiOptions): Promise
   const { port } = app.server.address() as AddressInfo;
   let closing: Promise<void> | undefined;
   const close = async () => {
-    const cancel = services.clock.after(options.closeMs ?? 10_000, () => app.server.closeAllConnections());
+    let cancel: () => void = () => undefined;
+    const late = new Promise<void>((resolve) => {
+      cancel = services.clock.after(options.closeMs ?? 10_000, () => {
+        app.server.closeAllConnections();
+        resolve();
+      });
+    });
     await app.close();
+    // A server does not wait for who has hung up; what is done for them still needs the store.
+    await Promise.race([handler.idle(), late]);
     cancel();
   };
   return {

@@ -50,7 +50,7 @@ export interface Harness {
 }
 
 /** A real server over TLS on loopback with a real database; tasks are only recorded. */
-export async function startHarness(change: Partial<Services> = {}): Promise<Harness> {
+export async function startHarness(change: Partial<Services> = {}, closeMs = 100): Promise<Harness> {
   const { path: root, remove } = await temporaryDirectory();
   const uploadsDir = join(root, "uploads");
   await mkdir(uploadsDir);
@@ -98,7 +98,7 @@ export async function startHarness(change: Partial<Services> = {}): Promise<Harn
     host: "127.0.0.1",
     port: 0,
     tls: { cert: TEST_CERT, key: TEST_KEY },
-    closeMs: 100,
+    closeMs,
   });
   // A handshake costs more than most answers.
   const agent = new Agent({ keepAlive: true });
