@@ -1,5 +1,6 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { proxyServer } from "@slipway/testkit/proxy-server";
 import { type SocksOptions, socksServer } from "@slipway/testkit/socks-server";
 import { UaaServer } from "@slipway/testkit/uaa-server";
 import { afterEach, beforeEach, describe, expect, it, onTestFinished } from "vitest";
@@ -110,6 +111,46 @@ describe("a Director behind a proxy", () => {
     expect((await slipway({ BOSH_ALL_PROXY: url, ...client })).code).toBe(0);
     expect(uaa.asked).toEqual(["POST /oauth/token client_credentials"]);
     expect(seen).toContain(new URL(uaa.url).host);
+  });
+});
+
+describe("without BOSH_ALL_PROXY a Director", () => {
+  const usual = async (password?: string) => {
+    const made = await proxyServer(password === undefined ? {} : { password });
+    onTestFinished(() => made.close());
+    return made;
+  };
+  const at = () => ({ BOSH_ENVIRONMENT: `https://${NAME}:${director.port}` });
+
+  it("is asked through https_proxy, which makes the connection and sees no more", async () => {
+    const { port, seen } = await usual("s3cret");
+    const env = { ...at(), https_proxy: `http://u:s3cret@127.0.0.1:${port}` };
+    const { code, out, err } = await slipway(env);
+    expect(`${err}${code}`).toBe("0");
+    expect(out).toContain("far");
+    expect(new Set(seen)).toEqual(new Set([`CONNECT ${NAME}:${director.port}`]));
+  });
+
+  it("is asked straight where no_proxy names it, or on this machine", async () => {
+    const { url, seen } = await usual();
+    expect((await slipway({ BOSH_ENVIRONMENT: director.url, HTTPS_PROXY: url })).code).toBe(0);
+    await slipway({ ...at(), https_proxy: url, no_proxy: ".inside" });
+    expect(seen).toEqual([]);
+  });
+
+  it("is not asked where its proxy does not take the password, or is away: that is told, and never the password", async () => {
+    const made = await usual("s3cret");
+    const env = { ...at(), https_proxy: `http://u:CANARY@127.0.0.1:${made.port}` };
+    const refused = await slipway(env);
+    expect(refused.code).toBe(1);
+    expect(refused.err).toContain(
+      `the way through https_proxy is closed: the proxy 127.0.0.1:${made.port} does not accept the name and the password`,
+    );
+    expect(refused.err).toContain("Correct https_proxy");
+    await made.close();
+    const away = await slipway(env);
+    expect(away.err).toContain(`the proxy 127.0.0.1:${made.port} cannot be reached`);
+    expect(`${refused.out}${refused.err}${away.out}${away.err}`).not.toContain("CANARY");
   });
 });
 

@@ -1,6 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 import { dialledWire, nodeWire } from "@slipway/kernel/http/node-wire";
 import { isNamedIn, proxiesIn } from "@slipway/kernel/http/proxy";
+import { proxiedWire } from "@slipway/kernel/http/proxy-wire";
 import type { MakeWire } from "@slipway/kernel/http/wire";
 import type { Random } from "@slipway/kernel/random";
 import { dialSocks5, greetSocks5, type Socks5Proxy } from "@slipway/kernel/socks5";
@@ -16,7 +17,7 @@ interface Around {
   readonly random: Random;
 }
 
-/** The way that BOSH_ALL_PROXY names. A jumpbox is entered when it is first needed, and left with the command. */
+/** The way that BOSH_ALL_PROXY names, or else the usual variables. A jumpbox is entered when it is first needed, and left with the command. */
 export class AllProxy {
   readonly #around: Around;
   readonly #tunnels = new Map<string, Promise<Tunnel>>();
@@ -29,7 +30,7 @@ export class AllProxy {
   /** What requests go through; undefined: they go straight. */
   wire(): MakeWire | undefined {
     const url = this.#own();
-    if (url === undefined) return undefined;
+    if (url === undefined) return this.#usual();
     const through = dialledWire(async (to, signal) => dialSocks5(await this.#socksOf(url), to, signal));
     // As upstream: who has a jumpbox has it for all.
     const direct = url.kind === "ssh" ? undefined : proxiesIn(this.#around.env).noProxy;
@@ -57,6 +58,13 @@ export class AllProxy {
     // One that could not be opened has nothing to close.
     for (const tunnel of this.#tunnels.values()) tunnel.then(({ close }) => close()).catch(() => undefined);
     this.#tunnels.clear();
+  }
+
+  /** The proxies that programs have in common. */
+  #usual(): MakeWire | undefined {
+    const settings = proxiesIn(this.#around.env);
+    const some = settings.https !== undefined || settings.http !== undefined;
+    return some ? proxiedWire(settings, nodeWire) : undefined;
   }
 
   #own(): ProxyUrl | undefined {

@@ -1,5 +1,6 @@
 import { defineError, messageTrail, SlipwayError } from "@slipway/kernel/errors";
 import { HttpTrouble } from "@slipway/kernel/http/client";
+import { HttpProxyTrouble } from "@slipway/kernel/http/proxy-wire";
 import { Socks5Trouble } from "@slipway/kernel/socks5";
 
 /** `from`: BOSH_ALL_PROXY, or the option. What was given is not repeated: it may hold a password. */
@@ -11,17 +12,18 @@ export const BadProxyUrl = defineError<{ from: string; why: string }>({
   next: "Give it as socks5://host:port, or as ssh+socks5://user@jumpbox:22?private-key=/path/of/its/key.",
 });
 
-export const ProxyRefuses = defineError<{ why: string }>({
+/** `from`: the variable that names it. */
+export const ProxyRefuses = defineError<{ from: string; why: string }>({
   code: "CLI-051",
   kind: "operator",
-  message: (p) => `the way through BOSH_ALL_PROXY is closed: ${p.why}`,
-  next: "Correct BOSH_ALL_PROXY: its address, name and password. A character that means something in a URL is written as %40.",
+  message: (p) => `the way through ${p.from} is closed: ${p.why}`,
+  next: "Correct {from}: its address, name and password. A character that means something in a URL is written as %40.",
 });
 
-export const ProxyAway = defineError<{ why: string }>({
+export const ProxyAway = defineError<{ from: string; why: string }>({
   code: "CLI-052",
   kind: "outside",
-  message: (p) => `the way through BOSH_ALL_PROXY is closed: ${p.why}`,
+  message: (p) => `the way through ${p.from} is closed: ${p.why}`,
   next: "See that the proxy runs and can be reached from here. NO_PROXY names who is asked without it.",
 });
 
@@ -37,7 +39,8 @@ export const JumpboxClosed = defineError<{ user: string; host: string; port: num
 export function proxyTrouble(error: unknown): SlipwayError | undefined {
   const cause = error instanceof HttpTrouble ? error.cause : error;
   if (cause instanceof SlipwayError) return cause;
-  if (!(cause instanceof Socks5Trouble)) return undefined;
+  if (!(cause instanceof Socks5Trouble || cause instanceof HttpProxyTrouble)) return undefined;
+  const from = cause instanceof Socks5Trouble ? "BOSH_ALL_PROXY" : "https_proxy";
   const why = messageTrail(cause);
-  return cause.lasting ? ProxyRefuses({ why }) : ProxyAway({ why });
+  return cause.lasting ? ProxyRefuses({ from, why }) : ProxyAway({ from, why });
 }

@@ -62,10 +62,10 @@ it("what is asked without TLS is asked by the proxy, which alone sees its own pa
 
 it("a proxy that refuses, or that is away, is named without its password", async () => {
   const refused = await fetched("https://a.example/a", { password: "CANARY" }).catch(String);
-  expect(refused).toContain(`the proxy 127.0.0.1:${proxy.port} answered 407`);
+  expect(refused).toContain(`the proxy 127.0.0.1:${proxy.port} does not accept the name and the password`);
   await proxy.close();
   const away = await fetched("https://a.example/a", { password: "CANARY" }).catch(String);
-  expect(away).toContain(`the proxy 127.0.0.1:${proxy.port}`);
+  expect(away).toContain(`the proxy 127.0.0.1:${proxy.port} cannot be reached`);
   expect(`${refused}${away}`).not.toContain("CANARY");
 });
 

@@ -22,6 +22,20 @@ export const proxiedWire =
     return proxy === undefined ? otherwise(target) : new ProxyWire(target, proxy);
   };
 
+/** The proxy itself is the trouble, not who is behind it. It is named without its password. */
+export class HttpProxyTrouble extends Error {
+  override readonly name = "HttpProxyTrouble";
+  /** Asking again does not help. */
+  readonly lasting: boolean;
+
+  constructor({ host }: URL, why: string, options: { lasting?: boolean; cause?: unknown } = {}) {
+    super(`the proxy ${host} ${why}`, options.cause === undefined ? undefined : { cause: options.cause });
+    this.lasting = options.lasting ?? false;
+  }
+}
+
+const WANTS_PASSWORD = 407;
+
 /** By a tunnel to what is asked with TLS, so that the proxy sees its name alone; else the proxy asks. */
 class ProxyWire implements Wire {
   readonly #target: WireTarget;
@@ -80,18 +94,22 @@ class ProxyWire implements Wire {
     const { url } = this.#target;
     const to = `${url.hostname}:${portOf(url)}`;
     const asking = await this.#toProxy({ method: "CONNECT", path: to, headers: { host: to }, signal });
-    const { host } = this.#proxy;
+    const proxy = this.#proxy;
     return await new Promise((resolve, reject) => {
-      asking.once("connect", (reply: IncomingMessage, socket: Duplex) => {
-        if (reply.statusCode === 200) return resolve(socket);
+      asking.once("connect", ({ statusCode }: IncomingMessage, socket: Duplex) => {
+        if (statusCode === 200) return resolve(socket);
         socket.destroy();
-        reject(new Error(`the proxy ${host} answered ${reply.statusCode} when asked for ${to}`));
+        reject(
+          statusCode === WANTS_PASSWORD
+            ? new HttpProxyTrouble(proxy, "does not accept the name and the password", { lasting: true })
+            : new Error(`the proxy ${proxy.host} answered ${statusCode} when asked for ${to}`),
+        );
       });
       asking.once("response", (reply: IncomingMessage) => {
         reply.destroy();
-        reject(new Error(`the proxy ${host} makes no connections`));
+        reject(new HttpProxyTrouble(proxy, "makes no connections", { lasting: true }));
       });
-      asking.once("error", (cause) => reject(new Error(`the proxy ${host}: ${cause.message}`, { cause })));
+      asking.once("error", (cause) => reject(new HttpProxyTrouble(proxy, "cannot be reached", { cause })));
       asking.end();
     });
   }
