@@ -48,7 +48,10 @@ interface Shown {
 const LOOK_AGAIN_MS = 50;
 const PATIENCE_MS = 30_000;
 
-/** The kernel takes the network of a sandbox that was stopped apart in its own time. */
+/** What `ip` calls an interface that is gone by the time it looks for its name. */
+const NAMELESS = /^if\d+$/;
+
+/** The kernel takes the network of a sandbox that ended by itself apart in its own time. */
 async function routesWithoutOwn(cloud: Cloud, cid: string, record: VmRecord): Promise<readonly Shown[]> {
   const own = record.addresses.map(({ network }) => hostEndOf(cid, network));
   const since = cloud.clock.monotonic();
@@ -56,7 +59,11 @@ async function routesWithoutOwn(cloud: Cloud, cid: string, record: VmRecord): Pr
     const routes = await inFamilies(record, (family) =>
       shown(cloud, cid, [family, "route", "show", "table", "main"]),
     );
-    const left = routes.some(({ dev = "" }) => own.includes(dev));
+    const left = routes.some(
+      ({ dst = "default", dev = "" }) =>
+        own.includes(dev) ||
+        (NAMELESS.test(dev) && dst !== "default" && record.addresses.some(({ ip }) => isInRange(dst, ip))),
+    );
     if (!left || cloud.clock.monotonic() - since > PATIENCE_MS) return routes;
     await cloud.clock.sleep(LOOK_AGAIN_MS);
   }

@@ -5,6 +5,8 @@ import { exists } from "@slipway/kernel/files";
 import type { Cloud } from "../cloud.ts";
 import { SandboxDoesNotEnd } from "../errors.ts";
 import { isThere, type Keeper, keeperOf } from "../namespaces.ts";
+import { hostEndOf } from "../networks/plan.ts";
+import { readRecord } from "../vm-record.ts";
 import { runningIn } from "./identity.ts";
 
 const ENDS_WITHIN_MS = 60_000;
@@ -37,7 +39,17 @@ export async function endSandbox(cloud: Cloud, vmDir: string, cid: string): Prom
   while (keeper !== undefined && isThere(keeper) && cloud.clock.monotonic() - since < ENDS_WITHIN_MS)
     await cloud.clock.sleep(1);
   for (const file of ["process", "pid"]) await rm(join(vmDir, file), { force: true });
+  await removeWires(cloud, vmDir, cid);
   return ended;
+}
+
+/** The kernel takes its network apart in its own time. Whoever comes next may need the addresses now. */
+async function removeWires(cloud: Cloud, vmDir: string, cid: string): Promise<void> {
+  const record = await readRecord(vmDir).catch(() => undefined);
+  if (record?.ownNetwork !== true) return;
+  // One that is gone is as it should be; what is left is noticed by who needs its address.
+  for (const { network } of record.addresses)
+    await cloud.exec("ip", ["link", "del", hostEndOf(cid, network)]).catch(() => undefined);
 }
 
 /** An init that has not said who it is does so in this directory. */
