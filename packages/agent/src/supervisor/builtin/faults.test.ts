@@ -98,7 +98,7 @@ describe("a job that goes wrong", () => {
     const lab = await jobLab();
     const supervisor = await lab.supervisor();
     const text = `check process web with pidfile ${lab.dir}/web.pid
-      start program "/bin/sh -c 'echo $$ > ${lab.dir}/web.pid; sleep 4000 & echo $! > ${lab.dir}/child.pid'" with timeout 1 seconds
+      start program "${lab.ctl("web", "fork-away")}" with timeout 1 seconds
       stop program "/bin/true"
       group vcap`;
     const job = await lab.job("web", text);

@@ -10,13 +10,17 @@ import { allProcesses, commandLine, readStat } from "../builtin/procfs.ts";
 
 export const NEVER = new AbortController().signal;
 
-/** A program that runs until it is ended, and writes its pid where it is told. */
+/**
+ * A program that runs until it is ended, and writes its pid where it is told. One that ignores SIGTERM does so before its
+ * pid is known; one that forks away has ended by then.
+ */
 const CTL = `#!/bin/sh
 dir="$1"; name="$2"; echo "$3 $name" >> "$dir/calls"; env > "$dir/$name.env"
 case "$3" in
   start) sh -c 'while :; do sleep 0.3; done' "$dir" "$name" & echo $! > "$dir/$name.pid"; echo "started $name" >> "$dir/log/$name/$name.log" ;;
   stop) kill "$(cat "$dir/$name.pid")" 2>/dev/null; rm -f "$dir/$name.pid" ;;
   stubborn) trap '' TERM; (while :; do sleep 0.1; done) & echo $! > "$dir/$name.pid" ;;
+  fork-away) sh -c 'echo $$ > "$0/$1.gone"; sleep 4000 & echo $! > "$0/child.pid"' "$dir" "$name"; mv "$dir/$name.gone" "$dir/$name.pid" ;;
   fail) echo "cannot open the door" >> "$dir/log/$name/$name.log"; exit 7 ;;
   hang) while :; do sleep 0.3; done ;;
   nothing) ;;
