@@ -37,6 +37,8 @@ describe("a monit file that", () => {
         start program "${ctl("web", "start")}" stop program "${ctl("web", "stop")}" group vcap`,
     );
     await expect.poll(() => stateOf("web"), within).toBe("running");
+    // It has its words before its number is written down.
+    await expect.poll(() => lab.pid("web"), within).toBeDefined();
     const first = await lab.pid("web");
     await lab.end("web");
     await expect.poll(() => lab.pid("web"), within).not.toBe(first);
