@@ -161,7 +161,7 @@ describe("run_errand", () => {
   });
 
   it("that is cancelled ends by SIGTERM with all processes of its group", async () => {
-    await jobs.job("smoke", { run: "sleep 300 & echo pid=$! >> $NOTES; echo ready; wait" });
+    await jobs.job("smoke", { run: "echo ready; sleep 300 & echo pid=$! >> $NOTES; wait" });
     const run = errand();
     await jobs.until("pid=");
     jobs.cancel();

@@ -165,7 +165,7 @@ describe("compile_package", () => {
     const { paths, compiling, clean } = await lab();
     const cancel = new AbortController();
     const running = compiling(
-      { packaging: "sleep 1000 & echo $! > $BOSH_INSTALL_TARGET/pid; echo waiting for godot; wait" },
+      { packaging: "echo waiting for godot; sleep 1000 & echo $! > $BOSH_INSTALL_TARGET/pid; wait" },
       { signal: cancel.signal },
     );
     const pidFile = join(paths.packages, "app", "pid");
