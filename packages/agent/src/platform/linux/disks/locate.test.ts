@@ -1,4 +1,4 @@
-import { renameSync } from "node:fs";
+import { renameSync, symlinkSync } from "node:fs";
 import { readFile, stat } from "node:fs/promises";
 import type { LinuxConfig } from "@slipway/protocol/agent/agent-config";
 import { parseDiskHint } from "@slipway/protocol/settings/disk-hint";
@@ -151,9 +151,10 @@ describe("finding the device of a disk", () => {
       await machine.link("sys/bus/scsi/devices/2:0:0:0", "sys/devices/pci0/host2/2:0:0:0");
       await machine.file("sys/class/scsi_host/host2/scan", "");
       await machine.disk("sdc", "8:32", {}, "pci0/host2/2:0:3:0");
-      const late = machine.clock.after(300, () => {
-        void machine.link("sys/bus/scsi/devices/2:0:3:0", "sys/devices/pci0/host2/2:0:3:0");
-      });
+      // At once: the clock does not wait for files.
+      const late = machine.clock.after(300, () =>
+        symlinkSync(machine.at("sys/devices/pci0/host2/2:0:3:0"), machine.at("sys/bus/scsi/devices/2:0:3:0")),
+      );
       expect(await locate(scsi, "d", "3")).toBe("/dev/sdc");
       late();
       expect(await readFile(machine.at("sys/class/scsi_host/host2/scan"), "utf8")).toBe("- - -");
