@@ -9,11 +9,12 @@ import { AUTH, get, path, put, send, settingsOf, start, startHere, tempDir } fro
 
 const MIB = 1 << 20;
 
-/** Everything the server sends until it closes. */
+/** Everything the server sends until it closes. One that has not read all by then resets the connection: the same end. */
 async function allOf(socket: Socket): Promise<string> {
   const chunks: Buffer[] = [];
   socket.on("data", (chunk: Buffer) => chunks.push(chunk));
-  await once(socket, "close");
+  socket.on("error", () => undefined);
+  await new Promise((closed) => socket.once("close", closed));
   return Buffer.concat(chunks).toString("latin1");
 }
 
