@@ -13,7 +13,14 @@ import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { describe, expect, it } from "vitest";
 import type { ActionTable } from "../actions/action.ts";
 import { dispatching, gate, taskId } from "../dispatch/testing/dispatching.ts";
-import { agentOn, directorOn, hastyClock, healthMonitorOn } from "./testing/nats-peers.ts";
+import {
+  agentOn,
+  directorOn,
+  hastyClock,
+  healthMonitorOn,
+  patientClock,
+  quickClock,
+} from "./testing/nats-peers.ts";
 
 const here = needs("nats-server", nats.natsServerAvailable(), "nats-server is not installed");
 const { TestNatsServer, AGENT_ID } = nats;
@@ -25,9 +32,14 @@ const ping = { ping: async () => "pong" } as const satisfies ActionTable;
 const pong = { value: "pong" };
 
 /** An agent with a real dispatcher, connected. */
-async function connected(server: { readonly url: string }, actions: ActionTable, credentials = AGENT) {
+async function connected(
+  server: { readonly url: string },
+  actions: ActionTable,
+  credentials = AGENT,
+  clock = quickClock,
+) {
   const dispatcher = await dispatching({ actions: { ...ping, ...actions } });
-  const agent = agentOn(server, credentials);
+  const agent = agentOn(server, credentials, clock);
   await agent.transport.start(dispatcher.handler);
   return { ...agent, dispatcher };
 }
@@ -41,7 +53,7 @@ async function connectedSlowly(server: nats.TestNatsServer) {
     await slow.passed;
     return "done";
   };
-  return { ...(await connected(server, { remove_file })), began, slow };
+  return { ...(await connected(server, { remove_file }, AGENT, patientClock)), began, slow };
 }
 
 describe.runIf(here)("over a real nats-server with the permissions of a deployment", () => {

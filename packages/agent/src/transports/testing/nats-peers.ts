@@ -16,12 +16,18 @@ export const quickClock: Clock = {
   sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 20), signal),
 };
 
+/** A message is tried sixty times: with these pauses for long enough, however slowly a server starts. */
+export const patientClock: Clock = {
+  ...systemClock,
+  sleep: (ms, signal) => systemClock.sleep(Math.min(ms, 500), signal),
+};
+
 /** Deadlines are short as well while there is nothing to wait for. */
 export function hastyClock(): { readonly clock: Clock; hasty: boolean } {
   const own = {
     hasty: false,
     clock: {
-      ...quickClock,
+      ...patientClock,
       after: (ms: number, callback: () => void) =>
         systemClock.after(own.hasty ? Math.min(ms, 400) : ms, callback),
     },
