@@ -45,7 +45,7 @@ async function connected(
 }
 
 /** Its `remove_file` says that it has begun, and is done when `slow` is opened. */
-async function connectedSlowly(server: nats.TestNatsServer) {
+async function connectedSlowly(server: nats.TestNatsServer, clock = patientClock) {
   const began = gate();
   const slow = gate();
   const remove_file = async () => {
@@ -53,7 +53,7 @@ async function connectedSlowly(server: nats.TestNatsServer) {
     await slow.passed;
     return "done";
   };
-  return { ...(await connected(server, { remove_file }, AGENT, patientClock)), began, slow };
+  return { ...(await connected(server, { remove_file }, AGENT, clock)), began, slow };
 }
 
 describe.runIf(here)("over a real nats-server with the permissions of a deployment", () => {
@@ -237,7 +237,12 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
 
   it("gets the answer to what it asked before kill -9 once it is back, and the heartbeat too", async () => {
     const server = await TestNatsServer.start();
-    const { transport, began, slow } = await connectedSlowly(server);
+    // The agent comes back after the Director: what nobody hears is lost.
+    const listens = gate();
+    const { transport, began, slow } = await connectedSlowly(server, {
+      ...patientClock,
+      sleep: (ms, signal) => listens.passed.then(() => patientClock.sleep(ms, signal)),
+    });
     const before = await directorOn(server);
     const { body, subject } = before.request("remove_file", { args: ["a"] });
     before.send(body);
@@ -247,6 +252,7 @@ describe.runIf(here)("a server that is not ready for the agent", () => {
     const beat = transport.publish("heartbeat", {});
     await server.run();
     const { replies } = await directorOn(server);
+    listens.open();
     await beat;
     await expect.poll(() => replies).toContainEqual({ subject, text: '{"value":"done"}' });
   });
