@@ -4,6 +4,7 @@ import { systemExec } from "@slipway/kernel/exec";
 import { Machine } from "@slipway/testkit/agent-machine";
 import { expect } from "vitest";
 import { archiveOf, sha1 } from "../../jobs/testing/lab.ts";
+import { kill } from "../../supervisor/testing/job-lab.ts";
 
 /** Nobody takes it for another: it has its own name before its number is known, and never a child. */
 const DAEMON = `#!/bin/sh
@@ -125,10 +126,16 @@ export class SupervisedMachine {
 
   async close(): Promise<void> {
     if (this.machine.agent?.over === false) await this.machine.agent.kill();
-    for (const { pid } of (await this.#commandLines()).filter(
-      ({ words }) => words.includes(this.machine.dir) || words.includes(join(this.machine.dir, "daemon")),
-    ))
-      process.kill(pid, "SIGKILL");
+    const marks = [this.machine.dir, join(this.machine.dir, "daemon")];
+    const left = async () =>
+      (await this.#commandLines()).filter(({ words }) => marks.some((mark) => words.includes(mark)));
+    // Some end by themselves meanwhile, and what still runs would write into a directory that is being removed.
+    await expect
+      .poll(async () => {
+        for (const { pid } of await left()) kill(pid, "SIGKILL");
+        return await left();
+      })
+      .toEqual([]);
     await this.machine.close();
   }
 
