@@ -3,6 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type Paths, pathsUnder } from "@slipway/agent/paths";
 import type { Credentials } from "@slipway/agent/transports/transport";
+import { replaceFile } from "@slipway/kernel/atomic-file";
 import { Caller } from "./agent-caller.ts";
 import { AgentProcess } from "./agent-process.ts";
 import { AGENT_SERVER, CA } from "./certificates.ts";
@@ -74,9 +75,9 @@ export class Machine {
     };
   }
 
-  /** Puts a document where the agent looks for its settings. */
+  /** Puts a document where the agent looks for its settings, who may look at any moment. */
   async offer(document: object): Promise<void> {
-    await writeFile(this.source, JSON.stringify(document), { mode: 0o600 });
+    await replaceFile(this.source, JSON.stringify(document));
   }
 
   async configure(config: object): Promise<void> {
