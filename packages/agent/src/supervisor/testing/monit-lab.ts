@@ -1,23 +1,15 @@
 import { existsSync } from "node:fs";
 import { chmod, mkdir, readFile, writeFile } from "node:fs/promises";
-import { createServer } from "node:net";
 import { join } from "node:path";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
 import { systemRandom } from "@slipway/kernel/random";
+import { freePort } from "@slipway/testkit/free-port";
 import { expect, onTestFinished } from "vitest";
 import { MonitSupervisor } from "../monit/monit-supervisor.ts";
 import { jobLab, kill, lives, NEVER } from "./job-lab.ts";
 
 export const MONIT = ["/usr/bin/monit", "/usr/sbin/monit"].find((path) => existsSync(path));
-
-const freePort = () =>
-  new Promise<number>((resolve) => {
-    const server = createServer().listen(0, "127.0.0.1", () => {
-      const address = server.address();
-      server.close(() => resolve(typeof address === "object" && address !== null ? address.port : 0));
-    });
-  });
 
 /** A real monit with the control file of a stemcell, in directories of the test's own. */
 export async function monitLab() {
