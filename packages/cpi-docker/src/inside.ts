@@ -17,10 +17,11 @@ const AGENT_JSON = {
  */
 const INIT = `#!/bin/sh
 power=/${POWER}
-child=
+running=
+# Its number is in $! from the moment it begins.
 stop() {
   trap '' TERM INT
-  [ -z "$child" ] || { kill -TERM "$child" 2>/dev/null; wait "$child"; }
+  [ -z "$running" ] || [ -z "$!" ] || { kill -TERM "$!" 2>/dev/null; wait "$!"; }
   exit 0
 }
 trap stop TERM INT
@@ -34,13 +35,13 @@ if [ -x /usr/sbin/sshd ] && ! off; then
   mkdir -p /run/sshd && ssh-keygen -A >/dev/null && /usr/sbin/sshd || echo "init: no sshd" >&2
 fi
 while :; do
+  running=yes
   if off; then sleep 86400 &
   else /${NODE} /${AGENT} --platform linux &
   fi
-  child=$!
-  wait "$child"
+  wait "$!"
   code=$?
-  child=
+  running=
   case $code in
     0) ;;
     3) echo off >"$power" ;;
