@@ -143,8 +143,11 @@ describe.runIf(here)("the Director's connection to NATS", () => {
 
   it("is not given up when only the agent is silent", async () => {
     const server = await start({ users });
-    await fakeAgentOn(server, () => {});
+    await fakeAgentOn(server, ({ method }, answer) => {
+      if (method === "ping") answer({ value: "pong" });
+    });
     const { bus, agent } = directorOn(server);
+    await agent.ping();
     for (let turn = 0; turn < 3; turn += 1)
       await expect(agent.getState(true, { timeoutMs: 50 })).rejects.toThrow(AgentSilent);
     expect({ connected: bus.connected, connections: bus.connections }).toEqual({
