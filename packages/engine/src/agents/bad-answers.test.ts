@@ -1,8 +1,8 @@
 import { createServer as createPlainServer } from "node:http";
 import { createServer as createTcpServer, type Socket } from "node:net";
-import { systemClock } from "@slipway/kernel/clock";
 import { toError } from "@slipway/kernel/errors";
 import { fakeClock } from "@slipway/testkit/fake-clock";
+import { latch } from "@slipway/testkit/waiting";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { AgentRefused, AgentSilent } from "./agent.ts";
 import { AGENT_ID, answers, fakeAgents, listening, SECRET, values } from "./testing/fake-agent.ts";
@@ -257,16 +257,25 @@ describe("no answer", () => {
 
 describe("an address without an agent", () => {
   it.each(["says nothing", "hangs up", "speaks plain HTTP"])("whoever is there %s", async (how) => {
+    const silent = how === "says nothing";
+    const clock = fakeClock({ hurry: !silent });
+    const greeted = latch();
     const server =
       how === "speaks plain HTTP"
         ? createPlainServer((_, response) => response.end("hello"))
         : createTcpServer((socket) => {
             onTestFinished(() => void socket.destroy());
             socket.on("error", () => {});
+            socket.once("data", () => greeted.open());
             if (how === "hangs up") socket.destroy();
           });
     const port = await listening(server);
-    const error = await caught(fakes.agentAt(port, systemClock).ping({ timeoutMs: 500 }));
+    const asked = caught(fakes.agentAt(port, clock).ping({ timeoutMs: 5_000 }));
+    if (silent) {
+      await greeted.opened;
+      await clock.advance(5_000);
+    }
+    const error = await asked;
     expect(error).toBeInstanceOf(AgentSilent);
     expect(error.message).toMatch(
       /does not finish the TLS handshake|the TLS handshake broke off|TLS failed \(.*wrong version/,

@@ -21,6 +21,8 @@ sampleTests(1 / 4);
 
 const bundle = agentBundle();
 const SOON = { timeoutMs: 3_000 };
+/** The Director's time passes only between its attempts, however long they take. */
+const patient = () => fakeClock({ start: systemClock.now(), hurry: true });
 
 describe("a real agent over HTTPS", () => {
   it("is waited for while it starts, and answers what it is asked", async () => {
@@ -73,9 +75,7 @@ describe("a real agent over HTTPS", () => {
   });
 
   it("is told from another agent at the same address", async () => {
-    // The Director's time passes only between its attempts, however long they take.
-    const clock = fakeClock({ start: systemClock.now(), hurry: true });
-    const { agents, agentId, agent, url, start } = await introduced(bundle(), { clock });
+    const { agents, agentId, agent, url, start } = await introduced(bundle(), { clock: patient() });
     await start();
     await agent.ping();
     const other = agents.agent({ agentId: "somebody-else" as AgentId, agentUrl: url });
@@ -96,7 +96,7 @@ describe("a real agent over HTTPS", () => {
     const foreign = makeAgents({
       ...options,
       authority: await testAuthority(),
-      clock: systemClock,
+      clock: patient(),
       random: systemRandom,
     });
     const error = await foreign
@@ -119,13 +119,14 @@ describe("a real agent over HTTPS", () => {
     });
     const { hostname: host, port } = new URL(url);
     const peer = { agentId, host, port: Number(port), user: "u", password: "p" };
+    const clock = patient();
     const transport = httpsTransport(peer, {
-      clock: systemClock,
+      clock,
       random: systemRandom,
       directorUuid: "d-2",
       identity: () => Promise.resolve({ privateKey: key, certificate: cert, ca: authority.ca }),
     });
-    const error = await agentClient(transport, { clock: systemClock, warn: () => {} })
+    const error = await agentClient(transport, { clock, warn: () => {} })
       .ping(SOON)
       .catch((thrown: unknown) => thrown);
     transport.close();
@@ -143,14 +144,14 @@ describe("a real agent over HTTPS", () => {
       authority,
       secret,
       port: 1,
-      clock: systemClock,
+      clock: patient(),
       random: systemRandom,
       directorUuid: "d-1",
       warn: () => {},
     });
     const agent = agents.agent({ agentId, agentUrl: url });
-    for (const asked of [agent.ping(SOON), agent.waitUntilReady({ withinMs: 20_000 })]) {
-      const error = await asked.catch((thrown: unknown) => thrown);
+    for (const ask of [() => agent.ping(SOON), () => agent.waitUntilReady({ withinMs: 20_000 })]) {
+      const error = await ask().catch((thrown: unknown) => thrown);
       expect(error).toBeInstanceOf(AgentRefused);
       expect(String(error)).toContain("does not accept this Director's password");
       expect(String(error)).not.toContain(secret.passwordFor(agentId));
@@ -174,7 +175,7 @@ describe("a real agent over HTTPS", () => {
   });
 
   it("that is gone is told by what is known of it", async () => {
-    const { agent, machine, start } = await introduced(bundle());
+    const { agent, machine, start } = await introduced(bundle(), { clock: patient() });
     const process = await start();
     await agent.ping();
     await process.kill();
@@ -194,13 +195,15 @@ describe("a real agent over HTTPS", () => {
   });
 
   it("is told of in its own words when it waits for a disk", async () => {
-    const { agent, agentId, agents, machine } = await introduced(bundle());
+    const { agent, agentId, agents, machine } = await introduced(bundle(), { clock: patient() });
     const { envBosh } = await agents.introduce({ agentId, ips: ["127.0.0.1"] });
     const disks = { system: "", persistent: { "vol-9": { path: "/nowhere/vol-9" } } };
     await machine.offer(machine.settings({ agent_id: agentId, mbus: "", disks, env: { bosh: envBosh } }));
     // As an agent leaves it that has mounted the disk before.
     await writeFile(join(machine.paths.boshDir, "managed_disk_settings.json"), "vol-9");
     machine.start();
+    // Until it is there, and says so.
+    await expect.poll(() => agent.ping(SOON).catch(String)).toContain("waiting for the device");
     const error = await agent.waitUntilReady({ withinMs: 4_000 }).catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(AgentSilent);
     expect(String(error)).toMatch(
