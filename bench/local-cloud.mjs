@@ -83,12 +83,12 @@ export async function up(home) {
 /** The API with the credentials of the environment file, which is there a moment after /info is. */
 export async function apiOf({ port, home }) {
   const text = () => readFileSync(join(home.dir, "env"), "utf8");
-  for (let tries = 0; ; tries++) {
+  for (const end = Date.now() + LONGEST_MS; ; ) {
     try {
       text();
       break;
     } catch (error) {
-      if (tries > 200) throw error;
+      if (Date.now() > end) throw error;
       await pause(10);
     }
   }
