@@ -38,8 +38,6 @@ export interface UaaMember {
 export interface UaaOptions {
   readonly users?: Readonly<Record<string, UaaMember>>;
   readonly clients?: Readonly<Record<string, UaaMember>>;
-  /** How long an access token lasts. */
-  readonly lastsS?: number;
   readonly now?: () => number;
 }
 
@@ -50,6 +48,8 @@ export class UaaServer {
   keys: UaaKey[];
   /** Answers nothing but errors. */
   broken = false;
+  /** How long access tokens last that it gives from now on. */
+  lastsS = 120;
   readonly #server;
   readonly #options: UaaOptions;
   #count = 0;
@@ -103,7 +103,7 @@ export class UaaServer {
       azp: who.client,
       grant_type: who.user === undefined ? "client_credentials" : "password",
       iat: now,
-      exp: now + (this.#options.lastsS ?? 120),
+      exp: now + this.lastsS,
       iss: `${this.url}/oauth/token`,
       zid: "uaa",
       aud: [...new Set([...audience, who.client])],
