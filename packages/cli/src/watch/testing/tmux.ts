@@ -5,14 +5,18 @@ export const hasTmux = async (): Promise<boolean> =>
 
 /** A terminal that a program draws on, and that can be looked at. The server is its own and ends with it. */
 export class Tmux {
-  readonly #socket: string;
+  readonly #place: string;
+  /** Another one at each start: a server that was told to end may still take a connection, and drops it. */
+  #socket = "";
+  #starts = 0;
 
-  constructor(socket: string) {
-    this.#socket = socket;
+  constructor(place: string) {
+    this.#place = place;
   }
 
   /** What the program is to see of its surroundings is in `env`. */
   async start(command: string, env: Readonly<Record<string, string>>, size: Size): Promise<void> {
+    this.#socket = `${this.#place}-${++this.#starts}`;
     const set = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
     const where = ["-x", String(size.columns), "-y", String(size.rows)];
     // The shell stays when the program has ended, so that what it left can be seen.
