@@ -9,7 +9,7 @@ dir=$(dirname "$0")
 request=$(cat)
 method=$(printf %s "$request" | sed -n '1s/^{"method":"\\([a-z_]*\\)".*/\\1/p')
 echo "$method" >> "$dir/calls"
-while [ -e "$dir/hold-$method" ]; do : > "$dir/held-$method"; sleep 0.05; done
+while [ -e "$dir/hold-$method" ]; do echo $$ > "$dir/held-$method"; sleep 0.05; done
 if [ -e "$dir/fail-$method" ]; then cat "$dir/fail-$method"; exit 0; fi
 printf %s "$request" | NODE CPI "$@"
 `;
@@ -46,11 +46,19 @@ export class Gate {
     await writeFile(this.#file("hold", method), "");
   }
 
-  /** Until a call of it is waiting. */
-  async held(method: string): Promise<void> {
-    await eventually(`a held ${method}`, async () => {
-      await readFile(this.#file("held", method));
-      return true;
+  /** Until a call of it is waiting; the process that waits. */
+  async held(method: string): Promise<number> {
+    return await eventually(`a held ${method}`, async () => {
+      const text = await readFile(this.#file("held", method), "utf8");
+      return text.endsWith("\n") ? Number(text) : undefined;
+    });
+  }
+
+  /** Until a call that was held has ended, whoever waits for its answer. */
+  async ended(call: number): Promise<void> {
+    await eventually(`the end of ${call}`, async () => {
+      const stat = await readFile(`/proc/${call}/stat`, "utf8").catch(() => ") X ");
+      return /\) [ZX] /.test(stat) || undefined;
     });
   }
 
