@@ -51,7 +51,8 @@ export async function installPackages() {
       output = `npm cannot be started: ${error.message}`;
       resolve(1);
     });
-    child.on("exit", (status, signal) => resolve(status ?? 128 + constants.signals[signal]));
+    // Not "exit": its last words may come after that.
+    child.on("close", (status, signal) => resolve(status ?? 128 + constants.signals[signal]));
   });
   for (const signal of ["SIGINT", "SIGTERM"]) process.off(signal, stop);
   progress.end();
