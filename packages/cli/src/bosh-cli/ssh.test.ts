@@ -71,7 +71,7 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
     const body = await world().file("ssh.json", { command, deployment_name: "shop", target, params });
     const flags = ["--method=POST", "--header=Content-Type: application/json", `--body=${body}`];
     await world().bosh.run("curl", "/deployments/shop/ssh", ...flags);
-    await expect.poll(() => world().bosh.rows("tasks"), { timeout: 30_000 }).toEqual([]);
+    await expect.poll(() => world().bosh.rows("tasks")).toEqual([]);
   };
   let gateway: Gateway | undefined;
   const through = async (): Promise<Gateway> => {
@@ -127,13 +127,10 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
     expect(quiet.text).not.toContain("==> ");
     const follows = boshText("logs", "web/0", "-f", "--job", "talker");
     await expect
-      .poll(
-        async () => {
-          await shop("ssh", "web/0", "-c", "echo more >> /var/vcap/sys/log/talker/talker.log");
-          return follows.said();
-        },
-        { timeout: 30_000 },
-      )
+      .poll(async () => {
+        await shop("ssh", "web/0", "-c", "echo more >> /var/vcap/sys/log/talker/talker.log");
+        return follows.said();
+      })
       .toMatch(/stdout \| more/);
     await follows.stop();
   });
@@ -224,7 +221,7 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
     ];
     const capture = boshText("pcap", "web/0", ...what, "--gw-disable", ...unused);
     const size = async () => (await stat(to).catch(() => ({ size: 0 }))).size;
-    await expect.poll(size, { timeout: 30_000 }).toBe(24 + 16 + 14);
+    await expect.poll(size).toBe(24 + 16 + 14);
     expect(await capture.stop()).toBe(0);
     const { rows } = await shop("ssh", "web/0", "-c", "cat /var/vcap/data/tcpdump", "--results");
     expect(rows[0]?.stdout).toMatch(/^-w - -i lo -s 77 not \(host \S+ and port \d+\) and \(port 80\)/);
@@ -254,9 +251,10 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
       stream.on("data", (piece: Buffer) => {
         said += piece.toString();
       });
-    await expect.poll(() => said, { timeout: 30_000 }).toContain("Capturing in 2 VMs");
+    await expect.poll(() => said).toContain("Capturing in 2 VMs");
     const found = async () => (await slipway("ssh", "web", "-c", "pgrep -fx 'sleep 601'")).stdout;
-    expect((await found()).match(/stdout \| \d+/g)).toHaveLength(2);
+    // They have sent all they have.
+    await expect.poll(async () => (await found()).match(/stdout \| \d+/g)).toHaveLength(2);
     process.kill(-(child.pid ?? 0), "SIGINT");
     expect(await over).toEqual([0, null]);
     expect(said).toContain(`2 packets from 2 VMs are in '${to}'`);
@@ -378,7 +376,7 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
     const [first] = await world().instances("shop");
     const homes = world().cloud("vms", first?.vm_cid ?? "", "vcap", "bosh_ssh");
     // Nobody waits for the end of that task.
-    await expect.poll(() => readdir(homes), { timeout: 10_000 }).toEqual([]);
+    await expect.poll(() => readdir(homes)).toEqual([]);
     const events = await world().bosh.rows("events", "--instance", first?.instance ?? "");
     const actions = events.map(({ action }) => action);
     expect(actions).toContain("setup ssh");

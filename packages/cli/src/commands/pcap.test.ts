@@ -62,7 +62,7 @@ function pcap(args: readonly string[], stopped = stop()) {
   return runCli(["-n", "-d", "shop", "pcap", ...args], { env, stop: stopped.signal });
 }
 const there = (...paths: readonly string[]) =>
-  expect.poll(() => paths.filter((path) => !existsSync(path)), { timeout: 30_000 }).toEqual([]);
+  expect.poll(() => paths.filter((path) => !existsSync(path))).toEqual([]);
 const calledWith = async (path: string) => (await readFile(path, "utf8")).trimEnd().split("\n");
 /** All that is there but what tests have put there. */
 const left = async () => (await readdir(dir)).filter((name) => name.includes("pcap"));

@@ -90,13 +90,9 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
       await deploying.says("creating vm");
       await machine.fill("all");
       // What the Director has set aside for its database, too, as soon as it is given back.
-      await expect
-        .poll(() => machine.text("director/database/reserve").catch(() => "gone"), { timeout: 20_000 })
-        .toBe("gone");
+      await expect.poll(() => machine.text("director/database/reserve").catch(() => "gone")).toBe("gone");
       await machine.fill("rest");
-      await expect
-        .poll(async () => (await machine.status()).problems, { timeout: 20_000 })
-        .toMatch(/: 0 MiB are free/);
+      await expect.poll(async () => (await machine.status()).problems).toMatch(/: 0 MiB are free/);
       await machine.free();
       expect(await deploying.end(), deploying.output).toBe(0);
       expect(await processes()).toEqual({ director, running: "6 running" });

@@ -81,7 +81,7 @@ const looks = () => director.asked("GET").filter((url) => url.startsWith("/healt
 /** What is different now has been looked at. */
 async function looked(): Promise<void> {
   const before = looks();
-  await expect.poll(looks, { timeout: 30_000 }).toBeGreaterThan(before + 1);
+  await expect.poll(looks).toBeGreaterThan(before + 1);
 }
 
 describe("watch in a pipe", () => {
@@ -121,7 +121,7 @@ describe("watch in a pipe", () => {
     away = true;
     const asked = director.seen.length;
     // All tries of one request, and of the next.
-    await expect.poll(() => director.seen.length, { timeout: 30_000 }).toBeGreaterThan(asked + 7);
+    await expect.poll(() => director.seen.length).toBeGreaterThan(asked + 7);
     away = false;
     await looked();
     const { out } = await over(ran);

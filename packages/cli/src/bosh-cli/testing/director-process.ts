@@ -2,9 +2,6 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { eventually } from "@slipway/testkit/eventually";
 
-const STARTS_WITHIN_MS = 45_000;
-const STOPS_WITHIN_MS = 30_000;
-
 /** A Director as a process of its own. */
 export class DirectorProcess {
   readonly #child: ChildProcess;
@@ -35,15 +32,11 @@ export class DirectorProcess {
         output.text += chunk;
       });
     const ended = once(child, "close");
-    const url = await eventually(
-      "the Director's address",
-      () => {
-        const found = /listens at (https:\S+?)\. /.exec(output.text)?.[1];
-        if (found === undefined && child.exitCode !== null) return "";
-        return found;
-      },
-      STARTS_WITHIN_MS,
-    );
+    const url = await eventually("the Director's address", () => {
+      const found = /listens at (https:\S+?)\. /.exec(output.text)?.[1];
+      if (found === undefined && child.exitCode !== null) return "";
+      return found;
+    });
     if (url === "") throw new Error(`the Director did not start:\n${output.text}`);
     return new DirectorProcess(child, ended, output, url);
   }
@@ -60,7 +53,7 @@ export class DirectorProcess {
   /** As Ctrl-C does; the exit code. */
   async stop(): Promise<number | null> {
     this.#child.kill("SIGINT");
-    await eventually("the end of the Director", () => this.#over(), STOPS_WITHIN_MS);
+    await eventually("the end of the Director", () => this.#over());
     return this.#child.exitCode;
   }
 
