@@ -10,7 +10,7 @@ describe.runIf(await canPlay())("slipway up, with the CPI in its process", () =>
   it("says how to point the CLI at it, and env shows it", async () => {
     const { bosh, director } = world();
     const env = world().state("..", "env");
-    expect(director.output).toContain(`  . ${env}\n  bosh env\n`);
+    await expect.poll(() => director.output).toContain(`  . ${env}\n  bosh env\n`);
     const lines = await readFile(env, "utf8");
     expect(lines).toContain(`export BOSH_ENVIRONMENT='${director.url}'\n`);
     expect(lines).toContain(`export BOSH_CA_CERT='${world().state("pki", "ca.crt")}'\n`);
