@@ -95,12 +95,13 @@ describe.runIf(canEnter)("a jumpbox", () => {
   });
 
   it("is entered again when the connection to it was lost", async () => {
+    // One of an earlier test may still be leaving.
+    await expect.poll(clients).toEqual([]);
     const env = { PATH, BOSH_ALL_PROXY: url() };
     const proxy = new AllProxy({ env, clock: systemClock, random: systemRandom });
     onTestFinished(() => proxy.close());
     const { port } = await proxy.socks(url(), "a test");
     expect((await proxy.socks(url(), "a test")).port).toBe(port);
-    // One of an earlier test may still be leaving.
     const entered = await clients();
     expect(entered).not.toEqual([]);
     for (const client of entered) process.kill(client);
