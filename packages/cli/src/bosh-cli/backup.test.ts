@@ -6,7 +6,7 @@ import { join } from "node:path";
 import { databaseOf } from "@slipway/director/store/embedded/left-behind";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
-import { systemRandom } from "@slipway/kernel/random";
+import { fractionsOf } from "@slipway/testkit/sample";
 import { describe, expect, it } from "vitest";
 import { endLeftovers } from "./testing/leftovers.ts";
 import { canPlay, PROGRAMS } from "./testing/requirements.ts";
@@ -50,10 +50,11 @@ describe.runIf(await canPlay())("backup and restore of a Director, with the real
     await endLeftovers(world().state(), world().cloud("none"));
     const elsewhere = join(world().dir, "elsewhere");
     const args = ["restore", ...config(), "--state-dir", elsewhere, file()];
+    const next = fractionsOf("restore killed");
     for (let kill = 0; kill < 3; kill++) {
       const child = spawn(process.execPath, [PROGRAMS.slipway, ...args], { stdio: "ignore" });
       const ended = once(child, "close");
-      await Promise.race([ended, systemClock.sleep(200 + systemRandom.fraction() * 4000)]);
+      await Promise.race([ended, systemClock.sleep(200 + next() * 4000)]);
       child.kill("SIGKILL");
       await ended;
       if (existsSync(elsewhere)) break;
