@@ -1,8 +1,9 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdir, readFile, writeFile } from "node:fs/promises";
-import { type AddressInfo, connect, createServer } from "node:net";
+import { connect } from "node:net";
 import { join } from "node:path";
+import { freePort } from "@slipway/testkit/free-port";
 import { sshKey } from "@slipway/testkit/ssh-login";
 
 /** A host that people go through to VMs: the machine's sshd, on a port and with a user of its own. */
@@ -87,15 +88,6 @@ socket.once("data", () => {
 });
 socket.once("close", () => process.exit(0));
 `;
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
 
 async function listening(child: ChildProcess, port: number): Promise<void> {
   const answers = () =>
