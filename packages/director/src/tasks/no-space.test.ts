@@ -19,8 +19,7 @@ afterEach(async () => {
 });
 
 const FULL = "No space left in the state directory: 3 MiB are free, 64 MiB are needed";
-const reaches = (id: number, state: string) =>
-  expect.poll(() => stateOf(db, id), { timeout: 10_000 }).toBe(state);
+const reaches = (id: number, state: string) => expect.poll(() => stateOf(db, id)).toBe(state);
 const messages = async (id: number) =>
   (await eventsOf(db, id)).map(({ message, error }) => message ?? error?.message);
 const full = () => Object.assign(new Error("ENOSPC: no space left on device, write"), { code: "ENOSPC" });
