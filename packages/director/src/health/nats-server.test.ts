@@ -13,7 +13,7 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { SlowProxy } from "@slipway/testkit/slow-proxy";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { heartbeatOf } from "./testing/heartbeat.ts";
-import { AGENT_ID, natsWorld } from "./testing/nats-world.ts";
+import { AGENT_ID, IN_VAIN_MS, natsWorld } from "./testing/nats-world.ts";
 
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const ID = AGENT_ID as AgentId;
@@ -66,6 +66,8 @@ async function agentOn({ server, world }: Awaited<ReturnType<typeof opened>>) {
     await expect.poll(() => world.delivered, { timeout: 60_000, interval: 1 }).toBe(before + 1);
   };
   await connection.flush();
+  // It answers, however busy the machine is.
+  world.answerMs = 60_000;
   const beats = async (state: string) => {
     jobState = state;
     await says("heartbeat", heartbeatOf(state));
@@ -90,6 +92,7 @@ describe.runIf(here)("a monitor on a real NATS server", () => {
     await pass(2);
     expect(health().status).toBe("failing");
     expect(alerts).toEqual([expect.objectContaining({ ...alert, deployment: "shop" })]);
+    world.answerMs = IN_VAIN_MS;
     await connection.close();
     await pass(90);
     expect(health()).toEqual({
@@ -101,9 +104,10 @@ describe.runIf(here)("a monitor on a real NATS server", () => {
 
   it("blames nobody for a server that is away, and hears the agent again afterwards", async () => {
     const made = await opened();
-    const { server, connected, pass, health, queued } = made;
+    const { server, world, connected, pass, health, queued } = made;
     const before = await agentOn(made);
     await pass(60, before.everyHalfMinute);
+    world.answerMs = IN_VAIN_MS;
     await server.kill();
     await connected(false);
     await pass(200);
@@ -121,8 +125,8 @@ describe.runIf(here)("a monitor on a real NATS server", () => {
     const made = await opened();
     const { proxy, world, pass, health, queued, alerts } = made;
     const { everyHalfMinute } = await agentOn(made);
-    // A question has 300 ms here.
-    proxy.delayMs = 400;
+    world.answerMs = IN_VAIN_MS;
+    proxy.delayMs = IN_VAIN_MS + 100;
     await pass(100, everyHalfMinute);
     expect(world.asked).toBeGreaterThan(1);
     expect({ ...health(), queued, alerts }).toEqual({

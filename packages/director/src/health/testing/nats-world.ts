@@ -14,6 +14,8 @@ import { healthSettings } from "../settings.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 
 export const AGENT_ID = "agent-1";
+/** How long a question is asked of a real agent that is not there, or too slow. */
+export const IN_VAIN_MS = 300;
 
 /** What the agent answers; undefined: nothing. */
 export type Says = { readonly jobState?: string; readonly disks?: readonly string[] } | undefined;
@@ -35,7 +37,7 @@ export async function natsWorld(
   await db.updateTable("instances").set({ spec: "{}", update_completed: true }).execute();
   await db.updateTable("vms").set({ agent_id: AGENT_ID, agent_url: "nats://127.0.0.1:4222" }).execute();
   await more(db);
-  const world = { says: {} as Says, asked: 0, open: 0, delivered: 0 };
+  const world = { says: {} as Says, asked: 0, open: 0, delivered: 0, answerMs: IN_VAIN_MS };
   const queued: NewTask[] = [];
   const alerts: Alert[] = [];
   const errors: string[] = [];
@@ -62,9 +64,9 @@ export async function natsWorld(
     return {
       getState: (full: boolean) => {
         world.asked += 1;
-        return counted(agent.getState(full, { timeoutMs: 300, once: true }));
+        return counted(agent.getState(full, { timeoutMs: world.answerMs, once: true }));
       },
-      listDisk: () => counted(agent.listDisk({ timeoutMs: 300 })),
+      listDisk: () => counted(agent.listDisk({ timeoutMs: world.answerMs })),
     } satisfies Partial<Agent> as Partial<Agent> as Agent;
   };
   const monitor = new HealthMonitor({
