@@ -75,17 +75,14 @@ async function run(
 ): Promise<{ id: number; state: string; result: string | null }> {
   const id = await runner.enqueue({ type, description: type, user: "admin", params: { ...params } });
   const ended = await expect
-    .poll(
-      async () => {
-        const row = await db
-          .selectFrom("tasks")
-          .select(["state", "result"])
-          .where("id", "=", id)
-          .executeTakeFirst();
-        return row?.state;
-      },
-      { timeout: 20_000 },
-    )
+    .poll(async () => {
+      const row = await db
+        .selectFrom("tasks")
+        .select(["state", "result"])
+        .where("id", "=", id)
+        .executeTakeFirst();
+      return row?.state;
+    })
     .toMatch(/done|error|cancelled/)
     .then(() =>
       db.selectFrom("tasks").select(["state", "result"]).where("id", "=", id).executeTakeFirstOrThrow(),
