@@ -47,8 +47,9 @@ export async function partitionDevice(
       }
       return open(context, found);
     }
-    // Without the permission or the ioctl, asking again changes nothing; udev looking at the disk is over soon.
-    if (!/busy/i.test(told.stderr)) break;
+    // Without the permission or the ioctl, asking again changes nothing. Others looking at the disk are over soon, and
+    // so is a kernel that reads its table once more: meanwhile it has no partitions, whatever partx did.
+    if (told.code !== 0 && !/busy/i.test(told.stderr)) break;
     await context.clock.sleep(250);
   }
   throw NoPartitionDevice({ device: disk.path, partition: partition.number, said });

@@ -213,6 +213,18 @@ describe.runIf(ready)("preparing a persistent disk", () => {
     expect(await lab.blkid(device, "TYPE")).toBe("ext4");
   });
 
+  it("tells the kernel of a partition again while that reads the table anew and has none", async () => {
+    const device = await lab.disk("a", 64);
+    let told = 0;
+    const undone: Exec = (program, args, options) =>
+      program === "partx" && ++told === 1
+        ? Promise.resolve({ program, args, code: 0, stdout: "", stderr: "" })
+        : systemExec(program, args, options);
+    await lab.platform(PARTITIONED, { exec: undone }).prepare(device, diskAt(device));
+    expect(await lab.blkid(`${device}p1`, "TYPE")).toBe("ext4");
+    expect(told).toBeGreaterThan(1);
+  });
+
   it("formats once when asked twice at the same time", async () => {
     const device = await lab.disk("a", 64);
     let formatted = 0;
