@@ -29,8 +29,11 @@ export default defineConfig({
     reporters: ["default", "./tools/closing-line.ts"],
     // One database server and one bundle of each program for all workers, made when a test asks.
     globalSetup: "packages/testkit/src/global-setup.ts",
-    // Which test a run of the `bosh` CLI belongs to.
-    setupFiles: process.env.SLIPWAY_BOSH_RECORDS === undefined ? [] : ["packages/testkit/src/record-test.ts"],
+    setupFiles: [
+      "packages/testkit/src/seeded.ts",
+      // Which test a run of the `bosh` CLI belongs to.
+      ...(process.env.SLIPWAY_BOSH_RECORDS === undefined ? [] : ["packages/testkit/src/record-test.ts"]),
+    ],
     // A deadline for what must happen, not a measure of how fast: this runs on small and busy machines.
     expect: { poll: { timeout: 120_000, interval: 20 } },
     // Long suites wait for other processes and for time limits: one more than there are processors.
