@@ -35,9 +35,9 @@ export async function engineTrouble(): Promise<string | undefined> {
 
 /** A range no other test of this machine uses at the same time. */
 const OCTET = ownOctet();
-let lastHost = 10;
+let lastHost = 0;
 
-export const nextAddress = (third = OCTET): string => `10.213.${third}.${++lastHost}`;
+export const nextAddress = (third = OCTET): string => `10.213.${third}.${(++lastHost % 240) + 10}`;
 
 /** An engine with a volume of the test's own on it, and the CPI. */
 export class DockerCloud extends CpiUnderTest {

@@ -181,7 +181,7 @@ describe("a task that runs", () => {
     expect(line?.error).toMatchObject({
       code: 100,
       message: expect.stringMatching(
-        /^deployment 'shop' is locked by task 1 \(create deployment, admin\) since \S+ UTC \(DIT-010\)\. Next: Wait/,
+        /^deployment 'shop' is locked by task 1 \(create deployment, admin\) since (\S+ )?\S+ UTC \(DIT-010\)\. Next: Wait/,
       ),
     });
     go.open();

@@ -158,7 +158,7 @@ async function start(files: Files, inside: boolean, { paths, exec, clock }: Sshd
   const args = ["--mount", "sh", "-c", script, "sh", files.passwd, files.group, ...sshd];
   await mustRun(exec, "starting sshd for this VM", "unshare", args);
   const giveUp = clock.monotonic() + STARTS_MS;
-  while (!(await exists(files.pid))) {
+  while ((await pidIn(files.pid)) === 0) {
     if (clock.monotonic() > giveUp) {
       const said = (await readFile(files.log, "utf8").catch(() => ""))
         .trim()
@@ -171,9 +171,13 @@ async function start(files: Files, inside: boolean, { paths, exec, clock }: Sshd
   }
 }
 
+/** 0: none yet. */
+const pidIn = async (file: string): Promise<number> =>
+  Number((await readFile(file, "utf8").catch(() => "")).trim()) || 0;
+
 /** Only a process that is an sshd: after a reboot of the VM the number may be anybody's. */
 async function stopListener(pidFile: string, { clock }: SshdTools): Promise<void> {
-  const pid = Number((await readFile(pidFile, "utf8").catch(() => "")).trim());
+  const pid = await pidIn(pidFile);
   const runs = () => {
     try {
       return readFileSync(`/proc/${pid}/comm`, "utf8").trim() === "sshd";

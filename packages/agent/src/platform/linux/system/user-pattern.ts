@@ -2,7 +2,8 @@ import { Script } from "node:vm";
 import { InvalidUserPattern } from "../../system-errors.ts";
 
 const LONGEST_NAME = 64;
-const PATIENCE_MS = 200;
+/** Of the clock on the wall: a machine may be busy. */
+const PATIENCE_MS = 2_000;
 
 /**
  * The names that match. JavaScript's engine backtracks, so that 30 characters can keep it busy for hours; the virtual
