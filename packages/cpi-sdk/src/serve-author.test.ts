@@ -112,7 +112,7 @@ describe("a create method that", () => {
     const { error } = replyOf(await run("create_disk", [1, { act: "never" }, null]));
     expect(error).toMatchObject({ type: typeOf("CloudError"), ok_to_retry: false });
     expect(error?.message).toMatch(
-      /create_disk did not finish within 0.3 s.*left behind \(token [0-9a-f]{32}\): it was still at work/,
+      /create_disk did not finish within 2 s.*left behind \(token [0-9a-f]{32}\): it was still at work/,
     );
     expect(await calls()).toEqual(["undo disk"]);
   });

@@ -76,8 +76,8 @@ const fixture = defineCpi({
   stemcellFormats: ["fixture"],
   config,
   stateDir: ({ dir }) => join(dir, "sdk"),
-  // Only these two are ever let run into theirs.
-  deadlinesMs: { reboot_vm: 300, create_disk: 300, default: 600_000 },
+  // Only these two are ever let run into theirs, one after it has begun, whatever the disk takes to remember that.
+  deadlinesMs: { reboot_vm: 300, create_disk: 2_000, default: 600_000 },
   graceMs: 300,
   methods: {
     createStemcell: () => "stemcell-1",
