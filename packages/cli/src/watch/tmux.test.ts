@@ -67,14 +67,16 @@ describe.runIf(possible && plays("director", "watch"))("slipway watch in a termi
   it("fits into windows of other sizes, and scrolls", async () => {
     await tmux.resize({ columns: 40, rows: 8 });
     await shows(/^✗ \w+\/0 (?:.*\n)*q quit$/m);
-    expect(await tmux.screen()).not.toContain("Events");
+    await expect.poll(() => tmux.screen(), WITHIN).not.toContain("Events");
     await tmux.resize({ columns: 40, rows: 6 });
     await shows(/↓ and 1 more/);
     await tmux.press("End");
     await shows(/● \w+\/0/);
     await tmux.resize({ columns: 200, rows: 50 });
     await shows(/^ {2}Instance +State .* VM +Processes$/m);
-    expect((await tmux.screen()).split("\n").filter((line) => line.startsWith("demo "))).toHaveLength(1);
+    const headings = async () =>
+      (await tmux.screen()).split("\n").filter((line) => line.startsWith("demo ")).length;
+    await expect.poll(headings, WITHIN).toBe(1);
   });
 
   it("says that the Director is away, and goes on when it is back", async () => {
