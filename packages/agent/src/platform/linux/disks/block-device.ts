@@ -93,21 +93,25 @@ export async function nodeFor(
 
 /**
  * Fails when anybody has claimed the device: a mount in any namespace, LVM, swap, or a mkfs that outlived an agent
- * killed in the middle of it. The kernel answers this for block devices opened with O_EXCL. A mkfs ends by itself, so
- * it is waited for.
+ * killed in the middle of it. A mkfs ends by itself, so it is waited for.
  */
 export async function waitUntilUnclaimed(context: DiskContext, path: string, doing: string): Promise<void> {
   const giveUp = context.clock.monotonic() + CLAIM_PATIENCE_MS;
-  for (;;) {
-    try {
-      const handle = await open(path, constants.O_RDONLY | constants.O_EXCL);
-      await handle.close();
-      return;
-    } catch (error) {
-      if (systemCode(error) !== "EBUSY") throw error;
-      if (context.clock.monotonic() >= giveUp) throw DeviceClaimed({ device: path, doing }, { cause: error });
-    }
+  while (await isClaimed(path)) {
+    if (context.clock.monotonic() >= giveUp) throw DeviceClaimed({ device: path, doing });
     await context.clock.sleep(500);
+  }
+}
+
+/** By a mount in any namespace, among others. The kernel answers this for block devices opened with O_EXCL. */
+export async function isClaimed(path: string): Promise<boolean> {
+  try {
+    const handle = await open(path, constants.O_RDONLY | constants.O_EXCL);
+    await handle.close();
+    return false;
+  } catch (error) {
+    if (systemCode(error) !== "EBUSY") throw error;
+    return true;
   }
 }
 

@@ -55,6 +55,22 @@ describe.runIf(ready)("mounting", () => {
     expect(seen).toEqual([0o700]);
   });
 
+  it("has on the disk what was written when it is unmounted, though another mount namespace keeps it mounted", async () => {
+    const device = await disk("a");
+    await disks.mount(device, store, []);
+    const script = ["--mount", "--propagation", "private", "sh", "-c", "echo up; exec cat"];
+    const holder = spawn("unshare", script);
+    await once(holder.stdout, "data");
+    await writeFile(join(store, "data"), "precious");
+    await disks.unmount(store, soon());
+    // As whoever detaches it finds it.
+    await lab.run("cp", "--sparse=always", lab.image("a"), lab.image("b"));
+    holder.kill("SIGKILL");
+    await once(holder, "exit");
+    expect(await lab.marked(await lab.attach("b"))).toBe("precious");
+    expect(lab.log.lines.join("\n")).toMatch(/still mounted in another mount namespace/);
+  });
+
   it("covers up nothing and mounts no disk twice", async () => {
     const [a, b] = [await disk("a"), await disk("b")];
     await disks.mount(a, store, []);

@@ -1,10 +1,11 @@
-import { mkdir } from "node:fs/promises";
+import { mkdir, stat } from "node:fs/promises";
 import { CommandFailed, type ExecResult, mustRun } from "@slipway/kernel/exec";
+import { ifThere } from "@slipway/kernel/files";
 import { DeviceReadOnly, MountConflict, UnmountBusy } from "../../disk-errors.ts";
-import { blockDevice } from "./block-device.ts";
+import { blockDevice, isClaimed } from "./block-device.ts";
 import type { DiskContext } from "./context.ts";
 import { holdersOf } from "./holders.ts";
-import { mountAt, mountTable, visible } from "./mounts.ts";
+import { type MountEntry, mountAt, mountTable, visible } from "./mounts.ts";
 
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 1000;
@@ -75,10 +76,15 @@ export async function unmountTarget(
   signal: AbortSignal,
 ): Promise<void> {
   let wait = FIRST_WAIT_MS;
-  while (mountAt(await mountTable(context.paths), target) !== undefined) {
+  for (;;) {
+    const there = mountAt(await mountTable(context.paths), target);
+    if (there === undefined) return;
     const result = await orAbort(context.exec("umount", [target]), signal);
     if (result === "aborted") throw await busy(context, target, "unmounting it", signal);
-    if (result.code === 0) continue;
+    if (result.code === 0) {
+      await writeOut(context, there);
+      continue;
+    }
     // Somebody else may have unmounted it in this moment.
     if (mountAt(await mountTable(context.paths), target) === undefined) return;
     if (!isBusy(result)) throw failed(`unmounting ${target}`, result);
@@ -88,6 +94,22 @@ export async function unmountTarget(
     if (signal.aborted) throw await busy(context, target, "unmounting it", signal);
     wait = Math.min(LONGEST_WAIT_MS, wait * 2);
   }
+}
+
+/**
+ * A container, or a service with mounts of its own, may have a copy of a mount: its file system lives on there, and what was
+ * written need not be on the disk, which may be detached next.
+ */
+async function writeOut(context: DiskContext, { source, target, number }: MountEntry): Promise<void> {
+  const here = (await mountTable(context.paths)).some((entry) => entry.number === number);
+  const device = here ? undefined : await ifThere(stat(source));
+  // Who may not ask the kernel for it, as in a container, has no other namespaces of its own.
+  const held = device?.isBlockDevice() === true && (await isClaimed(source).catch(() => false));
+  if (!held) return;
+  await mustRun(context.exec, `writing out ${source}`, "blockdev", ["--flushbufs", source]);
+  context.log.warn(
+    `${target} is unmounted, but ${source} is still mounted in another mount namespace (a container, or a service that has its own); what was written until now is on the disk`,
+  );
 }
 
 /** `bind` changes only this mount and not its file system, which may be the machine's own. */
