@@ -1,6 +1,7 @@
 import { connect, type Socket } from "node:net";
 import { systemCode, toError } from "./errors.ts";
 import { type Address, BITS, parseAddress } from "./ip-address.ts";
+import { ProxyTrouble } from "./proxy-trouble.ts";
 
 /** A proxy that connects to whom it is told, RFC 1928; with name and password, RFC 1929. It looks up names itself. */
 export interface Socks5Proxy {
@@ -15,22 +16,11 @@ export interface Destination {
   readonly port: number;
 }
 
-/** The proxy itself is the trouble, not who is behind it. It is named without its password. */
-export class Socks5Trouble extends Error {
+export class Socks5Trouble extends ProxyTrouble {
   override readonly name = "Socks5Trouble";
-  /** Asking again does not help. */
-  readonly lasting: boolean;
 
-  constructor(
-    { host, port }: Socks5Proxy,
-    why: string,
-    options: { lasting?: boolean; cause?: unknown } = {},
-  ) {
-    super(
-      `the proxy ${host}:${port} ${why}`,
-      options.cause === undefined ? undefined : { cause: options.cause },
-    );
-    this.lasting = options.lasting ?? false;
+  constructor({ host, port }: Socks5Proxy, why: string, options?: { lasting?: boolean; cause?: unknown }) {
+    super(`${host}:${port}`, why, options);
   }
 }
 

@@ -17,7 +17,10 @@ interface Around {
   readonly random: Random;
 }
 
-/** The way that BOSH_ALL_PROXY names, or else the usual variables. A jumpbox is entered when it is first needed, and left with the command. */
+/**
+ * The way that BOSH_ALL_PROXY names, or else the usual variables. A jumpbox is entered when it is first needed, and left with
+ * the command.
+ */
 export class AllProxy {
   readonly #around: Around;
   readonly #tunnels = new Map<string, Promise<Tunnel>>();

@@ -7,6 +7,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { TEST_CERT } from "@slipway/testkit/tls-fixture";
+import { latch } from "@slipway/testkit/waiting";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { basic, type Harness, startHarness } from "./testing/harness.ts";
 import { UploadSpace } from "./upload-space.ts";
@@ -281,7 +282,7 @@ it("a new certificate is served from when it is given, without a restart", async
 });
 
 it("a stop waits for what is done for a caller who has hung up: what that needs is there until then", async () => {
-  const [begun, go] = [gate(), gate()];
+  const [begun, go] = [latch(), latch()];
   const enqueue = async () => {
     begun.open();
     await go.opened;
@@ -306,14 +307,6 @@ it("a stop waits for what is done for a caller who has hung up: what that needs 
   await closed;
   expect(own.errors).toEqual([]);
 });
-
-function gate() {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
-}
 
 describe("a document that the asker has", () => {
   it("is not sent again, until it is another", async () => {

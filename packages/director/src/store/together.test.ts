@@ -1,17 +1,10 @@
+import { latch } from "@slipway/testkit/waiting";
 import { describe, expect, it } from "vitest";
 import { Together } from "./together.ts";
 
-const gate = () => {
-  let open: () => void = () => undefined;
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return { open, opened };
-};
-
 describe("writes that come while another is under way", () => {
   it("go together with the next, in their order; one alone waits for nobody", async () => {
-    const first = gate();
+    const first = latch();
     const written: (readonly number[])[] = [];
     const together = new Together<number>(
       async (items) => {
@@ -28,7 +21,7 @@ describe("writes that come while another is under way", () => {
   });
 
   const failing = (wasRefused: boolean) => {
-    const first = gate();
+    const first = latch();
     const sent: (readonly number[])[] = [];
     const together = new Together<number>(
       async (items) => {

@@ -1,5 +1,6 @@
 import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
 import type { Duplex } from "node:stream";
+import { ProxyTrouble } from "../proxy-trouble.ts";
 import { pour } from "./node-wire.ts";
 import { type ProxySettings, proxyFor } from "./proxy.ts";
 import { securedOver } from "./secured.ts";
@@ -22,16 +23,8 @@ export const proxiedWire =
     return proxy === undefined ? otherwise(target) : new ProxyWire(target, proxy);
   };
 
-/** The proxy itself is the trouble, not who is behind it. It is named without its password. */
-export class HttpProxyTrouble extends Error {
+export class HttpProxyTrouble extends ProxyTrouble {
   override readonly name = "HttpProxyTrouble";
-  /** Asking again does not help. */
-  readonly lasting: boolean;
-
-  constructor({ host }: URL, why: string, options: { lasting?: boolean; cause?: unknown } = {}) {
-    super(`the proxy ${host} ${why}`, options.cause === undefined ? undefined : { cause: options.cause });
-    this.lasting = options.lasting ?? false;
-  }
 }
 
 const WANTS_PASSWORD = 407;
@@ -94,22 +87,22 @@ class ProxyWire implements Wire {
     const { url } = this.#target;
     const to = `${url.hostname}:${portOf(url)}`;
     const asking = await this.#toProxy({ method: "CONNECT", path: to, headers: { host: to }, signal });
-    const proxy = this.#proxy;
+    const { host } = this.#proxy;
     return await new Promise((resolve, reject) => {
       asking.once("connect", ({ statusCode }: IncomingMessage, socket: Duplex) => {
         if (statusCode === 200) return resolve(socket);
         socket.destroy();
         reject(
           statusCode === WANTS_PASSWORD
-            ? new HttpProxyTrouble(proxy, "does not accept the name and the password", { lasting: true })
-            : new Error(`the proxy ${proxy.host} answered ${statusCode} when asked for ${to}`),
+            ? new HttpProxyTrouble(host, "does not accept the name and the password", { lasting: true })
+            : new Error(`the proxy ${host} answered ${statusCode} when asked for ${to}`),
         );
       });
       asking.once("response", (reply: IncomingMessage) => {
         reply.destroy();
-        reject(new HttpProxyTrouble(proxy, "makes no connections", { lasting: true }));
+        reject(new HttpProxyTrouble(host, "makes no connections", { lasting: true }));
       });
-      asking.once("error", (cause) => reject(new HttpProxyTrouble(proxy, "cannot be reached", { cause })));
+      asking.once("error", (cause) => reject(new HttpProxyTrouble(host, "cannot be reached", { cause })));
       asking.end();
     });
   }
