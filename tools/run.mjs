@@ -15,6 +15,9 @@ if (major < 20) fail(`Slipway needs Node 20 or later; this is ${process.version}
 
 const bin = (name) => join(root, "node_modules", ".bin", name);
 
+/** Runs vitest; a file that fails is tried once more, alone. */
+const VITEST = ["node", "tools/test-run.mjs"];
+
 const USER_SUITES = [
   ...["actions", "e2e/jobs", "e2e/supervised", "e2e/cancelled", "e2e/killed-faults", "e2e/killed-work"],
   ...["jobs", "packages", "supervisor", "logs", "platform/namespace"],
@@ -36,7 +39,7 @@ function whole(steps) {
  */
 function boshStories(rest) {
   // Mostly waiting for other processes: more of it at once than there are processors.
-  const vitest = [bin("vitest"), "run", "--maxWorkers=3"];
+  const vitest = [...VITEST, "--maxWorkers=3"];
   // With suites of ours that play with the real one by turns.
   const all = ["packages/cli/src/bosh-cli", "with-bosh", "like-bosh"];
   if (rest.every((one) => one === "--write"))
@@ -58,8 +61,8 @@ const COMMANDS = {
   "crash:local": (rest) => [["node", "tools/crash-local.mjs", ...rest]],
   "host:docker": (rest) => [["node", "tools/docker-host.mjs", ...rest]],
   // What is long is sampled by a seed; `test:all` runs all of it.
-  test: (rest) => [[bin("vitest"), "run", ...rest]],
-  "test:all": (rest) => whole([[bin("vitest"), "run", ...rest]]),
+  test: (rest) => [[...VITEST, ...rest]],
+  "test:all": (rest) => whole([[...VITEST, ...rest]]),
   "test:bosh-cli": (rest) => [[bin("tsc"), "-b"], boshStories(rest)],
   // Jobs once more without root: the agent's suites, sandboxes of the local CPI, and a Director with the real CLI.
   "test:user": (rest) =>
@@ -70,15 +73,14 @@ const COMMANDS = {
         "tools/bosh-cli.mjs",
         "node",
         "tools/as-user.mjs",
-        bin("vitest"),
-        "run",
+        ...VITEST,
         // The other one writes beside the packages, which are another user's.
         "--configLoader=runner",
         ...(rest.length > 0 ? rest : USER_SUITES),
       ],
     ]),
   // A Director that was really started, under attack. SLIPWAY_HOSTILE: random inputs for each family.
-  "test:hostile": (rest) => whole([[bin("vitest"), "run", "--config", "tools/hostile.config.ts", ...rest]]),
+  "test:hostile": (rest) => whole([[...VITEST, "--config", "tools/hostile.config.ts", ...rest]]),
   "test:pack": (rest) => [
     ["node", "tools/prepack.mjs"],
     ["node", "tools/pack-check.mjs", ...rest],
