@@ -54,29 +54,31 @@ export async function planDeploy(
   tools: OperationContext,
   context: FlowContext,
 ): Promise<PlannedDeploy> {
-  const { input, rewind, first, known, variables, managedNetworks } = await preparing.step(
+  const { input, rewind, first, known, variables, managedNetworks, found } = await preparing.step(
     "Preparing deployment",
     async () => {
-      const { variables: its, managedNetworks: used, ...found } = await gathered();
+      const { variables: its, managedNetworks: used, ...gatheredInput } = await gathered();
+      // Also of releases that no job uses: they are the deployment's, to be exported, and are not cleaned up.
+      const releasesByName = await knownReleases(gatheredInput.manifest, tools);
       const reserving = (made: Plan, from: PlanInput) =>
         dryRun ? Promise.resolve(undefined) : reserve(narrowed(made, only), from, deployment, task);
-      const made = await plannedAndReserved(found, deployment.name, reserving, tools);
-      return { ...made, variables: its, managedNetworks: used };
+      const made = await plannedAndReserved(gatheredInput, deployment.name, reserving, tools);
+      return { ...made, variables: its, managedNetworks: used, found: releasesByName };
     },
   );
+  const releases = [...found.values()].map(({ id }) => id);
   if (!hasJobs(input))
     return {
       plan: narrowed(first, only),
       whole: first,
       known,
       jobs: undefined,
-      releases: [],
+      releases,
       variables,
       links: NO_LINKS,
       managedNetworks,
     };
   const { jobs, links } = await preparing.step("Rendering templates", async () => {
-    const found = await knownReleases(input.manifest, tools);
     const planner = await jobsPlanner(first, input, { releases: found, variables, dryRun }, task, tools);
     for (const { shared, properties } of planner.all.linkProviders)
       if (shared) await variables.share(properties);
@@ -84,7 +86,6 @@ export async function planDeploy(
     return { jobs: await prepareJobs(first, input, given, tools, context.signal), links: planner.all };
   });
   for (const note of jobs.notes) task.warn(note);
-  const releases = jobs.releases.map(({ id }) => id);
   if (!dryRun)
     await task.write(async (db) => {
       await useReleases(db, deployment.id, releases);

@@ -27,7 +27,6 @@ import type { DeployVariables } from "./variables.ts";
 export interface PreparedJobs {
   /** Each after what it is compiled with. */
   readonly packages: readonly NeededPackage[];
-  readonly releases: readonly KnownRelease[];
   /** What is no mistake, but perhaps not meant. */
   readonly notes: readonly string[];
   /** With what was compiled; without, a package that is not compiled yet counts as new. */
@@ -91,7 +90,6 @@ export async function prepareJobs(
     );
   return {
     packages: needed.inOrder,
-    releases: [...releases.values()],
     notes: plannedJobs.notes,
     instanceJobs,
     toRun: (compiled) => bringJobs(instanceJobs(compiled), withLearned, tools),
