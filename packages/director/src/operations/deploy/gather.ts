@@ -4,13 +4,14 @@ import { stemcellsByCpiName, withCpiNames } from "@slipway/engine/journal/cpi-na
 import { checkDeploy } from "@slipway/engine/manifest/deploy-problems";
 import type { UpdatePolicy } from "@slipway/engine/manifest/model";
 import { notesOn } from "@slipway/engine/manifest/notes";
+import { pinDeployedVersions } from "@slipway/engine/manifest/pin-deployed-versions";
 import type { InstanceUuid } from "@slipway/engine/model/names";
 import type { PlanInput, PlanOptions, StateChange } from "@slipway/engine/plan/model";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import type { DeployOptions } from "@slipway/protocol/director/task-params";
 import { cpiConfigs } from "../../cpis/configured.ts";
 import { findConfigs } from "../../store/configs.ts";
-import { teamsOfDeployment } from "../../store/deployments.ts";
+import { listDeployments, teamsOfDeployment } from "../../store/deployments.ts";
 import { loadInstances } from "../../store/instances.ts";
 import { listNetworks } from "../../store/networks.ts";
 import { listStemcells } from "../../store/stemcells.ts";
@@ -137,7 +138,11 @@ async function readDocuments(
       }),
     });
     if (!found.ok) throw problemsError(found.what, found.problems);
-    return { manifest: found.manifest, cloudConfig: found.cloudConfig };
+    const [deployed] = request.versions === "deployed" ? await listDeployments(db, [deployment]) : [];
+    return {
+      manifest: deployed ? pinDeployedVersions(found.manifest, deployed, stemcells) : found.manifest,
+      cloudConfig: found.cloudConfig,
+    };
   };
   const checked = await check();
   if (checked.manifest.name !== deployment)
