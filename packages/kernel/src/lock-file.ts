@@ -1,8 +1,9 @@
-import { readdir, readlink, symlink, unlink } from "node:fs/promises";
+import { readdir, readlink, rm, symlink, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "./clock.ts";
 import { defineError, systemCode } from "./errors.ts";
-import { lifeOf, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
+import { type LifeSocket, lifeBySocket, openLifeSocket } from "./life-socket.ts";
+import { type Life, lifeOf, ownIdentity, type ProcessIdentity } from "./process-identity.ts";
 import { systemRandom } from "./random.ts";
 
 export const LockTimeout = defineError<{ path: string; waitedMs: number; holder: string }>({
@@ -10,7 +11,7 @@ export const LockTimeout = defineError<{ path: string; waitedMs: number; holder:
   kind: "outside",
   message: (p) =>
     `the lock ${p.path} was not free within ${(p.waitedMs / 1000).toFixed(1)} s; ${p.holder} holds it`,
-  next: "Wait for that process or end it. A lock whose process is gone is taken over by itself, unless it ran in a container: if that one is gone, remove the lock.",
+  next: "Wait for that process or end it. A lock whose process is gone is taken over by itself. Only one of another pid namespace, on a file system without sockets or of an earlier version, has to be removed by hand once its container is gone.",
 });
 
 export interface Lock {
@@ -26,11 +27,14 @@ export interface LockOptions {
 }
 
 const BREAK = ".break-";
+const LIVE = ".live-";
 const UNSEEN_MS = 30_000;
 
 interface Owner extends ProcessIdentity {
   /** One acquisition, not one process: never used twice. */
   readonly nonce: string;
+  /** There is a socket beside the lock, named after the nonce, that listens as long as the owner lives. */
+  readonly live?: boolean;
 }
 
 /**
@@ -39,21 +43,35 @@ interface Owner extends ProcessIdentity {
  * made no file that could stay. Whoever finds the owner dead removes the link while holding the break-lock of that one
  * acquisition, so that a slow finder can never remove the link of the next owner. Break-locks are locks of the same
  * kind and break the same way.
+ *
+ * A pid says nothing about an owner in another pid namespace, such as a container's. So an owner listens on a socket
+ * beside the link while it holds the lock: the kernel closes the socket with the process.
  */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
   const self: Owner = { ...ownIdentity(), nonce: systemRandom.hex(12) };
-  await take(path, self, options);
+  const socket = await take(path, self, options);
   let held = true;
   return {
     release: async () => {
       if (!held) return;
       held = false;
-      // An operator may have removed it, or the directory it was in.
-      await unlink(path).catch((error: unknown) => {
-        if (systemCode(error) !== "ENOENT") throw error;
-      });
+      try {
+        // An operator may have removed it, or the directory it was in.
+        await unlink(path).catch((error: unknown) => {
+          if (systemCode(error) !== "ENOENT") throw error;
+        });
+      } finally {
+        await socket?.close();
+      }
     },
   };
+}
+
+/** Tells whether the lock is free, or whether its holder lives. */
+export async function lockLife(path: string): Promise<Life | "free"> {
+  const owner = await readOwner(path);
+  if (owner === undefined) return "free";
+  return owner === "unreadable" ? "unknown" : await lifeOfOwner(path, owner);
 }
 
 /** Runs `work` while the lock is held. */
@@ -66,13 +84,16 @@ export async function withLock<T>(path: string, options: LockOptions, work: () =
   }
 }
 
-async function take(path: string, self: Owner, options: LockOptions): Promise<void> {
+async function take(path: string, self: Owner, options: LockOptions): Promise<LifeSocket | undefined> {
   const start = options.clock.monotonic();
   for (let delay = 2; ; delay = Math.min(delay * 1.5, 50)) {
-    if (await created(path, self)) return;
     const owner = await readOwner(path);
-    if (owner === undefined) continue;
-    const life = owner === "unreadable" ? "unknown" : lifeOf(owner, self);
+    if (owner === undefined) {
+      const made = await create(path, self);
+      if (made.held) return made.socket;
+      continue;
+    }
+    const life = owner === "unreadable" ? "unknown" : await lifeOfOwner(path, owner);
     if (owner !== "unreadable" && life === "dead") {
       await breakLock(path, owner, options);
       continue;
@@ -80,21 +101,32 @@ async function take(path: string, self: Owner, options: LockOptions): Promise<vo
     const waitedMs = options.clock.monotonic() - start;
     const unseenMs = options.waitForUnseenMs ?? UNSEEN_MS;
     if (waitedMs >= options.waitMs || (life === "unknown" && waitedMs >= unseenMs)) {
-      throw LockTimeout({ path, waitedMs, holder: holderText(owner, life) });
+      throw LockTimeout({ path, waitedMs, holder: holderText(owner, self) });
     }
     await options.clock.sleep(delay * (0.5 + systemRandom.fraction()), options.signal);
   }
 }
 
-function holderText(owner: Owner | "unreadable", life: string): string {
+async function lifeOfOwner(path: string, owner: Owner): Promise<Life> {
+  const life = lifeOf(owner, ownIdentity());
+  return life === "unknown" && owner.live === true ? await lifeBySocket(socketOf(path, owner)) : life;
+}
+
+/** Of the nonce only as much as tells owners apart: paths of sockets are short. */
+const socketOf = (path: string, { nonce }: Owner): string => `${path}${LIVE}${nonce.slice(0, 8)}`;
+
+function holderText(owner: Owner | "unreadable", self: Owner): string {
   if (owner === "unreadable") return "an unknown process";
-  return life === "unknown" ? `process ${owner.pid} of another pid namespace` : `process ${owner.pid}`;
+  const elsewhere = owner.namespace === self.namespace ? "" : " of another pid namespace";
+  return `process ${owner.pid}${elsewhere}`;
 }
 
 async function breakLock(path: string, dead: Owner, options: LockOptions): Promise<void> {
   await withLock(`${path}${BREAK}${dead.nonce}`, options, async () => {
     const now = await readOwner(path);
-    if (now !== undefined && now !== "unreadable" && now.nonce === dead.nonce) await unlink(path);
+    if (now === undefined || now === "unreadable" || now.nonce !== dead.nonce) return;
+    await unlink(path);
+    await rm(socketOf(path, dead), { force: true });
   });
   await sweep(path, options);
 }
@@ -106,17 +138,23 @@ async function sweep(path: string, options: LockOptions): Promise<void> {
     if (!name.startsWith(`${basename(path)}${BREAK}`)) continue;
     const left = join(directory, name);
     const owner = await readOwner(left);
-    if (owner !== undefined && owner !== "unreadable" && lifeOf(owner, ownIdentity()) === "dead")
+    if (owner !== undefined && owner !== "unreadable" && (await lifeOfOwner(left, owner)) === "dead")
       await breakLock(left, owner, options);
   }
 }
 
-async function created(path: string, self: Owner): Promise<boolean> {
+/** Makes the link, unless there is one. The socket is there before it, and goes again if there was one. */
+async function create(
+  path: string,
+  self: Owner,
+): Promise<{ readonly held: boolean; readonly socket?: LifeSocket | undefined }> {
+  const socket = await openLifeSocket(socketOf(path, self));
   try {
-    await symlink(JSON.stringify(self), path);
-    return true;
+    await symlink(JSON.stringify(socket === undefined ? self : { ...self, live: true }), path);
+    return { held: true, socket };
   } catch (error) {
-    if (systemCode(error) === "EEXIST") return false;
+    await socket?.close();
+    if (systemCode(error) === "EEXIST") return { held: false };
     throw error;
   }
 }

@@ -22,10 +22,13 @@ export async function makeHome(home: Home, uid: number): Promise<void> {
 
 const WAIT_MS = 500;
 
+/** The lock of the process that runs a home's Director, or stops it. */
+export const lockOf = (home: Home): string => join(home.dir, "up.lock");
+
 /** One process at a time starts or stops what belongs to a home. */
 export async function lockHome(home: Home, clock: Clock): Promise<Lock> {
   try {
-    return await acquireLock(join(home.dir, "up.lock"), { clock, waitMs: WAIT_MS, waitForUnseenMs: WAIT_MS });
+    return await acquireLock(lockOf(home), { clock, waitMs: WAIT_MS, waitForUnseenMs: WAIT_MS });
   } catch (cause) {
     const busy = LockTimeout.paramsOf(cause);
     if (busy !== undefined) throw HomeInUse({ dir: home.dir, holder: busy.holder }, { cause });

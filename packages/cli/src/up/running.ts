@@ -2,15 +2,17 @@ import { readFile, unlink } from "node:fs/promises";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import { ifThere } from "@slipway/kernel/files";
+import { lockLife } from "@slipway/kernel/lock-file";
 import { type Life, lifeOf, ownIdentity } from "@slipway/kernel/process-identity";
 import { matches } from "@slipway/protocol/schema/check";
 import { integer, open, text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { Home } from "../home/home.ts";
 import { homeUnusable } from "../home/unusable.ts";
+import { lockOf } from "./home-dir.ts";
 
 const running = open({
-  process: open({ pid: integer(2, "pid"), started: v.string(), boot: v.string(), namespace: v.string() }),
+  process: open({ pid: integer(1, "pid"), started: v.string(), boot: v.string(), namespace: v.string() }),
   /** Milliseconds since 1970. */
   since: v.number(),
   /** Before it listens there is nothing to reach. */
@@ -27,7 +29,14 @@ export async function readRunning(home: Home): Promise<(Running & { readonly lif
   });
   const found = parsed(source);
   if (!matches(running, found)) return undefined;
-  return { ...found, life: lifeOf(found.process, ownIdentity()) };
+  const life = lifeOf(found.process, ownIdentity());
+  return { ...found, life: life === "unknown" ? await lifeByLock(home) : life };
+}
+
+/** Of a process in another pid namespace, such as a container's: it holds the home's lock for as long as it runs. */
+async function lifeByLock(home: Home): Promise<Life> {
+  const life = await lockLife(lockOf(home));
+  return life === "free" || life === "dead" ? "dead" : "unknown";
 }
 
 function parsed(source: string): unknown {

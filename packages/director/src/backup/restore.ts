@@ -35,6 +35,8 @@ export interface Restored {
 }
 
 const WAIT_MS = 300;
+/** The Director's lock, and what belongs to it. */
+const LOCK = /^director\.lock/;
 
 /**
  * A Director's state from a backup. All of it is made beside the state directory, and gets its name when it is whole:
@@ -68,7 +70,7 @@ export async function restore(options: RestoreOptions): Promise<Restored> {
 
 /** Holds what is to be moved aside; undefined when nothing is there. */
 async function takeOld(stateDir: string, { replace, clock }: RestoreOptions): Promise<Lock | undefined> {
-  const names = ((await ifThere(readdir(stateDir))) ?? []).filter((name) => !/^director\.lock/.test(name));
+  const names = ((await ifThere(readdir(stateDir))) ?? []).filter((name) => !LOCK.test(name));
   if (!(await exists(stateDir))) return undefined;
   const lock = await locked(places(stateDir).lock, clock, (holder) =>
     StateDirInUse({ dir: stateDir, holder }),
@@ -111,7 +113,7 @@ async function putInPlace(
   clock: Clock,
 ): Promise<string | undefined> {
   const parent = dirname(stateDir);
-  const there = old !== undefined && (await readdir(stateDir)).some((name) => !/^director\.lock/.test(name));
+  const there = old !== undefined && (await readdir(stateDir)).some((name) => !LOCK.test(name));
   let movedTo: string | undefined;
   if (there) {
     // Of a Director that was killed: it would go on writing below its new name.
@@ -119,7 +121,8 @@ async function putInPlace(
     const time = isoTime(clock).replace(/[-:]|\.\d+/g, "");
     movedTo = `${stateDir}.before-restore-${time}`;
     await rename(stateDir, movedTo);
-    await rm(join(movedTo, "director.lock"), { force: true });
+    for (const name of (await readdir(movedTo)).filter((one) => LOCK.test(one)))
+      await rm(join(movedTo, name), { force: true });
   } else if (old !== undefined) {
     await old.release();
   }

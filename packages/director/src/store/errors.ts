@@ -96,6 +96,13 @@ export const StateUnusable = defineError<{ dir: string; why: string }>({
   next: "Make sure that it exists or can be made, and that the Director's user owns it.",
 });
 
+export const ServerElsewhere = defineError<{ dir: string }>({
+  code: "DIS-014",
+  kind: "operator",
+  message: (p) => `the database in ${p.dir} is in use by a server of another pid namespace`,
+  next: "A Director in a container was killed and its database runs on there. Stop the container, then start the Director again.",
+});
+
 export const StoreLost = defineError<{ doing: string }>({
   code: "DIS-020",
   kind: "outside",

@@ -31,8 +31,9 @@ export const defaultStateDir = (uid: number, env: Readonly<Record<string, string
 
 /** What fits a socket address, without the zero at its end. */
 const LONGEST_SOCKET = process.platform === "darwin" ? 103 : 107;
-const SOCKET_NAME = "/.s.PGSQL.5432";
-const fits = (dir: string) => Buffer.byteLength(dir + SOCKET_NAME) <= LONGEST_SOCKET;
+/** Name of the server's socket in its directory. */
+export const SOCKET_FILE = ".s.PGSQL.5432";
+const fits = (dir: string) => Buffer.byteLength(join(dir, SOCKET_FILE)) <= LONGEST_SOCKET;
 
 /** Makes the directories that are not there. Those that are keep their modes. */
 export async function makeRoot(stateDir: string, asRoot: boolean): Promise<void> {
@@ -64,10 +65,8 @@ export async function makePrivate(dir: string, user: ServerUser | undefined): Pr
 
 /** The directory of the socket: in the state directory or, where that is too deep, a private temporary one. */
 export async function socketDir(at: Places, user: ServerUser | undefined): Promise<string> {
-  if (fits(at.socket)) {
-    await makePrivate(at.socket, user);
-    return at.socket;
-  }
+  await makePrivate(at.socket, user);
+  if (fits(at.socket)) return at.socket;
   const noted = await readFile(at.socketNote, "utf8").catch((error: unknown) => {
     if (systemCode(error) === "ENOENT") return undefined;
     throw error;

@@ -1,12 +1,13 @@
 import type { ChildProcess } from "node:child_process";
 import { open, rm } from "node:fs/promises";
-import { join } from "node:path";
+import { join, relative } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
 import { systemCode, toError } from "@slipway/kernel/errors";
-import { DiskFull, StartFailed, WillNotStop } from "../errors.ts";
+import { lifeBySocket } from "@slipway/kernel/life-socket";
+import { DiskFull, ServerElsewhere, StartFailed, WillNotStop } from "../errors.ts";
 import { NO_SPACE } from "./data.ts";
 import { boundLog, lastWords, logSize } from "./log.ts";
-import type { Places } from "./places.ts";
+import { type Places, SOCKET_FILE } from "./places.ts";
 import { asWritten, isPidFileStale, livingPostmaster, serves, startedWith, waitGone } from "./postmaster.ts";
 import { answers } from "./probe.ts";
 import type { Programs } from "./programs.ts";
@@ -33,10 +34,12 @@ export interface Running {
   readonly ended: Promise<string>;
 }
 
+const ENDS_WITHIN_MS = 1_000;
+
 const argsOf = (setup: ServerSetup): string[] => {
   const settings: Record<string, string> = {
     listen_addresses: "",
-    unix_socket_directories: setup.socket,
+    unix_socket_directories: socketsOf(setup),
     unix_socket_permissions: "0700",
     // A server of another version is not adopted but replaced.
     cluster_name: `slipway-${setup.programs.version}`,
@@ -62,6 +65,13 @@ const argsOf = (setup: ServerSetup): string[] => {
   ];
 };
 
+/**
+ * The directories of the server's sockets. One is always in the state directory, where another pid namespace finds it;
+ * the server works in its data directory, so the relative path is never too long.
+ */
+const socketsOf = ({ at, socket }: ServerSetup): string =>
+  socket === at.socket ? socket : `${socket},${relative(at.data, at.socket)}`;
+
 /** Finds the server that a killed Director has left running, or starts one. */
 export async function startServer(setup: ServerSetup, signal: AbortSignal): Promise<Running> {
   const { at, clock } = setup;
@@ -72,6 +82,7 @@ export async function startServer(setup: ServerSetup, signal: AbortSignal): Prom
       return { pid: left, adopted: true, ended: endOf(left, setup, signal) };
     await stopServer(left, setup);
   }
+  await mustBeAlone(setup);
   const deadline = clock.monotonic() + setup.startMs;
   for (;;) {
     const tried = await launch(setup);
@@ -80,6 +91,19 @@ export async function startServer(setup: ServerSetup, signal: AbortSignal): Prom
     // The children of a killed server need a moment to end.
     const early = /pre-existing shared memory block|lock file "[^"\n]*" already exists/.test(tried.said);
     if (!early || clock.monotonic() >= deadline) throw StartFailed({ log: at.log, said: tried.said });
+    await clock.sleep(50);
+  }
+}
+
+/**
+ * Refuses to start a second server beside one of another pid namespace: PostgreSQL looks for the first by its pid and its
+ * shared memory, which a container hides, and two servers destroy the data.
+ */
+async function mustBeAlone({ at, clock }: ServerSetup): Promise<void> {
+  const deadline = clock.monotonic() + ENDS_WITHIN_MS;
+  // A server that is just ending may still listen.
+  while ((await lifeBySocket(join(at.socket, SOCKET_FILE))) === "alive") {
+    if (clock.monotonic() >= deadline) throw ServerElsewhere({ dir: at.data });
     await clock.sleep(50);
   }
 }
