@@ -48,15 +48,22 @@ export const disks: Command = {
 async function showOrphans(api: DirectorApi, ui: Ui): Promise<void> {
   const orphans = await api.json({ method: "GET", path: "/disks" }, v.array(orphanDisk));
   const when = (one: OrphanDisk) => one.orphaned_at ?? "";
+  // The table is upstream's unless the outcome of a deletion is unknown.
+  const deleting = orphans.some((one) => one.deleting_since !== undefined);
   ui.table({
     content: "disks",
     header: {
       ...HEADER,
       orphaned_at: "Orphaned At",
+      ...(deleting && { deleting_since: "Deleting Since" }),
     },
     rows: [...orphans]
       .sort((a, b) => (when(a) < when(b) ? 1 : -1))
-      .map((one) => [...cellsOf(one, one.deployment_name ?? ""), timeText(one.orphaned_at)]),
+      .map((one) => [
+        ...cellsOf(one, one.deployment_name ?? ""),
+        timeText(one.orphaned_at),
+        ...(deleting ? [timeText(one.deleting_since)] : []),
+      ]),
   });
 }
 

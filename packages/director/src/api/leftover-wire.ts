@@ -24,6 +24,7 @@ export const orphanDiskWire = (disk: OrphanDisk) => ({
   instance_name: disk.instance,
   cloud_properties: disk.cloudProperties,
   orphaned_at: utc(disk.orphanedAt),
+  ...(disk.claim !== undefined && { deleting_since: utc(disk.claim.since) }),
 });
 
 export const orphanedVmWire = (vm: OrphanedVm) => ({

@@ -7,7 +7,8 @@ import { newRequestId } from "@slipway/engine/steps/calls";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import { attachDiskParams } from "@slipway/protocol/director/task-params";
 import type { DiskCid } from "@slipway/protocol/ids";
-import { findOrphanDisk, giveDisk } from "../store/disks.ts";
+import { beingDeleted, diskHolder, findOrphanDisk, giveDisk } from "../store/disks.ts";
+import { DiskInUse } from "../store/errors.ts";
 import { addEvent } from "../store/events.ts";
 import { findInstance } from "../store/instances.ts";
 import { diskByHand } from "./by-hand.ts";
@@ -26,7 +27,12 @@ export const attachDisk = operation(attachDiskParams, async (params, task, tools
     if (instance === undefined) throw InstanceGone({ deployment, instance: `${group}/${id}` });
     refuseUnfit(instance, deployment);
     const before = activeDisk(instance);
-    const known = before?.cid === cid ? before : await findOrphanDisk(tools.db, cid);
+    const orphan = before?.cid === cid ? undefined : await findOrphanDisk(tools.db, cid);
+    const known = before?.cid === cid ? before : orphan;
+    // Before the instance loses its own disk for one that it cannot have.
+    if (orphan?.claim !== undefined) throw beingDeleted(cid, orphan.claim);
+    const holder = before?.cid === cid ? undefined : await diskHolder(tools.db, cid);
+    if (holder !== undefined) throw DiskInUse({ cid, ...holder });
     const its = activeVm(instance)?.cpi ?? before?.cpi;
     const has = () => whoHas(cid, (cloud, options) => cloud.hasDisk(cid, options), context);
     const cpi = known?.cpi ?? its ?? (await has());
@@ -44,6 +50,7 @@ export const attachDisk = operation(attachDiskParams, async (params, task, tools
             instance: instance.uuid,
             cid,
             cpi,
+            orphaned: orphan !== undefined,
             // `copy`: what is recorded of the old disk is taken for the new one too.
             properties: known === undefined || properties === "copy" ? (before ?? UNKNOWN) : undefined,
           });

@@ -16,9 +16,9 @@ import { addEvent } from "../store/events.ts";
 import { listOrphanedVms } from "../store/orphaned-vms.ts";
 import { mustBeUnused, type UploadedStemcell } from "../store/stemcells.ts";
 import type { TaskContext } from "../tasks/task.ts";
+import { deleteOrphanDiskIfFree } from "./delete-orphan-disk.ts";
 import { flowContext, type OperationContext, operation } from "./operation.ts";
 import { sweepReleaseBlobs } from "./releases/blobs.ts";
-import { deleteDiskWithSnapshots } from "./snapshots/delete.ts";
 import { releaseLock } from "./update_release.ts";
 
 const LOCK_MS = 10_000;
@@ -148,11 +148,10 @@ async function deletePackages({ all }: CleanUp, task: TaskContext, tools: Operat
 async function deleteDisks(wanted: CleanUp, task: TaskContext, tools: OperationContext): Promise<number> {
   const found = await findDisks(tools, wanted);
   const stage = task.stage("Deleting orphaned disks", [], found.length);
+  let deleted = 0;
   for (const disk of found)
-    await stage.step(disk.cid, () =>
-      deleteDiskWithSnapshots(disk, flowContext(tools, task, disk.deployment), tools.db),
-    );
-  return found.length;
+    if (await stage.step(disk.cid, () => deleteOrphanDiskIfFree(disk, task, tools))) deleted += 1;
+  return deleted;
 }
 
 async function deleteExported(task: TaskContext, tools: OperationContext): Promise<number> {

@@ -1,7 +1,7 @@
 import { deleteOrphanDisksParams } from "@slipway/protocol/director/task-params";
 import { findOrphanDisk } from "../store/disks.ts";
-import { flowContext, operation } from "./operation.ts";
-import { deleteDiskWithSnapshots } from "./snapshots/delete.ts";
+import { deleteOrphanDisk } from "./delete-orphan-disk.ts";
+import { operation } from "./operation.ts";
 
 /** A crash in between asks for it once more. */
 export const deleteOrphanDisks = operation(
@@ -11,8 +11,7 @@ export const deleteOrphanDisks = operation(
     for (const given of cids) {
       await stage.step(`Deleting orphaned disk ${given}`, async () => {
         const disk = await findOrphanDisk(tools.db, given);
-        if (disk === undefined) return;
-        await deleteDiskWithSnapshots(disk, flowContext(tools, task, disk.deployment), tools.db);
+        if (disk !== undefined) await deleteOrphanDisk(disk, task, tools);
       });
     }
     return `orphaned disk(s) ${cids.join(", ")} deleted`;

@@ -2,7 +2,8 @@ import { BadWrite } from "@slipway/engine/journal/errors";
 import type { DiskCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { sql } from "kysely";
-import { DiskInUse } from "./errors.ts";
+import { type Claim, claimOf, isHeldByOther } from "./claims.ts";
+import { DiskBeingDeleted, DiskInUse, DiskNotOrphaned } from "./errors.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 
@@ -16,6 +17,8 @@ export interface OrphanDisk {
   /** `group/uuid`. */
   readonly instance: string;
   readonly orphanedAt: number;
+  /** Set from before the CPI is asked to delete the disk until the outcome is known. */
+  readonly claim: Claim | undefined;
 }
 
 const orphans = (db: Db) =>
@@ -30,6 +33,8 @@ const orphans = (db: Db) =>
       "deployment_name",
       "instance_name",
       "orphaned_at",
+      "deleting_task",
+      "deleting_since",
     ]);
 type OrphanRow = Awaited<ReturnType<ReturnType<typeof orphans>["executeTakeFirstOrThrow"]>>;
 
@@ -42,19 +47,62 @@ const toOrphan = (row: OrphanRow): OrphanDisk => ({
   deployment: row.deployment_name,
   instance: row.instance_name,
   orphanedAt: row.orphaned_at.getTime(),
+  claim: claimOf(row),
 });
 
-/** Newest first. `before` keeps those that were orphaned earlier, ms since 1970. */
+/**
+ * Newest first. `before` keeps those that were orphaned earlier, ms since 1970, and those whose deletion was begun: it is
+ * completed whatever their age.
+ */
 export async function listOrphanDisks(db: Db, before?: number): Promise<OrphanDisk[]> {
   const all = orphans(db).orderBy("orphaned_at", "desc").orderBy("id", "desc");
-  const rows = await (before === undefined ? all : all.where("orphaned_at", "<", new Date(before))).execute();
-  return rows.map(toOrphan);
+  const due = all.where((is) =>
+    is.or([is("orphaned_at", "<", new Date(before ?? 0)), is("deleting_since", "is not", null)]),
+  );
+  return (await (before === undefined ? all : due).execute()).map(toOrphan);
 }
 
 export async function findOrphanDisk(db: Db, cid: string): Promise<OrphanDisk | undefined> {
   const row = await orphans(db).where("cid", "=", cid).executeTakeFirst();
   return row && toOrphan(row);
 }
+
+/**
+ * Claims an orphaned disk for the task that deletes it; from then on the disk is not given to an instance. `again`: an
+ * earlier deletion had an unknown outcome. Undefined: the disk is not orphaned any more.
+ */
+export function claimOrphanDisk(
+  db: Db,
+  cid: DiskCid,
+  taskId: number,
+): Promise<{ readonly again: boolean } | undefined> {
+  return inTransaction(db, async (tx) => {
+    const row = await orphans(tx).where("cid", "=", cid).forUpdate().executeTakeFirst();
+    if (row === undefined) return undefined;
+    const claim = claimOf(row);
+    if (claim !== undefined && (await isHeldByOther(tx, claim, taskId))) throw beingDeleted(cid, claim);
+    await tx
+      .updateTable("orphan_disks")
+      .set({ deleting_task: taskId, deleting_since: row.deleting_since ?? sql<Date>`now()` })
+      .where("cid", "=", cid)
+      .execute();
+    return { again: claim !== undefined };
+  });
+}
+
+/** Gives the claim up: the disk was not deleted. */
+export async function releaseOrphanDisk(db: Db, cid: DiskCid, taskId: number): Promise<void> {
+  await db
+    .updateTable("orphan_disks")
+    .set({ deleting_task: null, deleting_since: null })
+    .where("cid", "=", cid)
+    .where("deleting_task", "=", taskId)
+    .execute();
+}
+
+/** The error for whoever wants to use a disk that is being deleted. */
+export const beingDeleted = (cid: string, { task, since }: Claim): Error =>
+  DiskBeingDeleted({ cid, task, since: new Date(since).toISOString() });
 
 /** The disk is gone from the cloud. */
 export async function removeOrphanDisk(db: Db, cid: DiskCid): Promise<void> {
@@ -90,10 +138,12 @@ export function giveDisk(
     /** Of a disk nobody knew; for an orphan they replace what was recorded. */
     readonly properties?: { readonly size: number; readonly cloudProperties: JsonObject } | undefined;
     readonly cpi: string;
+    /** The disk was in the orphan list before, so it must still be there. */
+    readonly orphaned: boolean;
   },
 ): Promise<DiskCid | null> {
   return inTransaction(db, async (tx) => {
-    const { instance, cid, properties, cpi } = given;
+    const { instance, cid, properties, cpi, orphaned } = given;
     const holder = await diskHolder(tx, cid);
     if (holder?.uuid === instance && holder.active) return null;
     if (holder !== undefined)
@@ -116,6 +166,10 @@ export function giveDisk(
       .where("cid", "=", cid)
       .returningAll()
       .executeTakeFirst();
+    const claim = orphan && claimOf(orphan);
+    if (claim !== undefined) throw beingDeleted(cid, claim);
+    // Deleted meanwhile: it must not be taken for a disk that was never recorded.
+    if (orphaned && orphan === undefined) throw DiskNotOrphaned({ cid });
     await tx
       .insertInto("persistent_disks")
       .values({

@@ -155,6 +155,20 @@ export const DiskInUse = defineError<{ cid: string; instance: string; deployment
   next: "Orphan it there first (bosh orphan-disk), then attach it here.",
 });
 
+export const DiskBeingDeleted = defineError<{ cid: string; task: number; since: string }>({
+  code: "DIS-054",
+  kind: "operator",
+  message: (p) => `task ${p.task} has been deleting the disk ${p.cid} since ${p.since}`,
+  next: "Attach another disk. `bosh task {task}` shows what became of the deletion; if the task has ended, `bosh delete-disk {cid}` completes it.",
+});
+
+export const DiskNotOrphaned = defineError<{ cid: string }>({
+  code: "DIS-055",
+  kind: "operator",
+  message: (p) => `the disk ${p.cid} was deleted or given to an instance meanwhile`,
+  next: "`bosh disks --orphaned` lists the disks that can be attached.",
+});
+
 export const NameTaken = defineError<{ name: string; canonical: string; holder: string }>({
   code: "DIS-042",
   kind: "operator",

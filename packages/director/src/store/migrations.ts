@@ -22,6 +22,7 @@ import { networks } from "./migrations/0019-networks.ts";
 import { keeping } from "./migrations/0020-keeping.ts";
 import { restores } from "./migrations/0021-restores.ts";
 import { traceParents } from "./migrations/0022-trace-parents.ts";
+import { diskClaims } from "./migrations/0023-disk-claims.ts";
 
 export interface Migration {
   readonly id: number;
@@ -53,6 +54,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 20, name: "keeping", sql: keeping },
   { id: 21, name: "restores", sql: restores },
   { id: 22, name: "trace-parents", sql: traceParents },
+  { id: 23, name: "disk-claims", sql: diskClaims },
 ];
 
 /** Any number, the same for all Directors. */

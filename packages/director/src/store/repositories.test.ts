@@ -267,8 +267,8 @@ describe("orphans and strays", () => {
     await shop(db, newInstance(0), newInstance(1));
     await orphaned("disk-o");
     await write(0, (writes) => writes.addDisk(disk("disk-had")));
-    await giveDisk(db, { instance: "uuid-0", cid: diskCid("disk-o"), cpi: "" });
-    await giveDisk(db, { instance: "uuid-0", cid: diskCid("disk-o"), cpi: "" });
+    await giveDisk(db, { instance: "uuid-0", cid: diskCid("disk-o"), cpi: "", orphaned: true });
+    await giveDisk(db, { instance: "uuid-0", cid: diskCid("disk-o"), cpi: "", orphaned: true });
     expect((await findInstance(db, "shop", "web", "0"))?.disks).toMatchObject([
       { cid: "disk-o", active: true, size: 1024, attachedTo: null, cloudProperties: { type: "gp3" } },
     ]);
@@ -279,13 +279,23 @@ describe("orphans and strays", () => {
   it("a disk nobody knew is taken with the properties given; one of another instance is refused", async () => {
     await shop(db, newInstance(0), newInstance(1));
     const properties = { size: 5, cloudProperties: { a: 1 } };
-    await giveDisk(db, { instance: "uuid-0", cid: diskCid("disk-n"), cpi: "east", properties });
+    await giveDisk(db, {
+      instance: "uuid-0",
+      cid: diskCid("disk-n"),
+      cpi: "east",
+      orphaned: false,
+      properties,
+    });
     expect((await findInstance(db, "shop", "web", "0"))?.disks).toMatchObject([
       { cpi: "east", ...properties },
     ]);
-    const error = await failure(giveDisk(db, { instance: "uuid-1", cid: diskCid("disk-n"), cpi: "" }));
+    const error = await failure(
+      giveDisk(db, { instance: "uuid-1", cid: diskCid("disk-n"), cpi: "", orphaned: false }),
+    );
     expect(DiskInUse.is(error)).toBe(true);
-    const unknown = await failure(giveDisk(db, { instance: "nobody", cid: diskCid("disk-q"), cpi: "" }));
+    const unknown = await failure(
+      giveDisk(db, { instance: "nobody", cid: diskCid("disk-q"), cpi: "", orphaned: false }),
+    );
     expect(BadWrite.is(unknown)).toBe(true);
   });
 

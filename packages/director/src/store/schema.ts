@@ -176,6 +176,8 @@ export interface Tables extends NameTables, NetworkTables {
     deployment_name: string;
     instance_name: string;
     orphaned_at: TimeNow;
+    deleting_task: Generated<number | null>;
+    deleting_since: MaybeTime;
   };
   snapshots: {
     id: Id;

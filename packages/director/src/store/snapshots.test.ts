@@ -55,7 +55,7 @@ describe("a snapshot", () => {
     await write((writes) => writes.orphanDisk(diskCid("disk-2")));
     expect(await listed()).toEqual([]);
     expect(await snapshotsOfDisk(base.db, "disk-2")).toMatchObject([{ cid: CID }]);
-    await giveDisk(base.db, { instance: "uuid-1", cid: diskCid("disk-2"), cpi: "" });
+    await giveDisk(base.db, { instance: "uuid-1", cid: diskCid("disk-2"), cpi: "", orphaned: true });
     expect(await listed()).toEqual(["1 snap-1"]);
     expect(await listStrays(base.db)).toEqual([]);
   });

@@ -175,6 +175,7 @@ async function runThrough<S>(step: Step<S>, begun: Begun, { context, label }: Ta
       const known = !(error instanceof CpiLost) || error.killedBy === undefined;
       if (known || context.signal.aborted || killed > MOST_KILLED) throw error;
       const { method, message, killedBy, cause } = error;
+      context.interrupted?.();
       context.warn?.(
         `'${label}', ${step.name}: the CPI was ended from outside (${killedBy}) in '${method}'; the Director finds out what became of it`,
       );

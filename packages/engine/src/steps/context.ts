@@ -72,6 +72,8 @@ export interface FlowContext extends Outside {
   readonly warn?: ((message: string) => void) | undefined;
   /** Told of a VM that was to be deleted and was not there any more. */
   readonly gone?: ((vm: VmCid) => void) | undefined;
+  /** Called when a CPI was killed during a call of a step, before the step is tried again. */
+  readonly interrupted?: (() => void) | undefined;
   /** For the task's debug output. */
   readonly debug: (line: string) => void;
   /** For the task's cpi output. */

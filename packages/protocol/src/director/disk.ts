@@ -15,6 +15,9 @@ export const orphanDisk = open({
   ...common,
   deployment_name: v.nullish(v.string()),
   orphaned_at: v.nullish(doc(v.string(), "`2025-11-15 19:00:00 UTC`")),
+  deleting_since: v.optional(
+    doc(v.string(), "ours; the Director has asked the cloud to delete it, and does not know the outcome"),
+  ),
 });
 export type OrphanDisk = v.InferOutput<typeof orphanDisk>;
 

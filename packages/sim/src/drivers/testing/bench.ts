@@ -188,16 +188,7 @@ export class Bench {
       for (const id of ids) options.onQueued?.(id, director);
       const ended: Ended[] = [];
       const end = async (id: number) => {
-        const { state, result } = await this.#end(id);
-        const message = await this.#errorOf(id);
-        ended.push({
-          id,
-          state,
-          result: result ?? "",
-          message,
-          calls: watched.calls,
-          changing: watched.changing(),
-        });
+        ended.push({ ...(await this.endOf(id)), calls: watched.calls, changing: watched.changing() });
       };
       for (const id of ids) await end(id);
       queueFurther();
@@ -209,6 +200,12 @@ export class Bench {
       // Its patience passes at once. What it began by itself must not meet the world of the next run.
       while (director.load.busy > 0) await systemClock.sleep(2);
     }
+  }
+
+  /** Waits for the end of a task, and returns how it ended. */
+  async endOf(id: number): Promise<Omit<Ended, "calls" | "changing">> {
+    const { state, result } = await this.#end(id);
+    return { id, state, result: result ?? "", message: await this.#errorOf(id) };
   }
 
   async run(task: NewTask, options: RunOptions): Promise<Ended> {
