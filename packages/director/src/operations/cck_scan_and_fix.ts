@@ -37,24 +37,29 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
     const failures: string[] = [];
     const stage = task.stage("Applying problem resolutions", [], problems.length);
     const chosen = problems.map((problem) => ({ problem, wait: true, silent: gone.includes(problem) }));
-    await recreate(
-      chosen,
-      // Nobody has looked at a VM that was kept to be looked at: it is waited for again, and replaced by people.
-      0,
-      {},
-      async ({ problem }, work) => {
-        try {
-          await stage.step(describeProblem(problem), work);
-          done.push(problem.instance);
-        } catch (error) {
-          context.signal.throwIfAborted();
-          failures.push(adviceOf(error));
-        }
-      },
-      task,
-      tools,
-      context,
-    );
+    try {
+      await recreate(
+        chosen,
+        // Nobody has looked at a VM that was kept to be looked at: it is waited for again, and replaced by people.
+        0,
+        {},
+        async ({ problem }, work) => {
+          try {
+            await stage.step(describeProblem(problem), work);
+            done.push(problem.instance);
+          } catch (error) {
+            context.signal.throwIfAborted();
+            failures.push(adviceOf(error));
+          }
+        },
+        task,
+        tools,
+        context,
+      );
+    } catch (error) {
+      context.signal.throwIfAborted();
+      failures.push(adviceOf(error));
+    }
     await task.write((db) => endResurrections(db, done));
     await context.names?.publish();
     if (failures.length > 0) throw Unresolved({ failures });

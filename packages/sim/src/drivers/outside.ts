@@ -5,7 +5,13 @@ import type { SimAnswer } from "../world/sim-agent.ts";
 /** One thing a Director asked of the world. */
 export type OutsideCall =
   | { readonly nth: number; readonly peer: "cpi"; readonly method: string; readonly request: CpiRequest }
-  | { readonly nth: number; readonly peer: "agent"; readonly method: string; readonly agentId: string };
+  | {
+      readonly nth: number;
+      readonly peer: "agent";
+      readonly method: string;
+      readonly agentId: string;
+      readonly args: readonly unknown[];
+    };
 
 /** What becomes of a call. `carryOut` does it in the world; undefined: it goes its usual way. */
 export interface Interference {
@@ -39,7 +45,7 @@ export function watchClients(real: SimClients, interference: Interference = {}):
         return interference.cpi?.(call, carryOut) ?? carryOut();
       },
       ask: (agentId, method, args) => {
-        const call = { nth: calls.length + 1, peer: "agent", method, agentId } as const;
+        const call = { nth: calls.length + 1, peer: "agent", method, agentId, args } as const;
         calls.push(call);
         const carryOut = () => real.ask(agentId, method, args);
         return interference.ask?.(call, carryOut) ?? carryOut();

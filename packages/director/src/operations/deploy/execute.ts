@@ -1,6 +1,7 @@
+import { AgentSilent } from "@slipway/engine/agents/agent";
 import { StepFailed } from "@slipway/engine/flows/errors";
 import { type KnownInstances, runInstance } from "@slipway/engine/flows/run-instance";
-import { display } from "@slipway/engine/model/names";
+import { display, type InstanceUuid } from "@slipway/engine/model/names";
 import { activeVm } from "@slipway/engine/model/records";
 import type { Batch, GroupPlan, InstancePlan, Plan } from "@slipway/engine/plan/model";
 import { aboutInstance, agentOf, type FlowContext } from "@slipway/engine/steps/context";
@@ -29,7 +30,12 @@ export async function executePlan(
     throw error;
   }
   await context.names?.publish();
-  if (changes(plan)) await afterAll(plan, known, context);
+  if (changes(plan))
+    await runPostDeploy(
+      plan.desired.map(({ uuid }) => uuid),
+      known,
+      context,
+    );
 }
 
 /** Obsolete groups, missing VMs, then group by group. */
@@ -77,18 +83,27 @@ async function executeAll(
 const changes = ({ groups }: Plan): boolean =>
   groups.flat().some(({ batches }) => batches.some(({ instances }) => instances.length > 0));
 
-/** The scripts `post-deploy` of all jobs that run, once all of them do. */
-async function afterAll({ desired }: Plan, known: KnownInstances, context: FlowContext): Promise<void> {
-  const running = desired.filter(({ jobs, state }) => jobs !== null && state === "started");
-  await inFlight(running, MISSING_AT_ONCE, async ({ uuid }) => {
+/**
+ * Runs the `post-deploy` scripts of all started instances, in no order. Ignored instances are left alone.
+ * `tolerant` skips agents that do not answer: after a resurrection another VM may still be away.
+ */
+export async function runPostDeploy(
+  uuids: readonly InstanceUuid[],
+  known: KnownInstances,
+  context: FlowContext,
+  tolerant = false,
+): Promise<void> {
+  await inFlight(uuids, MISSING_AT_ONCE, async (uuid) => {
     const instance = await known.get(uuid);
     const vm = instance && activeVm(instance);
     if (vm === undefined || instance === undefined) return;
+    if (instance.ignore || instance.state !== "started" || (instance.spec?.jobs ?? null) === null) return;
     const agent = agentOf(aboutInstance(context, instance), vm);
     try {
       await agent.runScript("post-deploy", {}, { signal: context.signal });
     } catch (error) {
       context.signal.throwIfAborted();
+      if (tolerant && error instanceof AgentSilent) return;
       throw new StepFailed(display(instance), "post-deploy", error);
     }
   });

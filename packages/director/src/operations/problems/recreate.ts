@@ -1,11 +1,12 @@
 import type { KnownInstances } from "@slipway/engine/flows/run-instance";
+import type { InstanceUuid } from "@slipway/engine/model/names";
 import type { FoundProblem } from "@slipway/engine/model/problems";
 import type { GroupPlan, InstancePlan, Plan } from "@slipway/engine/plan/model";
 import type { FlowContext, JobsToRun } from "@slipway/engine/steps/context";
 import { findDeployment } from "../../store/deployments.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import { deployedRequest } from "../deploy/deployed-request.ts";
-import { carryOut } from "../deploy/execute.ts";
+import { carryOut, runPostDeploy } from "../deploy/execute.ts";
 import { gather } from "../deploy/gather.ts";
 import { planDeploy } from "../deploy/plan-deploy.ts";
 import { NothingDeployed, NotWanted } from "../errors.ts";
@@ -41,7 +42,8 @@ export async function recreate<R extends Recreation>(
   tools: OperationContext,
   context: FlowContext,
 ): Promise<void> {
-  const { plan, sizes, known, jobs } = await planFor(chosen, askedAt, task, tools, context);
+  const { plan, instances, sizes, known, jobs } = await planFor(chosen, askedAt, task, tools, context);
+  let recreated = 0;
   for (const name of new Set(chosen.map(({ problem }) => problem.group))) {
     const its = chosen.filter(({ problem }) => problem.group === name);
     const group = plan.groups.flat().find((one) => one.group === name);
@@ -52,9 +54,12 @@ export async function recreate<R extends Recreation>(
           throw NotWanted({ instance: `${name}/${one.problem.instance}` });
         for (const { step, watchMs } of plansOf(one, group, plan))
           await carryOut(step, one.wait ? watchMs : null, progress, { ...context, jobs }, known);
+        recreated += 1;
       }),
     );
   }
+  // As upstream: in all instances, since the scripts of a cluster may concern its new member.
+  if (recreated > 0) await runPostDeploy(instances, known, context, true);
 }
 
 async function planFor(
@@ -65,6 +70,8 @@ async function planFor(
   context: FlowContext,
 ): Promise<{
   readonly plan: Plan;
+  /** All instances of the deployment. */
+  readonly instances: readonly InstanceUuid[];
   readonly sizes: ReadonlyMap<string, number>;
   readonly known: KnownInstances;
   readonly jobs: JobsToRun | undefined;
@@ -85,7 +92,7 @@ async function planFor(
   if (known === undefined) throw new Error("bug: what is recreated was not reserved");
   const sizes = new Map<string, number>();
   for (const { group } of whole.desired) sizes.set(group, (sizes.get(group) ?? 0) + 1);
-  return { plan, sizes, known, jobs };
+  return { plan, instances: whole.desired.map(({ uuid }) => uuid), sizes, known, jobs };
 }
 
 /** What is to be done for an instance, in order: its VM if it has none, then everything else. */
