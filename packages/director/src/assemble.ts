@@ -2,7 +2,7 @@ import type { Agents } from "@slipway/engine/agents/agent";
 import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
 import type { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
 import type { FlowSettings } from "@slipway/engine/steps/context";
-import type { Renderer } from "@slipway/engine/templates/request";
+import type { RenderPool } from "@slipway/engine/templates/request";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
@@ -25,7 +25,7 @@ export interface Parts {
   readonly uploadsDir: string;
   readonly blobs: FileBlobs;
   /** Of job templates. */
-  readonly renderer: Renderer;
+  readonly renderer: RenderPool;
   /** Undefined: the Director keeps variables itself. */
   readonly configServer?: ConfigServer | undefined;
   readonly dns?: OperationContext["dns"];

@@ -3,7 +3,7 @@ import type { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds"
 import { journalWithCpiNames } from "@slipway/engine/journal/cpi-names";
 import { type RecordingClients, recordCalls, timed } from "@slipway/engine/recorder/recorder";
 import type { FlowContext, Outside } from "@slipway/engine/steps/context";
-import type { Renderer } from "@slipway/engine/templates/request";
+import type { Renderer, RenderPool } from "@slipway/engine/templates/request";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import type { ProxySettings } from "@slipway/kernel/http/proxy";
 import { check } from "@slipway/protocol/schema/check";
@@ -29,7 +29,7 @@ export interface OperationContext extends Outside {
   readonly uploadsDir: string;
   /** Releases, compiled packages, rendered templates, logs. */
   readonly blobs: FileBlobs;
-  /** Of job templates. */
+  /** Renders job templates, for this task only. */
   readonly renderer: Renderer;
   /** Undefined: the Director keeps variables itself. */
   readonly configServer?: ConfigServer | undefined;
@@ -60,8 +60,10 @@ export interface OperationContext extends Outside {
 }
 
 /** The same before a task begins: it finds the CPIs as they are configured then. */
-export interface OperationTools extends Omit<OperationContext, "clouds" | "about"> {
+export interface OperationTools extends Omit<OperationContext, "clouds" | "about" | "renderer"> {
   readonly clouds: ConfiguredClouds;
+  /** Gives each task a renderer of its own. */
+  readonly renderer: RenderPool;
 }
 
 /** One type of task: what it is told, and what it does. */
@@ -81,11 +83,17 @@ export function operation<const S extends v.GenericSchema>(
       director: tools.settings.directorName,
       signal: task.signal,
     });
+    const renderer = tools.renderer.open();
     const recording = {
       ...tools,
       ...recordCalls({ clouds, agents: tools.agents }, tools.clock, write, waits),
+      renderer,
     };
-    return await timed(task.type, tools.clock, write, () => work(checked.value, task, recording));
+    try {
+      return await timed(task.type, tools.clock, write, () => work(checked.value, task, recording));
+    } finally {
+      await renderer.close();
+    }
   };
 }
 

@@ -1,11 +1,10 @@
 import { availableParallelism } from "node:os";
 import { dirname, join } from "node:path";
-import type { Renderer } from "@slipway/engine/templates/request";
+import type { RenderPool } from "@slipway/engine/templates/request";
 import { systemRuby } from "@slipway/engine/templates/system-ruby";
 import { WasmRenderer } from "@slipway/engine/templates/wasm-renderer";
 import type { Clock } from "@slipway/kernel/clock";
 import { systemExec as exec } from "@slipway/kernel/exec";
-import { restingRenderer } from "./resting-renderer.ts";
 
 /** For all templates of one job. */
 const LIMIT_MS = 60_000;
@@ -21,9 +20,13 @@ export interface RendererOptions {
 }
 
 /** How this Director renders templates: with the built-in Ruby, unless another is configured. */
-export function openRenderer({ ruby, stateDir, script, clock }: RendererOptions): Renderer {
-  if (ruby !== undefined) return systemRuby({ ruby, over: stateDir, exec, clock, limit: LIMIT_MS });
+export function openRenderer({ ruby, stateDir, script, clock }: RendererOptions): RenderPool {
+  if (ruby !== undefined) {
+    // A process for each job: nothing is left of one for another.
+    const system = systemRuby({ ruby, over: stateDir, exec, clock, limit: LIMIT_MS });
+    return { open: () => system, close: () => system.close() };
+  }
   const worker = join(dirname(script ?? ""), "render-worker.mjs");
   const threads = Math.min(availableParallelism(), MOST_THREADS);
-  return restingRenderer(() => new WasmRenderer({ worker, clock, threads, limit: LIMIT_MS }), clock);
+  return new WasmRenderer({ worker, clock, threads, limit: LIMIT_MS });
 }

@@ -33,7 +33,7 @@ it("the jobs of the example are rendered, and those that consume the counter fin
     releases: releases(release("demo", counter, visitor, smoke)),
     instances: [instance("counter", 0, at("10.0.0.7")), instance("visitor", 0, at("10.0.0.8"))],
   });
-  const renderer = new WasmRenderer({
+  const pool = new WasmRenderer({
     worker: await bundle(fileURLToPath(new URL("../templates/render-worker.ts", import.meta.url)), {
       format: "esm",
     }),
@@ -47,10 +47,9 @@ it("the jobs of the example are rendered, and those that consume the counter fin
     const templates = await Promise.all(
       all.map(async ({ source }) => ({ name: source, source: await file(`${name}/templates/${source}`) })),
     );
-    const found = await renderer.render(
-      { dialect: "director", context, templates },
-      new AbortController().signal,
-    );
+    const found = await pool
+      .open()
+      .render({ dialect: "director", context, templates }, new AbortController().signal);
     const texts = all.map(({ destination }, at) => {
       const one = found[at];
       if (one === undefined || isFailure(one)) throw new Error(one?.message);
@@ -74,6 +73,6 @@ it("the jobs of the example are rendered, and those that consume the counter fin
     expect(JSON.parse(errand["config/smoke.json"] ?? "")).toEqual(link);
     expect(smoke.job.errand).toBe(true);
   } finally {
-    await renderer.close();
+    await pool.close();
   }
 });

@@ -40,7 +40,7 @@ const TEMPLATE = [
 
 it("a planned context is what templates read: the instance, its release, its links by name and by query", async () => {
   const source = fileURLToPath(new URL("../templates/render-worker.ts", import.meta.url));
-  const renderer = new WasmRenderer({
+  const pool = new WasmRenderer({
     worker: await bundle(source, { format: "esm" }),
     ruby: rubyFile(import.meta.url),
     clock: systemClock,
@@ -54,10 +54,9 @@ it("a planned context is what templates read: the instance, its release, its lin
     const [web] = planned.instances.get(instance("web", 0).uuid) ?? [];
     const templates = [{ name: "t.erb", source: Buffer.from(TEMPLATE) }];
     const context = web?.context ?? {};
-    const [one] = await renderer.render(
-      { dialect: "director", context, templates },
-      new AbortController().signal,
-    );
+    const [one] = await pool
+      .open()
+      .render({ dialect: "director", context, templates }, new AbortController().signal);
     if (one === undefined || isFailure(one)) throw new Error(one?.message);
     return Buffer.from(one.text).toString().split("\n");
   };
@@ -73,6 +72,6 @@ it("a planned context is what templates read: the instance, its release, its lin
     ]);
     expect((await rendered(true))[5]).toBe("q-a1n7s3.q-g4.bosh");
   } finally {
-    await renderer.close();
+    await pool.close();
   }
 });

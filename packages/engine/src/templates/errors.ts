@@ -11,7 +11,7 @@ export const RubyDidNotStart = defineError<{ why: string }>({
   code: "ENT-002",
   kind: "outside",
   message: (p) => `the built-in Ruby, which renders templates, did not start: ${p.why}`,
-  next: "It needs about 150 MiB of memory. Free some, or set `templates.ruby` to a Ruby of this machine.",
+  next: "It needs about 100 MiB of memory. Free some, or set `templates.ruby` to a Ruby of this machine.",
 });
 
 /** Raised with everything that is wrong at once, in upstream's words. */

@@ -1,6 +1,17 @@
 import { parentPort, workerData } from "node:worker_threads";
-import { bootRuby } from "./ruby-vm.ts";
-import type {} from "./webassembly.ts";
+import { type LoadedRuby, loadRuby, type RubyFiles } from "./ruby-module.ts";
+import { restoreRuby } from "./ruby-vm.ts";
+
+/** What a thread is started with: the Ruby as another thread has loaded it, otherwise its files. */
+export interface RenderWorkerData {
+  readonly loaded: LoadedRuby | undefined;
+  readonly files: RubyFiles;
+}
+
+/** First message of a thread: the Ruby it has loaded, for the threads after it. */
+export interface RenderReady {
+  readonly loaded: LoadedRuby | undefined;
+}
 
 /** What the thread that renders is asked and answers, one at a time. */
 export interface RenderAnswer {
@@ -9,9 +20,10 @@ export interface RenderAnswer {
   readonly memory: number;
 }
 
-const ruby = await bootRuby((workerData as { module: WebAssembly.Module }).module);
-const answer = (text: string) =>
-  parentPort?.postMessage({ answer: text, memory: ruby.memory() } satisfies RenderAnswer);
-// It is ready.
-answer("");
-parentPort?.on("message", (request: string) => answer(ruby.render(request)));
+const { loaded: shared, files } = workerData as RenderWorkerData;
+const loaded = shared ?? (await loadRuby(files));
+const ruby = await restoreRuby(loaded.module, loaded.snapshot);
+parentPort?.postMessage({ loaded: shared === undefined ? loaded : undefined } satisfies RenderReady);
+parentPort?.on("message", (request: string) =>
+  parentPort?.postMessage({ answer: ruby.render(request), memory: ruby.memory() } satisfies RenderAnswer),
+);

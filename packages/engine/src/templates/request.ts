@@ -33,8 +33,18 @@ export type Rendering = RenderedText | RenderFailure;
 
 export const isFailure = (one: Rendering): one is RenderFailure => "message" in one;
 
-/** A way to render: the built-in Ruby, or one of the system. Answers stand in the order of the templates. */
+/** Renders the templates of one task. Answers stand in the order of the templates. */
 export interface Renderer {
   render(request: RenderRequest, signal: AbortSignal): Promise<readonly Rendering[]>;
+  close(): Promise<void>;
+}
+
+/** A way to render: the built-in Ruby, or one of the system. */
+export interface RenderPool {
+  /**
+   * Opens a renderer for one task. Templates are code: they can read and change everything in the interpreter that runs
+   * them. No interpreter serves two renderers, so that no template reaches the deployment of another task.
+   */
+  open(): Renderer;
   close(): Promise<void>;
 }

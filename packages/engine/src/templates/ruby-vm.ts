@@ -1,6 +1,8 @@
 import { ConsoleStdout, File, OpenFile, WASI } from "@bjorn3/browser_wasi_shim";
 import { RubyVM } from "@ruby/wasm-wasi/dist/vm";
 import { RUBY_PROGRAM } from "./ruby-program.ts";
+import { differingPages, PAGE, type Snapshot } from "./ruby-snapshot.ts";
+import { globalName } from "./wasm-memory.ts";
 import { WASM_PRELUDE } from "./wasm-prelude.ts";
 import type {} from "./webassembly.ts";
 
@@ -11,25 +13,72 @@ export interface Ruby {
   memory(): number;
 }
 
+const ARGUMENTS = ["ruby.wasm", "-EUTF-8", "--disable-gems", "-e_=0"];
+const WASM_PAGE = 65_536;
+const STANDARD_STREAMS = 3;
+
+/** Everything but the module that a snapshot depends on. */
+export const BOOT = JSON.stringify([ARGUMENTS, WASM_PRELUDE, RUBY_PROGRAM]);
+
 /** The parts of the bridge to JavaScript that errors and strings need; all others let a template reach the host. */
 const HARMLESS = /^rb_wasm_throw|rb-object-to-js-rb-value/;
 
-/** CRuby in WebAssembly, with no files, no environment, no network, and no way into JavaScript. */
-export async function bootRuby(module: WebAssembly.Module): Promise<Ruby> {
-  const silent = ConsoleStdout.lineBuffered(() => {});
-  const wasip1 = new WASI([], [], [new OpenFile(new File([])), silent, silent], { debug: false });
-  const { vm, instance } = await RubyVM.instantiateModule({
-    module,
-    wasip1,
-    args: ["ruby.wasm", "-EUTF-8", "--disable-gems", "-e_=0"],
-    addToImports: (imports) => cutBridge(imports["rb-js-abi-host"] ?? {}),
-  });
+/** Boots CRuby and takes a snapshot of it: a second of processor time, against some milliseconds to restore it. */
+export async function bootSnapshot(module: WebAssembly.Module): Promise<Snapshot> {
+  const { vm, wasi, instance, memory, globals } = await instantiate(module);
+  const before = new Uint8Array(memory.buffer).slice();
+  wasi.initialize(instance);
+  vm.initialize(ARGUMENTS);
   vm.eval(WASM_PRELUDE);
   vm.eval(RUBY_PROGRAM);
-  const { memory } = instance.exports;
+  vm.eval("GC.start");
+  if (wasi.fds.length > STANDARD_STREAMS) throw new Error("Ruby holds files open: no snapshot can be taken");
+  const after = new Uint8Array(memory.buffer);
+  const values = globals.map(({ value }) => Number(value));
+  return { memory: after.length, globals: values, ...differingPages(before, after) };
+}
+
+/** CRuby in WebAssembly as the snapshot has it, with no files, no environment, no network, and no way into JavaScript. */
+export async function restoreRuby(module: WebAssembly.Module, snapshot: Snapshot): Promise<Ruby> {
+  const { vm, memory, globals } = await instantiate(module);
+  memory.grow((snapshot.memory - memory.buffer.byteLength) / WASM_PAGE);
+  const bytes = new Uint8Array(memory.buffer);
+  for (const [at, page] of snapshot.pages.entries())
+    bytes.set(snapshot.contents.subarray(at * PAGE, (at + 1) * PAGE), page * PAGE);
+  for (const [at, one] of globals.entries()) one.value = snapshot.globals[at];
+  // All restored interpreters would otherwise draw the same random numbers.
+  vm.eval("srand");
   return {
     render: (request) => vm.eval(`SlipwayTemplates.render("${request}")`).toString(),
-    memory: () => (memory instanceof WebAssembly.Memory ? memory.buffer.byteLength : 0),
+    memory: () => memory.buffer.byteLength,
+  };
+}
+
+/** An instance of the module in which nothing has run yet. Its table of functions never changes: C has no way to. */
+async function instantiate(module: WebAssembly.Module) {
+  const silent = ConsoleStdout.lineBuffered(() => {});
+  const wasi = new WASI([], [], [new OpenFile(new File([])), silent, silent], { debug: false });
+  const vm = new RubyVM();
+  const imports: WebAssembly.Imports = { wasi_snapshot_preview1: wasi.wasiImport };
+  vm.addToImports(imports);
+  cutBridge(imports["rb-js-abi-host"] ?? {});
+  const instance = await WebAssembly.instantiate(module, imports);
+  await vm.setInstance(instance);
+  const { memory, _initialize } = instance.exports;
+  if (!(memory instanceof WebAssembly.Memory) || !(_initialize instanceof Function))
+    throw new Error("this module is no Ruby");
+  wasi.inst = { exports: { memory } };
+  const globals: WebAssembly.Global[] = [];
+  for (let at = 0; globalName(at) in instance.exports; at++) {
+    const one = instance.exports[globalName(at)];
+    if (one instanceof WebAssembly.Global) globals.push(one);
+  }
+  return {
+    vm,
+    wasi,
+    memory,
+    globals,
+    instance: { exports: { memory, _initialize: () => void _initialize() } },
   };
 }
 

@@ -18,16 +18,18 @@ sampleTests(1 / 3);
 
 /** Not the time that a thread may take to start. */
 const LIMIT = 119_000;
-let renderer: WasmRenderer;
+let pool: WasmRenderer;
+let renderer: Renderer;
 let worker: string;
 const ruby = rubyFile(import.meta.url);
 
 beforeAll(async () => {
   const source = fileURLToPath(new URL("./render-worker.ts", import.meta.url));
   worker = await bundle(source, { format: "esm" });
-  renderer = new WasmRenderer({ worker, ruby, clock: systemClock, threads: 1, limit: LIMIT });
+  pool = new WasmRenderer({ worker, ruby, clock: systemClock, threads: 1, limit: LIMIT });
+  renderer = pool.open();
 });
-afterAll(() => renderer.close());
+afterAll(() => pool.close());
 
 const { signal } = new AbortController();
 
@@ -113,7 +115,7 @@ describe("templates in the built-in Ruby", () => {
     // For all three at once, then for the second alone.
     const clock = upFor(true, false, true, false);
     const impatient = new WasmRenderer({ worker, ruby, clock, threads: 1, limit: LIMIT });
-    expect(await rendered(impatient, ["a<%= 1 %>", "<% loop {} %>", "b<%= 2 %>"])).toEqual([
+    expect(await rendered(impatient.open(), ["a<%= 1 %>", "<% loop {} %>", "b<%= 2 %>"])).toEqual([
       "a1",
       "line undefined: did not finish within 119 s",
       "b2",
@@ -142,7 +144,7 @@ describe("templates in the built-in Ruby", () => {
       context: {},
       templates: [{ name: "x", source: Buffer.from("<% loop {} %>") }],
     } as const;
-    const waiting = one.render(endless, leaving.signal);
+    const waiting = one.open().render(endless, leaving.signal);
     leaving.abort(new Error("cancelled"));
     await expect(waiting).rejects.toThrow("cancelled");
     await one.close();

@@ -1,35 +1,78 @@
-const MEMORY_SECTION = 5;
 const HEADER = 8;
+const MEMORY_SECTION = 5;
+const GLOBAL_SECTION = 6;
+const EXPORT_SECTION = 7;
 const HAS_MAXIMUM = 0x01;
+const GLOBAL_KIND = 0x03;
 
-/**
- * The module with a limit on its memory, in pages of 64 KiB. Without one a template that allocates without end takes 4 GiB
- * before Ruby says no. The memory section stands for itself: only its few bytes are replaced.
- */
-export function withMemoryLimit(module: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {
-  let at = HEADER;
-  while (at < module.length) {
-    const id = module[at];
-    const size = readNumber(module, at + 1);
-    const end = size.next + size.value;
-    if (id === MEMORY_SECTION) {
-      const count = readNumber(module, size.next);
-      const minimum = readNumber(module, count.next + 1);
-      if (count.value !== 1 || minimum.value > pages)
-        throw new Error("this module's memory cannot be limited");
-      const body = [...number(1), HAS_MAXIMUM, ...number(minimum.value), ...number(pages)];
-      return joined(
-        module.subarray(0, at),
-        [MEMORY_SECTION, ...number(body.length), ...body],
-        module.subarray(end),
-      );
-    }
-    at = end;
-  }
-  throw new Error("this module has no memory of its own");
+interface Section {
+  readonly id: number;
+  /** Offset of the section, its id included. */
+  readonly start: number;
+  /** Offset of the section's contents. */
+  readonly body: number;
+  readonly end: number;
 }
 
-function joined(...parts: readonly ArrayLike<number>[]): Uint8Array<ArrayBuffer> {
+/** Export name of a global variable of a prepared module. */
+export const globalName = (index: number): string => `global ${index}`;
+
+/**
+ * Returns the module with a limit on its memory, in pages of 64 KiB, and with all its global variables exported. Without a
+ * limit, a template that allocates in a loop takes 4 GiB before Ruby stops it. The globals are part of a snapshot.
+ */
+export function prepareModule(module: Uint8Array, pages: number): Uint8Array<ArrayBuffer> {
+  const sections = sectionsOf(module);
+  const globals = sections.find(({ id }) => id === GLOBAL_SECTION);
+  const count = globals === undefined ? 0 : readNumber(module, globals.body).value;
+  const replaced = sections.map((section) => {
+    if (section.id === MEMORY_SECTION) return limitedMemory(module, section, pages);
+    if (section.id === EXPORT_SECTION) return withGlobals(module, section, count);
+    return [module.subarray(section.start, section.end)];
+  });
+  if (![MEMORY_SECTION, EXPORT_SECTION].every((wanted) => sections.some(({ id }) => id === wanted)))
+    throw new Error("this module has no memory of its own");
+  return joined([module.subarray(0, HEADER), ...replaced.flat()]);
+}
+
+function sectionsOf(module: Uint8Array): readonly Section[] {
+  const sections: Section[] = [];
+  for (let start = HEADER; start < module.length; ) {
+    const size = readNumber(module, start + 1);
+    const end = size.next + size.value;
+    sections.push({ id: module[start] ?? 0, start, body: size.next, end });
+    start = end;
+  }
+  return sections;
+}
+
+function limitedMemory(module: Uint8Array, { body }: Section, pages: number): readonly Uint8Array[] {
+  const count = readNumber(module, body);
+  const minimum = readNumber(module, count.next + 1);
+  if (count.value !== 1 || minimum.value > pages) throw new Error("this module's memory cannot be limited");
+  const limits = [HAS_MAXIMUM, ...number(minimum.value), ...number(pages)];
+  return section(MEMORY_SECTION, [Uint8Array.from([...number(1), ...limits])]);
+}
+
+function withGlobals(module: Uint8Array, { body, end }: Section, globals: number): readonly Uint8Array[] {
+  const count = readNumber(module, body);
+  const added = Array.from({ length: globals }, (_, index) => {
+    const name = Buffer.from(globalName(index));
+    return [...number(name.length), ...name, GLOBAL_KIND, ...number(index)];
+  });
+  return section(EXPORT_SECTION, [
+    Uint8Array.from(number(count.value + globals)),
+    module.subarray(count.next, end),
+    Uint8Array.from(added.flat()),
+  ]);
+}
+
+function section(id: number, parts: readonly Uint8Array[]): readonly Uint8Array[] {
+  const size = parts.reduce((sum, part) => sum + part.length, 0);
+  return [Uint8Array.from([id, ...number(size)]), ...parts];
+}
+
+function joined(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
   const whole = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
   let at = 0;
   for (const part of parts) {

@@ -1,19 +1,22 @@
 import { once } from "node:events";
+import { dirname, join } from "node:path";
 import { Worker } from "node:worker_threads";
 import type { Clock } from "@slipway/kernel/clock";
+import { withDeadline } from "@slipway/kernel/deadline";
 import { toError } from "@slipway/kernel/errors";
 import { RendererClosed, RubyDidNotStart } from "./errors.ts";
-import type { RenderAnswer } from "./render-worker.ts";
-import type { Renderer, Rendering, RenderRequest, Template } from "./request.ts";
-import { compileRuby, rubyFile } from "./ruby-module.ts";
+import type { RenderAnswer, RenderReady, RenderWorkerData } from "./render-worker.ts";
+import type { Renderer, Rendering, RenderPool, RenderRequest, Template } from "./request.ts";
+import { type LoadedRuby, rubyFile, SNAPSHOT_FILE } from "./ruby-module.ts";
 import { decodeAnswer, encodeRequest } from "./ruby-wire.ts";
-import type {} from "./webassembly.ts";
 
 export interface WasmRendererOptions {
   /** The path of the threads' program. */
   readonly worker: string;
   /** The path of the Ruby; default: the one that is installed with the program of the threads. */
   readonly ruby?: string | undefined;
+  /** The path of the Ruby's snapshot; default: beside the program of the threads. */
+  readonly snapshot?: string | undefined;
   readonly clock: Clock;
   /** How many templates are rendered at once. */
   readonly threads: number;
@@ -24,59 +27,94 @@ export interface WasmRendererOptions {
 /** A Ruby never gives memory back. One that holds this much is replaced when it has answered. */
 const ENOUGH_MEMORY = 256 * 2 ** 20;
 const BOOT_LIMIT = 120_000;
+/** Threads and the compiled Ruby are kept this long without use. */
+const REST_MS = 60_000;
+/** Two tasks that render by turns keep their threads; further tasks take the place of the thread that idles longest. */
+const THREADS_KEPT = 2;
 
 class Overdue extends Error {}
 
+/** One task's claim on threads; the thread of one task never serves another. */
+interface Tenant {
+  closed: boolean;
+}
+
+interface IdleThread {
+  readonly tenant: Tenant;
+  readonly worker: Worker;
+}
+
 /**
- * Renders in threads of this process, each with a Ruby of its own. A thread that takes too long or dies is ended, and
- * only the template that did it fails: the others of its job are rendered again, one by one.
+ * Renders in threads of this process, each with a Ruby of its own that starts from a snapshot. A thread that takes too long
+ * or dies is ended, and only the template that did it fails: the others of its job are rendered again, one by one.
  */
-export class WasmRenderer implements Renderer {
+export class WasmRenderer implements RenderPool {
   readonly #options: WasmRendererOptions;
-  readonly #idle: Worker[] = [];
+  /** Longest idle first. */
+  readonly #idle: IdleThread[] = [];
   readonly #waiting: (() => void)[] = [];
   readonly #all = new Set<Worker>();
   #busy = 0;
-  #module: Promise<WebAssembly.Module> | undefined;
+  /** Resolves to undefined if it could not be loaded. */
+  #loaded: Promise<LoadedRuby | undefined> | undefined;
+  #cancelRest = () => {};
   #closed = false;
 
   constructor(options: WasmRendererOptions) {
     this.#options = options;
   }
 
-  async render(request: RenderRequest, signal: AbortSignal): Promise<readonly Rendering[]> {
-    if (request.templates.length === 0) return [];
-    await this.#turn(signal);
-    try {
-      return await this.#renderAll(request, signal);
-    } finally {
-      this.#busy--;
-      this.#waiting.shift()?.();
-    }
+  open(): Renderer {
+    const tenant: Tenant = { closed: false };
+    return {
+      render: (request, signal) => this.#render(tenant, request, signal),
+      close: async () => {
+        tenant.closed = true;
+        await this.#end((idle) => idle.tenant === tenant);
+      },
+    };
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#cancelRest();
     for (const wake of this.#waiting.splice(0)) wake();
     await Promise.all([...this.#all].map((worker) => worker.terminate()));
   }
 
-  async #renderAll(request: RenderRequest, signal: AbortSignal): Promise<readonly Rendering[]> {
+  async #render(tenant: Tenant, request: RenderRequest, signal: AbortSignal): Promise<readonly Rendering[]> {
+    if (request.templates.length === 0) return [];
+    await this.#turn(tenant, signal);
     try {
-      return await this.#ask(request, signal);
-    } catch (error) {
-      if (signal.aborted || this.#closed || RubyDidNotStart.is(error)) throw error;
-      if (request.templates.length > 1) return await this.#oneByOne(request, signal);
-      const [template] = request.templates;
-      return template === undefined ? [] : [this.#failure(template, error)];
+      return await this.#renderAll(tenant, request, signal);
+    } finally {
+      this.#busy--;
+      this.#waiting.shift()?.();
+      if (this.#busy === 0 && !this.#closed)
+        this.#cancelRest = this.#options.clock.after(REST_MS, () => {
+          this.#loaded = undefined;
+          void this.#end(() => true);
+        });
     }
   }
 
-  async #oneByOne(request: RenderRequest, signal: AbortSignal): Promise<readonly Rendering[]> {
-    const found: Rendering[] = [];
-    for (const template of request.templates)
-      found.push(...(await this.#renderAll({ ...request, templates: [template] }, signal)));
-    return found;
+  async #renderAll(
+    tenant: Tenant,
+    request: RenderRequest,
+    signal: AbortSignal,
+  ): Promise<readonly Rendering[]> {
+    try {
+      return await this.#ask(tenant, request, signal);
+    } catch (error) {
+      if (signal.aborted || this.#closed || RubyDidNotStart.is(error)) throw error;
+      const [template, ...others] = request.templates;
+      if (template === undefined) return [];
+      if (others.length === 0) return [this.#failure(template, error)];
+      const found: Rendering[] = [];
+      for (const one of request.templates)
+        found.push(...(await this.#renderAll(tenant, { ...request, templates: [one] }, signal)));
+      return found;
+    }
   }
 
   #failure({ name }: Template, error: unknown): Rendering {
@@ -88,17 +126,17 @@ export class WasmRenderer implements Renderer {
     return { name, line: undefined, message };
   }
 
-  async #ask(request: RenderRequest, signal: AbortSignal): Promise<readonly Rendering[]> {
-    const worker = this.#idle.pop() ?? (await this.#boot(signal));
+  async #ask(tenant: Tenant, request: RenderRequest, signal: AbortSignal): Promise<readonly Rendering[]> {
+    const worker = this.#takeIdle(tenant) ?? (await this.#start(signal));
     worker.ref();
     try {
-      const { answer, memory } = await this.#within(worker, this.#options.limit, signal, () =>
+      const { answer, memory } = await this.#within<RenderAnswer>(worker, this.#options.limit, signal, () =>
         worker.postMessage(encodeRequest(request)),
       );
-      if (memory < ENOUGH_MEMORY && !this.#closed) {
+      if (memory < ENOUGH_MEMORY && !this.#closed && !tenant.closed) {
         // An idle thread keeps no program from ending.
         worker.unref();
-        this.#idle.push(worker);
+        this.#idle.push({ tenant, worker });
       } else await worker.terminate();
       return decodeAnswer(answer, request);
     } catch (error) {
@@ -107,8 +145,19 @@ export class WasmRenderer implements Renderer {
     }
   }
 
-  /** The next message of the thread; its end, the time's end or the caller's end come as errors. */
-  async #within(worker: Worker, ms: number, signal: AbortSignal, begin: () => void): Promise<RenderAnswer> {
+  #takeIdle(tenant: Tenant): Worker | undefined {
+    const at = this.#idle.findLastIndex((idle) => idle.tenant === tenant);
+    return at === -1 ? undefined : this.#idle.splice(at, 1)[0]?.worker;
+  }
+
+  async #end(which: (idle: IdleThread) => boolean): Promise<void> {
+    const ended = this.#idle.filter(which);
+    for (const one of ended) this.#idle.splice(this.#idle.indexOf(one), 1);
+    await Promise.all(ended.map(({ worker }) => worker.terminate()));
+  }
+
+  /** Waits for the next message of a thread; rejects when the thread ends, the time is up or the caller gives up. */
+  async #within<T>(worker: Worker, ms: number, signal: AbortSignal, begin: () => void): Promise<T> {
     const end = new AbortController();
     const cancel = this.#options.clock.after(ms, () => end.abort(new Overdue()));
     const cut = AbortSignal.any([end.signal, signal]);
@@ -120,7 +169,7 @@ export class WasmRenderer implements Renderer {
       const said = once(worker, "message", { signal: cut });
       begin();
       const [answer] = await Promise.race([said, gone]);
-      return answer as RenderAnswer;
+      return answer as T;
     } catch (error) {
       if (cut.aborted) throw cut.reason;
       throw error;
@@ -130,28 +179,58 @@ export class WasmRenderer implements Renderer {
     }
   }
 
-  async #boot(signal: AbortSignal): Promise<Worker> {
+  async #start(signal: AbortSignal): Promise<Worker> {
     if (this.#closed) throw RendererClosed({});
-    const { worker: program, ruby } = this.#options;
+    const { clock } = this.#options;
+    const tooMany = this.#all.size >= THREADS_KEPT * this.#options.threads;
+    if (tooMany) await this.#end((idle) => idle === this.#idle[0]);
+    for (let loading = this.#loaded; loading !== undefined; loading = this.#loaded) {
+      // The thread that loads may be ended by its own caller: then the next one loads.
+      const pending = loading;
+      const loaded = await withDeadline("loading Ruby", BOOT_LIMIT, clock, signal, () => pending);
+      if (loaded !== undefined) return (await this.#startFrom(loaded, signal)).worker;
+    }
+    const first = this.#startFrom(undefined, signal);
+    const loading = first.then(
+      ({ loaded }) => loaded,
+      () => undefined,
+    );
+    this.#loaded = loading;
+    void loading.then((loaded) => {
+      if (loaded === undefined && this.#loaded === loading) this.#loaded = undefined;
+    });
+    return (await first).worker;
+  }
+
+  async #startFrom(
+    loaded: LoadedRuby | undefined,
+    signal: AbortSignal,
+  ): Promise<{ readonly worker: Worker } & RenderReady> {
+    const { worker: program, ruby, snapshot } = this.#options;
+    let worker: Worker | undefined;
     try {
-      this.#module ??= compileRuby(ruby ?? rubyFile(program));
-      const worker = new Worker(program, {
-        workerData: { module: await this.#module },
+      const files = {
+        ruby: ruby ?? rubyFile(program),
+        snapshot: snapshot ?? join(dirname(program), SNAPSHOT_FILE),
+      };
+      worker = new Worker(program, {
+        workerData: { loaded, files } satisfies RenderWorkerData,
         env: {},
         stdout: false,
       });
-      this.#all.add(worker);
-      worker.once("exit", () => this.#all.delete(worker));
-      await this.#within(worker, BOOT_LIMIT, signal, () => undefined);
-      return worker;
+      const started = worker;
+      this.#all.add(started);
+      started.once("exit", () => this.#all.delete(started));
+      const ready = await this.#within<RenderReady>(started, BOOT_LIMIT, signal, () => undefined);
+      return { worker: started, ...ready };
     } catch (error) {
+      await worker?.terminate();
       if (signal.aborted) throw error;
-      this.#module = undefined;
       throw RubyDidNotStart({ why: toError(error).message }, { cause: error });
     }
   }
 
-  async #turn(caller: AbortSignal): Promise<void> {
+  async #turn(tenant: Tenant, caller: AbortSignal): Promise<void> {
     // Of its own: many wait with the caller's at once.
     const signal = AbortSignal.any([caller]);
     while (!this.#closed && this.#busy >= this.#options.threads) {
@@ -168,7 +247,8 @@ export class WasmRenderer implements Renderer {
         signal.addEventListener("abort", onAbort, { once: true });
       });
     }
-    if (this.#closed) throw RendererClosed({});
+    if (this.#closed || tenant.closed) throw RendererClosed({});
     this.#busy++;
+    this.#cancelRest();
   }
 }

@@ -9,10 +9,15 @@ declare global {
     }
     class Memory {
       readonly buffer: ArrayBuffer;
+      grow(pages: number): number;
+    }
+    class Global {
+      value: unknown;
     }
     type ModuleImports = Record<string, unknown>;
     type Imports = Record<string, ModuleImports>;
     function compile(bytes: Uint8Array): Promise<Module>;
+    function instantiate(module: Module, imports: Imports): Promise<Instance>;
   }
 }
 

@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { NewTask } from "@slipway/director/tasks/task";
-import type { Renderer } from "@slipway/engine/templates/request";
+import type { RenderPool } from "@slipway/engine/templates/request";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import { deployTask, taskOf } from "../crash/scenarios/tasks.ts";
@@ -32,7 +32,7 @@ export interface JobsSize {
 /** Deploys with releases and jobs, to a cloud and agents that cost nothing. */
 export function jobsBench(
   size: JobsSize,
-  renderer: Renderer | undefined,
+  renderer: RenderPool | undefined,
   { clock, random }: { readonly clock: Clock; readonly random: Random },
 ): Promise<JobsReport> {
   return withStore(clock, async ({ dir, database, store }) => {

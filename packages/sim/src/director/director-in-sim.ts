@@ -10,7 +10,7 @@ import { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
 import type { CpiPort } from "@slipway/engine/clouds/cpi-port";
 import type { Journal } from "@slipway/engine/journal/journal";
 import type { FlowSettings } from "@slipway/engine/steps/context";
-import type { Renderer } from "@slipway/engine/templates/request";
+import type { RenderPool } from "@slipway/engine/templates/request";
 import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import type { Clock } from "@slipway/kernel/clock";
 import { type Random, systemRandom } from "@slipway/kernel/random";
@@ -18,7 +18,7 @@ import type { CpiRequest, CpiResponse } from "@slipway/protocol/cpi/envelope";
 import type { DirectorUuid } from "@slipway/protocol/ids";
 import { type AskSim, simAgents } from "../world/sim-agents.ts";
 import type { SimNats } from "./sim-nats.ts";
-import { simRenderer } from "./sim-renderer.ts";
+import { simRenderPool } from "./sim-renderer.ts";
 
 /** Clients of a simulated world: its CPI and its agents. */
 export interface SimClients {
@@ -52,7 +52,7 @@ export interface SimDirectorOptions {
   /** Further ones of the Director's configuration. */
   readonly operations?: Partial<Parameters<typeof assemble>[0]["options"]> | undefined;
   /** Undefined: one that costs nothing. */
-  readonly renderer?: Renderer | undefined;
+  readonly renderer?: RenderPool | undefined;
   /** Undefined: nobody listens. */
   readonly tellMonitors?: Parameters<typeof assemble>[0]["tellMonitors"];
   readonly onError: (error: unknown) => void;
@@ -119,7 +119,7 @@ export function directorInSim(options: SimDirectorOptions): TaskRunner {
       ...options.operations,
     },
     uploadsDir,
-    renderer: options.renderer ?? simRenderer,
+    renderer: options.renderer ?? simRenderPool,
     blobs: (options.blobs ?? ((blobs) => blobs))(blobsInSim(uploadsDir, random)),
     ...(options.dns === true && {
       dns: { enabled: true, domain: "bosh", useDnsAddresses: false, includeIndex: false },

@@ -1,4 +1,4 @@
-import type { Renderer } from "@slipway/engine/templates/request";
+import type { Renderer, RenderPool } from "@slipway/engine/templates/request";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 
 const BROKEN = "broken: ";
@@ -10,7 +10,7 @@ const asked = ({ release: _, ...rest }: JsonObject): string => JSON.stringify(re
  * Puts the context under every template: what an instance is told shows in what it runs, without a Ruby. A template that
  * begins with `broken: ` fails with what follows.
  */
-export const simRenderer: Renderer = {
+const simRenderer: Renderer = {
   render: ({ templates, context }) =>
     Promise.resolve(
       templates.map(({ name, source }) => {
@@ -21,3 +21,5 @@ export const simRenderer: Renderer = {
     ),
   close: () => Promise.resolve(),
 };
+
+export const simRenderPool: RenderPool = { open: () => simRenderer, close: () => Promise.resolve() };

@@ -1,4 +1,4 @@
-import type { WasmRenderer } from "@slipway/engine/templates/wasm-renderer";
+import type { Renderer } from "@slipway/engine/templates/request";
 import type { Random } from "@slipway/kernel/random";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { EnvManifest } from "../manifest/model.ts";
@@ -8,7 +8,7 @@ import { jobOf, type Releases } from "./releases.ts";
 import { renderJobs } from "./render.ts";
 
 export interface RenderTools {
-  readonly renderer: WasmRenderer;
+  readonly renderer: Renderer;
   readonly random: Random;
   readonly signal: AbortSignal;
 }

@@ -24,8 +24,9 @@ export async function withCpi<T>(
   work: (provider: CloudProvider, rendering: RenderTools) => Promise<T>,
 ): Promise<T> {
   const { renderer: worker, ruby } = programs;
-  const renderer = new WasmRenderer({ worker, ruby, clock, threads: 1, limit: RENDER_LIMIT_MS });
-  const tools = { renderer, random, signal };
+  const pool = new WasmRenderer({ worker, ruby, clock, threads: 1, limit: RENDER_LIMIT_MS });
+  // The CPI and the environment are of one operator and one manifest: one renderer serves both.
+  const tools = { renderer: pool.open(), random, signal };
   try {
     if (cloudProvider.cpi.kind !== "release") return await work(cloudProvider, tools);
     const cpi = await stagesOn(ui, clock).stage("installing CPI", (stages) =>
@@ -35,6 +36,6 @@ export async function withCpi<T>(
     // Its properties are in its own configuration.
     return await work({ ...cloudProvider, cpi, properties: {} }, tools);
   } finally {
-    await renderer.close();
+    await pool.close();
   }
 }

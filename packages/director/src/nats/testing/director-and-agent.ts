@@ -74,7 +74,10 @@ async function running(db: Db, stateDir: string, config: NatsOptions["config"]) 
     uploadsDir: stateDir,
     blobs: directoryBlobs({ dir: stateDir, random: systemRandom }),
     renderer: {
-      render: () => Promise.reject(new Error("nothing is rendered here")),
+      open: () => ({
+        render: () => Promise.reject(new Error("nothing is rendered here")),
+        close: () => Promise.resolve(),
+      }),
       close: () => Promise.resolve(),
     },
   });
