@@ -5,7 +5,10 @@ import { fakeClock } from "@slipway/testkit/fake-clock";
 import { expect, it, onTestFinished } from "vitest";
 import { seedShop, WEB_0 } from "../api/testing/seed.ts";
 import { seedBank } from "../health/testing/bank.ts";
+import { behind } from "../store/nats-authorities.ts";
 import { saveScan } from "../store/problems.ts";
+import type { Db } from "../store/schema.ts";
+import { Sealed } from "../store/sealed.ts";
 import { AllowedAgents } from "./allowed-agents.ts";
 
 it("who comes while a server learns of all others is told of together, the first at once", async () => {
@@ -81,4 +84,68 @@ it("whose VM no record names may take part while somebody has to decide about it
   await clock.advance(1_000);
   await allowed.refresh();
   expect(allowed.has("agent-9")).toBe(false);
+});
+
+/** A database that lets something happen between its first answer and its second query. */
+const interrupted = (db: Db, between: () => Promise<void>): Db => {
+  let answers = 0;
+  return db.withPlugin({
+    transformQuery: ({ node }) => node,
+    transformResult: async ({ result }) => {
+      answers += 1;
+      if (answers === 1) await between();
+      return result;
+    },
+  });
+};
+
+/** A VM is being made; `record` closes its intent and records it, at once. */
+async function vmBeingMade(db: Db): Promise<{ readonly record: () => Promise<void> }> {
+  await seedShop(db);
+  const made = await db.selectFrom("vms").selectAll().executeTakeFirstOrThrow();
+  await db.deleteFrom("vms").where("id", "=", made.id).execute();
+  await db
+    .insertInto("intents")
+    .values({
+      ...{ task_id: 7, number: 1, scope: "shop", instance_uuid: WEB_0, step: "create_vm", version: 1 },
+      intent_sealed: new Sealed({ transport: "nats", agentId: "agent-new" }) as never,
+    })
+    .execute();
+  const record = () =>
+    db.transaction().execute(async (tx) => {
+      await tx.deleteFrom("intents").execute();
+      const { id: _, ...row } = made;
+      const documents = {
+        env_sealed: new Sealed({}) as never,
+        ...{ cloud_properties: "{}", networks: "{}", disks: "{}" },
+      };
+      await tx
+        .insertInto("vms")
+        .values({ ...row, ...documents, agent_id: "agent-new", agent_url: "nats://10.0.0.6:4222" })
+        .execute();
+    });
+  return { record };
+}
+
+it("keeps an agent whose VM is recorded while the list is read", async () => {
+  const { db, close } = await freshDatabase();
+  onTestFinished(close);
+  const { record } = await vmBeingMade(db);
+  const allowed = new AllowedAgents({
+    ...{ db: interrupted(db, record), clock: fakeClock() },
+    changed: async () => undefined,
+    onError: (error) => {
+      throw error;
+    },
+  });
+  expect((await allowed.open()).map(({ agentId }) => agentId)).toEqual(["agent-new"]);
+  expect((await allowed.open()).map(({ agentId }) => agentId)).toEqual(["agent-new"]);
+});
+
+it("keeps the old NATS authority for an agent whose VM is recorded while the agents are counted", async () => {
+  const { db, close } = await freshDatabase();
+  onTestFinished(close);
+  const { record } = await vmBeingMade(db);
+  const { agents, making } = await behind(interrupted(db, record), "new authority");
+  expect(agents.length + making).toBeGreaterThan(0);
 });

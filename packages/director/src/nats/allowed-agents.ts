@@ -114,6 +114,8 @@ export class AllowedAgents {
 
   async #list(): Promise<readonly AllowedAgent[]> {
     const { db } = this.#options;
+    // Before the VMs: the agent of a VM that is recorded between the queries is then in both lists, not in neither.
+    const others = new Set([...(await agentsBeingMade(db)), ...(await agentsUnrecorded(db))]);
     const rows = await db
       .selectFrom("vms")
       .select(["agent_id", "ready"])
@@ -122,8 +124,6 @@ export class AllowedAgents {
       .execute();
     const recorded = rows.map(({ agent_id, ready }) => ({ agentId: agent_id as AgentId, lasting: ready }));
     const known = new Set(recorded.map(({ agentId }) => agentId));
-    // What is being made, or may have been made before a crash: the intent has its id.
-    const others = new Set([...(await agentsBeingMade(db)), ...(await agentsUnrecorded(db))]);
     const making = [...others]
       .map((agentId) => ({ agentId: agentId as AgentId, lasting: false }))
       .filter(({ agentId }) => !known.has(agentId));
