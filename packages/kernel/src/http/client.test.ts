@@ -57,6 +57,20 @@ describe.each([
     return made;
   }
 
+  it("a kept connection is used by the next request after one whose signal was already aborted", async () => {
+    let connections = 0;
+    const server = createServer((_, response) => response.end("here"));
+    server.on("connection", () => {
+      connections += 1;
+    });
+    const kept = client(await listening(server), { keepMs: 60_000 });
+    expect(await (await kept.request(GET)).text()).toBe("here");
+    const aborted = kept.request({ ...GET, signal: AbortSignal.abort(new Error("not wanted")) });
+    await expect(aborted).rejects.toThrow("not wanted");
+    expect(await (await kept.request(GET)).text()).toBe("here");
+    expect(connections).toBe(1);
+  });
+
   it("a request arrives as it was made, and the answer is told whatever its status", async () => {
     let seen: unknown;
     const origin = await plain((request, response) => {

@@ -51,9 +51,14 @@ class UndiciWire implements Wire {
   }
 
   async send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<WireReply> {
+    // Checked before a connection is taken: one that is neither used nor released would be lost to later requests.
+    signal.throwIfAborted();
     const kept = sent.fresh ? undefined : this.#free.pop();
     const line = kept ?? (await this.#newLine(trace));
-    signal.throwIfAborted();
+    if (signal.aborted) {
+      this.#drop(line, signal.reason as Error);
+      throw signal.reason;
+    }
     line.trace = trace;
     trace.reused = line.socket !== undefined;
     if (trace.reused) trace.phase = "sent";
