@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
-import { defineError } from "./errors.ts";
+import { defineError, systemCode } from "./errors.ts";
 
 export interface ExecOptions {
   readonly input?: string | Uint8Array;
@@ -38,6 +38,21 @@ export const CommandMissing = defineError<{ program: string }>({
   next: "Install the package that has it, and see that it is in the PATH.",
 });
 
+export const CommandNotStarted = defineError<{ program: string; why: string }>({
+  code: "KER-007",
+  kind: "outside",
+  message: (p) => `the program ${p.program} cannot be started now: ${p.why}`,
+  next: "The machine is short of file descriptors, processes or memory: see what uses them, or raise the limits.",
+});
+
+const NOT_THERE = new Set(["ENOENT", "ENOTDIR", "EACCES"]);
+
+/** Tells a program that is not installed from a machine that has nothing left to start one with. */
+export function notStarted(program: string, cause: Error): Error {
+  const why = systemCode(cause) ?? cause.message;
+  return NOT_THERE.has(why) ? CommandMissing({ program }, { cause }) : CommandNotStarted({ program, why }, { cause });
+}
+
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";
 const DEFAULT_KEEP = 1024 * 1024;
 
@@ -50,6 +65,10 @@ export const systemExec: Exec = (program, args, options = {}) =>
       detached: true,
       stdio: ["pipe", "pipe", "pipe"],
     });
+    child.on("error", (cause) => reject(notStarted(program, cause)));
+    // Without file descriptors left, a child that did not start has no streams either.
+    const { pid } = child;
+    if (pid === undefined) return;
     const keep = options.keep ?? DEFAULT_KEEP;
     let stdout = "";
     let stderr = "";
@@ -61,7 +80,7 @@ export const systemExec: Exec = (program, args, options = {}) =>
     });
     const kill = () => {
       try {
-        if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL");
+        process.kill(-pid, "SIGKILL");
       } catch {
         // It ended by itself in this moment.
       }
@@ -70,7 +89,6 @@ export const systemExec: Exec = (program, args, options = {}) =>
     if (signal?.aborted) kill();
     signal?.addEventListener("abort", kill, { once: true });
     child.stdin.on("error", () => undefined);
-    child.on("error", (cause) => reject(CommandMissing({ program }, { cause })));
     child.on("close", (code, killedBy) => {
       signal?.removeEventListener("abort", kill);
       if (signal?.aborted) return reject(signal.reason as Error);

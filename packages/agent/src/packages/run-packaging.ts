@@ -4,7 +4,7 @@ import { constants } from "node:os";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { messageTrail } from "@slipway/kernel/errors";
-import { CommandMissing } from "@slipway/kernel/exec";
+import { notStarted } from "@slipway/kernel/exec";
 import type { Paths } from "../paths.ts";
 import { usualLimits } from "../scripts/usual-limits.ts";
 import { PackagingCutOff, PackagingFailed } from "./errors.ts";
@@ -52,7 +52,7 @@ export async function runPackaging(packaging: Packaging, paths: Paths, signal: A
     }
   };
   const ended = new Promise<number>((resolve, reject) => {
-    child.on("error", (cause) => reject(CommandMissing({ program: "/bin/sh" }, { cause })));
+    child.on("error", (cause) => reject(notStarted("/bin/sh", cause)));
     child.on("exit", (code, by) => resolve(code ?? 128 + (by === null ? 0 : constants.signals[by])));
   });
   signal.addEventListener("abort", kill, { once: true });

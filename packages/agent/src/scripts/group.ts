@@ -114,9 +114,10 @@ function exitOf(child: ChildProcess, program: string): Promise<number> {
   });
 }
 
-const closeOf = (stream: Readable | null): Promise<void> =>
+/** A child that did not start for lack of file descriptors has no streams. */
+const closeOf = (stream: Readable | null | undefined): Promise<void> =>
   new Promise((resolve) => {
-    if (stream === null || stream.closed) return resolve();
+    if (stream === null || stream === undefined || stream.closed) return resolve();
     stream.once("close", resolve);
     stream.once("error", () => resolve());
   });

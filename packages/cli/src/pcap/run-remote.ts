@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { constants } from "node:os";
-import type { Readable } from "node:stream";
+import { Readable } from "node:stream";
 
 /** A capture in one VM, as it runs. */
 export interface Remote {
@@ -25,11 +25,6 @@ const DEAF = ["-c", 'trap "" INT; exec "$@"', "sh"];
 export function runRemote(name: string, ssh: readonly string[], env: NodeJS.ProcessEnv): Remote {
   const child = spawn("sh", [...DEAF, "ssh", ...ssh], { stdio: ["pipe", "pipe", "pipe"], env });
   let said = "";
-  child.stderr.setEncoding("utf8").on("data", (text: string) => {
-    said = (said + text).slice(-MOST_SAID);
-  });
-  // It may be gone before it is asked to go.
-  child.stdin.on("error", () => undefined);
   const ended = new Promise<{ code: number; said: string }>((resolve, reject) => {
     child.once("error", reject);
     child.once("close", (code, signal) =>
@@ -38,6 +33,16 @@ export function runRemote(name: string, ssh: readonly string[], env: NodeJS.Proc
   });
   // Whoever waits for it is told; before that nobody needs to be.
   ended.catch(() => undefined);
+  // Without file descriptors left, a child that did not start has no streams either.
+  if (child.pid === undefined) {
+    const nothing = () => undefined;
+    return { name, packets: Readable.from([]), ended, end: nothing, leave: nothing, kill: nothing };
+  }
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
+    said = (said + text).slice(-MOST_SAID);
+  });
+  // It may be gone before it is asked to go.
+  child.stdin.on("error", () => undefined);
   let isLeft = false;
   const leave = () => {
     isLeft = true;

@@ -18,6 +18,9 @@ export function runTold(
   told: (stream: "stdout" | "stderr", line: string) => void,
 ): Ended {
   const child = spawn(program, args, { stdio: ["ignore", "pipe", "pipe"], env: options.env });
+  const over = ended(program, child);
+  // Without file descriptors left, a child that did not start has no streams either.
+  if (child.pid === undefined) return over;
   const end = () => void child.kill();
   options.stop.addEventListener("abort", end, { once: true });
   for (const stream of ["stdout", "stderr"] as const) {
@@ -32,7 +35,7 @@ export function runTold(
       if (rest !== "") told(stream, rest);
     });
   }
-  return ended(program, child).finally(() => options.stop.removeEventListener("abort", end));
+  return over.finally(() => options.stop.removeEventListener("abort", end));
 }
 
 function ended(program: string, child: ReturnType<typeof spawn>): Ended {

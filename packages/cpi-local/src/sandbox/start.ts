@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { mkdir, open, readFile, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { CommandMissing } from "@slipway/kernel/exec";
+import { notStarted } from "@slipway/kernel/exec";
 import { exists } from "@slipway/kernel/files";
 import { ownIdentity, type ProcessIdentity } from "@slipway/kernel/process-identity";
 import { LOG_LIMIT, LOG_LIMIT_VARIABLE } from "@slipway/kernel/steady-output";
@@ -81,7 +81,7 @@ async function launch(cloud: Cloud, vmDir: string, record: VmRecord): Promise<Pr
     });
     await new Promise<void>((resolve, reject) => {
       child.once("spawn", resolve);
-      child.once("error", (cause) => reject(CommandMissing({ program: "unshare" }, { cause })));
+      child.once("error", (cause) => reject(notStarted("unshare", cause)));
     });
     child.unref();
   } finally {
