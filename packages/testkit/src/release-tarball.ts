@@ -9,6 +9,8 @@ export interface MadeJob {
   readonly templates: Readonly<Record<string, string>>;
   /** Its properties_schema.json. */
   readonly schema?: string;
+  /** Unless it is given, that of its archive. */
+  readonly fingerprint?: string;
 }
 
 export interface MadePackage {
@@ -54,7 +56,7 @@ export async function releaseTarball(made: MadeRelease): Promise<Buffer> {
     commit_hash: made.commitHash ?? "non-git",
     uncommitted_changes: false,
     jobs: await Promise.all(
-      Object.entries(jobs).map(async ([job, { spec, monit, templates, schema }]) => {
+      Object.entries(jobs).map(async ([job, { spec, monit, templates, schema, fingerprint }]) => {
         const inner = Object.entries(templates).map(([path, text]) => [`templates/${path}`, text]);
         const all = {
           "job.MF": JSON.stringify({ name: job, ...spec }),
@@ -62,7 +64,10 @@ export async function releaseTarball(made: MadeRelease): Promise<Buffer> {
           ...(schema !== undefined && { "properties_schema.json": schema }),
           ...Object.fromEntries(inner),
         };
-        return entry(job, `jobs/${job}.tgz`, await files(all));
+        return {
+          ...entry(job, `jobs/${job}.tgz`, await files(all)),
+          ...(fingerprint !== undefined && { fingerprint, version: fingerprint }),
+        };
       }),
     ),
     [folder]: await Promise.all(

@@ -3,6 +3,8 @@ import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { configuredClouds } from "@slipway/engine/clouds/testing/configured";
+import { unpackStoredJob } from "@slipway/engine/releases/archive";
+import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import type { TaskType } from "@slipway/protocol/director/task";
@@ -209,6 +211,58 @@ describe("an uploaded release", () => {
     const now = (await only()).packages[0]?.source?.blobId;
     expect(now).not.toBe(lost);
     expect(await blobs.list()).toContain(now);
+  });
+
+  it.each([
+    ["of sources", undefined],
+    ["that is compiled", "linux/1"],
+  ])(
+    "%s keeps the archives it has when the next version was built again from the same parts",
+    async (_, os) => {
+      const built = (version: string): MadeRelease => ({
+        ...demo({ version, jobs: { web: { ...JOB, fingerprint: "j", monit: `# build ${version}` } } }),
+        packages: { web: { fingerprint: "p", files: { packaging: `# build ${version}` } } },
+        ...(os !== undefined && { compiledFor: os }),
+      });
+      for (const version of ["1", "2"]) expect(await upload(built(version))).toMatchObject({ state: "done" });
+      for (const version of ["1", "2"]) {
+        const { jobs, packages } = await only(version);
+        for (const job of jobs) {
+          const unpacked = await unpackStoredJob(job, blobs.pathOf(job.blobId));
+          expect(Buffer.from(unpacked.monit).toString()).toBe("# build 1");
+        }
+        const compiled = await compiledFrom(
+          db,
+          packages.map(({ id }) => id),
+        );
+        const kept = [...packages.map(({ source }) => source), ...compiled].filter(
+          (one) => one !== undefined,
+        );
+        expect(kept).toHaveLength(1);
+        for (const { blobId, digest } of kept) await verifyDigest(blobs.pathOf(blobId), digest, "package");
+      }
+    },
+  );
+
+  it("is taken with an empty commit hash, as the CLI writes when it packs a release again", async () => {
+    expect(await upload(demo({ commitHash: "" }))).toMatchObject({ state: "done" });
+    expect(await only()).toMatchObject({ commitHash: "" });
+  });
+
+  it.each([".", "..", "__proto__"])("named '%s', or with such a job or package, is refused", async (name) => {
+    const jobs = { [name]: JOB };
+    const packages = { [name]: { files: { packaging: "true" } } };
+    for (const more of [{ name }, { jobs }, { packages }]) {
+      const { state, result } = await upload(demo(more));
+      expect([state, result]).toEqual(["error", expect.stringContaining("name")]);
+    }
+    expect(await listReleases(db)).toEqual([]);
+  });
+
+  it.each(["constructor", "toString", ".hidden"])("named '%s' is taken, and deleted again", async (name) => {
+    expect(await upload(demo({ name }))).toMatchObject({ state: "done" });
+    expect(await run("delete_release", { name, force: false })).toMatchObject({ state: "done" });
+    expect(await listReleases(db)).toEqual([]);
   });
 
   it("gets the next free version by --rebase", async () => {

@@ -100,7 +100,8 @@ async function saveJobs(tx: Db, releaseId: number, id: number, jobs: readonly Kn
       on.columns(["release_id", "name", "version", "fingerprint"]).doUpdateSet((row) => ({
         digest: row.ref("excluded.digest"),
         blob_id: row.ref("excluded.blob_id"),
-        document: row.ref("excluded.document"),
+        // Read from the archive that stays.
+        document: sql`case when jobs.blob_id = excluded.blob_id then jobs.document else excluded.document end`,
       })),
     )
     .returning("id")

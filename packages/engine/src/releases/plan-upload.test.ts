@@ -66,15 +66,15 @@ const there = (more: object = {}) => {
 describe("the upload of a release", () => {
   it("stores what is not there", () => {
     expect(plan()).toMatchObject({
-      jobs: [{ name: "web", known: false, blobId: undefined }],
+      jobs: [{ name: "web", known: false, keeps: undefined }],
       packages: [{ name: "web", known: false, source: "archive", compiled: undefined }],
     });
   });
 
   it("keeps what the release has already", () => {
-    const jobs = [{ ...part("web"), blobId: blobId("job") }];
+    const jobs = [{ ...part("web"), digest: "sha256:stored", blobId: blobId("job") }];
     expect(plan({ jobs, packages: [known("web")], holds: () => false })).toMatchObject({
-      jobs: [{ known: true, blobId: "job" }],
+      jobs: [{ known: true, keeps: { blobId: "job", digest: "sha256:stored" } }],
       packages: [{ known: true, source: undefined }],
     });
   });
@@ -91,7 +91,7 @@ describe("the upload of a release", () => {
     const packages = [known("web"), known("web", { release: "elsewhere" })];
     for (const more of [{ has: () => false }, { fix: true }])
       expect(plan({ jobs, packages, ...more })).toMatchObject({
-        jobs: [{ known: true, blobId: undefined }],
+        jobs: [{ known: true, keeps: undefined }],
         packages: [{ known: true, source: "archive" }],
       });
   });

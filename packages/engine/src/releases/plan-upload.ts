@@ -42,8 +42,8 @@ export type Source = "archive" | { readonly same: Content } | undefined;
 
 export interface JobUpload extends ReleaseJob {
   readonly known: boolean;
-  /** What it keeps; without one, its archive is stored. */
-  readonly blobId: BlobId | undefined;
+  /** The stored archive that the job keeps, with its own digest; undefined: the archive of the upload is stored. */
+  readonly keeps: Content | undefined;
 }
 
 export interface PackageUpload extends ReleasePackage {
@@ -102,8 +102,10 @@ function mustAgree(
 
 function planJob(one: ReleaseJob, { jobs, has, fix }: UploadInput): JobUpload {
   const own = jobs.find((job) => sameAs(job, one));
-  const keeps = own !== undefined && !fix && has(own.blobId);
-  return { ...one, known: own !== undefined, blobId: keeps ? own.blobId : undefined };
+  // Archives of one fingerprint differ whenever a release is built again: blob and digest belong together.
+  const keeps =
+    own !== undefined && !fix && has(own.blobId) ? { blobId: own.blobId, digest: own.digest } : undefined;
+  return { ...one, known: own !== undefined, keeps };
 }
 
 function planPackage(one: ReleasePackage, dependencyKey: string, input: UploadInput): PackageUpload {

@@ -133,12 +133,12 @@ async function storeJobs(
 ): Promise<KnownJob[]> {
   const byName = new Map(opened.map((job) => [job.name, job]));
   const saved: KnownJob[] = [];
-  const take = async ({ name, blobId }: UploadPlan["jobs"][number]) => {
+  const take = async ({ name, keeps }: UploadPlan["jobs"][number]) => {
     task.signal.throwIfAborted();
     const found = byName.get(name);
     if (found === undefined) return;
     const { file, ...job } = found;
-    saved.push({ ...job, blobId: blobId ?? (await storeFile(file, task.id, tools)) });
+    saved.push({ ...job, ...(keeps ?? { blobId: await storeFile(file, task.id, tools) }) });
   };
   const fresh = plan.jobs.filter(({ known }) => !known);
   const known = plan.jobs.filter((one) => one.known);
