@@ -50,7 +50,9 @@ const NOT_THERE = new Set(["ENOENT", "ENOTDIR", "EACCES"]);
 /** Tells a program that is not installed from a machine that has nothing left to start one with. */
 export function notStarted(program: string, cause: Error): Error {
   const why = systemCode(cause) ?? cause.message;
-  return NOT_THERE.has(why) ? CommandMissing({ program }, { cause }) : CommandNotStarted({ program, why }, { cause });
+  return NOT_THERE.has(why)
+    ? CommandMissing({ program }, { cause })
+    : CommandNotStarted({ program, why }, { cause });
 }
 
 const SYSTEM_PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin";

@@ -1,7 +1,10 @@
 import * as v from "valibot";
-import { text } from "./schema/json.ts";
+import { keyText } from "./schema/json.ts";
 
-const id = <const B extends string>(brand: B, what: string) => v.pipe(text(what), v.brand(brand));
+/** Some clouds have cids of hundreds of characters; the Director keeps them in indexes, which take no more. */
+const LONGEST = 2048;
+
+const id = <const B extends string>(brand: B, what: string) => v.pipe(keyText(what, LONGEST), v.brand(brand));
 
 /** Ids of different things are different types, and none of them can be empty. */
 export const vmCid = id("VmCid", "a VM cid");

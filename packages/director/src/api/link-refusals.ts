@@ -41,6 +41,30 @@ export const LinkNetworkUnknown = defineError<{ network: string; id: string; nam
   next: "Name a network of the provider's instance group, or none.",
 });
 
+export const LinkIdMissing = defineError<Record<never, never>>({
+  code: "DIH-066",
+  kind: "operator",
+  number: 810006,
+  message: () => "Link id is required",
+  next: "Give it as the parameter `link_id`: `GET /links?deployment=...` lists those there are.",
+});
+
+export const LinkStatusUnknown = defineError<{ known: readonly string[] }>({
+  code: "DIH-067",
+  kind: "operator",
+  number: 810007,
+  message: (p) => `status must be a one of: [${p.known.map((one) => JSON.stringify(one)).join(", ")}]`,
+  next: "Give one of them, or none.",
+});
+
+export const LinkZoneUnknown = defineError<{ az: string }>({
+  code: "DIH-068",
+  kind: "operator",
+  number: 810008,
+  message: (p) => `az ${p.az} is not valid`,
+  next: "Name a zone in which something was deployed, as `azs[]=z1`, or none.",
+});
+
 export const LinkNotExternal = defineError<Record<never, never>>({
   code: "DIH-065",
   kind: "operator",

@@ -207,6 +207,8 @@ describe("what create_vm returns", () => {
     ["an array where a string is expected", 1, ["vm-1", {}], /non-empty string, got an array of 2/],
     ["an empty cid", 1, "", /got an empty string/],
     ["an empty cid in an array", 2, ["", {}], /got an empty string/],
+    ["a cid of 1 MB", 1, "x".repeat(1 << 20), /too long \(1048576 characters\)/],
+    ["a cid of 1 MB in an array", 2, ["x".repeat(1 << 20), {}], /too long \(1048576 characters\)/],
     ["an empty array", 2, [], /got nothing/],
     ["null", 2, null, /got null/],
     ["networks that are none", 2, ["vm-1", "x"], /networks/],
@@ -224,6 +226,15 @@ describe("what create_vm returns", () => {
 describe("what other methods return is checked:", () => {
   it.each([
     ["create_disk", "", (c: Cloud, o: never) => c.createDisk(1, {}, null, o), /a disk cid must not be empty/],
+    ["create_disk", "x".repeat(1 << 20), (c: Cloud, o: never) => c.createDisk(1, {}, null, o), /2048 bytes/],
+    ["create_disk", "a\0b", (c: Cloud, o: never) => c.createDisk(1, {}, null, o), /neither NUL/],
+    [
+      "create_stemcell",
+      "\u{1F4A9}".repeat(513),
+      (c: Cloud, o: never) => c.createStemcell("/i", {}, {}, o),
+      /2048/,
+    ],
+    ["snapshot_disk", "x".repeat(3000), (c: Cloud, o: never) => c.snapshotDisk(DISK, {}, o), /2048 bytes/],
     ["create_disk", 7, (c: Cloud, o: never) => c.createDisk(1, {}, null, o), /returned a number/],
     ["create_stemcell", null, (c: Cloud, o: never) => c.createStemcell("/i", {}, {}, o), /returned null/],
     ["has_vm", "true", (c: Cloud, o: never) => c.hasVm(VM, o), /returned a string/],

@@ -1,3 +1,4 @@
+import { isUnusableName } from "@slipway/protocol/schema/json";
 import { type Fields, WRONG_VALUE } from "../documents/fields.ts";
 import { type Report, shown } from "../documents/problems.ts";
 
@@ -23,7 +24,7 @@ const LONGEST_NAME = 255;
 
 /** Of deployments, instance groups and jobs, which are parts of paths, and of releases. */
 export function checkIdentifier(report: Report, name: string, where: string): void {
-  if (IDENTIFIER.test(name)) return;
+  if (IDENTIFIER.test(name) && !isUnusableName(name)) return;
   report.add(
     WRONG_VALUE,
     where,
@@ -36,6 +37,8 @@ export function checkIdentifier(report: Report, name: string, where: string): vo
 
 /** Of what is only a word between documents: types, zones, networks. Upstream takes nearly anything. */
 export function checkWord(fields: Fields, name: string): void {
+  if (isUnusableName(name))
+    fields.wrong(WRONG_VALUE, "name", `'${name}' cannot be a name`, "Choose another name.");
   if (name.length <= LONGEST_NAME && !CONTROL.test(name)) return;
   const problem = `'${shown(name)}' has control characters, or more than ${LONGEST_NAME}`;
   fields.wrong(WRONG_VALUE, "name", problem, "Choose another name.");

@@ -57,6 +57,16 @@ describe("cloud configs", () => {
     expect(vip).toEqual({ type: "vip", name: "floating", cloudProperties: {}, subnets: [] });
   });
 
+  it.each(["/azs/0/name", "/vm_types/0/name", "/networks/0/name"])(
+    "refuses names that no path and no object can hold at %s",
+    (path) => {
+      for (const name of [".", "..", "__proto__"])
+        expect(problemsOf(changed(path, name)).map(({ problem }) => problem)).toContain(
+          `'${name}' cannot be a name`,
+        );
+    },
+  );
+
   it("a dynamic network without subnets has one without zones", () => {
     const config = configOf(
       changed("/networks/name=outside", { name: "outside", type: "dynamic", dns: ["1.1.1.1"] }),

@@ -3,6 +3,7 @@ import { type Fields, fieldsOf, MISSING, mapsOf, WRONG_TYPE } from "../documents
 import { newReport, type PlanProblem, type Report, shown } from "../documents/problems.ts";
 import { kindOf, own } from "../documents/tree.ts";
 import type { CpiName } from "../model/names.ts";
+import { checkWord } from "./canonical.ts";
 
 /** One CPI of a CPI config. */
 export interface ConfiguredCpi {
@@ -58,6 +59,7 @@ function readCpi(report: Report, fields: Fields): readonly ConfiguredCpi[] {
   const migratedFrom = mapsOf(report, fields.list("migrated_from"), fields.at("migrated_from")).flatMap(
     (before) => readName(before),
   );
+  if (name !== undefined) checkWord(fields, name);
   if (name === undefined || type === undefined) return [];
   return [{ name, type, execPath, properties, migratedFrom }];
 }

@@ -19,10 +19,22 @@ export interface Reference {
 export const absoluteName = (name: string, { director, deployment }: Scope): string =>
   name.startsWith("/") ? name : `/${director}/${deployment}/${name}`;
 
+/** As of CredHub. Longer names would not fit into the store's indexes either. */
+const LONGEST = 1024;
+
+function checkLength(name: string): void {
+  if (name.length > LONGEST)
+    throw BadVariableName({
+      name: `${name.slice(0, 40)}...`,
+      why: `must have at most ${LONGEST} characters`,
+    });
+}
+
 const CHARACTERS = "must only contain alphanumeric, underscores, dashes, or forward slash characters";
 
 /** The name of a definition: a path into a value makes no sense there. */
 export function checkDefinedName(name: string): void {
+  checkLength(name);
   if (!/^[a-zA-Z0-9_\-/]+$/.test(name)) throw BadVariableName({ name, why: CHARACTERS });
   checkSlashes(name);
 }
@@ -35,6 +47,7 @@ function checkSlashes(name: string): void {
 
 /** What stands in `((...))`. A leading `!`, which other tools want, is no part of the name. */
 export function referenceOf(written: string, scope: Scope): Reference {
+  checkLength(written);
   const bad = (why: string) => BadVariableName({ name: written, why });
   if (!/^[a-zA-Z0-9_\-.!/]+$/.test(written)) throw bad(CHARACTERS);
   checkSlashes(written);

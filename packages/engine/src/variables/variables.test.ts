@@ -50,6 +50,7 @@ describe("names", () => {
     ["a.", /Must not end name with a dot/],
     ["a..b", /Must not contain consecutive dots/],
     ["a!b", /contains invalid character '!'/],
+    ["x".repeat(1025), /must have at most 1024 characters/],
     ["!", /contains invalid character '!'/],
   ])("((%s)) is refused", (written, why) => {
     expect(() => referenceOf(written, scope)).toThrow(why);

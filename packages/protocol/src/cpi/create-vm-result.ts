@@ -34,7 +34,7 @@ export function parseCreateVmResult(
     return matches(vmCid, value)
       ? { ok: true, vm: { dialect: "v1", cid: value, networks: undefined, disks: undefined } }
       : refuse(
-          `create_vm under api_version 1 must return the VM cid as a non-empty string, got ${kindOf(value)}`,
+          `create_vm under api_version 1 must return the VM cid as a non-empty string, got ${cidKind(value)}`,
         );
   }
   const wanted = `create_vm under api_version ${given.apiVersion} must return [cid, networks]`;
@@ -51,7 +51,7 @@ function parseArray(
 ): ParsedCreateVm {
   const [cid, second, third] = value;
   if (!matches(vmCid, cid))
-    return refuse(`${wanted}; its first element must be a non-empty string, got ${kindOf(cid)}`);
+    return refuse(`${wanted}; its first element must be a non-empty string, got ${cidKind(cid)}`);
   if (value.length > 3) return refuse(`${wanted}; got an array of ${value.length}`);
   if (value.length === 3) {
     const networks = check(networksSchema, second ?? {}, "networks");
@@ -89,10 +89,17 @@ function isDisks(value: unknown, requested: Networks | undefined): boolean {
 /** The shape of spring 2018: `{vm_cid, networks, disk_hints}`. */
 function parseObject(value: object, wanted: string): ParsedCreateVm {
   const { vm_cid: cid, networks, disk_hints: disks } = value as Record<string, unknown>;
-  if (!matches(vmCid, cid)) return refuse(`${wanted}; vm_cid must be a non-empty string, got ${kindOf(cid)}`);
+  if (!matches(vmCid, cid))
+    return refuse(`${wanted}; vm_cid must be a non-empty string, got ${cidKind(cid)}`);
   const nets = check(networksSchema, networks ?? {}, "networks");
   if (!nets.ok) return refuse(`${wanted}; ${nets.problems.join("; ")}`);
   const hints = check(disksSchema, disks ?? {}, "disk_hints");
   if (!hints.ok) return refuse(`${wanted}; ${hints.problems.join("; ")}`);
   return { ok: true, vm: { dialect: "2018-object", cid, networks: nets.value, disks: hints.value } };
 }
+
+/** What came in place of a cid, also when it is text that no store would keep. */
+const cidKind = (value: unknown): string =>
+  typeof value === "string" && value.trim() !== ""
+    ? `one that is too long (${value.length} characters) or has a NUL or half a character`
+    : kindOf(value);

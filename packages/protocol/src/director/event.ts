@@ -37,7 +37,7 @@ export const newEvent = open({
       "when it happened: seconds since 1970, or a date as people write it; now, if it is missing",
     ),
   ),
-  deployment: given,
+  deployment: v.optional(v.nullable(v.pipe(v.string(), v.maxLength(255)))),
   instance: given,
   error: given,
   context: v.optional(v.nullable(jsonObject())),

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { open, text } from "../schema/json.ts";
+import { keyText, open, text } from "../schema/json.ts";
 import { doc } from "../schema/marks.ts";
 
 /** `GET /link_providers`, `/link_consumers`, `/links`. */
@@ -45,7 +45,7 @@ export const link = open({
 export const newLink = open({
   link_provider_id: doc(text("link_provider_id"), "one that is shared"),
   link_consumer: open({
-    owner_object: open({ name: text("name"), type: v.literal("external") }),
+    owner_object: open({ name: keyText("name"), type: v.literal("external") }),
   }),
   network: v.nullish(doc(v.string(), "whose addresses are wanted; default: the provider's")),
 });

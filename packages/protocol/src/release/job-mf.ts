@@ -1,20 +1,35 @@
 import * as v from "valibot";
 import { check } from "../schema/check.ts";
-import { type Json, type JsonObject, json, mapOf, open, text } from "../schema/json.ts";
+import {
+  isUnusableName,
+  type Json,
+  type JsonObject,
+  json,
+  keyText,
+  mapOf,
+  open,
+  text,
+} from "../schema/json.ts";
 import { doc } from "../schema/marks.ts";
 
 const property = v.nullable(
   open({ default: v.optional(json()), description: v.optional(v.nullable(json())) }),
 );
 
+/** Templates find links by name, in an object. */
+const linkName = v.pipe(
+  keyText("name"),
+  v.check((name) => !isUnusableName(name), "name must not be '.', '..' or '__proto__'"),
+);
+
 const provides = open({
-  name: text("name"),
-  type: text("type"),
+  name: linkName,
+  type: keyText("type"),
   properties: v.optional(v.nullable(v.array(v.string()))),
 });
 const consumes = open({
-  name: text("name"),
-  type: text("type"),
+  name: linkName,
+  type: keyText("type"),
   optional: v.optional(v.nullable(v.boolean())),
 });
 

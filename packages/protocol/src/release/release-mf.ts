@@ -1,17 +1,17 @@
 import * as v from "valibot";
 import { check } from "../schema/check.ts";
-import { open } from "../schema/json.ts";
+import { identifier, open } from "../schema/json.ts";
 import { doc } from "../schema/marks.ts";
-
-const identifier = (what: string) =>
-  v.pipe(
-    v.string(),
-    v.regex(/^[-0-9A-Za-z_+.]{1,200}$/, `${what} may hold letters, digits and - _ + . only, at most 200`),
-  );
 
 /** YAML makes numbers of versions such as `12`, and old release authors did not quote them. */
 const scalar = (what: string) =>
   v.union([identifier(what), v.number()], `${what} is a number, or letters, digits and - _ + .`);
+
+/** Upstream's CLI leaves it empty when it packs a release again. */
+const commitHash = v.union(
+  [v.pipe(v.string(), v.regex(/^[ -~]{0,200}$/)), v.number()],
+  "commit_hash is at most 200 plain characters",
+);
 
 const entry = {
   name: identifier("name"),
@@ -30,7 +30,7 @@ export const releaseManifest = open({
   name: doc(identifier("name"), "the release's name"),
   version: doc(scalar("version"), "quote it in YAML: `1.10` is a number there"),
   commit_hash: v.optional(
-    v.nullable(doc(scalar("commit_hash"), "of its source; `non-git` or `empty` without one")),
+    v.nullable(doc(commitHash, "of its source; `non-git`, `empty` or nothing without one")),
   ),
   uncommitted_changes: v.optional(v.nullable(v.boolean())),
   jobs: v.optional(

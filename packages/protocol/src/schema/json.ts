@@ -33,6 +33,33 @@ export const mapOf = <const S extends v.GenericSchema>(value: S) =>
 /** A string with at least one visible character. */
 export const text = (what = "it") => v.pipe(v.string(), v.regex(/\S/, `${what} must not be empty`));
 
+const ENCODER = new TextEncoder();
+const UNSTORABLE = /[\0\ud800-\udfff]/u;
+
+/** Text that a database keeps and its indexes take: `most` bytes at most, without NUL and half characters. */
+export const keyText = (what: string, most = 255) =>
+  v.pipe(
+    text(what),
+    v.check(
+      (value) => value.length <= most && !UNSTORABLE.test(value) && ENCODER.encode(value).length <= most,
+      `${what} must have at most ${most} bytes, and neither NUL nor half a character`,
+    ),
+  );
+
+/** `.` and `..` cannot be named in a path, `__proto__` cannot be the key of a plain object. */
+export const isUnusableName = (name: string): boolean => /^(?:\.{1,2}|__proto__)$/.test(name);
+
+/** The name of what becomes part of paths and addresses. */
+export const identifier = (what: string, most = 200) =>
+  v.pipe(
+    v.string(),
+    v.check(
+      (name) => name.length <= most && /^[-0-9A-Za-z_+.]+$/.test(name),
+      `${what} may hold letters, digits and - _ + . only, at most ${most}`,
+    ),
+    v.check((name) => !isUnusableName(name), `${what} must not be '.', '..' or '__proto__'`),
+  );
+
 export const integer = (least: number, what = "it") =>
   v.pipe(
     v.number(),

@@ -71,6 +71,16 @@ describe("stemcell.MF", () => {
     expect(problems({ ...MINIMAL, name })).toContain("letters, digits and - _ + .");
   });
 
+  it.each([["."], [".."], ["__proto__"], ["x".repeat(256)]])("with the name %j is refused", (name) => {
+    expect(problems({ ...MINIMAL, name })).toContain("stemcell.MF.name");
+    expect(problems({ ...MINIMAL, version: name })).toContain("stemcell.MF.version");
+  });
+
+  it("with an operating system that no index takes is refused", () => {
+    for (const system of ["\u{1F4A9}".repeat(64), "a\0b", "\ud800"])
+      expect(problems({ ...MINIMAL, operating_system: system })).toContain("stemcell.MF.operating_system");
+  });
+
   it.each([[null], [[]], ["name: tiny"], [undefined]])("that is %j is refused", (value) => {
     expect(problems(value)).toContain("stemcell.MF");
   });

@@ -1,20 +1,19 @@
 import * as v from "valibot";
 import { check } from "../schema/check.ts";
-import { integer, jsonObject, open, text } from "../schema/json.ts";
+import { identifier, integer, jsonObject, keyText, open } from "../schema/json.ts";
 import { doc } from "../schema/marks.ts";
 
-const identifier = (what: string) =>
-  v.pipe(v.string(), v.regex(/^[-0-9A-Za-z_+.]+$/, `${what} may hold letters, digits and - _ + . only`));
+const LONGEST = 255;
 
 /** A YAML scalar where upstream wants a string and takes a number (`version: 12`). */
 const stringish = (what: string) =>
-  v.union([identifier(what), v.number()], `${what} is a string or a number`);
+  v.union([identifier(what, LONGEST), v.number()], `${what} is a string or a number`);
 
 /** `stemcell.MF`, after YAML. */
 export const stemcellManifest = open({
-  name: doc(identifier("name"), "series name, unique per IaaS flavour"),
+  name: doc(identifier("name", LONGEST), "series name, unique per IaaS flavour"),
   version: doc(stringish("version"), "quote it in YAML: `1.10` is a number there"),
-  operating_system: v.optional(doc(text("operating_system"), "default: the name")),
+  operating_system: v.optional(doc(keyText("operating_system"), "default: the name")),
   sha1: doc(v.string(), "digest of the image file: sha1 hex, `sha256:...`, or several joined with `;`"),
   bosh_protocol: v.optional(v.union([v.string(), v.number()])),
   api_version: v.optional(doc(integer(1, "api_version"), "what its agent understands; absent means 1")),

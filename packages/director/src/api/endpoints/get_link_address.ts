@@ -3,22 +3,25 @@ import { linkAddress, linkAddressQuery } from "@slipway/protocol/director/link";
 import { dnsIds } from "../../store/dns-ids.ts";
 import { given, many } from "../call.ts";
 import { linkOf } from "../link-lookup.ts";
-import { LinkNotFound } from "../link-refusals.ts";
+import { LinkIdMissing, LinkStatusUnknown, LinkZoneUnknown } from "../link-refusals.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
+
+const STATUSES = ["healthy", "unhealthy", "all", "default"];
 
 /** The name under which all instances behind a link are found. */
 export const getLinkAddress = endpoint(
   { query: linkAddressQuery, reply: linkAddress },
   async ({ query }, { db }) => {
     const id = given(query, "link_id");
-    if (id === undefined) throw LinkNotFound({ id: "" });
+    if (id === undefined) throw LinkIdMissing({});
+    const azs = [...many(query, "azs"), ...many(query, "azs[]")];
+    const status = given(query, "status") ?? "default";
+    if (!STATUSES.includes(status)) throw LinkStatusUnknown({ known: STATUSES });
     const found = await linkOf(db, id);
-    const asked = {
-      azs: [...many(query, "azs"), ...many(query, "azs[]")],
-      status: given(query, "status") ?? "default",
-    };
     const ids = await dnsIds(db, [String(found.content.deployment_name)]);
+    for (const az of azs) if (!ids.azs.has(az)) throw LinkZoneUnknown({ az });
+    const asked = { azs, status };
     return json({ address: addressOf(found, ids, asked) });
   },
 );

@@ -147,4 +147,18 @@ describe("links over the API", () => {
     expect(await address("&azs[]=z1&status=healthy")).toEqual({ address: "q-a1s3.db.private.data.bosh" });
     expect(codeOf(await api.get("/link_address?link_id=9"))).toEqual([404, 810000]);
   });
+
+  it("have no address in an unknown zone, with an unknown status or without an id, as upstream says", async () => {
+    const refusal = async (query: string) => {
+      const answer = await api.get(`/link_address?${query}`);
+      return [...codeOf(answer), (answer.json as { description: string }).description.split(". ", 1)[0]];
+    };
+    expect(await refusal("link_id=1&azs[]=moon")).toEqual([400, 810008, "az moon is not valid"]);
+    expect(await refusal("link_id=1&status=odd")).toEqual([
+      400,
+      810007,
+      'status must be a one of: ["healthy", "unhealthy", "all", "default"]',
+    ]);
+    expect(await refusal("")).toEqual([400, 810006, "Link id is required"]);
+  });
 });

@@ -174,7 +174,8 @@ describe("what a manifest says of a link", () => {
   });
 
   it.each([
-    [{ as: 7 }, "expected a string"],
+    [{ as: 7 }, "expected a string of at most 255 characters"],
+    [{ as: "x".repeat(256) }, "expected a string of at most 255 characters"],
     [{ shared: "false" }, "expected true or false"],
     [{ aliases: "web.internal" }, "expected a list of maps"],
     [{ aliases: [{ name: "web.internal" }] }, "expected a list of maps"],

@@ -71,8 +71,12 @@ function providerOf(
   const wrong = (key: string, expected: string, fix: string): undefined => {
     report.add(WRONG_TYPE, `${where}.${key}`, `expected ${expected}`, fix);
   };
-  if (alias !== undefined && (typeof alias !== "string" || alias === ""))
-    return wrong("as", "a string", "Give the name that consumers ask for.");
+  if (alias !== undefined && (typeof alias !== "string" || alias === "" || alias.length > LONGEST_NAME))
+    return wrong(
+      "as",
+      `a string of at most ${LONGEST_NAME} characters`,
+      "Give the name that consumers ask for.",
+    );
   if (typeof shared !== "boolean")
     return wrong("shared", "true or false", "Write true or false, without quotes.");
   if (!Array.isArray(aliases) || !aliases.every(hasDomain))
@@ -92,6 +96,8 @@ function providerOf(
     aliases,
   };
 }
+
+const LONGEST_NAME = 255;
 
 const hasDomain = (one: unknown): one is JsonObject => isObject(one) && typeof one.domain === "string";
 
@@ -158,8 +164,8 @@ function customProviders(placed: PlacedJob, report: Report): readonly ProvidedLi
   const problems: string[] = [];
   const read = manifest.customProviders.map((one) => {
     const [name, type] = [own(one, "name"), own(one, "type")];
-    const named = typeof name === "string" && name !== "";
-    const typed = typeof type === "string" && type !== "";
+    const named = typeof name === "string" && name !== "" && name.length <= LONGEST_NAME;
+    const typed = typeof type === "string" && type !== "" && type.length <= LONGEST_NAME;
     const what = `for custom link provider definition in manifest ${place} must be a valid non-empty string.`;
     if (!named) problems.push(`Name ${what}`);
     if (!typed) problems.push(`Type ${what}`);
