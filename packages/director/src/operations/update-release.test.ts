@@ -40,8 +40,9 @@ beforeEach(async () => {
   await mkdir(uploadsDir);
   await mkdir(join(root, "blobs"));
   blobs = directoryBlobs({ dir: join(root, "blobs"), random: systemRandom });
-  // It calls neither CPIs nor agents.
-  const outside = { clouds: configuredClouds(), agents: {}, settings: { directorName: "d" } };
+  // It calls neither CPIs nor agents, and renders nothing.
+  const renderer = { open: () => ({ close: () => undefined }) };
+  const outside = { clouds: configuredClouds(), agents: {}, renderer, settings: { directorName: "d" } };
   const tools = { db, blobs, uploadsDir, documents: documentsHere, clock: systemClock, random: systemRandom };
   runner = new TaskRunner({
     db,
