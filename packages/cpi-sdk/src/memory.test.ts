@@ -176,6 +176,26 @@ describe("a create that failed", () => {
     expect(seen.map(({ repeated }) => repeated)).toEqual([false, true]);
   });
 
+  it("marks a create request as repeated until a repeat succeeds", async () => {
+    let cloudIsAway = false;
+    const { seen, createVm } = noting((_, call) => {
+      if (cloudIsAway) throw new Error("the cloud does not answer");
+      if (call.repeated) return { cid: "vm-found" };
+      call.cleanup(() => {
+        throw new Error("cannot undo");
+      });
+      throw new Error("lost");
+    });
+    const { client } = await stage({ methods: { createVm } });
+    const request = ask("create_vm", vmArgs(), { requestId: "cpi-1", stemcell: 2 });
+    errorOf(await client.request(request));
+    cloudIsAway = true;
+    errorOf(await client.request(request));
+    cloudIsAway = false;
+    expect(resultOf(await client.request(request))).toEqual(["vm-found", NETWORKS]);
+    expect(seen.map(({ repeated }) => repeated)).toEqual([false, true, true]);
+  });
+
   it.each([
     ["create_disk", "createDisk", 42],
     ["create_stemcell", "createStemcell", ""],

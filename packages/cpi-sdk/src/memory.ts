@@ -66,8 +66,10 @@ export class Memory {
       if (before?.state === "done" && (await once.stillThere(before.result as T))) return before.result as T;
       await this.#write(file, { format: 1, method: once.method, state: "started" });
       await this.#prune();
-      const result = await once.work(before?.state === "started").catch(async (error: unknown) => {
-        if (once.clean()) await unlink(file).catch(() => undefined);
+      const repeated = before?.state === "started";
+      const result = await once.work(repeated).catch(async (error: unknown) => {
+        // A repeat cleans up after itself. What the run before it has left may still be there: the next repeat looks, too.
+        if (once.clean() && !repeated) await unlink(file).catch(() => undefined);
         throw error;
       });
       // It exists and is the caller's from now on. Not kept, it stays "started": a repeat looks for the token.

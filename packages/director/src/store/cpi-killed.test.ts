@@ -33,10 +33,12 @@ interface Killed {
   readonly times: number;
   /** Whether the CPI remembers requests. */
   readonly repeatable: boolean;
+  /** From then on the method is refused. */
+  readonly refuses?: boolean;
 }
 
 /** A CPI that does its work and is killed before it can say so. */
-const script = ({ method, times, repeatable }: Killed): string => `#!${process.execPath}
+const script = ({ method, times, repeatable, refuses = false }: Killed): string => `#!${process.execPath}
 const { appendFileSync, readFileSync } = require("node:fs");
 const request = JSON.parse(readFileSync(0, "utf8"));
 const calls = ${JSON.stringify(join(dir, "calls"))};
@@ -45,7 +47,10 @@ const before = readFileSync(calls, "utf8").split("\\n").filter((line) => line.st
 if (request.method === ${JSON.stringify(method)} && before <= ${times}) process.kill(process.pid, "SIGKILL");
 const info = { api_version: 2, stemcell_formats: ["local"], capabilities: { repeats_by_request_id: ${repeatable} } };
 const result = request.method === "info" ? info : "sc-" + request.context.request_id;
-process.stdout.write(JSON.stringify({ result, error: null, log: "" }));
+const error = request.method === ${JSON.stringify(method)} && ${refuses}
+  ? { type: "Bosh::Clouds::CloudError", message: "the cloud is away", ok_to_retry: false }
+  : null;
+process.stdout.write(JSON.stringify({ result: error === null ? result : null, error, log: "" }));
 `;
 
 async function upload(killed: Killed) {
@@ -108,6 +113,14 @@ describe("a CPI that is killed from outside", () => {
     expect(warnings[0]).toMatch(/create_stemcell: the CPI was ended from outside \(signal SIGKILL\)/);
     expect(await listStemcells(base.db)).toMatchObject([{ cid: `sc-${ids("create_stemcell")[0]}` }]);
     expect(await base.db.selectFrom("intents").selectAll().execute()).toEqual([]);
+  });
+
+  it("keeps the intent open when a killed CPI refuses the repeated call", async () => {
+    const killed = { method: "create_stemcell", times: 1, repeatable: true, refuses: true };
+    const { failure, ids } = await upload(killed);
+    expect(String((failure as Error).cause)).toMatch(/could not be found out.*the cloud is away/);
+    expect(new Set(ids("create_stemcell")).size).toBe(1);
+    expect(await base.db.selectFrom("intents").selectAll().execute()).toHaveLength(1);
   });
 
   it("again and again fails the step, whose outcome is still to be settled", async () => {

@@ -1,5 +1,5 @@
 import { AgentRefused, AgentSilent, WrongAgent } from "@slipway/engine/agents/agent";
-import { CpiLost } from "@slipway/engine/clouds/cloud";
+import { CpiLost, CpiRefused } from "@slipway/engine/clouds/cloud";
 import { changeInstance } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import type { Journal } from "@slipway/engine/journal/journal";
@@ -9,6 +9,7 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import { freshDatabase } from "@slipway/testkit/database";
 import { disk, diskCid, vm, vmCid } from "@slipway/testkit/vm-record";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
+import { listStrays } from "./strays.ts";
 import { runningTask } from "./testing/running-task.ts";
 import { newInstance, shop, uuid } from "./testing/samples.ts";
 
@@ -45,7 +46,12 @@ const disks = async () => (await journal.instance(uuid("uuid-0")))?.disks ?? [];
 
 /** A Director whose only agent and CPI do this. */
 const context = (
-  given: { readonly agent?: object; readonly cloud?: object; readonly signal?: AbortSignal } = {},
+  given: {
+    readonly agent?: object;
+    readonly cloud?: object;
+    readonly signal?: AbortSignal;
+    readonly warn?: (message: string) => void;
+  } = {},
 ): FlowContext =>
   ({
     journal,
@@ -56,6 +62,8 @@ const context = (
     agents: { agent: () => given.agent ?? {} },
     clouds: { cloud: () => given.cloud ?? {} },
     random: { hex: () => "00" },
+    clock: { now: () => 0 },
+    warn: given.warn,
   }) as unknown as FlowContext;
 
 describe("steps that were begun and whose outcome nobody has recorded", () => {
@@ -149,5 +157,152 @@ describe("steps that were begun and whose outcome nobody has recorded", () => {
     };
     await expect(settleOpenIntents(context({ cloud, signal: cancel.signal }))).rejects.toThrow("cancelled");
     expect(await open()).toHaveLength(1);
+  });
+});
+
+const refusal = (method: string, type = "Bosh::Clouds::CloudError") =>
+  new CpiRefused({
+    method,
+    type,
+    errorName: type === "Bosh::Clouds::NotImplemented" ? "NotImplemented" : undefined,
+    message: "the cloud is away",
+    okToRetry: false,
+  });
+const refuses = (method: string, type?: string) => () => Promise.reject(refusal(method, type));
+const REPEATABLE = { info: () => Promise.resolve({ apiVersion: 2, repeatable: true }) };
+const settling = (given: Parameters<typeof context>[0]) =>
+  settleOpenIntents(context(given)).catch((error: unknown) => error as Error);
+
+describe("settling a create step", () => {
+  const CREATE = {
+    requestId: "cpi-lost",
+    cpi: "",
+    instance: "uuid-0",
+    about: "db/uuid-0",
+    size: 64,
+    cloudProperties: {},
+    vm: null,
+  };
+  beforeEach(async () => {
+    await database.db.deleteFrom("strays").execute();
+    await begun("create_disk", CREATE);
+  });
+
+  it.each([
+    ["info", { info: refuses("info") }],
+    ["create_disk", { ...REPEATABLE, createDisk: refuses("create_disk") }],
+  ])("keeps a create intent open when %s is refused while settling", async (_, cloud) => {
+    const failure = await settling({ cloud });
+    expect((failure as Error).cause).toMatchObject({ code: "DIF-003" });
+    expect(String((failure as Error).cause)).toMatch(/create_disk.*the cloud is away/);
+    expect([await open(), await listStrays(database.db)]).toEqual([["create_disk"], []]);
+  });
+
+  it("records the outcome when the next task repeats the refused request", async () => {
+    await settling({ cloud: { ...REPEATABLE, createDisk: refuses("create_disk") } });
+    const asked: string[] = [];
+    const createDisk = (_size: number, _properties: object, _vm: null, options: { requestId: string }) => {
+      asked.push(options.requestId);
+      return Promise.resolve("disk-found");
+    };
+    expect(await settling({ cloud: { ...REPEATABLE, createDisk } })).toBe(1);
+    expect(asked).toEqual(["cpi-lost"]);
+    expect((await disks()).map(({ cid }) => cid)).toContain("disk-found");
+    expect([await open(), await listStrays(database.db)]).toEqual([[], []]);
+    await write((writes) => writes.orphanDisk(diskCid("disk-found")));
+  });
+
+  it("notes a stray and goes on when a second task is refused too", async () => {
+    const cloud = { ...REPEATABLE, createDisk: refuses("create_disk") };
+    await settling({ cloud });
+    const warnings: string[] = [];
+    expect(await settling({ cloud, warn: (message) => warnings.push(message) })).toBe(1);
+    expect(warnings).toEqual([expect.stringMatching(/create_disk begun earlier.*slipway strays/)]);
+    expect(await open()).toEqual([]);
+    expect(await listStrays(database.db)).toMatchObject([
+      { kind: "disk", requestId: "cpi-lost", why: expect.stringContaining("the cloud is away") },
+    ]);
+  });
+
+  it("keeps a create intent open for as long as info is refused", async () => {
+    for (let time = 0; time < 3; time++) await settling({ cloud: { info: refuses("info") } });
+    expect([await open(), await listStrays(database.db)]).toEqual([["create_disk"], []]);
+  });
+
+  it("notes a stray for a refused create intent when the operator gives up", async () => {
+    const cloud = { ...REPEATABLE, createDisk: refuses("create_disk") };
+    await settleOpenIntents(context({ cloud }), { giveUp: true });
+    expect([await open(), await listStrays(database.db)]).toMatchObject([[], [{ requestId: "cpi-lost" }]]);
+  });
+
+  it("closes a create intent when the CPI does not implement the method", async () => {
+    const createDisk = refuses("create_disk", "Bosh::Clouds::NotImplemented");
+    expect(await settling({ cloud: { ...REPEATABLE, createDisk } })).toBe(1);
+    expect([await open(), await listStrays(database.db)]).toEqual([[], []]);
+  });
+
+  it("settles the other intents when one is refused", async () => {
+    await begun("delete_vm", { vm: "vm-9", cpi: "", requestId: "cpi-1" });
+    const cloud = { ...REPEATABLE, createDisk: refuses("create_disk"), deleteVm: refuses("delete_vm") };
+    const hasVm = () => Promise.resolve(true);
+    expect(await settling({ cloud: { ...cloud, hasVm } })).toBeInstanceOf(Error);
+    expect(await open()).toEqual(["create_disk"]);
+  });
+});
+
+describe("settling a delete_vm step", () => {
+  const settled = async (cloud: object) => {
+    await begun("delete_vm", { vm: "vm-1", cpi: "", requestId: "cpi-1" });
+    const result = await settling({ cloud: { deleteVm: refuses("delete_vm"), ...cloud } });
+    return { result, open: await open(), vms: (await journal.instance(uuid("uuid-0")))?.vms.length };
+  };
+
+  it("closes a refused delete_vm intent when the cloud still has the VM", async () => {
+    expect(await settled({ hasVm: () => Promise.resolve(true) })).toEqual({ result: 1, open: [], vms: 1 });
+  });
+
+  it("keeps a refused delete_vm intent open while has_vm is refused too", async () => {
+    expect(await settled({ hasVm: refuses("has_vm") })).toMatchObject({
+      result: expect.any(Error),
+      open: ["delete_vm"],
+      vms: 1,
+    });
+    expect(
+      await settling({ cloud: { deleteVm: refuses("delete_vm"), hasVm: refuses("has_vm") } }),
+    ).toBeInstanceOf(Error);
+    expect(await open()).toEqual(["delete_vm"]);
+  });
+});
+
+describe("settling an attach_disk step", () => {
+  const ATTACH = { requestId: "cpi-1", cpi: "", vm: "vm-1", disk: "disk-1" };
+  beforeEach(async () => {
+    await write((writes) => writes.updateDisk(diskCid("disk-1"), { attachedTo: null, mounted: false }));
+    await begun("attach_disk", ATTACH, 2);
+  });
+
+  it("gives up an attach_disk intent only when it is refused a second time", async () => {
+    const cloud = { attachDisk: refuses("attach_disk"), detachDisk: refuses("detach_disk") };
+    expect(await settling({ cloud })).toBeInstanceOf(Error);
+    expect(await open()).toEqual(["attach_disk"]);
+    expect(await settling({ cloud })).toBe(1);
+    expect(await open()).toEqual([]);
+  });
+
+  it("closes an attach_disk intent when the CPI detaches the disk and refuses to attach it", async () => {
+    const cloud = { attachDisk: refuses("attach_disk"), detachDisk: () => Promise.resolve(undefined) };
+    expect(await settling({ cloud })).toBe(1);
+    expect(await open()).toEqual([]);
+  });
+});
+
+describe("settling a detach_disk step", () => {
+  it("detaches a disk while settling although its agent is silent", async () => {
+    const call = { requestId: "cpi-1", cpi: "", disks: {}, channel: "user-data" };
+    await begun("detach_disk", { ...call, vm: "vm-1", disk: "disk-1", agent: AGENT }, 2);
+    const cloud = { detachDisk: () => Promise.resolve(undefined) };
+    const agent = { removePersistentDisk: () => Promise.reject(new AgentSilent("no route")) };
+    expect(await settling({ cloud, agent })).toBe(1);
+    expect((await disks()).find(({ cid }) => cid === "disk-1")?.attachedTo).toBeNull();
   });
 });

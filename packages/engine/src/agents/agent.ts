@@ -235,3 +235,7 @@ export class AgentSilent extends Error {
 export class WrongAgent extends Error {
   override readonly name = "WrongAgent";
 }
+
+/** True for any failure of the conversation with an agent. */
+export const isAgentError = (error: unknown): boolean =>
+  error instanceof AgentRefused || error instanceof AgentSilent || error instanceof WrongAgent;

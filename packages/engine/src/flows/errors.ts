@@ -1,4 +1,4 @@
-import { AgentRefused, AgentSilent, WrongAgent } from "../agents/agent.ts";
+import { isAgentError } from "../agents/agent.ts";
 
 /** Which instance, and at what; why is in its cause. */
 export class StepFailed extends Error {
@@ -16,7 +16,4 @@ export class StepFailed extends Error {
 export const causeOf = (error: unknown): unknown => (error instanceof StepFailed ? error.cause : error);
 
 /** Whether it was an agent's doing. */
-export function isOfAgent(error: unknown): boolean {
-  const cause = causeOf(error);
-  return cause instanceof AgentSilent || cause instanceof AgentRefused || cause instanceof WrongAgent;
-}
+export const isOfAgent = (error: unknown): boolean => isAgentError(causeOf(error));

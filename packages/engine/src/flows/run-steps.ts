@@ -182,8 +182,19 @@ async function runThrough<S>(step: Step<S>, begun: Begun, { context, label }: Ta
       // What is not journaled is harmless twice.
       if (begun.journaled === undefined) continue;
       work = async () => {
-        const settled = await begun.settle(context);
+        const settled = await begun.settle(context).catch((why: unknown) => {
+          if (why instanceof CpiLost) throw why;
+          // An error now says nothing about the call that was cut off: its outcome stays unknown.
+          throw new CpiLost(
+            method,
+            `${message}; what became of it could not be found out: ${messageTrail(why)}`,
+            {
+              cause,
+            },
+          );
+        });
         if (settled.how === "done") return settled.outcome;
+        if (settled.how === "undone") return await begun.run(context);
         throw new CpiLost(method, message, { cause });
       };
     }

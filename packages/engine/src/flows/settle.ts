@@ -1,12 +1,11 @@
 import { messageTrail } from "@slipway/kernel/errors";
-import { AgentRefused, AgentSilent, WrongAgent } from "../agents/agent.ts";
+import { isAgentError } from "../agents/agent.ts";
 import { CpiRefused } from "../clouds/cloud.ts";
 import type { IntentRecord } from "../journal/journal.ts";
-import type { Stray } from "../journal/writes.ts";
 import { display, slug } from "../model/names.ts";
 import type { InstanceRecord } from "../model/records.ts";
 import { aboutInstance, type FlowContext } from "../steps/context.ts";
-import { IntentUnreadable } from "../steps/errors.ts";
+import { IntentUnreadable, OutcomeUnknown } from "../steps/errors.ts";
 import type { AnyStep, Begun, Settled } from "../steps/step.ts";
 import { stepNamed } from "../steps/steps.ts";
 import { StepFailed } from "./errors.ts";
@@ -22,16 +21,26 @@ export interface SettleOptions {
 /**
  * Finds out what became of every step that was begun and whose outcome nobody has recorded: after a crash, a lost CPI
  * or a cancelled task. Afterwards the records say what is, and can be planned from.
+ *
+ * A CPI that refuses says nothing about the first call. Such an intent stays open and fails the task, after the other
+ * intents are settled. Refused again in a later task, it is given up: no deploy fails for ever because of one.
  */
 export async function settleOpenIntents(context: FlowContext, options: SettleOptions = {}): Promise<number> {
   const open = await context.journal.openIntents(options.scope ?? context.deployment);
-  for (const intent of open) await settleOne(intent, context, options);
+  let refused: Error | undefined;
+  for (const intent of open) refused = (await settleOne(intent, context, options)) ?? refused;
+  if (refused !== undefined) throw refused;
   return open.length;
 }
 
-type Found = Settled | { readonly how: "undone" };
+type Found = Settled | { readonly how: "unknown"; readonly error: StepFailed };
 
-async function settleOne(record: IntentRecord, context: FlowContext, options: SettleOptions): Promise<void> {
+/** Returns why the outcome is still unknown, if it is. */
+async function settleOne(
+  record: IntentRecord,
+  context: FlowContext,
+  options: SettleOptions,
+): Promise<StepFailed | undefined> {
   const step = stepNamed(record.step);
   if (step === undefined) throw IntentUnreadable({ step: record.step, why: "there is no such step" });
   const instance = record.instance === null ? undefined : await context.journal.instance(record.instance);
@@ -42,9 +51,13 @@ async function settleOne(record: IntentRecord, context: FlowContext, options: Se
     begun === undefined
       ? { how: "undone" }
       : record.restored
-        ? givenUp(begun, context)
+        ? givenUp(begun, context, "the Director was restored from a backup")
         : await findOut(record, begun, instance, context, options);
   ledger.close(record);
+  if (found.how === "unknown") {
+    await ledger.flush(refusedOnce(record, context));
+    return found.error;
+  }
   if (found.how === "stray") ledger.write((writes) => writes.addStray(found.stray));
   if (found.how === "undone" && begun?.invalidate !== undefined) ledger.write(begun.invalidate);
   if (found.how === "done") {
@@ -59,13 +72,26 @@ async function settleOne(record: IntentRecord, context: FlowContext, options: Se
       });
   }
   await ledger.flush();
+  return undefined;
 }
 
-/** Done again, it might undo what was done after the backup. What it may have made is shown; the rest is planned anew. */
-function givenUp(begun: Begun, context: FlowContext): Found {
+/** Key in the journaled intent, beside the step's own, that marks an intent whose settling was refused before. */
+const REFUSED = "settlingRefused";
+
+/** The same intent, to be settled by a later task. */
+const refusedOnce = (record: IntentRecord, { journal }: FlowContext): IntentRecord => ({
+  ...record,
+  taskId: journal.taskId,
+  number: journal.newNumber(),
+  intent: { ...record.intent, [REFUSED]: true },
+});
+
+/** What it may have made is shown; the rest is planned again. */
+function givenUp(begun: Begun, context: FlowContext, why: string): Settled {
   const stray = begun.stray(context);
-  if (stray === undefined) return { how: "undone" };
-  return { how: "stray", stray: { ...stray, why: `${stray.why} (the Director was restored from a backup)` } };
+  return stray === undefined
+    ? { how: "undone" }
+    : { how: "stray", stray: { ...stray, why: `${stray.why} (${why})` } };
 }
 
 const isJournaled = ({ kind }: AnyStep): boolean => kind === "call" || kind === "create";
@@ -78,25 +104,33 @@ async function findOut(
   { giveUp = false }: SettleOptions,
 ): Promise<Found> {
   const name = instance === undefined ? (record.instance ?? record.scope) : display(instance);
-  context.debug(`settling ${record.step} of ${name}`);
+  const { step } = record;
+  context.debug(`settling ${step} of ${name}`);
   try {
     return await begun.settle(aboutInstance(context, instance));
   } catch (error) {
     context.signal.throwIfAborted();
-    // An answer is an outcome: it was not done. Planning from the records goes on from there.
-    const answered =
-      error instanceof CpiRefused ||
-      error instanceof AgentRefused ||
-      error instanceof AgentSilent ||
-      error instanceof WrongAgent;
-    if (!answered && !giveUp) throw new StepFailed(name, `${record.step} begun earlier`, error);
-    context.debug(`${record.step} was not done: ${messageTrail(error)}`);
-    const stray = answered ? undefined : begun.stray(context);
-    return stray === undefined ? { how: "undone" } : { how: "stray", stray: because(stray, error) };
+    const why = messageTrail(error);
+    context.debug(`${step} of ${name} could not be settled: ${why}`);
+    // Nothing in the cloud depends on what an agent has or has not done: the plan goes on from the records.
+    if (isAgentError(error)) return { how: "undone" };
+    if (giveUp) return givenUp(begun, context, why);
+    const failed = (cause: unknown) => new StepFailed(name, `${step} begun earlier`, cause);
+    if (!(error instanceof CpiRefused)) throw failed(error);
+    if (record.intent[REFUSED] !== true || isAway(error))
+      return { how: "unknown", error: failed(OutcomeUnknown({ step, why }, { cause: error })) };
+    const left = givenUp(begun, context, why);
+    context.warn?.(
+      `'${name}', ${step} begun earlier: the CPI refuses again to say what became of it (${why}). ${
+        left.how === "stray"
+          ? "What it may have made is among the strays (`slipway strays`)"
+          : "It counts as not done; `bosh cck` compares the records with the cloud"
+      }`,
+    );
+    return left;
   }
 }
 
-const because = (stray: Stray, error: unknown): Stray => ({
-  ...stray,
-  why: `${stray.why} (${messageTrail(error)})`,
-});
+/** A CPI that does not run, or does not even answer a question, may answer later: nothing is given up meanwhile. */
+const isAway = ({ method, type }: CpiRefused): boolean =>
+  ["info", "has_vm", "has_disk"].includes(method) || type === "Bosh::Clouds::ExternalCpi::NonExecutable";

@@ -6,7 +6,7 @@ import { callAbout, freshOptions, optionsOf, vmCallFields, WITHOUT_CHANNEL } fro
 import { cloudOf, type FlowContext } from "./context.ts";
 import { callStep } from "./define.ts";
 import { newDisk, wantedNamed } from "./select.ts";
-import type { Step, StepSubject, StepWords } from "./step.ts";
+import { type Step, type StepSubject, type StepWords, UNDONE } from "./step.ts";
 import { diskOf, newDiskOf, toVm } from "./words.ts";
 
 const schema = v.object({ ...vmCallFields, vm: vmCid, disk: diskCid });
@@ -42,19 +42,27 @@ const attach = (
   });
 
 /** The call may have been carried out. A CPI that refuses to attach twice is asked to detach first. */
-async function attachAgain(intent: Attach, context: FlowContext): Promise<DiskAttached> {
+async function attachAgain(intent: Attach, context: FlowContext): Promise<DiskAttached | typeof UNDONE> {
   const cloud = cloudOf(context, intent.cpi);
   try {
     return await cloud.attachDisk(intent.vm, intent.disk, optionsOf(intent, context));
   } catch (error) {
-    if (!(error instanceof CpiRefused) || refusedAs(error, "VMNotFound", "DiskNotFound")) throw error;
+    if (!(error instanceof CpiRefused)) throw error;
+    if (refusedAs(error, "VMNotFound", "DiskNotFound")) return UNDONE;
   }
   try {
     await cloud.detachDisk(intent.vm, intent.disk, freshOptions(intent, context));
   } catch (error) {
+    if (refusedAs(error, "VMNotFound", "DiskNotFound")) return UNDONE;
     if (!refusedAs(error, "DiskNotAttached")) throw error;
   }
-  return await cloud.attachDisk(intent.vm, intent.disk, freshOptions(intent, context));
+  try {
+    return await cloud.attachDisk(intent.vm, intent.disk, freshOptions(intent, context));
+  } catch (error) {
+    // It was detached a moment ago.
+    if (error instanceof CpiRefused) return UNDONE;
+    throw error;
+  }
 }
 
 export const attachDisk = attach(

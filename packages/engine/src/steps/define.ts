@@ -1,21 +1,24 @@
 import { check } from "@slipway/protocol/schema/check";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { isAgentError } from "../agents/agent.ts";
+import { CpiRefused, refusedAs } from "../clouds/cloud.ts";
 import type { Stray, Writes } from "../journal/writes.ts";
 import { cloudOf, type FlowContext } from "./context.ts";
 import { IntentUnreadable } from "./errors.ts";
-import type {
-  Begun,
-  CallStep,
-  Common,
-  CreateStep,
-  Journaled,
-  Outcome,
-  RecordStep,
-  RerunStep,
-  Step,
-  StepEvent,
-  StepSubject,
-  StepWords,
+import {
+  type Begun,
+  type CallStep,
+  type Common,
+  type CreateStep,
+  type Journaled,
+  type Outcome,
+  type RecordStep,
+  type RerunStep,
+  type Step,
+  type StepEvent,
+  type StepSubject,
+  type StepWords,
+  UNDONE,
 } from "./step.ts";
 
 /** Makes a step of its definition. The types of its intent and outcome are known here, and nowhere behind. */
@@ -73,8 +76,15 @@ export function callStep<I extends object, O = void, S = StepSubject>(
     event: eventOf(step, intent),
     run: async (context) => outcomeOf(step, intent, await step.run(intent, context)),
     settle: async (context) => {
-      const work = settle === "run" ? step.run : settle;
-      return { how: "done", outcome: outcomeOf(step, intent, await work(intent, context)) };
+      const found = await (settle === "run" ? step.run : settle)(intent, context).catch(
+        async (error: unknown) => {
+          context.signal.throwIfAborted();
+          const failed = error instanceof CpiRefused || isAgentError(error);
+          if (!failed || step.inDoubt === undefined) throw error;
+          return await step.inDoubt(intent, error, context);
+        },
+      );
+      return found === UNDONE ? { how: "undone" } : { how: "done", outcome: outcomeOf(step, intent, found) };
     },
     stray: () => undefined,
   });
@@ -105,7 +115,13 @@ export function createStep<
     settle: async (context) => {
       const { repeatable } = await cloudOf(context, intent.cpi).info({ signal: context.signal });
       if (!repeatable) return { how: "stray", stray: strayOf(intent, context) };
-      return { how: "done", outcome: outcomeOf(step, intent, await step.run(intent, context)) };
+      try {
+        return { how: "done", outcome: outcomeOf(step, intent, await step.run(intent, context)) };
+      } catch (error) {
+        // A CPI without the method has never made anything by it. Any other refusal says nothing about the first call.
+        if (refusedAs(error, "NotImplemented")) return { how: "undone" };
+        throw error;
+      }
     },
     stray: (context) => strayOf(intent, context),
   });

@@ -3,11 +3,11 @@ import * as v from "valibot";
 import { refusedAs } from "../clouds/cloud.ts";
 import type { VmRecord } from "../model/records.ts";
 import { vmSuits } from "../model/vm-suits.ts";
-import { callAbout, optionsOf, vmCallFields, WITHOUT_CHANNEL } from "./calls.ts";
+import { callAbout, freshOptions, optionsOf, vmCallFields, WITHOUT_CHANNEL } from "./calls.ts";
 import { cloudOf } from "./context.ts";
 import { callStep } from "./define.ts";
 import { unusedVm } from "./select.ts";
-import type { Step, StepSubject, StepWords } from "./step.ts";
+import { type Step, type StepSubject, type StepWords, UNDONE } from "./step.ts";
 import { vmOf } from "./words.ts";
 
 const schema = v.object({ ...vmCallFields, vm: vmCid });
@@ -42,6 +42,10 @@ const remove = (
     record: ({ vm }, _, writes) => writes.removeVm(vm),
     event: ({ vm }) => ({ action: "delete", objectType: "vm", objectName: vm }),
     settle: "run",
+    inDoubt: async (intent, _, context) => {
+      const there = await cloudOf(context, intent.cpi).hasVm(intent.vm, freshOptions(intent, context));
+      return there ? UNDONE : undefined;
+    },
   });
 
 /** The active VM, and with it whatever an interrupted update has left beside it. */

@@ -1,6 +1,8 @@
+import { messageTrail } from "@slipway/kernel/errors";
 import { diskCid, vmCid } from "@slipway/protocol/ids";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import * as v from "valibot";
+import { isAgentError } from "../agents/agent.ts";
 import { refusedAs } from "../clouds/cloud.ts";
 import { activeVm, type DiskRecord } from "../model/records.ts";
 import {
@@ -12,7 +14,7 @@ import {
   WITHOUT_CHANNEL,
   withoutDisk,
 } from "./calls.ts";
-import { agentOf, cloudOf } from "./context.ts";
+import { agentOf, cloudOf, type FlowContext } from "./context.ts";
 import { callStep } from "./define.ts";
 import { answers, freedDisks, oldDisks, theActiveDisk, theNewDisk } from "./select.ts";
 import type { Step, StepSubject, StepWords } from "./step.ts";
@@ -25,6 +27,7 @@ const schema = v.object({
   /** Null: it does not answer, nothing is asked of it. */
   agent: v.nullable(agentAddress),
 });
+type Detach = v.InferOutput<typeof schema>;
 
 /** The agent forgets the disk first: afterwards it could not find it any more. */
 const detach = (
@@ -32,7 +35,7 @@ const detach = (
   words: Omit<StepWords, "calls">,
   which: (subject: StepSubject) => readonly DiskRecord[],
 ): Step<StepSubject> =>
-  callStep<v.InferOutput<typeof schema>, Disks | undefined>({
+  callStep<Detach, Disks | undefined>({
     ...words,
     name,
     subject: "disk",
@@ -51,22 +54,32 @@ const detach = (
     run: async (intent, context) => {
       if (intent.agent !== null)
         await agentOf(context, intent.agent).removePersistentDisk(intent.disk, { signal: context.signal });
-      try {
-        const cloud = cloudOf(context, intent.cpi);
-        return await cloud.detachDisk(intent.vm, intent.disk, optionsOf(intent, context));
-      } catch (error) {
-        // That it is not attached is what was wanted; a VM or a disk that is gone holds nothing either.
-        if (!refusedAs(error, "DiskNotAttached", "DiskNotFound", "VMNotFound")) throw error;
-        context.debug(`disk ${intent.disk} was not attached to ${intent.vm}: taken as detached`);
-        return undefined;
-      }
+      return await detachIt(intent, context);
     },
     record: ({ vm, disk, disks }, left, writes) => {
       writes.updateDisk(disk, { attachedTo: null, hint: null, mounted: false });
       writes.updateVm(vm, { disks: left ?? withoutDisk(disks ?? {}, disk) });
     },
     settle: "run",
+    // The agent was asked before the CPI: its failure now does not say whether the CPI has detached the disk.
+    inDoubt: async (intent, error, context) => {
+      if (!isAgentError(error)) throw error;
+      context.debug(`the agent does not forget disk ${intent.disk}: ${messageTrail(error)}`);
+      return await detachIt(intent, context);
+    },
   });
+
+async function detachIt(intent: Detach, context: FlowContext): Promise<Disks | undefined> {
+  try {
+    const cloud = cloudOf(context, intent.cpi);
+    return await cloud.detachDisk(intent.vm, intent.disk, optionsOf(intent, context));
+  } catch (error) {
+    // That it is not attached is what was wanted; a VM or a disk that is gone holds nothing either.
+    if (!refusedAs(error, "DiskNotAttached", "DiskNotFound", "VMNotFound")) throw error;
+    context.debug(`disk ${intent.disk} was not attached to ${intent.vm}: taken as detached`);
+    return undefined;
+  }
+}
 
 export const detachDisk = detach(
   "detach_disk",

@@ -22,3 +22,10 @@ export const IntentUnreadable = defineError<{ step: string; why: string }>({
   message: (p) => `an intent of the step '${p.step}' in the journal cannot be read: ${p.why}`,
   next: "Another version of the Director wrote it. Start that one to finish its work, then upgrade.",
 });
+
+export const OutcomeUnknown = defineError<{ step: string; why: string }>({
+  code: "DIF-003",
+  kind: "outside",
+  message: (p) => `whether ${p.step} was carried out is not known, and the CPI refuses to say: ${p.why}`,
+  next: "Run the command again once the CPI works: it is asked again under the same request id. If it refuses once more, the command goes on, and what may be left in the cloud is listed by `slipway strays` and `bosh cck`.",
+});

@@ -85,8 +85,13 @@ export interface CallStep<S, I, O> extends Common<S, I, O>, Journaled<I> {
   readonly kind: "call";
   run(intent: I, context: FlowContext): Promise<O>;
   record(intent: I, outcome: O, writes: Writes): void;
-  /** Finds out from the intent alone what became of it. `run`: by doing it again, which is harmless. */
-  readonly settle: "run" | ((intent: I, context: FlowContext) => Promise<O>);
+  /**
+   * Finds out from the intent alone what became of it. `run`: by doing it again, which is harmless. `UNDONE`: an answer
+   * proves that it was not done. A refusal proves nothing about the first call: it is thrown.
+   */
+  readonly settle: "run" | ((intent: I, context: FlowContext) => Promise<O | typeof UNDONE>);
+  /** Asks somebody else when `settle` is refused or the agent fails. Throws when there is still no proof. */
+  inDoubt?(intent: I, error: unknown, context: FlowContext): Promise<O | typeof UNDONE>;
   /** What the records may no longer claim when it was begun and may or may not have been done. */
   invalidate?(intent: I, writes: Writes): void;
 }
@@ -104,6 +109,9 @@ export interface CreateStep<S, I extends { readonly cpi: string; readonly reques
   retry?(error: unknown, tries: number, context: FlowContext): boolean;
 }
 
+/** What `settle` of a step returns when an answer proves that the step was not done. */
+export const UNDONE = Symbol("undone");
+
 /** What a step's work came to. */
 export interface Outcome {
   readonly event: StepEvent | undefined;
@@ -112,6 +120,7 @@ export interface Outcome {
 
 export type Settled =
   | { readonly how: "done"; readonly outcome: Outcome }
+  | { readonly how: "undone" }
   | { readonly how: "stray"; readonly stray: Stray };
 
 /** A step with its intent in hand. */

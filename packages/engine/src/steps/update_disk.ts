@@ -1,12 +1,14 @@
+import { messageTrail } from "@slipway/kernel/errors";
 import { type DiskCid, diskCid } from "@slipway/protocol/ids";
 import { jsonObject } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { refusedAs } from "../clouds/cloud.ts";
+import { CpiLost, refusedAs } from "../clouds/cloud.ts";
 import { activeDisk } from "../model/records.ts";
-import { callFields, newRequestId, optionsOf } from "./calls.ts";
+import { callFields, freshOptions, newRequestId, optionsOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
 import { callStep } from "./define.ts";
 import { diskFits } from "./select.ts";
+import { UNDONE } from "./step.ts";
 import { valuesIn } from "./values.ts";
 
 const schema = v.object({
@@ -47,4 +49,12 @@ export const updateDisk = callStep<v.InferOutput<typeof schema>, DiskCid | null>
     if (cid !== null) writes.updateDisk(disk, { cid, size, cloudProperties });
   },
   settle: "run",
+  inDoubt: async (intent, error, context) => {
+    if (await cloudOf(context, intent.cpi).hasDisk(intent.disk, freshOptions(intent, context))) return UNDONE;
+    throw new CpiLost(
+      "update_disk",
+      `the cloud has no disk ${intent.disk} any more, and the CPI does not say what it became: ${messageTrail(error)}`,
+      { cause: error },
+    );
+  },
 });
