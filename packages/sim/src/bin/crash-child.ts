@@ -7,6 +7,7 @@ import type { ChildOrder, ChildReport } from "../crash/child-order.ts";
 import { doJobs, endedTasks, laterClock } from "../crash/jobs.ts";
 import { switchOff, watchSteps } from "../crash/mutant.ts";
 import { installCrashPoints, isSame, type PointId } from "../crash/points.ts";
+import { strike } from "../crash/second-fault.ts";
 import { unevenPauses } from "../crash/seeded.ts";
 import { directorInSim } from "../director/director-in-sim.ts";
 import { openSimNats, simChannel } from "../director/sim-nats.ts";
@@ -50,7 +51,8 @@ async function main(order: ChildOrder): Promise<void> {
   });
   const withMutant = switchOff(order.mutant);
   const steps = watchSteps(() => points.passed().length);
-  const clients = points.clients(world);
+  const never = () => Promise.reject(new Error("bug: a child dies at its points"));
+  const { clients } = strike(points.clients(world), order.second, never);
   const clock = laterClock(systemClock, order.laterMs);
   const nats = order.nats ? await openSimNats(store.db, clients.ask) : undefined;
   const onError = (error: unknown) => void process.stderr.write(`${String(error)}\n`);

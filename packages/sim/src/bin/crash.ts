@@ -5,8 +5,10 @@ import { parseArgs } from "node:util";
 import { errorText, toError } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
 import { crashAll } from "../crash/crash-all.ts";
+import { doubleAll } from "../crash/double-all.ts";
 import { Lane } from "../crash/lane.ts";
 import { ALL_SCENARIOS } from "../crash/scenarios/table.ts";
+import { seededOrder } from "../crash/seeded.ts";
 import { mutantText, tryMutants } from "../crash/try-mutants.ts";
 
 const HELP = `crash: kills the Director at every point of every flow, starts it again, checks that all holds
@@ -17,10 +19,15 @@ const HELP = `crash: kills the Director at every point of every flow, starts it 
   npm run crash -- --part K/N      every N-th flow, from the K-th on: the whole in N runs
   npm run crash -- --seed S --only NAME --json
   npm run crash -- --list          the names of the flows
+  npm run crash -- --double        two faults: after a crash or a lost answer at every point, another fault at each of the
+                                   first calls of the next life (--calls N, 6 unless given); --points N first faults
+                                   and --faults N second ones after each, chosen by the seed; --flows N in N flows
   npm run crash -- --mutants       switches off one part of one step at a time: each must be noticed;
                                    --only STEP, --in NAME: in flows of this name alone
 `;
 
+/** Of a second life, unless `--calls` says otherwise. */
+const FIRST_CALLS = 6;
 /** More than there are processors: the second rehearsal of each scenario mostly waits. */
 const LANES = 5;
 /** What lanes need while they work, and a good deal more. */
@@ -50,6 +57,10 @@ async function main(): Promise<number> {
       in: { type: "string" },
       part: { type: "string" },
       mutants: { type: "boolean" },
+      double: { type: "boolean" },
+      faults: { type: "string" },
+      calls: { type: "string" },
+      flows: { type: "string" },
     },
   });
   if (values.help === true) {
@@ -67,10 +78,13 @@ async function main(): Promise<number> {
   };
   if (values.mutants !== true) say(`seed ${seed}`);
   const named = (values.mutants === true ? values.in : values.only) ?? "";
-  const scenarios = partOf(
+  const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+  const part = partOf(
     ALL_SCENARIOS.filter(({ name }) => name.includes(named)),
     values.part ?? "1/1",
   );
+  const taken = new Set(seededOrder(`${seed} flows`, part.length).slice(0, number(values.flows)));
+  const scenarios = part.filter((_, at) => taken.has(at));
   const dir = await mkdtemp(join(await scratch(), "slipway-crash-"));
   // As root the database servers run as somebody else, who must get through.
   await chmod(dir, 0o711);
@@ -105,7 +119,23 @@ async function main(): Promise<number> {
         );
       return missed.length === 0 ? 0 : 1;
     }
-    const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+    if (values.double === true) {
+      const plan = {
+        scenarios,
+        seed,
+        firsts: number(values.points),
+        seconds: number(values.faults),
+        calls: number(values.calls) ?? FIRST_CALLS,
+      };
+      const { flows, firsts, seconds, broken } = await doubleAll(lanes, plan, say);
+      if (values.json === true)
+        process.stdout.write(`${JSON.stringify({ flows, firsts, seconds, broken, seed })}\n`);
+      else
+        say(
+          `${firsts.crash} crashes and ${firsts.lost} lost answers in ${flows} flows, then ${seconds.refused} refusals, ${seconds.lost} lost answers, ${seconds.slow} slow ones and ${seconds.crash} crashes in the next life: ${broken.length} broken, seed ${seed}`,
+        );
+      return broken.length === 0 ? 0 : 1;
+    }
     const found = await crashAll(
       lanes,
       { scenarios, seed, deaths: number(values.points), kills: number(values.kills) ?? 5 },

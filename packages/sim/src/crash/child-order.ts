@@ -1,14 +1,18 @@
 import type { NewTask } from "@slipway/director/tasks/task";
 import type { Passed, PointId } from "./points.ts";
 import type { IgnoreOrder } from "./scenario.ts";
+import type { SecondFault } from "./second-fault.ts";
 
 /** What a Director is to do: a task, a request to its API, or to watch until all are well. */
 export type Job = { readonly task: NewTask } | { readonly ignore: IgnoreOrder } | { readonly monitor: true };
 
-/** A part of a step that is switched off: how it is settled, what it records, what it says or takes back before it begins. */
+/**
+ * A part of a step that is switched off: how it is settled, what it records, what it says or takes back before it begins, that
+ * a refusal while it is settled proves nothing.
+ */
 export interface Mutant {
   readonly step: string;
-  readonly part: "settle" | "record" | "intent" | "invalidate";
+  readonly part: "settle" | "record" | "intent" | "invalidate" | "refusal";
 }
 
 /** What a child Director is told, as JSON in its second argument. */
@@ -28,6 +32,8 @@ export interface ChildOrder {
   /** What it finds unfinished is cancelled, not taken up again. */
   readonly cancels?: boolean | undefined;
   readonly mutant?: Mutant | undefined;
+  /** A fault that one of its calls meets. */
+  readonly second?: SecondFault | undefined;
   readonly enableCpiResizeDisk: boolean;
   readonly enableCpiUpdateDisk: boolean;
   readonly enableSnapshots: boolean;

@@ -1,11 +1,12 @@
 import { AgentRefused } from "@slipway/engine/agents/agent";
+import { CpiRefused } from "@slipway/engine/clouds/cloud";
 import type { Journal } from "@slipway/engine/journal/journal";
 import type { AnyStep, Begun, Outcome } from "@slipway/engine/steps/step";
 import { OTHER_STEPS, STEPS } from "@slipway/engine/steps/steps";
 import type { BegunStep, Mutant } from "./child-order.ts";
 
 type Table = Record<string, AnyStep>;
-type Facts = Pick<AnyStep, "records" | "settles" | "invalidates">;
+type Facts = Pick<AnyStep, "kind" | "records" | "settles" | "invalidates">;
 
 /** The tables themselves: whoever takes a step looks it up there. */
 const TABLES: readonly Table[] = [STEPS as Table, OTHER_STEPS as Table];
@@ -14,14 +15,15 @@ const TABLES: readonly Table[] = [STEPS as Table, OTHER_STEPS as Table];
  * Every part of every step that can be switched off. A step that is settled by being done again is begun anew without its
  * intent, too: there is nothing to notice. For one that has a way of its own to find out what became of it there is. A step
  * that is simply taken again takes back before it begins what the records may no longer claim; a journaled one when it was
- * answered that it was not done.
+ * answered that it was not done. A refusal while a create step is settled is no such answer.
  */
 export function allMutants(
   steps: Readonly<Record<string, Facts>> = Object.assign({}, ...TABLES),
 ): readonly Mutant[] {
-  return Object.entries(steps).flatMap(([step, { records, settles, invalidates }]) => {
+  return Object.entries(steps).flatMap(([step, { kind, records, settles, invalidates }]) => {
     const parts: Mutant["part"][] = [];
     if (settles) parts.push("settle", "intent");
+    if (kind === "create") parts.push("refusal");
     if (invalidates) parts.push("invalidate");
     if (records) parts.push("record");
     return parts.map((part) => ({ step, part }));
@@ -49,6 +51,18 @@ const OFF: Readonly<Record<Exclude<Mutant["part"], "intent">, (begun: Begun) => 
   // As if there had been an answer that it was not done.
   settle: (begun) => ({ ...begun, settle: () => Promise.reject(new AgentRefused("switched off")) }),
   invalidate: (begun) => ({ ...begun, invalidate: undefined }),
+  // As if a refusal had proved that it was not done.
+  refusal: (begun) => ({
+    ...begun,
+    settle: async (context) => {
+      try {
+        return await begun.settle(context);
+      } catch (error) {
+        if (error instanceof CpiRefused) return { how: "undone" };
+        throw error;
+      }
+    },
+  }),
 };
 
 const unrecorded = (outcome: Outcome): Outcome => ({ ...outcome, record: () => undefined });

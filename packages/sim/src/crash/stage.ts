@@ -3,14 +3,15 @@ import { join } from "node:path";
 import { embed } from "@slipway/cpi-sdk/embed";
 import { saveConfig } from "@slipway/director/store/configs";
 import { listProblems } from "@slipway/director/store/problems";
-import { systemClock } from "@slipway/kernel/clock";
+import { type Clock, systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import { directorInSim } from "../director/director-in-sim.ts";
+import { directorInSim, type SimClients } from "../director/director-in-sim.ts";
 import { seedWorld } from "../director/seed.ts";
 import { openSimNats, simChannel } from "../director/sim-nats.ts";
 import { serveWorld } from "../remote/serve-world.ts";
 import { cloudsApart, type WorldCpis } from "../world/clouds-apart.ts";
 import { withFaults } from "../world/faults.ts";
+import { hurriedClock } from "../world/hurried-clock.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
 import { type AskSim, simAgents } from "../world/sim-agents.ts";
 import { type SimCpiOptions, simCpi } from "../world/sim-cpi.ts";
@@ -24,6 +25,7 @@ import { releasesOf, variablesOf } from "./releases.ts";
 import { readRemembered } from "./remembered.ts";
 import { runProgram } from "./run-program.ts";
 import type { CrashScenario, NewConfig, View } from "./scenario.ts";
+import { type SecondFault, strike } from "./second-fault.ts";
 
 export interface ChildRun {
   readonly jobs: readonly Job[];
@@ -33,6 +35,18 @@ export interface ChildRun {
   readonly uneven?: string | undefined;
   readonly killAfterMs?: number | undefined;
   readonly mutant?: Mutant | undefined;
+  /** A fault that one of its calls meets. It does not die of it. */
+  readonly second?: SecondFault | undefined;
+}
+
+/** A life of a Director that met a fault. */
+export interface StruckLife {
+  readonly tasks: readonly EndedTask[];
+  readonly calls: readonly string[];
+  /** Describes the fault; undefined: it was never met. */
+  readonly hit: string | undefined;
+  /** What a Director that died has left. */
+  readonly left: Moment | undefined;
 }
 
 /** A world, a database and files as they were at one moment. Lives begin from it. */
@@ -115,17 +129,40 @@ export class Stage {
 
   /** A Director of this process, to the end of what it finds and of the jobs. */
   async runHere(order: Pick<ChildRun, "jobs" | "cancels">): Promise<readonly EndedTask[]> {
-    const { store } = this.#lane;
-    const cpi = this.#cpis();
+    return await this.#live(order, this.#clients(), systemClock);
+  }
+
+  /** The same Director, which meets a fault. Nobody waits for what it waits for. */
+  async runStruck(order: Pick<ChildRun, "jobs" | "cancels">, second?: SecondFault): Promise<StruckLife> {
+    let left: Moment | undefined;
+    const struck = strike(this.#clients(), second, async () => {
+      left = await this.moment();
+    });
+    const tasks = await this.#live(order, struck.clients, hurriedClock());
+    await struck.catchUp();
+    return { tasks, calls: struck.calls, hit: struck.hit(), left };
+  }
+
+  #clients(): SimClients {
     const ask: AskSim = (agent, method, args) =>
       Promise.resolve(askSimAgent(this.world, agent, method, args));
-    const clock = laterClock(systemClock, this.#laterMs);
+    return { cpi: this.#cpis(), ask };
+  }
+
+  async #live(
+    order: Pick<ChildRun, "jobs" | "cancels">,
+    clients: SimClients,
+    time: Clock,
+  ): Promise<readonly EndedTask[]> {
+    const { store } = this.#lane;
+    const { ask } = clients;
+    const clock = laterClock(time, this.#laterMs);
     const nats = this.#scenario.nats === true ? await openSimNats(store.db, ask) : undefined;
     const over = new AbortController();
     const onError = (error: unknown) => void process.stderr.write(`${String(error)}\n`);
     const director = directorInSim({
       store,
-      clients: { cpi, ask },
+      clients,
       clock,
       random: systemRandom,
       uploadsDir: this.#uploadsDir,
@@ -147,6 +184,8 @@ export class Stage {
     } finally {
       over.abort();
       await director.stop();
+      // With a clock that hurries, its patience passes at once: what it still does must not meet the next life.
+      while (director.load.busy > 0) await systemClock.sleep(2);
     }
   }
 

@@ -1,12 +1,14 @@
 import { toError } from "@slipway/kernel/errors";
 import type { Mutant } from "./child-order.ts";
-import { dieAtEach, goWrong, survive } from "./drive.ts";
+import { meetSecond } from "./double.ts";
+import { type Death, dieAtEach, goWrong, survive } from "./drive.ts";
 import { inParallel } from "./in-parallel.ts";
 import type { Lane } from "./lane.ts";
 import { allMutants } from "./mutant.ts";
 import { isSame, type PointId, pointText } from "./points.ts";
 import { type Prepared, prepare } from "./prepare.ts";
 import type { CrashScenario } from "./scenario.ts";
+import type { SecondFault } from "./second-fault.ts";
 import { forget } from "./stage.ts";
 
 export interface Tried {
@@ -15,8 +17,10 @@ export interface Tried {
   readonly by: string | undefined;
 }
 
-export const mutantText = ({ step, part }: Mutant): string =>
-  part === "invalidate" ? `${step} that takes nothing back` : `${step} without its ${part}`;
+export const mutantText = ({ step, part }: Mutant): string => {
+  if (part === "refusal") return `${step} whose intent is closed by a refusal`;
+  return part === "invalidate" ? `${step} that takes nothing back` : `${step} without its ${part}`;
+};
 
 /** Switches off one part of one step at a time, and looks whether the crash run notices. */
 export async function tryMutants(
@@ -80,6 +84,11 @@ async function noticeIn(mutant: Mutant, one: Prepared, lane: Lane): Promise<stri
     for (const point of likely.map(pointText)) {
       const death = deaths.find((died) => died.point === point);
       if (death === undefined) continue;
+      if (mutant.part === "refusal") {
+        const by = await noticeRefused(mutant, one, death, lane);
+        if (by !== undefined) return `${one.scenario.name}, ${point}, then ${by}`;
+        continue;
+      }
       const found = await survive(lane, one, death, mutant);
       // It must be the mutant that is noticed, not what is wrong there anyway.
       if (found === undefined || (await isBrokenAnyway(one, point, lane))) continue;
@@ -89,6 +98,26 @@ async function noticeIn(mutant: Mutant, one: Prepared, lane: Lane): Promise<stri
   } finally {
     for (const { left } of deaths) await forget(left);
   }
+}
+
+/** The calls of the next life among which the step is settled: `info`, and its own after questions. */
+const SETTLING_CALLS = 4;
+
+/** A refusal is a second fault: the next life meets it at one of its first calls. */
+async function noticeRefused(
+  mutant: Mutant,
+  one: Prepared,
+  death: Death,
+  lane: Lane,
+): Promise<string | undefined> {
+  for (let nth = 1; nth <= SETTLING_CALLS; nth++) {
+    const second: SecondFault = { nth, cpi: "refused", agent: "refused" };
+    const found = await meetSecond(lane, one, death, second, mutant);
+    if (found.broken.length === 0) continue;
+    const sound = await meetSecond(lane, one, death, second);
+    if (sound.broken.length === 0) return `${found.hit}: ${found.broken[0]}`;
+  }
+  return undefined;
 }
 
 async function isBrokenAnyway(one: Prepared, at: string, lane: Lane): Promise<boolean> {

@@ -5,7 +5,7 @@ import { sampleTests } from "@slipway/testkit/sample-tests";
 import { describe, expect, it } from "vitest";
 import { stateTask, taskOf } from "../crash/scenarios/tasks.ts";
 import { CLOUD_CONFIG } from "../director/manifests.ts";
-import { hurriedClock } from "./hurried-clock.ts";
+import { hurriedClock } from "../world/hurried-clock.ts";
 import { count, jobsStage, never, onAsk, shopRelease, web } from "./testing/jobs-stage.ts";
 
 sampleTests(1 / 4);

@@ -16,12 +16,12 @@ import type { Scenario } from "../../crash/scenarios.ts";
 import { blobsInSim, directorInSim, type SimDirectorOptions } from "../../director/director-in-sim.ts";
 import { seed, seedWorld } from "../../director/seed.ts";
 import { openSimNats } from "../../director/sim-nats.ts";
+import { hurriedClock } from "../../world/hurried-clock.ts";
 import { brokenInvariants, type Remembered } from "../../world/invariants.ts";
 import { askSimAgent } from "../../world/sim-agent.ts";
 import { simCpi } from "../../world/sim-cpi.ts";
 import { copyWorld } from "../../world/snapshot.ts";
 import { SimWorld } from "../../world/world.ts";
-import { hurriedClock } from "../hurried-clock.ts";
 import { type Interference, type OutsideCall, watchClients } from "../outside.ts";
 import { seededRandom } from "../seeded-random.ts";
 

@@ -1,0 +1,131 @@
+import { toError } from "@slipway/kernel/errors";
+import { differences, endState } from "../world/end-state.ts";
+import type { EndedTask, Job, Mutant } from "./child-order.ts";
+import type { Death } from "./drive.ts";
+import type { Lane } from "./lane.ts";
+import { inspect, jobOf, lostData, type Prepared } from "./prepare.ts";
+import type { SecondFault } from "./second-fault.ts";
+import { forget, type Moment, Stage } from "./stage.ts";
+
+/** What two faults, one in each of two lives, have done. */
+export interface DoubleFault {
+  /** The second fault; undefined: the second life had fewer calls. */
+  readonly hit: string | undefined;
+  readonly broken: readonly string[];
+}
+
+/** What the first life has left, with what the operator wants. */
+export type FirstFault = Pick<Death, "point" | "left" | "job">;
+
+/** A first life in which the answer to one call is lost. Undefined: it has fewer calls. */
+export async function loseAnswer(
+  lane: Lane,
+  { scenario, start }: Prepared,
+  nth: number,
+): Promise<FirstFault | undefined> {
+  const stage = await Stage.at(lane, scenario, start);
+  const job = await jobOf(scenario.move, stage);
+  const { hit } = await stage.runStruck({ jobs: [job] }, { nth, cpi: "lost", agent: "lost" });
+  return hit === undefined ? undefined : { point: hit, left: await stage.moment(), job };
+}
+
+/** The calls of the life after the first fault, when it meets none. */
+export async function callsAfter(
+  lane: Lane,
+  prepared: Prepared,
+  first: FirstFault,
+): Promise<readonly string[]> {
+  const stage = await Stage.at(lane, prepared.scenario, first.left);
+  return (await stage.runStruck(await orderAfter(prepared, stage, first.job))).calls;
+}
+
+/**
+ * The life after the first fault meets a second one. Then all is well with the world: what was begun goes on, and the operator
+ * asks again for what has failed. What must hold does so after each life.
+ */
+export async function meetSecond(
+  lane: Lane,
+  prepared: Prepared,
+  first: FirstFault,
+  second: SecondFault,
+  mutant?: Mutant,
+): Promise<DoubleFault> {
+  let hit: string | undefined;
+  try {
+    const { scenario } = prepared;
+    let stage = await Stage.at(lane, scenario, first.left);
+    await stage.save(scenario.meanwhile ?? []);
+    const order = await orderAfter(prepared, stage, first.job);
+    let left: Moment | undefined;
+    if (mutant === undefined) ({ hit, left } = await stage.runStruck(order, second));
+    else {
+      hit = `${second.cpi} at ${second.nth}`;
+      await stage.runChild({ ...order, mutant, second });
+    }
+    if (hit === undefined) return { hit, broken: [] };
+    if (left === undefined) {
+      const broken = await inspect(prepared, stage);
+      if (broken.length > 0) return { hit, broken: broken.map((what) => `after the second fault: ${what}`) };
+    } else {
+      stage = await Stage.at(lane, scenario, left);
+      await forget(left);
+    }
+    return { hit, broken: await recover(prepared, stage, first.job) };
+  } catch (error) {
+    return { hit, broken: [toError(error).message] };
+  }
+}
+
+const UNFINISHED = ["queued", "processing", "cancelling"];
+
+/** What a Director finds to do: what is unfinished, or what the operator asks for once more. */
+async function orderAfter(
+  { scenario, tasksBefore }: Prepared,
+  stage: Stage,
+  job: Job,
+): Promise<{ readonly jobs: readonly Job[]; readonly cancels: boolean }> {
+  const cancels = scenario.goesBack !== undefined;
+  if (scenario.goesBack !== undefined) return { jobs: [{ task: scenario.goesBack }], cancels };
+  const tasks = (await stage.tasks()).slice(tasksBefore);
+  if ("task" in job && tasks.some(({ state }) => UNFINISHED.includes(state))) return { jobs: [], cancels };
+  return { jobs: [await nextJob(scenario, stage, job, tasks)], cancels };
+}
+
+/** Asked for once more as the operator sees things now; what can no longer be said so is asked for as before. */
+async function nextJob(
+  { again, move }: Prepared["scenario"],
+  stage: Stage,
+  job: Job,
+  tasks: readonly EndedTask[],
+): Promise<Job> {
+  if (tasks.length === 0) return job;
+  if (again !== undefined) return { task: again };
+  return await jobOf(move, stage).catch(() => job);
+}
+
+/** The third life, in a healthy world, and the operator's next command if the one before has failed. */
+async function recover(prepared: Prepared, stage: Stage, job: Job): Promise<readonly string[]> {
+  const { scenario, tasksBefore, data, states } = prepared;
+  const ended = async () => (await stage.tasks()).slice(tasksBefore).at(-1);
+  const run = async () => {
+    const order = await orderAfter(prepared, stage, job);
+    await stage.runStruck(order);
+    return await ended();
+  };
+  let last = await ended();
+  const over = last !== undefined && !UNFINISHED.includes(last.state);
+  if (!over) last = await run();
+  if (last?.state !== "done" || scenario.again !== undefined) last = await run();
+  const broken = [...(await inspect(prepared, stage)), ...lostData(prepared, stage)];
+  const repeated = scenario.again !== undefined || scenario.goesBack !== undefined;
+  if (!repeated) return last?.state === states.at(-1) ? [...broken, ...(await openIntents(stage))] : broken;
+  if (last?.state !== "done") return [`the next command ended as ${last?.state}: ${last?.result}`, ...broken];
+  if (scenario.goesBack !== undefined || broken.length > 0) return broken;
+  const { remembered, world } = await stage.view();
+  const found = endState(world, remembered, data) as { readonly instances?: object };
+  const wanted = prepared.outcome as { readonly instances?: object };
+  return [...differences(found.instances, wanted.instances, "instances"), ...(await openIntents(stage))];
+}
+
+const openIntents = async (stage: Stage): Promise<readonly string[]> =>
+  (await stage.view()).remembered.openIntents.map((step) => `${step} is still open`);
