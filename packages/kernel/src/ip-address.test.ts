@@ -5,6 +5,7 @@ import {
   formatAddress,
   isInRange,
   maskToPrefix,
+  networkName,
   networkOf,
   parseAddress,
   prefixToMask,
@@ -100,4 +101,15 @@ describe("the range of an address", () => {
   ])("%s has %s: %s", (range, ip, has) => {
     expect(isInRange(range, ip)).toBe(has);
   });
+});
+
+describe("the network that a host can choose addresses from", () => {
+  it.each([
+    ["10.0.0.7", "10.0.0.7"],
+    ["::ffff:10.0.0.7", "10.0.0.7"],
+    ["2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"],
+    ["fe80::1%eth0", "fe80::/64"],
+    ["::1", "::/64"],
+    ["", ""],
+  ])("of %s is %s", (ip, name) => expect(networkName(ip)).toBe(name));
 });

@@ -68,6 +68,17 @@ export function isInRange(range: string, ip: string): boolean {
   return sameAddress(networkOf(network, prefix), networkOf(address, prefix));
 }
 
+/** Name of the network that one host can choose addresses from: an IPv4 address itself, the 64-bit prefix of an IPv6 address. */
+export function networkName(ip: string): string {
+  const address = parseAddress(ip.split("%", 1)[0] ?? "");
+  if (address === undefined) return ip;
+  if (address.family === 4) return formatAddress(address);
+  // IPv4 as a dual-stack socket shows it.
+  if (address.value >> 32n === 0xffffn)
+    return formatAddress({ family: 4, value: address.value & 0xffffffffn });
+  return `${formatAddress(networkOf(address, 64))}/64`;
+}
+
 /** As Ruby writes one: IPv6 with all of its digits. */
 export function formatMask(family: 4 | 6, prefix: number): string {
   const mask = prefixToMask(family, prefix);

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
-import { closeServer, listen } from "@slipway/kernel/http-server";
+import { Connections, closeServer, connectionLimits, listen } from "@slipway/kernel/http-server";
 import { REGISTRY_PORT, REGISTRY_REALM } from "@slipway/protocol/registry/documents";
 import { type AddressCheck, loopbackOnly } from "./address-check.ts";
 import { answer, type RequestContext } from "./answer.ts";
@@ -58,6 +58,7 @@ export interface Registry {
 
 export const DEFAULT_HOST = "127.0.0.1";
 const BODY_LIMIT = 16 << 20;
+const MOST_CONNECTIONS = 512;
 const PATIENCE: Patience = { headersMs: 15_000, requestMs: 60_000, closeMs: 10_000 };
 
 export async function startRegistry(options: RegistryOptions): Promise<Registry> {
@@ -73,6 +74,8 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
     onError: eachOnce(options.onError ?? (() => {})),
   };
   serve(server, context, options.bodyLimit ?? BODY_LIMIT, options.onRequest ?? (() => {}));
+  const connections = new Connections(connectionLimits(MOST_CONNECTIONS));
+  connections.watch(server);
   const { host = DEFAULT_HOST, port = REGISTRY_PORT } = options;
   try {
     await listen(server, host, port);
@@ -88,7 +91,7 @@ export async function startRegistry(options: RegistryOptions): Promise<Registry>
     port: bound,
     entriesAtStart: store.size,
     close: () => {
-      closing ??= closeServer(server, clock, patience.closeMs).then(() => store.close());
+      closing ??= closeServer(server, connections, clock, patience.closeMs).then(() => store.close());
       return closing;
     },
   };

@@ -1,6 +1,7 @@
 import { once } from "node:events";
 import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { request as httpsRequest } from "node:https";
+import { connect as connectTcp } from "node:net";
 import { join } from "node:path";
 import { connect, type TLSSocket } from "node:tls";
 import { type Clock, systemClock } from "@slipway/kernel/clock";
@@ -350,6 +351,17 @@ describe("starting and ending", () => {
   it("drops heartbeats, since nobody listens", async () => {
     const { transport } = await listening();
     await expect(transport.publish("heartbeat", {})).resolves.toBeUndefined();
+  });
+
+  it("closes at once while a client holds a connection without a TLS handshake", async () => {
+    const { transport, port } = await listening({ clock: fakeClock(), limits: { handshakeMs: 600_000 } });
+    const held = connectTcp({ port, host: "127.0.0.1" }).resume();
+    held.on("error", () => undefined);
+    const gone = once(held, "close");
+    await once(held, "connect");
+    expect((await post(port, "1")).status).toBe(200);
+    await transport.close();
+    await gone;
   });
 
   it("finishes the answers under way", async () => {

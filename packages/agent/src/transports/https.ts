@@ -2,7 +2,7 @@ import { createServer, type Server, type ServerOptions } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { Clock } from "@slipway/kernel/clock";
 import { errorText } from "@slipway/kernel/errors";
-import { closeServer, listen } from "@slipway/kernel/http-server";
+import { Connections, closeServer, connectionLimits, listen } from "@slipway/kernel/http-server";
 import type { Log } from "../log.ts";
 import type { BlobDirectory } from "./blob-directory.ts";
 import { basicAuth, checkPair, percentDecoded } from "./credentials.ts";
@@ -54,6 +54,7 @@ export function httpsTransport(options: HttpsOptions): HttpsTransport {
   const { host, port, authorized } = readUrl(options.url);
   let clientCa = options.clientCa;
   const server = makeServer(options.credentials, clientCa, limits);
+  const connections = new Connections(connectionLimits(limits.connections));
 
   const serve = (handler: Handler) => {
     const context = { authorized, handler, blobs: options.blobs, clock, ...limits };
@@ -66,6 +67,7 @@ export function httpsTransport(options: HttpsOptions): HttpsTransport {
         else response.writeHead(500).end();
       });
     });
+    connections.watch(server);
     server.on("tlsClientError", (error) => log.warn(`a TLS handshake failed: ${error.message}`));
   };
 
@@ -88,13 +90,13 @@ export function httpsTransport(options: HttpsOptions): HttpsTransport {
       server.setSecureContext(tlsOptions(credentials, clientCa));
       return Promise.resolve();
     },
-    close: () => closeServer(server, clock, limits.closeMs),
+    close: () => closeServer(server, connections, clock, limits.closeMs),
   };
 }
 
 function makeServer(credentials: Credentials, clientCa: string | undefined, limits: HttpsLimits): Server {
   checkPair(credentials);
-  const server = createServer({
+  return createServer({
     ...tlsOptions(credentials, clientCa),
     requestCert: clientCa !== undefined,
     rejectUnauthorized: clientCa !== undefined,
@@ -106,8 +108,6 @@ function makeServer(credentials: Credentials, clientCa: string | undefined, limi
     requestTimeout: 0,
     maxHeaderSize: 16 << 10,
   });
-  server.maxConnections = limits.connections;
-  return server;
 }
 
 const tlsOptions = (credentials: Credentials, clientCa: string | undefined) =>

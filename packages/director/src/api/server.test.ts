@@ -289,7 +289,7 @@ it("a stop waits for what is done for a caller who has hung up: what that needs 
     await own.db.selectFrom("tasks").select("id").execute();
     return 1;
   };
-  const own = await startHarness({ tasks: { enqueue, cancel: async () => false } }, 60_000);
+  const own = await startHarness({ tasks: { enqueue, cancel: async () => false } }, { closeMs: 60_000 });
   const reach = () => connect({ host: "127.0.0.1", port: own.port, rejectUnauthorized: false });
   const body = JSON.stringify({ location: "https://x/y" });
   const socket = reach();

@@ -5,7 +5,7 @@ import { pipeline } from "node:stream/promises";
 import { isBlobId } from "@slipway/engine/blobs/blob-id";
 import type { Clock } from "@slipway/kernel/clock";
 import { systemCode } from "@slipway/kernel/errors";
-import { closeServer, listen } from "@slipway/kernel/http-server";
+import { Connections, closeServer, connectionLimits, listen } from "@slipway/kernel/http-server";
 import type { AgentId } from "@slipway/protocol/ids";
 import type { BlobDepot } from "./blob-depot.ts";
 import { CannotServeBlobs } from "./errors.ts";
@@ -23,18 +23,22 @@ export interface BlobServerOptions {
 
 /** Logs and compiled packages; more than any real one. */
 const LARGEST = 8 * 2 ** 30;
+const HEADERS_MS = 15_000;
 const IDLE_MS = 60_000;
+const MOST_CONNECTIONS = 1024;
 const CLOSE_MS = 2_000;
 
 /** A blobstore as agents of all kinds know it: WebDAV, as far as they use it. Each agent sees its own blobs alone. */
 export class BlobServer {
   readonly #options: BlobServerOptions;
   readonly #server: Server;
+  readonly #connections = new Connections(connectionLimits(MOST_CONNECTIONS));
 
   constructor(options: BlobServerOptions) {
     this.#options = options;
     const { certificate: cert, privateKey: key } = options.tls;
-    this.#server = createServer({ cert, key, minVersion: "TLSv1.2" }, (request, response) => {
+    const patience = { handshakeTimeout: HEADERS_MS, headersTimeout: HEADERS_MS };
+    this.#server = createServer({ cert, key, minVersion: "TLSv1.2", ...patience }, (request, response) => {
       this.#serve(request, response).catch((error: unknown) => {
         options.onError(error);
         if (response.headersSent) response.destroy();
@@ -42,6 +46,7 @@ export class BlobServer {
       });
     });
     this.#server.setTimeout(IDLE_MS);
+    this.#connections.watch(this.#server);
   }
 
   async start(): Promise<void> {
@@ -60,7 +65,7 @@ export class BlobServer {
   }
 
   close(): Promise<void> {
-    return closeServer(this.#server, this.#options.clock, CLOSE_MS);
+    return closeServer(this.#server, this.#connections, this.#options.clock, CLOSE_MS);
   }
 
   async #serve(request: IncomingMessage, response: ServerResponse): Promise<void> {

@@ -14,7 +14,7 @@ import type { Db } from "../../store/schema.ts";
 import type { NewTask } from "../../tasks/task.ts";
 import type { Shapes } from "../call.ts";
 import type { Reply } from "../reply.ts";
-import { type Api, startApi } from "../server.ts";
+import { type Api, type ApiOptions, startApi } from "../server.ts";
 import type { Services } from "../services.ts";
 import { UploadSpace } from "../upload-space.ts";
 
@@ -50,7 +50,10 @@ export interface Harness {
 }
 
 /** A real server over TLS on loopback with a real database; tasks are only recorded. */
-export async function startHarness(change: Partial<Services> = {}, closeMs = 100): Promise<Harness> {
+export async function startHarness(
+  change: Partial<Services> = {},
+  options: Partial<ApiOptions> = {},
+): Promise<Harness> {
   const { path: root, remove } = await temporaryDirectory();
   const uploadsDir = join(root, "uploads");
   await mkdir(uploadsDir);
@@ -98,7 +101,8 @@ export async function startHarness(change: Partial<Services> = {}, closeMs = 100
     host: "127.0.0.1",
     port: 0,
     tls: { cert: TEST_CERT, key: TEST_KEY },
-    closeMs,
+    closeMs: 100,
+    ...options,
   });
   // A handshake costs more than most answers.
   const agent = new Agent({ keepAlive: true });
