@@ -1,6 +1,7 @@
 import { mkdir, writeFile } from "node:fs/promises";
 import { openEmbedded } from "@slipway/director/store/embedded/open";
-import { connectionTo, withClient } from "@slipway/director/store/embedded/probe";
+import { foundAccess } from "@slipway/director/store/embedded/places";
+import { connectionTo, type ServerAccess, withClient } from "@slipway/director/store/embedded/probe";
 import { migrate } from "@slipway/director/store/migrations";
 import { openStore, type Store } from "@slipway/director/store/open";
 import type { Db } from "@slipway/director/store/schema";
@@ -21,7 +22,7 @@ const clock: Clock = {
 
 interface Server {
   command(sql: string): Promise<unknown>;
-  readonly socket: string;
+  readonly access: ServerAccess;
 }
 
 let server: Promise<Server> | undefined;
@@ -30,8 +31,8 @@ let count = 0;
 
 /** One server for all workers of a test run, started when the first test asks for a database. */
 async function sharedServer(): Promise<Server> {
-  const socket = await oncePerRun("database", start);
-  const admin = new pg.Client(connectionTo(socket, "postgres"));
+  const access = await foundAccess(await oncePerRun("database", start));
+  const admin = new pg.Client(connectionTo(access, "postgres"));
   admin.on("error", () => undefined);
   await admin.connect();
   const { ref, unref } = lifeOf(admin);
@@ -45,7 +46,7 @@ async function sharedServer(): Promise<Server> {
     last = next.catch(() => undefined);
     return next;
   };
-  return { socket, command };
+  return { access, command };
 }
 
 /** The server outlives the worker that starts it. The run's guard ends it, whose pid it finds in `database.pid`. */
@@ -58,13 +59,13 @@ async function start(dir: string): Promise<string> {
     settings: { max_connections: "400", autovacuum: "off" },
   });
   await writeFile(`${dir}.pid`, String(embedded.pid()));
-  const socket = String(embedded.connection.host);
-  await withClient(connectionTo(socket, "postgres"), (client) => client.query(`create database ${TEMPLATE}`));
-  await withClient(connectionTo(socket, TEMPLATE), async (client) => {
+  const access = await foundAccess(dir);
+  await withClient(connectionTo(access, "postgres"), (client) => client.query(`create database ${TEMPLATE}`));
+  await withClient(connectionTo(access, TEMPLATE), async (client) => {
     await migrate(client);
     await sealOld(client, testSealer);
   });
-  return socket;
+  return dir;
 }
 
 /** The types leave out what the client has: whether its connection keeps the process alive. */
@@ -99,9 +100,9 @@ export async function freshDatabase(): Promise<{
   close(): Promise<void>;
 }> {
   server ??= sharedServer();
-  const { socket, command } = await server;
+  const { access, command } = await server;
   const name = await nextDatabase(await server);
-  const connection = connectionTo(socket, name);
+  const connection = connectionTo(access, name);
   const store = await openStore({ connection, sealer: testSealer });
   return {
     db: store.db,

@@ -48,7 +48,7 @@ const inDatabase = ({ connection }: Base, sql: string) =>
   withClient(connection as pg.ClientConfig, (client) => client.query(sql));
 
 const urlOf = ({ connection }: Base) =>
-  `postgresql://${connection.user}@/${connection.database}?host=${encodeURIComponent(String(connection.host))}`;
+  `postgresql://${connection.user}:${connection.password}@/${connection.database}?host=${encodeURIComponent(String(connection.host))}`;
 
 const take = (more: Partial<Parameters<typeof backUp>[0]> = {}) =>
   backUp({

@@ -89,6 +89,13 @@ export const WillNotStop = defineError<{ pid: number }>({
   next: "See what it waits for. The next Director on this directory finds and adopts it.",
 });
 
+export const AccessFailed = defineError<{ dir: string; said: string }>({
+  code: "DIS-015",
+  kind: "outside",
+  message: (p) => `the Director's role of the database in ${p.dir} could not be set up: ${p.said}`,
+  next: "Put right what PostgreSQL says, and start again. No data was changed.",
+});
+
 export const StateUnusable = defineError<{ dir: string; why: string }>({
   code: "DIS-013",
   kind: "operator",

@@ -172,7 +172,14 @@ describe("refused", () => {
     await mkdir(at.root);
     const programs = { postgres: "false", initdb: "", version: "0", env: {} };
     const times = { clock: systemClock, startMs: 60_000, stopMs: 0 };
-    const setup = { at, programs, user: undefined, socket: at.root, settings: {}, ...times };
+    const setup = {
+      at,
+      programs,
+      user: undefined,
+      access: { socket: at.root, password: "" },
+      settings: {},
+      ...times,
+    };
     for (let round = 0; round < 30; round++) {
       const error = await failure(startServer(setup, new AbortController().signal));
       expect(errorText(error)).toContain("it ended with 1");

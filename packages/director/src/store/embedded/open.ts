@@ -5,11 +5,11 @@ import { messageTrail, SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { acquireLock, type Lock, LockTimeout } from "@slipway/kernel/lock-file";
 import type pg from "pg";
 import { ServerDied, StateDirInUse, StateUnusable } from "../errors.ts";
-import { fromDatabase } from "../failures.ts";
+import { ensureAccess } from "./access.ts";
 import { ensureData } from "./data.ts";
 import { boundLog } from "./log.ts";
 import { dataOwner, makeRoot, mustReach, places, socketDir } from "./places.ts";
-import { connectionTo, ensureDatabase } from "./probe.ts";
+import { connectionTo } from "./probe.ts";
 import { serverPrograms } from "./programs.ts";
 import { keepReserve } from "./reserve.ts";
 import { type Running, type ServerSetup, startServer, stopServer } from "./server.ts";
@@ -90,14 +90,16 @@ async function serve(stateDir: string, options: EmbeddedOptions): Promise<Embedd
   const durable = options.durable ?? true;
   const programs = await serverPrograms(at.root, user, options.from);
   await ensureData(at, programs, user, durable);
+  const { clock, stopMs = 20_000 } = options;
+  const password = await ensureAccess({ at, programs, user, clock, stopMs, durable });
   const setup: ServerSetup = {
     at,
     programs,
     user,
-    socket: await socketDir(at, user),
-    clock: options.clock,
+    access: { socket: await socketDir(at, user), password },
+    clock,
     startMs: options.startMs ?? 60_000,
-    stopMs: options.stopMs ?? 20_000,
+    stopMs,
     settings: {
       ...(durable ? {} : { fsync: "off", synchronous_commit: "off", full_page_writes: "off" }),
       ...options.settings,
@@ -120,10 +122,6 @@ async function supervise(
 ): Promise<Embedded> {
   const closing = new AbortController();
   const first = await startServer(setup, closing.signal);
-  await ensureDatabase(setup.socket, "slipway").catch(async (error: unknown) => {
-    await stopServer(first.pid, setup);
-    throw fromDatabase(error, "making the database");
-  });
   let current: Promise<Running> = Promise.resolve(first);
   let pid = first.pid;
   let trouble: string | undefined;
@@ -163,7 +161,7 @@ async function supervise(
   void keepLogShort(setup, closing.signal).catch(() => undefined);
   if (durable) void keepReserve(setup.at.reserve, clock, closing.signal).catch(() => undefined);
   return {
-    connection: connectionTo(setup.socket, "slipway"),
+    connection: connectionTo(setup.access),
     adopted: first.adopted,
     pid: () => pid,
     trouble: () => trouble,

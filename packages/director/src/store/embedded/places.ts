@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { systemCode } from "@slipway/kernel/errors";
 import { StateUnusable, Unreachable } from "../errors.ts";
+import type { ServerAccess } from "./probe.ts";
 import { blockerOf } from "./reach.ts";
 import type { ServerUser } from "./user.ts";
 
@@ -15,6 +16,8 @@ export const places = (stateDir: string) => {
     root,
     data: join(root, "data"),
     log: join(root, "server.log"),
+    /** Password of the Director's role. */
+    password: join(root, "password"),
     reserve: join(root, "reserve"),
     socket: join(root, "run"),
     /** Names the socket's directory when the one above is too deep. */
@@ -79,10 +82,11 @@ export async function socketDir(at: Places, user: ServerUser | undefined): Promi
   return dir;
 }
 
-/** Of a server that runs already. */
-export async function foundSocket(stateDir: string): Promise<string> {
+/** Socket and password of a server that runs already. */
+export async function foundAccess(stateDir: string): Promise<ServerAccess> {
   const at = places(await realpath(stateDir));
-  return fits(at.socket) ? at.socket : await readFile(at.socketNote, "utf8");
+  const socket = fits(at.socket) ? at.socket : await readFile(at.socketNote, "utf8");
+  return { socket, password: await readFile(at.password, "utf8") };
 }
 
 /** Temporary directories are open to all: what is there now may be somebody else's. */

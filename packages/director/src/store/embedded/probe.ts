@@ -2,13 +2,26 @@ import { realpath } from "node:fs/promises";
 import pg from "pg";
 
 const PORT = 5432;
-const USER = "slipway";
+/** Role of the Director: owner of its database, and nothing more. */
+export const ROLE = "director";
+export const DATABASE = "slipway";
 
-/** Over the socket, as the server's superuser; nothing is taken from PG* variables. */
-export const connectionTo = (socket: string, database: string): pg.PoolConfig => ({
+/** How the Director reaches its server. */
+export interface ServerAccess {
+  /** Directory of the socket. */
+  readonly socket: string;
+  readonly password: string;
+}
+
+/** Connection parameters over the socket, as the Director's role; nothing is taken from PG* variables. */
+export const connectionTo = (
+  { socket, password }: ServerAccess,
+  database: string = DATABASE,
+): pg.PoolConfig & { readonly password: string } => ({
   host: socket,
   port: PORT,
-  user: USER,
+  user: ROLE,
+  password,
   database,
   ssl: false,
 });
@@ -30,10 +43,10 @@ export async function withClient<T>(
 }
 
 /** Whether a server answers on the socket and serves this data directory. */
-export async function answers(socket: string, data: string): Promise<boolean> {
+export async function answers(access: ServerAccess, data: string): Promise<boolean> {
   try {
     return await withClient(
-      { ...connectionTo(socket, "postgres"), connectionTimeoutMillis: 5000 },
+      { ...connectionTo(access, "postgres"), connectionTimeoutMillis: 5000 },
       async (client) => {
         const { rows } = await client.query<{ data_directory: string }>("show data_directory");
         return rows[0]?.data_directory === (await realpath(data));
@@ -43,11 +56,4 @@ export async function answers(socket: string, data: string): Promise<boolean> {
     // Not listening yet, starting, or shutting down: whoever waits has a deadline.
     return false;
   }
-}
-
-export async function ensureDatabase(socket: string, name: string): Promise<void> {
-  await withClient(connectionTo(socket, "postgres"), async (client) => {
-    const { rowCount } = await client.query("select 1 from pg_database where datname = $1", [name]);
-    if (rowCount === 0) await client.query(`create database ${pg.escapeIdentifier(name)}`);
-  });
 }

@@ -9,12 +9,13 @@ export function spawnAs(
   program: string,
   args: readonly string[],
   output: "pipe" | number,
+  input: "pipe" | "ignore" = "ignore",
 ): ChildProcess {
   return spawn(program, args, {
     ...(user !== undefined && { uid: user.uid, gid: user.gid }),
     cwd: "/",
     env: { PATH: "/usr/local/bin:/usr/bin:/bin", LC_ALL: "C", TZ: "UTC", ...programs.env },
     detached: true,
-    stdio: ["ignore", output, output],
+    stdio: [input, output, output],
   });
 }

@@ -9,7 +9,7 @@ import { NO_SPACE } from "./data.ts";
 import { boundLog, lastWords, logSize } from "./log.ts";
 import { type Places, SOCKET_FILE } from "./places.ts";
 import { asWritten, isPidFileStale, livingPostmaster, serves, startedWith, waitGone } from "./postmaster.ts";
-import { answers } from "./probe.ts";
+import { answers, type ServerAccess } from "./probe.ts";
 import type { Programs } from "./programs.ts";
 import { spawnAs } from "./run-as.ts";
 import type { ServerUser } from "./user.ts";
@@ -18,7 +18,7 @@ export interface ServerSetup {
   readonly at: Places;
   readonly programs: Programs;
   readonly user: ServerUser | undefined;
-  readonly socket: string;
+  readonly access: ServerAccess;
   readonly clock: Clock;
   /** Longest time for a start, recovery after a crash included. */
   readonly startMs: number;
@@ -69,7 +69,7 @@ const argsOf = (setup: ServerSetup): string[] => {
  * The directories of the server's sockets. One is always in the state directory, where another pid namespace finds it;
  * the server works in its data directory, so the relative path is never too long.
  */
-const socketsOf = ({ at, socket }: ServerSetup): string =>
+const socketsOf = ({ at, access: { socket } }: ServerSetup): string =>
   socket === at.socket ? socket : `${socket},${relative(at.data, at.socket)}`;
 
 /** Finds the server that a killed Director has left running, or starts one. */
@@ -99,7 +99,7 @@ export async function startServer(setup: ServerSetup, signal: AbortSignal): Prom
  * Refuses to start a second server beside one of another pid namespace: PostgreSQL looks for the first by its pid and its
  * shared memory, which a container hides, and two servers destroy the data.
  */
-async function mustBeAlone({ at, clock }: ServerSetup): Promise<void> {
+export async function mustBeAlone({ at, clock }: Pick<ServerSetup, "at" | "clock">): Promise<void> {
   const deadline = clock.monotonic() + ENDS_WITHIN_MS;
   // A server that is just ending may still listen.
   while ((await lifeBySocket(join(at.socket, SOCKET_FILE))) === "alive") {
@@ -162,7 +162,7 @@ async function comesUp(setup: ServerSetup, alive: () => Promise<boolean>): Promi
   const { clock } = setup;
   const end = clock.monotonic() + setup.startMs;
   for (let delay = 5; clock.monotonic() < end; delay = Math.min(delay * 1.5, 200)) {
-    if (await answers(setup.socket, setup.at.data)) return true;
+    if (await answers(setup.access, setup.at.data)) return true;
     if (!(await alive())) return false;
     await clock.sleep(delay);
   }
