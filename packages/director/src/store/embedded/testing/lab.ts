@@ -73,7 +73,11 @@ const main = async () => {
     }
     return embedded.close();
   }
-  await withClient(embedded.connection, (client) => client.query("create table kept as select 42 as n"));
+  await withClient(embedded.connection, async (client) => {
+    // Written when it is answered: the server may be killed next.
+    await client.query("set synchronous_commit = on");
+    await client.query("create table kept as select 42 as n");
+  });
   console.log("pid " + embedded.pid());
   setInterval(() => undefined, 1000);
 };
