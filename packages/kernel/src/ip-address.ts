@@ -70,9 +70,8 @@ export function isInRange(range: string, ip: string): boolean {
 
 /** Name of the network that one host can choose addresses from: an IPv4 address itself, the 64-bit prefix of an IPv6 address. */
 export function networkName(ip: string): string {
-  const address = parseAddress(ip.split("%", 1)[0] ?? "");
+  const address = isIP(ip) === 4 ? undefined : parseAddress(ip.split("%", 1)[0] ?? "");
   if (address === undefined) return ip;
-  if (address.family === 4) return formatAddress(address);
   // IPv4 as a dual-stack socket shows it.
   if (address.value >> 32n === 0xffffn)
     return formatAddress({ family: 4, value: address.value & 0xffffffffn });

@@ -1,17 +1,17 @@
 import { createHash, timingSafeEqual } from "node:crypto";
 import type { Tokens } from "../uaa/tokens.ts";
 import { BadUsers } from "./errors.ts";
+import type { Guess } from "./failure-limit.ts";
 import type { ApiUser } from "./services.ts";
 
 export type Login =
   | { readonly kind: "nobody" }
-  /** `tried` stands for the name whose password was guessed. */
-  | { readonly kind: "wrong"; readonly tried?: string }
+  | { readonly kind: "wrong" }
   | { readonly kind: "user"; readonly name: string; readonly scopes: readonly string[] };
 
 export type Authenticate = (authorization: string | undefined) => Login;
 
-/** A token, or credentials. Tokens cannot be guessed, and end all the time: nobody is slowed down for one. */
+/** Judges a token, or credentials. Tokens cannot be guessed, and expire all the time: they are not limited. */
 export async function identify(
   authorization: string | undefined,
   authenticate: Authenticate,
@@ -25,7 +25,7 @@ export async function identify(
 
 /**
  * Judges Basic credentials. Name and password are compared with those of every user every time, so that the time it
- * takes tells neither who exists nor who came close. Whoever is right passes, whatever others tried before.
+ * takes tells neither who exists nor who came close.
  */
 export function authenticator(users: readonly ApiUser[]): Authenticate {
   checkUsers(users);
@@ -41,12 +41,17 @@ export function authenticator(users: readonly ApiUser[]): Authenticate {
       const samePassword = timingSafeEqual(one.password, password);
       if (sameName && samePassword) found = one.user;
     }
-    if (found === undefined || found.password === "") {
-      // A digest: names of any length take the same room.
-      return { kind: "wrong", tried: name.toString("base64") };
-    }
+    if (found === undefined || found.password === "") return { kind: "wrong" };
     return { kind: "user", name: found.name, scopes: found.scopes ?? ["bosh.admin"] };
   };
+}
+
+/** The credentials of a header, for the limit of failures. Digests, so that names of any length take the same room. */
+export function guessOf(authorization: string | undefined): Guess | undefined {
+  const given = authorization === undefined ? undefined : basic(authorization);
+  if (given === undefined) return undefined;
+  const name = digest(given.name).toString("base64");
+  return { name, pair: digest(`${name} ${given.password}`).toString("base64", 0, 12) };
 }
 
 function checkUsers(users: readonly ApiUser[]): void {

@@ -1,11 +1,11 @@
 import type { IncomingMessage } from "node:http";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
-import { authenticator, identify, type Login } from "./auth.ts";
+import { authenticator, guessOf, identify, type Login } from "./auth.ts";
 import { authorize } from "./authorize.ts";
 import { type Call, type Query, readJson, readText } from "./call.ts";
 import { conditional } from "./conditional.ts";
 import { errorReply, isOurs, RequestFailed } from "./errors.ts";
-import { failureLimit } from "./failure-limit.ts";
+import { FailureLimit } from "./failure-limit.ts";
 import { accessOf, NO_ACCESS } from "./permissions.ts";
 import { BadParameter } from "./refusals.ts";
 import { plain, type Reply } from "./reply.ts";
@@ -19,7 +19,7 @@ const DRAIN_MS = 20_000;
 /** Between HTTP and the endpoints: who asks, may they, for which route; and what they are told. */
 export function requestHandler(services: Services) {
   let authenticate = authenticator(services.users);
-  const failures = failureLimit(services.clock);
+  const failures = new FailureLimit(services.clock);
   const { uuid } = services.identity;
   const { db } = services;
   const callers = new WeakMap<FastifyRequest, string>();
@@ -36,19 +36,21 @@ export function requestHandler(services: Services) {
     if (route === undefined) return plain(404, "not found\n");
     const query = request.query as Query;
     const permission = typeof route.permission === "function" ? route.permission(query) : route.permission;
+    const { authorization } = request.headers;
+    // Also for endpoints that need no login: their answer shows whether the password is right.
+    const guess = guessOf(authorization);
+    const wait = guess === undefined ? 0 : failures.wait(guess, request.ip);
+    if (wait > 0) return tooManyFailures(wait);
     let login: Login;
     try {
-      login = await identify(request.headers.authorization, authenticate, services.tokens);
+      login = await identify(authorization, authenticate, services.tokens);
     } catch (error) {
       services.onError(error, { request: request.id });
       if (permission !== "anyone") return errorReply(error);
       login = { kind: "nobody" };
     }
     if (login.kind === "user") callers.set(request, login.name);
-    // Also where nobody need log in: the answer there tells as much.
-    const guessed = login.kind === "wrong" ? login.tried : undefined;
-    const tooMany = guessed !== undefined && (await failures.failed(`${guessed} ${request.ip}`));
-    if (tooMany) return plain(429, "too many failed logins; wait a minute\n", { "retry-after": "60" });
+    if (login.kind === "wrong" && guess !== undefined) failures.failed(guess, request.ip);
     if (permission !== "anyone" && login.kind !== "user") return unauthorized(pathOf(request));
     const { body } = route.endpoint;
     const text = () => readText(request.raw, services.clock);
@@ -117,6 +119,12 @@ export function requestHandler(services: Services) {
       authenticate = authenticator(users);
     },
   };
+}
+
+function tooManyFailures(waitMs: number): Reply {
+  const seconds = Math.ceil(waitMs / 1000);
+  const text = `too many failed logins with this name from this address; try again in ${seconds} s\n`;
+  return plain(429, text, { "retry-after": String(seconds) });
 }
 
 const unauthorized = (path: string): Reply =>

@@ -33,6 +33,8 @@ export interface Sent {
   readonly type?: string;
   readonly body?: string | Buffer;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Any address of 127.0.0.0/8. */
+  readonly from?: string;
 }
 
 export interface Harness {
@@ -144,7 +146,15 @@ function send(agent: Agent, port: number, method: string, path: string, sent: Se
   if (sent.type !== undefined) headers["content-type"] = sent.type;
   if (sent.body !== undefined) headers["content-length"] = String(Buffer.byteLength(sent.body));
   return new Promise((resolve, reject) => {
-    const options = { host: "127.0.0.1", port, method, path, ca: TEST_CERT, agent } as const;
+    const options = {
+      host: "127.0.0.1",
+      port,
+      method,
+      path,
+      ca: TEST_CERT,
+      agent,
+      localAddress: sent.from,
+    } as const;
     const outgoing = request({ ...options, headers: { ...headers, ...sent.headers } }, (response) => {
       const chunks: Buffer[] = [];
       response.on("data", (chunk: Buffer) => chunks.push(chunk));
