@@ -36,6 +36,8 @@ export const EXECUTABLES = [
   { from: "packages/sim/src/bin/crash.ts", to: "packages/sim/dist/crash.cjs" },
   { from: "packages/sim/src/bin/crash-child.ts", to: "packages/sim/dist/crash-child.cjs" },
   { from: "packages/sim/src/bin/crash-child-start.ts", to: "packages/sim/dist/crash-child-start.cjs" },
+  { from: "packages/sim/src/bin/pairs.ts", to: "packages/sim/dist/pairs.cjs" },
+  { from: "packages/sim/src/bin/sim.ts", to: "packages/sim/dist/sim.cjs" },
   { from: "packages/sim/src/bench/main.ts", to: "packages/sim/dist/bench.cjs" },
   // What certify loads to play the mixes with a CPI.
   { from: "packages/cpi-local/src/certify/adapter.ts", to: "packages/cpi-local/dist/certify-adapter.cjs" },

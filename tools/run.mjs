@@ -58,6 +58,8 @@ const COMMANDS = {
   ],
   "matrix:cpi": (rest) => [["node", "packages/certify/dist/matrix.cjs", ...rest]],
   crash: (rest) => [["node", "packages/sim/dist/crash.cjs", ...rest]],
+  pairs: (rest) => [["node", "packages/sim/dist/pairs.cjs", ...rest]],
+  sim: (rest) => [["node", "packages/sim/dist/sim.cjs", ...rest]],
   "crash:local": (rest) => [["node", "tools/crash-local.mjs", ...rest]],
   "host:docker": (rest) => [["node", "tools/docker-host.mjs", ...rest]],
   // What is long is sampled by a seed; `test:all` runs all of it.

@@ -34,8 +34,8 @@ export const deployTask = (sketch: ManifestSketch, options: object = {}): NewTas
   deployment: sketch.name,
 });
 
-export const stateTask = (to: string): NewTask =>
-  taskOf("update_deployment", { state: { to }, options: OPTIONS });
+export const stateTask = (to: string, options: object = {}): NewTask =>
+  taskOf("update_deployment", { state: { to }, options: { ...OPTIONS, ...options } });
 
 export const deleteTask = (force = false): NewTask => taskOf("delete_deployment", { force });
 
