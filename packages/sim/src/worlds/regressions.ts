@@ -1,4 +1,22 @@
 import type { HistoryPlan } from "./plan.ts";
 
 /** Minimized histories that once broke an invariant, by what was wrong then. */
-export const REGRESSIONS: Readonly<Record<string, HistoryPlan>> = {};
+export const REGRESSIONS: Readonly<Record<string, HistoryPlan>> = {
+  "a refusal while create_vm is settled counts as proof that there is no VM": {
+    seed: "run4-79",
+    cpi: { remembers: true, resizes: false },
+    snapshots: false,
+    disorder: 0.3,
+    operators: [
+      { id: 0, kind: "deploy", after: null },
+      { id: 2, kind: "deploy", after: null },
+      { id: 5, kind: "deploy", after: null },
+    ],
+    faults: [
+      { call: 24, fault: 3 },
+      { call: 31, fault: 9 },
+      { call: 14, fault: 9 },
+    ],
+    kills: [],
+  },
+};
