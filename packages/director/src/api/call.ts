@@ -43,12 +43,14 @@ export interface Call<S extends Shapes = Shapes> {
 }
 
 export const BODY_LIMIT = 16 << 20;
+/** For users who administer nothing: they compare configs, and start nothing. */
+export const READER_BODY_LIMIT = 4 << 20;
 const BODY_MS = 60_000;
 
 /** Reads a body of text. One that is too long, too slow, cut off or not UTF-8 is refused. */
-export async function readText(stream: IncomingMessage, clock: Clock): Promise<string> {
-  if (Number(stream.headers["content-length"] ?? 0) > BODY_LIMIT) throw tooLong();
-  const bytes = await readBytes(stream, clock);
+export async function readText(stream: IncomingMessage, clock: Clock, limit = BODY_LIMIT): Promise<string> {
+  if (Number(stream.headers["content-length"] ?? 0) > limit) throw tooLong(limit);
+  const bytes = await readBytes(stream, clock, limit);
   try {
     return new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   } catch (cause) {
@@ -56,11 +58,12 @@ export async function readText(stream: IncomingMessage, clock: Clock): Promise<s
   }
 }
 
-const tooLong = () => BodyUnusable({ why: `is larger than ${BODY_LIMIT >> 20} MiB`, status: 413 });
+const tooLong = (limit: number) =>
+  BodyUnusable({ why: `is larger than ${limit >> 20} MiB, the limit for this user`, status: 413 });
 const tooSlow = () => BodyUnusable({ why: `took longer than ${BODY_MS / 1000} s`, status: 408 });
 
 /** By its events: an iterator would destroy the connection that the refusal is to be sent on. */
-function readBytes(stream: IncomingMessage, clock: Clock): Promise<Buffer> {
+function readBytes(stream: IncomingMessage, clock: Clock, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
     let length = 0;
@@ -72,7 +75,7 @@ function readBytes(stream: IncomingMessage, clock: Clock): Promise<Buffer> {
     const onData = (chunk: Buffer) => {
       length += chunk.length;
       chunks.push(chunk);
-      if (length > BODY_LIMIT) end(() => reject(tooLong()));
+      if (length > limit) end(() => reject(tooLong(limit)));
     };
     const onEnd = () => end(() => resolve(Buffer.concat(chunks)));
     const onCut = (cause?: Error) =>

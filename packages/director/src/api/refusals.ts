@@ -10,7 +10,7 @@ export const BodyUnusable = defineError<{ why: string; status: number }>({
   number: 40005,
   status: (p) => p.status,
   message: (p) => `the body of the request ${p.why}`,
-  next: "Send it again, whole, as UTF-8 text of at most 16 MiB.",
+  next: "Send it again, whole, as UTF-8 text within the limit: 16 MiB, for users who may only read 4 MiB.",
 });
 
 export const BodyNotJson = defineError<{ why: string }>({

@@ -2,7 +2,7 @@ import type { IncomingMessage } from "node:http";
 import type { FastifyError, FastifyReply, FastifyRequest } from "fastify";
 import { authenticator, guessOf, identify, type Login } from "./auth.ts";
 import { authorize } from "./authorize.ts";
-import { type Call, type Query, readJson, readText } from "./call.ts";
+import { BODY_LIMIT, type Call, type Query, READER_BODY_LIMIT, readJson, readText } from "./call.ts";
 import { conditional } from "./conditional.ts";
 import { errorReply, isOurs, RequestFailed } from "./errors.ts";
 import { FailureLimit } from "./failure-limit.ts";
@@ -53,15 +53,18 @@ export function requestHandler(services: Services) {
     if (login.kind === "wrong" && guess !== undefined) failures.failed(guess, request.ip);
     if (permission !== "anyone" && login.kind !== "user") return unauthorized(pathOf(request));
     const { body } = route.endpoint;
-    const text = () => readText(request.raw, services.clock);
+    const user = login.kind === "user" ? login.name : "";
+    const access = login.kind === "user" ? accessOf(login.scopes, uuid) : NO_ACCESS;
+    const reader = !access.admin && access.adminOf.length === 0;
+    const text = () => readText(request.raw, services.clock, reader ? READER_BODY_LIMIT : BODY_LIMIT);
     const params = request.params as Call["params"];
     const unusable = unusableName(params, query);
     if (unusable !== undefined) return errorReply(BadParameter(unusable));
     const call: Call = {
       params,
       query,
-      user: login.kind === "user" ? login.name : "",
-      access: login.kind === "user" ? accessOf(login.scopes, uuid) : NO_ACCESS,
+      user,
+      access,
       requestId: request.id,
       header: (name) => firstOf(request.headers[name]),
       text,
@@ -70,7 +73,8 @@ export function requestHandler(services: Services) {
     };
     try {
       await authorize(permission, { access: call.access, params, query, db });
-      const reply = await route.endpoint.answer(call, services);
+      const documents = services.documents.askedBy({ name: user, reader });
+      const reply = await route.endpoint.answer(call, { ...services, documents });
       services.onReply?.(route.endpoint, reply);
       return conditional(reply, request.method, firstOf(request.headers["if-none-match"]));
     } catch (error) {

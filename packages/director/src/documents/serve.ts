@@ -1,3 +1,4 @@
+import { readlinkSync } from "node:fs";
 import { isMainThread, parentPort, workerData } from "node:worker_threads";
 import { BadYaml, NotAMap, YamlTooBig } from "@slipway/engine/documents/errors";
 import { type SlipwayError, toError } from "@slipway/kernel/errors";
@@ -17,12 +18,26 @@ export type Answered =
   | { readonly code: string; readonly params: unknown }
   | { readonly bug: Error };
 
+/** First message of a thread. `proc` is its directory in `/proc`, where the system has one. */
+export interface Ready {
+  readonly ready: { readonly proc: string | undefined };
+}
+
 /** Whether this is a thread that reads documents; then it does so, and the program does nothing else. */
 export function servesDocuments(): boolean {
   if (isMainThread || workerData !== ROLE || parentPort === null) return false;
   const port = parentPort;
+  port.postMessage({ ready: { proc: procOfThread() } } satisfies Ready);
   port.on("message", ({ name, question }: Asked) => port.postMessage(answered(name, question)));
   return true;
+}
+
+function procOfThread(): string | undefined {
+  try {
+    return `/proc/${readlinkSync("/proc/thread-self")}`;
+  } catch {
+    return undefined;
+  }
 }
 
 function answered(name: keyof Questions, question: unknown): Answered {

@@ -20,6 +20,15 @@ async function workers(options: Partial<WorkersOptions> = {}): Promise<DocumentW
   return made;
 }
 
+/** A pattern that needs more time than there is, however short the question is. */
+const ENDLESS = {
+  schema: {
+    $schema: "https://json-schema.org/draft/2020-12/schema",
+    properties: { a: { pattern: "^(a+)+$" } },
+  },
+  properties: { a: `${"a".repeat(60)}!` },
+};
+
 const long = (text: string) => `${text}\n# ${"x".repeat(5000)}`;
 const outcome = (asked: Promise<unknown>) =>
   asked.then(
@@ -59,29 +68,35 @@ describe("threads that read documents", () => {
     await expect(asked("- a")).rejects.toSatisfy(NotAMap.is);
   });
 
-  it("are ended when a document takes too long, and others are read", async () => {
-    const clock = fakeClock();
-    const documents = await workers({ clock, threads: 1, limitMs: 1000 });
-    const first = documents.ask("value", { text: COSTLY["many keys"] ?? "", what: "it" });
+  it("are ended when a question takes too much processor time, and others are read", async () => {
+    const documents = await workers({ threads: 1, limitMs: 300 });
+    const first = documents.ask("propertyProblems", ENDLESS);
     const second = documents.ask("value", { text: long("a: 1"), what: "it" });
-    clock.advance(1000);
     await expect(first).rejects.toSatisfy(TooCostly.is);
+    await expect(first).rejects.toThrow("it takes more than 0.3 s of processor time");
     expect(await second).toEqual({ a: 1 });
   });
 
-  it("are ended when a pattern of a schema takes too long, however short it is", async () => {
+  it.runIf(existsSync("/proc/thread-self/stat"))(
+    "are not ended while they wait for a processor: only processor time counts",
+    async () => {
+      const clock = fakeClock();
+      const documents = await workers({ clock, threads: 1, limitMs: 30_000 });
+      // The thread is there, and its time counts.
+      await documents.ask("value", { text: long("a: 1"), what: "it" });
+      const read = documents.ask("value", { text: COSTLY["many keys"] ?? "", what: "it" });
+      await clock.advance(300_000);
+      expect(Object.keys((await read) as object)).toHaveLength(12_000);
+    },
+  );
+
+  it("are ended when they hang without using a processor", async () => {
     const clock = fakeClock();
-    const documents = await workers({ clock, threads: 1, limitMs: 1000 });
-    const schema = { $schema: "https://json-schema.org/draft/2020-12/schema", properties: {} };
-    const endless = { ...schema, properties: { a: { pattern: "^(a+)+$" } } };
-    const first = documents.ask("propertyProblems", {
-      schema: endless,
-      properties: { a: `${"a".repeat(60)}!` },
-    });
-    const second = documents.ask("propertyProblems", { schema, properties: {} });
-    clock.advance(1000);
-    await expect(first).rejects.toSatisfy(TooCostly.is);
-    expect(await second).toEqual([]);
+    const documents = await workers({ clock, threads: 1, limitMs: 30_000 });
+    const asked = documents.ask("propertyProblems", ENDLESS);
+    const refused = expect(asked).rejects.toThrow("it is not read after 600 s");
+    await clock.advance(600_000);
+    await refused;
   });
 
   it("are ended when a document takes too much memory, and others are read", async () => {
@@ -128,4 +143,79 @@ describe("threads that read documents", () => {
       expect(there * 3).toBeLessThan(here);
     },
   );
+});
+
+describe("users of the threads that read documents", () => {
+  const value = (documents: Documents, text = long("a: 1")) => documents.ask("value", { text, what: "it" });
+  const reader = { name: "reader", reader: true };
+  const admin = { name: "admin", reader: false };
+
+  it("take turns: one question waits for one of each other user, not for all of theirs", async () => {
+    const documents = await workers({ threads: 1 });
+    const order: string[] = [];
+    const ask = (name: string, as: Documents, times: number) =>
+      Array.from({ length: times }, async () => {
+        await value(as);
+        order.push(name);
+      });
+    await Promise.all([
+      ...ask("reader", documents.askedBy(reader), 12),
+      ...ask("admin", documents.askedBy(admin), 1),
+      ...ask("task", documents, 1),
+    ]);
+    expect(order.slice(0, 3).sort()).toEqual(["admin", "reader", "task"]);
+  });
+
+  it("never get all threads: tasks and others are served meanwhile", async () => {
+    const documents = await workers({ threads: 2 });
+    const held = Array.from({ length: 4 }, () =>
+      outcome(documents.askedBy(admin).ask("propertyProblems", ENDLESS)),
+    );
+    expect(await value(documents)).toEqual({ a: 1 });
+    expect(await value(documents.askedBy(reader))).toEqual({ a: 1 });
+    await documents.close();
+    for (const one of await Promise.all(held)) expect(one).toHaveProperty("error");
+  });
+
+  it("who may only read wait for the next minute when their processor time is used up", async () => {
+    const clock = fakeClock();
+    const documents = await workers({ clock, readerBudgetMs: 1 });
+    const as = documents.askedBy(reader);
+    await value(as);
+    let answered = false;
+    const late = value(as).then(() => {
+      answered = true;
+    });
+    // Others are not affected.
+    await value(documents.askedBy({ name: "another", reader: true }));
+    await value(documents.askedBy(admin));
+    expect(answered).toBe(false);
+    await clock.advance(60_000);
+    await late;
+  });
+
+  it("have a bounded number of questions waiting each, readers fewer", async () => {
+    const documents = await workers({ threads: 1 });
+    const refused = async (as: Documents, times: number) => {
+      const all = Array.from({ length: times }, () => outcome(value(as)));
+      return (await Promise.all(all)).filter((one) => "error" in one).length;
+    };
+    const counts = Promise.all([
+      refused(documents.askedBy(reader), 40),
+      refused(documents.askedBy(admin), 40),
+      refused(documents, 40),
+    ]);
+    // One of the reader's is under way.
+    expect(await counts).toEqual([40 - 17, 40 - 32, 0]);
+  });
+
+  it("have a bounded amount of text waiting each", async () => {
+    const documents = await workers({ threads: 1 });
+    const busy = outcome(documents.ask("propertyProblems", ENDLESS));
+    const text = `a: 1\n# ${"x".repeat(6 << 20)}`;
+    const asked = Array.from({ length: 4 }, () => outcome(value(documents.askedBy(reader), text)));
+    const refused = await Promise.race([asked[3], busy]);
+    expect(refused).toEqual({ error: TooManyDocuments({ most: 16 }).message });
+    await documents.close();
+  });
 });
