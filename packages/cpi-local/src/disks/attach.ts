@@ -10,7 +10,7 @@ import { ATTACH } from "../sandbox/scripts.ts";
 import { vmDir } from "../vm-record.ts";
 import { forgetDisk, hasNote, holderOf, noteDisk } from "../vms/attachments.ts";
 import { fillHoles } from "./allocate.ts";
-import { contentOf, hasDisk, imageOf, kindOfDisk, mustHaveDisk, provisioningOf, sizeOf } from "./disks.ts";
+import { hasDisk, imageOf, kindOfDisk, mustHaveDisk, provisioningOf, sizeOf } from "./disks.ts";
 import { keepSpace, mustBeLetGo } from "./image.ts";
 import { mountAt, otherMountsOf, readMounts } from "./mounts.ts";
 import { runOn } from "./run-on.ts";
@@ -39,15 +39,11 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
   await noteDisk(cloud, vm, disk);
   if (init === undefined) return;
   const at = join(dir, "hot", place(disk));
-  const mount: Command =
-    kind === "loop"
-      ? ["mount", "-n", "-t", "ext4", "-o", "loop,nosuid,nodev", imageOf(cloud, disk), at]
-      : ["mount", "-n", "--bind", contentOf(cloud, disk), at];
-  // The script looks whether the disk is there already.
-  const look: Command = ["sh", "-c", ATTACH, "sh", directoryOf(cloud, "disks"), dir, place(disk)];
+  const args = [directoryOf(cloud, "disks"), dir, place(disk), String(init.pid)];
+  const put: Command = ["sh", "-c", ATTACH, "sh", ...args];
   try {
     await mkdir(at, { recursive: true });
-    await outside(cloud, init.pid, disk, "putting it into the sandbox", isNew ? mount : look);
+    await outside(cloud, init.pid, disk, "putting it into the sandbox", put);
     if (preallocated) await keepSpace(imageOf(cloud, disk));
   } catch (error) {
     await forgetDisk(cloud, vm, disk);

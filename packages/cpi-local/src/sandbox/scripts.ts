@@ -1,3 +1,6 @@
+import { HOST_VIEW } from "./host-view.ts";
+import { IDMAP, REMAP } from "./remap.ts";
+
 /**
  * What runs before the agent does, in the order in which it runs. Constant texts: what they work on are arguments.
  *
@@ -13,21 +16,31 @@ exit "$code"
 `;
 
 /**
- * One attached disk, where the sandbox sees it, unless it is there already. Arguments: directory of disks, directory of the
- * VM, name.
+ * Puts one attached disk where the sandbox sees it, unless it is there already. Arguments: directory of disks, directory
+ * of the VM, name, pid of the init, by whose user namespace the owners of files are mapped.
  */
-const PUT_DISK = `
+const PUT_DISK = `${IDMAP}
 put_disk() {
   [ -d "$2/hot/$3" ] || mkdir -p "$2/hot/$3" || return
-  ! mountpoint -q "$2/hot/$3" || return 0
-  if [ -f "$1/$3/image" ]; then
+  read -r _ first _ < "/proc/$4/uid_map" || return
+  if mountpoint -q "$2/hot/$3"; then
+    # One that a crash has left without its map gets it now.
+    [ "$first" -ne 0 ] && [ "$(stat -c %u "$2/hot/$3")" -lt "$first" ] || return 0
+    idmap "/proc/$4/ns/user" 6 "$2/hot/$3" "$2/hot/$3" over
+  elif [ -f "$1/$3/image" ]; then
     mount -n -t ext4 -o loop,nosuid,nodev "$1/$3/image" "$2/hot/$3" || return
     # As keepSpace.
     [ ! -e "$1/$3/preallocated" ] || {
       limit=/sys/dev/block/$(mountpoint -d "$2/hot/$3")/queue/discard_max_bytes
       read -r bytes 2> /dev/null < "$limit" && [ "$bytes" = 0 ] || echo 0 2> /dev/null > "$limit"
     } || true
-  else mount -n --bind "$1/$3/content" "$2/hot/$3"; fi
+    [ "$first" -eq 0 ] || idmap "/proc/$4/ns/user" 6 "$2/hot/$3" "$2/hot/$3" over
+  elif [ "$first" -ne 0 ]; then idmap "/proc/$4/ns/user" 6 "$1/$3/content" "$2/hot/$3"
+  else
+    mount -n --bind "$1/$3/content" "$2/hot/$3" || return
+    # Where an ordinary user may not change the flags, the host has more of them.
+    mount -n -o remount,bind,nosuid,nodev "$2/hot/$3" 2> /dev/null || true
+  fi
 }
 `;
 
@@ -55,7 +68,7 @@ leave() { nsenter --mount="/proc/$pid/ns/mnt" --root=/ umount -n -l -c "/proc/$p
 disks() {
   for disk in "$vm"/disks/*; do
     [ -e "$disk" ] || continue
-    put_disk "$disks" "$vm" "\${disk##*/}" || echo "sandbox: disk \${disk##*/} could not be put in place" >&2
+    put_disk "$disks" "$vm" "\${disk##*/}" "$pid" || echo "sandbox: disk \${disk##*/} could not be put in place" >&2
   done
 }
 help() {
@@ -106,12 +119,24 @@ exec unshare --mount --propagation slave sh -c "$@"
 export const ROOT = `set -u
 vm=$1 cloud=$2 stemcell=$3 agent=$4 node=$5 user=$6 net=$7 ids=$8 inside=$9
 shift 9
-loop=$1
-shift
-root=$vm/root
+loop=$1 base=$2
+shift 2
+root=$vm/root own=$vm/own
 fail() { echo "sandbox: $*" >&2; exit 1; }
-fresh() { mount -n -t tmpfs -o "nosuid,nodev,$1" slipway "$root$2" || fail "no $2"; }
-
+fresh() {
+  mount -n -t tmpfs -o "nosuid,nodev\${base:+,uid=$base,gid=$base},$1" slipway "$root$2" || fail "no $2"
+}
+# A place of the sandbox's own. Where an ordinary user may not change the flags, the host has more of them.
+put() {
+  mount -n --bind "$1" "$root$2" && { mount -n -o remount,bind,nodev "$root$2" 2> /dev/null || [ -n "$user" ]; } ||
+    fail "no $2"
+}
+# A directory of the host's whose owners are mapped like the sandbox's.
+bound() {
+  if [ -n "$base" ]; then idmap "$space" 6 "$1" "$2"
+  else mount -n --bind "$1" "$2" && { mount -n -o remount,bind,nosuid,nodev "$2" || [ -n "$user" ]; }; fi
+}
+${REMAP}
 read_only() {
   while read -r _ _ _ _ at flags _; do
     case $at in *\\\\*) at=$(printf %b "$at") ;; esac
@@ -123,9 +148,11 @@ read_only() {
       "$root"/*) ;;
       *) continue ;;
     esac
-    case $flags in ro | ro,*) continue ;; esac
+    # Devices of an ordinary user are those of the host.
+    case $at in "$root"/dev | "$root"/dev/*) more= ;; *) more=,nosuid,nodev ;; esac
+    case $flags in ro | ro,*) [ -n "$more" ] || continue ;; esac
     # What cannot be reached, or is covered, cannot be written to either.
-    mount -n -o "remount,bind,ro\${flags#rw}" "$at" 2> /dev/null || ! mountpoint -q "$at" ||
+    mount -n -o "remount,bind,ro\${flags#r[ow]}$more" "$at" 2> /dev/null || ! mountpoint -q "$at" ||
       fail "$at cannot be made read-only"
   done < /proc/self/mountinfo
 }
@@ -133,7 +160,8 @@ read_only() {
 # A program of the host's, from its read-only root where it can be seen there.
 program() {
   : > "$root/run/slipway/$2" || fail "no $2"
-  if [ -z "$stemcell" ] && [ -f "$root$1" ]; then mount -n --bind "$root$1" "$root/run/slipway/$2" || fail "no $2"
+  if [ -n "$base" ] && idmap "$space" 7 "$1" "$root/run/slipway/$2" 2> /dev/null; then :
+  elif [ -z "$stemcell" ] && [ -f "$root$1" ]; then mount -n --bind "$root$1" "$root/run/slipway/$2" || fail "no $2"
   else
     mount -n --bind "$1" "$root/run/slipway/$2" || fail "no $2"
     mount -n -o remount,bind,ro,nosuid,nodev "$root/run/slipway/$2" || [ -n "$user" ] || fail "$2 stays writable"
@@ -141,7 +169,10 @@ program() {
 }
 
 # No link of the sandbox's may lead a mount of ours out of it.
-dir() { [ ! -L "$root/$1" ] || fail "/$1 is a link"; [ -d "$root/$1" ] || mkdir "$root/$1" || fail "no /$1"; }
+dir() {
+  [ ! -L "$root/$1" ] || fail "/$1 is a link"
+  [ -d "$root/$1" ] || ( cd "$root" && as mkdir "$1" ) || fail "no /$1"
+}
 
 # A directory of the host's, at its place, to write to. What hides it, or is read-only, lies below.
 share() {
@@ -154,22 +185,10 @@ share() {
     dir "\${at#/}"
     case $rest in */*) rest=\${rest#*/} ;; *) rest= ;; esac
   done
-  mount -n --bind "$1" "$root$at" || fail "$1 cannot be shared"
-  mount -n -o remount,bind,nosuid,nodev "$root$at" || [ -n "$user" ] || fail "$1 cannot be shared"
+  bound "$1" "$root$at" || fail "$1 cannot be shared"
 }
 
-# Of root's sandboxes: no disk of the host's is among them. Whoever is not root may open what he may open.
-devices() {
-  mount -n -t tmpfs -o nosuid,mode=755,size=64k slipway "$root/dev" && mkdir "$root/dev/pts" "$root/dev/shm" &&
-    ln -s /proc/self/fd "$root/dev/fd" && ln -s /proc/self/fd/0 "$root/dev/stdin" &&
-    ln -s /proc/self/fd/1 "$root/dev/stdout" && ln -s /proc/self/fd/2 "$root/dev/stderr" || return
-  for at in null zero full random urandom tty ptmx; do
-    cp -a "/dev/$at" "$root/dev" 2> /dev/null ||
-      { : > "$root/dev/$at" && mount -n --bind "/dev/$at" "$root/dev/$at"; } || return
-  done
-  mount -n --rbind /dev/pts "$root/dev/pts" && mount -n -o remount,bind,ro,nosuid "$root/dev"
-}
-
+${HOST_VIEW}
 # A place for /var/vcap, which the host need not have; all else is a link to where it is.
 link_var() {
   set --
@@ -183,20 +202,25 @@ link_var() {
 if [ -z "$stemcell" ]; then
   [ ! -L /var ] && [ ! -L /run ] && [ ! -L /tmp ] || fail "/var, /run and /tmp of the host must not be links"
   mount -n --rbind / "$root" && umount -n -l "$root$vm/hot" || fail "the host's root cannot be bound"
-else
+fi
+remap "$@" || unmap
+if [ -n "$stemcell" ]; then
   cd "$cloud" || exit
   lower=stemcells/$stemcell/root mine=vms/\${vm##*/}
-  layers=lowerdir=$lower,upperdir=$mine/upper,workdir=$mine/work
-  if [ -d "$vm/copy" ]; then mount -n --bind "$vm/copy" "$root"
-  elif ! mount -n -t overlay -o "$layers\${user:+,userxattr}" slipway "$root"; then
+  plain=lowerdir=$lower,upperdir=$mine/upper,workdir=$mine/work
+  if [ -d "$vm/copy" ]; then mount -n --bind "$own/copy" "$root"
+  elif [ -n "$base" ] && layers "$root"; then :
+  elif mount -n -t overlay -o "$plain\${user:+,userxattr}" slipway "$root"; then [ -z "$base" ] || unmap
+  else
     [ -z "$(ls -A "$vm/upper")" ] || fail "what it has changed of its root cannot be mounted"
     echo "sandbox: no overlay here, so the root file system is copied" >&2
     rm -rf "$vm/copy.partial"
     cp -a --reflink=auto "$lower" "$vm/copy.partial" && mv "$vm/copy.partial" "$vm/copy" || fail "no copy"
-    mount -n --bind "$vm/copy" "$root"
+    mount -n --bind "$own/copy" "$root"
   fi || fail "no root"
+  mount -n -o remount,bind,nodev "$root" 2> /dev/null || [ -n "$user" ] || fail "no root"
   for at in dev etc proc run sys tmp var var/vcap; do dir "$at"; done
-  [ -L "$root/etc/resolv.conf" ] || cat /etc/resolv.conf > "$root/etc/resolv.conf"
+  [ -L "$root/etc/resolv.conf" ] || ( cd "$root" && as sh -c 'cat > etc/resolv.conf' < /etc/resolv.conf )
   [ -z "$user" ] || mount -n --rbind /dev "$root/dev" || fail "no devices"
   mount -n --rbind /sys "$root/sys" || fail "no /sys"
 fi
@@ -208,13 +232,15 @@ read_only
 fresh mode=755 /run
 mkdir -p "$root/run/lock" "$root/run/slipway/var" "$root/run/slipway/host" || fail "no /run"
 cp -p "$vm/agent.json" "$vm/user-data.json" "$root/run/slipway" || fail "no settings"
+[ -z "$base" ] || chown "$base:$base" "$root/run/lock" "$root/run/slipway" "$root"/run/slipway/* || fail "no owners"
 program "$agent" agent.cjs
 program "$node" node
 if [ -z "$stemcell" ]; then
   mount -n --rbind "$root/var" "$root/run/slipway/var" || fail "no /var"
   fresh mode=755 /var
   link_var || fail "no /var"
-  mount -n --bind "$vm/tmp" "$root/tmp" && mount -n --bind "$vm/tmp" "$root/var/tmp" || fail "no /tmp"
+  put "$own/tmp" /tmp
+  put "$own/tmp" /var/tmp
   # Where names are resolved by a file of the host's.
   [ ! -d /run/systemd/resolve ] ||
     { mkdir -p "$root/run/systemd/resolve" && cp /run/systemd/resolve/*.conf "$root/run/systemd/resolve"; }
@@ -223,15 +249,19 @@ if [ -z "$stemcell" ]; then
     case $at in /var/*) at=/run/slipway$at ;; esac
     [ ! -d "$root$at" ] || fresh mode=700,size=4k,ro "$at"
   done
+  accounts || fail "no accounts"
+  sockets || fail "sockets of the host stay open"
 fi
+terminals
 [ ! -d "$root/dev/shm" ] || [ -L "$root/dev/shm" ] || fresh mode=1777 /dev/shm
 if mount -n -t proc -o nosuid,nodev,noexec proc "$root/proc"; then
-  [ -n "$user" ] || mount -n -o bind,ro "$root/proc/sys" "$root/proc/sys" || fail "/proc/sys stays writable"
+  [ -n "$user" ] || mask || fail "/proc stays open"
 else
   echo "sandbox: /proc stays the host's" >&2
   mount -n --rbind /proc "$root/proc" && mount -n -o remount,bind,ro,nosuid,nodev,noexec "$root/proc" || fail "no /proc"
 fi
-mount -n --bind "$vm/vcap" "$root/var/vcap" && mount -n --rbind "$vm/hot" "$root/var/vcap/disks" || fail "no /var/vcap"
+put "$own/vcap" /var/vcap
+mount -n --rbind "$vm/hot" "$root/var/vcap/disks" || fail "no /var/vcap"
 while [ "$1" != -- ]; do shift; done
 shift
 for at; do share "$at"; done
@@ -241,58 +271,15 @@ set -- -C /run/slipway/agent.json -b /var/vcap -P namespace
 if [ -n "$stemcell" ] && [ -x "$root$own" ]; then set -- "$own" "$@"
 else set -- /run/slipway/node /run/slipway/agent.cjs "$@"; fi
 # Named after a file of its own, by which it is found in a list of processes.
-set -- unshare --mount $net --propagation slave sh -c "$inside" sandbox "$root" "$loop" "$vm/agent.json" "$@"
+set -- unshare --mount $net --propagation slave sh -c "$inside" sandbox "$loop" "$vm/agent.json" "$@"
+# Not the keys of the session that has started it. The number of keyctl is another on each architecture.
+case $(uname -m) in x86_64) keyctl=250 ;; aarch64) keyctl=219 ;; *) keyctl= ;; esac
+[ -z "$keyctl" ] || ! command -v perl > /dev/null ||
+  set -- perl -e 'syscall(shift() + 0, 1, 0); exec { $ARGV[0] } @ARGV' "$keyctl" "$@"
+cd "$root" || fail "no root"
+[ -z "$base" ] || exec nsenter --user="$space" "$@"
 unshare --user true 2> /dev/null && exec unshare --user sh -c "$ids" sandbox "$@"
 [ -z "$user" ] || fail "no user namespace within another"
 echo "sandbox: no user namespaces here, so root of the sandbox is root of this machine" >&2
 exec "$@"
-`;
-
-/** In a user namespace that knows no user yet. Started again with users, it has all rights there, and none outside. */
-export const IDS = `echo ids >&7
-read -r helped <&5
-[ "$helped" = yes ] || { echo "sandbox: no users" >&2; exit 1; }
-exec "$@"
-`;
-
-/**
- * In the last mounts, which belong to the user namespace: the kernel lets nobody inside take away, move or change any
- * that was made before. The root changes for good: nothing of what was the root before is left.
- */
-export const INSIDE = `set -u
-root=$1
-shift
-fail() { echo "sandbox: $*" >&2; exit 1; }
-ask() { echo "$1" >&7 && read -r helped <&5 && [ "$helped" = yes ] || fail "no help with $1"; }
-ask networks
-# A mount that is its own, and so may become the root.
-mount -n --rbind "$root" "$root" && cd "$root" || fail "no root"
-if pivot_root . run/slipway/host 2> /dev/null; then
-  ask host
-  ask disks
-  exec /bin/sh -c "$@"
-fi
-# Where the host itself runs in what it was started with, its root cannot be put aside, only covered.
-mount -n --move . / || fail "the root cannot be changed"
-ask disks
-exec chroot . /bin/sh -c "$@"
-`;
-
-/**
- * The init, at last where the agent is. The agent starts again when it asks for it (0) and when something kills it; 3
- * switches the sandbox off; what else it says would not get better by itself. The end of the init is the end of all. On a
- * full disk nobody could read that it is ready: it waits for space, as long as the CPI waits for it.
- */
-export const LOOP = `cd /
-until echo ready >&6; do sleep 0.2; done 2>/dev/null
-exec 5>&- 6>&- 7>&-
-while :; do
-  "$@"
-  code=$?
-  [ "$code" -ne 0 ] || continue
-  [ "$code" -gt 128 ] || break
-  echo "sandbox: something ended the agent ($code); it starts again" >&2
-  sleep 1
-done
-exit "$code"
 `;

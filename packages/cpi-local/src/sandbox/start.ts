@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { mkdir, open, readFile, stat } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { notStarted } from "@slipway/kernel/exec";
 import { exists } from "@slipway/kernel/files";
 import { ownIdentity, type ProcessIdentity } from "@slipway/kernel/process-identity";
@@ -12,7 +12,9 @@ import { probeNamespaces } from "../probe.ts";
 import { readRecord, type VmRecord } from "../vm-record.ts";
 import { mustBeFree } from "./free-addresses.ts";
 import { runningIn } from "./identity.ts";
-import { IDS, INIT, INSIDE, LOOP, OUTER, ROOT } from "./scripts.ts";
+import { IDS, INSIDE, LOOP } from "./inside.ts";
+import { firstIdOf } from "./remap.ts";
+import { INIT, OUTER, ROOT } from "./scripts.ts";
 import { endSandbox } from "./stop.ts";
 
 const STARTS_WITHIN_MS = 60_000;
@@ -59,9 +61,12 @@ async function launch(cloud: Cloud, vmDir: string, record: VmRecord): Promise<Pr
     ...[OUTER, "sh", INIT, "sandbox", vmDir, cloud.random.hex(8), self.boot, self.namespace],
     directoryOf(cloud, "disks"),
     ...[ROOT, "sandbox", vmDir, cloud.dir, record.stemcell ?? "", cloud.agent, process.execPath],
-    ...[user.length === 0 ? "" : "user", net, IDS, INSIDE, LOOP, ...cloud.hidden, "--", ...cloud.shared],
+    ...[user.length === 0 ? "" : "user", net, IDS, INSIDE, LOOP, String(firstIdOf(basename(vmDir)))],
+    ...[...cloud.hidden, "--", ...cloud.shared],
   ];
-  const flags = [...user, "--mount", "--pid", "--ipc", "--propagation", "private"];
+  // It belongs to the user namespace outside, so nobody in the sandbox may mount what it shows.
+  const cgroup = (await exists("/proc/self/ns/cgroup")) ? ["--cgroup"] : [];
+  const flags = [...user, "--mount", "--pid", "--ipc", ...cgroup, "--propagation", "private"];
   // Readable, so that the agent can keep it short while it is written to.
   const log = await open(join(vmDir, "agent.log"), "a+", 0o600);
   let failed = false;

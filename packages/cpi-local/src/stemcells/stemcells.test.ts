@@ -1,6 +1,6 @@
 import { execFileSync } from "node:child_process";
 import { existsSync, lstatSync, readdirSync, readFileSync, statSync } from "node:fs";
-import { chmod, copyFile, mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
+import { mkdir, mkdtemp, rm, symlink, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
@@ -10,6 +10,7 @@ import { longName, type RawEntry, rawTar } from "@slipway/testkit/raw-tar";
 import { sampleTests } from "@slipway/testkit/sample-tests";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { stopAll } from "../power.ts";
+import { makeRootDirectory } from "./testing/root-directory.ts";
 
 sampleTests(1 / 3);
 
@@ -174,37 +175,10 @@ describe("an image", () => {
 });
 
 describe.runIf(needs("userns", trouble === undefined, trouble))("a sandbox with a root of its own", () => {
-  /** A shell, some programs and what they need. Node is the host's. */
-  async function rootDirectory(): Promise<string> {
-    const dir = join(scratch, "root");
-    const programs = ["sh", "ls", "cat", "mount", "sleep", "tail"];
-    await mkdir(join(dir, "bin"), { recursive: true });
-    const found = programs.map((name) =>
-      execFileSync("sh", ["-c", 'readlink -f "$(command -v "$1")"', "sh", name], { encoding: "utf8" }).trim(),
-    );
-    const libraries = [...found, process.execPath].flatMap((program) =>
-      [...execFileSync("ldd", [program], { encoding: "utf8" }).matchAll(/(\/[^\s]+) \(0x/g)].map(
-        ([, path = ""]) => path,
-      ),
-    );
-    for (const [at, program] of found.entries())
-      await copyFile(program, join(dir, "bin", programs[at] ?? ""));
-    for (const library of new Set(libraries)) {
-      await mkdir(dirname(join(dir, library)), { recursive: true });
-      await copyFile(library, join(dir, library));
-      await chmod(join(dir, library), 0o755);
-    }
-    await mkdir(join(dir, "etc"));
-    await mkdir(join(dir, "var", "vcap", "bosh"), { recursive: true });
-    await writeFile(join(dir, "etc", "made-of"), "an image");
-    await writeFile(join(dir, "var", "vcap", "bosh", "came-with-it"), "yes");
-    return dir;
-  }
-
   it("sees that and keeps what it writes to itself, over a reboot too", async () => {
-    const packed = execFileSync("tar", ["-c", "-z", "-C", await rootDirectory(), "."], {
-      maxBuffer: 1 << 30,
-    });
+    const dir = join(scratch, "root");
+    await makeRootDirectory(dir);
+    const packed = execFileSync("tar", ["-c", "-z", "-C", dir, "."], { maxBuffer: 1 << 30 });
     const stemcell = await cloud.result<string>("create_stemcell", [await image(packed), {}]);
     const [vm] = await cloud.result<[string]>("create_vm", cloud.vmArguments(stemcell));
     const [other] = await cloud.result<[string]>("create_vm", cloud.vmArguments(stemcell));

@@ -210,9 +210,12 @@ async function freePort(ip: string, wanted: number): Promise<number> {
   });
 }
 
+/** True unless users 0 to 65535 all exist: then sshd runs as root and becomes others, also in a user namespace. */
 function isUserNamespace(): boolean {
   try {
-    return !/^\s*0\s+0\s+4294967295\s*$/.test(readFileSync("/proc/self/uid_map", "utf8"));
+    const [, first, , count] =
+      /^\s*(\d+)\s+(\d+)\s+(\d+)\s*$/.exec(readFileSync("/proc/self/uid_map", "utf8")) ?? [];
+    return first !== "0" || Number(count) < 65_536;
   } catch {
     return false;
   }
