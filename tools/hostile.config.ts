@@ -31,6 +31,7 @@ const TESTS = [
   "packages/agent/src/log.test.ts",
   // Root of a sandbox.
   "packages/cpi-local/src/sandbox/root-inside.test.ts",
+  "packages/cpi-local/src/sandbox/escape.test.ts",
 ];
 for (const file of TESTS) if (!existsSync(`${root}${file}`)) throw new Error(`there is no ${file}`);
 

@@ -25,6 +25,7 @@ const USER_SUITES = [
   .map((suite) => `packages/agent/src/${suite}`)
   .concat(
     ["create-env/jobs/jobs.test.ts", "bosh-cli/agent-story"].map((suite) => `packages/cli/src/${suite}`),
+    ["escape", "root-inside"].map((suite) => `packages/cpi-local/src/sandbox/${suite}.test.ts`),
   );
 
 /** Long suites as a whole, where `npm test` takes a sample. */
