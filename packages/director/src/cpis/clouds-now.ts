@@ -33,7 +33,7 @@ async function withValues(
   { director, signal }: Given,
 ): Promise<ConfiguredCpi | UnusableCpi> {
   try {
-    refuseRelativeNames(cpi.properties, () => true);
+    await refuseRelativeNames(cpi.properties, () => true);
     const scope = { director, deployment: "" };
     return { ...cpi, properties: (await resolveVariables(cpi.properties, { scope, get })) as JsonObject };
   } catch (failure) {

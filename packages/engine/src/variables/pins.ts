@@ -1,19 +1,19 @@
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import { pinIn, pinText } from "../documents/pins.ts";
-import { fillPlaceholders, placeholdersIn } from "../documents/placeholders.ts";
+import { fillInSlices, placeholdersInSlices } from "../documents/placeholders.ts";
 import { findAll, type ResolveOptions, resolveVariables } from "./resolve.ts";
 
 /** Every variable must be there: what is missing is told before anything is made with it. */
 export async function pin<T extends JsonObject>(value: T, options: ResolveOptions): Promise<T> {
-  if (placeholdersIn(value).size === 0) return value;
+  if ((await placeholdersInSlices(value)).size === 0) return value;
   const found = await findAll(value, options);
   // Whether each may stand where it stands is known only with its value.
   await resolveVariables(value, options);
-  return fillPlaceholders(value, (written) => {
+  return (await fillInSlices(value, (written) => {
     const one = found.get(written);
     if (one === undefined) return `((${written}))`;
     return pinText({ reference: [one.reference.name, ...one.reference.path].join("."), id: one.id });
-  }) as T;
+  })) as T;
 }
 
 /** Values by their pins. */
@@ -22,7 +22,7 @@ export async function resolvePins<T extends JsonObject>(
   byId: (id: string, name: string) => Promise<unknown>,
 ): Promise<T> {
   const values = new Map<string, unknown>();
-  for (const written of placeholdersIn(value)) {
+  for (const written of await placeholdersInSlices(value)) {
     const pinned = pinIn(written);
     if (pinned === undefined) continue;
     const [name = "", ...path] = pinned.reference.split(".");
@@ -31,7 +31,7 @@ export async function resolvePins<T extends JsonObject>(
     values.set(written, at);
   }
   if (values.size === 0) return value;
-  return fillPlaceholders(value, (written) =>
+  return (await fillInSlices(value, (written) =>
     values.has(written) ? values.get(written) : `((${written}))`,
-  ) as T;
+  )) as T;
 }

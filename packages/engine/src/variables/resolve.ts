@@ -1,9 +1,9 @@
 import { SlipwayError } from "@slipway/kernel/errors";
 import { isObject } from "@slipway/protocol/schema/json";
 import {
-  fillPlaceholders,
+  fillInSlices,
   type Place,
-  placeholdersIn,
+  placeholdersInSlices,
   placeText,
   type Within,
 } from "../documents/placeholders.ts";
@@ -44,7 +44,7 @@ export async function resolveVariables(document: unknown, options: ResolveOption
     );
     return "";
   };
-  const filled = fillPlaceholders(document, put, options.within);
+  const filled = await fillInSlices(document, put, options.within);
   if (misplaced.size > 0) throw VariablesUnresolved({ problems: [...misplaced], number: PLACEMENT });
   return filled;
 }
@@ -58,8 +58,9 @@ export async function findAll(
   document: unknown,
   { scope, get, within, needed }: ResolveOptions,
 ): Promise<ReadonlyMap<string, Resolved>> {
-  const written = [within, needed ?? within].flatMap((part) => [...placeholdersIn(document, part)]);
-  const references = readNames(new Set(written), scope);
+  const written = new Set(await placeholdersInSlices(document, within));
+  if (needed !== undefined) for (const one of await placeholdersInSlices(document, needed)) written.add(one);
+  const references = readNames(written, scope);
   const variables = new Map<string, Variable | SlipwayError>();
   for (const name of new Set(references.map((one) => one.name))) variables.set(name, await get(name));
   const problems = new Set<string>();
@@ -80,8 +81,10 @@ export async function findAll(
 }
 
 /** For a document that belongs to no deployment. */
-export function refuseRelativeNames(document: unknown, within: Within): void {
-  const relative = [...placeholdersIn(document, within)].filter((written) => !/^!?\//.test(written));
+export async function refuseRelativeNames(document: unknown, within: Within): Promise<void> {
+  const relative = [...(await placeholdersInSlices(document, within))].filter(
+    (written) => !/^!?\//.test(written),
+  );
   if (relative.length > 0) throw NotAbsolute({ names: relative });
 }
 

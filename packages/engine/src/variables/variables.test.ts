@@ -113,12 +113,30 @@ describe("resolving", () => {
     expect(await words(resolve({ a: "((db.__proto__))" }))).toMatch(/to have key '__proto__'/);
   });
 
-  it("a document of no deployment has absolute names only", () => {
+  it("a document of no deployment has absolute names only", async () => {
     const all = () => true;
-    expect(() => refuseRelativeNames({ a: "((/shared/ca.certificate))" }, all)).not.toThrow();
-    expect(() => refuseRelativeNames({ a: "((pw))", b: "((port))" }, all)).toThrow(
+    await refuseRelativeNames({ a: "((/shared/ca.certificate))" }, all);
+    await expect(refuseRelativeNames({ a: "((pw))", b: "((port))" }, all)).rejects.toThrow(
       "Relative paths are not allowed in this context. The following must be be switched to use absolute paths: 'pw', 'port'",
     );
+  });
+});
+
+describe("resolving very many placeholders", () => {
+  it.each([
+    ["in one text", { a: "((pw)) ".repeat(100_000) }],
+    ["in a list", { a: Array.from({ length: 100_000 }, () => "((pw))") }],
+    ["in keys of maps", { a: Array.from({ length: 50_000 }, () => ({ "((pw))": "((pw))" })) }],
+  ])("lets other work of the thread go on: %s", async (_, document) => {
+    let [turns, resolved] = [0, false];
+    const others = async () => {
+      for (; !resolved; turns += 1) await new Promise((resolve) => setImmediate(resolve));
+    };
+    const counting = others();
+    await resolve(document);
+    resolved = true;
+    await counting;
+    expect(turns).toBeGreaterThan(20);
   });
 });
 

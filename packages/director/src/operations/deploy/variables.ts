@@ -97,7 +97,7 @@ export async function deploymentVariables(
   const { now, later } = splitByLinks(definitions, scope);
   const waiting = new Set(fresh ? later.map(({ name }) => name) : []);
   if (fresh) await generateAll(now, generation);
-  refuseRelativeNames(documents.cloudConfigs, ([, ...place]) => isEarly("cloud")(place));
+  await refuseRelativeNames(documents.cloudConfigs, ([, ...place]) => isEarly("cloud")(place));
   const resolved = await resolveVariables(documents, {
     scope,
     get: (name) => (waiting.has(name) ? Promise.resolve(UsedTooEarly({ name })) : get(name)),
