@@ -31,6 +31,8 @@ export interface Transfer {
 
 /** Upstream's. */
 const RETRIES = { tries: 3, firstDelayMs: 5_000, longestDelayMs: 5_000 };
+const LARGEST_REFUSAL = 64 << 10;
+const MOST_SAID = 500;
 const CONNECT_MS = 30_000;
 const IDLE_MS = 120_000;
 
@@ -131,12 +133,17 @@ export async function upload(
         doing: what,
         headers: { ...headers(), "content-length": String(size) },
         body: createReadStream(path, { highWaterMark: 1 << 18 }),
-        ...{ signal, connectMs: CONNECT_MS, idleMs: IDLE_MS },
+        ...{ signal, connectMs: CONNECT_MS, idleMs: IDLE_MS, largest: LARGEST_REFUSAL },
       },
     );
-    reply.discard();
-    if (reply.status < 200 || reply.status >= 300)
-      throw UploadFailed({ what, why: `Error executing PUT, response was ${reply.status}` });
+    if (reply.status >= 200 && reply.status < 300) return reply.discard();
+    // Such as which quota is used up.
+    const said = await reply.text().catch(() => "");
+    const why = `Error executing PUT, response was ${reply.status}`;
+    throw UploadFailed({
+      what,
+      why: said.trim() === "" ? why : `${why}: ${said.trim().slice(0, MOST_SAID)}`,
+    });
   });
 }
 

@@ -8,10 +8,13 @@ import { AgentRefused } from "@slipway/engine/agents/agent";
 import type { AgentSecret } from "@slipway/engine/agents/credentials";
 import type { AgentBlobs } from "@slipway/engine/agents/nats/agent-blobs";
 import { isBlobId } from "@slipway/engine/blobs/blob-id";
+import { type FreeSpace, freeSpace } from "@slipway/engine/stemcells/free-space";
 import type { Clock } from "@slipway/kernel/clock";
 import { ifThere } from "@slipway/kernel/files";
 import type { Random } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
+import type { BlobQuota, BlobUpload } from "./blob-quota.ts";
+import { NoRoomForBlobs } from "./errors.ts";
 
 export interface BlobDepotOptions {
   readonly dir: string;
@@ -22,11 +25,16 @@ export interface BlobDepotOptions {
   readonly ca: string;
   readonly clock: Clock;
   readonly random: Random;
+  /** What agents may put there. */
+  readonly quota: BlobQuota;
+  readonly freeSpace?: FreeSpace;
 }
 
 /** What an agent has not got by then it does not want any more. */
 const KEEP_MS = 24 * 3_600_000;
 const HALF = ".half";
+/** So much may come in before it is asked again how full the disk is. */
+const STEP = 16 << 20;
 /** Ids are names of directories. */
 const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;
 
@@ -59,11 +67,63 @@ export class BlobDepot implements AgentBlobs {
     signal: AbortSignal | undefined,
   ): Promise<void> {
     const pieces = content instanceof Uint8Array ? Readable.from([Buffer.from(content)]) : content.content;
-    await this.write(agentId, id, pieces, Number.POSITIVE_INFINITY, signal);
+    await this.#write(agentId, id, pieces, Number.POSITIVE_INFINITY, signal);
+    this.#options.quota.forget(agentId, id);
   }
 
-  /** All of it or nothing. False when it is larger than `most`. */
-  async write(
+  /**
+   * Takes a blob from an agent: all of it or nothing. `size`: as announced, 0 when it is not. False when it is larger than
+   * `most`; rejects when a quota refuses it or the disk has no room.
+   */
+  async take(
+    agentId: AgentId,
+    id: string,
+    content: AsyncIterable<Uint8Array>,
+    { size, most }: { readonly size: number; readonly most: number },
+  ): Promise<boolean> {
+    const upload = await this.#options.quota.begin(agentId);
+    try {
+      await this.#mustHaveRoom(agentId, Math.max(size, 1));
+      const taken = await this.#write(agentId, id, this.#metered(agentId, content, upload), most);
+      if (taken) upload.keep(id);
+      return taken;
+    } finally {
+      upload.end();
+    }
+  }
+
+  async *#metered(agentId: AgentId, content: AsyncIterable<Uint8Array>, upload: BlobUpload) {
+    let sinceLook = 0;
+    for await (const piece of content) {
+      upload.take(piece.length);
+      sinceLook += piece.length;
+      if (sinceLook >= STEP) {
+        await this.#mustHaveRoom(agentId, STEP);
+        sinceLook = 0;
+      }
+      yield piece;
+    }
+  }
+
+  async #mustHaveRoom(agentId: AgentId, bytes: number): Promise<void> {
+    const { dir, freeSpace: free = freeSpace } = this.#options;
+    await mkdir(dir, { recursive: true, mode: 0o700 });
+    if ((await free(dir)) < bytes) throw NoRoomForBlobs({ agent: agentId });
+  }
+
+  /** Counts what was there before the Director started. The Director's own blobs, which are for agents, count as theirs. */
+  async count(): Promise<void> {
+    const { dir, quota } = this.#options;
+    for (const agentId of (await ifThere(readdir(dir))) ?? [])
+      for (const name of (await ifThere(readdir(join(dir, agentId)))) ?? []) {
+        const path = join(dir, agentId, name);
+        const found = await ifThere(stat(path));
+        if (name.endsWith(HALF)) await rm(path, { force: true });
+        else if (found?.isFile()) quota.found(agentId as AgentId, name, found.size);
+      }
+  }
+
+  async #write(
     agentId: AgentId,
     id: string,
     content: AsyncIterable<Uint8Array>,
@@ -121,20 +181,24 @@ export class BlobDepot implements AgentBlobs {
 
   async remove(agentId: AgentId, id: string): Promise<void> {
     await rm(this.#pathOf(agentId, id), { force: true });
+    this.#options.quota.forget(agentId, id);
   }
 
   /** Removes what is of agents that are gone, and what is old. */
   async sweep(isThere: (agentId: string) => boolean): Promise<void> {
-    const { dir, clock } = this.#options;
+    const { dir, clock, quota } = this.#options;
     for (const agentId of (await ifThere(readdir(dir))) ?? []) {
       if (!isThere(agentId)) {
         await rm(join(dir, agentId), { recursive: true, force: true });
+        quota.forgetAgent(agentId as AgentId);
         continue;
       }
       for (const name of (await ifThere(readdir(join(dir, agentId)))) ?? []) {
         const path = join(dir, agentId, name);
         const found = await ifThere(stat(path));
-        if (found !== undefined && clock.now() - found.mtimeMs > KEEP_MS) await rm(path, { force: true });
+        if (found === undefined || clock.now() - found.mtimeMs <= KEEP_MS) continue;
+        await rm(path, { force: true });
+        quota.forget(agentId as AgentId, name);
       }
     }
   }

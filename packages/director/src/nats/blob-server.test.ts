@@ -10,14 +10,25 @@ import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId } from "@slipway/protocol/ids";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { describe, expect, it, onTestFinished } from "vitest";
+import { Exposition } from "../metrics/exposition.ts";
 import { BlobDepot } from "./blob-depot.ts";
+import { BlobQuota } from "./blob-quota.ts";
 import { BlobServer } from "./blob-server.ts";
 
 const A = "agent-a" as AgentId;
 const B = "agent-b" as AgentId;
 const secret = agentSecret("5e".repeat(32));
 
-async function opened(there: readonly string[] = [A, B]) {
+const MIB = 2 ** 20;
+
+/** What is not limited is as large as it is by default. */
+interface Limits {
+  readonly vm?: number;
+  readonly deployment?: number;
+  readonly free?: number;
+}
+
+async function opened(there: readonly string[] = [A, B], limits: Limits = {}) {
   const { path, remove } = await temporaryDirectory();
   onTestFinished(remove);
   const tools = { clock: systemClock, random: systemRandom };
@@ -25,7 +36,16 @@ async function opened(there: readonly string[] = [A, B]) {
   const dir = join(path, "blobs");
   const sans = { dns: [], ips: ["127.0.0.1"] };
   const tls = await authority.issue({ commonName: "blobs", sans, usage: "server", days: 1 });
-  const depot = new BlobDepot({ dir, secret, url: "https://127.0.0.1:1", ca: authority.ca, ...tools });
+  const newQuota = () =>
+    new BlobQuota({
+      vmBytes: limits.vm ?? 2048 * MIB,
+      deploymentBytes: limits.deployment ?? 8192 * MIB,
+      deploymentsOf: async (agents) => new Map(agents.map((agentId) => [agentId, "shop"])),
+    });
+  const quota = newQuota();
+  const free = limits.free === undefined ? {} : { freeSpace: async () => limits.free ?? 0 };
+  const place = { dir, secret, url: "https://127.0.0.1:1", ca: authority.ca, ...free, ...tools };
+  const depot = new BlobDepot({ ...place, quota });
   const errors: unknown[] = [];
   const server = new BlobServer({
     depot,
@@ -54,7 +74,18 @@ async function opened(there: readonly string[] = [A, B]) {
     return { status: reply.status, body: await reply.text() };
   };
   const as = (agentId: AgentId) => basicAuth(agentId, secret.blobPasswordFor(agentId));
-  return { dir, depot, ask, as, errors };
+  const metrics = (of = quota) => {
+    const told = new Exposition();
+    of.tell(told);
+    return told.text;
+  };
+  /** As a Director sees it that is started again. */
+  const restarted = async () => {
+    const again = newQuota();
+    await new BlobDepot({ ...place, quota: again }).count();
+    return metrics(again);
+  };
+  return { dir, depot, ask, as, errors, metrics, restarted };
 }
 
 describe("blobs for agents on NATS", () => {
@@ -131,7 +162,79 @@ describe("blobs for agents on NATS", () => {
     };
     await expect(depot.put(A, "x", { size: 8, content: broken() }, undefined)).rejects.toThrow("broke off");
     expect(await readdir(join(dir, A))).toEqual([]);
-    expect(await depot.write(A, "y", broken(), 3)).toBe(false);
+    expect(await depot.take(A, "y", broken(), { size: 0, most: 3 })).toBe(false);
     expect(await readdir(join(dir, A))).toEqual([]);
+  });
+});
+
+describe("quotas of the blob service", () => {
+  const body = "x".repeat(MIB);
+
+  it("refuses an agent more than the quota of its VM with 507 and the reason, and tells the operator once", async () => {
+    const { ask, as, dir, errors, metrics } = await opened([A, B], { vm: 2 * MIB });
+    for (const id of ["a", "b"])
+      expect(await ask("PUT", `/ab/${id}`, as(A), body)).toMatchObject({ status: 201 });
+    for (const id of ["c", "d"]) {
+      const { status, body: said } = await ask("PUT", `/ab/${id}`, as(A), body);
+      expect([status, said]).toEqual([
+        507,
+        expect.stringContaining("the VM has 2 MiB there, its quota is 2 MiB"),
+      ]);
+    }
+    expect(await readdir(join(dir, A))).toEqual(["a", "b"]);
+    expect(errors).toHaveLength(1);
+    expect(await ask("PUT", "/ab/a", as(B), body)).toMatchObject({ status: 201 });
+    expect(metrics()).toContain('slipway_agent_blob_refused_total{of="vm"} 2');
+    expect(metrics()).toContain(`slipway_agent_blob_largest_vm_bytes{deployment="shop"} ${2 * MIB}`);
+  });
+
+  it("refuses the agents of a deployment more than its quota together, and takes more once blobs are fetched", async () => {
+    const { ask, as, depot, metrics } = await opened([A, B], { deployment: 2 * MIB });
+    for (const agent of [A, B])
+      expect(await ask("PUT", "/ab/x", as(agent), body)).toMatchObject({ status: 201 });
+    expect((await ask("PUT", "/ab/y", as(A), body)).body).toContain("deployment 'shop' has 2 MiB there");
+    expect(metrics()).toContain(`slipway_agent_blob_bytes{deployment="shop"} ${2 * MIB}`);
+    await depot.remove(B, "x");
+    expect(await ask("PUT", "/ab/y", as(A), body)).toMatchObject({ status: 201 });
+  });
+
+  it("counts uploads that come at the same time together", async () => {
+    const { ask, as, dir } = await opened([A], { vm: 3 * MIB });
+    const puts = Array.from({ length: 8 }, (_, at) => ask("PUT", `/ab/x${at}`, as(A), body));
+    const statuses = (await Promise.all(puts)).map(({ status }) => status);
+    const taken = statuses.filter((status) => status === 201).length;
+    expect(taken).toBeLessThanOrEqual(3);
+    expect(statuses.filter((status) => status === 507)).toHaveLength(8 - taken);
+    expect(await readdir(join(dir, A))).toHaveLength(taken);
+    // What was refused is not held against the agent.
+    for (const id of await readdir(join(dir, A))) await ask("DELETE", `/ab/${id}`, as(A));
+    expect(await ask("PUT", "/ab/after", as(A), body)).toMatchObject({ status: 201 });
+  });
+
+  it("counts a blob that replaces another once, and what is found after a restart", async () => {
+    const { ask, as, restarted } = await opened([A], { vm: 3 * MIB });
+    for (let nth = 0; nth < 5; nth++)
+      expect(await ask("PUT", "/ab/same", as(A), body)).toMatchObject({ status: 201 });
+    expect(await restarted()).toContain(`slipway_agent_blob_bytes{deployment=""} ${MIB}`);
+  });
+
+  it("leaves the Director's own blobs for an agent out of its quota", async () => {
+    const { ask, as, depot } = await opened([A], { vm: MIB });
+    await depot.put(A, "package", Buffer.alloc(4 * MIB), undefined);
+    expect(await ask("PUT", "/ab/logs", as(A), body)).toMatchObject({ status: 201 });
+  });
+
+  it("refuses what would take the disk space that the Director needs itself", async () => {
+    const { ask, as } = await opened([A], { free: 1000 });
+    expect(await ask("PUT", "/ab/small", as(A), "x")).toMatchObject({ status: 201 });
+    const { status, body: said } = await ask("PUT", "/ab/large", as(A), body);
+    expect([status, said]).toEqual([507, expect.stringContaining("no more room")]);
+  });
+
+  it("refuses more blobs than a thousand, also empty ones", async () => {
+    const { depot, ask, as } = await opened([A]);
+    const nothing = async function* () {};
+    for (let nth = 0; nth < 1000; nth++) await depot.take(A, `x${nth}`, nothing(), { size: 0, most: 1 });
+    expect(await ask("PUT", "/ab/more", as(A), "")).toMatchObject({ status: 507 });
   });
 });

@@ -4,11 +4,11 @@ import type { AddressInfo } from "node:net";
 import { pipeline } from "node:stream/promises";
 import { isBlobId } from "@slipway/engine/blobs/blob-id";
 import type { Clock } from "@slipway/kernel/clock";
-import { systemCode } from "@slipway/kernel/errors";
+import { systemCode, toError } from "@slipway/kernel/errors";
 import { Connections, closeServer, connectionLimits, listen } from "@slipway/kernel/http-server";
 import type { AgentId } from "@slipway/protocol/ids";
 import type { BlobDepot } from "./blob-depot.ts";
-import { CannotServeBlobs } from "./errors.ts";
+import { BlobQuotaExceeded, CannotServeBlobs, NoRoomForBlobs, TooManyBlobs } from "./errors.ts";
 
 export interface BlobServerOptions {
   readonly depot: BlobDepot;
@@ -26,6 +26,8 @@ const LARGEST = 8 * 2 ** 30;
 const HEADERS_MS = 15_000;
 const IDLE_MS = 60_000;
 const MOST_CONNECTIONS = 1024;
+const TELL_AGAIN_MS = 60_000;
+const REFUSALS = [BlobQuotaExceeded, TooManyBlobs, NoRoomForBlobs];
 const CLOSE_MS = 2_000;
 
 /** A blobstore as agents of all kinds know it: WebDAV, as far as they use it. Each agent sees its own blobs alone. */
@@ -33,6 +35,7 @@ export class BlobServer {
   readonly #options: BlobServerOptions;
   readonly #server: Server;
   readonly #connections = new Connections(connectionLimits(MOST_CONNECTIONS));
+  readonly #toldOf = new Map<AgentId, number>();
 
   constructor(options: BlobServerOptions) {
     this.#options = options;
@@ -79,8 +82,7 @@ export class BlobServer {
     const { depot } = this.#options;
     switch (request.method) {
       case "PUT":
-        if (await depot.write(agentId, id, request, LARGEST)) return end(response, 201);
-        return refuse(request, response, 413);
+        return await this.#take(agentId, id, request, response);
       case "GET":
       case "HEAD":
         return await this.#give(agentId, id, request, response);
@@ -90,6 +92,30 @@ export class BlobServer {
       default:
         return refuse(request, response, 405);
     }
+  }
+
+  async #take(agentId: AgentId, id: string, request: IncomingMessage, response: ServerResponse) {
+    const { depot, onError } = this.#options;
+    const size = Number(request.headers["content-length"] ?? 0);
+    // The connection must live until the refusal is sent.
+    const content = request.iterator({ destroyOnReturn: false }) as AsyncIterable<Uint8Array>;
+    try {
+      if (await depot.take(agentId, id, content, { size, most: LARGEST })) return end(response, 201);
+      refuse(request, response, 413);
+    } catch (error) {
+      if (!REFUSALS.some((one) => one.is(error))) throw error;
+      if (this.#isNews(agentId)) onError(error);
+      refuse(request, response, 507, toError(error).message);
+    }
+  }
+
+  /** Whether the operator has not heard of an agent's refused uploads for a while: it may try without end. */
+  #isNews(agentId: AgentId): boolean {
+    const now = this.#options.clock.monotonic();
+    const last = this.#toldOf.get(agentId);
+    if (last !== undefined && now - last < TELL_AGAIN_MS) return false;
+    this.#toldOf.set(agentId, now);
+    return true;
   }
 
   async #give(agentId: AgentId, id: string, request: IncomingMessage, response: ServerResponse) {
@@ -122,12 +148,13 @@ function blobOf(url: string): string | undefined {
 }
 
 /** Without having wanted the body. */
-function refuse(request: IncomingMessage, response: ServerResponse, status: number): void {
+function refuse(request: IncomingMessage, response: ServerResponse, status: number, why = ""): void {
   if (!request.complete) response.setHeader("Connection", "close");
   request.resume();
-  end(response, status);
+  end(response, status, why);
 }
 
-const end = (response: ServerResponse, status: number): void => {
-  response.writeHead(status, { "Content-Length": 0 }).end();
+const end = (response: ServerResponse, status: number, why = ""): void => {
+  const type = why === "" ? {} : { "Content-Type": "text/plain; charset=utf-8" };
+  response.writeHead(status, { ...type, "Content-Length": Buffer.byteLength(why) }).end(why);
 };

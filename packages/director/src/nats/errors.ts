@@ -37,6 +37,34 @@ export const NatsAuthorityMissing = defineError<{ dir: string }>({
   next: "Put `authority.pem` back from a backup of the state directory. Without it, leave `nats` out of the configuration and recreate the VMs.",
 });
 
+const mib = (bytes: number): string => `${Math.floor(bytes / 2 ** 20)} MiB`;
+
+export const BlobQuotaExceeded = defineError<{ agent: string; of: string; bytes: number; quota: number }>({
+  code: "DIR-036",
+  kind: "operator",
+  status: 507,
+  message: (p) =>
+    `agent ${p.agent} may not put more into the Director's blob service: ${p.of} has ${mib(p.bytes)} there, its quota is ${mib(p.quota)}`,
+  next: "See what the VM uploads. Blobs that nobody fetched are removed after a day; `nats.blobs.vm_quota_mb` and `deployment_quota_mb` allow more.",
+});
+
+export const TooManyBlobs = defineError<{ agent: string; most: number }>({
+  code: "DIR-037",
+  kind: "operator",
+  status: 507,
+  message: (p) => `agent ${p.agent} may not have more than ${p.most} blobs in the Director's blob service`,
+  next: "See what the VM uploads. Blobs that nobody fetched are removed after a day.",
+});
+
+export const NoRoomForBlobs = defineError<{ agent: string }>({
+  code: "DIR-038",
+  kind: "operator",
+  status: 507,
+  message: (p) =>
+    `agent ${p.agent} may not put more into the Director's blob service: its disk has no more room than the Director needs itself`,
+  next: "Make room on the disk of the state directory; `slipway status` shows how full it is.",
+});
+
 export const NatsNotOurs = defineError<{ why: string }>({
   code: "DIR-035",
   kind: "operator",

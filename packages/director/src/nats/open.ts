@@ -10,10 +10,13 @@ import { servedNames } from "@slipway/engine/pki/served-names";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
+import type { Exposition } from "../metrics/exposition.ts";
+import { deploymentsOfAgents } from "../store/nats-authorities.ts";
 import type { Db } from "../store/schema.ts";
 import { AllowedAgents } from "./allowed-agents.ts";
 import { OwnAuthorities } from "./authorities.ts";
 import { BlobDepot } from "./blob-depot.ts";
+import { BlobQuota } from "./blob-quota.ts";
 import { BlobServer } from "./blob-server.ts";
 import { NatsIncomplete } from "./errors.ts";
 import { ManagedServer } from "./managed-server.ts";
@@ -39,12 +42,17 @@ const PORT = 4222;
 /** Upstream's. */
 const BLOBS_PORT = 25250;
 const BLOBS_DAYS = 397;
+/** Logs and compiled packages are fetched as soon as they are there; few VMs have a gigabyte of them. */
+const VM_QUOTA_MB = 2_048;
+const DEPLOYMENT_QUOTA_MB = 8_192;
 const SWEEP_MS = 3_600_000;
 
 export interface OpenedNats {
   readonly way: Way;
   readonly bus: NatsBus;
   readonly authorities: NatsAuthorities;
+  /** Tells how much agents have put into the blob service. */
+  readonly metrics: (into: Exposition) => void;
 }
 
 /** Agents over NATS: a server that is given, or one of our own, and the place where they get blobs. */
@@ -80,7 +88,7 @@ export async function openNats(options: NatsOptions): Promise<OpenedNats> {
   }
   allowed.start();
   atClose(() => allowed.stop());
-  const depot = await openDepot(options, allowed);
+  const { depot, quota } = await openDepot(options, allowed);
   const ca = config.ca === undefined ? options.authority.ca : await pemOf("nats.ca", config.ca);
   const given: NatsTrust = { authority: clients?.authority ?? options.authority, serverCa: ca };
   const isOwn = config.server !== undefined && config.ca === undefined;
@@ -100,19 +108,28 @@ export async function openNats(options: NatsOptions): Promise<OpenedNats> {
       lastingFromBirth: options.lastingFromBirth,
     }),
     bus: connected,
+    metrics: (into) => quota.tell(into),
     authorities: isOwn
       ? { now: () => own.now(), own }
       : { now: () => ({ mark: trustMark(given), next: undefined }) },
   };
 }
 
-async function openDepot(options: NatsOptions, allowed: AllowedAgents): Promise<BlobDepot> {
-  const { config, stateDir, secret, authority, clock, random, onError, atClose } = options;
+async function openDepot(options: NatsOptions, allowed: AllowedAgents) {
+  const { config, db, stateDir, secret, authority, clock, random, onError, atClose } = options;
   const { host = config.server?.host ?? "127.0.0.1", port = BLOBS_PORT, url } = config.blobs ?? {};
   if (url === undefined && ["0.0.0.0", "::"].includes(host))
     throw NatsIncomplete({ why: "nats.blobs.url must say by which address agents reach the Director" });
   const shown = url ?? `https://${host.includes(":") ? `[${host}]` : host}:${port}`;
+  const { vm_quota_mb: vm = VM_QUOTA_MB, deployment_quota_mb: deployment = DEPLOYMENT_QUOTA_MB } =
+    config.blobs ?? {};
+  const quota = new BlobQuota({
+    vmBytes: vm * 2 ** 20,
+    deploymentBytes: deployment * 2 ** 20,
+    deploymentsOf: (agents) => deploymentsOfAgents(db, agents),
+  });
   const depot = new BlobDepot({
+    quota,
     dir: join(stateDir, "agent-blobs"),
     secret,
     url: shown,
@@ -127,6 +144,7 @@ async function openDepot(options: NatsOptions, allowed: AllowedAgents): Promise<
       usage: "server",
       days: BLOBS_DAYS,
     });
+  await depot.count();
   let tls = await issue();
   const isThere = (agentId: string) => allowed.has(agentId);
   const server = new BlobServer({ depot, host, port, tls, isThere, clock, onError });
@@ -146,7 +164,7 @@ async function openDepot(options: NatsOptions, allowed: AllowedAgents): Promise<
   };
   later();
   atClose(() => cancel());
-  return depot;
+  return { depot, quota };
 }
 
 /** Who signs for the Director and its agents, when that is given; and whom a server is to believe. */

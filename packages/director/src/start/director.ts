@@ -153,7 +153,12 @@ async function start(
   const { embeddedCpi } = options;
   const clouds = openClouds({ config, embeddedCpi, clock, directorUuid: uuid, random, registry });
   const limits = config.director ?? {};
-  const { agents, bus, nats } = await openAgents({
+  const {
+    agents,
+    bus,
+    nats,
+    metrics: agentMetrics,
+  } = await openAgents({
     config,
     stateDir,
     directorUuid: uuid,
@@ -229,6 +234,7 @@ async function start(
   const told = seeing.told({
     ...{ identity, since: clock.now(), db: store.db, embedded: config.database?.url === undefined, stateDir },
     ...{ workers: () => runner.load, certificates: expiry, nats: bus, problems, clock },
+    ...{ agentMetrics },
   });
   const { startApi } = await loadApi();
   const api = await startApi(

@@ -6,6 +6,7 @@ import type { Authority } from "@slipway/engine/pki/authority";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
+import type { Exposition } from "../metrics/exposition.ts";
 import { NatsIncomplete } from "../nats/errors.ts";
 import type { NatsAuthorities } from "../nats/rotation.ts";
 import type { Db } from "../store/schema.ts";
@@ -31,6 +32,7 @@ export async function openAgents(options: OpenAgentsOptions): Promise<{
   readonly agents: Agents;
   readonly bus: NatsBus | undefined;
   readonly nats: NatsAuthorities | undefined;
+  readonly metrics: ((into: Exposition) => void) | undefined;
 }> {
   const { config, log, atClose } = options;
   const transport = config.agent?.transport ?? "https";
@@ -42,5 +44,5 @@ export async function openAgents(options: OpenAgentsOptions): Promise<{
   const port = config.agent?.port ?? VM_AGENT_PORT;
   const agents = makeAgents({ ...options, port, warn: log, nats: nats?.way, transport });
   atClose(() => agents.close());
-  return { agents, bus: nats?.bus, nats: nats?.authorities };
+  return { agents, bus: nats?.bus, nats: nats?.authorities, metrics: nats?.metrics };
 }

@@ -18,6 +18,9 @@ const logSettings = ({ logging = {} }: DirectorConfig): LogSettings => ({
   format: logging.format ?? "text",
 });
 
+/** Metrics of what agents have put into the blob service. */
+type AgentMetrics = (into: Exposition) => void;
+
 /** What is told of the Director's work to whoever runs it. */
 export async function openSeeing(options: StartOptions, atClose: (close: () => Promise<void>) => void) {
   const { config, clock, random, version } = options;
@@ -40,13 +43,14 @@ export async function openSeeing(options: StartOptions, atClose: (close: () => P
       counters.answered(answered);
     },
     /** What the API tells of the Director itself. */
-    told: (parts: SelfParts) => {
+    told: ({ agentMetrics, ...parts }: SelfParts & { readonly agentMetrics?: AgentMetrics | undefined }) => {
       const self = () => lookAtSelf(parts);
       return {
         self,
         metrics: async (into: Exposition) => {
           selfMetrics(await self(), into);
           counters.tell(into);
+          agentMetrics?.(into);
         },
       };
     },

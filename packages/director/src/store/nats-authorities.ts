@@ -1,4 +1,5 @@
 import { parseStrictJson } from "@slipway/kernel/strict-json";
+import type { AgentId } from "@slipway/protocol/ids";
 import { check } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
 import { findAttribute, setAttribute } from "./attributes.ts";
@@ -91,4 +92,19 @@ export async function agentsBeingMade(db: Db): Promise<readonly string[]> {
     .map(({ intent_sealed }) => intent_sealed)
     .filter((intent) => intent.transport === "nats" && typeof intent.agentId === "string")
     .map((intent) => String(intent.agentId));
+}
+
+/** By agent: the name of the deployment that its VM belongs to. */
+export async function deploymentsOfAgents(
+  db: Db,
+  agents: readonly AgentId[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await db
+    .selectFrom("vms as v")
+    .innerJoin("instances as i", "i.id", "v.instance_id")
+    .innerJoin("deployments as d", "d.id", "i.deployment_id")
+    .select(["v.agent_id", "d.name"])
+    .where((row) => row("v.agent_id", "=", row.fn.any(row.val([...agents]))))
+    .execute();
+  return new Map(rows.map(({ agent_id, name }) => [agent_id, name]));
 }

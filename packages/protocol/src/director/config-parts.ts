@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { text } from "../schema/json.ts";
+import { integer, text } from "../schema/json.ts";
 import { doc, secret } from "../schema/marks.ts";
 import { NEVER, parseSchedule } from "./schedule.ts";
 
@@ -84,6 +84,18 @@ export const natsPart = doc(
           host: v.optional(doc(text("host"), "where it listens; default: that of `server`, or 127.0.0.1")),
           port: v.optional(doc(port, "default: 25250")),
           url: v.optional(doc(https("url"), "by which agents reach it; default: where it listens")),
+          vm_quota_mb: v.optional(
+            doc(
+              integer(1, "vm_quota_mb"),
+              "most that the agent of one VM has there at a time; default: 2048",
+            ),
+          ),
+          deployment_quota_mb: v.optional(
+            doc(
+              integer(1, "deployment_quota_mb"),
+              "most that all agents of a deployment have there; default: 8192",
+            ),
+          ),
         }),
         "where agents on NATS get packages and put logs: the Director serves them",
       ),
