@@ -1,5 +1,5 @@
 import { configuredCpis } from "../cpis/configured.ts";
-import { keysOf } from "./documents.ts";
+import { checkShape, keysOf } from "./documents.ts";
 import type { Services } from "./services.ts";
 
 interface NewContent {
@@ -15,7 +15,9 @@ export async function checkConfigContent(
   { db, documents, cpis }: Pick<Services, "db" | "documents" | "cpis">,
   { type, name, content, number }: NewContent,
 ): Promise<void> {
-  await keysOf(documents, { text: content, what: `the ${type} config`, number });
+  const what = `the ${type} config`;
+  await keysOf(documents, { text: content, what, number });
+  await checkShape(documents, { type, text: content, what, number });
   if (type === "cpi")
     for (const cpi of await configuredCpis({ db, documents }, { name, content })) cpis.check(cpi);
 }

@@ -1,4 +1,5 @@
 import { BadYaml, NotAMap, YamlTooBig } from "@slipway/engine/documents/errors";
+import { problemsError } from "@slipway/engine/documents/problems";
 import type { Tree } from "@slipway/engine/documents/tree";
 import { messageTrail } from "@slipway/kernel/errors";
 import type { Documents } from "../documents/documents.ts";
@@ -15,6 +16,15 @@ export async function keysOf<const K extends string>(
 ): Promise<Tree & { readonly [key in K]: unknown }> {
   mustNotBeEmpty({ text, what, number });
   return await refusing(number, () => documents.ask("keys", { text, what, keys }) as Promise<never>);
+}
+
+/** Refuses a config that no deploy could read. */
+export async function checkShape(
+  documents: Documents,
+  { number, ...asked }: Parameters<Questions["shapeProblems"]>[0] & { readonly number: number },
+): Promise<void> {
+  const problems = await refusing(number, () => documents.ask("shapeProblems", asked));
+  if (problems.length > 0) throw problemsError(`${asked.what} cannot be used`, problems);
 }
 
 /** What changes, as the lines a CLI shows, beside what else is answered. `number` is that of the refusal of a side. */

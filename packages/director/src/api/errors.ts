@@ -48,8 +48,13 @@ export function errorReply(error: unknown): Reply {
 /** Whether an error is ours to look at, not the caller's. */
 export function isOurs(error: unknown): boolean {
   if (!(error instanceof SlipwayError)) return true;
-  return error.number === undefined ? error.kind !== "operator" : (error.status ?? 400) >= 500;
+  return error.number === undefined
+    ? error.kind !== "operator"
+    : (error.status ?? 400) >= 500 && error.status !== NO_ROOM;
 }
+
+/** A full disk is no mistake of the Director: the caller and `slipway status` say so. */
+const NO_ROOM = 507;
 
 const problem = (status: number, code: number, description: string): Reply =>
   refusal({ code, description }, status);

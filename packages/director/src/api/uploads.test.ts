@@ -115,7 +115,12 @@ describe("uploads that come at the same time", () => {
       await expect.poll(() => refused().length).toBe(3);
       // The others may be a moment later to begin their files.
       await expect.poll(() => readdir(api.uploadsDir)).toHaveLength(3);
-      expect(refused()[0]?.received()).toMatch(/500 bytes|0 MiB|not enough|space/i);
+      const [first] = refused().map(({ received }) => received());
+      expect(first).toMatch(/^HTTP\/1.1 507 /);
+      expect(first).toContain("more than the 0 MiB that may be used");
+      expect(first).toContain("the last 256 MiB that are free there are kept for the database");
+      expect(first).toContain('"code":500001');
+      expect(api.errors).toEqual([]);
     } finally {
       for (const one of all) one.end();
       const closing = api.close();

@@ -4,6 +4,7 @@ import type { PlanProblem } from "@slipway/engine/documents/problems";
 import { kindOf, newMap, own, type Tree } from "@slipway/engine/documents/tree";
 import { parseYaml, writeYaml } from "@slipway/engine/documents/yaml";
 import { jobSchemaProblems } from "@slipway/engine/json-schema/job-schema";
+import { configShapeProblems } from "@slipway/engine/manifest/config-shape";
 import { checkDeploy } from "@slipway/engine/manifest/deploy-problems";
 import { diffManifests } from "@slipway/engine/manifest/diff";
 import { redact } from "@slipway/engine/manifest/redact";
@@ -44,6 +45,9 @@ export const questions = {
     const map = mapOf({ text, what });
     return Object.fromEntries(keys.map((key) => [key, own(map, key)]));
   },
+  /** What no deploy could read in a config of this type. */
+  shapeProblems: ({ type, text, what }: Text & { readonly type: string }): readonly PlanProblem[] =>
+    configShapeProblems(type, parseYaml(text, what)),
   /** The same text again without what is secret in it. */
   redacted: ({ text, what }: Text): string => writeYaml(redact(parseYaml(text, what))),
   /** The lines of a comparison, as JSON. */

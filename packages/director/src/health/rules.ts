@@ -1,20 +1,9 @@
 import { parseYaml } from "@slipway/engine/documents/yaml";
+import {
+  type ResurrectionFilter as Filter,
+  resurrectionConfig,
+} from "@slipway/protocol/director/resurrection";
 import { check } from "@slipway/protocol/schema/check";
-import { open } from "@slipway/protocol/schema/json";
-import * as v from "valibot";
-
-const filter = v.optional(
-  v.nullable(
-    open({
-      deployments: v.optional(v.nullable(v.array(v.string()))),
-      instance_groups: v.optional(v.nullable(v.array(v.string()))),
-    }),
-  ),
-);
-type Filter = v.InferOutput<typeof filter>;
-
-const rule = open({ enabled: v.boolean(), include: filter, exclude: filter });
-const resurrectionConfig = open({ rules: v.optional(v.nullable(v.array(rule))) });
 
 /** Of configs of type `resurrection`: which groups get new VMs by themselves. */
 export interface Rules {

@@ -233,8 +233,7 @@ async function start(
   const expiry = () => [expiryOf(certificate, clock.now())];
   const told = seeing.told({
     ...{ identity, since: clock.now(), db: store.db, embedded: config.database?.url === undefined, stateDir },
-    ...{ workers: () => runner.load, certificates: expiry, nats: bus, problems, clock },
-    ...{ agentMetrics },
+    ...{ workers: () => runner.load, certificates: expiry, nats: bus, problems, clock, agentMetrics },
   });
   const { startApi } = await loadApi();
   const api = await startApi(

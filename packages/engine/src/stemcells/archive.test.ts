@@ -123,7 +123,7 @@ describe("a stemcell archive", () => {
       ]);
       await expect(unpack(bytes, 1 << 20)).rejects.toMatchObject({
         number: 500001,
-        message: expect.stringContaining("1 MiB that are free"),
+        message: expect.stringContaining("1 MiB that may be used"),
       });
       expect(await readdir(join(root, "out"))).toEqual([]);
     },

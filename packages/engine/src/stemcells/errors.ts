@@ -1,4 +1,5 @@
 import { defineError } from "@slipway/kernel/errors";
+import { RESERVE } from "./free-space.ts";
 
 /** What can be wrong with a stemcell that was uploaded or is to be downloaded. */
 
@@ -40,13 +41,16 @@ export const BadDigest = defineError<{ what: string; why: string }>({
   next: "Give 40 hex digits of SHA-1, `sha256:` or `sha512:` with theirs, or several joined with `;`.",
 });
 
+const mib = (bytes: number): string => `${Math.floor(bytes / 2 ** 20)} MiB`;
+
 export const NotEnoughDisk = defineError<{ what: string; free: number }>({
   code: "DIU-005",
   kind: "outside",
   number: 500001,
-  status: 500,
+  // Insufficient Storage: nothing is broken, and upstream's CLI shows the words of any status that is no success.
+  status: 507,
   message: (p) =>
-    `${p.what} needs more than the ${Math.floor(p.free / 2 ** 20)} MiB that are free in the Director's state directory; what was written is removed`,
+    `${p.what} needs more than the ${mib(p.free)} that may be used in the Director's state directory: the last ${mib(RESERVE)} that are free there are kept for the database; what was written is removed`,
   next: "Free disk space and upload again. An archive that unpacks to far more than a stemcell has is not one.",
 });
 

@@ -2,7 +2,7 @@ import { statfs } from "node:fs/promises";
 import { Transform } from "node:stream";
 
 /** The database lives on the same disk: this much stays free for it. */
-const RESERVE = 256 << 20;
+export const RESERVE = 256 << 20;
 
 /** How many bytes may be written in a directory. */
 export type FreeSpace = (directory: string) => Promise<number>;

@@ -187,6 +187,62 @@ describe.each(["cloud", "runtime", "cpi"])("the %s config", (type) => {
   });
 });
 
+describe("a config that no deploy could read", () => {
+  it.each([
+    ["runtime", "addons: 5"],
+    ["runtime", "addons: [5]"],
+    ["runtime", "addons: [{name: a, jobs: {}}]"],
+    ["runtime", "addons: [{name: a, include: [web]}]"],
+    ["runtime", "releases: {name: a}"],
+    ["runtime", "releases: [a]"],
+    ["runtime", "tags: [a]"],
+    ["runtime", "variables: {a: b}"],
+    ["cloud", "azs: z1"],
+    ["cloud", "azs: [z1]"],
+    ["cloud", "vm_types: {}"],
+    ["cloud", "vm_extensions: ~"],
+    ["cloud", "disk_types: [{name: a, disk_size: {}}]"],
+    ["cloud", "networks: private"],
+    ["cloud", "networks: [{name: a, type: manual, subnets: 10.0.0.0/8}]"],
+    ["cloud", "compilation: [1]"],
+    ["cloud", "compilation: {workers: many}"],
+    ["resurrection", "rules: 5"],
+    ["resurrection", "rules: [{enabled: maybe}]"],
+    ["resurrection", "rules: [{enabled: true, include: web}]"],
+    ["cpi", "cpis: 5"],
+    ["cpi", "cpis: [5]"],
+  ])("of type %s is refused at the door: %s", async (type, content) => {
+    const name = "shape";
+    expect(await send("POST", "/configs", { type, name, content })).toMatchObject({
+      status: 400,
+      json: { code: 40000 },
+    });
+    expect((await api.get(`/configs?type=${type}&name=${name}`)).json).toEqual([]);
+    if (type !== "resurrection")
+      expect((await yaml(`/${type}_configs?name=${name}`, content)).status).toBe(400);
+  });
+
+  it.each([
+    ["runtime", "addons: ((addons))\nreleases: ((releases))\nx: 5"],
+    ["runtime", "addons: [((one)), {name: a, jobs: [{name: ((j)), release: r, properties: ((p))}]}]"],
+    ["runtime", "releases: [{name: a, version: latest}]"],
+    ["runtime", "addons: []\nunknown: {any: thing}"],
+    ["cloud", "azs: [{name: z1, cloud_properties: ((/p))}]"],
+    ["cloud", "vm_types: []"],
+    ["cloud", "networks: [{name: a, type: manual, subnets: [{range: ((r)), gateway: ((g)), azs: [((z))]}]}]"],
+    ["cloud", "compilation: {workers: ((w)), network: nowhere, az: none, vm_type: none}"],
+    ["resurrection", "{}"],
+    ["resurrection", "rules: [{enabled: false, include: {deployments: [a]}, exclude: {}}]"],
+    ["any", "addons: 5"],
+  ])(
+    "is not one of type %s whose variables or other configs may make it whole: %s",
+    async (type, content) => {
+      expect(await send("POST", "/configs", { type, name: "fine", content })).toMatchObject({ status: 201 });
+      await api.ask("DELETE", `/configs?type=${type}&name=fine`);
+    },
+  );
+});
+
 describe("secrets in diffs", () => {
   it("are shown by the cloud config always, by others on request", async () => {
     const diff = async (path: string) => (await yaml(path, "properties: {a: canary}\n")).body;
