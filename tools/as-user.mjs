@@ -1,7 +1,7 @@
 // Runs a command as an ordinary user, for suites that must also hold without root. Root becomes `nobody`, with a home and
 // temporary files of its own; everybody else stays who they are.
 import { execFileSync, spawn, spawnSync } from "node:child_process";
-import { chownSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
+import { chownSync, existsSync, mkdirSync, mkdtempSync, rmSync } from "node:fs";
 import { join } from "node:path";
 
 const NOBODY = 65534;
@@ -15,7 +15,9 @@ const become = ["setpriv", `--reuid=${NOBODY}`, `--regid=${NOBODY}`, "--clear-gr
 const home = mkdtempSync("/var/tmp/slipway-user-");
 const temporary = join(home, "tmp");
 mkdirSync(temporary);
-if (root) for (const path of [home, temporary]) chownSync(path, NOBODY, NOBODY);
+/** Of the user as well, where sandboxes see it: temporary files they do not. */
+const visible = root && existsSync("/opt") ? mkdtempSync("/opt/slipway-user-") : home;
+if (root) for (const path of [home, temporary, visible]) chownSync(path, NOBODY, NOBODY);
 
 /** Where others can read the clone: where it is, or in a copy. */
 const clone = root && !readable(here) ? copyOf(here) : here;
@@ -44,7 +46,8 @@ function copyOf(directory) {
 }
 
 const required = (process.env.SLIPWAY_REQUIRE ?? "").split(",").filter((one) => REQUIRED.includes(one));
-const env = { ...process.env, HOME: home, TMPDIR: temporary, SLIPWAY_REQUIRE: required.join(",") };
+const own = { HOME: home, TMPDIR: temporary, SLIPWAY_VISIBLE_DIR: visible };
+const env = { ...process.env, ...own, SLIPWAY_REQUIRE: required.join(",") };
 if (env.SLIPWAY_BOSH !== undefined) env.SLIPWAY_BOSH = moved(env.SLIPWAY_BOSH);
 delete env.SLIPWAY_DOCKER_HOST;
 
@@ -56,6 +59,6 @@ child.on("error", (error) => {
   process.exitCode = 1;
 });
 child.on("close", (code) => {
-  rmSync(home, { recursive: true, force: true });
+  for (const path of [home, visible]) rmSync(path, { recursive: true, force: true });
   process.exitCode = code ?? 1;
 });
