@@ -38,7 +38,8 @@ mask() {
 sockets() {
   while read -r _ _ _ _ _ _ _ at; do
     case $at in /var/*) at=/run/slipway$at ;; /*) ;; *) continue ;; esac
-    [ ! -S "$root$at" ] || mount -n --bind "$root/dev/null" "$root$at" || return
+    # One may go at this moment.
+    [ ! -S "$root$at" ] || mount -n --bind "$root/dev/null" "$root$at" || [ ! -S "$root$at" ] || return
   done < /proc/net/unix
 }
 

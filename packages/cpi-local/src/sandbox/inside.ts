@@ -16,7 +16,9 @@ ask() { echo "$1" >&7 && read -r helped <&5 && [ "$helped" = yes ] || fail "no h
 ask networks
 # With one it could mount the control groups of whoever has started it, and stop processes that are not its own.
 limit=/proc/sys/user/max_cgroup_namespaces
-[ ! -e "$limit" ] || echo 0 > "$limit" || fail "control groups stay open"
+# In a container /proc/sys may be read-only; what can be seen then is the container's.
+[ ! -e "$limit" ] || { echo 0 > "$limit"; } 2> /dev/null ||
+  echo "sandbox: cgroup namespaces cannot be refused to it, since /proc/sys is read-only here" >&2
 # A mount that is its own, and so may become the root. Only what is below the root need be within its reach.
 mount -n -c --rbind . run/slipway/host && cd -P run/slipway/host || fail "no root"
 if pivot_root . run/slipway/host 2> /dev/null; then
