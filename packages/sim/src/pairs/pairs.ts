@@ -29,6 +29,8 @@ export interface PairsOptions {
   readonly say: (line: string) => void;
 }
 
+const TELL_EVERY = 100;
+
 /** Writes about the task itself: a lock need not be held for them. */
 const OWN =
   /^write (?:insert locks|delete locks|insert events|insert task_output|update tasks|transaction)\b/;
@@ -74,6 +76,7 @@ export async function playPairs(stage: PairStage, options: PairsOptions): Promis
   for (const one of chosen) {
     const { broken: what } = await stage.interleave(one.held.operation, one.nth, one.beside.operation);
     plays += 1;
+    if (plays % TELL_EVERY === 0) say(`${plays} of ${chosen.length} plays, ${broken.length} broken`);
     if (what.length === 0) continue;
     broken.push({ case: caseText(one), what });
     say(`broken: ${caseText(one)}\n  ${what.join("\n  ")}`);

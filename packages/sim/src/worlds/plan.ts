@@ -83,7 +83,7 @@ export const isUpload = (kind: OperatorKind | undefined): boolean =>
 export function planOf(seed: string): HistoryPlan {
   const { below, hits, pick } = chance(`plan ${seed}`);
   const count = 2 + below(7);
-  const isCalm = hits(0.3);
+  const isCalm = hits(0.2);
   return {
     seed,
     cpi: { remembers: hits(0.8), resizes: hits(0.3) },
@@ -92,7 +92,7 @@ export function planOf(seed: string): HistoryPlan {
     operators: Array.from({ length: count }, (_, id) => ({
       id,
       kind: id === 0 ? "deploy" : pick(KINDS),
-      after: hits(0.4) ? null : below(90),
+      after: hits(0.3) ? null : below(70),
     })).map((one, at, all) => ({
       ...one,
       // Archives are unpacked in threads, whose speed must not decide anything: uploads run alone.
@@ -100,11 +100,11 @@ export function planOf(seed: string): HistoryPlan {
     })),
     faults: isCalm
       ? []
-      : Array.from({ length: below(5) }, () => ({ call: 1 + below(120), fault: below(12) })),
+      : Array.from({ length: below(7) }, () => ({ call: 1 + below(100), fault: below(12) })),
     kills: isCalm
       ? []
-      : Array.from({ length: below(3) }, () => ({
-          step: 1 + below(350),
+      : Array.from({ length: below(4) }, () => ({
+          step: 1 + below(320),
           when: pick(["before", "after"] as const),
         })),
   };
