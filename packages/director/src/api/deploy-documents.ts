@@ -3,7 +3,7 @@ import { findConfigs } from "../store/configs.ts";
 import { listDeployments } from "../store/deployments.ts";
 import { releaseVersions } from "../store/releases.ts";
 import type { Db } from "../store/schema.ts";
-import { listStemcells } from "../store/stemcells.ts";
+import { listStemcells, usableStemcells } from "../store/stemcells.ts";
 import type { ConfigIds } from "./deploy-configs.ts";
 
 /** Manifest and configs of the last deploy that succeeded; empty if there was none. */
@@ -25,7 +25,7 @@ export async function wantedWith(db: Db, configs: ConfigIds) {
   return {
     cloudConfigs: await contents(db, configs.cloud_config_ids),
     runtimeConfigs: await contents(db, configs.runtime_config_ids),
-    stemcells: await listStemcells(db),
+    stemcells: await usableStemcells(db),
     releases: await releaseVersions(db),
   };
 }

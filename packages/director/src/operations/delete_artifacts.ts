@@ -14,9 +14,9 @@ import { deleteReleaseVersions } from "../store/delete-release.ts";
 import { ReleaseVersionInUse, StemcellInUse } from "../store/errors.ts";
 import { addEvent } from "../store/events.ts";
 import { listOrphanedVms } from "../store/orphaned-vms.ts";
-import { mustBeUnused, type UploadedStemcell } from "../store/stemcells.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import { deleteOrphanDiskIfFree } from "./delete-orphan-disk.ts";
+import { deleteUploadedStemcell } from "./delete-uploaded-stemcell.ts";
 import { flowContext, type OperationContext, operation } from "./operation.ts";
 import { sweepReleaseBlobs } from "./releases/blobs.ts";
 import { releaseLock } from "./update_release.ts";
@@ -106,21 +106,12 @@ async function deleteStemcells(
     const what = `${name}/${version}${cpi === "" ? "" : ` (cpi: ${cpi})`}`;
     const gone = await stage.step(what, () =>
       task.withLock(`lock:stemcells:${name}:${version}`, LOCK_MS, () =>
-        unlessUsed(task, () => deleteStemcell(stemcell, task, tools)),
+        unlessUsed(task, () => deleteUploadedStemcell(stemcell, false, task, tools)),
       ),
     );
     if (gone) deleted += 1;
   }
   return deleted;
-}
-
-async function deleteStemcell(
-  stemcell: UploadedStemcell,
-  task: TaskContext,
-  tools: OperationContext,
-): Promise<void> {
-  await mustBeUnused(tools.db, stemcell.id);
-  await runOther("delete_stemcell", { ...stemcell, force: false }, flowContext(tools, task, ""));
 }
 
 /** A deploy may have come in between. */

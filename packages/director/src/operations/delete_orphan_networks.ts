@@ -24,6 +24,6 @@ async function deleteOne(name: string, task: TaskContext, tools: OperationContex
   if (network === undefined) return;
   // A deploy may have come in between.
   if (network.orphanedAt === null) throw NetworkInUse({ network: name, deployments: network.deployments });
-  await deleteSubnets(network, context);
+  await deleteSubnets(network, task, context);
   await task.write((db) => removeNetwork(db, name));
 }

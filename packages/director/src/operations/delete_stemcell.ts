@@ -1,9 +1,9 @@
-import { runOther } from "@slipway/engine/flows/run-steps";
 import { deleteStemcellParams } from "@slipway/protocol/director/task-params";
 import { wasDone } from "../store/events.ts";
 import { listStemcells, mustBeUnused } from "../store/stemcells.ts";
+import { deleteUploadedStemcell } from "./delete-uploaded-stemcell.ts";
 import { NoSuchStemcell } from "./errors.ts";
-import { flowContext, operation } from "./operation.ts";
+import { operation } from "./operation.ts";
 
 const LOCK_MS = 10_000;
 
@@ -20,7 +20,7 @@ export const deleteStemcell = operation(
       const stage = task.stage("Deleting stemcell from cloud", [], rows.length);
       for (const row of rows) {
         await stage.step(`${name}/${version}${row.cpi === "" ? "" : ` (cpi: ${row.cpi})`}`, async () => {
-          await runOther("delete_stemcell", { ...row, force }, flowContext(tools, task, ""));
+          await deleteUploadedStemcell(row, force, task, tools);
         });
       }
       return `/stemcells/${name}/${version}`;

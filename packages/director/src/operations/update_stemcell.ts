@@ -14,6 +14,7 @@ import type { Stemcell } from "@slipway/protocol/stemcell/stemcell-mf";
 import { latestConfig } from "../store/configs.ts";
 import { listStemcells, noteUpload } from "../store/stemcells.ts";
 import type { Stage, TaskContext } from "../tasks/task.ts";
+import { deleteUploadedStemcell } from "./delete-uploaded-stemcell.ts";
 import { flowContext, type OperationContext, operation } from "./operation.ts";
 
 const LOCK_MS = 900_000;
@@ -99,6 +100,10 @@ async function intoCloud(
   const scope = stemcellScope(name, version, cpi);
   // A task that was interrupted asks with the same request id: a CPI that remembers it makes no second image.
   await settleOpenIntents(context, { scope });
+  // A deletion whose outcome is unknown is completed first: what is left of the stemcell cannot be relied on.
+  for (const row of await listStemcells(tools.db, { name, version }))
+    if (row.claim !== undefined && tools.clouds.nameOf(row.cpi) === cpi)
+      await deleteUploadedStemcell(row, false, task, tools);
   const there = await recorded(tools, name, version, cpi);
   await stage.step(`Checking if this stemcell already exists${of}`, () => Promise.resolve());
   const skipped =

@@ -1,7 +1,8 @@
 import { BadWrite } from "@slipway/engine/journal/errors";
 import { canonical } from "@slipway/engine/manifest/canonical";
 import { sql } from "kysely";
-import { NameTaken } from "./errors.ts";
+import { claimOf } from "./claims.ts";
+import { NameTaken, StemcellBeingDeleted, StemcellGone } from "./errors.ts";
 import { refusal } from "./failures.ts";
 import { inTransaction } from "./open.ts";
 import { useReleases } from "./releases.ts";
@@ -106,14 +107,34 @@ export async function listDeployments(db: Db, only?: readonly string[]): Promise
   }));
 }
 
-/** While a deploy runs its stemcells are in use too, beside those of the last success. */
-export async function useStemcells(db: Db, id: number, stemcells: readonly number[]): Promise<void> {
-  if (stemcells.length === 0) return;
-  await db
-    .insertInto("deployment_stemcells")
-    .values([...new Set(stemcells)].map((stemcell_id) => ({ deployment_id: id, stemcell_id })))
-    .onConflict((on) => on.doNothing())
-    .execute();
+/**
+ * While a deploy runs its stemcells are in use too, beside those of the last success. Refused for a stemcell that a task
+ * deletes, or has deleted since the deploy was planned.
+ */
+export function useStemcells(db: Db, id: number, stemcells: readonly number[]): Promise<void> {
+  const ids = [...new Set(stemcells)];
+  if (ids.length === 0) return Promise.resolve();
+  return inTransaction(db, async (tx) => {
+    // Locked until the end of the transaction: a task that claims one of them sees that it is used, or was first.
+    const rows = await tx
+      .selectFrom("stemcells")
+      .select(["id", "name", "version", "deleting_task", "deleting_since"])
+      .where("id", "in", ids)
+      .orderBy("id")
+      .forShare()
+      .execute();
+    const claimed = rows.find((row) => claimOf(row) !== undefined);
+    if (claimed !== undefined)
+      throw StemcellBeingDeleted({
+        ...{ name: claimed.name, version: claimed.version, task: claimed.deleting_task ?? 0 },
+      });
+    if (rows.length < ids.length) throw StemcellGone({});
+    await tx
+      .insertInto("deployment_stemcells")
+      .values(ids.map((stemcell_id) => ({ deployment_id: id, stemcell_id })))
+      .onConflict((on) => on.doNothing())
+      .execute();
+  });
 }
 
 /** A deploy succeeded: its manifest, configs, stemcells and releases are the deployment's from now on, all at once. */

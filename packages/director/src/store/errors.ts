@@ -193,6 +193,22 @@ export const StemcellInUse = defineError<{ name: string; version: string; deploy
   next: "Deploy these with another stemcell, or delete them, and run `bosh delete-stemcell {name}/{version}` again.",
 });
 
+export const StemcellBeingDeleted = defineError<{ name: string; version: string; task: number }>({
+  code: "DIS-056",
+  kind: "operator",
+  number: 50003,
+  message: (p) => `task ${p.task} is deleting the stemcell '${p.name}/${p.version}'`,
+  next: "Upload the stemcell again after task {task}, or deploy with another one.",
+});
+
+export const StemcellGone = defineError<Record<never, never>>({
+  code: "DIS-057",
+  kind: "operator",
+  number: 50003,
+  message: () => "a stemcell of the deployment was deleted while the deploy was planned",
+  next: "Run `bosh deploy` again: if the manifest names the stemcell, the error names it too. Then upload it again.",
+});
+
 export const JobUnreadable = defineError<{ job: string; problems: readonly string[] }>({
   code: "DIS-044",
   kind: "bug",

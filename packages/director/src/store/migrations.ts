@@ -23,6 +23,7 @@ import { keeping } from "./migrations/0020-keeping.ts";
 import { restores } from "./migrations/0021-restores.ts";
 import { traceParents } from "./migrations/0022-trace-parents.ts";
 import { diskClaims } from "./migrations/0023-disk-claims.ts";
+import { deletionClaims } from "./migrations/0024-deletion-claims.ts";
 
 export interface Migration {
   readonly id: number;
@@ -55,6 +56,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 21, name: "restores", sql: restores },
   { id: 22, name: "trace-parents", sql: traceParents },
   { id: 23, name: "disk-claims", sql: diskClaims },
+  { id: 24, name: "deletion-claims", sql: deletionClaims },
 ];
 
 /** Any number, the same for all Directors. */

@@ -2,6 +2,8 @@ import type { NetworkRecord, SubnetRecord } from "@slipway/engine/model/records"
 import type { NetworkCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { sql } from "kysely";
+import { claimOf } from "./claims.ts";
+import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 
 /** A managed network, and who uses it. */
@@ -12,6 +14,8 @@ export interface KnownNetwork extends NetworkRecord {
   readonly orphanedAt: number | null;
   /** By name. */
   readonly deployments: readonly string[];
+  /** Subnets that a task has begun to delete: they may be gone, and nobody may use them. */
+  readonly deleting: readonly SubnetRecord[];
 }
 
 interface Row {
@@ -23,6 +27,7 @@ interface Row {
   readonly deployments: string[] | null;
   readonly subnets:
     | {
+        readonly id: number;
         readonly name: string;
         readonly cid: string;
         readonly cpi: string;
@@ -30,6 +35,7 @@ interface Row {
         readonly gateway: string | null;
         readonly reserved: readonly string[];
         readonly cloud_properties: JsonObject;
+        readonly deleting: boolean;
       }[]
     | null;
 }
@@ -41,30 +47,65 @@ export async function listNetworks(db: Db): Promise<readonly KnownNetwork[]> {
       (select json_agg(d.name order by d.name) from deployment_networks dn
         join deployments d on d.id = dn.deployment_id where dn.network_id = n.id) as deployments,
       (select json_agg(x order by x.id) from (select s.id, s.name, s.cid, s.cpi, s.range, s.gateway, s.reserved,
-        s.cloud_properties from subnets s where s.network_id = n.id) x) as subnets
+        s.cloud_properties, s.deleting_task is not null as deleting from subnets s where s.network_id = n.id) x) as subnets
     from networks n order by n.name`.execute(db);
-  return rows.map(({ name, type, ready, created_at, orphaned_at, deployments, subnets }) => ({
-    name,
-    type,
-    ready,
-    createdAt: created_at.getTime(),
-    orphanedAt: orphaned_at?.getTime() ?? null,
-    deployments: deployments ?? [],
-    subnets: (subnets ?? []).map(
-      ({
-        cid,
-        cpi,
-        range,
-        gateway,
-        reserved,
-        cloud_properties: cloudProperties,
-        name: own,
-      }): SubnetRecord => ({
-        ...{ network: name, name: own, cid: cid as NetworkCid, cpi, range, gateway, reserved },
-        cloudProperties,
-      }),
-    ),
-  }));
+  return rows.map(({ name, type, ready, created_at, orphaned_at, deployments, subnets }) => {
+    const all = (subnets ?? []).map(({ deleting, cid, cloud_properties, id: _, ...row }) => ({
+      deleting,
+      subnet: { ...row, network: name, cid: cid as NetworkCid, cloudProperties: cloud_properties },
+    }));
+    return {
+      name,
+      type,
+      ready,
+      createdAt: created_at.getTime(),
+      orphanedAt: orphaned_at?.getTime() ?? null,
+      deployments: deployments ?? [],
+      subnets: all.map(({ subnet }) => subnet),
+      deleting: all.filter(({ deleting }) => deleting).map(({ subnet }) => subnet),
+    };
+  });
+}
+
+/**
+ * Claims a subnet for the task that deletes it. Its network is not ready any more: whoever uses the network next deletes the
+ * subnet first and makes another. `again`: an earlier deletion had an unknown outcome. Undefined: it is not recorded any more.
+ */
+export function claimSubnet(
+  db: Db,
+  { cid, cpi }: Pick<SubnetRecord, "cid" | "cpi">,
+  taskId: number,
+): Promise<{ readonly again: boolean } | undefined> {
+  return inTransaction(db, async (tx) => {
+    const is = { cid, cpi };
+    const row = await tx
+      .selectFrom("subnets")
+      .select(["network_id", "deleting_task", "deleting_since"])
+      .where((where) => where.and(is))
+      .forUpdate()
+      .executeTakeFirst();
+    if (row === undefined) return undefined;
+    await tx.updateTable("networks").set({ ready: false }).where("id", "=", row.network_id).execute();
+    await tx
+      .updateTable("subnets")
+      .set({ deleting_task: taskId, deleting_since: row.deleting_since ?? sql<Date>`now()` })
+      .where((where) => where.and(is))
+      .execute();
+    return { again: claimOf(row) !== undefined };
+  });
+}
+
+/** Gives the claim up: the subnet was not deleted. */
+export async function releaseSubnet(
+  db: Db,
+  { cid, cpi }: Pick<SubnetRecord, "cid" | "cpi">,
+  taskId: number,
+): Promise<void> {
+  await db
+    .updateTable("subnets")
+    .set({ deleting_task: null, deleting_since: null })
+    .where((where) => where.and({ cid, cpi, deleting_task: taskId }))
+    .execute();
 }
 
 export const findNetwork = async (db: Db, name: string): Promise<KnownNetwork | undefined> =>

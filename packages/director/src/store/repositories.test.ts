@@ -19,12 +19,19 @@ import {
   useStemcells,
 } from "./deployments.ts";
 import { diskHolder, findOrphanDisk, giveDisk, listOrphanDisks, removeOrphanDisk } from "./disks.ts";
-import { DiskInUse, IpTaken } from "./errors.ts";
+import { DiskInUse, IpTaken, StemcellGone, StemcellInUse } from "./errors.ts";
 import { createInstances, findInstance, loadInstances, setIgnore, setState } from "./instances.ts";
 import { takenIps } from "./ips.ts";
 import { listOrphanedVms, removeOrphanedVm } from "./orphaned-vms.ts";
 import type { Db } from "./schema.ts";
-import { listStemcells, mustBeUnused, saveStemcell, uploadedTo } from "./stemcells.ts";
+import {
+  claimStemcell,
+  listStemcells,
+  mustBeUnused,
+  releaseStemcell,
+  saveStemcell,
+  uploadedTo,
+} from "./stemcells.ts";
 import { listStrays, removeStray } from "./strays.ts";
 import { failure } from "./testing/failure.ts";
 import { runningTask } from "./testing/running-task.ts";
@@ -252,6 +259,20 @@ describe("stemcells", () => {
     await remove();
     await remove();
     expect([await listStemcells(db), await uploadedTo(db, "jammy", "1.1")]).toEqual([[], []]);
+  });
+
+  it("a stemcell that a task deletes, or has deleted, cannot be used; one in use cannot be claimed", async () => {
+    const { id } = await saveStemcell(db, jammy("1.1"));
+    const deployment = await shop(db);
+    expect(await claimStemcell(db, id, 7)).toEqual({ again: false });
+    expect(await failure(useStemcells(db, deployment, [id]))).toMatchObject({
+      message: "task 7 is deleting the stemcell 'jammy/1.1'",
+    });
+    expect(await claimStemcell(db, id, 8)).toEqual({ again: true });
+    await releaseStemcell(db, { id, name: "jammy", version: "1.1", cpi: "" }, 8);
+    await useStemcells(db, deployment, [id]);
+    expect(StemcellInUse.is(await failure(claimStemcell(db, id, 9)))).toBe(true);
+    expect(StemcellGone.is(await failure(useStemcells(db, deployment, [id + 1])))).toBe(true);
   });
 });
 

@@ -22,6 +22,8 @@ export interface NetworkTables {
     gateway: string | null;
     reserved: Json<string[]>;
     cloud_properties: Json<JsonObject>;
+    deleting_task: Generated<number | null>;
+    deleting_since: MaybeTime;
   };
   deployment_networks: { deployment_id: number; network_id: number };
 }

@@ -92,6 +92,8 @@ export interface Tables extends NameTables, NetworkTables {
     created_at: TimeNow;
     /** The task whose upload made it. */
     task_id: number | null;
+    deleting_task: Generated<number | null>;
+    deleting_since: MaybeTime;
   };
   stemcell_uploads: { name: string; version: string; cpi: string };
   deployment_stemcells: { deployment_id: number; stemcell_id: number };

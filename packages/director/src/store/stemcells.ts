@@ -1,6 +1,7 @@
 import type { StemcellRecord } from "@slipway/engine/model/records";
 import type { StemcellCid } from "@slipway/protocol/ids";
 import { sql } from "kysely";
+import { type Claim, type ClaimColumns, claimOf } from "./claims.ts";
 import { StemcellInUse } from "./errors.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
@@ -11,9 +12,11 @@ export interface UploadedStemcell extends StemcellRecord {
   readonly taskId: number | null;
   /** Names of the deployments that use it. */
   readonly deployments: readonly string[];
+  /** Set from before the CPI is asked to delete the stemcell until the outcome is known. */
+  readonly claim: Claim | undefined;
 }
 
-interface StemcellRow {
+interface StemcellRow extends ClaimColumns {
   readonly id: number;
   readonly name: string;
   readonly version: string;
@@ -37,6 +40,7 @@ const toStemcell = (row: StemcellRow): UploadedStemcell => ({
   digest: row.digest,
   taskId: row.task_id,
   deployments: row.deployments ?? [],
+  claim: claimOf(row),
 });
 
 /** By name, version and CPI. */
@@ -46,6 +50,7 @@ export async function listStemcells(
 ): Promise<UploadedStemcell[]> {
   const { rows } = await sql<StemcellRow>`
     select s.id, s.name, s.version, s.operating_system, s.cid, s.digest, s.cpi, s.api_version, s.task_id,
+      s.deleting_task, s.deleting_since,
       (select json_agg(d.name order by d.name) from deployment_stemcells ds
         join deployments d on d.id = ds.deployment_id where ds.stemcell_id = s.id) as deployments
     from stemcells s
@@ -54,6 +59,61 @@ export async function listStemcells(
       and ${filter.cpi === undefined ? sql`true` : sql`s.cpi = ${filter.cpi}`}
     order by s.name, s.version, s.cpi`.execute(db);
   return rows.map(toStemcell);
+}
+
+/** The stemcells that VMs can be made from: those that no task deletes. */
+export const usableStemcells = async (db: Db): Promise<UploadedStemcell[]> =>
+  (await listStemcells(db)).filter(({ claim }) => claim === undefined);
+
+/**
+ * Claims a stemcell that no deployment uses for the task that deletes it; from then on no deployment can use it, and an
+ * upload of it is needed. `again`: an earlier deletion had an unknown outcome. Undefined: it is not recorded any more.
+ */
+export function claimStemcell(
+  db: Db,
+  id: number,
+  taskId: number,
+): Promise<{ readonly again: boolean } | undefined> {
+  return inTransaction(db, async (tx) => {
+    const row = await tx
+      .selectFrom("stemcells")
+      .selectAll()
+      .where("id", "=", id)
+      .forUpdate()
+      .executeTakeFirst();
+    if (row === undefined) return undefined;
+    // After the row is locked: `useStemcells` has committed by now, or waits.
+    await mustBeUnused(tx, id);
+    const { name, version, cpi } = row;
+    await tx
+      .updateTable("stemcells")
+      .set({ deleting_task: taskId, deleting_since: row.deleting_since ?? sql<Date>`now()` })
+      .where("id", "=", id)
+      .execute();
+    await tx
+      .deleteFrom("stemcell_uploads")
+      .where((is) => is.and({ name, version, cpi }))
+      .execute();
+    return { again: claimOf(row) !== undefined };
+  });
+}
+
+/** Gives the claim up: the stemcell was not deleted. */
+export function releaseStemcell(
+  db: Db,
+  stemcell: Pick<UploadedStemcell, "id" | "name" | "version" | "cpi">,
+  taskId: number,
+): Promise<void> {
+  const { id, name, version, cpi } = stemcell;
+  return inTransaction(db, async (tx) => {
+    await tx
+      .updateTable("stemcells")
+      .set({ deleting_task: null, deleting_since: null })
+      .where("id", "=", id)
+      .where("deleting_task", "=", taskId)
+      .execute();
+    await noteUpload(tx, { name, version, cpi });
+  });
 }
 
 /** One per name, version and CPI: uploaded again with `--fix`, it gets its new cid. Also notes the upload. */

@@ -14,7 +14,7 @@ import { findConfigs } from "../../store/configs.ts";
 import { listDeployments, teamsOfDeployment } from "../../store/deployments.ts";
 import { loadInstances } from "../../store/instances.ts";
 import { listNetworks } from "../../store/networks.ts";
-import { listStemcells } from "../../store/stemcells.ts";
+import { usableStemcells } from "../../store/stemcells.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import { askAgents } from "../ask-agents.ts";
 import { clearWorkers } from "../compile/workers.ts";
@@ -61,7 +61,7 @@ export async function gather(
 ): Promise<Gathered> {
   const { clouds } = tools;
   const nameOf = (recorded: string) => clouds.nameOf(recorded);
-  const stemcells = stemcellsByCpiName(await listStemcells(tools.db), nameOf);
+  const stemcells = stemcellsByCpiName(await usableStemcells(tools.db), nameOf);
   const { variables, again, ...read } = await readDocuments(request, stemcells, tools, task);
   const settled = await settleOpenIntents(context);
   if (settled > 0) context.debug(`${settled} steps of an earlier run were settled`);

@@ -4,6 +4,7 @@ import { causeOf } from "@slipway/engine/flows/errors";
 import { runOther } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { unusable } from "@slipway/engine/manifest/managed-subnets";
+import type { SubnetRecord } from "@slipway/engine/model/records";
 import { planNetworks, type WantedNetwork } from "@slipway/engine/plan/managed-networks";
 import type { PlanInput } from "@slipway/engine/plan/model";
 import type { FlowContext } from "@slipway/engine/steps/context";
@@ -11,14 +12,17 @@ import { networkScope } from "@slipway/engine/steps/create_network";
 import { messageTrail } from "@slipway/kernel/errors";
 import { findDeployment } from "../../store/deployments.ts";
 import {
+  claimSubnet,
   findNetwork,
   finishNetwork,
   type KnownNetwork,
   listNetworks,
+  releaseSubnet,
   removeNetwork,
   useNetwork,
 } from "../../store/networks.ts";
 import type { TaskContext } from "../../tasks/task.ts";
+import { deleteClaimed } from "../claimed-deletion.ts";
 import { NothingDeployed } from "../errors.ts";
 import type { OperationContext } from "../operation.ts";
 import { NetworkNotMade, NetworkUnknownYet } from "./errors.ts";
@@ -91,13 +95,14 @@ async function makeOne(
 ): Promise<void> {
   const found = await findNetwork(tools.db, name);
   if (found?.ready === true) return;
-  const [wanted] = (await wantedOf(documents, tools)).filter((one) => one.name === name);
-  if (wanted === undefined) return;
   const scope = networkScope(name);
   await task.stage("Creating managed networks").step(name, async () => {
     try {
-      for (const subnet of wanted.unwanted) await runOther("delete_network", subnet, context, scope);
-      for (const order of wanted.missing) await runOther("create_network", order, context, scope);
+      // What was begun to be deleted may be gone: it is deleted to the end, and made again.
+      for (const subnet of found?.deleting ?? []) await deleteSubnet(subnet, task, context);
+      const wanted = (await wantedOf(documents, tools)).find((one) => one.name === name);
+      for (const subnet of wanted?.unwanted ?? []) await deleteSubnet(subnet, task, context);
+      for (const order of wanted?.missing ?? []) await runOther("create_network", order, context, scope);
       await refuseUnusable(name, tools);
     } catch (error) {
       task.signal.throwIfAborted();
@@ -131,7 +136,7 @@ async function takeBack(
   context: FlowContext,
 ): Promise<void> {
   try {
-    await deleteSubnets(await findNetwork(db, name), context);
+    await deleteSubnets(await findNetwork(db, name), task, context);
     await task.write((tx) => removeNetwork(tx, name, deploymentId));
   } catch (error) {
     task.signal.throwIfAborted();
@@ -141,10 +146,23 @@ async function takeBack(
   }
 }
 
+/** Under the lock of the network. */
 export async function deleteSubnets(
-  network: Pick<KnownNetwork, "name" | "subnets"> | undefined,
+  network: Pick<KnownNetwork, "subnets"> | undefined,
+  task: TaskContext,
   context: FlowContext,
 ): Promise<void> {
-  for (const subnet of network?.subnets ?? [])
-    await runOther("delete_network", subnet, context, networkScope(subnet.network));
+  for (const subnet of network?.subnets ?? []) await deleteSubnet(subnet, task, context);
+}
+
+/** The subnet is claimed first: if the outcome is unknown, nobody uses it before it is deleted to the end. */
+async function deleteSubnet(subnet: SubnetRecord, task: TaskContext, context: FlowContext): Promise<void> {
+  const claim = await task.write((db) => claimSubnet(db, subnet, task.id));
+  if (claim === undefined) return;
+  await deleteClaimed(
+    claim,
+    context,
+    (its) => runOther("delete_network", subnet, its, networkScope(subnet.network)),
+    () => task.write((db) => releaseSubnet(db, subnet, task.id)),
+  );
 }
