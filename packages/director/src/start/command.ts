@@ -8,6 +8,7 @@ import { readConfig } from "./config-file.ts";
 import { type Director, startDirector } from "./director.ts";
 import { withEnvironment } from "./environment.ts";
 import { BadUsage, ReloadFailed } from "./errors.ts";
+import { acceptedIn } from "./identity.ts";
 import { TAKEN_OVER } from "./taken-over.ts";
 import { DIRECTOR_VERSION, VERSION } from "./version.ts";
 
@@ -26,7 +27,7 @@ const NAME = "slipway-director";
 
 const HELP = `${NAME}: a BOSH Director. The bosh CLI drives it, any CPI serves it.
 
-  ${NAME} [--config FILE] [--state-dir DIR] [--port N]
+  ${NAME} [--config FILE] [--state-dir DIR] [--port N] [--accept WHAT]
   ${NAME} --check --config FILE
   ${NAME} --help | --version
 
@@ -34,6 +35,7 @@ const HELP = `${NAME}: a BOSH Director. The bosh CLI drives it, any CPI serves i
   --check            says what is wrong with the file, all of it, and ends
   --state-dir DIR    everything it keeps: database, certificates, uploads
   --port N           where the API listens; 25555
+  --accept WHAT      once, what was changed on purpose: cpi, keys, users, name
 `;
 
 /** Runs until it is told to stop; resolves to the exit code: 1 failed, 2 called wrongly. */
@@ -42,6 +44,7 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
     const { values } = readArguments(argv);
     if (values.help === true) return said(io, HELP);
     if (values.version === true) return said(io, `${VERSION}\n`);
+    const accept = acceptedIn(values.accept);
     const configure = async () =>
       withFlags(withEnvironment(await readConfig(values.config), process.env), values);
     const config = await configure();
@@ -54,6 +57,7 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
       clock: systemClock,
       random: systemRandom,
       script: io.script,
+      accept,
       log: (line) => io.err.write(`${line}\n`),
     });
     io.out.write(welcome(director, stateDir));
@@ -111,6 +115,7 @@ function readArguments(argv: readonly string[]) {
         check: { type: "boolean" },
         "state-dir": { type: "string" },
         port: { type: "string" },
+        accept: { type: "string" },
         help: { type: "boolean", short: "h" },
         version: { type: "boolean" },
       },

@@ -34,6 +34,7 @@ import { early } from "./early.ts";
 import { expiryOf } from "./expiry.ts";
 import { flowSettings, operationOptions, proxyOf } from "./flow-settings.ts";
 import { openHealth } from "./health.ts";
+import { type Acceptable, checkIdentity, mustKeepUsers } from "./identity.ts";
 import { localDnsOf } from "./names-keeper.ts";
 import { noteStart } from "./note-start.ts";
 import { openAgents } from "./open-agents.ts";
@@ -51,6 +52,8 @@ export interface StartOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly random: Random;
+  /** What the operator has changed on purpose since the last start. */
+  readonly accept?: readonly Acceptable[] | undefined;
   /** The CPI in this process, for a configuration without an executable. */
   readonly embeddedCpi?: Pick<EmbeddedCpi, "name" | "open"> | undefined;
   /**
@@ -93,7 +96,7 @@ async function start(
   atClose: (close: () => Promise<void> | void) => void,
   closeAll: () => Promise<void>,
 ): Promise<Director> {
-  const { config, stateDir, clock, random } = options;
+  const { config, stateDir, clock, random, embeddedCpi, script } = options;
   const seeing = await openSeeing(options, atClose);
   const { log, onError } = seeing;
   // The last connections of a store that is closed are cut off by its server, which is as it should be.
@@ -142,15 +145,14 @@ async function start(
     mkdir(uploadsDir, { recursive: true, mode: 0o700 }),
     mkdir(blobsDir, { recursive: true, mode: 0o700 }),
   ]);
-
+  const name = config.name ?? "slipway";
+  await checkIdentity(store.db, { config, name, authority, secret, embeddedCpi }, options.accept);
   await sweepUploads(store.db, uploadsDir, random);
-
   const uuid = (await directorUuid(store.db, random, config.uuid)) as DirectorUuid;
   await restoreTaken(store.db);
   const registry = new RegistryOfDirector({ stateDir, ...config.registry, clock, random, onError });
   atClose(() => registry.close());
   await registry.resume();
-  const { embeddedCpi } = options;
   const clouds = openClouds({ config, embeddedCpi, clock, directorUuid: uuid, random, registry });
   const limits = config.director ?? {};
   const {
@@ -174,18 +176,14 @@ async function start(
   const space = diskSpace(stateDir, clock);
   atClose(() => space.close());
   const problems = () => [space.shortage(), database.trouble()].filter((one) => one !== undefined);
-  const { script } = options;
   const documents = script === undefined ? documentsHere : new DocumentWorkers({ script, clock });
   atClose(() => documents.close());
-
   const renderer = openRenderer({ ruby: config.templates?.ruby, stateDir, script, clock });
   atClose(() => renderer.close());
-
   const configServer = await openConfigServer(config.config_server, clock);
   atClose(() => configServer?.close());
   const tokens = await openTokens(config.uaa, { clock, onError });
   atClose(() => tokens?.close());
-  const name = config.name ?? "slipway";
   const dns = localDnsOf(config);
   let proxy = proxyOf(config);
   const runner = assemble({
@@ -283,6 +281,7 @@ async function start(
     adoptedDatabase: database.adopted,
     log: seeing.lines,
     reload: async (changed) => {
+      mustKeepUsers(config, changed);
       const { users: known } = await openUsers(changed.users, stateDir, random);
       // What cannot be used throws before anything is taken over.
       await givenCertificate(changed.listen ?? {}, clock.now());

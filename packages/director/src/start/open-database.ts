@@ -1,5 +1,5 @@
 import { mkdir } from "node:fs/promises";
-import { openEmbedded } from "../store/embedded/open.ts";
+import { lockState, openEmbedded } from "../store/embedded/open.ts";
 import type { StartOptions } from "./director.ts";
 
 /** The one of the configuration, or one of our own in the state directory. */
@@ -10,10 +10,11 @@ export async function openDatabase(
   const url = config.database?.url;
   if (url === undefined) return await openEmbedded({ stateDir, clock, onLost });
   await mkdir(stateDir, { recursive: true, mode: 0o700 });
+  const lock = await lockState(stateDir, clock);
   return {
     connection: { connectionString: url },
     adopted: false,
     trouble: () => undefined,
-    close: () => Promise.resolve(),
+    close: () => lock.release(),
   };
 }

@@ -267,3 +267,11 @@ export const NoSuchNetwork = defineError<{ network: string }>({
   message: (p) => `Deleting non-existing network ${p.network}`,
   next: "`bosh networks --orphaned` lists those that can be deleted.",
 });
+
+export const OtherKey = defineError<Record<never, never>>({
+  code: "DIS-070",
+  kind: "operator",
+  message: () =>
+    "the database was encrypted with another key than the `secrets.key` of this state directory; nothing was changed",
+  next: "Restore `secrets.key` from a backup, or name another database in `database.url`. Directors that share a database have the same `secrets.key`, `agent-secret` and `pki` in their state directories.",
+});

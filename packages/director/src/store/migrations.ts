@@ -24,6 +24,7 @@ import { restores } from "./migrations/0021-restores.ts";
 import { traceParents } from "./migrations/0022-trace-parents.ts";
 import { diskClaims } from "./migrations/0023-disk-claims.ts";
 import { deletionClaims } from "./migrations/0024-deletion-claims.ts";
+import { identities } from "./migrations/0026-identities.ts";
 
 export interface Migration {
   readonly id: number;
@@ -57,6 +58,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 22, name: "trace-parents", sql: traceParents },
   { id: 23, name: "disk-claims", sql: diskClaims },
   { id: 24, name: "deletion-claims", sql: deletionClaims },
+  { id: 26, name: "identities", sql: identities },
 ];
 
 /** Any number, the same for all Directors. */

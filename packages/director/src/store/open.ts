@@ -8,6 +8,7 @@ import { Listener, type ListenOptions } from "./listen.ts";
 import { migrate } from "./migrations.ts";
 import { Prepared } from "./prepared.ts";
 import type { Db, Tables } from "./schema.ts";
+import { checkKey } from "./seal-key.ts";
 import { sealOld } from "./seal-old.ts";
 import { openRows, sealParameters } from "./sealed.ts";
 
@@ -60,6 +61,7 @@ export async function openStore(options: StoreOptions): Promise<Store> {
     const client = await pool.connect();
     try {
       await migrate(client);
+      await checkKey(client, options.sealer);
       await sealOld(client, options.sealer);
     } finally {
       client.release();

@@ -16,6 +16,7 @@ import type { Sealed } from "./sealed.ts";
 /** The tables of `migrations`, as types. */
 export interface Tables extends NameTables, NetworkTables {
   director_attributes: { name: string; value: string };
+  identities: { name: string; value: string; noted_at: TimeNow };
   tasks: {
     id: Id;
     type: TaskType;

@@ -10,6 +10,8 @@ export interface AgentSecret {
   passwordFor(agentId: AgentId): string;
   /** For blobs, where agents get them from the Director. */
   blobPasswordFor(agentId: AgentId): string;
+  /** Shows that two secrets are the same one, and nothing else of them. */
+  readonly proof: string;
 }
 
 /** The user name in every agent's URL. */
@@ -41,5 +43,6 @@ export function agentSecret(hex: string): AgentSecret {
     passwordFor: derived,
     // No agent's id has a blank.
     blobPasswordFor: (agentId) => derived(`blobs ${agentId}`),
+    proof: derived("proof of the secret"),
   };
 }

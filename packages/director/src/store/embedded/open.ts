@@ -73,7 +73,8 @@ export async function openEmbedded(options: EmbeddedOptions): Promise<Embedded> 
   }
 }
 
-async function lockState(stateDir: string, clock: Clock): Promise<Lock> {
+/** Holds a state directory for this process alone. */
+export async function lockState(stateDir: string, clock: Clock): Promise<Lock> {
   try {
     return await acquireLock(places(stateDir).lock, { clock, waitMs: 300, waitForUnseenMs: 300 });
   } catch (cause) {
