@@ -4,6 +4,7 @@ import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { Given, Option } from "../command.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
+import { rememberedConfig } from "../up/remembered-config.ts";
 
 /** Whose state it is: a home's, or a directory that was named. */
 export interface Place {
@@ -24,11 +25,12 @@ export const placeOptions: readonly Option[] = [
 ];
 
 /** What `slipway up` remembers beside the state directory. */
-const OF_HOME = ["cpi.json", "port", "nats.json"];
+const OF_HOME = ["cpi.json", "port", "nats.json", "config.json"];
 
 export async function placeOf(given: Given, { home }: Pick<Tools, "home">): Promise<Place> {
   const { readConfig } = await import("@slipway/director/start/config-file");
-  const configPath = given.text("config");
+  const ofHome = given.text("state-dir") === undefined ? await rememberedConfig(home) : undefined;
+  const configPath = given.text("config") ?? ofHome;
   const config = await readConfig(configPath);
   const named = given.text("state-dir") ?? config.state_dir;
   return {

@@ -14,7 +14,12 @@ export const up: Command = {
       about: "agents of new VMs are reached over a nats-server of this machine; remembered",
     },
     { flags: "--https", about: "agents of new VMs are reached over HTTPS again" },
-    { flags: "--config <path>", about: "the Director's configuration, YAML (.yml) or JSON" },
+    { flags: "--config <path>", about: "the Director's configuration, YAML (.yml) or JSON; remembered" },
+    { flags: "--no-config", about: "without the remembered configuration, which is forgotten" },
+    {
+      flags: "--accept <what>",
+      about: "once, what was changed on purpose: config, cpi, keys, users, name; several with commas",
+    },
     { flags: "--check", about: "say what is wrong with --config, all of it, and start nothing" },
   ],
   examples: [
@@ -24,20 +29,33 @@ export const up: Command = {
     ["SLIPWAY_HOME=~/other slipway up --port 25556", "a second one beside the first"],
   ],
   async run(given, tools) {
-    const [{ portOf }, { askedTransport }, { upDetached, upHere }] = await Promise.all([
+    const [{ portOf }, { askedTransport }, { upDetached, upHere }, { acceptedIn }] = await Promise.all([
       import("../up/port.ts"),
       import("../up/nats.ts"),
       import("../up/run.ts"),
+      import("@slipway/director/start/identity"),
     ]);
     if (given.flag("check")) {
-      const { readConfig } = await import("@slipway/director/start/config-file");
-      await readConfig(given.text("config"));
-      tools.ui.line(`${given.text("config") ?? "the defaults"}: nothing is wrong`);
+      const [{ readConfig }, { rememberedConfig }] = await Promise.all([
+        import("@slipway/director/start/config-file"),
+        import("../up/remembered-config.ts"),
+      ]);
+      const path = given.text("config") ?? (await rememberedConfig(tools.home));
+      await readConfig(path);
+      tools.ui.line(`${path ?? "the defaults"}: nothing is wrong`);
       return 0;
     }
+    const words =
+      given
+        .text("accept")
+        ?.split(",")
+        .map((word) => word.trim()) ?? [];
     const options = {
       port: portOf(given.text("port")),
       config: given.text("config"),
+      noConfig: given.flag("no-config"),
+      acceptConfig: words.includes("config"),
+      accept: acceptedIn(words.filter((word) => word !== "config").join(",") || undefined),
       transport: askedTransport(given),
     };
     const run = given.flag("detach") ? upDetached : upHere;

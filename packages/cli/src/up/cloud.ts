@@ -12,6 +12,7 @@ import { lockHome, makeHome } from "./home-dir.ts";
 import { rememberNats } from "./nats.ts";
 import { rememberPort } from "./port.ts";
 import { decide, type Prepared } from "./prepare.ts";
+import { configOf, rememberConfig } from "./remembered-config.ts";
 import { forgetRunning, type Reach, writeRunning } from "./running.ts";
 
 /** A Director with a CPI in this process, its database and its VMs. */
@@ -71,7 +72,7 @@ async function open(
   // Before the Director: a task it resumes may need them.
   atClose(() => unnamed.stopVms());
   await unnamed.startVms();
-  const director = await direct(config, unnamed, tools).catch(inWordsOfUp);
+  const director = await direct(config, options, unnamed, tools).catch(inWordsOfUp);
   atClose(() => director.close());
   const backend = await backendOf(await withDirector(home, choice, director.uuid), tools);
 
@@ -80,11 +81,17 @@ async function open(
   await writeEnvFile(home, { url, caFile, admin: admin && (await credentials(admin)) });
   await rememberPort(home, reach.port);
   await rememberNats(home, config);
+  await rememberConfig(home, await configOf(options, home));
   await writeRunning(home, since, reach);
   return { reach, backend, adoptedDatabase, credentials: admin !== undefined, close: closeAll };
 }
 
-async function direct(config: DirectorConfig, backend: Backend, tools: CloudTools): Promise<Director> {
+async function direct(
+  config: DirectorConfig,
+  { accept }: CloudOptions,
+  backend: Backend,
+  tools: CloudTools,
+): Promise<Director> {
   const { home, clock, random, ui } = tools;
   const [{ startDirector }, { withEnvironment }, { DIRECTOR_VERSION }, embeddedCpi] = await Promise.all([
     import("@slipway/director/start/director"),
@@ -100,6 +107,7 @@ async function direct(config: DirectorConfig, backend: Backend, tools: CloudTool
     clock,
     random,
     embeddedCpi,
+    accept,
     script: tools.programs.self[1],
     log: (line) => ui.note(line),
   });

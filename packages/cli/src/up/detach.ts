@@ -50,13 +50,16 @@ export async function detach(
 }
 
 async function launch(
-  { port, config, transport }: CloudOptions,
+  { port, config, noConfig, acceptConfig, accept = [], transport }: CloudOptions,
   prepared: Prepared,
   { home, programs, env }: Pick<Tools, "home" | "programs" | "env">,
 ): Promise<{ readonly child: ChildProcess; readonly ended: Promise<string>; readonly logFrom: number }> {
+  const accepted = [...accept, ...(acceptConfig === true ? ["config"] : [])];
   const flags = [
     ...(port === undefined ? [] : ["--port", String(port)]),
     ...(config === undefined ? [] : ["--config", resolve(config)]),
+    ...(noConfig === true ? ["--no-config"] : []),
+    ...(accepted.length === 0 ? [] : ["--accept", accepted.join(",")]),
     ...(transport === undefined ? [] : [`--${transport}`]),
     ...["--cpi", prepared.cpi],
     ...(prepared.cpi === "docker" ? ["--docker-host", prepared.host] : []),

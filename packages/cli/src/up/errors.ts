@@ -94,6 +94,37 @@ export const DeploymentsLeft = defineError<{ dir: string; names: readonly string
   next: "Delete them first (`slipway -d NAME delete-deployment`): without the records nobody knows their VMs and disks.",
 });
 
+export const OtherConfig = defineError<{ dir: string; has: string; asked: string }>({
+  code: "CLU-014",
+  kind: "operator",
+  message: (p) =>
+    `the Director of ${p.dir} has the configuration ${p.has}, and --config ${p.asked} was given`,
+  next: "Leave out --config: it is remembered. If the other file is to take its place, say so once: --config FILE --accept config.",
+});
+
+export const ConfigGone = defineError<{ dir: string; path: string }>({
+  code: "CLU-015",
+  kind: "operator",
+  message: (p) =>
+    `the configuration ${p.path}, which the Director of ${p.dir} was started with, is not there`,
+  next: "Put it back, or name where it is now: `slipway up --config FILE`. To go on without a configuration: `slipway up --no-config`.",
+});
+
+export const ConfigNoteUnreadable = defineError<{ path: string }>({
+  code: "CLU-016",
+  kind: "outside",
+  message: (p) => `${p.path}, which holds the path of the Director's configuration, cannot be read`,
+  next: "Restore it from a backup, or remove it and name the configuration again: `slipway up --config FILE`.",
+});
+
+export const BothConfigs = defineError<Record<never, never>>({
+  code: "CLU-017",
+  kind: "operator",
+  typed: true,
+  message: () => "--config and --no-config exclude each other",
+  next: "Give one of them, or none for the configuration of the last time.",
+});
+
 export const BadCpi = defineError<{ given: string }>({
   code: "CLU-030",
   kind: "operator",

@@ -8,12 +8,15 @@ import type { Tools } from "../tools.ts";
 import { confirmed } from "../ui/confirmed.ts";
 import { backendOf, type Seen } from "./backend.ts";
 import { ContainersLeft, DeploymentsLeft } from "./errors.ts";
-import { findCloud } from "./found.ts";
+import { leftBehind, leftBehindLines } from "./left-behind.ts";
 import { counted, type Words } from "./words.ts";
 
 /** What a home consists of. Whatever else is in the directory is not ours, and stays. */
 const OURS =
-  /^(director|cloud|demo|completion|env|port|cpi\.json|running\.json|logins\.json|up\.lock.*|director\.log.*)$/;
+  /^(director|cloud|demo|completion|env|port|(cpi|nats|config|running|logins)\.json|(up|demo)\.lock.*|director\.log.*)$/;
+
+const DELETE_FIRST =
+  "To have them deleted, answer no, and run `slipway up --detach`, `slipway delete-disk CID` for each orphaned disk and `slipway clean-up --all`.";
 
 /** Asked before anything is stopped. Says what will be lost, and refuses where something would be left that nobody knows. */
 export async function confirmRemoval(tools: Tools): Promise<void> {
@@ -26,11 +29,15 @@ export async function confirmRemoval(tools: Tools): Promise<void> {
       dir: home.dir,
       why: seen.trouble ?? `it has ${counted(seen.vms.length, backend.words)}`,
     });
-  const deployments = await deploymentsOf(tools);
+  const left = await leftBehind(tools);
   // Of another CPI: nothing here knows its VMs once the records are gone.
-  if (deployments.length > 0 && seen.vms.length === 0)
-    throw DeploymentsLeft({ dir: home.dir, names: deployments });
+  if (left.held.some(({ kind }) => kind === "VM"))
+    throw DeploymentsLeft({ dir: home.dir, names: left.deployments });
   ui.line(`${home.dir} will be removed: ${contentsOf(seen, backend.words)}, and what is on them.`);
+  for (const line of leftBehindLines(left)) ui.line(line);
+  if (left.held.length > 0) ui.line(DELETE_FIRST);
+  if (left.trouble !== undefined)
+    ui.line(`What its records name in other clouds is not known: ${left.trouble}`);
   await confirmed(ui, "Remove it all?");
 }
 
@@ -40,26 +47,6 @@ const contentsOf = ({ vms, disks }: Seen, words: Words): string =>
     counted(vms.length, words),
     ...(disks === undefined ? [] : [`${disks} ${disks === 1 ? "disk" : "disks"}`]),
   ].join(", ");
-
-/** Of the Director that runs; one that does not run cannot be asked. */
-async function deploymentsOf(tools: Tools): Promise<readonly string[]> {
-  const found = await findCloud(tools).catch(() => undefined);
-  if (found === undefined) return [];
-  const [{ findSession }, { Client }, { SILENT }, { deploymentNames }] = await Promise.all([
-    import("../session/session.ts"),
-    import("../api/client.ts"),
-    import("../api/follow.ts"),
-    import("../api/deployments.ts"),
-  ]);
-  const nobody = { caCert: undefined, client: undefined, clientSecret: undefined };
-  const session = await findSession({ ...nobody, environment: found.reach.url }, tools.home);
-  const client = new Client({ ...session, clock: tools.clock, stop: tools.stop, teller: SILENT });
-  try {
-    return await deploymentNames(client, undefined);
-  } finally {
-    client.close();
-  }
-}
 
 /** Of a home that is stopped. Resolves to what was not ours and is still there. */
 export async function removeHome({

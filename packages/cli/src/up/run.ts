@@ -10,6 +10,7 @@ import { type Found, findCloud } from "./found.ts";
 import { leftRunning } from "./left-running.ts";
 import { obtainCloud } from "./obtain.ts";
 import { prepare, readSelection } from "./prepare.ts";
+import { configOf } from "./remembered-config.ts";
 import type { Reach } from "./running.ts";
 import { stopped } from "./stopped.ts";
 
@@ -17,6 +18,8 @@ import { stopped } from "./stopped.ts";
 export async function upDetached(options: CloudOptions, asked: Asked, tools: Tools): Promise<number> {
   const { ui, home, clock } = tools;
   const selection = await readSelection(asked, tools);
+  // Another configuration is refused also while the Director runs: it would be silently ignored.
+  await configOf(options, home);
   const before = await findCloud(tools, options.port);
   if (before !== undefined) return await alreadyThere(before, selection, asked, tools);
   const prepared = await prepare(selection, tools);
@@ -34,6 +37,8 @@ export async function upDetached(options: CloudOptions, asked: Asked, tools: Too
 export async function upHere(options: CloudOptions, asked: Asked, tools: Tools): Promise<number> {
   const { ui, home } = tools;
   const selection = await readSelection(asked, tools);
+  // Another configuration is refused also while the Director runs: it would be silently ignored.
+  await configOf(options, home);
   const before = await findCloud(tools, options.port);
   if (before !== undefined) return await alreadyThere(before, selection, asked, tools);
   const obtained = await obtainCloud(options, await prepare(selection, tools), tools);
