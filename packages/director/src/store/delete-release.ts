@@ -20,6 +20,8 @@ export function deleteReleaseVersions(
       .select("v.id")
       .where("r.name", "=", name)
       .$if(version !== undefined, (query) => query.where("v.version", "=", version ?? ""))
+      .orderBy("v.id")
+      .forUpdate("v")
       .execute();
     const ids = versions.map(({ id }) => id);
     await mustBeUnused(tx, ids, name, version);

@@ -2,10 +2,12 @@ import { blobId } from "@slipway/engine/blobs/blob-id";
 import type { KnownJob } from "@slipway/engine/releases/model";
 import { readJobManifest } from "@slipway/protocol/release/job-mf";
 import { emptied, freshDatabase } from "@slipway/testkit/database";
+import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { compiledFrom, findCompiled, saveCompiled } from "./compiled-packages.ts";
+import { deleteReleaseVersions } from "./delete-release.ts";
 import { ensureDeployment, listDeployments, saveSuccess } from "./deployments.ts";
-import { BlobWithoutOwner } from "./errors.ts";
+import { BlobWithoutOwner, ReleaseVersionInUse } from "./errors.ts";
 import { listReleases, loadReleases, useReleases, versionsOf } from "./releases.ts";
 import { type PackageToSave, saveRelease } from "./save-release.ts";
 import type { Db } from "./schema.ts";
@@ -140,6 +142,24 @@ describe("releases", () => {
     await useReleases(db, id, [first]);
     await saveSuccess(db, id, { manifestText: "a", configs: [], stemcells: [], releases: [second] });
     expect((await listDeployments(db))[0]?.releases).toEqual([{ name: "shop", version: "2" }]);
+  });
+
+  it("are not deleted if a deploy that is about to commit uses them", async () => {
+    const used = await save("1");
+    const { id } = await ensureDeployment(db, "prod");
+    const deletion = await db.transaction().execute(async (tx) => {
+      await useReleases(tx, id, [used]);
+      const ended = failure(deleteReleaseVersions(db, "shop", "1"));
+      const waiting = async () => {
+        const { rows } = await sql`select 1 from pg_stat_activity
+          where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
+        return rows.length;
+      };
+      await expect.poll(waiting, { timeout: 60_000 }).toBe(1);
+      return { ended };
+    });
+    expect(ReleaseVersionInUse.is(await deletion.ended)).toBe(true);
+    expect(await versionsOf(db, "shop")).toEqual(["1"]);
   });
 
   it("cannot be given a blob that nobody has any more", async () => {

@@ -5,6 +5,7 @@ import { readJobManifest } from "@slipway/protocol/release/job-mf";
 import { normalVersion } from "@slipway/protocol/release/release-mf";
 import { sql } from "kysely";
 import { JobUnreadable } from "./errors.ts";
+import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 
 /** One version in the list of releases. */
@@ -132,11 +133,21 @@ export async function versionsOf(db: Db, name: string): Promise<string[]> {
 }
 
 /** From when a deploy has chosen them, beside those of the last success. */
-export async function useReleases(db: Db, deploymentId: number, ids: readonly number[]): Promise<void> {
-  if (ids.length === 0) return;
-  await db
-    .insertInto("deployment_release_versions")
-    .values([...new Set(ids)].map((id) => ({ deployment_id: deploymentId, release_version_id: id })))
-    .onConflict((on) => on.doNothing())
-    .execute();
+export function useReleases(db: Db, deploymentId: number, ids: readonly number[]): Promise<void> {
+  if (ids.length === 0) return Promise.resolve();
+  return inTransaction(db, async (tx) => {
+    // Locked until the end of the transaction: a task that deletes one of them sees that it is used, or was first.
+    await tx
+      .selectFrom("release_versions")
+      .select("id")
+      .where("id", "in", ids)
+      .orderBy("id")
+      .forShare()
+      .execute();
+    await tx
+      .insertInto("deployment_release_versions")
+      .values([...new Set(ids)].map((id) => ({ deployment_id: deploymentId, release_version_id: id })))
+      .onConflict((on) => on.doNothing())
+      .execute();
+  });
 }
