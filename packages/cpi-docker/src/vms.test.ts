@@ -178,7 +178,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
     await expect.poll(log).toContain("it talks of <redacted>\n");
     const { engine } = await cloud.cloud();
     await engine.run({ doing: "stopping", method: "POST", path: `/containers/${cid}/kill` });
-    expect(await log()).toContain("it talks of <redacted>\n");
+    await expect.poll(log).toMatch(/it talks of <redacted>\n(.*\n)*the VM is off\n$/);
     await cloud.result("delete_vm", [cid]);
     expect(await cloud.refusal("get_vm_log", [cid])).toContain("VMNotFound");
   });

@@ -69,9 +69,12 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a VM of the loc
     );
     await cloud.agentStarts(vm, 1);
     appendFileSync(cloud.vm(vm, "agent.log"), `an agent that talks of ${mbus}\nthe last line\n`);
+    expect(await cloud.result<string>("get_vm_log", [vm])).toMatch(/the last line\n$/);
     process.kill(cloud.pid(vm), "SIGKILL");
-    const log = await cloud.result<string>("get_vm_log", [vm]);
-    expect(log).toMatch(/an agent that talks of <redacted>\nthe last line\n/);
+    const log = () => cloud.result<string>("get_vm_log", [vm]);
+    await expect
+      .poll(log)
+      .toMatch(/an agent that talks of <redacted>\nthe last line\n(.*\n)*the VM is off\n$/);
     await cloud.result("delete_vm", [vm]);
     expect(await cloud.refusal("get_vm_log", [vm])).toContain("VMNotFound");
   });

@@ -25,6 +25,14 @@ describe("the log of a VM", () => {
     expect(log).toMatch(/^listens at .*\nkey <redacted>\nfetches http:\/\/<redacted>@h\/x\n$/);
   });
 
+  it.each(["", "the last\n", "the last", "older\n".repeat(5_000)])(
+    "ends with a line of its own that says that the VM is off",
+    (log) => {
+      expect(vmLog(log, "", { off: true })).toMatch(/(^|\n)the VM is off\n$/);
+      expect(vmLog(log, "")).not.toContain("off");
+    },
+  );
+
   it("is cut to its end, in whole lines", () => {
     const log = vmLog(`${"an older line\n".repeat(5_000)}the last\n`, "no JSON at all");
     expect(log.length).toBeLessThanOrEqual(16 * 1024);

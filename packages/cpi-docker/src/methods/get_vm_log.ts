@@ -15,5 +15,5 @@ export const getVmLog: DockerMethods["getVmLog"] = async ({ vmCid }, call) => {
     `/${PLACES.settings}`,
     `reading the settings of '${vmCid}'`,
   );
-  return vmLog(await logOf(cloud, vmCid, found), settings ?? "");
+  return vmLog(await logOf(cloud, vmCid, found), settings ?? "", { off: !found.State.Running });
 };

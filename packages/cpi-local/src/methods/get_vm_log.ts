@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { vmLog } from "@slipway/cpi-sdk/vm-log";
 import { systemCode } from "@slipway/kernel/errors";
 import { openCloud } from "../cloud.ts";
+import { runningIn } from "../sandbox/identity.ts";
 import { mustHaveVm } from "../vms/vms.ts";
 import type { LocalMethods } from "./_method.ts";
 
@@ -12,7 +13,9 @@ const READ_BYTES = 64 * 1024;
 /** What the sandbox has written since it was made: how it started, and all that its agent says. */
 export const getVmLog: LocalMethods["getVmLog"] = async ({ vmCid }, { config }) => {
   const dir = await mustHaveVm(await openCloud(config), vmCid);
-  return vmLog(await endOf(join(dir, "agent.log")), await readFile(join(dir, "user-data.json"), "utf8"));
+  const off = (await runningIn(dir)) === undefined;
+  const settings = await readFile(join(dir, "user-data.json"), "utf8");
+  return vmLog(await endOf(join(dir, "agent.log")), settings, { off });
 };
 
 async function endOf(path: string): Promise<string> {

@@ -6,6 +6,12 @@ import { arg, method, result } from "../method.ts";
 /** What is longer is cut at its beginning. */
 export const LONGEST_VM_LOG = 16 * 1024;
 
+/** Last line of the log of a VM that does not run. */
+export const VM_IS_OFF = "the VM is off";
+
+/** True for the log of a VM that does not run. */
+export const saysOff = (log: string): boolean => log.trimEnd().split("\n").at(-1) === VM_IS_OFF;
+
 export const getVmLog = method({
   name: "get_vm_log",
   summary: "The end of what a VM's console and its agent have written, to say why the agent does not answer.",
@@ -18,5 +24,6 @@ export const getVmLog = method({
   rules: [
     "Not of the shipped contract: called only if `info` announces `capabilities.get_vm_log`, and never by other Directors.",
     "Answers for a VM that is off or ends again and again, too. The credentials of its settings are not in it.",
+    `The last line is \`${VM_IS_OFF}\` if the VM does not run, so that nobody waits for its agent.`,
   ],
 });

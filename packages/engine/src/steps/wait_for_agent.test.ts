@@ -1,0 +1,111 @@
+import { fakeClock } from "@slipway/testkit/fake-clock";
+import { vm } from "@slipway/testkit/vm-record";
+import { describe, expect, it } from "vitest";
+import { AgentSilent } from "../agents/agent.ts";
+import { CpiRefused } from "../clouds/cloud.ts";
+import type { FlowContext } from "./context.ts";
+import type { StepSubject } from "./step.ts";
+import { waitForAgent } from "./wait_for_agent.ts";
+
+const WAIT_MS = 600_000;
+
+/** Waits for an agent that does not answer unless `answers` is called, on a cloud that says this of its VM. */
+function waiting(cloud: object) {
+  const clock = fakeClock();
+  let answers = () => {};
+  const waitUntilReady = ({ withinMs, signal }: { withinMs: number; signal: AbortSignal }) =>
+    new Promise<void>((resolve, reject) => {
+      answers = resolve;
+      signal.addEventListener("abort", () => reject(signal.reason as Error));
+      clock.after(withinMs, () => reject(new AgentSilent("nobody takes the connection")));
+    });
+  const context = {
+    clock,
+    random: { hex: () => "00" },
+    signal: new AbortController().signal,
+    settings: { agentWaitMs: WAIT_MS, keepUnreachableVms: false },
+    deployment: "shop",
+    debug: () => undefined,
+    cpiLog: () => undefined,
+    agents: { agent: () => ({ waitUntilReady }) },
+    clouds: { cloud: () => ({ vmLog: () => Promise.resolve(undefined), ...cloud }) },
+  } as unknown as FlowContext;
+  const instance = { group: "db", uuid: "u", spec: null, disks: [], vms: [{ id: 1, ...vm("vm-1") }] };
+  const begun = waitForAgent.begin({ instance } as unknown as StepSubject, context);
+  if (begun === undefined) throw new Error("bug: there is nothing to wait for");
+  let ended: string | undefined;
+  void begun.run(context).then(
+    () => {
+      ended = "ready";
+    },
+    (error: unknown) => {
+      ended = String(error);
+    },
+  );
+  return { clock, answers: () => answers(), ended: () => ended };
+}
+
+/** Answers in turn; the last one stays. */
+const inTurn = <T>(...answers: readonly T[]) => {
+  let at = 0;
+  return () => Promise.resolve(answers[Math.min(at++, answers.length - 1)]);
+};
+
+describe("a VM whose new agent is awaited", () => {
+  it("fails the wait within a minute when the cloud no longer has the VM", async () => {
+    const { clock, ended } = waiting({ hasVm: inTurn(true, false) });
+    await clock.advance(59_000);
+    expect(ended()).toBeUndefined();
+    await clock.advance(1_000);
+    expect(ended()).toMatch(
+      /VM 'vm-1' died while its agent .* after 60 seconds: the cloud does not have the VM/,
+    );
+    expect(clock.waiting).toBe(1);
+  });
+
+  it("fails the wait with the end of the VM's log when the VM is off", async () => {
+    const vmLog = inTurn("boots\n", "boots\nno such root\nthe VM is off\n");
+    const { clock, ended } = waiting({ hasVm: inTurn(true), vmLog });
+    await clock.advance(60_000);
+    expect(ended()).toMatch(
+      /the VM is off\. The VM's log ends with: boots \| no such root\. The VM is deleted/,
+    );
+  });
+
+  it.each<[string, object]>([
+    ["lacks the VM for a moment only", { hasVm: inTurn(false, true, false, true) }],
+    ["shows the VM as off for a moment only", { hasVm: inTurn(true), vmLog: inTurn("the VM is off\n", "") }],
+    [
+      "refuses to say anything",
+      {
+        hasVm: () =>
+          Promise.reject(
+            new CpiRefused({
+              method: "has_vm",
+              type: "x",
+              errorName: undefined,
+              message: "no",
+              okToRetry: false,
+            }),
+          ),
+      },
+    ],
+  ])("is waited for to the end when the cloud %s", async (_, cloud) => {
+    const { clock, ended } = waiting(cloud);
+    await clock.advance(WAIT_MS - 1);
+    expect(ended()).toBeUndefined();
+    await clock.advance(1);
+    expect(ended()).toMatch(/Timed out pinging VM 'vm-1'/);
+  });
+
+  it("is not asked about any more once the agent has answered", async () => {
+    const { clock, ended, answers } = waiting({ hasVm: inTurn(true) });
+    await clock.advance(20_000);
+    answers();
+    await clock.advance(0);
+    expect(ended()).toBe("ready");
+    const before = clock.slept.length;
+    await clock.advance(100_000);
+    expect(clock.slept.length).toBe(before);
+  });
+});
