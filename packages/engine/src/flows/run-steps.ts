@@ -157,6 +157,9 @@ async function carryOut<S>(step: Step<S>, begun: Begun, taking: Taking<S>): Prom
   }
   ledger.close(key);
   noteOutcome(outcome, taking);
+  if (outcome.failure === undefined) return;
+  await ledger.flush();
+  throw outcome.failure;
 }
 
 /** How often a CPI is asked again that something outside has ended in the middle of a step. */

@@ -2,7 +2,7 @@ import { agentId, type DiskCid, type RequestId, requestId } from "@slipway/proto
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { type Disks, disks } from "@slipway/protocol/settings/disks";
 import * as v from "valibot";
-import type { CallOptions, Channel } from "../clouds/cloud.ts";
+import { type CallOptions, type Channel, CpiRefused } from "../clouds/cloud.ts";
 import type { VmRecord } from "../model/records.ts";
 import type { FlowContext, FlowSettings } from "./context.ts";
 
@@ -73,3 +73,16 @@ export const withoutDisk = (disks: Disks, cid: string): Disks => ({
   ...disks,
   persistent: Object.fromEntries(Object.entries(disks.persistent ?? {}).filter(([key]) => key !== cid)),
 });
+
+/** What one step did to several things, one call each. */
+export interface PartDone<T> {
+  readonly done: readonly T[];
+  /** Refusal that kept the rest from being done. */
+  readonly failed?: unknown;
+}
+
+/** What was done before the CPI refused. With nothing done, or an answer that was lost, the error is the outcome. */
+export function partOf<T>(done: readonly T[], error: unknown): PartDone<T> {
+  if (done.length === 0 || !(error instanceof CpiRefused)) throw error;
+  return { done, failed: error };
+}

@@ -74,16 +74,24 @@ export function callStep<I extends object, O = void, S = StepSubject>(
     journaled: kept(step, intent),
     invalidate: invalidate && ((writes) => invalidate(intent, writes)),
     event: eventOf(step, intent),
-    run: async (context) => outcomeOf(step, intent, await step.run(intent, context)),
+    run: async (context) => {
+      const outcome = await step.run(intent, context);
+      return { ...outcomeOf(step, intent, outcome), failure: step.failure?.(outcome) };
+    },
     settle: async (context) => {
-      const found = await (settle === "run" ? step.run : settle)(intent, context).catch(
-        async (error: unknown) => {
-          context.signal.throwIfAborted();
-          const failed = error instanceof CpiRefused || isAgentError(error);
-          if (!failed || step.inDoubt === undefined) throw error;
-          return await step.inDoubt(intent, error, context);
-        },
-      );
+      const work = async () => {
+        const found = await (settle === "run" ? step.run : settle)(intent, context);
+        // What is not known of a part is not known of the whole: the intent names it.
+        const failure = found === UNDONE ? undefined : step.failure?.(found);
+        if (failure !== undefined) throw failure;
+        return found;
+      };
+      const found = await work().catch(async (error: unknown) => {
+        context.signal.throwIfAborted();
+        const failed = error instanceof CpiRefused || isAgentError(error);
+        if (!failed || step.inDoubt === undefined) throw error;
+        return await step.inDoubt(intent, error, context);
+      });
       return found === UNDONE ? { how: "undone" } : { how: "done", outcome: outcomeOf(step, intent, found) };
     },
     stray: () => undefined,

@@ -2,7 +2,7 @@ import { diskCid, requestId } from "@slipway/protocol/ids";
 import * as v from "valibot";
 import { refusedAs } from "../clouds/cloud.ts";
 import { sameJson } from "../model/equal.ts";
-import { newRequestId, optionsOf } from "./calls.ts";
+import { newRequestId, optionsOf, type PartDone, partOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
 import { callStep } from "./define.ts";
 import { disksToChange } from "./select.ts";
@@ -13,7 +13,7 @@ const schema = v.object({
 type Resize = v.InferOutput<typeof schema>;
 
 /** By the CPI. Those it cannot resize stay as they are: the plan goes on with new ones. */
-export const resizeNamedDisks = callStep<Resize, Resize["disks"]>({
+export const resizeNamedDisks = callStep<Resize, PartDone<Resize["disks"][number]>>({
   name: "resize_named_disks",
   subject: "disk",
   calls: ["cpi resize_disk"],
@@ -32,19 +32,20 @@ export const resizeNamedDisks = callStep<Resize, Resize["disks"]>({
     return disks.length === 0 ? undefined : { disks };
   },
   run: async ({ disks }, context) => {
-    const resized: Resize["disks"] = [];
+    const resized: Resize["disks"][number][] = [];
     for (const one of disks)
       try {
         await cloudOf(context, one.cpi).resizeDisk(one.disk, one.size, optionsOf(one, context));
         resized.push(one);
       } catch (error) {
-        if (!refusedAs(error, "NotSupported", "NotImplemented")) throw error;
+        if (!refusedAs(error, "NotSupported", "NotImplemented")) return partOf(resized, error);
         context.warn?.(`the CPI does not resize disk '${one.disk}': a new one takes its place, empty`);
       }
-    return resized;
+    return { done: resized };
   },
-  record: (_, resized, writes) => {
-    for (const { disk, size } of resized) writes.updateDisk(disk, { size });
+  failure: ({ failed }) => failed,
+  record: (_, { done }, writes) => {
+    for (const { disk, size } of done) writes.updateDisk(disk, { size });
   },
   settle: "run",
 });

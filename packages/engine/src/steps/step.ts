@@ -92,6 +92,8 @@ export interface CallStep<S, I, O> extends Common<S, I, O>, Journaled<I> {
   readonly settle: "run" | ((intent: I, context: FlowContext) => Promise<O | typeof UNDONE>);
   /** Asks somebody else when `settle` is refused or the agent fails. Throws when there is still no proof. */
   inDoubt?(intent: I, error: unknown, context: FlowContext): Promise<O | typeof UNDONE>;
+  /** Why it was done in part only. That part is recorded, and the step fails. */
+  failure?(outcome: O): unknown;
   /** What the records may no longer claim when it was begun and may or may not have been done. */
   invalidate?(intent: I, writes: Writes): void;
 }
@@ -115,6 +117,8 @@ export const UNDONE = Symbol("undone");
 /** What a step's work came to. */
 export interface Outcome {
   readonly event: StepEvent | undefined;
+  /** Why the step fails although it is recorded; undefined: it does not. */
+  readonly failure?: unknown;
   record(writes: Writes): void;
 }
 

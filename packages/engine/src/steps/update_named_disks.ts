@@ -1,11 +1,13 @@
+import { messageTrail } from "@slipway/kernel/errors";
 import { type DiskCid, diskCid, requestId } from "@slipway/protocol/ids";
 import { jsonObject } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import { refusedAs } from "../clouds/cloud.ts";
-import { newRequestId, optionsOf } from "./calls.ts";
+import { CpiLost, refusedAs } from "../clouds/cloud.ts";
+import { freshOptions, newRequestId, optionsOf, type PartDone, partOf } from "./calls.ts";
 import { cloudOf } from "./context.ts";
 import { callStep } from "./define.ts";
 import { disksToChange } from "./select.ts";
+import { UNDONE } from "./step.ts";
 import { valuesIn } from "./values.ts";
 
 const schema = v.object({
@@ -17,7 +19,7 @@ type Update = v.InferOutput<typeof schema>;
 type Updated = Update["disks"][number] & { readonly cid: DiskCid };
 
 /** By the CPI, which may give disks other cids. Those it cannot change stay as they are: the plan goes on with new ones. */
-export const updateNamedDisks = callStep<Update, readonly Updated[]>({
+export const updateNamedDisks = callStep<Update, PartDone<Updated>>({
   name: "update_named_disks",
   subject: "disk",
   calls: ["cpi update_disk"],
@@ -43,14 +45,25 @@ export const updateNamedDisks = callStep<Update, readonly Updated[]>({
         const cid = await cloud.updateDisk(one.disk, one.size, properties, optionsOf(one, context));
         updated.push({ ...one, cid });
       } catch (error) {
-        if (!refusedAs(error, "NotSupported", "NotImplemented")) throw error;
+        if (!refusedAs(error, "NotSupported", "NotImplemented")) return partOf(updated, error);
         context.warn?.(`the CPI does not change disk '${one.disk}': a new one takes its place, empty`);
       }
-    return updated;
+    return { done: updated };
   },
-  record: (_, updated, writes) => {
-    for (const { disk, cid, size, cloudProperties } of updated)
+  failure: ({ failed }) => failed,
+  record: (_, { done }, writes) => {
+    for (const { disk, cid, size, cloudProperties } of done)
       writes.updateDisk(disk, { cid, size, cloudProperties });
   },
   settle: "run",
+  inDoubt: async ({ disks }, error, context) => {
+    for (const one of disks)
+      if (!(await cloudOf(context, one.cpi).hasDisk(one.disk, freshOptions(one, context))))
+        throw new CpiLost(
+          "update_disk",
+          `the cloud has no disk ${one.disk} any more, and the CPI does not say what it became: ${messageTrail(error)}`,
+          { cause: error },
+        );
+    return UNDONE;
+  },
 });
