@@ -91,16 +91,15 @@ async function orderAfter(
   return { jobs: [await nextJob(scenario, stage, job, tasks)], cancels };
 }
 
-/** Asked for once more as the operator sees things now; what can no longer be said so is asked for as before. */
+/** What has failed is asked for once more, as the operator sees things now or else as before; what was done is deployed again. */
 async function nextJob(
   { again, move }: Prepared["scenario"],
   stage: Stage,
   job: Job,
   tasks: readonly EndedTask[],
 ): Promise<Job> {
-  if (tasks.length === 0) return job;
-  if (again !== undefined) return { task: again };
-  return await jobOf(move, stage).catch(() => job);
+  if (again !== undefined && tasks.at(-1)?.state === "done") return { task: again };
+  return tasks.length === 0 ? job : await jobOf(move, stage).catch(() => job);
 }
 
 /** The third life, in a healthy world, and the operator's next command if the one before has failed. */
@@ -113,9 +112,9 @@ async function recover(prepared: Prepared, stage: Stage, job: Job): Promise<read
     return await ended();
   };
   let last = await ended();
-  const over = last !== undefined && !UNFINISHED.includes(last.state);
-  if (!over) last = await run();
-  if (last?.state !== "done" || scenario.again !== undefined) last = await run();
+  if (last === undefined || UNFINISHED.includes(last.state)) last = await run();
+  if (last?.state !== "done") last = await run();
+  if (scenario.again !== undefined) last = await run();
   const broken = [...(await inspect(prepared, stage)), ...lostData(prepared, stage)];
   const repeated = scenario.again !== undefined || scenario.goesBack !== undefined;
   if (!repeated) return last?.state === states.at(-1) ? [...broken, ...(await openIntents(stage))] : broken;

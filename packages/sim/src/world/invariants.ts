@@ -65,7 +65,7 @@ const CREATES: Readonly<Record<StrayKind, readonly string[]>> = {
   vm: ["create_vm"],
   disk: ["create_disk", "create_named_disk"],
   stemcell: ["create_stemcell"],
-  snapshot: ["snapshot_disk"],
+  snapshot: ["snapshot_disk", "snapshot_disks"],
   network: ["create_network"],
 };
 

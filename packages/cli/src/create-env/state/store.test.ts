@@ -1,10 +1,13 @@
 import { readdir, readFile, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { CpiRefused } from "@slipway/engine/clouds/cloud";
 import { Ledger } from "@slipway/engine/flows/ledger";
 import { changeInstance } from "@slipway/engine/flows/run-steps";
+import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { BadWrite, InstanceHolds } from "@slipway/engine/journal/errors";
 import type { IntentKey } from "@slipway/engine/journal/journal";
 import { NO_EFFECTS, type Writes } from "@slipway/engine/journal/writes";
+import type { FlowContext } from "@slipway/engine/steps/context";
 import { systemRandom } from "@slipway/kernel/random";
 import type { AgentId, DiskCid, VmCid } from "@slipway/protocol/ids";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
@@ -220,6 +223,34 @@ describe("the journal in it", () => {
     await expect(refused).rejects.toSatisfy(BadWrite.is);
     expect(await readFile(path, "utf8")).toBe(before);
     expect(store.instanceNow?.vms).toEqual([]);
+  });
+
+  it("keeps a create intent that the CPI refuses to settle, and notes a stray when the next run is refused too", async () => {
+    const store = await EnvStore.create(path, systemRandom);
+    const call = { requestId: "cpi-lost", cpi: "", instance: INSTANCE, about: "lab/0" };
+    const intent = { ...call, size: 64, cloudProperties: {}, vm: null };
+    const key = { taskId: 0, number: store.newNumber(), scope: "lab", instance: INSTANCE };
+    const begun = { ...key, step: "create_disk", version: 1, intent };
+    await store.commit({ effects: NO_EFFECTS, events: [], open: begun });
+    const refused = { method: "create_disk", type: "CloudError", errorName: undefined, okToRetry: false };
+    const cloud = {
+      info: () => Promise.resolve({ repeatable: true }),
+      createDisk: () => Promise.reject(new CpiRefused({ ...refused, message: "away" })),
+    };
+    const run = async () => {
+      const journal = await open();
+      await settleOpenIntents({
+        journal,
+        deployment: "lab",
+        signal: new AbortController().signal,
+        debug: () => undefined,
+        clouds: { cloud: () => cloud },
+      } as unknown as FlowContext).catch((error: unknown) => error);
+      const { intents, strays } = (await open()).document.slipway;
+      return { intents: intents.map(({ step }) => step), strays: strays.map(({ requestId }) => requestId) };
+    };
+    expect(await run()).toEqual({ intents: ["create_disk"], strays: [] });
+    expect(await run()).toEqual({ intents: [], strays: ["cpi-lost"] });
   });
 
   it("forgets with a VM what was attached to it, and never a disk", async () => {
