@@ -80,8 +80,7 @@ const READ = `select json_build_object(
   'claimed', (select coalesce(json_agg(r ->> 'cid'), '[]') from (
       select to_jsonb(o) as r from orphan_disks o union all select to_jsonb(o) from stemcells o
       union all select to_jsonb(o) from snapshots o union all select to_jsonb(o) from orphaned_vms o
-      union all select to_jsonb(o) || jsonb_build_object('deleting_since', to_jsonb(n) -> 'deleting_since')
-        from subnets o join networks n on n.id = o.network_id) x
+      union all select to_jsonb(o) from subnets o) x
     where r ->> 'deleting_since' is not null),
   'locks', (select coalesce(json_agg(l.name), '[]') from locks l left join tasks t on t.id = l.task_id
     where t.id is null or t.state not in ('queued', 'processing', 'cancelling')),

@@ -21,6 +21,12 @@ describe("pointsFor", () => {
 /** Cases in which a planted fault shows; without it nothing is wrong in them. */
 const CASES = [
   ["a claim is not kept", "delete old orphaned disks", "cpi delete_disk", "attach orphan 1"],
+  [
+    "the claim of a stemcell is not kept",
+    "delete a stemcell",
+    "cpi delete_stemcell",
+    "deploy shop with another stemcell",
+  ],
   ["a lock is not respected", "resurrect", "write write_journal", "resolve"],
   ["an orphaned disk is not recorded", "list VMs", "", "orphan a disk"],
   ["the use of a stemcell is not recorded", "delete a stemcell", "", "deploy shop with another stemcell"],

@@ -17,6 +17,11 @@ export const PLANTED_FAULTS = {
     on: "update",
     body: "new.deleting_task := null; new.deleting_since := null; return new;",
   },
+  "the claim of a stemcell is not kept": {
+    table: "stemcells",
+    on: "update",
+    body: "new.deleting_task := null; new.deleting_since := null; return new;",
+  },
   "a lock is not respected": {
     table: "locks",
     on: "insert",

@@ -6,7 +6,7 @@ import { stateTask, taskOf } from "../crash/scenarios/tasks.ts";
 import type { ManifestSketch } from "../director/manifests.ts";
 import { watchDeletions } from "../judge/handed-out.ts";
 import { judge } from "../judge/judge.ts";
-import { type Records, readRecords } from "../judge/records.ts";
+import { readRecords } from "../judge/records.ts";
 import type { Lab } from "../schedule/lab.ts";
 import { type Choice, Life, type LifeOptions } from "../schedule/life.ts";
 import type { Gate } from "../schedule/scheduler.ts";
@@ -246,17 +246,22 @@ class Play {
 
   /** An upload, when operators have removed every stemcell. */
   async #missingStemcell(): Promise<readonly NewTask[]> {
-    if ((await readRecords(this.#lab.admin)).stemcells.length > 0) return [];
+    if ((await this.#stemcells()).length > 0) return [];
     const path = join(this.#lab.uploadsDir, "last.tgz");
     await writeFile(path, await stemcellFile("sim", "1.1"));
     this.#lab.scheduler.patienceMs = UPLOAD_MS;
     return [taskOf("update_stemcell", { path, fix: false })];
   }
 
+  /** Versions of the stemcells that are there, and that no deletion has claimed. */
+  async #stemcells(): Promise<readonly string[]> {
+    const { stemcells, claimed } = await readRecords(this.#lab.admin);
+    return stemcells.filter(({ cid }) => !claimed.includes(cid)).map(({ name }) => name.split("/")[1] ?? "");
+  }
+
   /** The manifest with a stemcell that is there or will be, and without jobs. */
   async #deployable(sketch: ManifestSketch): Promise<ManifestSketch> {
-    const { stemcells } = await readRecords(this.#lab.admin);
-    const there = stemcells.map((one: Records["stemcells"][number]) => one.name.split("/")[1] ?? "");
+    const there = await this.#stemcells();
     const stemcell = there.includes(sketch.stemcell ?? "1.1") ? sketch.stemcell : (there[0] ?? "1.1");
     const groups = sketch.groups.map((group) => ({ ...group, jobs: [] }));
     return { ...sketch, groups, ...(stemcell !== undefined && { stemcell }) };

@@ -2,6 +2,18 @@ import type { HistoryPlan } from "./plan.ts";
 
 /** Minimized histories that once broke an invariant, by what was wrong then. */
 export const REGRESSIONS: Readonly<Record<string, HistoryPlan>> = {
+  "clean-up removes the stemcell that a deploy has just chosen": {
+    seed: "run3-125",
+    cpi: { remembers: true, resizes: false },
+    snapshots: false,
+    disorder: 0,
+    operators: [
+      { id: 0, kind: "deploy", after: null },
+      { id: 1, kind: "clean_up", after: 10 },
+    ],
+    faults: [],
+    kills: [],
+  },
   "a refusal while create_vm is settled counts as proof that there is no VM": {
     seed: "run4-79",
     cpi: { remembers: true, resizes: false },
