@@ -64,7 +64,8 @@ export async function meetSecond(
     }
     if (hit === undefined) return { hit, broken: [] };
     if (left === undefined) {
-      const broken = await inspect(prepared, stage);
+      // What was deleted may be recorded until the command that failed is run again.
+      const broken = (await inspect(prepared, stage)).filter((what) => !what.endsWith("does not exist"));
       if (broken.length > 0) return { hit, broken: broken.map((what) => `after the second fault: ${what}`) };
     } else {
       stage = await Stage.at(lane, scenario, left);
