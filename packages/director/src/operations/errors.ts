@@ -94,6 +94,15 @@ export const CannotStop = defineError<{ deployment: string; instance: string; wh
   next: "With `bosh -d {deployment} delete-deployment --force` its VM is deleted without being stopped.",
 });
 
+export const VariableOfAnotherTeam = defineError<{ name: string; owner: string }>({
+  code: "DIO-016",
+  kind: "operator",
+  number: 540002,
+  message: (p) =>
+    `Variable '${p.name}' belongs to deployment '${p.owner}', which has no team in common with this deployment`,
+  next: "Share it by a link, or keep it under a name that belongs to no deployment, such as /shared/NAME. Nothing was changed.",
+});
+
 export const DiskNotInCloud = defineError<{ cid: string; instance: string }>({
   code: "DIO-020",
   kind: "operator",

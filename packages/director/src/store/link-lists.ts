@@ -100,6 +100,8 @@ export interface FoundLink {
   readonly id: number;
   readonly content: JsonObject;
   readonly external: boolean;
+  /** Teams of the deployment that consumes it. */
+  readonly teams: readonly string[];
   /** Undefined: it is gone. */
   readonly provider: Pick<ListedProvider, "kind" | "name" | "type"> | undefined;
 }
@@ -108,8 +110,9 @@ export async function findLink(db: Db, id: number): Promise<FoundLink | undefine
   const row = await db
     .selectFrom("links as l")
     .innerJoin("link_consumers as c", "c.id", "l.consumer_id")
+    .innerJoin("deployments as d", "d.id", "c.deployment_id")
     .leftJoin("link_providers as p", "p.id", "l.provider_id")
-    .select(["l.id", "l.content_sealed", "c.group_name", "p.kind", "p.name", "p.type"])
+    .select(["l.id", "l.content_sealed", "c.group_name", "d.teams", "p.kind", "p.name", "p.type"])
     .where("l.id", "=", id)
     .executeTakeFirst();
   if (row === undefined) return undefined;
@@ -118,6 +121,7 @@ export async function findLink(db: Db, id: number): Promise<FoundLink | undefine
     id: row.id,
     content: row.content_sealed,
     external: row.group_name === null,
+    teams: row.teams,
     provider: kind === null || name === null || type === null ? undefined : { kind, name, type },
   };
 }

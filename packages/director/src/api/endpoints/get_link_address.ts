@@ -3,7 +3,8 @@ import { linkAddress, linkAddressQuery } from "@slipway/protocol/director/link";
 import { dnsIds } from "../../store/dns-ids.ts";
 import { given, many } from "../call.ts";
 import { linkOf } from "../link-lookup.ts";
-import { LinkIdMissing, LinkStatusUnknown, LinkZoneUnknown } from "../link-refusals.ts";
+import { LinkIdMissing, LinkNotFound, LinkStatusUnknown, LinkZoneUnknown } from "../link-refusals.ts";
+import { mayTouch } from "../permissions.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -12,13 +13,15 @@ const STATUSES = ["healthy", "unhealthy", "all", "default"];
 /** The name under which all instances behind a link are found. */
 export const getLinkAddress = endpoint(
   { query: linkAddressQuery, reply: linkAddress },
-  async ({ query }, { db }) => {
+  async ({ query, access }, { db }) => {
     const id = given(query, "link_id");
     if (id === undefined) throw LinkIdMissing({});
     const azs = [...many(query, "azs"), ...many(query, "azs[]")];
     const status = given(query, "status") ?? "default";
     if (!STATUSES.includes(status)) throw LinkStatusUnknown({ known: STATUSES });
     const found = await linkOf(db, id);
+    // An external link is of a shared provider, which every team may consume.
+    if (!found.external && !mayTouch(access, "read", found.teams)) throw LinkNotFound({ id });
     const ids = await dnsIds(db, [String(found.content.deployment_name)]);
     for (const az of azs) if (!ids.azs.has(az)) throw LinkZoneUnknown({ az });
     const asked = { azs, status };

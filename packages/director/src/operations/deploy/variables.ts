@@ -25,9 +25,10 @@ import {
 import type { TaskContext } from "../../tasks/task.ts";
 import { FetchFailed } from "../../variables/errors.ts";
 import { configServerOf } from "../config-server-of.ts";
-import { NotVersioned } from "../errors.ts";
+import { NotVersioned, VariableOfAnotherTeam } from "../errors.ts";
 import type { OperationContext } from "../operation.ts";
 import { generateAll, splitByLinks } from "./generate-variables.ts";
+import { variablesOfTeams } from "./variables-of-teams.ts";
 
 /** A deploy's documents, as they are written. */
 export interface RawDocuments {
@@ -78,7 +79,7 @@ export async function deploymentVariables(
   tools: OperationContext,
 ): Promise<DeployVariables> {
   const scope: Scope = { director: tools.settings.directorName, deployment: request.deployment };
-  const server = configServerOf(tools, task);
+  const server = variablesOfTeams(configServerOf(tools, task), scope, tools.db);
   const before = await deployedVariableSet(tools.db, request.deployment);
   const fresh = request.versions === "new";
   const set =
@@ -168,7 +169,7 @@ function getter(server: ConfigServer, { pins, keep, fresh, deployment, signal }:
       known.set(found.id, found);
       return found;
     } catch (error) {
-      if (VariableMissing.is(error) || FetchFailed.is(error)) return error;
+      if (VariableMissing.is(error) || VariableOfAnotherTeam.is(error) || FetchFailed.is(error)) return error;
       throw error;
     }
   };
