@@ -1,6 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { InstanceGroup, UpdatePolicy } from "../manifest/model.ts";
 import type { Plan, PlanOptions } from "./model.ts";
+import { batchesOf } from "./order.ts";
 import { group, input, manifest, planned, update, zoned } from "./testing/builders.ts";
 import { deployed, next } from "./testing/world.ts";
 
@@ -29,7 +30,21 @@ const fresh = (
     }),
   );
 
+const NO_LIMITS = { canaries: undefined, maxInFlight: undefined };
+
 describe("the instances of a group", () => {
+  it.each([0, 1, 2])("begin with the bootstrap instance as the canary, wherever its id stands: %i", (at) => {
+    const web = group("web", 3, { update: update({ canaries: { count: 1 } }) });
+    const plan = planned(input({ cloudConfig: zoned(), manifest: manifest([{ ...web, azs: ["z1"] }]) }));
+    const all = plan.groups.flat().flatMap((one) => one.batches.flatMap(({ instances }) => instances));
+    const changed = all.flatMap((one, nth) =>
+      one.desired === undefined ? [] : [{ ...one, desired: { ...one.desired, bootstrap: nth === at } }],
+    );
+    const [canary, rest] = batchesOf(web, changed, "z1", NO_LIMITS, false);
+    expect(canary?.instances.map(({ desired }) => desired?.bootstrap)).toEqual([true]);
+    expect(rest?.instances.map(({ desired }) => desired?.bootstrap)).toEqual([false, false]);
+  });
+
   it.each([
     [
       "canaries of the first zone, then zone by zone",
@@ -92,12 +107,12 @@ describe("the instances of a group", () => {
     expect(batches(fresh(count, policy, options, first))).toEqual(expected);
   });
 
-  it("begin in the zone of the bootstrap instance, and are sorted by name", () => {
+  it("begin in the zone of the bootstrap instance and with it, and are sorted by name", () => {
     const given = { cloudConfig: zoned(), manifest: manifest([group("web", 4, { azs: ["z1", "z2"] })]) };
     const world = deployed(given);
     for (const one of world.instances) one.bootstrap = one.index === 3;
     const made = next(world, { ...given, options: { recreate: true } });
-    expect(batches(made)).toEqual(["canary 2: 1z2", "2: 3z2", "2: 0z1 2z1"]);
+    expect(batches(made)).toEqual(["canary 2: 3z2", "2: 1z2", "2: 0z1 2z1"]);
   });
 
   it("are watched as long as their kind says", () => {

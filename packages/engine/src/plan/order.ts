@@ -11,7 +11,10 @@ export function amountOf(amount: Amount, of: number): number {
   return Math.max(0, Math.min(count, of));
 }
 
-/** Zone by zone, that of the bootstrap instance first; canaries are the first few of the first zone. */
+/**
+ * Zone by zone, that of the bootstrap instance first, and in it the bootstrap instance; canaries are the first few of the
+ * first zone.
+ */
 export function batchesOf(
   group: InstanceGroup,
   changed: readonly InstancePlan[],
@@ -34,7 +37,7 @@ export function batchesOf(
   for (const [at, [, instances]] of ordered.entries()) {
     const sorted = instances
       .map((one) => ({ one, name: nameOf(one) }))
-      .sort((a, b) => compare(a.name, b.name))
+      .sort((a, b) => leads(b.one) - leads(a.one) || compare(a.name, b.name))
       .map(({ one }) => one);
     const maxInFlight = atLeastOne(options.maxInFlight ?? update.maxInFlight, sorted.length);
     const canaries = at === 0 ? amountOf(options.canaries ?? update.canaries, sorted.length) : 0;
@@ -55,6 +58,9 @@ export function batchesOf(
   }
   return batches;
 }
+
+/** Clustered jobs rely on the bootstrap instance being updated first, as the canary. */
+const leads = ({ desired }: InstancePlan): number => (desired?.bootstrap === true ? 1 : 0);
 
 export const atLeastOne = (amount: Amount, of: number): number => Math.max(1, amountOf(amount, of));
 
