@@ -44,7 +44,7 @@ let lock: string;
 const patient = { clock: systemClock, waitMs: 240_000 };
 const files = async () => (await readdir(directory.path)).sort();
 /** Without the sockets of owners. */
-const locks = async () => (await files()).filter((name) => !/\.live-[0-9a-f]{8}$/.test(name));
+const locks = async () => (await files()).filter((name) => !name.endsWith(".live"));
 
 beforeAll(async () => {
   script = await bundleScript(CHILD);

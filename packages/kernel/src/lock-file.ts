@@ -1,4 +1,4 @@
-import { readdir, readlink, rm, symlink, unlink } from "node:fs/promises";
+import { mkdir, readdir, readlink, rm, rmdir, symlink, unlink } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import type { Clock } from "./clock.ts";
 import { defineError, systemCode } from "./errors.ts";
@@ -27,13 +27,15 @@ export interface LockOptions {
 }
 
 const BREAK = ".break-";
-const LIVE = ".live-";
+/** Ends the name of the directory with the sockets of those who hold a lock or are about to. */
+const LIVE = ".live";
+const SOCKET_TRIES = 5;
 const UNSEEN_MS = 30_000;
 
 interface Owner extends ProcessIdentity {
   /** One acquisition, not one process: never used twice. */
   readonly nonce: string;
-  /** There is a socket beside the lock, named after the nonce, that listens as long as the owner lives. */
+  /** There is a socket, named after the nonce, that listens as long as the owner lives. */
   readonly live?: boolean;
 }
 
@@ -44,8 +46,9 @@ interface Owner extends ProcessIdentity {
  * acquisition, so that a slow finder can never remove the link of the next owner. Break-locks are locks of the same
  * kind and break the same way.
  *
- * A pid says nothing about an owner in another pid namespace, such as a container's. So an owner listens on a socket
- * beside the link while it holds the lock: the kernel closes the socket with the process.
+ * A pid says nothing about an owner in another pid namespace, such as a container's. So an owner listens on a socket in
+ * a directory beside the link while it holds the lock: the kernel closes the socket with the process. The next owner
+ * removes the sockets of the dead.
  */
 export async function acquireLock(path: string, options: LockOptions): Promise<Lock> {
   const self: Owner = { ...ownIdentity(), nonce: systemRandom.hex(12) };
@@ -113,7 +116,7 @@ async function lifeOfOwner(path: string, owner: Owner): Promise<Life> {
 }
 
 /** Of the nonce only as much as tells owners apart: paths of sockets are short. */
-const socketOf = (path: string, { nonce }: Owner): string => `${path}${LIVE}${nonce.slice(0, 8)}`;
+const socketOf = (path: string, { nonce }: Owner): string => join(`${path}${LIVE}`, nonce.slice(0, 8));
 
 function holderText(owner: Owner | "unreadable", self: Owner): string {
   if (owner === "unreadable") return "an unknown process";
@@ -126,7 +129,7 @@ async function breakLock(path: string, dead: Owner, options: LockOptions): Promi
     const now = await readOwner(path);
     if (now === undefined || now === "unreadable" || now.nonce !== dead.nonce) return;
     await unlink(path);
-    await rm(socketOf(path, dead), { force: true });
+    await removeDeadSockets(path);
   });
   await sweep(path, options);
 }
@@ -137,6 +140,10 @@ async function sweep(path: string, options: LockOptions): Promise<void> {
   for (const name of await readdir(directory)) {
     if (!name.startsWith(`${basename(path)}${BREAK}`)) continue;
     const left = join(directory, name);
+    if (name.endsWith(LIVE)) {
+      await removeDeadSockets(left.slice(0, -LIVE.length));
+      continue;
+    }
     const owner = await readOwner(left);
     if (owner !== undefined && owner !== "unreadable" && (await lifeOfOwner(left, owner)) === "dead")
       await breakLock(left, owner, options);
@@ -148,16 +155,47 @@ async function create(
   path: string,
   self: Owner,
 ): Promise<{ readonly held: boolean; readonly socket?: LifeSocket | undefined }> {
-  const socket = await openLifeSocket(socketOf(path, self));
+  const socket = await openSocket(path, self);
   try {
     await symlink(JSON.stringify(socket === undefined ? self : { ...self, live: true }), path);
-    return { held: true, socket };
   } catch (error) {
     await socket?.close();
     if (systemCode(error) === "EEXIST") return { held: false };
     throw error;
   }
+  if (socket !== undefined) await removeDeadSockets(path);
+  return { held: true, socket };
 }
+
+async function openSocket(path: string, self: Owner): Promise<LifeSocket | undefined> {
+  const directory = `${path}${LIVE}`;
+  for (let tries = 0; tries < SOCKET_TRIES; tries++) {
+    await mkdir(directory).catch(() => undefined);
+    const socket = await openLifeSocket(socketOf(path, self));
+    if (socket !== undefined)
+      return {
+        close: async () => {
+          await socket.close();
+          await removeIfEmpty(directory);
+        },
+      };
+    // Another owner may have removed the empty directory in between.
+  }
+  return undefined;
+}
+
+/** Removes the sockets of owners that were killed, also of those that never held the lock. */
+async function removeDeadSockets(path: string): Promise<void> {
+  const directory = `${path}${LIVE}`;
+  for (const name of await readdir(directory).catch(() => [])) {
+    const socket = join(directory, name);
+    if ((await lifeBySocket(socket)) === "dead") await rm(socket, { force: true });
+  }
+  await removeIfEmpty(directory);
+}
+
+/** Leaves a directory alone that is in use, gone, or of another user. */
+const removeIfEmpty = (directory: string): Promise<void> => rmdir(directory).catch(() => undefined);
 
 async function readOwner(path: string): Promise<Owner | "unreadable" | undefined> {
   try {

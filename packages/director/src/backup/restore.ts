@@ -122,7 +122,7 @@ async function putInPlace(
     movedTo = `${stateDir}.before-restore-${time}`;
     await rename(stateDir, movedTo);
     for (const name of (await readdir(movedTo)).filter((one) => LOCK.test(one)))
-      await rm(join(movedTo, name), { force: true });
+      await rm(join(movedTo, name), { recursive: true, force: true });
   } else if (old !== undefined) {
     await old.release();
   }

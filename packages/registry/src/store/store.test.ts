@@ -121,7 +121,7 @@ test("what a write cut short left behind is removed", async () => {
   const [file = ""] = await readdir(dir);
   await writeFile(join(dir, `.${file}.0123456789ab.tmp`), "half an entry");
   const { url } = await startHere(dir);
-  expect((await readdir(dir)).sort()).toEqual([file, "registry.lock"].sort());
+  expect((await readdir(dir)).sort()).toEqual([file, "registry.lock", "registry.lock.live"].sort());
   expect(await settingsOf(url, "a")).toBe("1");
 });
 
