@@ -36,9 +36,9 @@ beforeEach(async () => {
 
 const AGENT = { agentId: "agent-vm-1", agentUrl: "https://10.0.0.5:6868" };
 const write = (change: (writes: Writes) => void) => changeInstance(uuid("uuid-0"), { journal }, change);
-async function begun(step: string, intent: JsonObject, version = 1): Promise<void> {
+async function begun(step: string, intent: JsonObject, version = 1, instance = "uuid-0"): Promise<void> {
   const key = { taskId: journal.taskId, number: journal.newNumber() };
-  const open = { ...key, scope: "shop", instance: uuid("uuid-0"), step, version, intent };
+  const open = { ...key, scope: "shop", instance: uuid(instance), step, version, intent };
   await journal.commit({ effects: NO_EFFECTS, events: [], open });
 }
 const open = async () => (await journal.openIntents("shop")).map(({ step }) => step);
@@ -239,6 +239,17 @@ describe("settling a create step", () => {
     const createDisk = refuses("create_disk", "Bosh::Clouds::NotImplemented");
     expect(await settling({ cloud: { ...REPEATABLE, createDisk } })).toBe(1);
     expect([await open(), await listStrays(database.db)]).toEqual([[], []]);
+  });
+
+  it("asks the CPI nothing for an instance that was deleted, and notes what may be left", async () => {
+    await database.db.deleteFrom("intents").execute();
+    await begun("create_disk", CREATE, 1, "uuid-gone");
+    await begun("delete_vm", { vm: "vm-9", cpi: "", requestId: "cpi-1" }, 1, "uuid-gone");
+    expect(await settling({ cloud: {} })).toBe(2);
+    expect([await open(), await listStrays(database.db)]).toMatchObject([
+      [],
+      [{ requestId: "cpi-lost", why: expect.stringContaining("its instance was deleted") }],
+    ]);
   });
 
   it("settles the other intents when one is refused", async () => {

@@ -47,19 +47,23 @@ async function settleOne(
   const ledger = new Ledger(context.journal, instance);
   // Written by a version that journaled it: the plan takes it again.
   const begun = isJournaled(step) ? step.resume(record.version, record.intent) : undefined;
+  // Done again, it would make or change something for an instance that is deleted.
+  const orphaned = record.instance !== null && instance === undefined;
   const found: Found =
     begun === undefined
       ? { how: "undone" }
       : record.restored
         ? givenUp(begun, context, "the Director was restored from a backup")
-        : await findOut(record, begun, instance, context, options);
+        : orphaned
+          ? givenUp(begun, context, "its instance was deleted meanwhile")
+          : await findOut(record, begun, instance, context, options);
   ledger.close(record);
   if (found.how === "unknown") {
     await ledger.flush(refusedOnce(record, context));
     return found.error;
   }
   if (found.how === "stray") ledger.write((writes) => writes.addStray(found.stray));
-  if (found.how === "undone" && begun?.invalidate !== undefined) ledger.write(begun.invalidate);
+  if (found.how === "undone" && begun?.invalidate !== undefined && !orphaned) ledger.write(begun.invalidate);
   if (found.how === "done") {
     ledger.write(found.outcome.record);
     const { event } = found.outcome;

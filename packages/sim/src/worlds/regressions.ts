@@ -31,4 +31,25 @@ export const REGRESSIONS: Readonly<Record<string, HistoryPlan>> = {
     ],
     kills: [],
   },
+  "an open intent of a deleted deployment fails the next deploy of that name": {
+    seed: "r75-52",
+    cpi: { remembers: true, resizes: false },
+    snapshots: false,
+    disorder: 0,
+    operators: [
+      { id: 0, kind: "deploy", after: null },
+      { id: 1, kind: "deploy", after: null },
+      { id: 2, kind: "resurrect", after: null },
+      { id: 3, kind: "orphan_disk", after: null },
+      { id: 4, kind: "deploy", after: null },
+      { id: 5, kind: "resurrect", after: null },
+      { id: 6, kind: "delete_deployment", after: 27 },
+    ],
+    faults: [
+      { call: 68, fault: 1 },
+      { call: 54, fault: 10 },
+      { call: 40, fault: 4 },
+    ],
+    kills: [{ step: 214, when: "after" }],
+  },
 };
