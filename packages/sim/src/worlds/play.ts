@@ -215,7 +215,10 @@ class Play {
     );
   }
 
-  /** Without faults, deploys of what was last asked for succeed, and the world is as the manifests say. */
+  /**
+   * Without faults, deploys of what was last asked for succeed, and the world is as the manifests say. The first one may
+   * fail: it meets a half-made VM whose agent is dead or which is gone, and removes it. The second one may not.
+   */
   async #converge(life: Life): Promise<readonly string[]> {
     const broken: string[] = [];
     for (const [name, asked] of this.#sketches) {
@@ -224,12 +227,8 @@ class Play {
       const tasks = [...(await this.#missingStemcell()), deployOf(sketch, "1", { fix: true }), start];
       for (const task of tasks) {
         if (task === start && !(await this.#isStopped(name))) continue;
-        life.enqueue(task);
-        await life.drive((ready) => this.#choose(ready, life, undefined));
-        this.#idle = 0;
-        const last = (await readRecords(this.#lab.admin)).tasks.at(-1);
-        if (last?.state !== "done")
-          broken.push(`the last deploy of ${name} ended as ${last?.state}: ${last?.result}`);
+        const failed = (await this.#run(task, life)) && (await this.#run(task, life));
+        if (failed !== undefined) broken.push(`the last deploy of ${name} ended as ${failed}`);
       }
       if (broken.length > 0) break;
       broken.push(...mismatches(sketch, this.#lab.world, await readRecords(this.#lab.admin)));
@@ -237,6 +236,15 @@ class Play {
     this.#errorsOf(life);
     await life.end();
     return [...broken, ...(await this.#judge())];
+  }
+
+  /** Runs a task to its end. Returns undefined if it succeeded, and else how it ended. */
+  async #run(task: NewTask, life: Life): Promise<string | undefined> {
+    life.enqueue(task);
+    await life.drive((ready) => this.#choose(ready, life, undefined));
+    this.#idle = 0;
+    const last = (await readRecords(this.#lab.admin)).tasks.at(-1);
+    return last?.state === "done" ? undefined : `${last?.state}: ${last?.result}`;
   }
 
   async #isStopped(name: string): Promise<boolean> {
