@@ -80,6 +80,46 @@ export function createInstances(
   });
 }
 
+/**
+ * Undoes `createInstances` of a task that has changed nothing since: removes the instances it created, gives back the
+ * addresses it reserved, and renames migrated instances back. What a VM uses by now stays.
+ */
+export function withdrawReservations(
+  db: Db,
+  deployment: string,
+  taskId: number,
+  { created, changed }: { readonly created: readonly string[]; readonly changed: readonly InstanceRecord[] },
+): Promise<void> {
+  return inTransaction(db, async (tx) => {
+    const now = (await loadInstances(tx, deployment)).filter(({ compilation }) => compilation !== true);
+    const spare = now.flatMap(({ uuid, ips, vms }) => {
+      const used = new Set(vms.flatMap(({ networks }) => Object.values(networks).map(({ ip }) => ip)));
+      return ips.flatMap(({ address }) => (used.has(address.split("/", 1)[0]) ? [] : [{ uuid, address }]));
+    });
+    await sql`
+      delete from ip_addresses p using instances i,
+        jsonb_to_recordset(${JSON.stringify(spare)}::jsonb) as x(uuid text, address text)
+      where p.instance_id = i.id and i.uuid = x.uuid and p.address = x.address and p.task_id = ${taskId}`.execute(
+      tx,
+    );
+    const empty = now
+      .filter(({ uuid, vms, disks }) => created.includes(uuid) && vms.length === 0 && disks.length === 0)
+      .map(({ uuid }) => uuid);
+    await sql`delete from instances where uuid = any(${empty}::text[])`.execute(tx);
+    const before = changed.map(({ uuid, group, index, updateCompleted: completed }) => ({
+      uuid,
+      group,
+      index,
+      completed,
+    }));
+    await sql`
+      update instances i set group_name = x."group", index = x.index, update_completed = x.completed
+      from jsonb_to_recordset(${JSON.stringify(before)}::jsonb)
+        as x(uuid text, "group" text, index integer, completed boolean)
+      where i.uuid = x.uuid`.execute(tx);
+  });
+}
+
 /** False when there is no such instance. */
 export async function setIgnore(db: Db, uuid: string, ignore: boolean): Promise<boolean> {
   const result = await db

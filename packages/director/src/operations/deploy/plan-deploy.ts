@@ -1,6 +1,7 @@
 import type { KnownInstances } from "@slipway/engine/flows/run-instance";
 import type { Plan, PlanInput } from "@slipway/engine/plan/model";
 import type { FlowContext, JobsToRun } from "@slipway/engine/steps/context";
+import { messageTrail } from "@slipway/kernel/errors";
 import type { DeploymentRecord } from "../../store/deployments.ts";
 import { IpTaken } from "../../store/errors.ts";
 import { announceProviders, type DeployedLinks } from "../../store/links.ts";
@@ -8,6 +9,7 @@ import { useReleases } from "../../store/releases.ts";
 import type { Stage, TaskContext } from "../../tasks/task.ts";
 import { type Compiled, compiledBefore, compilePackages } from "../compile/compile-packages.ts";
 import { Workers } from "../compile/workers.ts";
+import { isCancelled } from "../errands/run-on.ts";
 import type { OperationContext } from "../operation.ts";
 import { narrowed } from "./execute.ts";
 import type { Gathered } from "./gather.ts";
@@ -54,7 +56,7 @@ export async function planDeploy(
   tools: OperationContext,
   context: FlowContext,
 ): Promise<PlannedDeploy> {
-  const { input, rewind, first, known, variables, managedNetworks, found } = await preparing.step(
+  const { input, rewind, first, reserved, variables, managedNetworks, found } = await preparing.step(
     "Preparing deployment",
     async () => {
       const { variables: its, managedNetworks: used, ...gatheredInput } = await gathered();
@@ -66,6 +68,7 @@ export async function planDeploy(
       return { ...made, variables: its, managedNetworks: used, found: releasesByName };
     },
   );
+  const known = reserved?.known;
   const releases = [...found.values()].map(({ id }) => id);
   if (!hasJobs(input))
     return {
@@ -78,20 +81,30 @@ export async function planDeploy(
       links: NO_LINKS,
       managedNetworks,
     };
-  const { jobs, links } = await preparing.step("Rendering templates", async () => {
-    const planner = await jobsPlanner(first, input, { releases: found, variables, dryRun }, task, tools);
-    for (const { shared, properties } of planner.all.linkProviders)
-      if (shared) await variables.share(properties);
-    const given = { releases: found, planner, only, variables };
-    return { jobs: await prepareJobs(first, input, given, tools, context.signal), links: planner.all };
-  });
-  for (const note of jobs.notes) task.warn(note);
-  if (!dryRun)
-    await task.write(async (db) => {
-      await useReleases(db, deployment.id, releases);
-      await announceProviders(db, deployment.id, links.linkProviders);
+  const renderAndCompile = async () => {
+    const { jobs, links } = await preparing.step("Rendering templates", async () => {
+      const planner = await jobsPlanner(first, input, { releases: found, variables, dryRun }, task, tools);
+      for (const { shared, properties } of planner.all.linkProviders)
+        if (shared) await variables.share(properties);
+      const given = { releases: found, planner, only, variables };
+      return { jobs: await prepareJobs(first, input, given, tools, context.signal), links: planner.all };
     });
-  const compiled = await packagesOf(jobs, dryRun, input, task, tools, context);
+    for (const note of jobs.notes) task.warn(note);
+    if (!dryRun)
+      await task.write(async (db) => {
+        await useReleases(db, deployment.id, releases);
+        await announceProviders(db, deployment.id, links.linkProviders);
+      });
+    return { jobs, links, compiled: await packagesOf(jobs, dryRun, input, task, tools, context) };
+  };
+  const { jobs, links, compiled } = await renderAndCompile().catch(async (error: unknown) => {
+    // A task that goes on elsewhere plans with what is reserved.
+    if (!task.signal.aborted || isCancelled(task))
+      await reserved?.withdraw().catch((why: unknown) => {
+        task.warn(`addresses reserved for this deploy could not be given back: ${messageTrail(why)}`);
+      });
+    throw error;
+  });
   rewind();
   const whole = planned({ ...input, jobs: jobs.instanceJobs(compiled) });
   return {
@@ -112,12 +125,12 @@ async function plannedAndReserved<T>(
   deployment: string,
   reserving: (made: Plan, from: PlanInput) => Promise<T>,
   tools: OperationContext,
-): Promise<ReturnType<typeof repeatable> & { readonly first: Plan; readonly known: T }> {
+): Promise<ReturnType<typeof repeatable> & { readonly first: Plan; readonly reserved: T }> {
   for (let input = found, tries = 1; ; tries++) {
     const again = repeatable(input);
     const first = planned(again.input);
     try {
-      return { ...again, first, known: await reserving(first, again.input) };
+      return { ...again, first, reserved: await reserving(first, again.input) };
     } catch (error) {
       if (!IpTaken.is(error) || tries === MOST_TRIES) throw error;
       input = { ...found, takenIps: await othersIps(deployment, tools) };

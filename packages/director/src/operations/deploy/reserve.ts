@@ -2,19 +2,24 @@ import { KnownInstances } from "@slipway/engine/flows/run-instance";
 import { newInstance } from "@slipway/engine/model/goal";
 import type { Plan, PlanInput } from "@slipway/engine/plan/model";
 import { type DeploymentRecord, useStemcells } from "../../store/deployments.ts";
-import { createInstances } from "../../store/instances.ts";
+import { createInstances, withdrawReservations } from "../../store/instances.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 
-/**
- * New instances, all addresses and the stemcells are the deployment's before anything is asked of the cloud. Returns what
- * is known of its instances from then on.
- */
+/** What a deploy holds before anything is asked of the cloud. */
+export interface Reserved {
+  /** What is known of the deployment's instances from now on. */
+  readonly known: KnownInstances;
+  /** Gives back what was reserved, for a deploy that fails before it changes anything. */
+  withdraw(): Promise<void>;
+}
+
+/** New instances, all addresses and the stemcells are the deployment's before anything is asked of the cloud. */
 export async function reserve(
   { desired, stemcells }: Plan,
   { instances }: PlanInput,
   { id, name }: DeploymentRecord,
   task: TaskContext,
-): Promise<KnownInstances> {
+): Promise<Reserved> {
   const recorded = new Map(instances.map((instance) => [instance.uuid, instance]));
   const fresh = desired.filter((instance) => {
     const before = recorded.get(instance.uuid);
@@ -29,8 +34,17 @@ export async function reserve(
   });
   const changed = new Set<string>(fresh.map(({ uuid }) => uuid));
   // As they were recorded just now; what was there before and got another address is read again.
-  return new KnownInstances(task.journal, [
+  const created = fresh.filter(({ uuid }) => !recorded.has(uuid));
+  const known = new KnownInstances(task.journal, [
     ...instances.filter(({ uuid }) => !changed.has(uuid)),
-    ...fresh.filter(({ uuid }) => !recorded.has(uuid)).map(newInstance),
+    ...created.map(newInstance),
   ]);
+  const withdraw = () =>
+    task.write((db) =>
+      withdrawReservations(db, name, task.id, {
+        created: created.map(({ uuid }) => uuid),
+        changed: instances.filter(({ uuid }) => changed.has(uuid)),
+      }),
+    );
+  return { known, withdraw };
 }
