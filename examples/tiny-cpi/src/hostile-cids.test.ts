@@ -69,7 +69,9 @@ describe("a hostile cid names nothing outside the cloud:", () => {
     const before = await tree();
     for (const [method, ...args] of uses(cid)) {
       const { result, error } = await call(method, ...args);
-      if (method.startsWith("has_")) expect(result).toBe(false);
+      // No cid has a NUL: such a call is malformed, whatever it asks.
+      if (cid.includes("\u0000")) expect(error?.type).toBe("Bosh::Clouds::CpiError");
+      else if (method.startsWith("has_")) expect(result).toBe(false);
       else if (error === null)
         expect(["delete_stemcell", "delete_snapshot", "create_disk"]).toContain(method);
       else expect(error.type).toMatch(/NotFound$|CloudError$/);

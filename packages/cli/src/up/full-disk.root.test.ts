@@ -44,7 +44,9 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
     const script = `dd if=/dev/urandom of=/var/vcap/store/file bs=1M count=60 conv=fsync && sync -f /var/vcap/store && echo written`;
     const [vm] = (await rows("-d", "demo", "vms")).filter(({ instance }) => instance?.startsWith("counter/"));
     const pid = (await machine.text(`cloud/vms/${vm?.vm_cid}/pid`)).trim();
-    const { stdout } = await systemExec("nsenter", ["-t", pid, "--mount", "--", "sh", "-c", script]);
+    // As root of the sandbox: root of the host has no user id on its disks.
+    const inside = ["-t", pid, "--user", "--mount", "--", "sh", "-c", script];
+    const { stdout } = await systemExec("nsenter", inside);
     return stdout.trim();
   };
   const processes = async () => {

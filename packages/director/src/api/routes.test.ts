@@ -83,7 +83,7 @@ GET /link_consumers 400 190024
 GET /links 400 190024
 POST /links 400 40005
 DELETE /links/:id 404 810000
-GET /link_address 404 810000
+GET /link_address 400 810006
 GET /disks 200
 GET /orphan_disks 200
 DELETE /disks/:cid 302

@@ -212,7 +212,7 @@ describe("an uploaded stemcell", () => {
     const small = await startHarness({ uploads: new UploadSpace(async () => 1000) });
     try {
       const answer = await small.ask("POST", "/stemcells", archive(Buffer.alloc(2000)));
-      expect(answer).toMatchObject({ status: 500, json: { code: 500001 } });
+      expect(answer).toMatchObject({ status: 507, json: { code: 500001 } });
       expect(await readdir(small.uploadsDir)).toEqual([]);
     } finally {
       await small.close();
