@@ -26,10 +26,11 @@ export async function withStoreIn<T>(
   dir: string,
   clock: Clock,
   work: (opened: Opened) => Promise<T>,
+  sealer = simSealer,
 ): Promise<T> {
   const database = await openEmbedded({ stateDir: dir, clock });
   try {
-    const store = await openStore({ sealer: simSealer, connection: database.connection });
+    const store = await openStore({ sealer, connection: database.connection });
     try {
       return await work({ dir, database, store });
     } finally {

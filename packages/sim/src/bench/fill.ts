@@ -2,7 +2,7 @@ import { openSealer } from "@slipway/director/store/key-file";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import pg from "pg";
-import { withStoreIn } from "./database.ts";
+import { type Opened, withStoreIn } from "./database.ts";
 
 /** A Director's life in rows: deployments of one or two instances with VMs, disks and addresses, and the tasks that made them. */
 const FILL = `
@@ -35,16 +35,16 @@ insert into task_output (task_id, type, start, data)
 select id, 'debug', 0, convert_to(repeat('a line of output' || E'\\n', 200), 'UTF8') from done`;
 
 /** Puts that many deployments into the store of a Director that is not running. */
-export function fill(
+export async function fill(
   stateDir: string,
   deployments: number,
   given: { readonly clock: Clock; readonly random: Random },
 ): Promise<void> {
-  return withStoreIn(stateDir, given.clock, async ({ database }) => {
-    const sealer = await openSealer({ dir: stateDir, random: given.random });
-    const seal = (value: unknown) => sealer.seal(JSON.stringify(value));
-    const manifest = seal(`name: deployment${`\n# ${"x".repeat(76)}`.repeat(25)}`);
-    const sealed = [manifest, seal({}), seal({ manifest: "x".repeat(2000) })];
+  const sealer = await openSealer({ dir: stateDir, random: given.random });
+  const seal = (value: unknown) => sealer.seal(JSON.stringify(value));
+  const manifest = seal(`name: deployment${`\n# ${"x".repeat(76)}`.repeat(25)}`);
+  const sealed = [manifest, seal({}), seal({ manifest: "x".repeat(2000) })];
+  const work = async ({ database }: Opened): Promise<void> => {
     const client = new pg.Client(database.connection as pg.ClientConfig);
     await client.connect();
     try {
@@ -52,5 +52,7 @@ export function fill(
     } finally {
       await client.end();
     }
-  });
+  };
+  // By the Director's own key: a store refuses another one.
+  await withStoreIn(stateDir, given.clock, work, sealer);
 }
