@@ -81,14 +81,14 @@ export function createInstances(
 }
 
 /**
- * Undoes `createInstances` of a task that has changed nothing since: removes the instances it created, gives back the
- * addresses it reserved, and renames migrated instances back. What a VM uses by now stays.
+ * Undoes `createInstances` of a task that has changed nothing since, also in an earlier life: removes the instances that
+ * are only reserved, gives back the addresses, and renames migrated instances back. What a VM uses by now stays.
  */
 export function withdrawReservations(
   db: Db,
   deployment: string,
   taskId: number,
-  { created, changed }: { readonly created: readonly string[]; readonly changed: readonly InstanceRecord[] },
+  { desired, changed }: { readonly desired: readonly string[]; readonly changed: readonly InstanceRecord[] },
 ): Promise<void> {
   return inTransaction(db, async (tx) => {
     const now = (await loadInstances(tx, deployment)).filter(({ compilation }) => compilation !== true);
@@ -102,10 +102,15 @@ export function withdrawReservations(
       where p.instance_id = i.id and i.uuid = x.uuid and p.address = x.address and p.task_id = ${taskId}`.execute(
       tx,
     );
+    const wanted = new Set(desired);
     const empty = now
-      .filter(({ uuid, vms, disks }) => created.includes(uuid) && vms.length === 0 && disks.length === 0)
+      .filter(
+        ({ uuid, vms, disks, spec }) => wanted.has(uuid) && spec === null && vms.length + disks.length === 0,
+      )
       .map(({ uuid }) => uuid);
-    await sql`delete from instances where uuid = any(${empty}::text[])`.execute(tx);
+    await sql`
+      delete from instances i where i.uuid = any(${empty}::text[])
+        and not exists (select from ip_addresses p where p.instance_id = i.id)`.execute(tx);
     const before = changed.map(({ uuid, group, index, updateCompleted: completed }) => ({
       uuid,
       group,

@@ -42,7 +42,7 @@ export async function reserve(
   const withdraw = () =>
     task.write((db) =>
       withdrawReservations(db, name, task.id, {
-        created: created.map(({ uuid }) => uuid),
+        desired: desired.map(({ uuid }) => uuid),
         changed: instances.filter(({ uuid }) => changed.has(uuid)),
       }),
     );
