@@ -226,7 +226,7 @@ describe("the journal in it", () => {
   });
 
   it("keeps a create intent that the CPI refuses to settle, and notes a stray when the next run is refused too", async () => {
-    const store = await EnvStore.create(path, systemRandom);
+    const store = await withInstance();
     const call = { requestId: "cpi-lost", cpi: "", instance: INSTANCE, about: "lab/0" };
     const intent = { ...call, size: 64, cloudProperties: {}, vm: null };
     const key = { taskId: 0, number: store.newNumber(), scope: "lab", instance: INSTANCE };
