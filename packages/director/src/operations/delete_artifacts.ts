@@ -9,7 +9,7 @@ import {
   findReleases,
   findStemcells,
 } from "../artifacts/find-unused.ts";
-import { deleteCompiled } from "../store/compiled-packages.ts";
+import { deleteUnusedCompiled } from "../store/compiled-packages.ts";
 import { deleteReleaseVersions } from "../store/delete-release.ts";
 import { ReleaseVersionInUse, StemcellInUse } from "../store/errors.ts";
 import { addEvent } from "../store/events.ts";
@@ -129,11 +129,14 @@ async function unlessUsed(task: TaskContext, work: () => Promise<void>): Promise
 async function deletePackages({ all }: CleanUp, task: TaskContext, tools: OperationContext): Promise<number> {
   const found = await findCompiled(tools, all, []);
   const stage = task.stage("Deleting compiled packages", [], found.length);
-  for (const { id, name, stemcellOs, stemcellVersion } of found)
-    await stage.step(`${name} for ${stemcellOs}/${stemcellVersion}`, () =>
-      task.write((db) => deleteCompiled(db, id)),
+  let deleted = 0;
+  for (const { id, name, stemcellOs, stemcellVersion } of found) {
+    const gone = await stage.step(`${name} for ${stemcellOs}/${stemcellVersion}`, () =>
+      task.write((db) => deleteUnusedCompiled(db, id)),
     );
-  return found.length;
+    if (gone) deleted += 1;
+  }
+  return deleted;
 }
 
 async function deleteDisks(wanted: CleanUp, task: TaskContext, tools: OperationContext): Promise<number> {

@@ -19,6 +19,7 @@ import { deployedRequest } from "./deploy/deployed-request.ts";
 import { type Gathered, gather } from "./deploy/gather.ts";
 import { NoSuchRelease, NoSuchReleaseVersion, NoSuchStemcell, NothingDeployed } from "./errors.ts";
 import { deploymentLock, flowContext, type OperationContext, operation } from "./operation.ts";
+import { removeUnreadBlobs } from "./releases/blobs.ts";
 import { JobNotInRelease, ReleaseNotDeployed } from "./releases/errors.ts";
 import { packCompiled } from "./releases/pack-compiled.ts";
 
@@ -30,8 +31,9 @@ const ALIAS = "slipway-export";
 type Params = v.InferOutput<typeof exportReleaseParams>;
 
 /** A release of a deployment, compiled for a stemcell, as one blob. What is not compiled yet is, on VMs of the deployment. */
-export const exportRelease = operation(exportReleaseParams, (params, task, tools) =>
-  task.withLock(deploymentLock(params.deployment), LOCK_MS, async () => {
+export const exportRelease = operation(exportReleaseParams, (params, task, tools) => {
+  task.atEnd(() => removeUnreadBlobs(tools.db, tools.blobs));
+  return task.withLock(deploymentLock(params.deployment), LOCK_MS, async () => {
     // Of a run that was killed; nobody was told of them.
     for (const { id, taskId } of await exportedReleases(tools.blobs))
       if (taskId === task.id) await tools.blobs.remove(id);
@@ -42,8 +44,8 @@ export const exportRelease = operation(exportReleaseParams, (params, task, tools
     const sha1 = params.sha2 ? digest : await fileDigest(tools.blobs.pathOf(id), "sha1");
     task.result({ blobstore_id: id, sha1 });
     return `Exported release: ${release.name}/${release.version} for ${stemcell.os}/${stemcell.version}`;
-  }),
-);
+  });
+});
 
 async function chosen(
   params: Params,

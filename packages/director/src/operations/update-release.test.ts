@@ -390,7 +390,7 @@ describe("a release that is deleted", () => {
     await upload(demo());
     await upload(demo({ version: "2" }));
     const { id } = await ensureDeployment(db, "prod");
-    await useReleases(db, id, [(await only("1")).id]);
+    await useReleases(db, id, [await only("1")]);
     const remove = async (version?: string) =>
       (await run("delete_release", { name: "demo", force: true, ...(version !== undefined && { version }) }))
         .result;

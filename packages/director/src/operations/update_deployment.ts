@@ -29,6 +29,7 @@ import {
   type OperationContext,
   operation,
 } from "./operation.ts";
+import { removeUnreadBlobs } from "./releases/blobs.ts";
 
 type Params = v.InferOutput<typeof updateDeploymentParams>;
 
@@ -61,6 +62,7 @@ async function converge(
   only?: string,
 ): Promise<string> {
   const name = task.deployment ?? "";
+  task.atEnd(() => removeUnreadBlobs(tools.db, tools.blobs));
   return await task.withLock(deploymentLock(name), DEPLOYMENT_LOCK_MS, async () => {
     const before = await findDeployment(tools.db, name);
     const deployment =

@@ -1,6 +1,7 @@
 import type { BlobId } from "@slipway/engine/blobs/blobs";
 import type { CompiledPackage, CompileKey } from "@slipway/engine/releases/model";
 import { sql } from "kysely";
+import { PackageReplaced } from "./errors.ts";
 import { inTransaction } from "./open.ts";
 import type { Db, Tables } from "./schema.ts";
 
@@ -58,16 +59,34 @@ export async function compiledFrom(db: Db, packageIds: readonly number[]): Promi
   return rows.map(toCompiled);
 }
 
-/** What is there for the key already is kept and returned: who else compiled it is done, too. */
+/** Blobs that a package was compiled from. */
+export interface CompiledFrom {
+  readonly source: BlobId;
+  /** Of the compiled packages it was compiled with. */
+  readonly dependencies: readonly BlobId[];
+}
+
+/**
+ * What is there for the key already is kept and returned: who else compiled it is done, too. Refused if the package or one
+ * it was compiled with was uploaded again meanwhile with `--fix`: those are not to be trusted.
+ */
 export function saveCompiled(
   db: Db,
   key: CompileKey,
   made: { readonly blobId: BlobId; readonly digest: string },
+  from?: CompiledFrom,
 ): Promise<CompiledPackage> {
   const { packageId, stemcellOs, stemcellVersion, dependencyKey } = key;
   return inTransaction(db, async (tx) => {
     // One after the other, or two would get the same build.
-    await tx.selectFrom("packages").select("id").where("id", "=", packageId).forNoKeyUpdate().execute();
+    const row = await tx
+      .selectFrom("packages")
+      .select(["name", "blob_id"])
+      .where("id", "=", packageId)
+      .forNoKeyUpdate()
+      .executeTakeFirst();
+    if (from !== undefined && (row?.blob_id !== from.source || !(await areThere(tx, from.dependencies))))
+      throw PackageReplaced({ package: row?.name ?? String(packageId) });
     const [there] = await findCompiled(tx, [key]);
     if (there !== undefined) return there;
     const { next } = await tx
@@ -93,6 +112,22 @@ export function saveCompiled(
   });
 }
 
+/**
+ * Whether compiled packages with these blobs are there. A `--fix` deletes them with all others of its release, and waits for
+ * the row of the package that is saved.
+ */
+async function areThere(tx: Db, blobs: readonly BlobId[]): Promise<boolean> {
+  const wanted = [...new Set(blobs)];
+  if (wanted.length === 0) return true;
+  const rows = await tx
+    .selectFrom("compiled_packages")
+    .select("blob_id")
+    .distinct()
+    .where("blob_id", "in", wanted)
+    .execute();
+  return rows.length === wanted.length;
+}
+
 /** With the name of its package. */
 export interface ListedCompiled {
   readonly id: number;
@@ -113,7 +148,14 @@ export async function listCompiled(db: Db): Promise<ListedCompiled[]> {
   }));
 }
 
-/** Its blob is for whoever sweeps. */
-export async function deleteCompiled(db: Db, id: number): Promise<void> {
-  await db.deleteFrom("compiled_packages").where("id", "=", id).execute();
+/**
+ * Deletes a compiled package unless a stemcell of its line is there now: deploys with that stemcell may use it. Returns
+ * whether it was deleted. Its blob is swept later.
+ */
+export async function deleteUnusedCompiled(db: Db, id: number): Promise<boolean> {
+  const line = (version: string) => sql`(regexp_split_to_array(${sql.ref(version)}, '[._]'))[1]`;
+  const { numAffectedRows } = await sql`delete from compiled_packages c where c.id = ${id} and not exists (
+    select 1 from stemcells s where s.operating_system = c.stemcell_os
+      and ${line("s.version")} = ${line("c.stemcell_version")})`.execute(db);
+  return numAffectedRows === 1n;
 }

@@ -5,7 +5,7 @@ import { claimOf } from "./claims.ts";
 import { NameTaken, StemcellBeingDeleted, StemcellGone } from "./errors.ts";
 import { refusal } from "./failures.ts";
 import { inTransaction } from "./open.ts";
-import { useReleases } from "./releases.ts";
+import { type ChosenRelease, useReleases } from "./releases.ts";
 import type { Db } from "./schema.ts";
 import { Sealed } from "./sealed.ts";
 
@@ -145,8 +145,7 @@ export function saveSuccess(
     readonly manifestText: string;
     readonly configs: readonly number[];
     readonly stemcells: readonly number[];
-    /** Ids of release versions. */
-    readonly releases?: readonly number[] | undefined;
+    readonly releases?: readonly ChosenRelease[] | undefined;
   },
 ): Promise<void> {
   return inTransaction(db, async (tx) => {

@@ -209,6 +209,22 @@ export const StemcellGone = defineError<Record<never, never>>({
   next: "Run `bosh deploy` again: if the manifest names the stemcell, the error names it too. Then upload it again.",
 });
 
+export const ReleaseGone = defineError<{ name: string; version: string }>({
+  code: "DIS-058",
+  kind: "operator",
+  number: 30006,
+  message: (p) => `the release '${p.name}/${p.version}' was deleted while the deploy was planned`,
+  next: "Upload the release again, or name another version in the manifest, and run `bosh deploy` again.",
+});
+
+export const PackageReplaced = defineError<{ package: string }>({
+  code: "DIS-059",
+  kind: "operator",
+  message: (p) =>
+    `the release of package '${p.package}' was uploaded again with \`--fix\` while the package was compiled; what was compiled is not kept`,
+  next: "Run the command again: the package is compiled from what was uploaded.",
+});
+
 export const JobUnreadable = defineError<{ job: string; problems: readonly string[] }>({
   code: "DIS-044",
   kind: "bug",

@@ -1,16 +1,24 @@
 import { blobId } from "@slipway/engine/blobs/blob-id";
 import type { KnownJob } from "@slipway/engine/releases/model";
+import type { StemcellCid } from "@slipway/protocol/ids";
 import { readJobManifest } from "@slipway/protocol/release/job-mf";
 import { emptied, freshDatabase } from "@slipway/testkit/database";
 import { sql } from "kysely";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
-import { compiledFrom, findCompiled, saveCompiled } from "./compiled-packages.ts";
+import {
+  compiledFrom,
+  deleteUnusedCompiled,
+  findCompiled,
+  listCompiled,
+  saveCompiled,
+} from "./compiled-packages.ts";
 import { deleteReleaseVersions } from "./delete-release.ts";
 import { ensureDeployment, listDeployments, saveSuccess } from "./deployments.ts";
-import { BlobWithoutOwner, ReleaseVersionInUse } from "./errors.ts";
+import { BlobWithoutOwner, ReleaseGone, ReleaseVersionInUse } from "./errors.ts";
 import { listReleases, loadReleases, useReleases, versionsOf } from "./releases.ts";
 import { type PackageToSave, saveRelease } from "./save-release.ts";
 import type { Db } from "./schema.ts";
+import { saveStemcell } from "./stemcells.ts";
 import { failure } from "./testing/failure.ts";
 
 let base: Awaited<ReturnType<typeof freshDatabase>>;
@@ -126,8 +134,9 @@ describe("releases", () => {
     for (const version of ["10", "2+dev.1", "2", "9-rc.1"]) await save(version);
     const used = await save("1", { name: "apple" });
     const { id } = await ensureDeployment(db, "prod");
-    await useReleases(db, id, [used, used]);
-    await useReleases(db, id, [used]);
+    const apple = { id: used, name: "apple", version: "1" };
+    await useReleases(db, id, [apple, apple]);
+    await useReleases(db, id, [apple]);
     const listed = await listReleases(db);
     expect(listed.map(({ name }) => name)).toEqual(["apple", "shop"]);
     expect(listed[0]?.versions[0]).toMatchObject({ id: used, deployments: ["prod"], jobs: ["web"] });
@@ -139,8 +148,9 @@ describe("releases", () => {
   it("of a deployment are those of its last success", async () => {
     const [first, second] = [await save("1"), await save("2")];
     const { id } = await ensureDeployment(db, "prod");
-    await useReleases(db, id, [first]);
-    await saveSuccess(db, id, { manifestText: "a", configs: [], stemcells: [], releases: [second] });
+    await useReleases(db, id, [{ id: first, name: "shop", version: "1" }]);
+    const releases = [{ id: second, name: "shop", version: "2" }];
+    await saveSuccess(db, id, { manifestText: "a", configs: [], stemcells: [], releases });
     expect((await listDeployments(db))[0]?.releases).toEqual([{ name: "shop", version: "2" }]);
   });
 
@@ -148,7 +158,7 @@ describe("releases", () => {
     const used = await save("1");
     const { id } = await ensureDeployment(db, "prod");
     const deletion = await db.transaction().execute(async (tx) => {
-      await useReleases(tx, id, [used]);
+      await useReleases(tx, id, [{ id: used, name: "shop", version: "1" }]);
       const ended = failure(deleteReleaseVersions(db, "shop", "1"));
       const waiting = async () => {
         const { rows } = await sql`select 1 from pg_stat_activity
@@ -160,6 +170,15 @@ describe("releases", () => {
     });
     expect(ReleaseVersionInUse.is(await deletion.ended)).toBe(true);
     expect(await versionsOf(db, "shop")).toEqual(["1"]);
+  });
+
+  it("cannot be used by a deployment once they are deleted, and the error names the release", async () => {
+    const used = await save("1");
+    const { id } = await ensureDeployment(db, "prod");
+    await deleteReleaseVersions(db, "shop", "1");
+    const error = await failure(useReleases(db, id, [{ id: used, name: "shop", version: "1" }]));
+    expect(ReleaseGone.is(error)).toBe(true);
+    expect(error).toMatchObject({ message: expect.stringContaining("the release 'shop/1' was deleted") });
   });
 
   it("cannot be given a blob that nobody has any more", async () => {
@@ -202,6 +221,21 @@ describe("compiled packages", () => {
     expect(await saveCompiled(db, await key({ stemcellVersion: "2" }), made("c9"))).toMatchObject({
       build: 1,
     });
+  });
+
+  it("are deleted by a clean-up unless a stemcell of their line was uploaded since it listed them", async () => {
+    await save("1");
+    for (const stemcellVersion of ["1.1", "2.1"])
+      await saveCompiled(db, await key({ stemcellVersion }), made(`c${stemcellVersion}`));
+    const listed = await listCompiled(db);
+    await saveStemcell(db, {
+      ...{ name: "s", version: "1.9", operatingSystem: "jammy", digest: "none", cpi: "", apiVersion: 3 },
+      cid: "stemcell-1" as StemcellCid,
+    });
+    const deleted: boolean[] = [];
+    for (const { id } of listed) deleted.push(await deleteUnusedCompiled(db, id));
+    expect(deleted).toEqual([false, true]);
+    expect((await listCompiled(db)).map(({ stemcellVersion }) => stemcellVersion)).toEqual(["1.1"]);
   });
 
   it("that are there already stay as they are", async () => {

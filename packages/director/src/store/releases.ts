@@ -4,7 +4,7 @@ import type { KnownJob, KnownPackage, KnownRelease } from "@slipway/engine/relea
 import { readJobManifest } from "@slipway/protocol/release/job-mf";
 import { normalVersion } from "@slipway/protocol/release/release-mf";
 import { sql } from "kysely";
-import { JobUnreadable } from "./errors.ts";
+import { JobUnreadable, ReleaseGone } from "./errors.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 
@@ -132,21 +132,27 @@ export async function versionsOf(db: Db, name: string): Promise<string[]> {
   return rows.map(({ version }) => version).sort(compareVersions);
 }
 
-/** From when a deploy has chosen them, beside those of the last success. */
-export function useReleases(db: Db, deploymentId: number, ids: readonly number[]): Promise<void> {
+export type ChosenRelease = Pick<KnownRelease, "id" | "name" | "version">;
+
+/** From when a deploy has chosen them, beside those of the last success. Refused for one that was deleted since. */
+export function useReleases(db: Db, deploymentId: number, chosen: readonly ChosenRelease[]): Promise<void> {
+  const ids = [...new Set(chosen.map(({ id }) => id))];
   if (ids.length === 0) return Promise.resolve();
   return inTransaction(db, async (tx) => {
     // Locked until the end of the transaction: a task that deletes one of them sees that it is used, or was first.
-    await tx
+    const rows = await tx
       .selectFrom("release_versions")
       .select("id")
       .where("id", "in", ids)
       .orderBy("id")
       .forShare()
       .execute();
+    const there = new Set(rows.map(({ id }) => id));
+    const gone = chosen.find(({ id }) => !there.has(id));
+    if (gone !== undefined) throw ReleaseGone({ name: gone.name, version: gone.version });
     await tx
       .insertInto("deployment_release_versions")
-      .values([...new Set(ids)].map((id) => ({ deployment_id: deploymentId, release_version_id: id })))
+      .values(ids.map((id) => ({ deployment_id: deploymentId, release_version_id: id })))
       .onConflict((on) => on.doNothing())
       .execute();
   });

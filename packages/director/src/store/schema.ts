@@ -293,6 +293,7 @@ export interface Tables extends NameTables, NetworkTables {
     created_at: TimeNow;
   };
   deployment_release_versions: { deployment_id: number; release_version_id: number };
+  retired_blobs: { blob_id: BlobId; readers: number[]; retired_at: TimeNow };
 }
 
 export type Db = Kysely<Tables>;

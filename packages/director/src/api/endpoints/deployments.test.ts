@@ -204,7 +204,7 @@ describe("the diff of a deploy", () => {
     const manifest =
       "name: renewed\nreleases: [{name: app, version: latest}, {name: none, version: latest}, 3]\n";
     const { id } = await ensureDeployment(api.db, "renewed");
-    const releases = versions.slice(0, 1);
+    const releases = versions.slice(0, 1).map((one) => ({ id: one, name: "app", version: "9" }));
     await saveSuccess(api.db, id, { manifestText: manifest, configs: [], stemcells: [], releases });
     const { diff } = (await yaml("POST", "/deployments/renewed/diff", manifest)).json as { diff: unknown[] };
     expect(diff).toContainEqual(["  version: '9'", "removed"]);

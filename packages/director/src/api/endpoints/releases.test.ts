@@ -66,7 +66,7 @@ beforeAll(async () => {
     one("golang", { version: "g9", fingerprint: "g9", source: undefined }),
   ]);
   const { id } = await ensureDeployment(api.db, "prod");
-  await useReleases(api.db, id, [used]);
+  await useReleases(api.db, id, [{ id: used, name: "shop", version: "9+dev.1" }]);
 });
 afterAll(async () => {
   await api.close();

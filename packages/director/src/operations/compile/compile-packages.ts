@@ -4,7 +4,12 @@ import { nextBest } from "@slipway/engine/compile/next-best";
 import type { CompiledPackage } from "@slipway/engine/releases/model";
 import { DeadlineExceeded, withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
-import { compiledFrom, findCompiled, saveCompiled } from "../../store/compiled-packages.ts";
+import {
+  type CompiledFrom,
+  compiledFrom,
+  findCompiled,
+  saveCompiled,
+} from "../../store/compiled-packages.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import type { OperationContext } from "../operation.ts";
 import { PackageNotCompiled, PackagesWithoutSource } from "./errors.ts";
@@ -89,8 +94,8 @@ async function compiledOnce(
     const [there] = await findCompiled(tools.db, [one.key]);
     if (there !== undefined) return there;
     return await workers.use(one.stemcell, async (agent) => {
-      const made = await compileOn(agent, one, compiled, tools, task);
-      return await task.write((db) => saveCompiled(db, one.key, made));
+      const { from, ...made } = await compileOn(agent, one, compiled, tools, task);
+      return await task.write((db) => saveCompiled(db, one.key, made, from));
     });
   });
 }
@@ -101,7 +106,7 @@ async function compileOn(
   compiled: Compiled,
   tools: OperationContext,
   { id: taskId, signal }: TaskContext,
-): Promise<Pick<CompiledPackage, "blobId" | "digest">> {
+): Promise<Pick<CompiledPackage, "blobId" | "digest"> & { readonly from: CompiledFrom }> {
   const { source, name, version } = needed.package;
   if (source === undefined) throw new Error(`bug: ${name} has no source and is to be compiled`);
   const needs = needed.dependencies.map((one) => {
@@ -116,7 +121,8 @@ async function compileOn(
     );
     const stored = await pullBlob(agent, { ...made, name }, taskId, tools, signal);
     await agent.removeBlob(made.blobId, { signal }).catch(() => undefined);
-    return { blobId: stored.id, digest: stored.digest };
+    const from = { source: source.blobId, dependencies: needs.map((one) => one.blobId) };
+    return { blobId: stored.id, digest: stored.digest, from };
   } catch (error) {
     signal.throwIfAborted();
     if (!ofAgent(error)) throw error;

@@ -5,7 +5,7 @@ import { messageTrail } from "@slipway/kernel/errors";
 import type { DeploymentRecord } from "../../store/deployments.ts";
 import { IpTaken } from "../../store/errors.ts";
 import { announceProviders, type DeployedLinks } from "../../store/links.ts";
-import { useReleases } from "../../store/releases.ts";
+import { type ChosenRelease, useReleases } from "../../store/releases.ts";
 import type { Stage, TaskContext } from "../../tasks/task.ts";
 import { type Compiled, compiledBefore, compilePackages } from "../compile/compile-packages.ts";
 import { Workers } from "../compile/workers.ts";
@@ -30,7 +30,7 @@ export interface PlannedDeploy {
   /** Undefined for a dry run: nothing was reserved. */
   readonly known: KnownInstances | undefined;
   readonly jobs: JobsToRun | undefined;
-  readonly releases: readonly number[];
+  readonly releases: readonly ChosenRelease[];
   readonly variables: DeployVariables;
   readonly links: DeployedLinks;
   /** Managed networks that it uses. */
@@ -69,8 +69,17 @@ export async function planDeploy(
     },
   );
   const known = reserved?.known;
-  const releases = [...found.values()].map(({ id }) => id);
-  if (!hasJobs(input))
+  const releases = [...found.values()].map(({ id, name, version }) => ({ id, name, version }));
+  /** A task that goes on elsewhere plans with what is reserved. */
+  const withdrawing = async (error: unknown): Promise<never> => {
+    if (!task.signal.aborted || isCancelled(task))
+      await reserved?.withdraw().catch((why: unknown) => {
+        task.warn(`addresses reserved for this deploy could not be given back: ${messageTrail(why)}`);
+      });
+    throw error;
+  };
+  if (!hasJobs(input)) {
+    if (!dryRun) await task.write((db) => useReleases(db, deployment.id, releases)).catch(withdrawing);
     return {
       plan: narrowed(first, only),
       whole: first,
@@ -81,6 +90,7 @@ export async function planDeploy(
       links: NO_LINKS,
       managedNetworks,
     };
+  }
   const renderAndCompile = async () => {
     const { jobs, links } = await preparing.step("Rendering templates", async () => {
       const planner = await jobsPlanner(first, input, { releases: found, variables, dryRun }, task, tools);
@@ -97,14 +107,7 @@ export async function planDeploy(
       });
     return { jobs, links, compiled: await packagesOf(jobs, dryRun, input, task, tools, context) };
   };
-  const { jobs, links, compiled } = await renderAndCompile().catch(async (error: unknown) => {
-    // A task that goes on elsewhere plans with what is reserved.
-    if (!task.signal.aborted || isCancelled(task))
-      await reserved?.withdraw().catch((why: unknown) => {
-        task.warn(`addresses reserved for this deploy could not be given back: ${messageTrail(why)}`);
-      });
-    throw error;
-  });
+  const { jobs, links, compiled } = await renderAndCompile().catch(withdrawing);
   rewind();
   const whole = planned({ ...input, jobs: jobs.instanceJobs(compiled) });
   return {
