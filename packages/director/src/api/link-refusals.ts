@@ -41,6 +41,13 @@ export const LinkNetworkUnknown = defineError<{ network: string; id: string; nam
   next: "Name a network of the provider's instance group, or none.",
 });
 
+export const LinkConsumerTaken = defineError<{ name: string }>({
+  code: "DIH-070",
+  kind: "operator",
+  message: (p) => `the external consumer \`${p.name}\` of this provider belongs to another team`,
+  next: "Choose another name for `link_consumer.owner_object`.",
+});
+
 export const LinkIdMissing = defineError<Record<never, never>>({
   code: "DIH-066",
   kind: "operator",

@@ -79,29 +79,42 @@ export async function listLinks(db: Db, deploymentId: number): Promise<readonly 
   }));
 }
 
+interface OfDeployment {
+  readonly deploymentId: number;
+  /** Teams of the deployment. */
+  readonly teams: readonly string[];
+}
+
 /** With what it tells; its content is null until its deployment is deployed. */
 export async function findProvider(
   db: Db,
   id: number,
-): Promise<
-  (ListedProvider & { readonly deploymentId: number; readonly content: JsonObject | null }) | undefined
-> {
+): Promise<(ListedProvider & OfDeployment & { readonly content: JsonObject | null }) | undefined> {
   const row = await db
     .selectFrom("link_providers")
     .select([...PROVIDER, "deployment_id", "content_sealed"])
+    .select((query) =>
+      query
+        .selectFrom("deployments")
+        .select("teams")
+        .whereRef("deployments.id", "=", "link_providers.deployment_id")
+        .as("teams"),
+    )
     .where("id", "=", id)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  const { deployment_id: deploymentId, content_sealed: content, ...provider } = row;
-  return { ...provider, deploymentId, content };
+  const { deployment_id: deploymentId, content_sealed: content, teams, ...provider } = row;
+  return { ...provider, deploymentId, teams: teams ?? [], content };
 }
 
 export interface FoundLink {
   readonly id: number;
   readonly content: JsonObject;
   readonly external: boolean;
-  /** Teams of the deployment that consumes it. */
+  /** Teams of the deployment that consumes it; of an external link, of the deployment that offers it. */
   readonly teams: readonly string[];
+  /** Teams whose admin asked for an external link. */
+  readonly ownerTeams: readonly string[];
   /** Undefined: it is gone. */
   readonly provider: Pick<ListedProvider, "kind" | "name" | "type"> | undefined;
 }
@@ -112,7 +125,16 @@ export async function findLink(db: Db, id: number): Promise<FoundLink | undefine
     .innerJoin("link_consumers as c", "c.id", "l.consumer_id")
     .innerJoin("deployments as d", "d.id", "c.deployment_id")
     .leftJoin("link_providers as p", "p.id", "l.provider_id")
-    .select(["l.id", "l.content_sealed", "c.group_name", "d.teams", "p.kind", "p.name", "p.type"])
+    .select([
+      "l.id",
+      "l.content_sealed",
+      "c.group_name",
+      "c.owner_teams",
+      "d.teams",
+      "p.kind",
+      "p.name",
+      "p.type",
+    ])
     .where("l.id", "=", id)
     .executeTakeFirst();
   if (row === undefined) return undefined;
@@ -122,17 +144,22 @@ export async function findLink(db: Db, id: number): Promise<FoundLink | undefine
     content: row.content_sealed,
     external: row.group_name === null,
     teams: row.teams,
+    ownerTeams: row.owner_teams,
     provider: kind === null || name === null || type === null ? undefined : { kind, name, type },
   };
 }
 
-/** A link of somebody outside. What the same one has of the same provider already is its link. */
+/**
+ * Adds a link of an external consumer, in place of the one it has of the same provider. Undefined: `mayReplace` refuses, by
+ * the teams of the consumer that is there.
+ */
 export function addExternalLink(
   db: Db,
-  provider: ListedProvider & { readonly deploymentId: number },
-  consumer: string,
+  provider: ListedProvider & OfDeployment,
+  consumer: { readonly name: string; readonly ownerTeams: readonly string[] },
   content: JsonObject,
-): Promise<ListedLink> {
+  mayReplace: (teams: readonly string[]) => boolean,
+): Promise<ListedLink | undefined> {
   return inTransaction(db, async (tx) => {
     // One after the other, or both would find none.
     await tx
@@ -144,24 +171,25 @@ export function addExternalLink(
     const its = {
       deployment_id: provider.deploymentId,
       group_name: null,
-      job: consumer,
+      job: consumer.name,
       original_name: provider.originalName,
       type: provider.type,
     };
     const there = await tx
       .selectFrom("link_consumers")
-      .select("id")
+      .select(["id", "owner_teams"])
       .where("deployment_id", "=", its.deployment_id)
       .where("group_name", "is", null)
       .where("job", "=", its.job)
       .where("original_name", "=", its.original_name)
       .where("type", "=", its.type)
       .executeTakeFirst();
+    if (there !== undefined && !mayReplace([...there.owner_teams, ...provider.teams])) return undefined;
     const { id: consumerId } =
       there ??
       (await tx
         .insertInto("link_consumers")
-        .values({ ...its, name: provider.name, optional: false })
+        .values({ ...its, name: provider.name, optional: false, owner_teams: [...consumer.ownerTeams] })
         .returning("id")
         .executeTakeFirstOrThrow());
     await tx.deleteFrom("links").where("consumer_id", "=", consumerId).execute();

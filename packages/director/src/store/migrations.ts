@@ -25,7 +25,7 @@ import { traceParents } from "./migrations/0022-trace-parents.ts";
 import { diskClaims } from "./migrations/0023-disk-claims.ts";
 import { deletionClaims } from "./migrations/0024-deletion-claims.ts";
 import { identities } from "./migrations/0026-identities.ts";
-import { retiredBlobs } from "./migrations/0027-retired-blobs.ts";
+import { retiredBlobsAndLinkOwners } from "./migrations/0027-retired-blobs-and-link-owners.ts";
 
 export interface Migration {
   readonly id: number;
@@ -60,7 +60,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 23, name: "disk-claims", sql: diskClaims },
   { id: 24, name: "deletion-claims", sql: deletionClaims },
   { id: 26, name: "identities", sql: identities },
-  { id: 27, name: "retired-blobs", sql: retiredBlobs },
+  { id: 27, name: "retired-blobs-and-link-owners", sql: retiredBlobsAndLinkOwners },
 ];
 
 /** Any number, the same for all Directors. */

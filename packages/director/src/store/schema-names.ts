@@ -1,7 +1,7 @@
 import type { DnsGroup } from "@slipway/engine/jobs/dns/ids";
 import type { LinkProvider } from "@slipway/engine/jobs/links/model";
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import type { ColumnType } from "kysely";
+import type { ColumnType, Generated } from "kysely";
 import type { Id, Json, Kept, TimeNow } from "./columns.ts";
 import type { Sealed } from "./sealed.ts";
 
@@ -35,6 +35,7 @@ export interface NameTables {
     name: string;
     type: string;
     optional: boolean;
+    owner_teams: Generated<string[]>;
   };
   links: {
     id: Id;

@@ -88,6 +88,25 @@ describe("the API shows nothing of a team to the users of another", () => {
     expect(leaks.filter((leak) => leak !== undefined)).toEqual([]);
   });
 
+  it("nor that its links and its providers that are not shared are there", async () => {
+    const idsOf = async (path: string) =>
+      ((await director.api.get(`${path}?deployment=${A}`)).json as { id: string }[]).map(({ id }) => id);
+    const answer = async (method: string, path: string, body?: object) => {
+      const sent = body && { type: "application/json", body: JSON.stringify(body) };
+      const { status, json } = await director.api.ask(method, path, { user: "bob", ...sent });
+      return [status, (json as { code: number }).code];
+    };
+    for (const id of await idsOf("/links"))
+      expect(await answer("DELETE", `/links/${id}`)).toEqual(await answer("DELETE", "/links/999999"));
+    const wanted = (id: string) => ({
+      ...{ link_provider_id: id, link_consumer: { owner_object: { name: "ext", type: "external" } } },
+    });
+    for (const id of await idsOf("/link_providers"))
+      expect(await answer("POST", "/links", wanted(id))).toEqual(
+        await answer("POST", "/links", wanted("999999")),
+      );
+  });
+
   it("and changes nothing of the team for them", async () => {
     for (const path of [`/deployments/${A}`, `/deployments/${A}/instances`, `/configs?name=${CONFIG}`])
       expect((await director.api.get(path, "ada")).body.toLowerCase()).toContain(CANARY);

@@ -3,13 +3,17 @@ import { removeExternalLink } from "../../store/link-lists.ts";
 import { inTransaction } from "../../store/open.ts";
 import { param } from "../call.ts";
 import { linkOf } from "../link-lookup.ts";
-import { LinkNotExternal } from "../link-refusals.ts";
+import { LinkNotExternal, LinkNotFound } from "../link-refusals.ts";
+import { mayTouch } from "../permissions.ts";
 import { nothing } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-/** Links of jobs go with deploys only. */
+/** Links of jobs go with deploys only. An external link is its consumer's and of the deployment that offers it. */
 export const deleteLinksId = endpoint({}, async (call, { db }) => {
-  const found = await linkOf(db, param(call, "id"));
+  const id = param(call, "id");
+  const found = await linkOf(db, id);
+  const owners = [...found.teams, ...(found.external ? found.ownerTeams : [])];
+  if (!mayTouch(call.access, "admin", owners)) throw LinkNotFound({ id });
   if (!found.external) throw LinkNotExternal({});
   await inTransaction(db, async (tx) => {
     await removeExternalLink(tx, found.id);

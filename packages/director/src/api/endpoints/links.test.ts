@@ -162,3 +162,54 @@ describe("links over the API", () => {
     expect(await refusal("")).toEqual([400, 810006, "Link id is required"]);
   });
 });
+
+describe("external links of two teams", () => {
+  let teams: Harness;
+  beforeAll(async () => {
+    teams = await startHarness({
+      users: ["a", "b", "c"].map((team) => ({
+        ...{ name: team, password: `${team}-pw`, scopes: [`bosh.teams.${team}.admin`] },
+      })),
+    });
+    const { id } = await ensureDeployment(teams.db, "data", ["a"]);
+    const linkProviders = [provider, { ...provider, group: "own", shared: false }];
+    await saveLinks(teams.db, id, { linkProviders, linkConsumers: [], links: [] });
+  });
+  afterAll(() => teams.close());
+  const make = (team: string, more: JsonObject = {}) =>
+    teams.ask("POST", "/links", {
+      ...{ type: "application/json", body: JSON.stringify(wanted(more)), user: team },
+    });
+  const remove = async (team: string, id: string) =>
+    (await teams.ask("DELETE", `/links/${id}`, { user: team })).status;
+  const idOf = ({ json }: { readonly json: unknown }) => (json as { id: string }).id;
+
+  it("are deleted by the team that made them and by the team that offers them, and by no other", async () => {
+    const first = idOf(await make("b"));
+    expect(await remove("c", first)).toBe(404);
+    expect(await remove("b", first)).toBe(204);
+    const second = idOf(await make("b"));
+    expect(await remove("c", second)).toBe(404);
+    expect(await remove("a", second)).toBe(204);
+  });
+
+  it("are not replaced by a team that asks for one under the same name", async () => {
+    const first = idOf(await make("b"));
+    const refused = await make("c");
+    expect([refused.status, refused.body]).toEqual([400, expect.stringContaining("belongs to another team")]);
+    expect((await make("b")).status).toBe(200);
+    expect(await remove("c", first)).toBe(404);
+    expect(
+      (await make("c", { link_consumer: { owner_object: { name: "own", type: "external" } } })).status,
+    ).toBe(200);
+  });
+
+  it("do not tell another team that a provider which is not shared is there", async () => {
+    const [hidden, none] = [
+      await make("b", { link_provider_id: "2" }),
+      await make("b", { link_provider_id: "9" }),
+    ];
+    expect([hidden.status, hidden.body.replace("2", "9")]).toEqual([none.status, none.body]);
+    expect((await make("a", { link_provider_id: "2" })).body).toContain("Provider not `shared`");
+  });
+});

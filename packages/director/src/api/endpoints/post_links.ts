@@ -4,7 +4,13 @@ import { addEvent } from "../../store/events.ts";
 import { addExternalLink, findProvider } from "../../store/link-lists.ts";
 import { inTransaction } from "../../store/open.ts";
 import { idOf, linkWire } from "../link-lookup.ts";
-import { LinkNetworkUnknown, LinkProviderNotShared, LinkProviderUnknown } from "../link-refusals.ts";
+import {
+  LinkConsumerTaken,
+  LinkNetworkUnknown,
+  LinkProviderNotShared,
+  LinkProviderUnknown,
+} from "../link-refusals.ts";
+import { mayTouch } from "../permissions.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
@@ -14,7 +20,10 @@ export const postLinks = endpoint({ body: newLink, reply: link }, async (call, {
   const { name } = consumer.owner_object;
   const provider = await findProvider(db, idOf(id));
   if (provider === undefined || provider.content === null) throw LinkProviderUnknown({ id });
-  if (!provider.shared) throw LinkProviderNotShared({});
+  if (!provider.shared)
+    throw mayTouch(call.access, "read", provider.teams)
+      ? LinkProviderNotShared({})
+      : LinkProviderUnknown({ id });
   const networks = (provider.content.networks ?? []) as readonly string[];
   if (network && !networks.includes(network)) throw LinkNetworkUnknown({ network, id, name });
   const told = linkContent(
@@ -24,7 +33,11 @@ export const postLinks = endpoint({ body: newLink, reply: link }, async (call, {
   );
   if (!told.ok) throw LinkNetworkUnknown({ network: network ?? "", id, name });
   const made = await inTransaction(db, async (tx) => {
-    const added = await addExternalLink(tx, provider, name, told.content);
+    const asked = { name, ownerTeams: call.access.adminOf };
+    const added = await addExternalLink(tx, provider, asked, told.content, (teams) =>
+      mayTouch(call.access, "admin", teams),
+    );
+    if (added === undefined) throw LinkConsumerTaken({ name });
     const event = { user: call.user, action: "create", objectType: "link", objectName: String(added.id) };
     await addEvent(tx, event);
     return added;
