@@ -107,6 +107,15 @@ export const NoSuchReleaseVersion = missing(
   "`bosh releases` lists them.",
 );
 
+export const NoSuchJob = defineError<{ name: string; release: string; fingerprint: string }>({
+  code: "DIH-038",
+  kind: "operator",
+  number: 70009,
+  status: 404,
+  message: (p) => `Release '${p.release}' has no job '${p.name}' with fingerprint '${p.fingerprint}'`,
+  next: "`bosh inspect-release NAME/VERSION` lists its jobs.",
+});
+
 interface Where {
   readonly deployment: string;
   readonly group: string;

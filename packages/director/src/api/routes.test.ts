@@ -29,6 +29,7 @@ POST /releases 400 40005
 POST /releases 302
 POST /releases/export 400 40005
 DELETE /releases/:name 404 30005
+GET /jobs 400 40001
 POST /packages/matches 400 440001
 POST /packages/matches_compiled 400 440001
 GET /resources/:id 404 100002
@@ -51,6 +52,7 @@ GET /deployments 200
 POST /deployments 400 40001
 POST /deployments/:deployment/diff 200
 GET /deployment_configs 200
+GET /deployed_variables/:name 200
 GET /deployments/:deployment 404 70000
 DELETE /deployments/:deployment 404 70000
 GET /deployments/:deployment/instances 404 70000

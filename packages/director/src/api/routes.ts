@@ -16,9 +16,11 @@ import { deleteVmsCid } from "./endpoints/delete_vms_cid.ts";
 import { getCleanupDryrun } from "./endpoints/get_cleanup_dryrun.ts";
 import { getConfigs } from "./endpoints/get_configs.ts";
 import { getConfigsId } from "./endpoints/get_configs_id.ts";
+import { getDeployedVariables } from "./endpoints/get_deployed_variables.ts";
 import { getDeploymentConfigs } from "./endpoints/get_deployment_configs.ts";
 import { getDeployments } from "./endpoints/get_deployments.ts";
 import { getDeploymentsName } from "./endpoints/get_deployments_name.ts";
+import { getDeploymentsNameCertificateExpiry } from "./endpoints/get_deployments_name_certificate_expiry.ts";
 import { getDeploymentsNameDisks } from "./endpoints/get_deployments_name_disks.ts";
 import { getDeploymentsNameErrands } from "./endpoints/get_deployments_name_errands.ts";
 import { getDeploymentsNameInstances } from "./endpoints/get_deployments_name_instances.ts";
@@ -34,6 +36,7 @@ import { getEventsId } from "./endpoints/get_events_id.ts";
 import { getHealth } from "./endpoints/get_health.ts";
 import { getInfo } from "./endpoints/get_info.ts";
 import { getInstanceGroupsStore } from "./endpoints/get_instance_groups_store.ts";
+import { getJobs } from "./endpoints/get_jobs.ts";
 import { getLinkAddress } from "./endpoints/get_link_address.ts";
 import { getLinkConsumers } from "./endpoints/get_link_consumers.ts";
 import { getLinkProviders } from "./endpoints/get_link_providers.ts";
@@ -52,7 +55,6 @@ import { getStrays } from "./endpoints/get_strays.ts";
 import { getTasks } from "./endpoints/get_tasks.ts";
 import { getTasksId } from "./endpoints/get_tasks_id.ts";
 import { getTasksIdOutput, outputPermission } from "./endpoints/get_tasks_id_output.ts";
-import { emptyListOfDeployment } from "./endpoints/not_yet.ts";
 import { postCleanup } from "./endpoints/post_cleanup.ts";
 import { postConfigs } from "./endpoints/post_configs.ts";
 import { postConfigsDiff } from "./endpoints/post_configs_diff.ts";
@@ -136,6 +138,7 @@ export const routes: readonly Route[] = [
   post("/releases", "upload_releases", "archive", postReleasesArchive),
   post("/releases/export", "admin", "json", postReleasesExport),
   remove("/releases/:name", "admin", deleteReleasesName),
+  get("/jobs", "read", getJobs),
   post("/packages/matches", "admin", "yaml", postPackagesMatches),
   post("/packages/matches_compiled", "admin", "yaml", postPackagesMatchesCompiled),
   get("/resources/:id", "resource", getResourcesId),
@@ -160,6 +163,7 @@ export const routes: readonly Route[] = [
   post("/deployments", "team", "yaml", postDeployments),
   post(`${DEPLOYMENT}/diff`, "deployment_diff", "yaml", postDeploymentsNameDiff),
   get("/deployment_configs", "list", getDeploymentConfigs),
+  get("/deployed_variables/:name", "list", getDeployedVariables),
   get(DEPLOYMENT, "deployment_read", getDeploymentsName),
   remove(DEPLOYMENT, "deployment_admin", deleteDeploymentsName),
   get(`${DEPLOYMENT}/instances`, "deployment_read", getDeploymentsNameInstances),
@@ -168,7 +172,7 @@ export const routes: readonly Route[] = [
   get(`${DEPLOYMENT}/errands`, "deployment_read", getDeploymentsNameErrands),
   get(`${DEPLOYMENT}/variables`, "deployment_admin", getDeploymentsNameVariables),
   get(`${DEPLOYMENT}/snapshots`, "deployment_admin", getDeploymentsNameSnapshots),
-  get(`${DEPLOYMENT}/certificate_expiry`, "deployment_read", emptyListOfDeployment),
+  get(`${DEPLOYMENT}/certificate_expiry`, "deployment_read", getDeploymentsNameCertificateExpiry),
   put(`${DEPLOYMENT}/jobs/:group`, "deployment_admin", "yaml", putDeploymentsNameJobs),
   put(`${DEPLOYMENT}/jobs/:group/:index`, "deployment_admin", "yaml", putDeploymentsNameJobs),
   put(`${DEPLOYMENT}/jobs/:group/:index/resurrection`, "deployment_admin", "json", putJobsResurrection),

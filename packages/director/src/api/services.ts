@@ -1,6 +1,7 @@
 import type { KeepsFiles, Reaches } from "@slipway/engine/agents/agent";
 import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
 import type { ConfiguredClouds } from "@slipway/engine/clouds/configured-clouds";
+import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
@@ -49,6 +50,8 @@ export interface Services {
   readonly documents: Documents;
   /** What a CPI config may name. */
   readonly cpis: Pick<ConfiguredClouds, "check">;
+  /** Values of variables: the Director's own, or those of another program. */
+  readonly configServer: Pick<ConfigServer, "newest" | "byId">;
   readonly agents: Reaches<KeepsFiles>;
   /** What is told of the names of instances. */
   readonly dns?: { readonly enabled: boolean; readonly domain: string };

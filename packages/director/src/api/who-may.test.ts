@@ -60,6 +60,7 @@ POST /releases: r
 POST /releases (archive): r
 POST /releases/export: -
 DELETE /releases/:name: -
+GET /jobs: RO
 POST /packages/matches: -
 POST /packages/matches_compiled: -
 GET /resources/:id: A
@@ -82,6 +83,7 @@ GET /deployments: BROA
 POST /deployments: A
 POST /deployments/:deployment/diff: A
 GET /deployment_configs: BROA
+GET /deployed_variables/:name: BROA
 GET /deployments/:deployment: ROaA
 DELETE /deployments/:deployment: A
 GET /deployments/:deployment/instances: ROaA

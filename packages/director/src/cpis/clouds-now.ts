@@ -26,23 +26,52 @@ export async function cloudsNow(given: Given): Promise<Clouds> {
   return given.clouds.of(await Promise.all(cpis.map((cpi) => withValues(cpi, get, given))));
 }
 
-/** Properties hold the newest values of their variables, which have absolute names: they belong to no deployment. */
 async function withValues(
   cpi: ConfiguredCpi,
   get: Get,
   { director, signal }: Given,
 ): Promise<ConfiguredCpi | UnusableCpi> {
   try {
-    await refuseRelativeNames(cpi.properties, () => true);
-    const scope = { director, deployment: "" };
-    return { ...cpi, properties: (await resolveVariables(cpi.properties, { scope, get })) as JsonObject };
+    return { ...cpi, properties: await propertiesWithValues(cpi.properties, { director, get }) };
   } catch (failure) {
     signal.throwIfAborted();
     return { name: cpi.name, migratedFrom: cpi.migratedFrom, failure };
   }
 }
 
-function getter({ variables, signal }: Given): Get {
+/** Properties hold the newest values of their variables, which have absolute names: they belong to no deployment. */
+async function propertiesWithValues(
+  properties: JsonObject,
+  { director, get }: { readonly director: string; readonly get: Get },
+): Promise<JsonObject> {
+  await refuseRelativeNames(properties, () => true);
+  const scope = { director, deployment: "" };
+  return (await resolveVariables(properties, { scope, get })) as JsonObject;
+}
+
+/** Throws unless all variables of these CPIs have absolute names. */
+export async function refuseRelativeVariables(cpis: readonly ConfiguredCpi[]): Promise<void> {
+  await refuseRelativeNames(
+    cpis.map(({ properties }) => properties),
+    () => true,
+  );
+}
+
+/** Throws unless the config server has a value for each variable of these CPIs. */
+export async function refuseMissingVariables(
+  cpis: readonly ConfiguredCpi[],
+  { variables, director }: Pick<Given, "director"> & Pick<GetterOptions, "variables">,
+): Promise<void> {
+  const get = getter({ variables });
+  for (const { properties } of cpis) await propertiesWithValues(properties, { director, get });
+}
+
+interface GetterOptions {
+  readonly variables: Pick<ConfigServer, "newest">;
+  readonly signal?: AbortSignal | undefined;
+}
+
+function getter({ variables, signal }: GetterOptions): Get {
   return async (name) => {
     try {
       return await variables.newest(name, signal);

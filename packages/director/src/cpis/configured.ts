@@ -25,6 +25,15 @@ export async function configuredCpis(
   return parsed.cpis;
 }
 
+/** CPIs that the content of one config names. */
+export async function cpisIn(
+  config: { readonly name: string; readonly content: string },
+  where: Where,
+): Promise<readonly ConfiguredCpi[]> {
+  const parsed = parseCpiConfig([await read(config, where)]);
+  return parsed.ok ? parsed.cpis : [];
+}
+
 /** As they are written, but one of that name. */
 export async function cpiConfigs(where: Where, but?: string): Promise<readonly unknown[]> {
   const stored = await listConfigs(where.db, { type: "cpi", limit: 1 });

@@ -21,10 +21,11 @@ import type { Log } from "../log/log.ts";
 import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
 import { directorUuid } from "../store/attributes.ts";
 import { openSealer } from "../store/key-file.ts";
-import { openStore } from "../store/open.ts";
+import { inTransaction, openStore } from "../store/open.ts";
 import { restoreTaken } from "../store/restores.ts";
 import { openRenderer } from "../templates/renderer.ts";
 import { openTokens } from "../uaa/tokens.ts";
+import { builtInConfigServer } from "../variables/built-in.ts";
 import { openConfigServer } from "../variables/open.ts";
 import { ownAddresses, shownHost } from "./addresses.ts";
 import { givenCertificate, instead } from "./api-certificate.ts";
@@ -239,6 +240,12 @@ async function start(
       db: store.db,
       documents,
       cpis: clouds,
+      configServer:
+        configServer ??
+        builtInConfigServer({
+          ...{ db: store.db, clock, random },
+          write: (work) => inTransaction(store.db, work),
+        }),
       tasks: runner,
       agents,
       health,

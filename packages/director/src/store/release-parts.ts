@@ -1,6 +1,7 @@
 import type { BlobId } from "@slipway/engine/blobs/blobs";
 import type { SamePackage } from "@slipway/engine/releases/plan-upload";
 import type { ReleaseJob } from "@slipway/protocol/release/release-mf";
+import type { JsonObject } from "@slipway/protocol/schema/json";
 import { compiledFrom } from "./compiled-packages.ts";
 import type { Db } from "./schema.ts";
 
@@ -46,6 +47,27 @@ export async function jobsLike(
     .where("r.name", "=", release)
     .where((row) => row("j.fingerprint", "=", row.fn.any(row.val([...fingerprints]))))
     .execute();
+}
+
+/** The spec of a job with this fingerprint, of any version of the release. */
+export async function jobOf(
+  db: Db,
+  {
+    release,
+    name,
+    fingerprint,
+  }: { readonly release: string; readonly name: string; readonly fingerprint: string },
+): Promise<{ readonly spec: JsonObject } | undefined> {
+  return await db
+    .selectFrom("jobs as j")
+    .innerJoin("releases as r", "r.id", "j.release_id")
+    .select("j.document as spec")
+    .where("r.name", "=", release)
+    .where("j.name", "=", name)
+    .where("j.fingerprint", "=", fingerprint)
+    .orderBy("j.id")
+    .limit(1)
+    .executeTakeFirst();
 }
 
 /** Every blob that a release, or what was compiled of one, needs. */

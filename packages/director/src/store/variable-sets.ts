@@ -42,6 +42,7 @@ async function entriesOf(db: Db, id: number): Promise<ReadonlyMap<string, string
     .selectFrom("variable_set_entries")
     .select(["name", "variable_id"])
     .where("set_id", "=", id)
+    .orderBy("name")
     .execute();
   return new Map(rows.map(({ name, variable_id }) => [name, variable_id]));
 }
@@ -87,5 +88,24 @@ export async function deploymentVariables(
       left join variables v on v.id = e.variable_id
     where d.name = ${deployment} and ${type === undefined ? sql`true` : sql`coalesce(e.type, v.type) = ${type}`}
     order by 1, 2`.execute(db);
+  return rows;
+}
+
+export interface VariableUse {
+  readonly deployment: string;
+  readonly teams: readonly string[];
+  readonly id: string;
+}
+
+/** Deployments whose last successful deploy uses a variable, by name, with the id of the version. */
+export async function deploymentsUsing(db: Db, variable: string): Promise<readonly VariableUse[]> {
+  const { rows } = await sql<VariableUse>`
+    select d.name as deployment, d.teams, e.variable_id as id
+    from deployments d
+      join lateral (select s.id from variable_sets s
+        where s.deployment_id = d.id and s.deployed order by s.id desc limit 1) last on true
+      join variable_set_entries e on e.set_id = last.id
+    where e.name = ${variable}
+    order by 1`.execute(db);
   return rows;
 }

@@ -16,7 +16,7 @@ export const NotAbsolute = defineError<{ names: readonly string[] }>({
   number: 540004,
   message: (p) =>
     `Relative paths are not allowed in this context. The following must be be switched to use absolute paths: ${p.names.map((name) => `'${name}'`).join(", ")}`,
-  next: "A cloud config belongs to no deployment: write the name with a slash in front, ((/shared/name)).",
+  next: "Cloud and CPI configs belong to no deployment: write the name with a slash in front, ((/shared/name)).",
 });
 
 export const VariablesUnresolved = defineError<{ problems: readonly string[]; number: number }>({
@@ -24,7 +24,7 @@ export const VariablesUnresolved = defineError<{ problems: readonly string[]; nu
   kind: "operator",
   number: (p) => p.number,
   message: (p) => p.problems.map((one) => `- ${one}`).join("\n"),
-  next: "Define each under `variables` of the manifest, or set it in the config server, and deploy again. Nothing was changed.",
+  next: "Define each under `variables` of the manifest, or set it in the config server, and run the command again. Nothing was changed.",
 });
 
 export const BadVariables = defineError<{ why: string }>({

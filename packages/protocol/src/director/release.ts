@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { open, text } from "../schema/json.ts";
+import { jsonObject, open, text } from "../schema/json.ts";
 import { doc, hidden } from "../schema/marks.ts";
 
 /** `GET /releases`: by name, versions the oldest first. */
@@ -53,6 +53,18 @@ export const releaseContent = open({
 export type ReleaseContent = v.InferOutput<typeof releaseContent>;
 
 export const releaseQuery = open({ version: v.optional(v.string()) });
+
+/** `GET /jobs`: one job of a release. */
+export const releaseJob = open({
+  name: v.string(),
+  fingerprint: v.string(),
+  spec: doc(jsonObject(), "its `job.MF`"),
+});
+export const releaseJobQuery = open({
+  name: doc(v.string(), "of the job"),
+  release_name: v.string(),
+  fingerprint: doc(v.string(), "of the job"),
+});
 
 /** `POST /releases` as JSON: an address, from which the Director fetches it. */
 export const releaseAddress = open({

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { noteUpload } from "../../store/stemcells.ts";
+import { saveVariable } from "../../store/variables.ts";
 import { type Harness, startHarness } from "../testing/harness.ts";
 
 let api: Harness;
@@ -273,6 +274,35 @@ describe("a CPI config", () => {
     expect((await yaml("/cpi_configs", config("a", ", migrated_from: [{name: b}]"))).body).toContain(
       "Duplicate cpi name 'b'",
     );
+  });
+
+  it("is refused by update-cpi-config with relative or missing variables, with upstream's numbers", async () => {
+    const relative = config("a", ", properties: {key: ((secret)), x: [((deep.er))]}");
+    const refused = await yaml("/cpi_configs", relative);
+    expect(refused).toMatchObject({ status: 400, json: { code: 540004 } });
+    expect(refused.body).toContain("must be be switched to use absolute paths: 'secret', 'deep.er'");
+    expect(await send("POST", "/configs", { type: "cpi", name: "default", content: relative })).toMatchObject(
+      { status: 400, json: { code: 540004 } },
+    );
+
+    const absolute = config("a", ", properties: {key: ((/cpi/key))}");
+    expect(await yaml("/cpi_configs", absolute)).toMatchObject({
+      status: 400,
+      json: { code: 540001, description: expect.stringContaining("Failed to find variable '/cpi/key'") },
+    });
+    await saveVariable(
+      api.db,
+      { id: "k-1", name: "/cpi/key", type: "value", value: "canary", options: {}, requestId: "1" },
+      () => false,
+    );
+    expect((await yaml("/cpi_configs", absolute)).status).toBe(201);
+    expect((await api.get("/cpi_configs?limit=1")).json).toMatchObject([{ properties: absolute }]);
+  });
+
+  it("is taken by update-config before its variables have values", async () => {
+    const content = config("c", ", properties: {key: ((/cpi/later))}");
+    expect((await send("POST", "/configs", { type: "cpi", name: "later", content })).status).toBe(201);
+    await api.ask("DELETE", "/configs?type=cpi&name=later");
   });
 
   it("is told without its properties to who may only read", async () => {

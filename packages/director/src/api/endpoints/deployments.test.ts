@@ -1,7 +1,10 @@
+import { X509Certificate } from "node:crypto";
+import { TEST_CERT } from "@slipway/testkit/tls-fixture";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { ensureDeployment, saveSuccess } from "../../store/deployments.ts";
 import { saveRelease } from "../../store/save-release.ts";
-import { ensureVariableSet, pinVariable } from "../../store/variable-sets.ts";
+import { ensureVariableSet, pinVariable, useVariableSet } from "../../store/variable-sets.ts";
+import { saveVariable } from "../../store/variables.ts";
 import { type Harness, startHarness } from "../testing/harness.ts";
 import { seedShop, WEB_0, WEB_1 } from "../testing/seed.ts";
 
@@ -333,6 +336,48 @@ it("variables are told by name and id, of a type if asked, and never with a valu
   expect((await api.get("/deployments/shop/variables?type=certificate")).json).toEqual(told(["ca"]));
   expect((await api.get("/deployments/shop/variables?type=x")).json).toEqual([]);
   expect((await api.get("/deployments/shop/variables", "reader")).status).toBe(401);
+  await api.db.deleteFrom("variable_sets").where("deployment_id", "=", id).execute();
+});
+
+it("certificates among the variables of the last successful deploy are told with their expiry, without values", async () => {
+  const { id } = await ensureDeployment(api.db, "shop");
+  const pin = async (task: number, ids: readonly string[]) => {
+    const set = await ensureVariableSet(api.db, "shop", task);
+    for (const one of ids) await pinVariable(api.db, set.id, { name: `/lab/shop/${one}`, id: `v-${one}` });
+    return set.id;
+  };
+  const values = {
+    ca: { certificate: TEST_CERT, private_key: "canary" },
+    pw: "canary",
+    odd: { certificate: "?" },
+  };
+  for (const [name, value] of Object.entries(values))
+    await saveVariable(
+      api.db,
+      { id: `v-${name}`, name: `/lab/shop/${name}`, type: "x", value, options: {}, requestId: "1" },
+      () => false,
+    );
+  await useVariableSet(api.db, await pin(8, Object.keys(values)));
+  // A deploy that has not succeeded yet.
+  await pin(9, ["gone"]);
+  const { status, json, body } = await api.get("/deployments/shop/certificate_expiry", "reader");
+  expect(status).toBe(200);
+  const until = Date.parse(new X509Certificate(TEST_CERT).validTo);
+  expect(json).toEqual([
+    {
+      ...{ name: "/lab/shop/ca", id: "v-ca", days_left: expect.any(Number) },
+      expiry_date: new Date(until).toISOString().replace(".000Z", "Z"),
+    },
+  ]);
+  expect(body).not.toContain("canary");
+
+  const used = { deployments: [{ name: "shop", version: "v-pw" }] };
+  expect((await api.get(`/deployed_variables/${encodeURIComponent("/lab/shop/pw")}`, "reader")).json).toEqual(
+    used,
+  );
+  expect((await api.get(`/deployed_variables/${encodeURIComponent("/lab/shop/gone")}`)).json).toEqual({
+    deployments: [],
+  });
   await api.db.deleteFrom("variable_sets").where("deployment_id", "=", id).execute();
 });
 

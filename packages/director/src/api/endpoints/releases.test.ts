@@ -121,6 +121,21 @@ describe("releases", () => {
     expect((await api.get("/releases/shop?version=9.1-dev")).status).toBe(200);
   });
 
+  it("tell the spec of a job by release, name and fingerprint", async () => {
+    const job = "/jobs?name=web&release_name=shop&fingerprint=f1";
+    expect(await api.get(job, "reader")).toMatchObject({
+      status: 200,
+      json: [{ name: "web", fingerprint: "f1", spec: SPEC }],
+    });
+    expect((await api.get("/jobs?name=web&release_name=shop")).status).toBe(400);
+    for (const other of [
+      "name=db&release_name=shop&fingerprint=f1",
+      "name=web&release_name=x&fingerprint=f1",
+    ])
+      expect((await api.get(`/jobs?${other}`)).status).toBe(404);
+    expect((await api.get(job.replace("f1", "f2"))).status).toBe(404);
+  });
+
   it("are shown without a version as all that they have", async () => {
     expect((await api.get("/releases/shop")).json).toEqual({
       jobs: [{ name: "web", version: "1", sha1: "sha256:aa", blobstore_id: "job-1", packages: ["web"] }],

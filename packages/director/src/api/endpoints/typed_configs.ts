@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { latestConfig, listConfigs } from "../../store/configs.ts";
 import { given, type QueryOf, whole } from "../call.ts";
 import { changeConfig, noteRefusal } from "../change-config.ts";
-import { checkConfigContent } from "../config-content.ts";
+import { checkConfigContent, checkCpiVariables } from "../config-content.ts";
 import { difference } from "../documents.ts";
 import { BadParameter } from "../refusals.ts";
 import { json, nothing } from "../reply.ts";
@@ -35,9 +35,10 @@ export const postTypedConfigs = (type: Type) =>
     const name = nameOf(call.query);
     if (name.length > 255) throw BadParameter({ name: "name", expected: "at most 255 characters long" });
     const event = { action: "update", objectType: `${type}-config` };
-    await noteRefusal(services.db, call.user, { ...event, objectName: name }, () =>
-      checkConfigContent(services, { type, name, content, number: 440001 }),
-    );
+    await noteRefusal(services.db, call.user, { ...event, objectName: name }, async () => {
+      await checkConfigContent(services, { type, name, content, number: 440001 });
+      if (type === "cpi") await checkCpiVariables(services, { name, content });
+    });
     await changeConfig(services.db, call, { type, name, content }, event);
     return nothing(201);
   });
