@@ -21,11 +21,11 @@ import type { Log } from "../log/log.ts";
 import { sweepReleaseBlobs } from "../operations/releases/blobs.ts";
 import { directorUuid } from "../store/attributes.ts";
 import { openSealer } from "../store/key-file.ts";
-import { inTransaction, openStore } from "../store/open.ts";
+import { openStore } from "../store/open.ts";
 import { restoreTaken } from "../store/restores.ts";
 import { openRenderer } from "../templates/renderer.ts";
 import { openTokens } from "../uaa/tokens.ts";
-import { builtInConfigServer } from "../variables/built-in.ts";
+import { ownVariables } from "../variables/built-in.ts";
 import { openConfigServer } from "../variables/open.ts";
 import { ownAddresses, shownHost } from "./addresses.ts";
 import { givenCertificate, instead } from "./api-certificate.ts";
@@ -162,9 +162,7 @@ async function start(
     nats,
     metrics: agentMetrics,
   } = await openAgents({
-    config,
-    stateDir,
-    directorUuid: uuid,
+    ...{ config, stateDir, directorUuid: uuid },
     ...{ authority, secret, db: store.db, clock, random, log, onError, atClose },
   });
 
@@ -240,12 +238,7 @@ async function start(
       db: store.db,
       documents,
       cpis: clouds,
-      configServer:
-        configServer ??
-        builtInConfigServer({
-          ...{ db: store.db, clock, random },
-          write: (work) => inTransaction(store.db, work),
-        }),
+      configServer: configServer ?? ownVariables({ db: store.db, clock, random }),
       tasks: runner,
       agents,
       health,

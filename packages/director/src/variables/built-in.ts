@@ -4,6 +4,7 @@ import { VariableMissing, VariableNotGenerated } from "@slipway/engine/variables
 import { CONFIG_SERVER_GENERATORS } from "@slipway/engine/variables/generate/generators";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
+import { inTransaction } from "../store/open.ts";
 import type { Db } from "../store/schema.ts";
 import {
   newestVariable,
@@ -52,6 +53,10 @@ export function builtInConfigServer({ db, write, clock, random }: BuiltInOptions
     },
   };
 }
+
+/** The Director's own config server, outside of tasks. */
+export const ownVariables = (given: Omit<BuiltInOptions, "write">): ConfigServer =>
+  builtInConfigServer({ ...given, write: (work) => inTransaction(given.db, work) });
 
 function suits(newest: VariableRecord, { mode, type, options }: GenerationRequest): boolean {
   if (mode === "overwrite") return false;

@@ -12,7 +12,7 @@ import { TEST_CERT, TEST_KEY } from "@slipway/testkit/tls-fixture";
 import { documentsHere } from "../../documents/documents.ts";
 import type { Db } from "../../store/schema.ts";
 import type { NewTask } from "../../tasks/task.ts";
-import { builtInConfigServer } from "../../variables/built-in.ts";
+import { ownVariables } from "../../variables/built-in.ts";
 import type { Shapes } from "../call.ts";
 import type { Reply } from "../reply.ts";
 import { type Api, type ApiOptions, startApi } from "../server.ts";
@@ -77,12 +77,7 @@ export async function startHarness(
     },
     documents: documentsHere,
     cpis: configuredClouds(),
-    configServer: builtInConfigServer({
-      db: database.db,
-      write: (work) => database.db.transaction().execute(work),
-      clock: systemClock,
-      random: systemRandom,
-    }),
+    configServer: ownVariables({ db: database.db, clock: systemClock, random: systemRandom }),
     agents: {
       agent: () => {
         throw new Error("this test has no agents");
