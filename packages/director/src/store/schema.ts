@@ -1,4 +1,3 @@
-import type { BlobId } from "@slipway/engine/blobs/blobs";
 import type { FoundProblem, ProblemType } from "@slipway/engine/model/problems";
 import type { AppliedSpec, InstanceState } from "@slipway/engine/model/records";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
@@ -11,10 +10,11 @@ import type { ColumnType, Generated, Kysely, Transaction } from "kysely";
 import type { Id, Json, Kept, MaybeJson, MaybeTime, Time, TimeNow } from "./columns.ts";
 import type { NameTables } from "./schema-names.ts";
 import type { NetworkTables } from "./schema-networks.ts";
+import type { ReleaseTables } from "./schema-releases.ts";
 import type { Sealed } from "./sealed.ts";
 
 /** The tables of `migrations`, as types. */
-export interface Tables extends NameTables, NetworkTables {
+export interface Tables extends NameTables, NetworkTables, ReleaseTables {
   director_attributes: { name: string; value: string };
   identities: { name: string; value: string; noted_at: TimeNow };
   tasks: {
@@ -249,51 +249,6 @@ export interface Tables extends NameTables, NetworkTables {
     why: string;
     noted_at: TimeNow;
   };
-  releases: { id: Id; name: string };
-  release_versions: {
-    id: Id;
-    release_id: number;
-    version: string;
-    commit_hash: string;
-    uncommitted_changes: boolean;
-    created_at: TimeNow;
-  };
-  jobs: {
-    id: Id;
-    release_id: number;
-    name: string;
-    version: string;
-    fingerprint: string;
-    digest: string;
-    blob_id: BlobId;
-    document: Json<JsonObject>;
-  };
-  packages: {
-    id: Id;
-    release_id: number;
-    name: string;
-    version: string;
-    fingerprint: string;
-    /** Names of packages of the same release version. */
-    dependencies: Json<string[]>;
-    digest: string | null;
-    blob_id: BlobId | null;
-  };
-  release_version_jobs: { release_version_id: number; job_id: number };
-  release_version_packages: { release_version_id: number; package_id: number };
-  compiled_packages: {
-    id: Id;
-    package_id: number;
-    stemcell_os: string;
-    stemcell_version: string;
-    dependency_key: string;
-    build: number;
-    digest: string;
-    blob_id: BlobId;
-    created_at: TimeNow;
-  };
-  deployment_release_versions: { deployment_id: number; release_version_id: number };
-  retired_blobs: { blob_id: BlobId; readers: number[]; retired_at: TimeNow };
 }
 
 export type Db = Kysely<Tables>;
