@@ -26,7 +26,6 @@ import { hintFields } from "@slipway/protocol/settings/disk-hint";
 import { registryUserData } from "@slipway/protocol/settings/user-data";
 import { stemcellManifest } from "@slipway/protocol/stemcell/stemcell-mf";
 import { ACTIONS } from "../packages/agent/dist/actions/table.js";
-import { emptyListOfDeployment } from "../packages/director/dist/api/endpoints/not_yet.js";
 import { PERMISSIONS } from "../packages/director/dist/api/permissions.js";
 import { routes } from "../packages/director/dist/api/routes.js";
 import { everyKey, KNOWN_KEYS } from "../packages/engine/dist/manifest/known-keys.js";
@@ -226,7 +225,7 @@ async function apiPage() {
       permissionText(route.permission),
       queryText(query),
       body === undefined ? form : documentText(body),
-      isToCome(route) ? "an empty list, for now" : documentText(reply),
+      documentText(reply),
     ]);
   }
   return [
@@ -280,8 +279,6 @@ function permissionText(permission) {
   const who = (type) => PERMISSIONS[permission({ type })];
   return `${who("event")}; for debug, cpi and conversation ${who("debug")}`;
 }
-
-const isToCome = ({ endpoint }) => [emptyListOfDeployment].includes(endpoint);
 
 /** The page with its generated part as it is now: between `<!-- config -->` and `<!-- end of config -->`. */
 function withConfig(page) {
