@@ -1,5 +1,5 @@
 import type { Command } from "../command.ts";
-import { askedCpi, cpiOptions } from "../up/cpi-options.ts";
+import { askedCpi, cpiOptions } from "../cpis/table.ts";
 
 export const demo: Command = {
   name: "demo",

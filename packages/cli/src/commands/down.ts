@@ -20,7 +20,7 @@ export const down: Command = {
     const [{ stopCloud }, { leftRunning }, { counted }] = await Promise.all([
       import("../up/stop.ts"),
       import("../up/left-running.ts"),
-      import("../up/words.ts"),
+      import("../cpis/descriptor.ts"),
     ]);
     const { ui, home, clock } = tools;
     const begun = clock.monotonic();

@@ -1,7 +1,7 @@
 import type { Command } from "../command.ts";
+import type { Seen } from "../cpis/descriptor.ts";
 import type { Tools } from "../tools.ts";
 import { localTimeText } from "../ui/time-text.ts";
-import type { Seen } from "../up/backend.ts";
 import type { Status } from "../up/status.ts";
 
 export const status: Command = {

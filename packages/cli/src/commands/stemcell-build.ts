@@ -177,10 +177,10 @@ async function agentVersion(given: Given, image: ImageReference, tools: Tools): 
   const asked = apiVersionOf(given);
   const { clock, env, ui } = tools;
   const [{ openEngine }, { agentInImage }, { EngineAbsent }, { DEFAULT_HOST }] = await Promise.all([
-    import("../up/engine.ts"),
+    import("../cpis/docker/engine.ts"),
     import("../stemcells/image-agent.ts"),
-    import("../up/errors.ts"),
-    import("../up/cpi-selection.ts"),
+    import("../cpis/docker/errors.ts"),
+    import("../cpis/docker/descriptor.ts"),
   ]);
   const host = given.text("docker-host") ?? (env.DOCKER_HOST || DEFAULT_HOST);
   const certificates = env.DOCKER_CERT_PATH || undefined;

@@ -1,9 +1,10 @@
 import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
+import { cpiNamed } from "../cpis/table.ts";
+import { rangeOf } from "./cloud-config.ts";
 import { cloudConfig, isOurs, manifestOf } from "./documents.ts";
 import { BadRange } from "./errors.ts";
-import { rangeOf } from "./range.ts";
 
 const example = await readFile(
   new URL("../../../../examples/counter-release/manifest.yml", import.meta.url),
@@ -18,7 +19,7 @@ describe("the addresses of the demo", () => {
     ["docker", "172.31.0.0/24"],
     ["docker", "192.168.9.0/24"],
   ] as const)("%s: %s can be had", (cpi, range) => {
-    expect(rangeOf(range, cpi)).toBe(range);
+    expect(rangeOf(range, cpiNamed(cpi))).toBe(range);
     const [network] = parse(cloudConfig(range, "whose")).networks;
     expect(network.subnets[0]).toMatchObject({ range, gateway: range.replace("0/24", "1") });
   });
@@ -37,7 +38,7 @@ describe("the addresses of the demo", () => {
     ["docker", "10.1.2.0/23"],
     ["docker", "10.01.2.0/24"],
   ] as const)("%s: '%s' are refused", (cpi, range) => {
-    expect(() => rangeOf(range, cpi)).toThrow(expect.toSatisfy(BadRange.is));
+    expect(() => rangeOf(range, cpiNamed(cpi))).toThrow(expect.toSatisfy(BadRange.is));
   });
 });
 

@@ -3,8 +3,9 @@ import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { config } from "@slipway/protocol/director/config";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
+import type { CpiDescriptor, Stage } from "../cpis/descriptor.ts";
 import { cloudConfig, isOurs } from "./documents.ts";
-import type { Stage } from "./stage.ts";
+import { BadRange } from "./errors.ts";
 
 /**
  * Uploaded when the Director has none, or the demo's with other addresses. One of a user is left as it is: it may do as
@@ -28,4 +29,14 @@ export async function ensureCloudConfig(
   if (now !== content)
     await api.text({ method: "POST", path: "/cloud_configs", body: content, contentType: "text/yaml" });
   return range;
+}
+
+/** Accepts 24 bits of a network that VMs of the CPI can have addresses of. */
+export function rangeOf(given: string, { range }: CpiDescriptor): string {
+  const { fits, takes, example } = range;
+  const numbers = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.0\/24$/.exec(given)?.slice(1) ?? [];
+  const whole =
+    numbers.length === 3 && numbers.every((one) => String(Number(one)) === one && Number(one) < 256);
+  if (!whole || !fits.test(given)) throw BadRange({ given, takes, example });
+  return given;
 }

@@ -4,11 +4,11 @@ import { writeFileAtomic } from "@slipway/kernel/atomic-file";
 import { storedManifest } from "@slipway/protocol/director/deployment";
 import { listDeployments } from "../api/deployments.ts";
 import type { DirectorApi } from "../api/director-api.ts";
+import type { StemcellName } from "../cpis/descriptor.ts";
 import type { Tools } from "../tools.ts";
 import { DEPLOYMENT, isOurs, manifestOf } from "./documents.ts";
 import { NotTheDemos } from "./errors.ts";
 import { carryOut } from "./follow.ts";
-import type { StemcellName } from "./stage.ts";
 
 /** Deploys the demo; one that is as it should be stays as it is. Whether packages had to be compiled. */
 export async function deployDemo(

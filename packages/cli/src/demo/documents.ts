@@ -1,4 +1,4 @@
-import type { StemcellName } from "./stage.ts";
+import type { StemcellName } from "../cpis/descriptor.ts";
 
 /** By it the demo knows its own documents from those of a user, which it leaves alone. */
 const MARK = "# Made by `slipway demo`.";

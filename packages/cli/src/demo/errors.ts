@@ -1,12 +1,4 @@
 import { defineError } from "@slipway/kernel/errors";
-import { ELSEWHERE } from "../up/errors.ts";
-
-export const NoNamespaces = defineError<{ why: string; allow: string }>({
-  code: "CLU-020",
-  kind: "operator",
-  message: (p) => `sandboxes cannot be made here: ${p.why}. To allow them: ${p.allow}. ${ELSEWHERE}`,
-  next: "Allow them, then the demo again. Or with a Docker Engine: `slipway demo --cpi docker`.",
-});
 
 export const NotTheDemos = defineError<{ what: string; home: string }>({
   code: "CLU-021",
@@ -14,13 +6,6 @@ export const NotTheDemos = defineError<{ what: string; home: string }>({
   message: (p) =>
     `there is ${p.what} in ${p.home} that the demo did not create; the demo changes nothing there`,
   next: "Give the demo a directory of its own: put SLIPWAY_HOME=DIR before the command, and --port N behind it.",
-});
-
-export const RangeTaken = defineError<{ address: string }>({
-  code: "CLU-022",
-  kind: "operator",
-  message: (p) => `something listens on ${p.address} already; the demo's sandbox was to have that address`,
-  next: "Choose other addresses of loopback: slipway demo --range 127.21.0.0/24.",
 });
 
 export const BadRange = defineError<{ given: string; takes: string; example: string }>({
@@ -43,14 +28,6 @@ export const PromiseBroken = defineError<{ what: string }>({
   kind: "bug",
   message: (p) => `the demo failed its own check: ${p.what}`,
   next: "Report it with the output of `slipway explain -d demo`.",
-});
-
-export const RangeInUse = defineError<{ range: string; holder: string }>({
-  code: "CLU-026",
-  kind: "operator",
-  message: (p) =>
-    `the demo's container was to have an address of ${p.range}; these are taken, by ${p.holder}`,
-  next: "Choose others: --range 10.246.0.0/24, or another 24 bits of a private network that nobody here uses.",
 });
 
 export const DemoRuns = defineError<{ home: string; holder: string }>({

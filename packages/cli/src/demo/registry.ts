@@ -1,8 +1,8 @@
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
+import type { Words } from "../cpis/descriptor.ts";
 import type { Home } from "../home/home.ts";
-import type { Words } from "../up/words.ts";
 import { PromiseBroken } from "./errors.ts";
 import type { DemoVm } from "./vm.ts";
 

@@ -1,23 +1,20 @@
 import { join } from "node:path";
 import { acquireLock, LockTimeout } from "@slipway/kernel/lock-file";
 import { shellWord } from "@slipway/kernel/shell";
-import { type Choice, readChoice } from "../home/choice.ts";
+import { backendFor, readChoice } from "../cpis/choice.ts";
+import type { AskedCpi, Backend, Choice, Stage } from "../cpis/descriptor.ts";
+import { prepare, readSelection } from "../cpis/prepare.ts";
+import { cpiNamed, DEFAULT_CPI } from "../cpis/table.ts";
 import type { Tools } from "../tools.ts";
 import { calledAs } from "../ui/as-typed.ts";
 import { secondsText } from "../ui/time-text.ts";
-import { type Backend, backendOf } from "../up/backend.ts";
-import type { Asked, CpiSelection } from "../up/cpi-selection.ts";
 import { leftRunning } from "../up/left-running.ts";
 import { obtainCloud } from "../up/obtain.ts";
-import { type Prepared, prepareEngine, readSelection } from "../up/prepare.ts";
 import type { Reach } from "../up/running.ts";
-import { namespaces } from "../up/sandboxes.ts";
 import { stopped } from "../up/stopped.ts";
-import { WORDS } from "../up/words.ts";
+import { rangeOf } from "./cloud-config.ts";
 import { connect } from "./connect.ts";
-import { DemoRuns, NoNamespaces } from "./errors.ts";
-import { rangeOf } from "./range.ts";
-import { type Stage, stageOf } from "./stage.ts";
+import { DemoRuns } from "./errors.ts";
 import { givenStemcell } from "./stemcell.ts";
 import { step } from "./step.ts";
 import { tellStory } from "./story.ts";
@@ -33,14 +30,16 @@ export interface DemoOptions {
 const INTERRUPTED = 130;
 
 /** The whole demo. A Director that it starts runs until Ctrl-C; one that runs already is left running. */
-export async function runDemo(options: DemoOptions, asked: Asked, tools: Tools): Promise<number> {
+export async function runDemo(options: DemoOptions, asked: AskedCpi, tools: Tools): Promise<number> {
   const { ui, home, clock, stop } = tools;
   const begun = clock.monotonic();
   const selection = await readSelection(asked, tools);
-  const range = options.range === undefined ? undefined : rangeOf(options.range, selection.cpi);
+  const cpi = cpiNamed(selection.cpi);
+  const range = options.range === undefined ? undefined : rangeOf(options.range, cpi);
   const stemcell = options.stemcell === undefined ? undefined : await givenStemcell(options.stemcell);
-  const prepared = await mustBePossible(selection, tools);
-  const { one } = WORDS[selection.cpi];
+  // Unlike `up`, the demo is of no use without VMs.
+  const prepared = await prepare(selection, tools, true);
+  const { one } = cpi.words;
   ui.line(
     `A Director, a release that keeps a count on its disk, and what becomes of it when its ${one} is replaced.`,
   );
@@ -52,15 +51,15 @@ export async function runDemo(options: DemoOptions, asked: Asked, tools: Tools):
   });
   const own = obtained.found === undefined ? obtained.cloud : undefined;
   try {
-    const choice: Choice = (await readChoice(home)) ?? { cpi: "local" };
-    const stage = await stageOf(choice, tools);
+    const choice: Choice = (await readChoice(home)) ?? { cpi: DEFAULT_CPI };
+    const stage = await cpiNamed(choice.cpi).stage(choice, tools);
     const { curl } = await play(
       reachOf(obtained),
       range,
       stemcell === undefined ? stage : { ...stage, stemcell },
       tools,
     );
-    const backend = await backendOf(choice, tools);
+    const backend = await backendFor(choice, tools);
     const took = secondsText(clock.monotonic() - begun);
     for (const line of whatNext(tools, { took, curl, own: own !== undefined, stage, backend })) ui.line(line);
     if (own !== undefined) await stopped(stop);
@@ -74,14 +73,6 @@ export async function runDemo(options: DemoOptions, asked: Asked, tools: Tools):
     if (own !== undefined && stop.aborted)
       for (const line of leftRunning(own.backend, await own.backend.look())) ui.line(line);
   }
-}
-
-/** Unlike `up`, the demo is of no use without VMs. */
-async function mustBePossible(selection: CpiSelection, tools: Tools): Promise<Prepared> {
-  if (selection.cpi === "docker") return await prepareEngine(selection, tools.home, tools);
-  const allowed = await namespaces();
-  if (!allowed.ok) throw NoNamespaces(allowed);
-  return selection;
 }
 
 const reachOf = (obtained: Awaited<ReturnType<typeof obtainCloud>>): Reach =>

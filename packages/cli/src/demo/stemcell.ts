@@ -2,10 +2,10 @@ import { createReadStream } from "node:fs";
 import { access } from "node:fs/promises";
 import { resolve } from "node:path";
 import type { DirectorApi } from "../api/director-api.ts";
+import type { DemoStemcell, Stage, StemcellName } from "../cpis/descriptor.ts";
 import { NoSuchFile } from "../uploads/errors.ts";
 import { listStemcells } from "../uploads/list-stemcells.ts";
 import { carryOut } from "./follow.ts";
-import type { DemoStemcell, Stage, StemcellName } from "./stage.ts";
 
 /** A user's own. Read before anything is started. */
 export async function givenStemcell(file: string): Promise<DemoStemcell> {

@@ -1,7 +1,7 @@
 import { vm } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
-import type { Words } from "../up/words.ts";
+import type { Words } from "../cpis/descriptor.ts";
 import { DEPLOYMENT, GROUP } from "./documents.ts";
 import { NoVm } from "./errors.ts";
 

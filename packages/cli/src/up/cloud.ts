@@ -1,17 +1,18 @@
 import { readFile } from "node:fs/promises";
 import type { Director } from "@slipway/director/start/director";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
-import { type Choice, writeChoice } from "../home/choice.ts";
+import { backendFor, writeChoice } from "../cpis/choice.ts";
+import type { Backend, Choice, Prepared } from "../cpis/descriptor.ts";
+import { decide } from "../cpis/prepare.ts";
+import { cpiNamed } from "../cpis/table.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
-import { type Backend, backendOf } from "./backend.ts";
 import { type CloudOptions, chooseConfig } from "./config.ts";
 import { writeEnvFile } from "./env-file.ts";
 import { HomePrivate } from "./errors.ts";
 import { lockHome, makeHome } from "./home-dir.ts";
 import { rememberNats } from "./nats.ts";
 import { rememberPort } from "./port.ts";
-import { decide, type Prepared } from "./prepare.ts";
 import { configOf, rememberConfig } from "./remembered-config.ts";
 import { forgetRunning, type Reach, writeRunning } from "./running.ts";
 
@@ -66,7 +67,7 @@ async function open(
 
   const asked = await chooseConfig(options, home, tools.random);
   const choice = await decide(home, prepared, tools.random);
-  const unnamed = await backendOf(choice, tools);
+  const unnamed = await backendFor(choice, tools);
   const config = await unnamed.configure(asked);
 
   // Before the Director: a task it resumes may need them.
@@ -74,7 +75,7 @@ async function open(
   await unnamed.startVms();
   const director = await direct(config, options, unnamed, tools).catch(inWordsOfUp);
   atClose(() => director.close());
-  const backend = await backendOf(await withDirector(home, choice, director.uuid), tools);
+  const backend = await backendFor(await withDirector(home, choice, director.uuid), tools);
 
   const { url, caFile, admin, adoptedDatabase } = director;
   const reach: Reach = { url, caFile, port: Number(new URL(url).port) };
@@ -113,11 +114,9 @@ async function direct(
   });
 }
 
-/** Things on an engine are known by its uuid, also while no Director runs. */
 async function withDirector(home: Home, choice: Choice, director: string): Promise<Choice> {
-  if (choice.cpi === "local" || choice.director === director) return choice;
-  const named = { ...choice, director };
-  await writeChoice(home, named);
+  const named = cpiNamed(choice.cpi).withDirector(choice, director);
+  if (named !== choice) await writeChoice(home, named);
   return named;
 }
 

@@ -5,13 +5,14 @@ import { resolve } from "node:path";
 import { messageTrail } from "@slipway/kernel/errors";
 import { LOG_LIMIT, LOG_LIMIT_VARIABLE } from "@slipway/kernel/steady-output";
 import { boundLog } from "../bound-log.ts";
+import type { Prepared } from "../cpis/descriptor.ts";
+import { cpiNamed } from "../cpis/table.ts";
 import type { Tools } from "../tools.ts";
 import { type CloudOptions, chooseConfig } from "./config.ts";
 import { DetachFailed } from "./errors.ts";
 import { type Found, findCloud } from "./found.ts";
 import { makeHome } from "./home-dir.ts";
 import { lastLines } from "./last-lines.ts";
-import type { Prepared } from "./prepare.ts";
 
 const PAUSE_MS = 50;
 
@@ -54,6 +55,7 @@ async function launch(
   prepared: Prepared,
   { home, programs, env }: Pick<Tools, "home" | "programs" | "env">,
 ): Promise<{ readonly child: ChildProcess; readonly ended: Promise<string>; readonly logFrom: number }> {
+  const own = cpiNamed(prepared.cpi).launch(prepared);
   const accepted = [...accept, ...(acceptConfig === true ? ["config"] : [])];
   const flags = [
     ...(port === undefined ? [] : ["--port", String(port)]),
@@ -62,10 +64,8 @@ async function launch(
     ...(accepted.length === 0 ? [] : ["--accept", accepted.join(",")]),
     ...(transport === undefined ? [] : [`--${transport}`]),
     ...["--cpi", prepared.cpi],
-    ...(prepared.cpi === "docker" ? ["--docker-host", prepared.host] : []),
+    ...own.args,
   ];
-  const found = prepared.cpi === "docker" ? prepared.certificates : undefined;
-  const certificates = found === undefined ? {} : { DOCKER_CERT_PATH: found };
   const [program = "", ...args] = [...programs.self, "up", ...flags];
   await boundLog(home.logFile);
   // Readable, so that it can be kept short while it is written to.
@@ -76,7 +76,7 @@ async function launch(
       cwd: "/",
       env: {
         ...env,
-        ...certificates,
+        ...own.env,
         SLIPWAY_HOME: resolve(home.dir),
         [LOG_LIMIT_VARIABLE]: String(LOG_LIMIT),
       },

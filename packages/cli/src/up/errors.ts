@@ -1,10 +1,6 @@
 import { defineError } from "@slipway/kernel/errors";
 
-/** CLU-00x `up`, 01x `down`, 02x `demo`, 03x which CPI. */
-
-/** Said wherever sandboxes cannot be made, after what would allow them. */
-export const ELSEWHERE =
-  "In a container, it is that one that has to be started with user namespaces allowed. With a Docker Engine none of this is needed: --cpi docker.";
+/** CLU-00x `up`, 01x `down`, 02x `demo`, 03x which CPI: `cpis/errors.ts`. */
 
 export const PortInUse = defineError<{ host: string; port: number; holder: string }>({
   code: "CLU-001",
@@ -125,73 +121,12 @@ export const BothConfigs = defineError<Record<never, never>>({
   next: "Give one of them, or none for the configuration of the last time.",
 });
 
-export const BadCpi = defineError<{ given: string }>({
-  code: "CLU-030",
-  kind: "operator",
-  typed: true,
-  message: (p) => `--cpi takes local or docker, got '${p.given}'`,
-  next: "Say `--cpi local` for sandboxes of this machine, `--cpi docker` for containers of a Docker Engine. Another CPI is named in the Director's configuration: `slipway up --config FILE`.",
-});
-
-export const OtherCpi = defineError<{ dir: string; has: string; vms: string; asked: string }>({
-  code: "CLU-031",
-  kind: "operator",
-  message: (p) =>
-    `the VMs of ${p.dir} are ${p.vms}: it has the CPI ${p.has}, and --cpi ${p.asked} was asked for`,
-  next: "Leave out --cpi, or use another directory: put SLIPWAY_HOME=DIR before the command, and --port N behind it.",
-});
-
-export const NotForLocal = defineError<{ option: string }>({
-  code: "CLU-032",
-  kind: "operator",
-  typed: true,
-  message: (p) => `--${p.option} is for Docker, and this would be the local CPI`,
-  next: "Say `--cpi docker` too, or leave it out.",
-});
-
-export const EngineAbsent = defineError<{ host: string; why: string }>({
-  code: "CLU-033",
-  kind: "operator",
-  message: (p) => `no Docker Engine answers at ${p.host}: ${p.why}`,
-  next: "See whether `docker -H {host} version` works. Start the engine, or name another with --docker-host or DOCKER_HOST. For a socket you must be root or a member of the group docker (log in again after joining it).",
-});
-
-export const BadDockerHost = defineError<{ host: string; why: string }>({
-  code: "CLU-034",
-  kind: "operator",
-  message: (p) => `the Docker Engine at ${p.host} cannot be used: ${p.why}`,
-  next: "Give --docker-host (or DOCKER_HOST) unix:///PATH, or tcp://HOST:2376 together with DOCKER_CERT_PATH, a directory with ca.pem, cert.pem and key.pem. ssh:// is not supported.",
-});
-
-export const CertificatesUnreadable = defineError<{ path: string; why: string }>({
-  code: "CLU-035",
-  kind: "operator",
-  message: (p) => `the certificate or key ${p.path} for the Docker Engine cannot be read: ${p.why}`,
-  next: "Set DOCKER_CERT_PATH to the directory with ca.pem, cert.pem and key.pem.",
-});
-
-export const OtherEngine = defineError<{ dir: string; host: string; remembered: string }>({
-  code: "CLU-036",
-  kind: "operator",
-  message: (p) =>
-    `the engine at ${p.host} is not the one that has the containers of ${p.dir}; that was at ${p.remembered}`,
-  next: "Leave out --docker-host and DOCKER_HOST, or use another directory and port: SLIPWAY_HOME=DIR slipway up --cpi docker --port N. If that engine is gone for good, so are the containers and disks.",
-});
-
 export const BothTransports = defineError<Record<never, never>>({
   code: "CLU-040",
   kind: "operator",
   message: () => "--nats and --https exclude each other",
   next: "Give one of them, or none for what was chosen the last time.",
   typed: true,
-});
-
-export const NatsElsewhere = defineError<Record<never, never>>({
-  code: "CLU-041",
-  kind: "operator",
-  message: () =>
-    "--nats starts a server on this machine, and no address of this machine is known that the containers of this Docker Engine reach",
-  next: "Give `nats` with addresses that containers reach in a file for --config; docs/nats.md has an example.",
 });
 
 export const NatsChoiceUnreadable = defineError<{ path: string }>({

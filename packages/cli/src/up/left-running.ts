@@ -1,5 +1,4 @@
-import type { Backend, Seen } from "./backend.ts";
-import { counted } from "./words.ts";
+import { type Backend, counted, type Seen } from "../cpis/descriptor.ts";
 
 /** Nobody should have to find out that something still runs. */
 export function leftRunning({ outlives, words, engine }: Backend, { vms, trouble }: Seen): readonly string[] {

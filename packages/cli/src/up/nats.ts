@@ -10,7 +10,7 @@ import { check } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
 import type { Given } from "../command.ts";
 import type { Home } from "../home/home.ts";
-import { BothTransports, NatsChoiceUnreadable, NatsElsewhere } from "./errors.ts";
+import { BothTransports, NatsChoiceUnreadable } from "./errors.ts";
 
 export type TransportName = "https" | "nats";
 
@@ -57,19 +57,6 @@ export async function rememberNats(home: Home, { nats, agent }: DirectorConfig):
     blobsPort: blobs.port,
   };
   await writeFileAtomic(fileOf(home), `${JSON.stringify(made)}\n`);
-}
-
-/**
- * The same server where containers reach it: they have a loopback of their own. Undefined: no address of this machine is
- * known that they reach. What the configuration says otherwise stays.
- */
-export function natsForContainers(config: DirectorConfig, host: string | undefined): DirectorConfig {
-  const { nats } = config;
-  if (nats?.server?.host !== HOST || nats.urls !== undefined) return config;
-  if (host === undefined && config.agent?.transport === "nats") throw NatsElsewhere({});
-  if (host === undefined) return config;
-  const at = { server: { ...nats.server, host }, blobs: { ...nats.blobs, host } };
-  return { ...config, nats: { ...nats, ...at } };
 }
 
 async function readRemembered(home: Home): Promise<Remembered | undefined> {

@@ -1,9 +1,9 @@
+import type { Prepared } from "../cpis/descriptor.ts";
 import type { Tools } from "../tools.ts";
 import { type Cloud, openCloud } from "./cloud.ts";
 import type { CloudOptions } from "./config.ts";
 import { HomeInUse } from "./errors.ts";
 import { type Found, findCloud } from "./found.ts";
-import type { Prepared } from "./prepare.ts";
 
 export type Obtained = { readonly found: Found } | { readonly found?: undefined; readonly cloud: Cloud };
 

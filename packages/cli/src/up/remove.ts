@@ -2,14 +2,13 @@ import { existsSync } from "node:fs";
 import { readdir, rm, rmdir } from "node:fs/promises";
 import { join } from "node:path";
 import { systemCode } from "@slipway/kernel/errors";
-import { readChoice } from "../home/choice.ts";
+import { backendOf } from "../cpis/choice.ts";
+import { counted, type Seen, type Words } from "../cpis/descriptor.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
 import { confirmed } from "../ui/confirmed.ts";
-import { backendOf, type Seen } from "./backend.ts";
 import { ContainersLeft, DeploymentsLeft } from "./errors.ts";
 import { leftBehind, leftBehindLines } from "./left-behind.ts";
-import { counted, type Words } from "./words.ts";
 
 /** What a home consists of. Whatever else is in the directory is not ours, and stays. */
 const OURS =
@@ -21,8 +20,7 @@ const DELETE_FIRST =
 /** Asked before anything is stopped. Says what will be lost, and refuses where something would be left that nobody knows. */
 export async function confirmRemoval(tools: Tools): Promise<void> {
   const { home, ui } = tools;
-  const choice = (await readChoice(home)) ?? { cpi: "local" };
-  const backend = await backendOf(choice, tools);
+  const backend = await backendOf(tools);
   const seen = await backend.look();
   if (backend.outlives && (seen.vms.length > 0 || seen.trouble !== undefined))
     throw ContainersLeft({

@@ -1,21 +1,21 @@
 import { shellWord } from "@slipway/kernel/shell";
+import type { AskedCpi, Selection } from "../cpis/descriptor.ts";
+import { prepare, readSelection } from "../cpis/prepare.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
 import { calledAs } from "../ui/as-typed.ts";
 import { localTimeText, secondsText } from "../ui/time-text.ts";
 import type { CloudOptions } from "./config.ts";
-import type { Asked, CpiSelection } from "./cpi-selection.ts";
 import { detach } from "./detach.ts";
 import { type Found, findCloud } from "./found.ts";
 import { leftRunning } from "./left-running.ts";
 import { obtainCloud } from "./obtain.ts";
-import { prepare, readSelection } from "./prepare.ts";
 import { configOf } from "./remembered-config.ts";
 import type { Reach } from "./running.ts";
 import { stopped } from "./stopped.ts";
 
 /** In the background: resolves when the Director answers. */
-export async function upDetached(options: CloudOptions, asked: Asked, tools: Tools): Promise<number> {
+export async function upDetached(options: CloudOptions, asked: AskedCpi, tools: Tools): Promise<number> {
   const { ui, home, clock } = tools;
   const selection = await readSelection(asked, tools);
   // Another configuration is refused also while the Director runs: it would be silently ignored.
@@ -34,7 +34,7 @@ export async function upDetached(options: CloudOptions, asked: Asked, tools: Too
 }
 
 /** In this process, until Ctrl-C. */
-export async function upHere(options: CloudOptions, asked: Asked, tools: Tools): Promise<number> {
+export async function upHere(options: CloudOptions, asked: AskedCpi, tools: Tools): Promise<number> {
   const { ui, home } = tools;
   const selection = await readSelection(asked, tools);
   // Another configuration is refused also while the Director runs: it would be silently ignored.
@@ -62,11 +62,11 @@ export async function upHere(options: CloudOptions, asked: Asked, tools: Tools):
 /** Another engine than it has is not silently ignored. */
 async function alreadyThere(
   found: Found,
-  selection: CpiSelection,
-  asked: Asked,
+  selection: Selection,
+  asked: AskedCpi,
   tools: Tools,
 ): Promise<number> {
-  if (asked.dockerHost !== undefined) await prepare(selection, tools);
+  if (Object.keys(asked.options).length > 0) await prepare(selection, tools);
   return runsAlready(found, tools);
 }
 

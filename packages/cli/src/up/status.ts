@@ -1,7 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
-import { readChoice } from "../home/choice.ts";
+import { backendOf } from "../cpis/choice.ts";
+import type { Backend, BackendTools, Seen } from "../cpis/descriptor.ts";
 import type { Home } from "../home/home.ts";
-import { type Backend, type BackendTools, backendOf, type Seen } from "./backend.ts";
 import { infoOf } from "./info.ts";
 import { readRunning } from "./running.ts";
 
@@ -28,7 +28,7 @@ const ANSWERS_WITHIN_MS = 3000;
 /** Looks, and changes nothing. */
 export async function statusOf(tools: BackendTools): Promise<Status> {
   const { home, clock } = tools;
-  const backend = await backendOf((await readChoice(home)) ?? { cpi: "local" }, tools);
+  const backend = await backendOf(tools);
   const { databaseOf } = await import("@slipway/director/store/embedded/left-behind");
   const [director, database, seen] = await Promise.all([
     directorOf(home, clock),

@@ -1,9 +1,9 @@
 import { existsSync } from "node:fs";
 import { systemCode } from "@slipway/kernel/errors";
 import { lifeOf, ownIdentity } from "@slipway/kernel/process-identity";
-import { readChoice } from "../home/choice.ts";
+import { backendOf } from "../cpis/choice.ts";
+import type { Backend, BackendTools, Seen } from "../cpis/descriptor.ts";
 import type { Tools } from "../tools.ts";
-import { type Backend, type BackendTools, backendOf, type Seen } from "./backend.ts";
 import { NotProven, WillNotEnd } from "./errors.ts";
 import { lockHome } from "./home-dir.ts";
 import { forgetRunning, readRunning } from "./running.ts";
@@ -26,7 +26,7 @@ const PAUSE_MS = 50;
 /** Stops what a home runs: by asking its Director, or, where that was killed, what it left. */
 export async function stopCloud(tools: BackendTools & Pick<Tools, "stop">): Promise<Stopped> {
   const { home, clock } = tools;
-  const backend = await backendOf((await readChoice(home)) ?? { cpi: "local" }, tools);
+  const backend = await backendOf(tools);
   const seen = await backend.look();
   if (!existsSync(home.dir)) return { director: undefined, database: undefined, vms: 0, seen, backend };
   const director = await stopDirector(tools);

@@ -4,7 +4,8 @@ import { LABEL, labelled } from "@slipway/cpi-docker/labels";
 import { open } from "@slipway/protocol/schema/json";
 import { HOST } from "@slipway/testkit/docker-cloud";
 import * as v from "valibot";
-import { readChoice } from "../../home/choice.ts";
+import { readChoice } from "../../cpis/choice.ts";
+import type { DockerChoice } from "../../cpis/docker/descriptor.ts";
 import { homeOf } from "../../home/home.ts";
 
 const things = v.array(
@@ -75,7 +76,7 @@ export class OnEngine {
 
   async #choice() {
     const choice = await readChoice(homeOf({ SLIPWAY_HOME: this.#dir }, 1));
-    return choice?.cpi === "docker" ? choice : undefined;
+    return choice?.cpi === "docker" ? (choice as DockerChoice) : undefined;
   }
 
   /** Without a Director nothing is labelled by one. */

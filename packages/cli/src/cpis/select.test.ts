@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import type { DockerChoice } from "../home/choice.ts";
-import { type Known, selectCpi } from "./cpi-selection.ts";
-import { BadCpi, NotForLocal, OtherCpi } from "./errors.ts";
+import type { DockerChoice } from "./docker/descriptor.ts";
+import { BadCpi, OptionOfOther, OtherCpi } from "./errors.ts";
+import { type KnownChoice, selectCpi } from "./select.ts";
 
 const DOCKER: DockerChoice = {
   cpi: "docker",
@@ -10,14 +10,14 @@ const DOCKER: DockerChoice = {
   engine: "E",
   volume: "slipway-disks-0123abcd",
 };
-const NEW: Known = { dir: "/home", remembered: undefined, bound: false };
-const OF_DOCKER: Known = { dir: "/home", remembered: DOCKER, bound: true };
-const OF_LOCAL: Known = { dir: "/home", remembered: { cpi: "local" }, bound: true };
+const NEW: KnownChoice = { dir: "/home", remembered: undefined, bound: false };
+const OF_DOCKER: KnownChoice = { dir: "/home", remembered: DOCKER, bound: true };
+const OF_LOCAL: KnownChoice = { dir: "/home", remembered: { cpi: "local" }, bound: true };
 const selection = (
-  known: Known,
-  asked: { cpi?: string; dockerHost?: string } = {},
+  known: KnownChoice,
+  { cpi, dockerHost }: { cpi?: string; dockerHost?: string } = {},
   env: Record<string, string> = {},
-) => selectCpi({ cpi: undefined, dockerHost: undefined, ...asked }, env, known);
+) => selectCpi({ cpi, options: dockerHost === undefined ? {} : { "docker-host": dockerHost } }, env, known);
 
 describe("which CPI", () => {
   it("a new home has sandboxes unless something else is asked for", () => {
@@ -50,8 +50,10 @@ describe("which CPI", () => {
 
   it("what cannot be meant is refused", () => {
     expect(() => selection(NEW, { cpi: "Docker" })).toThrow(expect.toSatisfy(BadCpi.is));
-    expect(() => selection(NEW, { dockerHost: "unix:///x" })).toThrow(expect.toSatisfy(NotForLocal.is));
-    expect(() => selection(OF_LOCAL, { dockerHost: "unix:///x" })).toThrow(expect.toSatisfy(NotForLocal.is));
+    expect(() => selection(NEW, { dockerHost: "unix:///x" })).toThrow(expect.toSatisfy(OptionOfOther.is));
+    expect(() => selection(OF_LOCAL, { dockerHost: "unix:///x" })).toThrow(
+      expect.toSatisfy(OptionOfOther.is),
+    );
   });
 });
 

@@ -1,8 +1,8 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { openEngine } from "../up/engine.ts";
-import { FakeEngine } from "../up/testing/fake-engine.ts";
+import { openEngine } from "./engine.ts";
 import { holderOfRange, type Interfaces, overlap } from "./networks.ts";
+import { FakeEngine } from "./testing/fake-engine.ts";
 
 const RANGE = "10.245.77.0/24";
 const OURS = { "slipway.kind": "network" };

@@ -1,17 +1,16 @@
 import { realpath } from "node:fs/promises";
 import { join } from "node:path";
-import type { Home } from "../home/home.ts";
-import type { Tools } from "../tools.ts";
-import type { Ui } from "../ui/ui.ts";
-import type { Backend, BackendTools, VmState } from "./backend.ts";
-import { ELSEWHERE } from "./errors.ts";
-import { WORDS } from "./words.ts";
+import type { Home } from "../../home/home.ts";
+import type { Tools } from "../../tools.ts";
+import type { Ui } from "../../ui/ui.ts";
+import type { Backend, BackendTools, VmState } from "../descriptor.ts";
+import { WORDS } from "./descriptor.ts";
 
 type Where = Pick<Tools, "home" | "programs">;
 
 /** Sandboxes of this machine. */
 export const localBackend = (tools: BackendTools): Backend => ({
-  words: WORDS.local,
+  words: WORDS,
   outlives: false,
   engine: undefined,
   leftovers: [],
@@ -65,20 +64,4 @@ async function sandboxesOf(home: Home): Promise<readonly VmState[]> {
 async function disksOf(home: Home): Promise<number> {
   const { wholeNames } = await import("@slipway/cpi-local/files");
   return (await wholeNames(join(home.cloud, "disks"))).length;
-}
-
-export async function namespaces() {
-  const { probe } = await import("@slipway/cpi-local/probe");
-  return await probe();
-}
-
-/** A Director is of use without them, with other CPIs; whoever wants them should not learn it from a failed deploy. */
-export async function warnWithoutNamespaces(ui: Ui): Promise<void> {
-  const allowed = await namespaces();
-  if (allowed.ok) return;
-  ui.note(
-    ui.paint.yellow(
-      `Sandboxes cannot be made here: ${allowed.why}. To allow them: ${allowed.allow}. ${ELSEWHERE} The Director runs without.`,
-    ),
-  );
 }

@@ -4,12 +4,15 @@ import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { type DockerChoice, readChoice, writeChoice } from "../home/choice.ts";
 import { ChoiceUnreadable } from "../home/errors.ts";
 import { type Home, homeOf } from "../home/home.ts";
-import { BadDockerHost, CertificatesUnreadable, EngineAbsent, OtherCpi, OtherEngine } from "./errors.ts";
-import { decide, prepareEngine } from "./prepare.ts";
-import { FakeEngine } from "./testing/fake-engine.ts";
+import type { Tools } from "../tools.ts";
+import { readChoice, writeChoice } from "./choice.ts";
+import type { DockerChoice, DockerSelection, PreparedDocker } from "./docker/descriptor.ts";
+import { BadDockerHost, CertificatesUnreadable, EngineAbsent, OtherEngine } from "./docker/errors.ts";
+import { FakeEngine } from "./docker/testing/fake-engine.ts";
+import { OtherCpi } from "./errors.ts";
+import { decide, prepare } from "./prepare.ts";
 
 let dir: string;
 let remove: () => Promise<void>;
@@ -30,8 +33,10 @@ describe("what a home remembers", () => {
     const first = (await decide(home, DOCKER, systemRandom)) as DockerChoice;
     expect(first).toMatchObject({ ...DOCKER, volume: expect.stringMatching(/^slipway-disks-[0-9a-f]{8}$/) });
     expect(await readChoice(home)).toEqual(first);
-    await writeChoice(home, { ...first, director: "uuid" });
-    const moved = await decide(home, { ...DOCKER, host: "unix:///b" }, systemRandom);
+    const labelled: DockerChoice = { ...first, director: "uuid" };
+    await writeChoice(home, labelled);
+    const elsewhere: PreparedDocker = { ...DOCKER, host: "unix:///b" };
+    const moved = await decide(home, elsewhere, systemRandom);
     expect(moved).toEqual({ ...first, host: "unix:///b", director: "uuid" });
     const other = homeOf({ SLIPWAY_HOME: join(dir, "other") }, 1);
     await mkdir(other.dir);
@@ -66,8 +71,11 @@ describe("what a home remembers", () => {
 });
 
 describe("the engine, before anything is made", () => {
-  const asked = (host: string, certificates?: string) =>
-    prepareEngine({ cpi: "docker", host, certificates }, home, { clock: systemClock });
+  const asked = (host: string, certificates?: string) => {
+    const selection: DockerSelection = { cpi: "docker", host, certificates };
+    // The CPI of Docker has nothing to warn of.
+    return prepare(selection, { home, clock: systemClock, ui: undefined as unknown as Tools["ui"] });
+  };
 
   it.each([
     ["unix:///nowhere/docker.sock", EngineAbsent, /no such socket/],
@@ -124,14 +132,14 @@ describe("the engine, before anything is made", () => {
 
     it("and is another one than the one with the home's containers is refused, unless it has the home's disks", async () => {
       const { host } = engine;
-      const choice = await decide(home, { cpi: "docker", host: "unix:///first", engine: NAME }, systemRandom);
+      const first: PreparedDocker = { cpi: "docker", host: "unix:///first", engine: NAME };
+      const { volume } = (await decide(home, first, systemRandom)) as DockerChoice;
       await bind();
       expect(await asked(host)).toMatchObject({ host, engine: NAME });
       for (const other of [{ ID: "two" }, { Name: "copy" }, { DockerRootDir: "/other" }]) {
         engine.answers = { "/info": { ...INFO, ...other } };
         await expect(asked(host)).rejects.toSatisfy(OtherEngine.is);
       }
-      const volume = choice.cpi === "docker" ? choice.volume : "";
       engine.answers = { ...engine.answers, [`/volumes/${volume}`]: { Name: volume } };
       expect(await asked(host)).toMatchObject({ host, engine: "machine /other one" });
     });

@@ -4,7 +4,9 @@ import type { DockerConfig } from "@slipway/cpi-docker/config";
 import type { Engine } from "@slipway/cpi-docker/engine/engine";
 import type { Clock } from "@slipway/kernel/clock";
 import { systemCode } from "@slipway/kernel/errors";
-import type { DockerChoice } from "../home/choice.ts";
+import { open } from "@slipway/protocol/schema/json";
+import * as v from "valibot";
+import type { DockerChoice } from "./descriptor.ts";
 import { BadDockerHost, CertificatesUnreadable, EngineAbsent } from "./errors.ts";
 
 type Where = Pick<DockerChoice, "host" | "certificates">;
@@ -55,4 +57,17 @@ async function pemOf(path: string): Promise<string> {
   });
   if (text.trim() === "") throw CertificatesUnreadable({ path, why: "it is empty" });
   return text;
+}
+
+const optional = v.optional(v.nullable(v.string()));
+const info = open({ ID: optional, Name: optional, DockerRootDir: optional });
+
+/**
+ * Names an engine by its machine and the place of its files: engines of one machine, or of copies of one, may have the same
+ * id. The id is a part of the name too, unless it is podman's, which makes up one for every answer.
+ */
+export async function nameOf(engine: Engine): Promise<string> {
+  const ask = () => engine.json(info, { doing: "asking who it is", method: "GET", path: "/info" });
+  const [{ ID, Name, DockerRootDir }, again] = [await ask(), await ask()];
+  return [Name || "unnamed", DockerRootDir, ID === again.ID ? ID : undefined].filter(Boolean).join(" ");
 }

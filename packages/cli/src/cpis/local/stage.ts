@@ -1,15 +1,15 @@
 import { join } from "node:path";
 import { isTaken } from "@slipway/kernel/ports";
-import { buildLocalStemcell, LOCAL_STEMCELL } from "../stemcells/build-local.ts";
-import { WORDS } from "../up/words.ts";
+import { buildLocalStemcell, LOCAL_STEMCELL } from "../../stemcells/build-local.ts";
+import type { Stage, StageTools } from "../descriptor.ts";
+import { RANGE, WORDS } from "./descriptor.ts";
 import { RangeTaken } from "./errors.ts";
-import type { Stage, StageTools } from "./stage.ts";
 
 const AGENT_PORT = 6868;
 
 export const localStage = ({ clock }: StageTools): Stage => ({
-  words: WORDS.local,
-  range: "127.20.0.0/24",
+  words: WORDS,
+  range: RANGE.usual,
   comment: "The addresses of sandboxes: loopback, and nobody else's on this machine.",
   stemcell: {
     doing: "Uploading the built-in stemcell",

@@ -2,24 +2,22 @@ import { rm } from "node:fs/promises";
 import { networkInterfaces } from "node:os";
 import { join } from "node:path";
 import { shellWord } from "@slipway/kernel/shell";
-import type { DockerChoice } from "../home/choice.ts";
-import { DEFAULT_HOST } from "../up/cpi-selection.ts";
-import { openEngine } from "../up/engine.ts";
-import { WORDS } from "../up/words.ts";
+import type { Stage, StageTools } from "../descriptor.ts";
+import { DEFAULT_HOST, type DockerChoice, RANGE, WORDS } from "./descriptor.ts";
+import { openEngine } from "./engine.ts";
 import { RangeInUse } from "./errors.ts";
 import { holderOfRange } from "./networks.ts";
-import type { Stage, StageTools } from "./stage.ts";
 
 export const dockerStage = (choice: DockerChoice, { clock, programs }: StageTools): Stage => ({
-  words: WORDS.docker,
-  range: "10.245.77.0/24",
+  words: WORDS,
+  range: RANGE.usual,
   comment: "The addresses of containers: a Docker network is made for them.",
   stemcell: {
     doing: "Making a stemcell of this machine's programs",
     about: "this machine's own programs, and the agent",
-    id: async () => (await import("../stemcells/build-host.ts")).hostStemcellId(programs),
+    id: async () => (await import("../../stemcells/build-host.ts")).hostStemcellId(programs),
     archive: async (dir) => {
-      const { buildHostStemcell } = await import("../stemcells/build-host.ts");
+      const { buildHostStemcell } = await import("../../stemcells/build-host.ts");
       const path = join(dir, "host-stemcell.tgz");
       await buildHostStemcell({ to: path, agent: programs.agent, clock });
       return { path, done: () => rm(path, { force: true }) };

@@ -1,10 +1,10 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import type { DockerChoice } from "../home/choice.ts";
-import { homeOf } from "../home/home.ts";
-import type { Backend, BackendTools } from "./backend.ts";
-import { dockerBackend } from "./docker.ts";
-import { leftRunning } from "./left-running.ts";
+import { homeOf } from "../../home/home.ts";
+import { leftRunning } from "../../up/left-running.ts";
+import type { Backend, BackendTools } from "../descriptor.ts";
+import { dockerBackend } from "./backend.ts";
+import type { DockerChoice } from "./descriptor.ts";
 import { FakeEngine } from "./testing/fake-engine.ts";
 
 const VOLUME = "slipway-disks-0123abcd";

@@ -4,8 +4,8 @@ import { execIn } from "@slipway/cpi-docker/engine/exec";
 import { LABEL, labelled } from "@slipway/cpi-docker/labels";
 import { mapOf, open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import type { DockerChoice } from "../home/choice.ts";
-import type { Seen, VmState } from "./backend.ts";
+import type { Seen, VmState } from "../descriptor.ts";
+import type { DockerChoice } from "./descriptor.ts";
 
 /** What an engine has of a home. */
 export async function seenOn(engine: Engine, { director, volume }: DockerChoice): Promise<Seen> {

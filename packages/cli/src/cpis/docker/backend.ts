@@ -3,21 +3,22 @@ import type { Engine } from "@slipway/cpi-docker/engine/engine";
 import { withDeadline } from "@slipway/kernel/deadline";
 import { messageTrail } from "@slipway/kernel/errors";
 import { shellWord } from "@slipway/kernel/shell";
+import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
-import type { DockerChoice } from "../home/choice.ts";
-import type { Backend, BackendTools } from "./backend.ts";
+import type { Backend, BackendTools } from "../descriptor.ts";
 import { seenOn } from "./containers.ts";
+import { type DockerChoice, WORDS } from "./descriptor.ts";
 import { openEngine, reachOf } from "./engine.ts";
-import { natsForContainers } from "./nats.ts";
-import { WORDS } from "./words.ts";
+import { NatsElsewhere } from "./errors.ts";
 
+const LOOPBACK = "127.0.0.1";
 const ANSWERS_WITHIN_MS = 3000;
 const LOOKS_WITHIN_MS = 10_000;
 
 /** Containers of a Docker Engine. They need no Director to run. */
 export const dockerBackend = (choice: DockerChoice, { home, clock }: BackendTools): Backend => ({
-  words: WORDS.docker,
+  words: WORDS,
   outlives: true,
   engine: choice.host,
   kept: `State is kept in ${home.dir}, disks in the Docker volume ${choice.volume}.`,
@@ -89,4 +90,17 @@ async function isOwn(address: string): Promise<boolean> {
     server.once("error", () => resolve(false));
     server.listen(0, address, () => server.close(() => resolve(true)));
   });
+}
+
+/**
+ * Moves a NATS server of this machine to an address that containers reach: they have a loopback of their own. Undefined
+ * means that no such address is known. Other addresses in the configuration stay.
+ */
+function natsForContainers(config: DirectorConfig, host: string | undefined): DirectorConfig {
+  const { nats } = config;
+  if (nats?.server?.host !== LOOPBACK || nats.urls !== undefined) return config;
+  if (host === undefined && config.agent?.transport === "nats") throw NatsElsewhere({});
+  if (host === undefined) return config;
+  const at = { server: { ...nats.server, host }, blobs: { ...nats.blobs, host } };
+  return { ...config, nats: { ...nats, ...at } };
 }
