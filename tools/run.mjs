@@ -63,8 +63,9 @@ const COMMANDS = {
   sim: (rest) => [["node", "packages/sim/dist/sim.cjs", ...rest]],
   "crash:local": (rest) => [["node", "tools/crash-local.mjs", ...rest]],
   "host:docker": (rest) => [["node", "tools/docker-host.mjs", ...rest]],
-  // What is long is sampled by a seed; `test:all` runs all of it.
+  // Of what is long, `test` runs a fixed quick set, `test:all` all, and `test:random` other samples for some minutes.
   test: (rest) => [[...VITEST, ...rest]],
+  "test:random": (rest) => [["node", "tools/test-random.mjs", ...rest]],
   "test:all": (rest) => whole([[...VITEST, ...rest]]),
   "test:bosh-cli": (rest) => [[bin("tsc"), "-b"], boshStories(rest)],
   // Jobs once more without root: the agent's suites, sandboxes of the local CPI, and a Director with the real CLI.

@@ -29,9 +29,12 @@ describe("a run of the tests", () => {
   });
   afterEach(() => remove());
 
-  async function run(files: Readonly<Record<string, string>>): Promise<{ code: unknown; lines: string[] }> {
+  async function run(
+    files: Readonly<Record<string, string>>,
+    program: readonly string[] = ["tools/test-run.mjs"],
+  ): Promise<{ code: unknown; lines: string[] }> {
     for (const [name, source] of Object.entries(files)) writeFileSync(join(dir, `${name}.test.mjs`), source);
-    const child = spawn(process.execPath, ["tools/test-run.mjs", "--root", dir], {
+    const child = spawn(process.execPath, [...program, "--root", dir], {
       stdio: ["ignore", "pipe", "ignore"],
     });
     const code = new Promise((resolve) => child.on("close", resolve));
@@ -73,5 +76,22 @@ describe("a run of the tests", () => {
     const { code, lines } = await run(six);
     expect(lines).not.toContainEqual(expect.stringMatching(/^FLAKY/));
     expect({ code, last: lines.at(-1) }).toEqual({ code: 1, last: "6 passed, 6 failed" });
+  });
+
+  describe("with new seeds", () => {
+    const RANDOM = ["tools/test-random.mjs", "--minutes", "0.0001"];
+
+    it("ends when its minutes are over", async () => {
+      const { code, lines } = await run({ sums: PASSES }, RANDOM);
+      expect({ code, last: lines.at(-1) }).toEqual({ code: 0, last: "1 run(s) with new seeds passed" });
+    });
+
+    it("says how to repeat a run that failed", async () => {
+      const { code, lines } = await run({ broken: FAILS }, RANDOM);
+      expect({ code, last: lines.at(-1) }).toEqual({
+        code: 1,
+        last: expect.stringMatching(/^ {2}SLIPWAY_SEED=[0-9a-f]{8} npm test -- --root /),
+      });
+    });
   });
 });

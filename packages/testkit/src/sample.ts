@@ -2,8 +2,10 @@ import { createHash } from "node:crypto";
 
 /** Set to `all` by `npm run test:all`. */
 export const SCOPE_VARIABLE = "SLIPWAY_TEST";
-/** Chosen by `global-setup.ts` when nobody has: the same seed takes the same sample and the same random numbers. */
+/** Decides samples and random numbers. `global-setup.ts` sets it to `QUICK_SEED` unless the caller has set it. */
 export const SEED_VARIABLE = "SLIPWAY_SEED";
+/** Seed of `npm test`: its sample of long suites is the same in every run. `npm run test:random` tries other seeds. */
+export const QUICK_SEED = "5eed0001";
 /** Names the directory that the workers of one test run share. `global-setup.ts` makes it and removes it. */
 export const RUN_VARIABLE = "SLIPWAY_TEST_RUN";
 
@@ -14,8 +16,8 @@ export const whole = (): boolean => process.env[SCOPE_VARIABLE] === "all";
 export const seed = (): string => process.env[SEED_VARIABLE] ?? "none";
 
 /**
- * `npm run test:all` gets all of them, `npm test` so many, which the run's seed chooses. They stay in their order.
- * `what` tells samples of one run apart.
+ * Returns all elements in a whole run, else `count` of them, which the run's seed chooses. They stay in their order. `what`
+ * tells samples of one run apart.
  */
 export function sampleOf<T>(what: string, all: readonly T[], count: number): readonly T[] {
   if (whole() || count >= all.length) return all;
