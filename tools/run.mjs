@@ -106,6 +106,7 @@ const COMMANDS = {
     [bin("biome"), "ci", "--error-on-warnings", "."],
     ["node", "tools/layers.mjs"],
     ["node", "tools/patterns.mjs"],
+    ["node", "tools/voice.mjs"],
     ["node", "tools/docs.mjs", "--check"],
     [bin("knip")],
   ],

@@ -27,7 +27,7 @@ export const cpiOptions: readonly Option[] = [
 const ownOptions = CPIS.flatMap(({ options }) => options).map(({ flags }) => optionName(flags));
 
 export function optionName(flags: string): string {
-  return flags.replace(/^--/, "").replace(/ .*$/, "");
+  return flags.replace(/^--/, "").split(" ")[0] ?? "";
 }
 
 export function askedCpi(given: Given): AskedCpi {
