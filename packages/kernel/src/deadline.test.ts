@@ -6,7 +6,7 @@ import { messageTrail } from "./errors.ts";
 const forever = () => new Promise<never>(() => {});
 
 describe("work with a deadline", () => {
-  it("that finishes in time gives its value, and the timer is gone", async () => {
+  it("returns the value of work that finishes in time, and removes the timer", async () => {
     const clock = fakeClock();
     const value = await withDeadline("create_vm", 1000, clock, undefined, async (signal) => {
       expect(clock.waiting).toBe(1);
@@ -17,7 +17,7 @@ describe("work with a deadline", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it("that fails in time fails with its own error, and the timer is gone", async () => {
+  it("passes on the error of work that fails in time, and removes the timer", async () => {
     const clock = fakeClock();
     const failing = withDeadline("create_vm", 1000, clock, undefined, () =>
       Promise.reject(new Error("quota")),
@@ -26,7 +26,7 @@ describe("work with a deadline", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it("that throws before it returns a promise fails the same way", async () => {
+  it("passes on the error of work that throws before it returns a promise", async () => {
     const clock = fakeClock();
     const failing = withDeadline("create_vm", 1000, clock, undefined, () => {
       throw new Error("at once");
@@ -35,7 +35,7 @@ describe("work with a deadline", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it("that never settles and does not listen is given up when the time is over, not before", async () => {
+  it("gives up work that never settles when the time is over, not before", async () => {
     const clock = fakeClock();
     let seen: AbortSignal | undefined;
     let outcome: unknown;
@@ -56,7 +56,7 @@ describe("work with a deadline", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it("that fails only after it was given up disturbs nobody", async () => {
+  it("ignores a failure of work that was given up", async () => {
     const clock = fakeClock();
     let fail: (error: Error) => void = () => {};
     const running = withDeadline("create_vm", 10, clock, undefined, () => {
@@ -94,7 +94,7 @@ describe("work with a deadline", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it("that is done is not touched by an outer signal that comes later", async () => {
+  it("ignores an outer signal that comes after the work is done", async () => {
     const clock = fakeClock();
     const outer = new AbortController();
     let told: AbortSignal | undefined;

@@ -143,7 +143,7 @@ describe("the trail of messages", () => {
 });
 
 describe("an error at the edge", () => {
-  it("of the catalogue is its code and message, its causes, and what to do next", () => {
+  it("describes an error of the catalogue by code, message, causes and next step", () => {
     const cause = new Error("write failed", { cause: new Error("ENOSPC") });
     expect(errorText(DiskFull({ disk: "d1" }, { cause }))).toBe(
       "TST-001 the disk d1 is full\n  caused by: write failed: ENOSPC\n  next: Make room.",
@@ -151,7 +151,7 @@ describe("an error at the edge", () => {
     expect(errorText(DiskFull({ disk: "d1" }))).toBe("TST-001 the disk d1 is full\n  next: Make room.");
   });
 
-  it("of any other kind is its trail, and never nothing", () => {
+  it("describes any other error by its trail, which is never empty", () => {
     expect(errorText(new Error("a", { cause: new Error("b") }))).toBe("a: b");
     expect(errorText(new Error(""))).toBe("unknown error");
     expect(errorText(undefined)).toBe("unknown error");

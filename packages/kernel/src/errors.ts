@@ -1,5 +1,5 @@
 /**
- * Whose move it is: `operator` made a mistake or must decide, something `outside` failed, or it is our `bug`.
+ * Party that must act: the `operator` made a mistake or must decide, something `outside` failed, or Slipway has a `bug`.
  */
 export type ErrorKind = "operator" | "outside" | "bug";
 
@@ -7,22 +7,25 @@ export interface ErrorDefinition<P> {
   /** Stable and searchable: `REG-003`. */
   readonly code: string;
   readonly kind: ErrorKind;
-  /** What happened, while doing what, to which thing. Never a secret. */
+  /** Says what happened, while doing what, to which thing. Never holds a secret. */
   readonly message: (params: P) => string;
-  /** What the operator does next. `{id}` becomes the parameter of that name. Empty where the message says it all. */
+  /** Next step of the operator. `{id}` becomes the parameter of that name. Empty if the message says it all. */
   readonly next: string;
-  /** What was typed is wrong: a program that prints it ends with 2. */
+  /** Marks mistakes in what was typed: a program that prints the error ends with 2. */
   readonly typed?: true;
   /** Upstream's number for it, which users of the `bosh` CLI know. */
   readonly number?: number | ((params: P) => number);
-  /** Of the HTTP reply it becomes, where 400 does not say it. */
+  /** HTTP status of the reply, if it is not 400. */
   readonly status?: number | ((params: P) => number);
 }
 
 export interface ErrorFactory<P> extends ErrorDefinition<P> {
   (params: P, options?: { readonly cause?: unknown }): SlipwayError;
   readonly is: (error: unknown) => error is SlipwayError;
-  /** What it was made with; undefined for other errors. Kept apart from it, so that nothing prints them by chance. */
+  /**
+   * Returns the parameters of an error of this kind, else undefined. They are kept apart from the error, so that nothing
+   * prints them by chance.
+   */
   readonly paramsOf: (error: unknown) => P | undefined;
 }
 

@@ -2,7 +2,7 @@ import { lstat, mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 import { systemCode } from "./errors.ts";
 
-/** What the work of a file system comes to; undefined when the thing is not there. */
+/** Returns the result of a file system call, or undefined if the file does not exist. */
 export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   try {
     return await work;
@@ -12,7 +12,7 @@ export async function ifThere<T>(work: Promise<T>): Promise<T | undefined> {
   }
 }
 
-/** Of a path whose directory may be missing too, or no directory. A link is there wherever it leads. */
+/** Tells whether a path exists. Its directory may be missing, or no directory. A link exists wherever it leads. */
 export const exists = async (path: string): Promise<boolean> => (await ifThere(lstat(path))) !== undefined;
 
 const isMissing = (error: unknown): boolean => ["ENOENT", "ENOTDIR"].includes(systemCode(error) ?? "");

@@ -17,7 +17,7 @@ export function listen(server: Server, host: string, port: number): Promise<void
 
 export interface ConnectionLimits {
   readonly most: number;
-  /** Of one address, or of one IPv6 network of 64 bits. */
+  /** Limit for one address, or for one IPv6 network of 64 bits. */
   readonly mostPerAddress: number;
 }
 
@@ -26,7 +26,7 @@ interface Connection {
   readonly address: string;
   /** Requests that are not answered yet. */
   requests: number;
-  /** Whether a request has arrived on it. */
+  /** True once a request has arrived on the connection. */
   used: boolean;
 }
 
@@ -40,7 +40,7 @@ interface Connection {
  */
 export class Connections {
   readonly #limits: ConnectionLimits;
-  /** By remote address and port, longest idle first. */
+  /** Connections by remote address and port, longest idle first. */
   readonly #open = new Map<string, Connection>();
 
   constructor(limits: ConnectionLimits) {

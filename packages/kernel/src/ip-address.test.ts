@@ -20,7 +20,7 @@ const address = (text: string): Address => {
 };
 
 describe("addresses", () => {
-  it("of one value are equal however they are spelled", () => {
+  it("addresses of one value are equal in every spelling", () => {
     expect(sameAddress(address("2001:DB8:0:0::1"), address("2001:db8::1"))).toBe(true);
     expect(sameAddress(address("::ffff:10.0.0.1"), address("::ffff:a00:1"))).toBe(true);
     expect(sameAddress(address("0.0.0.1"), address("::1"))).toBe(false);
@@ -44,7 +44,7 @@ describe("addresses", () => {
 });
 
 describe("masks", () => {
-  it("and prefix lengths say the same", () => {
+  it("netmasks and prefix lengths convert into each other", () => {
     for (const family of [4, 6] as const) {
       for (let prefix = 0; prefix <= (family === 4 ? 32 : 128); prefix++) {
         expect(maskToPrefix(prefixToMask(family, prefix))).toBe(prefix);
@@ -54,7 +54,7 @@ describe("masks", () => {
     expect(formatAddress(prefixToMask(6, 64))).toBe("ffff:ffff:ffff:ffff::");
   });
 
-  it("with holes have no prefix length", () => {
+  it("netmasks with holes have no prefix length", () => {
     expect(maskToPrefix(address("255.0.255.0"))).toBeUndefined();
   });
 
@@ -111,5 +111,5 @@ describe("the network that a host can choose addresses from", () => {
     ["fe80::1%eth0", "fe80::/64"],
     ["::1", "::/64"],
     ["", ""],
-  ])("of %s is %s", (ip, name) => expect(networkName(ip)).toBe(name));
+  ])("the network of the host %s is %s", (ip, name) => expect(networkName(ip)).toBe(name));
 });

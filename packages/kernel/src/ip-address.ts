@@ -58,7 +58,7 @@ export function rangeOf(ip: string, netmask: string | undefined): string | undef
   return `${formatAddress(networkOf(address, prefix))}/${prefix}`;
 }
 
-/** Whether a range such as `10.0.0.0/8` or `fd00::/64`, or a single address, has this address. */
+/** Tells whether a range such as `10.0.0.0/8` or `fd00::/64`, or a single address, contains this address. */
 export function isInRange(range: string, ip: string): boolean {
   const [start = "", bits] = range.split("/");
   const network = parseAddress(start);
@@ -78,7 +78,7 @@ export function networkName(ip: string): string {
   return `${formatAddress(networkOf(address, 64))}/64`;
 }
 
-/** As Ruby writes one: IPv6 with all of its digits. */
+/** Formats a netmask as Ruby does: IPv6 with all of its digits. */
 export function formatMask(family: 4 | 6, prefix: number): string {
   const mask = prefixToMask(family, prefix);
   if (family === 4) return formatAddress(mask);

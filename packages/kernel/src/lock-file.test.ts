@@ -9,7 +9,7 @@ import { messageTrail } from "./errors.ts";
 import { acquireLock, LockTimeout, withLock } from "./lock-file.ts";
 import { ownIdentity } from "./process-identity.ts";
 
-/** What a child does is its second argument; the lock is its third. */
+/** Program of a child process: its second argument is what to do, its third is the lock. */
 const CHILD = `
 import { readFileSync, writeFileSync } from "node:fs";
 import { systemClock } from "./clock.ts";

@@ -115,7 +115,7 @@ async function lifeOfOwner(path: string, owner: Owner): Promise<Life> {
   return life === "unknown" && owner.live === true ? await lifeBySocket(socketOf(path, owner)) : life;
 }
 
-/** Of the nonce only as much as tells owners apart: paths of sockets are short. */
+/** Returns the path of an owner's socket, with as much of the nonce as tells owners apart: such paths are short. */
 const socketOf = (path: string, { nonce }: Owner): string => join(`${path}${LIVE}`, nonce.slice(0, 8));
 
 function holderText(owner: Owner | "unreadable", self: Owner): string {

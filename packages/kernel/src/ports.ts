@@ -14,7 +14,7 @@ export async function freePort(random: Random): Promise<number> {
   }
 }
 
-/** Whether somebody listens there. Other reasons not to listen are told to whoever tries. */
+/** Tells whether a process listens there. Other reasons why listening fails show when a caller tries. */
 export function isTaken(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const server = createServer();

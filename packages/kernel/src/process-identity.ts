@@ -38,7 +38,7 @@ function stat(pid: number): { state: string; started: string } | undefined {
 
 export const ownIdentity = (): ProcessIdentity => identityOf(process.pid);
 
-/** Of a process in this pid namespace. */
+/** Returns the identity of a process in this pid namespace. */
 export function identityOf(pid: number): ProcessIdentity {
   return {
     pid,

@@ -12,7 +12,7 @@ async function listening(talk: (socket: Socket) => void): Promise<number> {
   return typeof address === "object" && address !== null ? address.port : 0;
 }
 
-/** It speaks first, as sshd does. */
+/** Starts a server that speaks first, as sshd does. */
 const greeter = () => listening((socket) => socket.end("ahoy"));
 
 async function proxy(options: SocksOptions = {}) {

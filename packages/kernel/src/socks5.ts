@@ -29,7 +29,7 @@ const NO_PROOF = 0;
 const BY_PASSWORD = 2;
 const NONE_FITS = 0xff;
 
-/** What is behind the proxy cannot be reached: in words, and as the system would say it. */
+/** Reasons why the proxy cannot reach the target: in words, and as a code of the system. */
 const REFUSALS: Readonly<Record<number, readonly [why: string, code?: string]>> = {
   1: ["failed"],
   2: ["does not allow it"],
@@ -56,7 +56,7 @@ export async function dialSocks5(proxy: Socks5Proxy, to: Destination, signal?: A
   });
 }
 
-/** Whether it is there, and takes our name and password. Nobody else is asked for. */
+/** Checks that the proxy answers and accepts the name and password, without connecting to a target. */
 export async function greetSocks5(proxy: Socks5Proxy, signal?: AbortSignal): Promise<void> {
   await talking(proxy, signal, ({ socket }) => Promise.resolve(socket.destroy()));
 }

@@ -12,7 +12,7 @@ export interface SteadyOutput {
   readonly isTTY: boolean | undefined;
   readonly columns: number | undefined;
   readonly rows: number | undefined;
-  /** Of a terminal: told when its window has another size. The returned function ends it. */
+  /** Calls the listener when the terminal's window changes its size. The returned function ends it. */
   onResize(listener: () => void): () => void;
 }
 

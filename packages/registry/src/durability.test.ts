@@ -12,7 +12,7 @@ const ROUNDS = rounds({ sample: 2, all: 8 });
 const next = fractionsOf("durability");
 const WRITERS = 4;
 
-/** What was acknowledged, and behind it what was sent since and never answered: that may have arrived or not. */
+/** Values by id: the acknowledged one, then those sent since and never answered, which may have arrived or not. */
 type Expected = Map<string, readonly string[]>;
 
 async function verify(url: string, expected: Expected): Promise<void> {

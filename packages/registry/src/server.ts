@@ -40,7 +40,7 @@ export interface RegistryOptions {
   /** Largest settings document, in bytes. */
   readonly bodyLimit?: number;
   readonly onRequest?: (event: RegistryEvent) => void;
-  /** Told why a request got a 500. */
+  /** Called with the error of each request that got a 500. */
   readonly onError?: (error: unknown) => void;
   readonly patience?: Partial<Patience>;
   readonly clock?: Clock;

@@ -58,7 +58,7 @@ export class Caller {
     return now.value;
   }
 
-  /** What ping is answered: the value, or the exception's message. */
+  /** Sends ping and returns the value, or the exception's message. */
   async ping(): Promise<unknown> {
     const reply = await this.ask("ping");
     return "value" in reply ? reply.value : reply.exception.message;

@@ -23,7 +23,7 @@ export const certOf = ({ certificate, privateKey }: Credentials) => ({
   private_key: privateKey,
 });
 
-/** What a VM has beside its agent: files, mounts, an address. Agents come and go in it, one at a time. */
+/** VM without its agent: files, mounts, an address. Agents come and go in it, one at a time. */
 export class Machine {
   readonly dir: string;
   readonly paths: Paths;
@@ -57,7 +57,7 @@ export class Machine {
     return this.#agent;
   }
 
-  /** Where the agent looks for its settings. */
+  /** File in which the agent looks for its settings. */
   get source(): string {
     return join(this.dir, "user-data.json");
   }

@@ -3,7 +3,7 @@ import { type Shape, shapeOf } from "@slipway/protocol/schema/children";
 import type { Schema } from "@slipway/protocol/schema/marks";
 import fc from "fast-check";
 
-/** What JSON can carry: no `undefined`, no negative zero. */
+/** Reduces a value to what JSON can carry: no `undefined`, no negative zero. */
 const plain = (value: unknown): unknown => JSON.parse(JSON.stringify(value));
 
 const key = fc.oneof(
@@ -195,7 +195,7 @@ function without(node: unknown, pick: number): unknown {
   return Object.fromEntries(entries.filter((_, at) => at !== pick % entries.length));
 }
 
-/** Also for names that an assignment would take for the prototype. */
+/** Adds a key, also one that an assignment would take for the prototype. */
 const withKey = (node: unknown, name: string, value: unknown) =>
   Object.fromEntries([...(isRecord(node) ? Object.entries(node) : []), [name, value]]);
 

@@ -11,7 +11,7 @@ export type Program = string | { readonly script: string; readonly in: string };
 
 export interface BundleOptions {
   readonly format?: "cjs" | "esm";
-  /** Where to put it. Otherwise it is made once per test run, and all test files share it. */
+  /** Path of the bundle. Without it, the bundle is made once per test run, and all test files share it. */
   readonly to?: string;
   /** A fault to plant in one source: whoever judges must notice. */
   readonly plant?: PlantedFault;

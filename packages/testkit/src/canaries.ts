@@ -5,7 +5,7 @@ const CANARY = "CANARY-";
 
 const secret = (name: string) => `${CANARY}${name}`;
 
-/** As certificates come: several lines, which JSON writes differently from how they are meant. */
+/** Secret of several lines, as certificates are, which JSON escapes. */
 const PEM = `-----BEGIN PRIVATE KEY-----\n${secret("private-key")}\n-----END PRIVATE KEY-----\n`;
 
 /** An env with a credential in every place that has one. */

@@ -116,7 +116,7 @@ export async function freshDatabase(): Promise<{
 }
 
 /**
- * As if it were fresh, for the next test of a file: less than half of what another database costs. Most tables have nothing
+ * Empties a database for the next test of a file, for less than half of what another database costs. Most tables have nothing
  * in them, and to truncate all of them takes longer than to copy a database.
  */
 export async function emptied(connection: pg.PoolConfig): Promise<void> {

@@ -51,7 +51,7 @@ export function startCpi(script: string, input: string | Uint8Array, options: Op
 export const runCpi = (script: string, input: string | Uint8Array, options?: Options): Promise<Run> =>
   startCpi(script, input, options).ended;
 
-/** What every run must be like: exit code 0, one reply on stdout and nothing else, no secret anywhere. */
+/** Checks a run and returns its reply: exit code 0, one reply on stdout and nothing else, no secret anywhere. */
 export function replyOf(run: Run): CpiResponse {
   expect({ code: run.code, signal: run.signal }).toEqual({ code: 0, signal: null });
   expect(run.stdout).toMatch(/^\{.*\}\n$/);

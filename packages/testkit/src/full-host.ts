@@ -8,11 +8,11 @@ export interface FullHost {
   readonly small: SmallDisk;
   /** Gives back what it was filled with. */
   freed(): Promise<void>;
-  /** Of its file, in bytes. */
+  /** Size and allocated space of the disk's file, in bytes. */
   stat(disk: string): Promise<{ readonly size: number; readonly space: number }>;
   /** The names of what there is. */
   all(kind: "disks" | "snapshots"): Promise<readonly string[]>;
-  /** Where the VM has the disk now. */
+  /** Returns the path at which the VM has the disk. */
   mounted(disk: string): Promise<string>;
   unmounted(disk: string): Promise<void>;
   inside(script: string): Promise<string>;
@@ -20,7 +20,7 @@ export interface FullHost {
 
 const MIB = 1 << 20;
 
-/** That a disk has its space or is refused. `says`: how much there is; `empty`: what a thin disk has at most, in MiB. */
+/** Tests that a disk has its space or is refused. `says`: how much there is; `empty`: what a thin disk has at most, in MiB. */
 export function disksHaveTheirSpace(
   host: () => FullHost,
   { says, empty }: { readonly says: RegExp; readonly empty: number },

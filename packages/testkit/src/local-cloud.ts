@@ -34,7 +34,7 @@ setInterval(() => {
 `;
 
 let lastAddress = 0;
-/** One that no other test of this machine uses at the same time. */
+/** Returns an address that no other test of this machine uses at the same time. */
 export const nextAddress = (): string => `127.110.${ownOctet()}.${(++lastAddress % 250) + 2}`;
 
 export async function sandboxTrouble(): Promise<string | undefined> {
@@ -59,7 +59,7 @@ export interface LocalOptions {
   readonly agent?: string;
   readonly hide?: string[];
   readonly share?: string[];
-  /** Where its directory is. */
+  /** Parent of the cloud's directory. */
   readonly below?: string;
 }
 

@@ -55,7 +55,7 @@ export class MemoryCloud {
 
 export type VmArgs = Parameters<CloudMethods["createVm"]>[0];
 
-/** What createVm of the memory cloud does; tests wrap it. */
+/** Makes a VM of the memory cloud; tests wrap it. */
 export function makeVm(
   cloud: MemoryCloud,
   { networks }: Pick<VmArgs, "networks">,
@@ -100,7 +100,7 @@ const methodsOf = (cloud: MemoryCloud): CloudMethods => ({
   },
 });
 
-/** What a test may change about the CPI; methods are added to the cloud's or replace them. */
+/** Changes of a test to the CPI; methods are added to the cloud's or replace them. */
 export interface CloudOptions extends Partial<Omit<CpiDefinition<typeof config>, "methods">> {
   readonly methods?: Partial<CloudMethods>;
 }

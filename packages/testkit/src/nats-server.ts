@@ -17,7 +17,7 @@ interface Permissions {
   readonly subscribe: readonly string[];
 }
 
-/** By common name, as nats-sync writes them for a real deployment. */
+/** Permissions by common name, as nats-sync writes them for a real deployment. */
 export type Users = Readonly<Record<string, Permissions>>;
 
 export const AGENT_ID = "agent-1";
@@ -47,7 +47,7 @@ export const bootstrapAgent: Users = { [`${AGENT_ID}.bootstrap.agent.bosh-intern
 export interface ServerSetup {
   readonly users?: Users;
   readonly server?: NatsCredentials;
-  /** Who signs for its clients. */
+  /** Authority that signs certificates of clients. */
   readonly clientCa?: string;
   readonly tls?: boolean;
   /** An address of this machine; default loopback's. */
@@ -108,7 +108,7 @@ export class TestNatsServer {
     await this.#said("Server is ready");
   }
 
-  /** As nats-sync does when VMs come and go, and an operator who changes its authority. */
+  /** Reloads users and authorities, as nats-sync does when VMs come and go. */
   async reload(users: Users, files: Pick<ServerSetup, "server" | "clientCa"> = {}): Promise<void> {
     await this.#write(files);
     await this.#configure(users);
@@ -117,7 +117,7 @@ export class TestNatsServer {
     await this.#said("Reloaded server configuration");
   }
 
-  /** It lives, and does nothing. Resolves when every thread has stopped: one that runs on may still answer. */
+  /** Stops the server without ending it. Resolves when every thread has stopped: one that runs on may still answer. */
   async freeze(): Promise<void> {
     const pid = this.#process?.pid;
     this.#process?.kill("SIGSTOP");

@@ -1,8 +1,8 @@
-/** What some suites need of the machine. */
+/** Part of the machine that some suites need. */
 export type Need = "root-loop" | "userns" | "nats-server" | "xfs" | (string & {});
 
 /**
- * Whether a suite can run here. When it cannot, one line says which and why: a suite that is silently skipped is
+ * Tells whether a suite can run here. When it cannot, one line says which and why: a suite that is silently skipped is
  * believed to have passed. Where `SLIPWAY_REQUIRE` (a comma list, as CI sets it) names the thing, its absence is an
  * error instead.
  *

@@ -7,7 +7,7 @@ export interface RawEntry {
   readonly content?: string;
   readonly mode?: number;
   readonly uid?: number;
-  /** What the header says, where that is not the truth; text is put there as it is. */
+  /** Size in the header, if it is not the true one; text is written as it is. */
   readonly size?: number | string;
   readonly device?: readonly [major: number, minor: number];
 }

@@ -17,7 +17,7 @@ export interface Entry {
 export interface LiveRegistry {
   /** The `registry` section of a CPI's configuration. */
   readonly section: { readonly endpoint: string; readonly user: string; readonly password: string };
-  /** What it was asked so far, such as `PUT vm-1`. */
+  /** Requests so far, such as `PUT vm-1`. */
   readonly seen: string[];
   readonly entry: (cid: string) => Promise<Entry | undefined>;
   readonly put: (cid: string, text: string) => Promise<void>;

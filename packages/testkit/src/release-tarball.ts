@@ -2,10 +2,10 @@ import { createHash } from "node:crypto";
 import { fileEntry, tarball } from "./tarball.ts";
 
 export interface MadeJob {
-  /** As YAML or JSON. */
+  /** Content of the job's spec file. */
   readonly spec: object;
   readonly monit: string;
-  /** By their path in templates/. */
+  /** Templates by their path in templates/. */
   readonly templates: Readonly<Record<string, string>>;
   /** Its properties_schema.json. */
   readonly schema?: string;
@@ -32,7 +32,7 @@ export interface MadeRelease {
   readonly compiledFor?: string;
 }
 
-/** Of one time, so that the same files are the same archive. */
+/** Gives all files one time, so that the same files make the same archive. */
 const files = (given: Readonly<Record<string, string>>) =>
   tarball(
     Object.entries(given)

@@ -73,7 +73,7 @@ export const KNOWN_TYPES = KNOWN.map((name): string => CPI_ERRORS[name].type);
 
 export const typeOf = (name: CpiErrorName): string => CPI_ERRORS[name].type;
 
-/** What every reply must be, whatever was asked. */
+/** Checks what every reply must be, whatever was asked. */
 export function wellFormed(reply: unknown): CpiResponse {
   const checked = check(cpiResponse, reply, "reply");
   if (!checked.ok) throw new Error(`not a reply: ${checked.problems.join("; ")}`);

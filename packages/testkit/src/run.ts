@@ -7,7 +7,7 @@ import { withLock } from "@slipway/kernel/lock-file";
 import { RUN_VARIABLE } from "./sample.ts";
 
 /**
- * What takes time to make is made once per test run: by the worker that asks first, while the others wait for it.
+ * Makes a thing once per test run: by the worker that asks first, while the others wait for it.
  * `make` gets a path of its own and answers where the thing is. A worker that dies while it makes the thing leaves it
  * to the next.
  */

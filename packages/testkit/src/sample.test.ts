@@ -24,14 +24,14 @@ describe("a sample", () => {
     expect(inRun("1", "", () => rounds({ sample: 1, all: 20 }))).toBe(1);
   });
 
-  it("of one test comes up as often as its share says, and always in a whole run", () => {
+  it("a single test is chosen as often as its share says, and always in a whole run", () => {
     const took = (scope: string) => ALL.filter((seed) => inRun(`${seed}`, scope, () => chosen("one", 1 / 3)));
     expect(took("").length).toBeGreaterThan(ALL.length / 6);
     expect(took("").length).toBeLessThan(ALL.length / 2);
     expect(took("all")).toEqual(ALL);
   });
 
-  it("of seeds leaves nothing out for ever", () => {
+  it("samples of many seeds leave nothing out", () => {
     const seen = new Set(ALL.flatMap((seed) => inRun(`${seed}`, "", () => sampleOf("things", ALL, 10))));
     expect(seen.size).toBe(ALL.length);
   });

@@ -9,10 +9,10 @@ export const QUICK_SEED = "5eed0001";
 /** Names the directory that the workers of one test run share. `global-setup.ts` makes it and removes it. */
 export const RUN_VARIABLE = "SLIPWAY_TEST_RUN";
 
-/** Whether everything is to be run: `npm test` takes a sample of what is long. */
+/** Tells whether long suites are run whole; `npm test` takes a sample of them. */
 export const whole = (): boolean => process.env[SCOPE_VARIABLE] === "all";
 
-/** Of this run, for the name of a test: whoever sees it fail can repeat it. */
+/** Returns the seed of this run, for the title of a test: it repeats a failure. */
 export const seed = (): string => process.env[SEED_VARIABLE] ?? "none";
 
 /**

@@ -6,7 +6,7 @@ import { onTestFinished } from "vitest";
 /** A way to a server on this machine that can be slow, or stop bringing what the server says. Gone with the test. */
 export class SlowProxy {
   readonly port: number;
-  /** What passes takes so much longer, either way. */
+  /** Delay of data in either direction. */
   delayMs = 0;
   readonly #servers = new Set<Socket>();
   #stalled = false;
@@ -37,7 +37,7 @@ export class SlowProxy {
     return `nats://127.0.0.1:${this.port}`;
   }
 
-  /** What the server says stays in its own buffers, as with a client that is too busy to read. */
+  /** Stops reading from the server, as a client does that is too busy. */
   stall(): void {
     this.#stalled = true;
     for (const server of this.#servers) server.pause();

@@ -1,11 +1,11 @@
 import { type AddressInfo, connect, createServer, type Socket } from "node:net";
 
 export interface SocksOptions {
-  /** That it wants of user `u`; without it anybody may come. */
+  /** Password required of user `u`; without it the server requires none. */
   readonly password?: string;
   /** Names that it alone knows: where they are on this machine. Others are not there. */
   readonly names?: Readonly<Record<string, number>>;
-  /** What it answers in place of connecting; with "nothing" it hangs up. */
+  /** Reply code in place of connecting; with "nothing" the server hangs up. */
   readonly answers?: number | "nothing";
 }
 

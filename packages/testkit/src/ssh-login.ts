@@ -2,7 +2,7 @@ import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
 
-/** What an agent answers to `ssh setup`. */
+/** Answer of an agent to `ssh setup`. */
 export interface SshSetUp {
   readonly command: string;
   readonly status: string;
@@ -13,7 +13,7 @@ export interface SshSetUp {
 
 interface SshKey {
   readonly path: string;
-  /** As it stands in a list of authorized keys. */
+  /** Public key, as a line of authorized keys. */
   readonly key: string;
 }
 
@@ -29,7 +29,7 @@ export async function sshKey(
   return { path, key: await readFile(`${path}.pub`, "utf8") };
 }
 
-/** As the bosh CLI calls it: with the key and the address it was told, and no others. */
+/** Logs in as the bosh CLI does: with the given key and host key, and no others. */
 export async function sshLogin(setUp: SshSetUp, user: string, { path }: SshKey, command: string) {
   const { ip, port = 22, host_public_key: host } = setUp;
   const known = `${path}.hosts`;

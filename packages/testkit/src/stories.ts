@@ -38,7 +38,7 @@ const STORIES = {
 
 export type Story<Kind extends keyof typeof STORIES> = (typeof STORIES)[Kind]["of"][number];
 
-/** Whether this run plays a story: `it.runIf(plays("director", "demo"))`. */
+/** Tells whether this run plays a story: `it.runIf(plays("director", "demo"))`. */
 export function plays<Kind extends keyof typeof STORIES>(kind: Kind, story: Story<Kind>): boolean {
   const { of, quick } = STORIES[kind];
   if (seed() === QUICK_SEED && !whole()) return quick.some((one) => one === story);

@@ -5,7 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 
 const MEMORY = "/dev/shm";
-/** What the tests of a run keep there at the same time is well below. */
+/** Free space that is well above what the tests of a run keep at the same time. */
 const ENOUGH = 4 * 2 ** 30;
 
 /** A directory of the test's own, gone when `remove` is called. */
@@ -14,11 +14,11 @@ export async function temporaryDirectory(): Promise<{ path: string; remove: () =
   return { path, remove: () => rm(path, { recursive: true, force: true }) };
 }
 
-/** Where others can pass through: root's database runs as another user, and a temporary directory may be closed to it. */
+/** Returns a directory that other users can pass through: root's database runs as another user. */
 export const passablePlace = (): string =>
   process.getuid?.() === 0 && tmpdir() !== MEMORY ? "/var/tmp" : tmpdir();
 
-/** One that others can pass through. */
+/** Makes a directory that other users can pass through. */
 export async function passableDirectory(name: string): Promise<string> {
   const path = await mkdtemp(join(passablePlace(), `slipway-${name}-`));
   await chmod(path, 0o711);

@@ -41,7 +41,7 @@ export interface UaaOptions {
   readonly now?: () => number;
 }
 
-/** What upstream's UAA does for a Director and its CLI: keys, prompts, and tokens of its form. */
+/** Does what upstream's UAA does for a Director and its CLI: keys, prompts, and tokens of its form. */
 export class UaaServer {
   /** `GET /token_keys`, `POST /oauth/token password`, in their order. */
   readonly asked: string[] = [];
@@ -86,7 +86,7 @@ export class UaaServer {
     );
   }
 
-  /** As UAA fills them. */
+  /** Returns claims as UAA fills them. */
   claims(who: { readonly user?: string; readonly client: string; readonly scopes: readonly string[] }) {
     const now = Math.floor((this.#options.now?.() ?? Date.now()) / 1000);
     this.#count += 1;

@@ -35,7 +35,7 @@ export const DOCUMENTS: Readonly<Record<string, Schema>> = {
   "stemcell-mf": stemcellManifest,
 };
 
-/** What is wrong with a value; nothing when it fits. */
+/** Problems of a value; none if it fits. */
 export type Verdict = readonly string[];
 
 export const fits = (schema: Schema, value: unknown, root = ""): Verdict => {

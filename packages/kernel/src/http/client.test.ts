@@ -118,17 +118,20 @@ describe.each([
   });
 
   // What stands between may hear that the connection is cut before it has read the answer.
-  it.skipIf(name === "a SOCKS5 proxy")("who refuses a body before it was read is heard", async () => {
-    const origin = await plain((request, response) => {
-      request.resume();
-      response.writeHead(507).end("no room");
-    });
-    async function* pieces() {
-      for (let at = 0; at < 64; at++) yield Buffer.alloc(1 << 16);
-    }
-    const reply = await client(origin).request({ method: "POST", path: "/", body: pieces() });
-    expect([reply.status, await reply.text()]).toEqual([507, "no room"]);
-  });
+  it.skipIf(name === "a SOCKS5 proxy")(
+    "reads the reply of a server that refuses a body before it has read it",
+    async () => {
+      const origin = await plain((request, response) => {
+        request.resume();
+        response.writeHead(507).end("no room");
+      });
+      async function* pieces() {
+        for (let at = 0; at < 64; at++) yield Buffer.alloc(1 << 16);
+      }
+      const reply = await client(origin).request({ method: "POST", path: "/", body: pieces() });
+      expect([reply.status, await reply.text()]).toEqual([507, "no room"]);
+    },
+  );
 
   it("a body that cannot be read fails the request with an error of its own", async () => {
     const gone = new Error("the disk is gone");
@@ -152,7 +155,7 @@ describe.each([
     expect(await reply.text()).toBe("here");
   });
 
-  it("with TLS, both sides show who they are", async () => {
+  it("authenticates both sides with TLS", async () => {
     const origin = await secure((_request, response) => void response.end("in"), {
       requestCert: true,
       rejectUnauthorized: true,
@@ -194,7 +197,7 @@ describe.each([
     expect(error.message).not.toContain("k3y");
   });
 
-  it("where nobody listens it says so, and what was asked without its query and credentials", async () => {
+  it("names the request without its query and credentials if no server listens", async () => {
     const server = createServer();
     const origin = await listening(server);
     server.close();
@@ -269,7 +272,7 @@ describe.each([
     expect(await silent).toMatchObject({ kind: "silent", why: "nothing came for 10 s" });
   });
 
-  it("who takes no connection is given up in time", async () => {
+  it("gives up in time a server that accepts no connection", async () => {
     const clock = fakeClock();
     // It takes connections, and never says a word of TLS.
     const sockets: Socket[] = [];
@@ -338,7 +341,7 @@ describe.each([
       await expect.poll(() => [...sockets].every((socket) => socket.destroyed)).toBe(true);
     });
 
-    it("that were closed meanwhile are made anew, or told to be old ones", async () => {
+    it("replaces kept connections that were closed meanwhile, or marks the failure as one of an old connection", async () => {
       const { origin, sockets, server } = await counted();
       const kept = client(origin, { keepMs: 60_000 });
       for (let time = 1; time <= 3; time++) {

@@ -13,7 +13,7 @@ import {
 } from "./wire.ts";
 
 export interface HttpClientOptions {
-  /** Whom it talks to. Of a URL only protocol, host and port count. */
+  /** Server of the client. Only protocol, host and port of a URL count. */
   readonly origin: string | URL;
   readonly clock: Clock;
   /** The socket in the file system that is connected to instead. */
@@ -52,11 +52,11 @@ export interface HttpReply {
   readonly status: number;
   header(name: string): string | undefined;
   readonly headerNames: readonly string[];
-  /** As it comes in, once. The deadlines go on until it is read or discarded. */
+  /** Body as it arrives, readable once. The deadlines go on until it is read or discarded. */
   readonly body: AsyncIterable<Uint8Array>;
   bytes(): Promise<Buffer>;
   text(): Promise<string>;
-  /** Nobody reads it. */
+  /** Drops the body unread. */
   discard(): void;
 }
 
@@ -68,7 +68,7 @@ export interface HttpReply {
 export class HttpTrouble extends Error {
   override readonly name = "HttpTrouble";
   readonly kind: "broken" | "late" | "silent" | "too-large" | "unusable" | "astray";
-  /** Of the system, such as ECONNREFUSED. */
+  /** Code of the system, such as ECONNREFUSED. */
   readonly code: string | undefined;
   readonly phase: Phase;
   readonly reused: boolean;
@@ -183,7 +183,7 @@ function watchOver(asked: HttpRequest, doing: string, trace: Trace, clock: Clock
   return {
     signal,
     progress,
-    /** Whether or not the wire listens to the signal at once. */
+    /** Ends the wait when the signal is aborted, also if the wire does not listen to it at once. */
     race: <T>(work: Promise<T>): Promise<T> =>
       new Promise((resolve, reject) => {
         const cut = () => reject(signal.reason as Error);
@@ -193,7 +193,7 @@ function watchOver(asked: HttpRequest, doing: string, trace: Trace, clock: Clock
       }),
     /** Why this side ended it; undefined when it was the other. */
     reason: (): Error | undefined => unread ?? (signal.aborted ? (signal.reason as Error) : undefined),
-    /** Whoever feeds a body that cannot be read fails with an error of its own. */
+    /** Gives failures of the body's source an error of their own. */
     pulled: (body: HttpBody | undefined): HttpBody | undefined =>
       body === undefined || typeof body === "string" || body instanceof Uint8Array
         ? body

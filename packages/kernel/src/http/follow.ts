@@ -42,7 +42,7 @@ export async function follow(
   }
 }
 
-/** Where to, or why not. */
+/** Returns the target of a redirect, or the reason not to follow it. */
 function redirected(from: URL, location: string | undefined): URL | string {
   if (location === undefined || !URL.canParse(location, from.href)) return "it redirects to nowhere";
   const to = new URL(location, from);

@@ -148,12 +148,12 @@ type Connection = Pick<RequestOptions, "agent" | "createConnection">;
 
 const SHUT = "who makes the connection closed it before TLS began, as if nobody were there";
 
-/** What comes while nobody asked would be taken for the answer to the next request. */
+/** Ends a connection on which unrequested data arrives: it would be taken for the answer to the next request. */
 function unasked(this: Duplex): void {
   this.destroy();
 }
 
-/** As fast as the other side reads. It may answer, and close, before it has read everything. */
+/** Sends a body as fast as the server reads. The server may answer, and close, before it has read everything. */
 export async function pour(body: HttpBody | undefined, to: ClientRequest): Promise<void> {
   if (body === undefined || typeof body === "string" || body instanceof Uint8Array) return void to.end(body);
   for await (const piece of body) {

@@ -69,7 +69,7 @@ it("a proxy that refuses, or that is away, is named without its password", async
   expect(`${refused}${away}`).not.toContain("CANARY");
 });
 
-it("who is to be asked directly is", async () => {
+it("asks servers of no_proxy directly", async () => {
   const port = await listening(createPlain((_, reply) => reply.end("bits")));
   expect(await fetched(`http://localhost:${port}/a`)).toBe("200 bits");
   await fetched("http://a.invalid/a", { noProxy: "a.invalid" }).catch(() => undefined);

@@ -29,7 +29,7 @@ export class HttpProxyTrouble extends ProxyTrouble {
 
 const WANTS_PASSWORD = 407;
 
-/** By a tunnel to what is asked with TLS, so that the proxy sees its name alone; else the proxy asks. */
+/** Tunnels requests with TLS, so that the proxy sees only the server's name. Other requests are made by the proxy. */
 class ProxyWire implements Wire {
   readonly #target: WireTarget;
   readonly #proxy: URL;

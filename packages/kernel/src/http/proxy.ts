@@ -1,7 +1,7 @@
 import { BITS, networkOf, parseAddress, sameAddress } from "../ip-address.ts";
 import { hostOf, portOf } from "./wire.ts";
 
-/** Where requests go through. Addresses may hold a name and a password. */
+/** Proxies for requests. Addresses may hold a name and a password. */
 export interface ProxySettings {
   /** For addresses that begin with http://. */
   readonly http?: string | undefined;
@@ -11,7 +11,7 @@ export interface ProxySettings {
   readonly noProxy?: string | undefined;
 }
 
-/** What the usual environment variables say: those in small letters, or else those in capitals. */
+/** Reads the usual environment variables: those in small letters, or else those in capitals. */
 export function proxiesIn(env: Readonly<Record<string, string | undefined>>): ProxySettings {
   const of = (name: string) => env[name] || env[name.toUpperCase()] || undefined;
   return { http: of("http_proxy"), https: of("https_proxy"), noProxy: of("no_proxy") };
@@ -28,7 +28,7 @@ export function proxyFor(url: URL, { http, https, noProxy = "" }: ProxySettings)
   return isNamedIn(noProxy, url) ? undefined : new URL(text);
 }
 
-/** Whether a list as that of `no_proxy` has who is asked. */
+/** Tells whether a list like that of `no_proxy` names the host of a URL. */
 export function isNamedIn(noProxy: string, url: URL): boolean {
   const host = hostOf(url).toLowerCase();
   return noProxy

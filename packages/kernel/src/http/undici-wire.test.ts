@@ -62,7 +62,7 @@ it("a connection goes on from the one before it, and the peer proves now and the
   expect(shown).toHaveLength(2);
 });
 
-it("with another context, or another peer at the address, it is proven anew", async () => {
+it("authenticates again with another context, or with another peer at the address", async () => {
   const first = await serving();
   const { ask, shown, given } = clientOf(first.port);
   await ask();

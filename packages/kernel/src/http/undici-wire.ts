@@ -24,7 +24,7 @@ export const undiciWire: MakeWire = (target) => new UndiciWire(target);
 interface Line {
   readonly client: Client;
   socket: Socket | undefined;
-  /** Of the request under way. */
+  /** Trace of the request under way. */
   trace: Trace;
 }
 
@@ -32,7 +32,7 @@ const MOST_FREE = 1;
 /** So often a session is taken up before the peer has to prove again who it is. */
 const MOST_RESUMED = 100;
 
-/** What lets a connection go on from an earlier one, with a fraction of the handshake's cost. */
+/** TLS session that a later connection resumes, for a fraction of the handshake's cost. */
 interface Session {
   readonly data: Buffer;
   readonly context: SecureContext;

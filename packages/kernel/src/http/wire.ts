@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 import type { PeerCertificate, SecureContext } from "node:tls";
 
-/** What carries requests to one place: Node's own client, or undici's. */
+/** Carries requests to one server: Node's own client, or undici's. */
 export interface Wire {
   /** Resolves when status and headers are there. `trace` says how far it came, also when the signal ends it. */
   send(sent: Sent, signal: AbortSignal, trace: Trace): Promise<WireReply>;
@@ -67,7 +67,7 @@ export interface Trace {
   reused: boolean;
 }
 
-/** What was configured cannot be used: no connection was even tried. */
+/** Configuration that cannot be used: no connection was tried. */
 export class UnusableOptions extends Error {}
 
 /** Keys and certificates are read before anybody is called. */
@@ -79,7 +79,7 @@ export function usable<T>(make: () => T): T {
   }
 }
 
-/** As `tls.connect` takes it. */
+/** Returns options for `tls.connect`. */
 export function tlsOptions(url: URL, tls: HttpTls) {
   const given = Object.entries(tls).filter(([, value]) => value !== undefined);
   return {

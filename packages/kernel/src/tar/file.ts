@@ -8,7 +8,7 @@ const CHUNK = 1 << 18;
 
 export interface ArchiveFileOptions {
   readonly gzip: boolean;
-  /** What the unpacked bytes go through. */
+  /** Transforms for the unpacked bytes. */
   readonly through?: readonly Transform[];
   readonly signal?: AbortSignal | undefined;
 }
@@ -23,7 +23,7 @@ export function archiveBytes(path: string, { gzip, through = [], signal }: Archi
   return signal === undefined ? last : addAbortSignal(signal, last);
 }
 
-/** By its first bytes, 512 at least; undefined for everything else. A tar of the oldest kind has no mark. */
+/** Recognizes an archive by its first bytes, 512 at least, else undefined. A tar of the oldest kind has no mark. */
 export function archiveKind(start: Buffer): "tar" | "tar.gz" | undefined {
   if (start[0] === 0x1f && start[1] === 0x8b) return "tar.gz";
   return start.toString("latin1", 257, 262) === "ustar" ? "tar" : undefined;

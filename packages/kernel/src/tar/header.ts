@@ -64,7 +64,7 @@ export class TarHeader {
     return this.#number(136, 12);
   }
 
-  /** Of all bytes, with spaces in place of itself; some programs take them for signed. */
+  /** Checks the sum of all bytes, with spaces in place of the sum itself. Some programs sum signed bytes. */
   #sumFits(): boolean {
     let [plain, signed] = [0, 0];
     for (let at = 0; at < BLOCK; at += 1) {

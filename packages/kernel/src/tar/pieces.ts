@@ -37,7 +37,7 @@ export class Pieces {
     while (await this.#more());
   }
 
-  /** Nobody reads on: what is behind it may close. */
+  /** Ends reading, so that the source may close. */
   async close(): Promise<void> {
     await this.#from.return?.();
   }

@@ -9,7 +9,7 @@ export interface TarEntry {
   /** The letter of the format, for a type that is not known. */
   readonly flag: string;
   readonly linkName: string;
-  /** Of its content; 0 for all that has none. */
+  /** Size of the content; 0 for entries without content. */
   readonly size: number;
   /** Read only when somebody has a use for them: who passes an archive on need not judge them. */
   attributes(): TarAttributes;
@@ -72,14 +72,14 @@ export async function* readTar(
 
 const isZero = (block: Buffer): boolean => block.every((byte) => byte === 0);
 
-/** What follows the end says nothing, but a compressed file proves itself whole by its last bytes. */
+/** Reads on after the archive's end: the last bytes of a compressed file prove it whole. */
 async function atEnd(source: Pieces, refuse: TarRules["refuse"]): Promise<void> {
   if (!(await source.ended()) && !isZero(await source.take(BLOCK)))
     throw refuse("it is damaged, or no tar (an entry follows its end)");
   await source.drain();
 }
 
-/** What was said before an entry about it. */
+/** Attributes that precede an entry. */
 interface Told {
   readonly pax?: ReadonlyMap<string, string>;
   readonly longName?: string;

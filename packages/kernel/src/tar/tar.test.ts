@@ -72,23 +72,26 @@ describe("a tar we write", () => {
 });
 
 describe("a tar", () => {
-  it.each(["v7", "ustar", "gnu", "oldgnu", "posix"])("of the system's tar as %s is read", async (format) => {
-    const root = join(dir, format);
-    const name = format === "v7" ? "a/b" : `${"n".repeat(90)}/${"m".repeat(90)}`;
-    await mkdir(join(root, name), { recursive: true });
-    await writeFile(join(root, name, "file"), "content");
-    await symlink("anywhere", join(root, "link"));
-    const bytes = execFileSync(
-      "tar",
-      ["-c", `--format=${format}`, "--mtime=@-5", "-C", root, "."].filter(
-        (word) => word !== "--mtime=@-5" || ["gnu", "oldgnu"].includes(format),
-      ),
-    );
-    const found = await entriesOf(Readable.from([bytes]));
-    expect(found).toContainEqual(expect.objectContaining({ name: `./${name}/file`, text: "content" }));
-    expect(found).toContainEqual(expect.objectContaining({ type: "symlink", linkName: "anywhere" }));
-    if (format === "gnu") expect(found[0]?.mtime).toBe(-5);
-  });
+  it.each(["v7", "ustar", "gnu", "oldgnu", "posix"])(
+    "reads an archive of the system's tar as %s",
+    async (format) => {
+      const root = join(dir, format);
+      const name = format === "v7" ? "a/b" : `${"n".repeat(90)}/${"m".repeat(90)}`;
+      await mkdir(join(root, name), { recursive: true });
+      await writeFile(join(root, name, "file"), "content");
+      await symlink("anywhere", join(root, "link"));
+      const bytes = execFileSync(
+        "tar",
+        ["-c", `--format=${format}`, "--mtime=@-5", "-C", root, "."].filter(
+          (word) => word !== "--mtime=@-5" || ["gnu", "oldgnu"].includes(format),
+        ),
+      );
+      const found = await entriesOf(Readable.from([bytes]));
+      expect(found).toContainEqual(expect.objectContaining({ name: `./${name}/file`, text: "content" }));
+      expect(found).toContainEqual(expect.objectContaining({ type: "symlink", linkName: "anywhere" }));
+      if (format === "gnu") expect(found[0]?.mtime).toBe(-5);
+    },
+  );
 
   it("is read on behind content that nobody has read, or not to its end", async () => {
     const bytes = await buffer(tarBytes(INPUTS, 0));
@@ -100,7 +103,7 @@ describe("a tar", () => {
     expect(names).toEqual(INPUTS.map(({ name }) => name));
   });
 
-  it("that is cut off anywhere is refused, without its end only where that is needed", async () => {
+  it("refuses an archive that is cut off anywhere, and a missing end only if the end is required", async () => {
     const bytes = await buffer(tarBytes(INPUTS, 0));
     for (const end of ["needed", "optional"] as const)
       for (const at of [1, 511, 513, 1024, 1500, bytes.length - 1025])

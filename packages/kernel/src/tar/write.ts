@@ -2,14 +2,14 @@ import { createReadStream } from "node:fs";
 import { stat } from "node:fs/promises";
 import { BLOCK, padding } from "./header.ts";
 
-/** What is put into a tar; all of it belongs to root. */
+/** Entry of a tar to write; everything belongs to root. */
 export type TarInput = { readonly name: string; readonly mode: number } & (
   | { readonly type: "directory" }
   | { readonly type: "symlink"; readonly to: string }
   /** Another name of a file that came before, as it is named there. */
   | { readonly type: "link"; readonly to: string }
   | { readonly type: "text"; readonly text: string | Uint8Array }
-  /** Of the size it has when its turn comes. */
+  /** File with the size it has when its turn comes. */
   | { readonly type: "file"; readonly path: string }
 );
 

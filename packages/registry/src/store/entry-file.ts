@@ -1,6 +1,6 @@
 import { createHash } from "node:crypto";
 
-/** What is kept of one id, in a file of its own: a checksum, a space, and JSON. */
+/** Entry of one id, in a file of its own: a checksum, a space, and JSON. */
 export interface Entry {
   readonly id: string;
   readonly settings: string;
@@ -12,7 +12,7 @@ const digest = (text: string | Buffer): string => createHash("sha256").update(te
 /** An id may be longer than a file's name, and have any characters. */
 export const fileOf = (id: string): string => `${digest(id)}.entry`;
 export const ENTRY_FILE = /^[0-9a-f]{64}\.entry$/;
-/** What a crash left behind of one that was being written. */
+/** Matches files that a crash left half written. */
 export const LEFTOVER = /^\.[0-9a-f]{64}\.entry\.[0-9a-f]+\.tmp$/;
 
 export function entryText({ id, settings }: Entry): string {
@@ -20,7 +20,7 @@ export function entryText({ id, settings }: Entry): string {
   return `${digest(json).slice(0, CHECKSUM)} ${json}\n`;
 }
 
-/** What a file holds, or why it cannot be read. */
+/** Returns the entry of a file, or the reason why it cannot be read. */
 export function readEntry(name: string, bytes: Buffer): Entry | string {
   const value = checked(bytes.subarray(0, -1));
   if (typeof value === "string") return value;

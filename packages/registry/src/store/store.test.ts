@@ -125,7 +125,7 @@ test("what a write cut short left behind is removed", async () => {
   expect(await settingsOf(url, "a")).toBe("1");
 });
 
-/** As registries kept their state before: a log of commits, each a line with its checksum. */
+/** Writes a commit of the earlier format: a log, each commit a line with its checksum. */
 const commit = (...changes: object[]) => {
   const json = JSON.stringify(changes);
   return `${createHash("sha256").update(json).digest("hex").slice(0, 16)} ${json}\n`;
@@ -211,7 +211,7 @@ test("a directory that cannot be used is a clear error", async () => {
   expect(await refusal(dir)).toMatchObject({ code: "REG-004" });
 });
 
-/** What all open files share, to watch or break their methods. */
+/** Returns the prototype of all open files, to watch or break their methods. */
 async function fileMethods(dir: string): Promise<FileHandle> {
   const handle = await open(dir);
   await handle.close();
