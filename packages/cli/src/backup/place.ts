@@ -4,7 +4,7 @@ import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 import type { Given, Option } from "../command.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
-import { rememberedConfig } from "../up/remembered-config.ts";
+import { rememberedConfig } from "../up/config.ts";
 
 /** Whose state it is: a home's, or a directory that was named. */
 export interface Place {

@@ -19,7 +19,7 @@ export const down: Command = {
     if (remove) await (await import("../up/remove.ts")).confirmRemoval(tools);
     const [{ stopCloud }, { leftRunning }, { counted }] = await Promise.all([
       import("../up/stop.ts"),
-      import("../up/left-running.ts"),
+      import("../up/stop.ts"),
       import("../cpis/descriptor.ts"),
     ]);
     const { ui, home, clock } = tools;

@@ -38,7 +38,7 @@ export const up: Command = {
     if (given.flag("check")) {
       const [{ readConfig }, { rememberedConfig }] = await Promise.all([
         import("@slipway/director/start/config-file"),
-        import("../up/remembered-config.ts"),
+        import("../up/config.ts"),
       ]);
       const path = given.text("config") ?? (await rememberedConfig(tools.home));
       await readConfig(path);

@@ -1,23 +1,22 @@
 import { join } from "node:path";
 import { acquireLock, LockTimeout } from "@slipway/kernel/lock-file";
 import { shellWord } from "@slipway/kernel/shell";
+import { Client } from "../api/client.ts";
+import { SILENT } from "../api/follow.ts";
 import { backendFor, readChoice } from "../cpis/choice.ts";
 import type { AskedCpi, Backend, Choice, Stage } from "../cpis/descriptor.ts";
 import { prepare, readSelection } from "../cpis/prepare.ts";
 import { cpiNamed, DEFAULT_CPI } from "../cpis/table.ts";
+import { findSession } from "../session/session.ts";
 import type { Tools } from "../tools.ts";
 import { calledAs } from "../ui/as-typed.ts";
 import { secondsText } from "../ui/time-text.ts";
-import { leftRunning } from "../up/left-running.ts";
-import { obtainCloud } from "../up/obtain.ts";
+import { obtainCloud } from "../up/cloud.ts";
 import type { Reach } from "../up/running.ts";
-import { stopped } from "../up/stopped.ts";
-import { rangeOf } from "./cloud-config.ts";
-import { connect } from "./connect.ts";
+import { leftRunning, stopped } from "../up/stop.ts";
+import { givenStemcell, rangeOf } from "./deploy.ts";
 import { DemoRuns } from "./errors.ts";
-import { givenStemcell } from "./stemcell.ts";
-import { step } from "./step.ts";
-import { tellStory } from "./story.ts";
+import { step, tellStory } from "./story.ts";
 
 export interface DemoOptions {
   readonly port: number | undefined;
@@ -138,4 +137,13 @@ function whatNext(
         ]
       : []),
   ];
+}
+
+/** The home's own Director, whatever BOSH_ENVIRONMENT says. Of its tasks the story tells in words of its own. */
+export async function connect(
+  { url, caFile }: Reach,
+  { home, clock, stop }: Pick<Tools, "home" | "clock" | "stop">,
+): Promise<Client> {
+  const asked = { environment: url, caCert: caFile, client: undefined, clientSecret: undefined };
+  return new Client({ ...(await findSession(asked, home)), clock, stop, teller: SILENT });
 }

@@ -1,5 +1,6 @@
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
+import type { Clock } from "@slipway/kernel/clock";
 import { shellWord } from "@slipway/kernel/shell";
 import { variable } from "@slipway/protocol/director/variable";
 import { REDACTED } from "@slipway/protocol/schema/redact";
@@ -8,19 +9,31 @@ import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 import type { Stage } from "../cpis/descriptor.ts";
 import type { Tools } from "../tools.ts";
-import { ensureCloudConfig } from "./cloud-config.ts";
-import { deployDemo } from "./deploy.ts";
+import { secondsText } from "../ui/time-text.ts";
+import type { Ui } from "../ui/ui.ts";
+import {
+  type DemoRelease,
+  deployDemo,
+  ERRAND,
+  ensureCloudConfig,
+  ensureRelease,
+  ensureStemcell,
+  runSmoke,
+} from "./deploy.ts";
 import { DEPLOYMENT, GROUP } from "./documents.ts";
-import { ERRAND, runSmoke } from "./errand.ts";
 import { PromiseBroken } from "./errors.ts";
-import { carryOut } from "./follow.ts";
-import { authorityFile, curlLine, type Page, pageAuthority, pageUrl, readPage } from "./page.ts";
-import { registryText } from "./registry.ts";
-import { type DemoRelease, ensureRelease } from "./release.ts";
-import { ensureStemcell } from "./stemcell.ts";
-import { step } from "./step.ts";
-import { finish, unfinishedTasks } from "./unfinished.ts";
-import { type DemoVm, vmOf } from "./vm.ts";
+import { carryOut, finish, unfinishedTasks } from "./follow.ts";
+import {
+  authorityFile,
+  curlLine,
+  type DemoVm,
+  type Page,
+  pageAuthority,
+  pageUrl,
+  readPage,
+  registryText,
+  vmOf,
+} from "./vm.ts";
 
 type StoryTools = Pick<Tools, "home" | "ui" | "clock" | "programs" | "stop">;
 
@@ -141,4 +154,31 @@ function hintText(hint: unknown): string {
   if (typeof hint !== "object" || hint === null) return JSON.stringify(hint);
   const shown = Object.entries(hint).filter(([, value]) => value !== REDACTED);
   return JSON.stringify(Object.fromEntries(shown));
+}
+
+/** What a step has brought, and how that reads. */
+interface Outcome<T> {
+  readonly said: string;
+  readonly value: T;
+}
+
+/** One step of the story: live on a terminal; elsewhere one line when it is over. With the time it took. */
+export async function step<T>(
+  { ui, clock }: { readonly ui: Ui; readonly clock: Clock },
+  doing: string,
+  work: (update: (text: string) => void) => Promise<Outcome<T>>,
+): Promise<T> {
+  const begun = clock.monotonic();
+  const progress = ui.live ? ui.progress(doing) : undefined;
+  try {
+    const { said, value } = await work((text) => progress?.update(`${doing}: ${text}`));
+    const line = `${said} ${ui.paint.dim(`(${secondsText(clock.monotonic() - begun)})`)}`;
+    if (progress === undefined) ui.line(line);
+    else progress.done(line);
+    return value;
+  } catch (error) {
+    if (progress === undefined) ui.line(`${doing}: failed`);
+    else progress.failed();
+    throw error;
+  }
 }

@@ -7,14 +7,13 @@ import { decide } from "../cpis/prepare.ts";
 import { cpiNamed } from "../cpis/table.ts";
 import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
-import { type CloudOptions, chooseConfig } from "./config.ts";
+import { type CloudOptions, chooseConfig, configOf, rememberConfig } from "./config.ts";
 import { writeEnvFile } from "./env-file.ts";
-import { HomePrivate } from "./errors.ts";
+import { HomeInUse, HomePrivate } from "./errors.ts";
 import { lockHome, makeHome } from "./home-dir.ts";
 import { rememberNats } from "./nats.ts";
 import { rememberPort } from "./port.ts";
-import { configOf, rememberConfig } from "./remembered-config.ts";
-import { forgetRunning, type Reach, writeRunning } from "./running.ts";
+import { type Found, findCloud, forgetRunning, type Reach, writeRunning } from "./running.ts";
 
 /** A Director with a CPI in this process, its database and its VMs. */
 export interface Cloud {
@@ -129,4 +128,25 @@ async function inWordsOfUp(cause: unknown): Promise<never> {
 
 async function credentials({ name, passwordFile }: NonNullable<Director["admin"]>) {
   return { name, password: (await readFile(passwordFile, "utf8")).trim() };
+}
+
+export type Obtained = { readonly found: Found } | { readonly found?: undefined; readonly cloud: Cloud };
+
+/** The home's cloud: the one that runs, in whatever process, or a new one in this process. */
+export async function obtainCloud(
+  options: CloudOptions,
+  prepared: Prepared,
+  tools: Tools,
+): Promise<Obtained> {
+  const before = await findCloud(tools, options.port);
+  if (before !== undefined) return { found: before };
+  try {
+    return { cloud: await openCloud(options, prepared, tools) };
+  } catch (error) {
+    if (!HomeInUse.is(error)) throw error;
+    // Somebody was quicker by a moment.
+    const found = await findCloud(tools, options.port);
+    if (found === undefined) throw error;
+    return { found };
+  }
 }

@@ -10,9 +10,8 @@ import { cpiNamed } from "../cpis/table.ts";
 import type { Tools } from "../tools.ts";
 import { type CloudOptions, chooseConfig } from "./config.ts";
 import { DetachFailed } from "./errors.ts";
-import { type Found, findCloud } from "./found.ts";
 import { makeHome } from "./home-dir.ts";
-import { lastLines } from "./last-lines.ts";
+import { type Found, findCloud } from "./running.ts";
 
 const PAUSE_MS = 50;
 
@@ -96,5 +95,27 @@ async function endOf(child: ChildProcess): Promise<string> {
     return signal === null ? `ended with ${code}` : `was ended by ${signal}`;
   } catch (error) {
     return `cannot be started: ${messageTrail(error)}`;
+  }
+}
+
+const MOST_READ = 16 * 1024;
+const LAST_LINES = 15;
+
+/** The end of what was written since `from`. */
+export async function lastLines(path: string, from: number): Promise<string> {
+  const file = await open(path, "r");
+  try {
+    const { size } = await file.stat();
+    const start = Math.max(from, size - MOST_READ);
+    const { buffer, bytesRead } = await file.read(
+      Buffer.alloc(Math.max(size - start, 0)),
+      0,
+      undefined,
+      start,
+    );
+    const lines = buffer.toString("utf8", 0, bytesRead).trimEnd().split("\n").slice(-LAST_LINES);
+    return lines.map((line) => `  ${line}`).join("\n");
+  } finally {
+    await file.close();
   }
 }

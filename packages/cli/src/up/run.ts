@@ -5,14 +5,11 @@ import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
 import { calledAs } from "../ui/as-typed.ts";
 import { localTimeText, secondsText } from "../ui/time-text.ts";
-import type { CloudOptions } from "./config.ts";
+import { obtainCloud } from "./cloud.ts";
+import { type CloudOptions, configOf } from "./config.ts";
 import { detach } from "./detach.ts";
-import { type Found, findCloud } from "./found.ts";
-import { leftRunning } from "./left-running.ts";
-import { obtainCloud } from "./obtain.ts";
-import { configOf } from "./remembered-config.ts";
-import type { Reach } from "./running.ts";
-import { stopped } from "./stopped.ts";
+import { type Found, findCloud, type Reach } from "./running.ts";
+import { leftRunning, stopped } from "./stop.ts";
 
 /** In the background: resolves when the Director answers. */
 export async function upDetached(options: CloudOptions, asked: AskedCpi, tools: Tools): Promise<number> {

@@ -1,14 +1,18 @@
 import { readFile, unlink } from "node:fs/promises";
 import { writeFileAtomic } from "@slipway/kernel/atomic-file";
+import type { Clock } from "@slipway/kernel/clock";
 import { systemCode } from "@slipway/kernel/errors";
 import { ifThere } from "@slipway/kernel/files";
 import { lockLife } from "@slipway/kernel/lock-file";
 import { type Life, lifeOf, ownIdentity } from "@slipway/kernel/process-identity";
+import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { matches } from "@slipway/protocol/schema/check";
 import { integer, open, text } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import type { Home } from "../home/home.ts";
 import { homeUnusable } from "../home/unusable.ts";
+import type { Tools } from "../tools.ts";
+import { NotAnswering, RunsElsewhere } from "./errors.ts";
 import { lockOf } from "./home-dir.ts";
 
 const running = open({
@@ -54,4 +58,71 @@ export function writeRunning(home: Home, since: number, reach?: Reach): Promise<
 
 export async function forgetRunning(home: Home): Promise<void> {
   await ifThere(unlink(home.runFile));
+}
+
+const texts = v.nullish(v.array(v.string()));
+const info = open({
+  name: text("name"),
+  uuid: text("uuid"),
+  version: text("version"),
+  slipway: v.nullish(open({ problems: texts, upkeep: texts })),
+});
+export type Info = v.InferOutput<typeof info>;
+
+/** What the Director says about itself; undefined when there is no answer from one that our authority has certified. */
+export async function infoOf(reach: Reach, clock: Clock, withinMs = 5000): Promise<Info | undefined> {
+  const ca = await readFile(reach.caFile, "utf8").catch(() => undefined);
+  if (ca === undefined) return undefined;
+  const { Wire } = await import("../api/wire.ts");
+  const late = new AbortController();
+  const cancel = clock.after(withinMs, () => late.abort());
+  const nobody = { user: undefined, password: undefined };
+  const wire = new Wire({ url: reach.url, ca, ...nobody, clock, stop: late.signal, attempts: 1 });
+  try {
+    const { body } = await wire.send({ method: "GET", path: "/info", headers: {} });
+    const answer = parseStrictJson(body.toString("utf8"), "/info");
+    return matches(info, answer) ? answer : undefined;
+  } catch {
+    return undefined;
+  } finally {
+    cancel();
+    wire.close();
+  }
+}
+
+/** A Director of this home that runs in another process. */
+export interface Found {
+  readonly pid: number;
+  readonly since: number;
+  readonly reach: Reach;
+  readonly info: Info;
+}
+
+const STARTS_WITHIN_MS = 90_000;
+const ANSWERS_WITHIN_MS = 15_000;
+const PAUSE_MS = 50;
+
+/**
+ * The one that runs already, healthy. One that is just starting is waited for; one that is there and does not answer is
+ * an error. Undefined when none runs.
+ */
+export async function findCloud(
+  { home, clock, stop }: Pick<Tools, "home" | "clock" | "stop">,
+  wanted?: number,
+): Promise<Found | undefined> {
+  const begun = clock.monotonic();
+  for (;;) {
+    const seen = await readRunning(home);
+    if (seen === undefined || seen.life === "dead") return undefined;
+    const { reach, since } = seen;
+    const { pid } = seen.process;
+    if (reach !== undefined && wanted !== undefined && wanted !== 0 && wanted !== reach.port)
+      throw RunsElsewhere({ url: reach.url, pid, port: wanted });
+    const info = reach && (await infoOf(reach, clock));
+    if (reach !== undefined && info !== undefined) return { pid, since, reach, info };
+    const patience = reach === undefined ? STARTS_WITHIN_MS : ANSWERS_WITHIN_MS;
+    if (clock.monotonic() - begun > patience)
+      throw NotAnswering({ pid, url: reach?.url ?? "any address yet" });
+    await clock.sleep(PAUSE_MS, stop);
+  }
 }

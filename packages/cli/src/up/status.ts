@@ -2,8 +2,7 @@ import type { Clock } from "@slipway/kernel/clock";
 import { backendOf } from "../cpis/choice.ts";
 import type { Backend, BackendTools, Seen } from "../cpis/descriptor.ts";
 import type { Home } from "../home/home.ts";
-import { infoOf } from "./info.ts";
-import { readRunning } from "./running.ts";
+import { infoOf, readRunning } from "./running.ts";
 
 /** What there is of a home's cloud. */
 export interface Status {

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { systemCode } from "@slipway/kernel/errors";
 import { lifeOf, ownIdentity } from "@slipway/kernel/process-identity";
 import { backendOf } from "../cpis/choice.ts";
-import type { Backend, BackendTools, Seen } from "../cpis/descriptor.ts";
+import { type Backend, type BackendTools, counted, type Seen } from "../cpis/descriptor.ts";
 import type { Tools } from "../tools.ts";
 import { NotProven, WillNotEnd } from "./errors.ts";
 import { lockHome } from "./home-dir.ts";
@@ -66,4 +66,21 @@ async function stopDirector({
     await clock.sleep(PAUSE_MS, stop);
   }
   return pid;
+}
+
+/** Nobody should have to find out that something still runs. */
+export function leftRunning({ outlives, words, engine }: Backend, { vms, trouble }: Seen): readonly string[] {
+  if (!outlives) return [];
+  if (trouble !== undefined) return [`Whether ${words.many} run on is not known: ${trouble}.`];
+  const running = vms.filter((vm) => vm.running).length;
+  if (running === 0) return [];
+  return [`${counted(running, words)} ${running === 1 ? "runs" : "run"} on, at ${engine}.`];
+}
+
+/** Resolves when it is time to stop. */
+export function stopped(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    signal.addEventListener("abort", () => resolve(), { once: true });
+  });
 }

@@ -1,7 +1,7 @@
 import { systemClock } from "@slipway/kernel/clock";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { homeOf } from "../../home/home.ts";
-import { leftRunning } from "../../up/left-running.ts";
+import { leftRunning } from "../../up/stop.ts";
 import type { Backend, BackendTools } from "../descriptor.ts";
 import { dockerBackend } from "./backend.ts";
 import type { DockerChoice } from "./descriptor.ts";

@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
 import { cpiNamed } from "../cpis/table.ts";
-import { rangeOf } from "./cloud-config.ts";
+import { rangeOf } from "./deploy.ts";
 import { cloudConfig, isOurs, manifestOf } from "./documents.ts";
 import { BadRange } from "./errors.ts";
 
