@@ -1,7 +1,7 @@
 // Writes the documentation that follows from the code, or with --check says where it is not current. The README's table of
 // mixes takes a minute or two: it is written with --mixes only, and `npm test` holds the code to it.
 import { spawnSync } from "node:child_process";
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { AGENT_MESSAGES } from "@slipway/protocol/agent/messages";
@@ -319,6 +319,8 @@ async function errorsPage() {
   for (const file of readdirSync("packages").flatMap((name) => [
     ...filesIn(join("packages", name, "dist")),
   ])) {
+    // The compiler leaves the build of a source that is gone.
+    if (!existsSync(file.replace("/dist/", "/src/").replace(/\.js$/, ".ts"))) continue;
     if (!readFileSync(file, "utf8").includes("defineError(")) continue;
     for (const value of Object.values(await import(pathToFileURL(file).href))) {
       if (typeof value !== "function" || typeof value.code !== "string" || typeof value.next !== "string")

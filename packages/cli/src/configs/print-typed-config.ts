@@ -1,7 +1,7 @@
+import { defineError } from "@slipway/kernel/errors";
 import { typedConfig } from "@slipway/protocol/director/config";
 import * as v from "valibot";
 import type { Tools } from "../tools.ts";
-import { NoConfig } from "./errors.ts";
 
 const SHOWN = { cloud: "cloud", runtime: "runtime", cpi: "CPI" } as const;
 
@@ -24,3 +24,10 @@ export async function printTypedConfig(
   ui.block(latest.properties);
   return 0;
 }
+
+export const NoConfig = defineError<{ what: string; command: string }>({
+  code: "CLI-049",
+  kind: "operator",
+  message: (p) => `there is no ${p.what}`,
+  next: "`slipway {command} FILE` saves one. `slipway configs` lists what there is.",
+});

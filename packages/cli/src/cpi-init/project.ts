@@ -1,8 +1,7 @@
 import { cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
-import { systemCode } from "@slipway/kernel/errors";
+import { defineError, systemCode } from "@slipway/kernel/errors";
 import { exists } from "@slipway/kernel/files";
-import { KitMissing, ProjectThere } from "./errors.ts";
 
 export interface Kit {
   /** Files that every new project begins with. */
@@ -66,3 +65,17 @@ async function renamePackage(path: string, name: string): Promise<void> {
   const text = await readFile(path, "utf8");
   await writeFile(path, text.replace('"name": "my-cpi"', `"name": ${JSON.stringify(safe)}`));
 }
+
+export const ProjectThere = defineError<{ dir: string }>({
+  code: "CLI-090",
+  kind: "operator",
+  message: (p) => `${p.dir} is not empty`,
+  next: "Name a directory that does not exist yet, or an empty one. Nothing was changed.",
+});
+
+export const KitMissing = defineError<{ file: string }>({
+  code: "CLI-091",
+  kind: "operator",
+  message: (p) => `${p.file} is not there, which a new CPI is made of`,
+  next: "In a clone of slipway, `npm run build` makes it. An installed slipway has it: install it again.",
+});

@@ -3,8 +3,11 @@ import { resolve } from "node:path";
 import { fingerprint } from "@slipway/engine/documents/tree";
 import { runInstance } from "@slipway/engine/flows/run-instance";
 import { changeInstance } from "@slipway/engine/flows/run-steps";
+import { activeVm } from "@slipway/engine/model/records";
 import type { UnpackedStemcell } from "@slipway/engine/stemcells/archive";
 import type { JobsToRun } from "@slipway/engine/steps/context";
+import { messageTrail } from "@slipway/kernel/errors";
+import type { Ui } from "../ui/ui.ts";
 import { busOf, envWithBus } from "./agents/bus.ts";
 import { fetchArchive, surroundingsOf } from "./archive.ts";
 import { deleteUnusedDisks, deleteUnusedStemcells } from "./dispose.ts";
@@ -28,7 +31,6 @@ import {
 import { type Stages, stagesOn } from "./stages.ts";
 import { EnvStore, INSTANCE } from "./state/store.ts";
 import { settleStemcells, unpack, uploadStemcell } from "./stemcell.ts";
-import { tellSilent } from "./tell-silent.ts";
 import { tellSteps } from "./tell-steps.ts";
 import { tellStrays } from "./tell-strays.ts";
 import { workspaceOf } from "./workspace.ts";
@@ -236,4 +238,22 @@ async function deploy(
       for (const disk of unused) writes.orphanDisk(disk.cid);
     });
   await deleteUnusedDisks(session, stages, "Deleting unused disk");
+}
+
+const ANSWER_MS = 2_000;
+
+/** What is up to date on paper may be dead; upstream's rule leaves it alone, and whoever reads should know. */
+export async function tellSilent({ store, context, machine }: Session, ui: Ui): Promise<void> {
+  const vm = store.instanceNow && activeVm(store.instanceNow);
+  if (vm === undefined) return;
+  const { signal } = context;
+  try {
+    await context.agents.agent(vm).ping({ timeoutMs: ANSWER_MS, signal });
+  } catch (error) {
+    signal.throwIfAborted();
+    context.debug(`the agent on ${vm.cid}: ${messageTrail(error)}`);
+    ui.note(
+      `The agent on ${machine} '${vm.cid}' does not answer. --recreate makes a new ${machine} in its place, with the same disk.`,
+    );
+  }
 }

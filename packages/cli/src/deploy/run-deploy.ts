@@ -1,5 +1,7 @@
 import { config } from "@slipway/protocol/director/config";
 import { deploymentDiff } from "@slipway/protocol/director/diff";
+import { taskEvent } from "@slipway/protocol/director/task-event";
+import { matches } from "@slipway/protocol/schema/check";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
@@ -8,14 +10,11 @@ import { replacedText, vmsToReplace } from "../instances/vms-to-replace.ts";
 import { readDocument } from "../interpolate/document.ts";
 import type { Tools } from "../tools.ts";
 import { confirmed } from "../ui/confirmed.ts";
-import type { Ui } from "../ui/ui.ts";
+import type { Paint, Ui } from "../ui/ui.ts";
 import { withReleases } from "../uploads/with-releases.ts";
 import { type DeployConfig, deployFlags } from "./deploy-flags.ts";
-import { deployQuery } from "./deploy-query.ts";
 import { hasChanges, printDiff } from "./diff.ts";
-import { ManifestRefused, NoManifest } from "./errors.ts";
-import { manifestName } from "./manifest-name.ts";
-import { planText } from "./plan-text.ts";
+import { DeploymentNotNamed, ManifestRefused, NoManifest, NotAManifest, OtherDeployment } from "./errors.ts";
 
 /** Reads, shows what changes, asks, deploys. The Director uses exactly the configs the difference was made with. */
 export async function runDeploy(given: Given, tools: Tools): Promise<void> {
@@ -90,3 +89,66 @@ const deployConfigsOf = (api: DirectorApi): Promise<readonly DeployConfig[]> =>
     )
     .then((found) => found.map(({ name, content }) => ({ name, content: content ?? "" })))
     .catch(() => []);
+
+/** The switches as the Director takes them. What was not given is not sent. */
+export function deployQuery(
+  given: Given,
+  flags: ReadonlySet<string>,
+  skipDrain: readonly string[],
+  context: unknown,
+): Record<string, string | undefined> {
+  const on = (option: string) => (given.flag(option) || flags.has(option) ? "true" : undefined);
+  const before = given.text("recreate-vms-created-before");
+  return {
+    recreate: before === undefined ? on("recreate") : "true",
+    recreate_vms_created_before: before,
+    recreate_persistent_disks: on("recreate-persistent-disks"),
+    fix: on("fix"),
+    skip_drain: skipDrain.length === 0 ? undefined : skipDrain.join(","),
+    canaries: given.text("canaries"),
+    max_in_flight: given.text("max-in-flight"),
+    dry_run: on("dry-run"),
+    force_latest_variables: on("force-latest-variables"),
+    context: context === undefined || context === null ? undefined : JSON.stringify(context),
+  };
+}
+
+/** The deployment a manifest is for. `-d` must say the same: a manifest is easily taken for another. */
+export function manifestName(manifest: unknown, path: string, wanted: string | undefined): string {
+  const found = nameIn(manifest, path);
+  if (wanted === undefined) throw DeploymentNotNamed({ path, name: found });
+  if (found !== wanted) throw OtherDeployment({ wanted, found });
+  return found;
+}
+
+function nameIn(manifest: unknown, path: string): string {
+  if (typeof manifest !== "object" || manifest === null || Array.isArray(manifest)) {
+    throw NotAManifest({ path, why: "it is no map" });
+  }
+  const name = "name" in manifest ? manifest.name : undefined;
+  if (typeof name === "number") return String(name);
+  if (typeof name !== "string" || name === "") throw NotAManifest({ path, why: "it has no `name`" });
+  return name;
+}
+
+/** The stage under which our Director tells its plan, a line each. */
+const PLAN = "Planned, not done";
+
+/** What an event of a dry run says: a line of the plan without its frame, or what another Director tells instead. */
+export function planText(line: string, paint: Pick<Paint, "bold">): string | undefined {
+  const read = parsed(line);
+  if (!matches(taskEvent, read)) return undefined;
+  const { stage, task, state, message } = read;
+  if (message) return message;
+  if (!stage || !task || state !== "started") return undefined;
+  if (stage !== PLAN) return `${stage}: ${task}`;
+  return task.startsWith(" ") ? task : paint.bold(task);
+}
+
+function parsed(line: string): unknown {
+  try {
+    return JSON.parse(line);
+  } catch {
+    return undefined;
+  }
+}

@@ -3,9 +3,8 @@ import { join } from "node:path";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { envText } from "../up/env-file.ts";
-import { directorUrl } from "./director-url.ts";
 import { type Logins, readLogins, withLogin, withoutAlias, withoutLogin, writeLogins } from "./logins.ts";
-import { findSession } from "./session.ts";
+import { directorUrl, findSession } from "./session.ts";
 
 const PEM = "-----BEGIN CERTIFICATE-----\nx\n-----END CERTIFICATE-----\n";
 const NOTHING = { environment: undefined, caCert: undefined, client: undefined, clientSecret: undefined };

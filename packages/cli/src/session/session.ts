@@ -1,10 +1,9 @@
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { messageTrail, systemCode } from "@slipway/kernel/errors";
 import type { Home } from "../home/home.ts";
 import type { Globals } from "../parse/globals.ts";
-import { directorUrl } from "./director-url.ts";
-import { readEnvFile } from "./env-file.ts";
-import { BadCaCert, BadEnvironment, NoEnvironment } from "./errors.ts";
+import { BadCaCert, BadEnvFile, BadEnvironment, NoEnvironment } from "./errors.ts";
 import { findLogin, type Logins, type Remembered, readLogins } from "./logins.ts";
 import type { SavedTokens } from "./uaa-tokens.ts";
 
@@ -102,4 +101,56 @@ export async function pemOf(given: string): Promise<string> {
   if (!text.includes("-----BEGIN CERTIFICATE-----"))
     throw BadCaCert({ given: `${given} holds no PEM certificate` });
   return text;
+}
+
+const PORT = 25555;
+
+/** As upstream: always TLS, port 25555 unless another is given, any path dropped. */
+export function directorUrl(given: string): string {
+  const scheme = /^([a-z][\w+.-]*):\/\//i.exec(given)?.[1]?.toLowerCase();
+  if (scheme !== undefined && scheme !== "https")
+    throw BadEnvironment({ given, why: "a Director is reached over https" });
+  let url: URL;
+  try {
+    url = new URL(scheme === undefined ? `https://${given}` : given);
+  } catch (cause) {
+    throw BadEnvironment({ given, why: "it cannot be read as a URL" }, { cause });
+  }
+  // The port of https itself is dropped by URL.
+  const port = url.port || (/:443(\/|$)/.test(given) ? "443" : String(PORT));
+  return `https://${url.hostname}:${port}`;
+}
+
+/** What `slipway up` says of its Director: shell lines, of which only plain assignments count. */
+export async function readEnvFile(path: string): Promise<Readonly<Record<string, string>> | undefined> {
+  let text: string;
+  try {
+    text = await readFile(path, "utf8");
+  } catch (cause) {
+    if (systemCode(cause) === "ENOENT") return undefined;
+    throw BadEnvFile({ path, why: messageTrail(cause) });
+  }
+  const found: [string, string][] = [];
+  for (const line of text.split("\n")) {
+    const [, name, word = ""] = /^(?:export\s+)?([A-Z_][A-Z0-9_]*)=(.*)$/.exec(line.trim()) ?? [];
+    if (name !== undefined) found.push([name, await wordValue(word, path)]);
+  }
+  return Object.fromEntries(found);
+}
+
+async function wordValue(word: string, path: string): Promise<string> {
+  const bare = /^"(.*)"$/.exec(word)?.[1] ?? word;
+  const file = /^\$\((?:cat |<)(.+)\)$/.exec(bare)?.[1];
+  if (file === undefined) return unquoted(word);
+  try {
+    return (await readFile(unquoted(file.trim()), "utf8")).trimEnd();
+  } catch (cause) {
+    throw BadEnvFile({ path, why: messageTrail(cause) });
+  }
+}
+
+/** `'it'\''s'`, `"it"`, or the word itself. */
+function unquoted(word: string): string {
+  if (/^'.*'$/.test(word)) return word.slice(1, -1).replaceAll("'\\''", "'");
+  return /^"(.*)"$/.exec(word)?.[1]?.replace(/\\(["\\$`])/g, "$1") ?? word;
 }

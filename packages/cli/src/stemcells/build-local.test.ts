@@ -5,8 +5,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import { systemExec } from "@slipway/kernel/exec";
 import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
-import { buildLocalStemcell, type LocalStemcellOrder } from "./build-local.ts";
-import { HOST_IMAGE } from "./host-image.ts";
+import { buildLocalStemcell, HOST_IMAGE, type LocalStemcellOrder } from "./build-local.ts";
 import { inspectStemcell } from "./inspect-archive.ts";
 
 let root: string;

@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import type { Clock } from "@slipway/kernel/clock";
 import { type Exec, systemExec } from "@slipway/kernel/exec";
 import { BadStemcellOption } from "./errors.ts";
-import { HOST_IMAGE } from "./host-image.ts";
 import { writeManifest } from "./manifest.ts";
 import { rootImage } from "./root-image.ts";
 import { type WrittenArchive, writeArchive } from "./write-archive.ts";
@@ -123,3 +122,9 @@ async function hostPackages(exec: Exec): Promise<string> {
     ? listed.stdout
     : "This host has no dpkg; its packages are not listed.\n";
 }
+
+/**
+ * The image of the built-in stemcell: it has no root file system of its own. The local CPI takes it for "this host's,
+ * read-only".
+ */
+export const HOST_IMAGE = `${JSON.stringify({ slipway_local_image: 1, root: "host" })}\n`;

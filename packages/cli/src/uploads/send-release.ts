@@ -15,7 +15,7 @@ import { withTarball } from "../releases/open-tarball.ts";
 import { openReleaseDirectory } from "../releases/release-directory.ts";
 import { writeReleaseTarball } from "../releases/write-tarball.ts";
 import type { Tools } from "../tools.ts";
-import { releaseThere } from "./release-there.ts";
+import { listReleases, readRelease } from "./list-releases.ts";
 
 export interface SentRelease {
   /** A file, a URL of any kind, or nothing: then it is the last one of the directory. */
@@ -105,3 +105,19 @@ const request = ({ fix, rebase }: How): ApiRequest => ({
   path: "/releases",
   query: { fix: fix ? "true" : undefined, rebase: rebase ? "true" : undefined },
 });
+
+/** Whether the Director has all of a release: its sources, or with a stemcell what is compiled for exactly that. */
+export async function releaseThere(
+  api: DirectorApi,
+  name: string,
+  version: string,
+  stemcell: string | undefined,
+): Promise<boolean> {
+  if (!(await listReleases(api)).some((one) => one.name === name && one.version === version)) return false;
+  const { packages } = await readRelease(api, name, version);
+  return packages.every(({ blobstore_id, compiled_packages = [] }) =>
+    stemcell === undefined
+      ? Boolean(blobstore_id)
+      : compiled_packages.some((one) => one.stemcell === stemcell),
+  );
+}
