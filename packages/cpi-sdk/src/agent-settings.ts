@@ -1,9 +1,12 @@
+import { parseStrictJson } from "@slipway/kernel/strict-json";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { checkAgentSettings } from "@slipway/protocol/settings/agent-settings";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
-import type { Network, Networks } from "@slipway/protocol/settings/networks";
+import type { Network } from "@slipway/protocol/settings/networks";
 import type { AgentSection, RegistryAccess } from "./config.ts";
 import type { VmSettings } from "./cpi.ts";
+import { nameServers } from "./networks.ts";
 
 /** Settings as they are written: plain JSON that the checks of the protocol accept. */
 export interface SettingsDocument {
@@ -36,7 +39,7 @@ export function composeSettings(
 
 /** The user-data of mixes with a registry: the way there, and what an agent may need to get that far. */
 export function composeRegistryUserData(vm: VmSettings, registry: RegistryAccess): JsonObject {
-  const nameserver = nameservers(vm.networks);
+  const nameserver = nameServers(vm.networks);
   return {
     ...(vm.serverName !== undefined && { server: { name: vm.serverName } }),
     registry: { endpoint: registry.endpoint },
@@ -51,15 +54,24 @@ export function composeRegistryUserData(vm: VmSettings, registry: RegistryAccess
 const withoutNulls = (section: object) =>
   Object.fromEntries(Object.entries(section).filter(([, value]) => value !== null));
 
-function nameservers(networks: Networks): string[] {
-  const all = Object.values(networks);
-  const preferred = all.filter((network) => network.default?.includes("dns"));
-  return [...new Set((preferred.length > 0 ? preferred : all).flatMap((network) => network.dns ?? []))];
-}
-
 function withoutCloud(network: Network): JsonObject {
   const { cloud_properties: _, ...rest } = network;
   return rest as JsonObject;
+}
+
+export type ChangedSettings =
+  | { readonly ok: true; readonly text: string }
+  | { readonly ok: false; readonly problems: readonly string[] };
+
+/** Changes the disks in the text of settings, and nothing else. `what` names the text if it is not JSON. */
+export function changedSettings(
+  text: string,
+  what: string,
+  change: (disks: Disks) => Disks,
+): ChangedSettings {
+  const checked = checkAgentSettings(parseStrictJson(text, what));
+  if (!checked.ok) return checked;
+  return { ok: true, text: JSON.stringify({ ...checked.value, disks: change(checked.value.disks ?? {}) }) };
 }
 
 export const withDisk = (disks: Disks, cid: string, hint: DiskHintWire): Disks => ({

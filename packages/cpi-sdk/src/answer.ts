@@ -112,7 +112,7 @@ async function perform(
       disks: shipped.disks,
       registryless: mix.registryless,
       stemcellUnknown: stemcellVersion(request.context) === undefined,
-      registry: mix.registryless ? undefined : shared.registry,
+      registry: mix.registryless || cpi.settings !== undefined ? undefined : shared.registry,
       agent: shared.agent,
       config,
       stateDir: cpi.stateDir?.(config),

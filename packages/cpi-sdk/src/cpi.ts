@@ -1,5 +1,6 @@
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
+import type { CpiContext } from "@slipway/protocol/cpi/context";
 import type { ArgsOf, Camel, ReturnOf } from "@slipway/protocol/cpi/method";
 import type { CpiMethodName, CpiMethods } from "@slipway/protocol/cpi/methods";
 import type { JsonObject } from "@slipway/protocol/schema/json";
@@ -24,8 +25,12 @@ export interface Call<C> {
     readonly directorUuid: string;
     readonly requestId: string | undefined;
     readonly apiVersion: ApiVersion;
+    /** Of the VM's stemcell; undefined where the caller does not say, which the contract reads as 1. */
+    readonly stemcellApiVersion: number | undefined;
     /** Disks the Director has recorded for the VM, if it says so. */
     readonly disks: Disks | undefined;
+    /** As the request has it, properties of a CPI config included: these may be credentials. */
+    readonly context: CpiContext;
   };
 }
 
@@ -119,6 +124,14 @@ export type Methods<C> = { readonly [N in Required as Camel<N>]: Handler<N, C> }
   readonly [N in Exclude<CpiMethodName, Required | Answered> as Camel<N>]?: Handler<N, C>;
 };
 
+/** Settings of agents where the cloud keeps them, such as a file, a CD-ROM or a config drive. */
+export interface SettingsStore<C> {
+  /** The settings as they were written last; undefined if there are none. */
+  readonly read: (vmCid: string, call: Call<C>) => Awaitable<string | undefined>;
+  /** Replaces them whole, so that the VM's agent reads the new ones from then on. */
+  readonly write: (vmCid: string, settings: string, call: Call<C>) => Awaitable<void>;
+}
+
 export interface CpiDefinition<S extends Schema> {
   /** Also the section of the configuration that is this CPI's. */
   readonly name: string;
@@ -130,6 +143,11 @@ export interface CpiDefinition<S extends Schema> {
   readonly apiVersion?: ApiVersion;
   /** Draft dialects to announce and speak. */
   readonly capabilities?: Capabilities;
+  /**
+   * For clouds whose agents read their settings again, from where `createVm` has put its user-data. Old Directors and
+   * stemcells then need no registry: the SDK changes these settings when a disk is attached or detached.
+   */
+  readonly settings?: SettingsStore<v.InferOutput<S>>;
   /** Directory where results of create methods are remembered by request. Without it a repeat creates anew. */
   readonly stateDir?: (config: v.InferOutput<S>) => string;
   /** Longest time per method, in ms. */

@@ -101,3 +101,19 @@ export const BadRegistryEntry = defineError<{ method: string; cid: string; probl
     `${p.method}: the registry entry of VM '${p.cid}' is not a settings document: ${p.problems.join("; ")}`,
   next: "Recreate the VM: create_vm writes a new entry. The old one was left as it is.",
 });
+
+export const StoredSettingsMissing = defineError<{ method: string; cid: string }>({
+  code: "SDK-160",
+  kind: "outside",
+  message: (p) =>
+    `${p.method}: the cloud has no settings of VM '${p.cid}', so its agent cannot learn of the disk`,
+  next: "Recreate the VM: create_vm writes its settings.",
+});
+
+export const BadStoredSettings = defineError<{ problems: readonly string[] }>({
+  code: "SDK-161",
+  kind: "outside",
+  message: (p) =>
+    `the stored settings of the VM's agent are not a settings document: ${p.problems.join("; ")}`,
+  next: "Recreate the VM: create_vm writes new settings. The old ones were left as they are.",
+});

@@ -2,13 +2,16 @@ import { createHash } from "node:crypto";
 import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { withLock } from "@slipway/kernel/lock-file";
-import { parseStrictJson } from "@slipway/kernel/strict-json";
-import { checkAgentSettings } from "@slipway/protocol/settings/agent-settings";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import { registryClient } from "@slipway/registry/client";
-import type { SettingsDocument } from "./agent-settings.ts";
-import { BadRegistryEntry, RegistryEntryMissing } from "./errors.ts";
-import type { Running } from "./running.ts";
+import { changedSettings, type SettingsDocument } from "./agent-settings.ts";
+import {
+  BadRegistryEntry,
+  BadStoredSettings,
+  RegistryEntryMissing,
+  StoredSettingsMissing,
+} from "./errors.ts";
+import { callOf, type Running } from "./running.ts";
 
 const clientOf = (running: Running, endpoint: string) =>
   registryClient({ endpoint, clock: running.clock, random: running.random, signal: running.signal });
@@ -34,9 +37,41 @@ export async function tryDeleteEntry(running: Running, cid: string): Promise<voi
   await client.delete(cid);
 }
 
+/** True if the agent of a VM can learn of disks from the registry, or from settings that the CPI keeps. */
+export const keepsEntries = ({ registry, cpi }: Running): boolean =>
+  registry !== undefined || cpi.settings !== undefined;
+
+interface EntryStore {
+  readonly get: (cid: string) => Promise<string | undefined>;
+  readonly put: (cid: string, text: string) => Promise<void>;
+  readonly missing: (cid: string) => Error;
+  readonly unusable: (cid: string, problems: readonly string[]) => Error;
+}
+
+/** Undefined where hints travel with the caller alone. */
+function entryStoreOf(running: Running): EntryStore | undefined {
+  const method = running.method.name;
+  const { settings } = running.cpi;
+  if (settings !== undefined && !running.registryless)
+    return {
+      get: async (cid) => await settings.read(cid, callOf(running)),
+      put: async (cid, text) => await settings.write(cid, text, callOf(running)),
+      missing: (cid) => StoredSettingsMissing({ method, cid }),
+      unusable: (_, problems) => BadStoredSettings({ problems }),
+    };
+  if (running.registry === undefined) return undefined;
+  const client = clientOf(running, running.registry.endpoint);
+  return {
+    get: (cid) => client.get(cid),
+    put: (cid, text) => client.put(cid, text),
+    missing: (cid) => RegistryEntryMissing({ method, cid }),
+    unusable: (cid, problems) => BadRegistryEntry({ method, cid, problems }),
+  };
+}
+
 /**
- * Changes the disks in a VM's registry entry. The registry knows no transactions, so processes that share a state
- * directory take turns.
+ * Changes the disks in a VM's registry entry, or in the settings that the CPI keeps. Neither knows transactions, so
+ * processes that share a state directory take turns.
  */
 export async function changeDisks(
   running: Running,
@@ -44,22 +79,20 @@ export async function changeDisks(
   missing: "fails" | "is fine",
   change: (disks: Disks) => Disks,
 ): Promise<void> {
-  const access = running.registry;
-  if (access === undefined) return;
-  const client = clientOf(running, access.endpoint);
+  const store = entryStoreOf(running);
+  if (store === undefined) return;
   await exclusively(running, cid, async () => {
-    const text = await client.get(cid);
+    const text = await store.get(cid);
     if (text === undefined) {
       // A caller that does not name the stemcell may mean a VM that never had an entry.
       if (running.stemcellUnknown && running.version >= 2) return;
-      if (missing === "fails") throw RegistryEntryMissing({ method: running.method.name, cid });
-      running.log.warn(`the registry has no entry for VM '${cid}'`);
+      if (missing === "fails") throw store.missing(cid);
+      running.log.warn(`there are no settings of VM '${cid}' to change`);
       return;
     }
-    const checked = checkAgentSettings(parseStrictJson(text, `the registry entry of VM '${cid}'`));
-    if (!checked.ok) throw BadRegistryEntry({ method: running.method.name, cid, problems: checked.problems });
-    const disks = change(checked.value.disks ?? {});
-    await client.put(cid, JSON.stringify({ ...checked.value, disks }));
+    const changed = changedSettings(text, `the settings of VM '${cid}'`, change);
+    if (!changed.ok) throw store.unusable(cid, changed.problems);
+    await store.put(cid, changed.text);
   });
 }
 

@@ -107,19 +107,25 @@ describe("the version asked for", () => {
 });
 
 describe("who asks is passed on to the method", () => {
-  it("with the request id, the recorded disks, and without them", async () => {
+  it("with the request id, the stemcell's version, the recorded disks and the raw context, or without them", async () => {
     const seen: unknown[] = [];
     const methods = { rebootVm: (_: unknown, call: { request: unknown }) => seen.push(call.request) };
     const client = embed(cloudCpi(new MemoryCloud(), { methods }));
     const disks = { system: "/dev/sda", persistent: { "disk-1": "/dev/sdc" } };
-    const context = { vm: { stemcell: { api_version: 2 }, disks } };
-    await client.request(ask("reboot_vm", ["vm-1"], { requestId: "cpi-482913", context }));
-    await client.request(
-      ask("reboot_vm", ["vm-1"], { stemcell: undefined, context: { vm: null, request_id: null } }),
-    );
+    const full = { vm: { stemcell: { api_version: 2 }, disks, future: 1 }, zone: { name: "z1" } };
+    const bare = { vm: null, request_id: null };
+    await client.request(ask("reboot_vm", ["vm-1"], { requestId: "cpi-482913", context: full }));
+    await client.request(ask("reboot_vm", ["vm-1"], { stemcell: undefined, context: bare }));
     expect(seen).toEqual([
-      { directorUuid: DIRECTOR, requestId: "cpi-482913", apiVersion: 2, disks },
-      { directorUuid: DIRECTOR, requestId: undefined, apiVersion: 2, disks: undefined },
+      {
+        ...{ directorUuid: DIRECTOR, requestId: "cpi-482913", apiVersion: 2, stemcellApiVersion: 2, disks },
+        context: { director_uuid: DIRECTOR, request_id: "cpi-482913", ...full },
+      },
+      {
+        ...{ directorUuid: DIRECTOR, requestId: undefined, apiVersion: 2, stemcellApiVersion: undefined },
+        disks: undefined,
+        context: { director_uuid: DIRECTOR, ...bare },
+      },
     ]);
   });
 });

@@ -1,6 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
 import type { ApiVersion } from "@slipway/protocol/cpi/api-version";
+import { stemcellVersion } from "@slipway/protocol/cpi/context";
 import type { CpiRequest } from "@slipway/protocol/cpi/envelope";
 import type { Method } from "@slipway/protocol/cpi/method";
 import type { Disks } from "@slipway/protocol/settings/disks";
@@ -21,7 +22,7 @@ export interface Running {
   readonly registryless: boolean;
   /** The caller did not say what stemcell the VM has: read as 1, but it may be one that never had an entry. */
   readonly stemcellUnknown: boolean;
-  /** Undefined in registry-less mixes, and when none is configured. */
+  /** Undefined in registry-less mixes, when none is configured, and for CPIs that keep the settings themselves. */
   readonly registry: RegistryAccess | undefined;
   readonly agent: AgentSection;
   readonly config: unknown;
@@ -47,7 +48,9 @@ export function callOf(running: Running): Call<unknown> {
       directorUuid: running.request.context.director_uuid,
       requestId: running.request.context.request_id ?? undefined,
       apiVersion: running.version,
+      stemcellApiVersion: stemcellVersion(running.request.context),
       disks: running.disks,
+      context: running.request.context,
     },
   };
 }

@@ -1,4 +1,5 @@
 import { isIP } from "node:net";
+import { defaultNetwork, interfaceNetworks, nameServers, preconfigured } from "@slipway/cpi-sdk/networks";
 import { rangeOf } from "@slipway/kernel/ip-address";
 import { check } from "@slipway/protocol/schema/check";
 import { open } from "@slipway/protocol/schema/json";
@@ -40,18 +41,13 @@ export interface NetworkPlan {
 
 /** The engine gives addresses and routes; the agent leaves them alone, and only writes DNS. */
 export function planNetworks(networks: Networks): NetworkPlan {
-  const real = Object.entries(networks).filter(([, network]) => network.type !== "vip");
-  const isDefault = (name: string, what: string) => networks[name]?.default?.includes(what) === true;
-  const requests = real.map(([name, network]) => requestOf(name, network));
-  const first = requests.find(({ network }) => isDefault(network, "gateway")) ?? requests[0];
-  const forDns = real.filter(([name]) => isDefault(name, "dns"));
+  const requests = interfaceNetworks(networks).map(([name, network]) => requestOf(name, network));
+  const wayOut = defaultNetwork(networks, "gateway");
+  const first = requests.find(({ network }) => network === wayOut);
   return {
     requests: first === undefined ? [] : [first, ...requests.filter((request) => request !== first)],
-    networks: {
-      ...networks,
-      ...Object.fromEntries(real.map(([name, network]) => [name, { ...network, preconfigured: true }])),
-    },
-    dns: [...new Set((forDns.length > 0 ? forDns : real).flatMap(([, network]) => network.dns ?? []))],
+    networks: preconfigured(networks),
+    dns: nameServers(networks),
     gateway: requests.length > 1 ? first?.gateway : undefined,
   };
 }

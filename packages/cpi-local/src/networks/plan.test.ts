@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { listenersOn } from "./listeners.ts";
 import { isHostEnd, planNetworks } from "./plan.ts";
-import { prefixOf, rangeOf } from "./ranges.ts";
 
 const manual = (ip: string, more = {}) => ({
   type: "manual" as const,
@@ -110,15 +109,6 @@ describe("the networks of a sandbox", () => {
     ],
   ] as const)("%s are refused with a reason", (_, networks, isRoot, reason) => {
     expect(() => planNetworks("vm-1", networks, isRoot)).toThrow(reason);
-  });
-});
-
-describe("addresses", () => {
-  it("have ranges by their netmask", () => {
-    expect(rangeOf({ ip: "10.1.2.77", netmask: "255.255.255.192" })).toBe("10.1.2.64/26");
-    expect(rangeOf({ ip: "fd00::77", netmask: "ffff:ffff:ffff:ffff::" })).toBe("fd00::/64");
-    expect(prefixOf({ ip: "10.0.0.1", netmask: "255.255.255.255" })).toBe(32);
-    expect(prefixOf({ ip: "10.0.0.1", netmask: "0.0.0.0" })).toBe(0);
   });
 });
 

@@ -1,9 +1,9 @@
 import { createHash } from "node:crypto";
 import { cloudError } from "@slipway/cpi-sdk/errors";
-import { isInRange, parseAddress } from "@slipway/kernel/ip-address";
+import { defaultNetwork, interfaceNetworks, preconfigured, subnetOf } from "@slipway/cpi-sdk/networks";
+import { BITS, isInRange, parseAddress } from "@slipway/kernel/ip-address";
 import type { Network, Networks } from "@slipway/protocol/settings/networks";
 import { AddressRefused } from "../errors.ts";
-import { alone, prefixOf, rangeOf } from "./ranges.ts";
 
 export interface NetworkPlan {
   /** The networks as the agent shall see them, with every address known. */
@@ -24,8 +24,7 @@ const LOOPBACK = "127.0.0.0/8";
  * its own, with one pair of interfaces for each of its networks, whose other end is a router on the host.
  */
 export function planNetworks(cid: string, networks: Networks, isRoot: boolean): NetworkPlan {
-  const given = Object.entries(networks).filter(([, network]) => network.type !== "vip");
-  const known = given.map(([name, network]): [string, Network & { ip: string }] => [
+  const known = interfaceNetworks(networks).map(([name, network]): [string, Network & { ip: string }] => [
     name,
     { ...network, ip: network.ip || dynamicAddress(cid, name) },
   ]);
@@ -37,10 +36,7 @@ export function planNetworks(cid: string, networks: Networks, isRoot: boolean): 
       "the networks of one sandbox are either all of 127.0.0.0/8, which is the host's, or all of other ranges",
     );
   const plan = {
-    networks: {
-      ...networks,
-      ...Object.fromEntries(known.map(([name, network]) => [name, { ...network, preconfigured: true }])),
-    },
+    networks: preconfigured({ ...networks, ...Object.fromEntries(known) }),
     addresses: known.map(([network, { ip }]) => ({ network, ip })),
     ownNetwork,
   };
@@ -66,14 +62,18 @@ export const hostEndOf = (cid: string, network: string): string =>
 /** Nobody else is on the wire: an IPv6 address need not wait until it is known that none has it. */
 const atOnce = (ip: string): string => (ip.includes(":") ? " nodad" : "");
 
+/** A range that holds only this address. */
+const alone = (ip: string): string => `${ip}/${ip.includes(":") ? BITS[6] : BITS[4]}`;
+
 function routed(cid: string, known: readonly (readonly [string, Network & { ip: string }])[]) {
   const inside = ["link set lo up"];
   const outside: string[] = [];
   const links: string[] = [];
-  const chosen = known.find(([, network]) => network.default?.includes("gateway")) ?? known[0];
+  const wayOut = defaultNetwork(Object.fromEntries(known), "gateway");
   known.forEach(([name, network], at) => {
     const { ip, gateway } = network;
-    if (!gateway || prefixOf(network) === undefined)
+    const subnet = subnetOf(network);
+    if (!gateway || subnet === undefined)
       throw AddressRefused({ network: name, ip, why: "its network needs a netmask and a gateway" });
     mustBeAddress(name, gateway);
     if (parseAddress(gateway)?.family !== parseAddress(ip)?.family)
@@ -87,9 +87,9 @@ function routed(cid: string, known: readonly (readonly [string, Network & { ip: 
       `addr add ${alone(ip)} dev ${eth}${atOnce(ip)}`,
       `link set ${eth} up`,
       `route add ${alone(gateway)} dev ${eth} scope link src ${ip}`,
-      `route add ${rangeOf(network)} via ${gateway} dev ${eth} src ${ip}`,
+      `route add ${subnet} via ${gateway} dev ${eth} src ${ip}`,
     );
-    if (chosen?.[0] === name) inside.push(`route add default via ${gateway} dev ${eth} src ${ip}`);
+    if (wayOut === name) inside.push(`route add default via ${gateway} dev ${eth} src ${ip}`);
     // Every sandbox of the range has the gateway at the other end of its own wire.
     outside.push(
       `addr add ${alone(gateway)} dev ${link}${atOnce(gateway)}`,

@@ -1,14 +1,14 @@
 import { formatDiskHint, parseDiskHint } from "@slipway/protocol/settings/disk-hint";
 import { withDisk } from "../agent-settings.ts";
 import { cpiError, RegistryNotConfigured } from "../errors.ts";
-import { changeDisks } from "../registry-entry.ts";
+import { changeDisks, keepsEntries } from "../registry-entry.ts";
 import { callOf, handlerOf, type Running } from "../running.ts";
 
 /** attach_disk: the author returns the hint; it goes to the caller, to the registry entry, or to both. */
 export async function attachDisk(running: Running): Promise<unknown> {
   // From version 2 the hint reaches the agent through the caller, so a VM that has no entry needs no registry.
   const hintTravels = running.version >= 2 && running.stemcellUnknown;
-  if (!running.registryless && running.registry === undefined && !hintTravels) {
+  if (!running.registryless && !keepsEntries(running) && !hintTravels) {
     throw RegistryNotConfigured({
       method: "attach_disk",
       why: "The agent of this VM learns of disks from the registry only.",

@@ -8,7 +8,7 @@ import { composeRegistryUserData, composeSettings, type SettingsDocument } from 
 import type { CreatedVm, CreateVmCall, VmSettings } from "../cpi.ts";
 import { accept, runCreation } from "../create.ts";
 import { cpiError, NoUserData, RegistryNotConfigured } from "../errors.ts";
-import { putEntry, tryDeleteEntry } from "../registry-entry.ts";
+import { keepsEntries, putEntry, tryDeleteEntry } from "../registry-entry.ts";
 import { handlerOf, type Running } from "../running.ts";
 
 interface Made {
@@ -21,7 +21,7 @@ const KIND = { remove: ["delete_vm", "vmCid"], exists: ["has_vm", "vmCid"] } as 
 
 /** create_vm: the author makes the VM; its agent's settings travel as the mix of versions needs. */
 export async function createVm(running: Running): Promise<unknown> {
-  if (!running.registryless && running.registry === undefined) {
+  if (!running.registryless && !keepsEntries(running)) {
     const stemcell = running.stemcellUnknown
       ? "The caller did not give the stemcell's API version, which means 1."
       : "The stemcell's API version is 1.";
@@ -46,7 +46,7 @@ export async function createVm(running: Running): Promise<unknown> {
       const cid = accept(vmCid, vm?.cid, "create_vm result: cid");
       const networks = vm.networks ?? said?.vm.networks ?? (running.args.networks as Networks);
       // Found by its token, it has had its user-data since the first run.
-      found = said === undefined && call.repeated && running.registryless;
+      found = said === undefined && call.repeated && running.registry === undefined;
       return { cid, networks, disks: said?.settings.disks ?? {} };
     },
     finish: async (vm) => {
