@@ -1,6 +1,7 @@
 import { existsSync } from "node:fs";
 import { errorText } from "@slipway/kernel/errors";
 import { BadUsage } from "../errors.ts";
+import { EIGHT_MIXES } from "./mixes.ts";
 import { runMatrix } from "./run.ts";
 import { tableText } from "./table.ts";
 
@@ -11,10 +12,12 @@ export interface Io {
 
 const HELP = `Plays the eight mixes of Director, CPI and stemcell versions with the tiny CPI and a live registry.
 
-  matrix [--json] [--cpi FILE]
+  matrix [--json] [--cpi FILE] [--old]
 
   --json      the rows as a JSON array
-  --cpi FILE  another build of the tiny CPI
+  --cpi FILE  any CPI that keeps its cloud as the tiny one does: in the directory tiny.dir, with the user-data of each VM in
+              vms/CID/user-data.json
+  --old       only the mixes with a CPI of version 1, for one that cannot speak version 2
 `;
 
 /** Returns the exit code: 0 if every row agrees with the contract. */
@@ -28,7 +31,8 @@ export async function matrixCommand(argv: readonly string[], defaultCpi: string,
     const cpi = options.cpi ?? defaultCpi;
     if (!existsSync(cpi)) throw BadUsage({ why: `there is no CPI at ${cpi}` });
     if (!options.json) io.out(INTRO);
-    const rows = await runMatrix(cpi);
+    const mixes = EIGHT_MIXES.filter((mix) => !options.old || mix.cpi === 1);
+    const rows = await runMatrix(cpi, mixes);
     if (options.json) io.out(`${JSON.stringify(rows, null, 2)}\n`);
     else io.out(`${tableText(rows)}\n\n${verdict(rows)}`);
     return rows.every((row) => row.agrees) ? 0 : 1;
@@ -57,16 +61,25 @@ function verdict(rows: Awaited<ReturnType<typeof runMatrix>>): string {
   return `${lines.join("\n")}\n`;
 }
 
-function parse(argv: readonly string[]): { json: boolean; help: boolean; cpi: string | undefined } {
+interface Options {
+  readonly json: boolean;
+  readonly help: boolean;
+  readonly old: boolean;
+  readonly cpi: string | undefined;
+}
+
+function parse(argv: readonly string[]): Options {
   let json = false;
   let help = false;
+  let old = false;
   let cpi: string | undefined;
   for (let at = 0; at < argv.length; at++) {
     const word = argv[at];
     if (word === "--json") json = true;
+    else if (word === "--old") old = true;
     else if (word === "--help" || word === "-h") help = true;
     else if (word === "--cpi" && argv[at + 1] !== undefined) cpi = argv[++at];
     else throw BadUsage({ why: `'${word}' is not understood` });
   }
-  return { json, help, cpi };
+  return { json, help, old, cpi };
 }

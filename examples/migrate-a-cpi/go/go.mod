@@ -1,0 +1,3 @@
+module example.com/migrate-a-cpi
+
+go 1.21
