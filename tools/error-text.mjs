@@ -9,7 +9,10 @@ export function messageText({ code, message }) {
     throw new Error(`the message of ${code} cannot be shown: keep it to plain templates`, { cause });
   }
   const shown = text.replaceAll("NaN", () => numbers.shift() ?? "{number}");
-  const garbled = /undefined|\[object |=>|NaN/.exec(shown.replaceAll(/\{\w+\}/g, ""))?.[0];
+  // Two names without anything between them are a sum, or sentences that run into each other.
+  const garbled =
+    /undefined|\[object |=>|NaN/.exec(shown.replaceAll(/\{\w+\}/g, ""))?.[0] ??
+    /\{\w+\}\{\w+\}/.exec(shown)?.[0];
   if (garbled !== undefined)
     throw new Error(`the message of ${code} is garbled by its stand-ins ("${garbled}"): ${shown}`);
   return shown;

@@ -40,6 +40,10 @@ describe("docs/errors.md", () => {
   it("refuses what would print something else", () => {
     const source = (p: Params) => `of ${p.name === "x" ? "" : String(undefined)}`;
     expect(() => messageText({ code: "TST-001", message: source })).toThrow(/TST-001 is garbled.*undefined/);
+    const sum = (p: Params) => `1 of ${p.bytes + p.ms} failed`;
+    expect(() => messageText({ code: "TST-001", message: sum })).toThrow(
+      /TST-001 is garbled.*\{bytes\}\{ms\}/,
+    );
   });
 });
 

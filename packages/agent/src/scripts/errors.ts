@@ -10,16 +10,18 @@ export const CannotRun = defineError<{ program: string; why: string }>({
 /** The first sentences are upstream's: callers and people look for them. What follows is for people only. */
 export const ScriptsFailed = defineError<{
   script: string;
-  failed: readonly { readonly job: string; readonly why: string }[];
+  failures: number;
+  all: number;
+  failed: readonly string[];
   passed: readonly string[];
+  /** One line for each job that failed. */
+  reasons: readonly string[];
 }>({
   code: "AGA-008",
   kind: "outside",
   message: (p) =>
-    `${p.failed.length} of ${p.failed.length + p.passed.length} ${p.script} scripts failed. ` +
-    `Failed Jobs: ${p.failed.map(({ job }) => job).join(", ")}.` +
-    (p.passed.length > 0 ? ` Successful Jobs: ${p.passed.join(", ")}.` : "") +
-    p.failed.map(({ job, why }) => `\n${job}: ${why}`).join(""),
+    `${p.failures} of ${p.all} ${p.script} scripts failed. Failed Jobs: ${p.failed.join(", ")}.` +
+    `${p.passed.length > 0 ? ` Successful Jobs: ${p.passed.join(", ")}.` : ""}\n${p.reasons.join("\n")}`,
   next: "Look at the logs of the failed jobs in /var/vcap/sys/log, mend the cause, and deploy again.",
 });
 

@@ -18,7 +18,15 @@ export async function inParallel(
       );
     }),
   );
-  const failed = outcomes.flatMap((one) => (one?.why === undefined ? [] : [{ job: one.job, why: one.why }]));
-  const passed = outcomes.flatMap((one) => (one !== undefined && one.why === undefined ? [one.job] : []));
-  if (failed.length > 0) throw ScriptsFailed({ script, failed, passed });
+  const ran = outcomes.filter((one) => one !== undefined);
+  const failed = ran.filter(({ why }) => why !== undefined);
+  if (failed.length === 0) return;
+  throw ScriptsFailed({
+    script,
+    failures: failed.length,
+    all: ran.length,
+    failed: failed.map(({ job }) => job),
+    passed: ran.filter(({ why }) => why === undefined).map(({ job }) => job),
+    reasons: failed.map(({ job, why }) => `${job}: ${why}`),
+  });
 }

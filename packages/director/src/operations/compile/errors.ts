@@ -25,9 +25,9 @@ export const PackagesNotExported = defineError<{
     `Can't use release '${p.release}':\n${p.stemcells
       .map(
         (stemcell) =>
-          `Packages must be exported from stemcell '${stemcell}', but some packages are not compiled for this stemcell:\n`,
+          `Packages must be exported from stemcell '${stemcell}', but some packages are not compiled for this stemcell:`,
       )
-      .join("")}${p.packages.map((one) => ` - '${one}'`).join("\n")}`,
+      .join("\n")}\n${p.packages.map((one) => ` - '${one}'`).join("\n")}`,
   next: "Upload the release as it was exported for this stemcell, or take `exported_from` out of the manifest: then its sources are compiled.",
 });
 
