@@ -72,7 +72,7 @@ describe("with everything old, and with everything new,", () => {
         agent_id: AGENT,
         vm: { name: vm },
         networks: NETWORKS,
-        disks: { system: "/dev/sda", ephemeral: "/dev/sdb", persistent: {} },
+        disks: { system: "/dev/sda", persistent: {} },
         env: {},
       };
       const userData = await cloud.settingsOf(vm);

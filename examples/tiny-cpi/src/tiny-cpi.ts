@@ -71,7 +71,7 @@ export const tinyCpi = defineCpi({
       if (!(await exists(place(config, "stemcells", stemcellCid))))
         throw cloudError(`no stemcell '${stemcellCid}'`);
       const cid = `vm-${token}`;
-      const disks = { system: "/dev/sda", ephemeral: "/dev/sdb" };
+      const disks = { system: "/dev/sda" };
       const text = userData({ networks, disks, name: cid, serverName: cid });
       await make(config, "vms", cid, async (path) => {
         await mkdir(join(path, "disks"), { recursive: true });

@@ -11,11 +11,11 @@ import { holdMachine } from "@slipway/testkit/hold-machine";
 import { LocalCloud, nextAddress, sandboxTrouble } from "@slipway/testkit/local-cloud";
 import { needs } from "@slipway/testkit/needs";
 import { ownOctet } from "@slipway/testkit/own-octet";
-import { sampleOf } from "@slipway/testkit/sample";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { passesChecks } from "../testing/passes-checks.ts";
 import type { CpiGiven } from "./check.ts";
 import { Cloud } from "./cloud.ts";
-import { CPI_CHECKS, runCpiCheck } from "./run.ts";
+import { CPI_CHECKS } from "./run.ts";
 
 interface Opened {
   readonly given: Omit<CpiGiven, "uuid">;
@@ -30,9 +30,6 @@ const exec = (path: string, configFile: string) => ({
 });
 const numbers = CPI_CHECKS.map(({ number }) => number);
 
-/** Of 66 checks, for each CPI. */
-const SAMPLE = 2;
-
 /** The same checks for every CPI. What is not run is said beforehand. */
 function keepsTheContract(name: string, open: () => Promise<Opened>, without: readonly number[] = []): void {
   let opened: Opened;
@@ -46,17 +43,7 @@ function keepsTheContract(name: string, open: () => Promise<Opened>, without: re
     await opened.close();
   });
 
-  it.each(
-    sampleOf(`contract of ${name}`, CPI_CHECKS, SAMPLE).map((check) => ({
-      label: `${check.number} ${check.name}`,
-      check,
-    })),
-  )("$label", async ({ check }) => {
-    const { result, ...more } = await runCpiCheck(check, cloud);
-    expect({ result, ...("why" in more && { why: more.why }) }).toMatchObject({
-      result: without.includes(check.number) ? "not run" : "passed",
-    });
-  });
+  passesChecks(name, () => cloud, without);
 }
 
 it("each check has a number of its own in the checklist", () => {

@@ -16,8 +16,8 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { callCpi } from "../exec-cpi.ts";
 import { EIGHT_MIXES } from "../matrix/mixes.ts";
 import { runMatrix } from "../matrix/run.ts";
+import { passesChecks } from "../testing/passes-checks.ts";
 import { Cloud } from "./cloud.ts";
-import { CPI_CHECKS, runCpiCheck } from "./run.ts";
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL("../../../../", import.meta.url));
@@ -104,17 +104,7 @@ function isMigrated(
     expect(api_version).toBeGreaterThanOrEqual(2);
   });
 
-  it.each(
-    sampleOf(`checks of ${name} after its migration`, CPI_CHECKS, 2).map((check) => ({
-      label: `${check.number} ${check.name}`,
-      check,
-    })),
-  )("passes check $label after the migration", async ({ check }) => {
-    const { result, ...more } = await runCpiCheck(check, cloud);
-    expect({ result, ...("why" in more && { why: more.why }) }).toMatchObject({
-      result: without.includes(check.number) ? "not run" : "passed",
-    });
-  });
+  describe("after the migration", () => passesChecks(`${name}, migrated`, () => cloud, without));
 }
 
 const ruby = needs("ruby", await works("ruby", "--version"), "ruby is not installed");

@@ -1,0 +1,22 @@
+import { sampleOf } from "@slipway/testkit/sample";
+import { expect, it } from "vitest";
+import type { Cloud } from "../cpi/cloud.ts";
+import { CPI_CHECKS, runCpiCheck } from "../cpi/run.ts";
+
+/** Of 66 checks, for each CPI. */
+const SAMPLE = 2;
+
+/** The same checks for every CPI, each a test. Those of `without` need methods that this CPI does not have. */
+export function passesChecks(name: string, cloud: () => Cloud, without: readonly number[] = []): void {
+  it.each(
+    sampleOf(`contract of ${name}`, CPI_CHECKS, SAMPLE).map((check) => ({
+      label: `${check.number} ${check.name}`,
+      check,
+    })),
+  )("$label", async ({ check }) => {
+    const { result, ...more } = await runCpiCheck(check, cloud());
+    expect({ result, ...("why" in more && { why: more.why }) }).toMatchObject({
+      result: without.includes(check.number) ? "not run" : "passed",
+    });
+  });
+}
