@@ -69,9 +69,12 @@ export function changedSettings(
   what: string,
   change: (disks: Disks) => Disks,
 ): ChangedSettings {
-  const checked = checkAgentSettings(parseStrictJson(text, what));
+  const settings = parseStrictJson(text, what);
+  const checked = checkAgentSettings(settings);
   if (!checked.ok) return checked;
-  return { ok: true, text: JSON.stringify({ ...checked.value, disks: change(checked.value.disks ?? {}) }) };
+  const disks = change(checked.value.disks ?? {});
+  // All else is put back as it was, its nulls included: they may be the manifest author's.
+  return { ok: true, text: JSON.stringify({ ...(settings as object), disks }) };
 }
 
 export const withDisk = (disks: Disks, cid: string, hint: DiskHintWire): Disks => ({

@@ -15,6 +15,8 @@ import { negotiate } from "@slipway/protocol/negotiate";
 import { check, kindOf } from "@slipway/protocol/schema/check";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { secretsIn } from "@slipway/protocol/schema/redact";
+import { withoutNulls } from "@slipway/protocol/schema/without-nulls";
+import { networks } from "@slipway/protocol/settings/networks";
 import { mergeContext, readOwn, readReportedVersion, readShared, sharedProperties } from "./config.ts";
 import type { Cpi } from "./cpi.ts";
 import { toShipped } from "./draft-arguments.ts";
@@ -179,9 +181,11 @@ function namedArguments(
   }
   const problems: string[] = [];
   const named = wanted.map((argument, at) => {
-    const checked = check(argument.schema, values[at], `arguments[${at}] (${argument.name})`);
+    // Authors get networks without nulls; what belongs to the manifest's author stays as it came.
+    const value = argument.schema === networks ? withoutNulls(values[at]) : values[at];
+    const checked = check(argument.schema, value, `arguments[${at}] (${argument.name})`);
     if (!checked.ok) problems.push(...checked.problems);
-    return [camel(argument.name), values[at]] as const;
+    return [camel(argument.name), value] as const;
   });
   if (problems.length > 0) throw cpiError(`Arguments are not correct, details: '${problems.join("; ")}'`);
   return Object.fromEntries(named);

@@ -2,6 +2,7 @@ import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
 import type { CpiRequest } from "@slipway/protocol/cpi/envelope";
 import { check } from "@slipway/protocol/schema/check";
 import { type JsonObject, jsonObject } from "@slipway/protocol/schema/json";
+import { checkWithoutNulls, withoutNulls } from "@slipway/protocol/schema/without-nulls";
 import { type Disks, disks as disksSchema } from "@slipway/protocol/settings/disks";
 import { cpiError } from "./errors.ts";
 
@@ -19,14 +20,14 @@ export function toShipped(
   capabilities: Capabilities | undefined,
 ): Shipped {
   const args = request.arguments;
-  const disks = (request.context.vm?.disks ?? undefined) as Disks | undefined;
+  const disks = withoutNulls(request.context.vm?.disks ?? undefined) as Disks | undefined;
   const plain: Shipped = { args, disks, bootstrap: undefined };
   if (version < 2 || capabilities === undefined) return plain;
   const takesDisks =
     (request.method === "attach_disk" && capabilities.attach_disk_takes_disks) ||
     (request.method === "detach_disk" && capabilities.detach_disk_returns_disks);
   if (takesDisks && args.length === 3) {
-    const given = check(disksSchema, args[2], "arguments[2] (disks)");
+    const given = checkWithoutNulls(disksSchema, args[2], "arguments[2] (disks)");
     if (!given.ok) throw cpiError(`Arguments are not correct, details: '${given.problems.join("; ")}'`);
     return { ...plain, args: args.slice(0, 2), disks: given.value };
   }

@@ -42,6 +42,33 @@ describe("a real agent process", () => {
     expect(await servedName(machine.port)).toBe("agent-1.next.bosh-internal");
   });
 
+  it("starts with settings whose nulls stand for what is missing, as CPIs in Go write them", async () => {
+    await machine.offer(
+      machine.settings({
+        ntp: null,
+        blobstore: null,
+        networks: {
+          private: {
+            type: "",
+            ip: "127.0.0.1",
+            netmask: "255.0.0.0",
+            gateway: null,
+            dns: null,
+            default: null,
+            routes: null,
+            mac: "",
+            preconfigured: true,
+          },
+        },
+        disks: { system: null, ephemeral: null, persistent: null },
+        env: { bosh: { mbus: { cert: certOf(AGENT_SERVER), urls: null }, password: null, job_dir: null } },
+      }),
+    );
+    await machine.started();
+    expect(await machine.caller.ping()).toBe("pong");
+    expect(await machine.caller.value("list_disk")).toEqual([]);
+  });
+
   it("that is killed while it takes up another certificate answers the same task over the new one", async () => {
     const agent = await machine.started();
     const task = await machine.caller.task("update_settings", { mbus: { cert: certOf(AGENT_SERVER_NEXT) } });

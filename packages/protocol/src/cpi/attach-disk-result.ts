@@ -1,5 +1,6 @@
 import type { DiskCid } from "../ids.ts";
-import { check, kindOf } from "../schema/check.ts";
+import { kindOf } from "../schema/check.ts";
+import { checkWithoutNulls } from "../schema/without-nulls.ts";
 import { type DiskHint, parseDiskHint } from "../settings/disk-hint.ts";
 import { type Disks, disks as disksSchema } from "../settings/disks.ts";
 import type { ApiVersion } from "./api-version.ts";
@@ -43,7 +44,7 @@ function holdsAllDisks(value: unknown): boolean {
 }
 
 function fromAllDisks(value: unknown, cid: DiskCid): ParsedAttachDisk {
-  const checked = check(disksSchema, value, "disks");
+  const checked = checkWithoutNulls(disksSchema, value, "disks");
   if (!checked.ok)
     return {
       ok: false,

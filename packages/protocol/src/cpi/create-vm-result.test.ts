@@ -2,6 +2,7 @@ import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
 import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { withoutNulls } from "../schema/without-nulls.ts";
 import type { Networks } from "../settings/networks.ts";
 import { networks as networksSchema } from "../settings/networks.ts";
 import { API_VERSIONS, type ApiVersion } from "./api-version.ts";
@@ -21,6 +22,16 @@ function problem(value: unknown, apiVersion: ApiVersion = 2): string {
   if (parsed.ok) throw new Error(`it was read as ${parsed.vm.dialect}`);
   return parsed.problem;
 }
+
+describe("networks with nulls", () => {
+  it("are read without them, as CPIs in Go and Ruby return them", () => {
+    const berth = { type: "dynamic", ip: null, netmask: null, gateway: null, dns: null, mac: null };
+    expect(parseCreateVmResult(["vm-1", { berth }], { apiVersion: 2 })).toEqual({
+      ok: true,
+      vm: { dialect: "shipped", cid: "vm-1", networks: { berth: { type: "dynamic" } }, disks: undefined },
+    });
+  });
+});
 
 describe("a create_vm result of version 1", () => {
   it("is the cid", () => {
@@ -188,7 +199,7 @@ describe("any create_vm result", () => {
           expect(read([cid, nets], 2, nets as Networks)).toMatchObject({
             dialect: "shipped",
             cid,
-            networks: nets,
+            networks: withoutNulls(nets),
           });
         },
       ),

@@ -1,5 +1,6 @@
 import { type VmCid, vmCid } from "../ids.ts";
-import { check, kindOf, matches } from "../schema/check.ts";
+import { kindOf, matches } from "../schema/check.ts";
+import { checkWithoutNulls } from "../schema/without-nulls.ts";
 import { DISKS_KEYS, type Disks, disks as disksSchema } from "../settings/disks.ts";
 import type { Networks } from "../settings/networks.ts";
 import { networks as networksSchema } from "../settings/networks.ts";
@@ -54,8 +55,8 @@ function parseArray(
     return refuse(`${wanted}; its first element must be a non-empty string, got ${cidKind(cid)}`);
   if (value.length > 3) return refuse(`${wanted}; got an array of ${value.length}`);
   if (value.length === 3) {
-    const networks = check(networksSchema, second ?? {}, "networks");
-    const disks = check(disksSchema, third ?? {}, "disks");
+    const networks = checkWithoutNulls(networksSchema, second ?? {}, "networks");
+    const disks = checkWithoutNulls(disksSchema, third ?? {}, "disks");
     if (!networks.ok)
       return refuse(`${wanted}; its second element is not a networks hash: ${networks.problems.join("; ")}`);
     if (!disks.ok)
@@ -66,12 +67,12 @@ function parseArray(
     };
   }
   if (isDisks(second, requested)) {
-    const disks = check(disksSchema, second, "disks");
+    const disks = checkWithoutNulls(disksSchema, second, "disks");
     if (!disks.ok)
       return refuse(`${wanted}; its second element is not a disks hash: ${disks.problems.join("; ")}`);
     return { ok: true, vm: { dialect: "draft-a", cid, networks: undefined, disks: disks.value } };
   }
-  const networks = check(networksSchema, second ?? {}, "networks");
+  const networks = checkWithoutNulls(networksSchema, second ?? {}, "networks");
   if (!networks.ok)
     return refuse(`${wanted}; its second element is not a networks hash: ${networks.problems.join("; ")}`);
   return { ok: true, vm: { dialect: "shipped", cid, networks: networks.value, disks: undefined } };
@@ -91,9 +92,9 @@ function parseObject(value: object, wanted: string): ParsedCreateVm {
   const { vm_cid: cid, networks, disk_hints: disks } = value as Record<string, unknown>;
   if (!matches(vmCid, cid))
     return refuse(`${wanted}; vm_cid must be a non-empty string, got ${cidKind(cid)}`);
-  const nets = check(networksSchema, networks ?? {}, "networks");
+  const nets = checkWithoutNulls(networksSchema, networks ?? {}, "networks");
   if (!nets.ok) return refuse(`${wanted}; ${nets.problems.join("; ")}`);
-  const hints = check(disksSchema, disks ?? {}, "disk_hints");
+  const hints = checkWithoutNulls(disksSchema, disks ?? {}, "disk_hints");
   if (!hints.ok) return refuse(`${wanted}; ${hints.problems.join("; ")}`);
   return { ok: true, vm: { dialect: "2018-object", cid, networks: nets.value, disks: hints.value } };
 }

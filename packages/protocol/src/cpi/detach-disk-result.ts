@@ -1,5 +1,5 @@
 import type { DiskCid } from "../ids.ts";
-import { check } from "../schema/check.ts";
+import { checkWithoutNulls } from "../schema/without-nulls.ts";
 import { type Disks, disks as disksSchema } from "../settings/disks.ts";
 import type { ApiVersion } from "./api-version.ts";
 import type { Capabilities } from "./capabilities.ts";
@@ -18,7 +18,7 @@ export function parseDetachDiskResult(
   // Nothing, `true` or "" is what CPIs return that have nothing to say.
   if (typeof value !== "object" || value === null) return { ok: true, disks: undefined };
   const wanted = "detach_disk must return the disks that are left, as the CPI announces";
-  const checked = check(disksSchema, value, "disks");
+  const checked = checkWithoutNulls(disksSchema, value, "disks");
   if (!checked.ok) return { ok: false, problem: `${wanted}; ${checked.problems.join("; ")}` };
   if (Object.hasOwn(checked.value.persistent ?? {}, given.diskCid))
     return { ok: false, problem: `${wanted}; the one that was detached is still among them` };

@@ -3,9 +3,19 @@ import { readExample } from "@slipway/testkit/wire-examples";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { AgentId } from "../ids.ts";
-import { type AgentSettings, agentSettings, checkAgentSettings, mergeSettings } from "./agent-settings.ts";
+import { matches } from "../schema/check.ts";
+import { shapeOf } from "../schema/children.ts";
+import type { Schema } from "../schema/marks.ts";
+import {
+  type AgentSettings,
+  agentSettings,
+  checkAgentSettings,
+  mergeSettings,
+  updateSettings,
+} from "./agent-settings.ts";
 import { type Disks, disks } from "./disks.ts";
 import { type Networks, networks } from "./networks.ts";
+import { readUserData, registryUserData } from "./user-data.ts";
 
 describe("agent settings", () => {
   it("come out of the check as the same object that went in", () => {
@@ -44,6 +54,70 @@ describe("agent settings", () => {
       env: { mine: { x: 1 }, bosh: { ipv6: { enable: true }, parallel: 5 } },
     };
     expect(checkAgentSettings(value).ok).toBe(true);
+  });
+});
+
+describe("settings with nulls", () => {
+  /** Fields that may be missing but not null, as paths. Hints are their own contract: an agent panics on their nulls. */
+  function fieldsWithoutNull(schema: Schema, path: string): readonly string[] {
+    const shape = shapeOf(schema);
+    switch (shape.kind) {
+      case "maybe":
+        return [
+          ...(shape.missing && !matches(schema, null) ? [path] : []),
+          ...fieldsWithoutNull(shape.inner, path),
+        ];
+      case "fields":
+        return Object.entries(shape.fields).flatMap(([name, field]) =>
+          fieldsWithoutNull(field, `${path}.${name}`),
+        );
+      case "map":
+        return fieldsWithoutNull(shape.value, `${path}.*`);
+      case "list":
+        return fieldsWithoutNull(shape.item, `${path}[]`);
+      default:
+        return [];
+    }
+  }
+
+  it.each([
+    ["settings", agentSettings],
+    ["update_settings", updateSettings],
+    ["user-data", registryUserData],
+  ])("fit the schema of %s wherever a field may be missing", (name, schema) => {
+    expect(fieldsWithoutNull(schema as Schema, name)).toEqual([]);
+  });
+
+  it.each(["bosh-cpi-go", "bosh-cpi-go-with-hints-unset", "create-env-in-go", "nulls"])(
+    "as agent-settings.%s.json has them are read without them",
+    (name) => {
+      const read = checkAgentSettings(readExample(`settings/agent-settings.${name}.json`));
+      expect(read).toMatchObject({ ok: true });
+      expect(JSON.stringify(read)).not.toContain("null");
+    },
+  );
+
+  it("in the user-data and the registry entry of the AWS CPI are read without them", () => {
+    const userData = readUserData(readExample("settings/user-data.aws-cpi.json"));
+    expect(userData).toMatchObject({ ok: true, userData: { form: "settings" } });
+    const entry = checkAgentSettings(readExample("registry/settings.aws-cpi.json"));
+    expect(entry).toMatchObject({ ok: true, value: { networks: { berth: { use_dhcp: true } } } });
+    expect(JSON.stringify([userData, entry])).not.toContain("null");
+  });
+
+  it("are read also where the contract asks a CPI to leave the key out", () => {
+    const hints = { "disk-1": null, "disk-2": { path: "/dev/sdc", id: null } };
+    expect(checkAgentSettings({ agent_id: "a", ntp: [null, "x"], disks: { persistent: hints } })).toEqual({
+      ok: true,
+      value: { agent_id: "a", ntp: ["x"], disks: { persistent: { "disk-2": { path: "/dev/sdc" } } } },
+    });
+  });
+
+  it("for the agent id are refused", () => {
+    expect(checkAgentSettings({ agent_id: null })).toEqual({
+      ok: false,
+      problems: ["settings.agent_id: it is missing"],
+    });
   });
 });
 

@@ -1,38 +1,38 @@
 import * as v from "valibot";
 import { agentId } from "../ids.ts";
-import { check } from "../schema/check.ts";
 import { open } from "../schema/json.ts";
 import { doc, secret } from "../schema/marks.ts";
+import { checkWithoutNulls } from "../schema/without-nulls.ts";
 import { type Disks, disks } from "./disks.ts";
 import { blobstore, env, mbus } from "./env.ts";
 import { type Networks, networks } from "./networks.ts";
 
 /**
- * The one settings document: the same in the registry, in user-data, on a config drive and in the agent's cache.
+ * The one settings document: the same in the registry, in user-data, on a config drive and in the agent's cache. Null
+ * stands for a missing field everywhere: CPIs in Go write it for every list, map and hint that they do not fill.
  */
 export const agentSettings = open({
   agent_id: doc(agentId, "also the host name of the VM"),
-  vm: v.optional(v.nullable(open({ name: v.optional(v.string()) }))),
-  mbus: v.optional(doc(secret(v.string()), "`nats://...` or `https://user:password@host:port`")),
-  ntp: v.optional(v.nullable(v.array(v.string()))),
-  blobstore: v.optional(v.nullable(blobstore)),
-  networks: v.optional(v.nullable(networks)),
-  disks: v.optional(v.nullable(disks)),
-  env: v.optional(v.nullable(env)),
+  vm: v.nullish(open({ name: v.nullish(v.string()) })),
+  mbus: v.nullish(doc(secret(v.string()), "`nats://...` or `https://user:password@host:port`")),
+  ntp: v.nullish(v.array(v.string())),
+  blobstore: v.nullish(blobstore),
+  networks: v.nullish(networks),
+  disks: v.nullish(disks),
+  env: v.nullish(env),
 });
 export type AgentSettings = v.InferOutput<typeof agentSettings>;
 
-export const checkAgentSettings = (value: unknown) => check(agentSettings, value, "settings");
+/** Checks settings and hands them back without their nulls. */
+export const checkAgentSettings = (value: unknown) => checkWithoutNulls(agentSettings, value, "settings");
 
 /** What every `update_settings` may carry; a changed mbus or blobstores restarts the agent. */
 export const updateSettings = open({
-  trusted_certs: v.optional(v.string()),
-  disk_associations: v.optional(v.nullable(v.array(open({ name: v.string(), cid: v.string() })))),
-  blobstores: v.optional(v.nullable(v.array(blobstore))),
-  mbus: v.optional(v.nullable(mbus)),
-  disks: v.optional(
-    doc(v.nullable(disks), "a draft's: all disks of the VM, with their hints; upstream agents ignore it"),
-  ),
+  trusted_certs: v.nullish(v.string()),
+  disk_associations: v.nullish(v.array(open({ name: v.string(), cid: v.string() }))),
+  blobstores: v.nullish(v.array(blobstore)),
+  mbus: v.nullish(mbus),
+  disks: v.nullish(doc(disks, "a draft's: all disks of the VM, with their hints; upstream agents ignore it")),
 });
 export type UpdateSettings = v.InferOutput<typeof updateSettings>;
 

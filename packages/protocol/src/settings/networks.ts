@@ -6,35 +6,35 @@ export const cloudProperties = hidden(jsonObject());
 
 const route = open({ Destination: v.string(), Gateway: v.string(), Netmask: v.string() });
 
-/** One network of a VM, as `create_vm` takes it and the agent's settings hold it. */
+/** One network of a VM, as `create_vm` takes it and the agent's settings hold it. Null stands for a missing field. */
 export const network = open({
-  type: v.optional(
+  type: v.nullish(
     doc(
-      v.picklist(["manual", "dynamic", "vip"]),
-      "`vip` is never configured inside the VM; absent means manual",
+      v.picklist(["", "manual", "dynamic", "vip"]),
+      "`vip` is never configured inside the VM; absent or empty means manual",
     ),
   ),
-  ip: v.optional(doc(v.string(), "address; for dynamic networks unknown until the VM runs")),
-  netmask: v.optional(v.string()),
-  gateway: v.optional(v.string()),
-  prefix: v.optional(doc(v.string(), "prefix length of the address, as a string; recent Directors only")),
-  dns: v.optional(v.nullable(v.array(v.string()))),
-  default: v.optional(
-    doc(v.nullable(v.array(v.string())), "what this network is the default for: `dns`, `gateway`"),
-  ),
-  mac: v.optional(doc(v.string(), "pairs the network with a NIC when there are several")),
-  use_dhcp: v.optional(v.boolean()),
-  preconfigured: v.optional(doc(v.boolean(), "the IaaS has set up the interface; only DNS is written")),
-  resolved: v.optional(v.boolean()),
-  routes: v.optional(v.nullable(v.array(route))),
-  alias: v.optional(v.string()),
-  nic_group: v.optional(v.string()),
-  cloud_properties: v.optional(v.nullable(cloudProperties)),
+  ip: v.nullish(doc(v.string(), "address; for dynamic networks unknown until the VM runs")),
+  netmask: v.nullish(v.string()),
+  gateway: v.nullish(v.string()),
+  prefix: v.nullish(doc(v.string(), "prefix length of the address, as a string; recent Directors only")),
+  dns: v.nullish(v.array(v.string())),
+  default: v.nullish(doc(v.array(v.string()), "what this network is the default for: `dns`, `gateway`")),
+  mac: v.nullish(doc(v.string(), "pairs the network with a NIC when there are several")),
+  use_dhcp: v.nullish(v.boolean()),
+  preconfigured: v.nullish(doc(v.boolean(), "the IaaS has set up the interface; only DNS is written")),
+  resolved: v.nullish(v.boolean()),
+  routes: v.nullish(v.array(route)),
+  alias: v.nullish(v.string()),
+  nic_group: v.nullish(v.string()),
+  cloud_properties: v.nullish(cloudProperties),
 });
 
-export const networks = mapOf(network);
-export type Network = v.InferOutput<typeof network>;
+type NetworkWire = v.InferOutput<typeof network>;
+/** A network without nulls: whoever reads networks from outside checks them with `checkWithoutNulls`. */
+export type Network = { [K in keyof NetworkWire]: Exclude<NetworkWire[K], null> };
 export type Networks = Readonly<Record<string, Network>>;
+export const networks = mapOf(network) as unknown as v.GenericSchema<Networks>;
 
 /** Addressed by DHCP: told so, once resolved by it, or not to be configured otherwise. Never a vip. */
 export const usesDhcp = (network: Network): boolean =>

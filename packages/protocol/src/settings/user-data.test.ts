@@ -2,6 +2,7 @@ import { arbitraryFor, mutated } from "@slipway/testkit/arbitrary";
 import { tries } from "@slipway/testkit/tries";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { withoutNulls } from "../schema/without-nulls.ts";
 import { type AgentSettings, agentSettings } from "./agent-settings.ts";
 import {
   encodeUserData,
@@ -30,7 +31,8 @@ describe("user-data", () => {
     "with %j and an endpoint leads to the registry",
     (id) => {
       const value = { ...id, ...REGISTRY };
-      expect(readUserData(value)).toEqual({ ok: true, userData: { form: "registry", userData: value } });
+      const userData = withoutNulls(value);
+      expect(readUserData(value)).toEqual({ ok: true, userData: { form: "registry", userData } });
     },
   );
 
@@ -124,11 +126,15 @@ describe("user-data as a metadata service serves it", () => {
   it("comes back from encoding as it was, plain and in base64", () => {
     const registry = arbitraryFor(registryUserData).filter((value) => !("agent_id" in (value as object)));
     const form = fc.oneof(
-      arbitraryFor(agentSettings).map((settings) => ({
-        form: "settings" as const,
-        settings: settings as AgentSettings,
-      })),
-      registry.map((userData) => ({ form: "registry" as const, userData: userData as RegistryUserData })),
+      arbitraryFor(agentSettings)
+        .map(withoutNulls)
+        .map((settings) => ({
+          form: "settings" as const,
+          settings: settings as AgentSettings,
+        })),
+      registry
+        .map(withoutNulls)
+        .map((userData) => ({ form: "registry" as const, userData: userData as RegistryUserData })),
     );
     fc.assert(
       fc.property(form, (userData) => {

@@ -1,22 +1,23 @@
 import * as v from "valibot";
-import { check, kindOf } from "../schema/check.ts";
+import { kindOf } from "../schema/check.ts";
 import { open } from "../schema/json.ts";
 import { doc, secret } from "../schema/marks.ts";
+import { checkWithoutNulls } from "../schema/without-nulls.ts";
 import { type AgentSettings, agentSettings } from "./agent-settings.ts";
 import { networks } from "./networks.ts";
 
 /** User-data of a VM whose agent fetches its settings from the registry. */
 export const registryUserData = open({
-  server: v.optional(
-    v.nullable(open({ name: doc(v.string(), "registry key, for agents that use the server name") })),
+  server: v.nullish(
+    open({ name: v.nullish(doc(v.string(), "registry key, for agents that use the server name")) }),
   ),
   registry: open({
     endpoint: doc(secret(v.string()), "URL with credentials, or a file path"),
-    user: v.optional(doc(v.nullable(v.string()), "of the first design's sample; others ignore it")),
-    password: v.optional(doc(v.nullable(secret(v.string())), "beside `user`")),
+    user: v.nullish(doc(v.string(), "of the first design's sample; others ignore it")),
+    password: v.nullish(doc(secret(v.string()), "beside `user`")),
   }),
-  dns: v.optional(v.nullable(open({ nameserver: v.optional(v.nullable(v.array(v.string()))) }))),
-  networks: v.optional(v.nullable(networks)),
+  dns: v.nullish(open({ nameserver: v.nullish(v.array(v.string())) })),
+  networks: v.nullish(networks),
 });
 export type RegistryUserData = v.InferOutput<typeof registryUserData>;
 
@@ -38,10 +39,10 @@ export function readUserData(value: unknown): ParsedUserData {
   }
   const id = (value as { agent_id?: unknown }).agent_id;
   if (id !== undefined && id !== null && id !== "") {
-    const checked = check(settingsUserData, value, "user-data");
+    const checked = checkWithoutNulls(settingsUserData, value, "user-data");
     return checked.ok ? { ok: true, userData: { form: "settings", settings: checked.value } } : checked;
   }
-  const checked = check(registryUserData, value, "user-data");
+  const checked = checkWithoutNulls(registryUserData, value, "user-data");
   if (checked.ok) return { ok: true, userData: { form: "registry", userData: checked.value } };
   return {
     ok: false,

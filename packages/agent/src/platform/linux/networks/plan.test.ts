@@ -257,7 +257,7 @@ describe("the network plan", () => {
       ["10.0.0.3", "fd00::3"],
     ],
     ["nowhere when none of several is the default", { a: manual({ dns: ["10.0.0.2"] }), b: manual() }, []],
-    ["nowhere when the list is null", { a: manual({ dns: null }) }, []],
+    ["nowhere when the list is empty", { a: manual({ dns: [] }) }, []],
   ] as const)("takes DNS from %s", (_, networks, dns) => {
     expect(planNetworks(networks as Networks, [eth0]).dns).toEqual(dns);
   });
