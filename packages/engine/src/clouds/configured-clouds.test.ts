@@ -64,14 +64,14 @@ describe("the CPIs of a CPI config", () => {
     );
   });
 
-  it("are asked for their info once, until their entry changes; who began before goes on", async () => {
+  it("are asked for their info once by each task; a task keeps its clouds when their entry is gone", async () => {
     const { port, asked } = noting();
     const programs = { byType: new Map(), paths: [], inProcess: new Map([["t", port]]) };
     const made = configuredClouds({ programs });
     const before = made.of(cpis({ name: "a", type: "t" }));
-    for (const clouds of [before, made.of(cpis({ name: "a", type: "t" }, { name: "b", type: "t" }))])
-      await clouds.cloud("a").info();
-    expect(asked.length).toBe(1);
+    const next = made.of(cpis({ name: "a", type: "t" }, { name: "b", type: "t" }));
+    for (const clouds of [before, before, next, next]) await clouds.cloud("a").info();
+    expect(asked.length).toBe(2);
     const after = made.of(cpis({ name: "b", type: "t" }));
     expect(() => after.cloud("a")).toThrow(/not found in cpi-config/);
     expect(await before.cloud("a").hasDisk(DISK, CALL)).toBe(true);

@@ -10,6 +10,7 @@ import { cpiCloud } from "./cpi-cloud.ts";
 import type { CpiPort } from "./cpi-port.ts";
 import { BadCpiProperties, CpiProgramRefused, OwnCpiProperties } from "./errors.ts";
 import { execCpiPort } from "./exec-cpi.ts";
+import { ShownDialect } from "./shown-dialect.ts";
 
 /** The programs that a CPI config may name: it is changed over the API, they are not. */
 export interface CpiPrograms {
@@ -36,17 +37,23 @@ export interface UnusableCpi extends Pick<ConfiguredCpi, "name" | "migratedFrom"
 }
 
 /**
- * The CPIs of a Director, whatever its CPI config says at the time. Each CPI is asked for its `info` once, for as long as
- * its entry stays as it is; whoever has been given clouds keeps them.
+ * The CPIs of a Director, whatever its CPI config says at the time. Each task is given clouds of its own and keeps them:
+ * it asks each CPI for its `info` once, since a program that starts another one can change its version unnoticed. The
+ * dialect that a CPI has shown is remembered for as long as its entry stays as it is.
  */
 export class ConfiguredClouds {
   readonly #options: ConfiguredCloudsOptions;
-  readonly #own: Cloud;
-  #known: ReadonlyMap<string, Cloud> = new Map();
+  readonly #ownDialect = new ShownDialect();
+  #dialects: ReadonlyMap<string, ShownDialect> = new Map();
 
   constructor(options: ConfiguredCloudsOptions) {
     this.#options = options;
-    this.#own = cpiCloud({ ...options, ...options.own });
+    // What keeps it from being used is told at the start.
+    this.#own();
+  }
+
+  #own(): Cloud {
+    return cpiCloud({ ...this.#options, ...this.#options.own, dialect: this.#ownDialect });
   }
 
   /** Throws what keeps an entry from being used. Its properties may still hold placeholders. */
@@ -57,22 +64,22 @@ export class ConfiguredClouds {
   /** A list that is empty is as good as none. One that cannot be used keeps nobody from the others. */
   of(cpis: readonly (ConfiguredCpi | UnusableCpi)[]): Clouds {
     if (cpis.length === 0)
-      return cloudsOf({ byName: new Map([["", this.#own]]), names: [""], configured: false });
-    const kept = new Map<string, Cloud>();
-    const byName = new Map<CpiName, Cloud>([["", this.#own]]);
+      return cloudsOf({ byName: new Map([["", this.#own()]]), names: [""], configured: false });
+    const dialects = new Map<string, ShownDialect>();
+    const byName = new Map<CpiName, Cloud>([["", this.#own()]]);
     const refused = new Map<CpiName, unknown>();
     for (const cpi of cpis) {
       try {
         if ("failure" in cpi) throw cpi.failure;
         const mark = markOf(cpi);
-        const cloud = this.#known.get(mark) ?? cpiCloud({ ...this.#options, ...this.#entry(cpi) });
-        kept.set(mark, cloud);
-        byName.set(cpi.name, cloud);
+        const dialect = this.#dialects.get(mark) ?? new ShownDialect();
+        byName.set(cpi.name, cpiCloud({ ...this.#options, ...this.#entry(cpi), dialect }));
+        dialects.set(mark, dialect);
       } catch (error) {
         refused.set(cpi.name, error);
       }
     }
-    this.#known = kept;
+    this.#dialects = dialects;
     const names = cpis.map(({ name }) => name);
     const renamed = new Map(cpis.flatMap((cpi) => cpi.migratedFrom.map((before) => [before, cpi.name])));
     const clouds = cloudsOf({ byName, names, configured: true, renamed });

@@ -2,11 +2,13 @@ import { parseAttachDiskResult } from "@slipway/protocol/cpi/attach-disk-result"
 import { parseCreateVmResult } from "@slipway/protocol/cpi/create-vm-result";
 import { parseDetachDiskResult } from "@slipway/protocol/cpi/detach-disk-result";
 import type { CpiMethodName } from "@slipway/protocol/cpi/methods";
-import type { ListedResources } from "@slipway/protocol/cpi/methods/list_resources";
+import type { ListedResources, ListedVm } from "@slipway/protocol/cpi/methods/list_resources";
 import type { DiskCid, NetworkCid, SnapshotCid, StemcellCid, VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { withoutNulls } from "@slipway/protocol/schema/without-nulls";
 import { formatDiskHint } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
+import type { Networks } from "@slipway/protocol/settings/networks";
 import {
   type CallOptions,
   type Cloud,
@@ -19,7 +21,7 @@ import {
 import { CpiSession, type CpiSessionOptions } from "./cpi-session.ts";
 import { createVmArguments, diskArguments } from "./draft-arguments.ts";
 
-/** One CPI as the Director calls it: versions negotiated, dialects hidden, results checked. Nothing is retried. */
+/** One CPI as the Director calls it: versions negotiated, dialects hidden, results checked. No work is retried. */
 export function cpiCloud(options: CpiSessionOptions): Cloud {
   const cpi = new CpiSession(options);
   /** Results of these methods mean nothing. */
@@ -58,7 +60,8 @@ export function cpiCloud(options: CpiSessionOptions): Cloud {
     listResources: async (call) => {
       const { introduced } = await cpi.agree(undefined, call);
       if (introduced.capabilities.list_resources !== true) return undefined;
-      return await cpi.checked<ListedResources>("list_resources", [], call);
+      const { vms, ...rest } = await cpi.checked<ListedResources>("list_resources", [], call);
+      return { ...rest, vms: vms.map(withPlainNetworks) };
     },
     rebootVm: (cid, call) => done("reboot_vm", [cid], call),
     setVmMetadata: (cid, metadata, call) => tag(cpi, "set_vm_metadata", cid, metadata, call),
@@ -81,11 +84,15 @@ export function cpiCloud(options: CpiSessionOptions): Cloud {
   };
 }
 
+const withPlainNetworks = (vm: ListedVm): ListedVm =>
+  vm.networks === undefined ? vm : { ...vm, networks: withoutNulls(vm.networks) as Networks };
+
 async function createVm(cpi: CpiSession, args: CreateVmArguments, call: CallOptions): Promise<VmCreated> {
   const { result, apiVersion } = await cpi.call("create_vm", (terms) => createVmArguments(args, terms), call);
   const parsed = parseCreateVmResult(result, { apiVersion, networks: args.networks });
   if (!parsed.ok) throw cpi.wrong("create_vm", call, parsed.problem);
-  const { cid, networks, disks } = parsed.vm;
+  const { dialect, cid, networks, disks } = parsed.vm;
+  cpi.dialect.saw(dialect);
   // An empty hash is as good as none: every VM was asked for with its networks.
   const said = networks !== undefined && Object.keys(networks).length > 0;
   return { cid, networks: said ? networks : args.networks, disks: disks ?? {} };

@@ -48,8 +48,8 @@ interface Asking {
 }
 
 /**
- * Asks once and remembers the answer for as long as the CPI is the same; a failure is not remembered. The question ends
- * when nobody waits for it.
+ * Asks once and remembers the answer for as long as the CPI is the same, or until it is told to forget it; a failure is
+ * not remembered. The question ends when nobody waits for it.
  */
 export class InfoOnce {
   readonly #ask: (waiter: Waiter) => Promise<Introduced>;
@@ -60,6 +60,11 @@ export class InfoOnce {
   constructor(ask: (waiter: Waiter) => Promise<Introduced>, fingerprint?: () => Promise<string>) {
     this.#ask = ask;
     this.#fingerprint = fingerprint;
+  }
+
+  /** Asks again next time: the program may start another one, whose version changes without a trace. */
+  forget(): void {
+    this.#known = undefined;
   }
 
   async get(waiter: Waiter): Promise<Introduced> {

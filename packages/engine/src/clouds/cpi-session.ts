@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { Random } from "@slipway/kernel/random";
 import { type ApiVersion, NEWEST_API_VERSION } from "@slipway/protocol/cpi/api-version";
 import type { Capabilities } from "@slipway/protocol/cpi/capabilities";
@@ -16,6 +17,7 @@ import type { CpiPort } from "./cpi-port.ts";
 import type { Terms } from "./draft-arguments.ts";
 import { BadCpiProperties, CpiAnswerUnusable, VersionsUnusable, VmWithoutRegistry } from "./errors.ts";
 import type { DirectorRegistry } from "./registry-of-director.ts";
+import { refusedByShape, ShownDialect } from "./shown-dialect.ts";
 
 export interface CpiSessionOptions {
   readonly name: CpiName;
@@ -29,18 +31,30 @@ export interface CpiSessionOptions {
   /** Longest time of one call; default: by method. */
   readonly longestMs?: number | undefined;
   readonly registry?: DirectorRegistry | undefined;
+  /** Outlives the session; default: one of its own. */
+  readonly dialect?: ShownDialect | undefined;
 }
 
 type Agreed = Agreement & { readonly introduced: Introduced };
 
-/** The methods that use the registry, where a mix does. */
-const REGISTRY_USERS: readonly CpiMethodName[] = ["create_vm", "delete_vm", "attach_disk", "detach_disk"];
+interface AgreedForVm {
+  readonly agreed: Agreed;
+  readonly stemcellApiVersion: number | undefined;
+  /** Announced or shown. */
+  readonly capabilities: Capabilities;
+}
+
+type CallArguments = readonly unknown[] | ((terms: Terms) => readonly unknown[]);
 
 /** The newest stemcell whose agents read the registry under every version of the contract. */
 const REGISTRY_STEMCELL = 1;
 
-/** Calls to one CPI after the versions are agreed on: `info` is asked once, by whoever comes first. */
+/**
+ * Calls to one CPI after the versions are agreed on: `info` is asked once, by whoever comes first, and again after a call
+ * that failed by its form.
+ */
 export class CpiSession {
+  readonly dialect: ShownDialect;
   readonly #options: CpiSessionOptions;
   readonly #caller: Caller;
   readonly #info: InfoOnce;
@@ -51,6 +65,7 @@ export class CpiSession {
     // Upstream lets them win. A request id that never changes would make every create a repeat of the first.
     if (taken.length > 0) throw BadCpiProperties({ name: options.name, keys: taken });
     const { port, directorUuid, longestMs } = options;
+    this.dialect = options.dialect ?? new ShownDialect();
     this.#options = options;
     this.#caller = { port, directorUuid, properties, longestMs };
     this.#info = new InfoOnce((waiter) => this.#introduce(waiter), port.fingerprint);
@@ -73,16 +88,37 @@ export class CpiSession {
     return access === undefined ? undefined : { ...access };
   }
 
-  /** The result as it came, and what it was asked for under. */
+  /**
+   * The result as it came, and what it was asked for under. A CPI that refuses the form of a call is asked for its `info`
+   * again, and called again if that asks for another form.
+   */
   async call(
     method: CpiMethodName,
-    args: readonly unknown[] | ((terms: Terms) => readonly unknown[]),
+    args: CallArguments,
     options: CallOptions,
   ): Promise<{ readonly result: unknown } & Terms> {
+    const before = await this.#agreeForVm(method, options);
+    try {
+      return await this.#send(method, args, options, before);
+    } catch (error) {
+      if (error instanceof CpiLost && CpiAnswerUnusable.is(error.cause)) this.#info.forget();
+      if (!refusedByShape(error)) throw error;
+      this.#info.forget();
+      this.dialect.refuted();
+      const after = await this.#agreeForVm(method, options);
+      if (isDeepStrictEqual(termsOf(before), termsOf(after))) throw error;
+      return await this.#send(method, args, options, after);
+    }
+  }
+
+  async #send(
+    method: CpiMethodName,
+    args: CallArguments,
+    options: CallOptions,
+    { agreed, stemcellApiVersion, capabilities }: AgreedForVm,
+  ): Promise<{ readonly result: unknown } & Terms> {
     const { requestId, signal, log, record, disks } = options;
-    const { agreed, stemcellApiVersion } = await this.#agreeForVm(method, options);
-    const { apiVersion, introduced } = agreed;
-    const { capabilities } = introduced;
+    const { apiVersion } = agreed;
     const result = await callCpi(this.#caller, {
       method,
       arguments: typeof args === "function" ? args({ apiVersion, capabilities }) : args,
@@ -102,25 +138,21 @@ export class CpiSession {
    * a newer CPI as one of a stemcell that does: by the contract the CPI then keeps its entry. To one that was made
    * without an entry an older CPI cannot attach a disk.
    */
-  async #agreeForVm(
-    method: CpiMethodName,
-    options: CallOptions,
-  ): Promise<{ readonly agreed: Agreed; readonly stemcellApiVersion: number | undefined }> {
+  async #agreeForVm(method: CpiMethodName, options: CallOptions): Promise<AgreedForVm> {
     const { stemcellApiVersion, channel } = options;
     const agreed = await this.agree(stemcellApiVersion, options);
-    if (channel === "registry" && agreed.registryless)
-      return { agreed: await this.agree(REGISTRY_STEMCELL, options), stemcellApiVersion: REGISTRY_STEMCELL };
+    const capabilities = this.dialect.over(agreed.introduced.capabilities);
+    if (channel === "registry" && agreed.registryless) {
+      const older = await this.agree(REGISTRY_STEMCELL, options);
+      return { agreed: older, stemcellApiVersion: REGISTRY_STEMCELL, capabilities };
+    }
     if (channel === "user-data" && !agreed.registryless && method === "attach_disk")
       throw VmWithoutRegistry({ cpi: this.#options.port.command, why: agreed.reason });
-    return { agreed, stemcellApiVersion };
+    return { agreed, stemcellApiVersion, capabilities };
   }
 
   /** The result, if it is what the contract says. */
-  async checked<T>(
-    method: CpiMethodName,
-    args: readonly unknown[] | ((terms: Terms) => readonly unknown[]),
-    options: CallOptions,
-  ): Promise<T> {
+  async checked<T>(method: CpiMethodName, args: CallArguments, options: CallOptions): Promise<T> {
     const { result, apiVersion } = await this.call(method, args, options);
     const checked = check(resultIn(CPI_METHODS[method], apiVersion).schema, result, `${method} result`);
     if (!checked.ok)
@@ -128,8 +160,9 @@ export class CpiSession {
     return checked.value as T;
   }
 
-  /** The CPI answered, but not with what was asked for: it may have done the work. */
+  /** The CPI answered, but not with what was asked for: it may have done the work. Its `info` may be another by now. */
   wrong(method: CpiMethodName, options: CallOptions, problem: string): CpiLost {
+    this.#info.forget();
     const cpi = this.#options.port.command;
     return new CpiLost(
       method,
@@ -149,13 +182,19 @@ export class CpiSession {
     agreed: Agreed,
     stemcell: number | undefined,
   ): Promise<JsonObject | undefined> {
-    if (!REGISTRY_USERS.includes(method)) return undefined;
+    const writers: readonly string[] = agreed.registryWrites;
     // Of an unknown stemcell the CPI may find an entry in a registry that runs; none is started for it.
-    const needed = stemcell === undefined ? this.#options.registry?.running === true : !agreed.registryless;
+    const needed =
+      writers.includes(method) && (stemcell !== undefined || this.#options.registry?.running === true);
     const registry = needed ? await this.registry() : undefined;
     return registry === undefined ? undefined : { registry };
   }
 }
+
+const termsOf = ({ agreed, capabilities }: AgreedForVm): Terms => ({
+  apiVersion: agreed.apiVersion,
+  capabilities,
+});
 
 /** As upstream, nobody is told of disks that are not there, unless it asked for them. */
 function disksFor(disks: CallOptions["disks"], capabilities: Capabilities): CallOptions["disks"] {
