@@ -2,6 +2,7 @@ import { parseStrictJson } from "@slipway/kernel/strict-json";
 import { parseAttachDiskResult } from "@slipway/protocol/cpi/attach-disk-result";
 import { parseCreateVmResult } from "@slipway/protocol/cpi/create-vm-result";
 import { type DiskCid, diskCid } from "@slipway/protocol/ids";
+import { negotiate } from "@slipway/protocol/negotiate";
 import { matches } from "@slipway/protocol/schema/check";
 import { type DiskHintWire, formatDiskHint } from "@slipway/protocol/settings/disk-hint";
 import { parseUserData } from "@slipway/protocol/settings/user-data";
@@ -33,7 +34,7 @@ export interface Row extends MixOf8 {
   readonly attachDiskResult: DiskHintWire | null;
   /** The hint in the registry entry after attach_disk. */
   readonly registryHint: DiskHintWire | null;
-  /** What a Director tells the agent then; by the contract, no agent takes part here. */
+  /** What a Director tells the agent of the disk, by what attach_disk has answered. */
   readonly agentCalls: readonly string[];
   readonly agrees: boolean;
   readonly problems: readonly string[];
@@ -51,8 +52,12 @@ const NETWORKS = {
   },
 };
 
-/** What an agent is told when it gets a disk. */
+/** What an agent can be told when it gets a disk. */
 const ATTACHING = ["add_persistent_disk", "mount_disk"];
+
+/** A Director passes on the hint it was given; without one the agent finds the disk in the registry. */
+const toldOf = (hint: DiskHintWire | null): readonly string[] =>
+  hint === null ? ["mount_disk"] : ["add_persistent_disk", "mount_disk"];
 
 /** Plays one mix as a Director of that age would: a VM, a disk attached and detached, everything removed again. */
 export async function playMix(mix: MixOf8, stage: Stage): Promise<Row> {
@@ -109,6 +114,7 @@ export async function playMix(mix: MixOf8, stage: Stage): Promise<Row> {
   await call("delete_disk", [disk]);
   await call("delete_stemcell", [stemcell]);
 
+  const attachDiskResult = hint.ok && hint.disk.hint !== undefined ? formatDiskHint(hint.disk.hint) : null;
   const seen = {
     ...mix,
     // Reading it would be using it too. One of the requests is our own look at the entry.
@@ -117,9 +123,9 @@ export async function playMix(mix: MixOf8, stage: Stage): Promise<Row> {
     createVmResult: typeof created === "string" ? ("cid" as const) : ("[cid, networks]" as const),
     userData: userData.ok ? userData.userData.form : ("unusable" as const),
     registryWrites: writes,
-    attachDiskResult: hint.ok && hint.disk.hint !== undefined ? formatDiskHint(hint.disk.hint) : null,
+    attachDiskResult,
     registryHint,
-    agentCalls: row.told[0].filter((message) => ATTACHING.includes(message)),
+    agentCalls: toldOf(attachDiskResult),
   };
   const problems = disagreements(seen, row, info.api_version, hint.ok ? undefined : hint.problem);
   return { ...seen, agrees: problems.length === 0, problems };
@@ -148,6 +154,17 @@ function disagreements(
   for (const [method, expected] of Object.entries(verbs)) {
     expect(`registry writes of ${method}`, seen.registryWrites[method], row.registry ? expected : []);
   }
+  expect(
+    "agent is told",
+    seen.agentCalls,
+    row.told[0].filter((message) => ATTACHING.includes(message)),
+  );
+  // The table above judges; this is what Director and SDK go by.
+  const agreed = negotiate({ director: row.director, cpi: info, stemcell: row.stemcell });
+  if (agreed.outcome === "refused") return [...problems, ...agreed.problems];
+  const writers = Object.keys(verbs).filter((method) => (seen.registryWrites[method] ?? []).length > 0);
+  expect("methods that write to the registry, as negotiated", writers, agreed.registryWrites);
+  expect("agent is told, as negotiated", seen.agentCalls, agreed.agentCalls.attach);
   if (seen.attachDiskResult !== null && seen.registryHint !== null) {
     expect("hint in the registry and in the result", seen.registryHint, seen.attachDiskResult);
   }
