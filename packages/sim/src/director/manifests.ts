@@ -44,6 +44,8 @@ export interface ManifestSketch {
   readonly name: string;
   readonly groups: readonly GroupSketch[];
   readonly stemcell?: string;
+  /** Default: `sim-os`. */
+  readonly os?: string;
   readonly swap?: boolean;
   readonly inFlight?: number;
   /** VMs that compile are used for one package after the other. */
@@ -58,7 +60,7 @@ export function manifestOf(sketch: ManifestSketch): string {
   const lines = [
     `name: ${sketch.name}`,
     `releases: ${JSON.stringify(sketch.releases ?? [])}`,
-    `stemcells: [{alias: default, os: sim-os, version: '${sketch.stemcell ?? "1.1"}'}]`,
+    `stemcells: [{alias: default, os: ${sketch.os ?? "sim-os"}, version: '${sketch.stemcell ?? "1.1"}'}]`,
     "update:",
     "  canaries: 1",
     `  max_in_flight: ${sketch.inFlight ?? 2}`,
