@@ -20,7 +20,7 @@ export const BadBusCertificate = defineError<{ why: string }>({
   code: "AGT-003",
   kind: "operator",
   message: (p) => `the certificate and key of the message bus cannot be used: ${p.why}`,
-  next: "Give a certificate and its own private key as PEM in env.bosh.mbus.cert, the key without a passphrase.",
+  next: "Give a certificate and its own private key as PEM in env.bosh.mbus.cert, the key without a passphrase. For create-env that is the env of the resource pool or instance group: cloud_provider.cert alone tells only the CLI whom to trust.",
 });
 
 export const CannotListen = defineError<{ host: string; port: number }>({
