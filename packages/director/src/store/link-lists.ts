@@ -1,5 +1,6 @@
 import type { LinkProvider } from "@slipway/engine/jobs/links/model";
 import type { JsonObject } from "@slipway/protocol/schema/json";
+import { sameLinkContent } from "./link-identity.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 import { Sealed } from "./sealed.ts";
@@ -70,14 +71,22 @@ export async function listLinks(db: Db, deploymentId: number): Promise<readonly 
     .where("c.deployment_id", "=", deploymentId)
     .orderBy("l.id")
     .execute();
-  return rows.map((row) => ({
-    id: row.id,
-    name: row.name,
-    consumerId: row.consumer_id,
-    providerId: row.provider_id,
-    createdAt: row.created_at.getTime(),
-  }));
+  return rows.map(listed);
 }
+
+const listed = (row: {
+  readonly id: number;
+  readonly name: string;
+  readonly consumer_id: number;
+  readonly provider_id: number | null;
+  readonly created_at: Date;
+}): ListedLink => ({
+  id: row.id,
+  name: row.name,
+  consumerId: row.consumer_id,
+  providerId: row.provider_id,
+  createdAt: row.created_at.getTime(),
+});
 
 interface OfDeployment {
   readonly deploymentId: number;
@@ -150,16 +159,16 @@ export async function findLink(db: Db, id: number): Promise<FoundLink | undefine
 }
 
 /**
- * Adds a link of an external consumer, in place of the one it has of the same provider. Undefined: `mayReplace` refuses, by
- * the teams of the consumer that is there.
+ * Gives an external consumer a link, as upstream: the one it has, if that tells the same, else another beside it. Undefined:
+ * `mayUse` refuses, by the teams of the consumer that is there.
  */
 export function addExternalLink(
   db: Db,
   provider: ListedProvider & OfDeployment,
   consumer: { readonly name: string; readonly ownerTeams: readonly string[] },
   content: JsonObject,
-  mayReplace: (teams: readonly string[]) => boolean,
-): Promise<ListedLink | undefined> {
+  mayUse: (teams: readonly string[]) => boolean,
+): Promise<{ readonly link: ListedLink; readonly created: boolean } | undefined> {
   return inTransaction(db, async (tx) => {
     // One after the other, or both would find none.
     await tx
@@ -168,32 +177,27 @@ export function addExternalLink(
       .where("id", "=", provider.deploymentId)
       .forUpdate()
       .execute();
-    const its = {
-      deployment_id: provider.deploymentId,
-      group_name: null,
-      job: consumer.name,
-      original_name: provider.originalName,
-      type: provider.type,
-    };
     const there = await tx
       .selectFrom("link_consumers")
       .select(["id", "owner_teams"])
-      .where("deployment_id", "=", its.deployment_id)
+      .where("deployment_id", "=", provider.deploymentId)
       .where("group_name", "is", null)
-      .where("job", "=", its.job)
-      .where("original_name", "=", its.original_name)
-      .where("type", "=", its.type)
+      .where("job", "=", consumer.name)
+      .where("original_name", "=", provider.originalName)
+      .orderBy("id")
       .executeTakeFirst();
-    if (there !== undefined && !mayReplace([...there.owner_teams, ...provider.teams])) return undefined;
-    const { id: consumerId } =
-      there ??
-      (await tx
-        .insertInto("link_consumers")
-        .values({ ...its, name: provider.name, optional: false, owner_teams: [...consumer.ownerTeams] })
-        .returning("id")
-        .executeTakeFirstOrThrow());
-    await tx.deleteFrom("links").where("consumer_id", "=", consumerId).execute();
-    const { id, created_at: createdAt } = await tx
+    if (there !== undefined && !mayUse([...there.owner_teams, ...provider.teams])) return undefined;
+    const consumerId = await saveExternalConsumer(tx, there?.id, provider, consumer);
+    const existing = await tx
+      .selectFrom("links")
+      .select(["id", "name", "consumer_id", "provider_id", "created_at", "content_sealed"])
+      .where("consumer_id", "=", consumerId)
+      .where("provider_id", "=", provider.id)
+      .orderBy("id")
+      .execute();
+    const same = existing.find((one) => sameLinkContent(one.content_sealed, content));
+    if (same !== undefined) return { link: listed(same), created: false };
+    const added = await tx
       .insertInto("links")
       .values({
         consumer_id: consumerId,
@@ -201,23 +205,57 @@ export function addExternalLink(
         name: provider.originalName,
         content_sealed: new Sealed(content),
       })
-      .returning(["id", "created_at"])
+      .returning(["id", "name", "consumer_id", "provider_id", "created_at"])
       .executeTakeFirstOrThrow();
-    return {
-      id,
-      name: provider.originalName,
-      consumerId,
-      providerId: provider.id,
-      createdAt: createdAt.getTime(),
-    };
+    return { link: listed(added), created: true };
   });
 }
 
-/** With who consumed it. */
-export async function removeExternalLink(db: Db, id: number): Promise<void> {
-  await db
-    .deleteFrom("link_consumers")
-    .where("group_name", "is", null)
-    .where("id", "in", (query) => query.selectFrom("links").select("consumer_id").where("id", "=", id))
-    .execute();
+async function saveExternalConsumer(
+  tx: Db,
+  there: number | undefined,
+  { deploymentId, name, originalName, type }: ListedProvider & OfDeployment,
+  consumer: { readonly name: string; readonly ownerTeams: readonly string[] },
+): Promise<number> {
+  if (there !== undefined) {
+    await tx.updateTable("link_consumers").set({ name, type }).where("id", "=", there).execute();
+    return there;
+  }
+  const { id } = await tx
+    .insertInto("link_consumers")
+    .values({
+      deployment_id: deploymentId,
+      group_name: null,
+      job: consumer.name,
+      original_name: originalName,
+      name,
+      type,
+      optional: false,
+      owner_teams: [...consumer.ownerTeams],
+    })
+    .returning("id")
+    .executeTakeFirstOrThrow();
+  return id;
+}
+
+/** Deletes an external link, and its consumer with the last one. */
+export function removeExternalLink(db: Db, id: number): Promise<void> {
+  return inTransaction(db, async (tx) => {
+    const [gone] = await tx
+      .deleteFrom("links")
+      .where("id", "=", id)
+      .where("consumer_id", "in", (query) =>
+        query.selectFrom("link_consumers").select("id").where("group_name", "is", null),
+      )
+      .returning("consumer_id")
+      .execute();
+    if (gone === undefined) return;
+    await tx
+      .deleteFrom("link_consumers")
+      .where("id", "=", gone.consumer_id)
+      .where(({ not, exists, selectFrom }) =>
+        not(exists(selectFrom("links").select("id").where("consumer_id", "=", gone.consumer_id))),
+      )
+      .execute();
+  });
 }

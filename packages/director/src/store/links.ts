@@ -1,28 +1,42 @@
-import type {
-  LinkConsumer,
-  LinkProvider,
-  PlannedLink,
-  PlannedProvider,
-  SharedProvider,
-  SharedProviders,
+import {
+  type LinkConsumer,
+  type LinkProvider,
+  linkGroupName,
+  type PlannedLink,
+  type PlannedProvider,
+  type SharedProvider,
+  type SharedProviders,
 } from "@slipway/engine/jobs/links/model";
-import { sameJson } from "@slipway/engine/model/equal";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { sql } from "kysely";
+import {
+  consumerKey,
+  type FormerGroups,
+  providerKey,
+  renameConsumers,
+  renameProviders,
+  sameLinkContent,
+} from "./link-identity.ts";
 import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 import { Sealed } from "./sealed.ts";
 
 /** What a deploy offers and uses. */
 export interface DeployedLinks {
+  /** Earlier names of instance groups (`migrated_from`), by their present name. */
+  readonly formerGroups?: FormerGroups;
   readonly linkProviders: readonly PlannedProvider[];
   readonly linkConsumers: readonly LinkConsumer[];
   readonly links: readonly PlannedLink[];
 }
 
-const KEY = ["deployment_id", "group_name", "job", "kind", "original_name", "name", "type"] as const;
+/** Identity of a provider, as upstream: it keeps its id when its alias or its type changes. */
+const KEY = ["deployment_id", "group_name", "job", "kind", "original_name"] as const;
 
-/** Before the deploy: all that is new. What is there stays as others may use it. */
+/**
+ * Adds new providers before the deploy. Others may use those that are there, which keep their name until the deploy has
+ * succeeded; a new name is found in DNS beside it.
+ */
 export async function announceProviders(
   db: Db,
   deploymentId: number,
@@ -32,13 +46,22 @@ export async function announceProviders(
   await db
     .insertInto("link_providers")
     .values(providers.map((one) => ({ ...rowOf(deploymentId, one), content_sealed: null })))
-    .onConflict((on) => on.columns(KEY).doUpdateSet(({ ref }) => ({ aliases: ref("excluded.aliases") })))
+    .onConflict((on) =>
+      on.columns(KEY).doUpdateSet(({ ref }) => ({
+        aliases: ref("excluded.aliases"),
+        announced_name: ref("excluded.name"),
+        announced_type: ref("excluded.type"),
+      })),
+    )
     .execute();
 }
 
 /** After it: exactly these. Links that are as they were stay the same ones; those of outsiders stay too. */
 export function saveLinks(db: Db, deploymentId: number, made: DeployedLinks): Promise<void> {
   return inTransaction(db, async (tx) => {
+    const former = made.formerGroups ?? new Map();
+    await renameProviders(tx, deploymentId, made.linkProviders, former);
+    await renameConsumers(tx, deploymentId, made.linkConsumers, former);
     const providers = await saveProviders(tx, deploymentId, made.linkProviders);
     const consumers = await saveConsumers(tx, deploymentId, made.linkConsumers);
     const before = await tx
@@ -61,7 +84,7 @@ export function saveLinks(db: Db, deploymentId: number, made: DeployedLinks): Pr
           one.consumer_id === consumerId &&
           one.provider_id === providerId &&
           one.name === name &&
-          sameJson(one.content_sealed, content),
+          sameLinkContent(one.content_sealed, content),
       );
       if (same !== undefined) kept.add(same.id);
       else
@@ -116,7 +139,7 @@ export async function sharedProviders(db: Db, deployments: readonly string[]): P
   return found;
 }
 
-/** All that jobs offer, of all deployments: whom names of links stand for. */
+/** All that jobs offer, of all deployments: whom names of links stand for. Twice where a deploy is giving it another name. */
 export async function providersWithNames(
   db: Db,
 ): Promise<readonly Pick<LinkProvider, "deployment" | "group" | "name" | "type" | "aliases">[]> {
@@ -124,10 +147,18 @@ export async function providersWithNames(
     .selectFrom("link_providers as p")
     .innerJoin("deployments as d", "d.id", "p.deployment_id")
     .select(["d.name as deployment", "p.group_name as group", "p.name", "p.type", "p.aliases"])
+    .select(["p.announced_name", "p.announced_type"])
     .where("p.kind", "=", "job")
     .orderBy("p.id")
     .execute();
-  return rows;
+  return rows.flatMap(({ announced_name, announced_type, ...deployed }) => {
+    const announced = {
+      ...deployed,
+      name: announced_name ?? deployed.name,
+      type: announced_type ?? deployed.type,
+    };
+    return linkGroupName(announced) === linkGroupName(deployed) ? [deployed] : [deployed, announced];
+  });
 }
 
 const rowOf = (deploymentId: number, one: LinkProvider) => ({
@@ -168,6 +199,10 @@ async function saveProviders(
           )
           .onConflict((on) =>
             on.columns(KEY).doUpdateSet(({ ref }) => ({
+              name: ref("excluded.name"),
+              type: ref("excluded.type"),
+              announced_name: null,
+              announced_type: null,
               shared: ref("excluded.shared"),
               consumable: ref("excluded.consumable"),
               custom: ref("excluded.custom"),
@@ -176,7 +211,7 @@ async function saveProviders(
               content_sealed: ref("excluded.content_sealed"),
             })),
           )
-          .returning(["id", "group_name", "job", "kind", "original_name", "name", "type"])
+          .returning(["id", "group_name", "job", "kind", "original_name"])
           .execute();
   await tx
     .deleteFrom("link_providers")
@@ -184,8 +219,8 @@ async function saveProviders(
     .where(otherThan(saved))
     .execute();
   return new Map(
-    saved.map(({ id, group_name: group, job, kind, original_name: originalName, name, type }) => [
-      providerKey({ group, job, kind, originalName, name, type }),
+    saved.map(({ id, group_name: group, job, kind, original_name: originalName }) => [
+      providerKey({ group, job, kind, originalName }),
       id,
     ]),
   );
@@ -213,11 +248,13 @@ async function saveConsumers(
             })),
           )
           .onConflict((on) =>
-            on
-              .columns(["deployment_id", "group_name", "job", "original_name", "type"])
-              .doUpdateSet(({ ref }) => ({ name: ref("excluded.name"), optional: ref("excluded.optional") })),
+            on.columns(["deployment_id", "group_name", "job", "original_name"]).doUpdateSet(({ ref }) => ({
+              name: ref("excluded.name"),
+              type: ref("excluded.type"),
+              optional: ref("excluded.optional"),
+            })),
           )
-          .returning(["id", "group_name", "job", "original_name", "type"])
+          .returning(["id", "group_name", "job", "original_name"])
           .execute();
   await tx
     .deleteFrom("link_consumers")
@@ -226,8 +263,8 @@ async function saveConsumers(
     .where(otherThan(saved))
     .execute();
   return new Map(
-    saved.map(({ id, group_name: group, job, original_name: originalName, type }) => [
-      consumerKey({ group: group ?? "", job, originalName, type }),
+    saved.map(({ id, group_name: group, job, original_name: originalName }) => [
+      consumerKey({ group: group ?? "", job, originalName }),
       id,
     ]),
   );
@@ -242,26 +279,8 @@ async function providerElsewhere(tx: Db, provider: LinkProvider): Promise<number
     .where("d.name", "=", provider.deployment)
     .where("p.group_name", "=", provider.group)
     .where("p.job", "=", provider.job)
-    .where("p.name", "=", provider.name)
-    .where("p.type", "=", provider.type)
+    .where("p.kind", "=", provider.kind)
+    .where("p.original_name", "=", provider.originalName)
     .executeTakeFirst();
   return row?.id;
 }
-
-const providerKey = ({
-  group,
-  job,
-  kind,
-  originalName,
-  name,
-  type,
-}: Pick<LinkProvider, "group" | "job" | "kind" | "originalName" | "name" | "type">): string =>
-  JSON.stringify([group, job, kind, originalName, name, type]);
-
-const consumerKey = ({
-  group,
-  job,
-  originalName,
-  type,
-}: Pick<LinkConsumer, "group" | "job" | "originalName" | "type">): string =>
-  JSON.stringify([group, job, originalName, type]);

@@ -48,6 +48,34 @@ describe("migrations", () => {
     expect(errorText(error)).toContain("at version 999");
   });
 
+  it("joins providers that a failed deploy has left twice, and keeps the one that was deployed", async () => {
+    await emptied();
+    const provider = `insert into link_providers (deployment_id, group_name, job, kind, original_name, name, type, shared,
+      consumable, custom, properties_sealed, aliases, content_sealed) values (1, 'db', 'db', 'job', 'db', $1, 'sql', true, true,
+      false, '', '[]', $2)`;
+    const { links, providers } = await withClient(base.connection, async (client) => {
+      await migrate(
+        client,
+        MIGRATIONS.filter(({ id }) => id < 29),
+      );
+      await client.query("insert into deployments (name, canonical) values ('shop', 'shop')");
+      await client.query(provider, ["deployed", "content"]);
+      await client.query(provider, ["announced", null]);
+      await client.query(`insert into link_consumers (deployment_id, group_name, job, original_name, name, type, optional)
+        values (1, 'web', 'web', 'db', 'db', 'sql', false)`);
+      await client.query(
+        "insert into links (consumer_id, provider_id, name, content_sealed) values (1, 1, 'db', '')",
+      );
+      await migrate(client);
+      return {
+        links: (await client.query("select provider_id from links")).rows,
+        providers: (await client.query("select id, name from link_providers")).rows,
+      };
+    });
+    expect(providers).toMatchObject([{ name: "deployed" }]);
+    expect(links).toEqual([{ provider_id: (providers[0] as { id: unknown }).id }]);
+  });
+
   it("seals what earlier versions kept in plain text, and it is read as before", async () => {
     await emptied();
     const manifest = "name: shop\nproperties: {password: CANARY-manifest}\n";

@@ -26,6 +26,7 @@ import { diskClaims } from "./migrations/0023-disk-claims.ts";
 import { deletionClaims } from "./migrations/0024-deletion-claims.ts";
 import { identities } from "./migrations/0026-identities.ts";
 import { retiredBlobsAndLinkOwners } from "./migrations/0027-retired-blobs-and-link-owners.ts";
+import { linkIdentities } from "./migrations/0029-link-identities.ts";
 
 export interface Migration {
   readonly id: number;
@@ -61,6 +62,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 24, name: "deletion-claims", sql: deletionClaims },
   { id: 26, name: "identities", sql: identities },
   { id: 27, name: "retired-blobs-and-link-owners", sql: retiredBlobsAndLinkOwners },
+  { id: 29, name: "link-identities", sql: linkIdentities },
 ];
 
 /** Any number, the same for all Directors. */

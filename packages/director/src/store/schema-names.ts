@@ -19,6 +19,9 @@ export interface NameTables {
     original_name: string;
     name: string;
     type: string;
+    /** Name and type that a deploy gives it, which has not succeeded yet. */
+    announced_name: string | null;
+    announced_type: string | null;
     shared: boolean;
     consumable: boolean;
     custom: boolean;

@@ -33,6 +33,8 @@ export interface GroupSketch {
   /** As they stand in a manifest. */
   readonly jobs?: readonly object[];
   readonly errand?: boolean;
+  /** Earlier name of the group. */
+  readonly migratedFrom?: string;
 }
 
 export interface ManifestSketch {
@@ -80,6 +82,7 @@ export function manifestOf(sketch: ManifestSketch): string {
       `  jobs: ${JSON.stringify(group.jobs ?? [])}`,
       ...(sketch.variables === true ? ["  env: {kept: ((kept)), renewed: ((renewed))}"] : []),
       ...(group.errand === true ? ["  lifecycle: errand"] : []),
+      ...(group.migratedFrom === undefined ? [] : [`  migrated_from: [{name: ${group.migratedFrom}}]`]),
       ...(group.disks === undefined
         ? []
         : [

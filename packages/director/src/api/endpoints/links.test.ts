@@ -109,19 +109,34 @@ describe("links over the API", () => {
   );
 
   it("can be had by somebody outside, once for each, until they are given back", async () => {
+    const ids = async () =>
+      ((await api.get("/links?deployment=data")).json as { id: string }[]).map(({ id }) => id);
     const made = await post(wanted({ network: "public" }));
     expect(made.status).toBe(200);
     expect(made.body).not.toContain(SECRET);
-    const again = (await post(wanted())).json as { id: string };
-    const { json } = await api.get("/links?deployment=data");
-    expect((json as { id: string }[]).map(({ id }) => id)).toEqual(["1", again.id]);
+    expect((await post(wanted({ network: "public" }))).json).toEqual(made.json);
+    const [first, other] = [made.json, (await post(wanted())).json] as { id: string }[];
+    expect((await post(wanted({ network: "private" }))).json).toEqual(other);
+    expect(await ids()).toEqual(["1", first?.id, other?.id]);
     expect((await api.get("/link_consumers?deployment=data")).json).toMatchObject([
       { id: "1" },
       { owner_object: { type: "external", name: "ext" } },
     ]);
-    expect((await api.ask("DELETE", `/links/${again.id}`)).status).toBe(204);
-    expect((await api.get("/links?deployment=data")).json).toHaveLength(1);
+    expect((await api.ask("DELETE", `/links/${first?.id}`)).status).toBe(204);
+    expect(await ids()).toEqual(["1", other?.id]);
+    expect((await api.get("/link_consumers?deployment=data")).json).toHaveLength(2);
+    expect((await api.ask("DELETE", `/links/${other?.id}`)).status).toBe(204);
+    expect(await ids()).toEqual(["1"]);
     expect((await api.get("/link_consumers?deployment=data")).json).toHaveLength(1);
+  });
+
+  it("of two providers with one name are kept side by side for one consumer", async () => {
+    const { id } = await ensureDeployment(api.db, "two");
+    const linkProviders = ["a", "b"].map((group) => ({ ...provider, deployment: "two", group }));
+    await saveLinks(api.db, id, { linkProviders, linkConsumers: [], links: [] });
+    const { json } = await api.get("/link_providers?deployment=two");
+    for (const one of json as { id: string }[]) await post(wanted({ link_provider_id: one.id }));
+    expect((await api.get("/links?deployment=two")).json).toHaveLength(2);
   });
 
   it("are had only of a provider that is shared, on a network it has", async () => {

@@ -38,9 +38,15 @@ export const postLinks = endpoint({ body: newLink, reply: link }, async (call, {
       mayTouch(call.access, "admin", teams),
     );
     if (added === undefined) throw LinkConsumerTaken({ name });
-    const event = { user: call.user, action: "create", objectType: "link", objectName: String(added.id) };
+    if (!added.created) return added.link;
+    const event = {
+      user: call.user,
+      action: "create",
+      objectType: "link",
+      objectName: String(added.link.id),
+    };
     await addEvent(tx, event);
-    return added;
+    return added.link;
   });
   return json(linkWire(made));
 });

@@ -11,6 +11,7 @@ import { type Compiled, compiledBefore, compilePackages } from "../compile/compi
 import { Workers } from "../compile/workers.ts";
 import { isCancelled } from "../errands/run-on.ts";
 import type { OperationContext } from "../operation.ts";
+import { deployedLinks } from "./deployed-links.ts";
 import { narrowed } from "./execute.ts";
 import type { Gathered } from "./gather.ts";
 import { jobsPlanner } from "./jobs-planner.ts";
@@ -87,7 +88,7 @@ export async function planDeploy(
       jobs: undefined,
       releases,
       variables,
-      links: NO_LINKS,
+      links: deployedLinks(input.manifest, undefined),
       managedNetworks,
     };
   }
@@ -117,7 +118,7 @@ export async function planDeploy(
     jobs: jobs.toRun(compiled),
     releases,
     variables,
-    links,
+    links: deployedLinks(input.manifest, links),
     managedNetworks,
   };
 }
@@ -143,8 +144,6 @@ async function plannedAndReserved<T>(
 
 /** Each time somebody was faster. */
 const MOST_TRIES = 10;
-
-const NO_LINKS: DeployedLinks = { linkProviders: [], linkConsumers: [], links: [] };
 
 async function packagesOf(
   { packages }: PreparedJobs,

@@ -4,6 +4,7 @@ import type { DnsGroup } from "../dns/ids.ts";
 import type { JobsInput, PlacedJob } from "../model.ts";
 import { placeJobs } from "../place-jobs.ts";
 import { consumersOf } from "./consumers.ts";
+import { diskContent } from "./content.ts";
 import {
   type LinkConsumer,
   type LinkProvider,
@@ -60,6 +61,15 @@ export function planLinks(
   const links = { providers: resolved.providers, consumers, links: resolved.links };
   return { ok: true, links, notes: [...notes, ...resolved.notes] };
 }
+
+/** Named disks of a deployment, each a link of its own. */
+export const diskLinks = ({
+  name,
+  groups,
+}: Pick<JobsInput["manifest"], "name" | "groups">): readonly PlannedProvider[] =>
+  groups.flatMap((group) =>
+    diskProviders(group, name).map((disk) => ({ ...disk, content: diskContent(disk) })),
+  );
 
 /** All groups of a deployment that have a number in DNS, before anything is planned with these numbers. */
 export function dnsGroups({

@@ -73,7 +73,7 @@ export function resolveLinks(
   const consumed = new Set<LinkProvider>(links.map(({ provider }) => provider));
   const planned = providers.map((one) => ({
     ...one,
-    content: one.shared || consumed.has(one) ? contentOf(one) : null,
+    content: one.shared || one.kind === "disk" || consumed.has(one) ? contentOf(one) : null,
   }));
   return { providers: [...planned, ...manual], links, problems, notes };
 }
