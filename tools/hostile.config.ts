@@ -32,6 +32,10 @@ const TESTS = [
   // Root of a sandbox.
   "packages/cpi-local/src/sandbox/root-inside.test.ts",
   "packages/cpi-local/src/sandbox/escape.test.ts",
+  // Another team's sandboxes, agents, blobs and subjects.
+  "packages/cpi-local/src/sandbox/tenants.test.ts",
+  "packages/director/src/nats/tenants.test.ts",
+  "packages/sim/src/tenants/agents.test.ts",
 ];
 for (const file of TESTS) if (!existsSync(`${root}${file}`)) throw new Error(`there is no ${file}`);
 

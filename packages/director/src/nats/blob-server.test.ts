@@ -17,7 +17,7 @@ import { BlobServer } from "./blob-server.ts";
 
 const A = "agent-a" as AgentId;
 const B = "agent-b" as AgentId;
-const secret = agentSecret("5e".repeat(32));
+const SECRET = agentSecret("5e".repeat(32));
 
 const MIB = 2 ** 20;
 
@@ -28,7 +28,7 @@ interface Limits {
   readonly free?: number;
 }
 
-async function opened(there: readonly string[] = [A, B], limits: Limits = {}) {
+async function opened(there: readonly string[] = [A, B], limits: Limits = {}, secret = SECRET) {
   const { path, remove } = await temporaryDirectory();
   onTestFinished(remove);
   const tools = { clock: systemClock, random: systemRandom };
@@ -115,8 +115,8 @@ describe("blobs for agents on NATS", () => {
       as(B),
       basicAuth(A, "wrong"),
       basicAuth(A, ""),
-      basicAuth(A, secret.passwordFor(A)),
-      basicAuth(B, secret.blobPasswordFor(A)),
+      basicAuth(A, SECRET.passwordFor(A)),
+      basicAuth(B, SECRET.blobPasswordFor(A)),
       basicAuth("../pki", "x"),
     ];
     for (const one of wrong)
@@ -124,6 +124,42 @@ describe("blobs for agents on NATS", () => {
     const both = await opened();
     await both.depot.put(A, "x", Buffer.from("secret"), undefined);
     expect(await both.ask("GET", "/ab/x", both.as(B))).toMatchObject({ status: 404 });
+  });
+
+  /** Everything that agent b gets at or changes of agent a, with all names and passwords that it knows. */
+  const taken = async ({ depot, ask, as }: Awaited<ReturnType<typeof opened>>) => {
+    await depot.put(A, "rendered", Buffer.from("canary of a"), undefined);
+    expect(await ask("PUT", "/ab/logs", as(A), "canary of a")).toMatchObject({ status: 201 });
+    const own = /:(.*)$/.exec(Buffer.from(as(B).slice("Basic ".length), "base64").toString())?.[1] ?? "";
+    const paths = ["/ab/rendered", "/ab/logs", `/${A}/logs`, `/ab/${A}/logs`, `/ab/..%2f${A}%2flogs`, "/ab/"];
+    const found: string[] = [];
+    for (const authorization of [
+      as(B),
+      basicAuth(A, own),
+      basicAuth(`${B}/../${A}`, own),
+      basicAuth("", own),
+    ])
+      for (const method of ["GET", "HEAD", "PUT", "DELETE", "PROPFIND", "COPY", "MOVE"])
+        for (const path of paths) {
+          const { body } = await ask(method, path, authorization, method === "PUT" ? "forged" : undefined);
+          if (body.includes("canary")) found.push(`${method} ${path} shows it`);
+        }
+    for (const id of ["rendered", "logs"]) {
+      const content = await depot.get(A, id, (stream) => text(stream), undefined).catch(() => "nothing");
+      if (content !== "canary of a") found.push(`${id} is ${content}`);
+    }
+    return found;
+  };
+
+  it("are neither read nor replaced nor deleted by an agent of another deployment", async () => {
+    expect(await taken(await opened())).toEqual([]);
+  });
+
+  it("are checked so that agents with one password for all are noticed", async () => {
+    const careless = { ...SECRET, blobPasswordFor: () => "the same" };
+    expect(await taken(await opened([A, B], {}, careless))).toEqual([
+      ...["GET /ab/rendered shows it", "GET /ab/logs shows it", "rendered is nothing", "logs is nothing"],
+    ]);
   });
 
   it("have ids, not paths", async () => {

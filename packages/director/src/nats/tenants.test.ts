@@ -107,4 +107,15 @@ describe.runIf(here)("an agent on NATS", () => {
     expect(await director.soFar()).toEqual([`${heartbeatSubject(B)}: own`]);
     expect(await ofA.soFar()).toEqual([]);
   });
+
+  it("would hear and say what is another's with the certificate of that agent: the checks notice it", async () => {
+    const connect = await started();
+    const [director, thief] = [await connect(DIRECTOR_NAME), await connect(agentName(A))];
+    await thief.listen([...EVERYTHING, ...OF_A]);
+    await director.listen(["hm.agent.heartbeat.*"]);
+    await director.say([agentSubject(A)], "canary");
+    await thief.say([heartbeatSubject(A)], "forged");
+    expect(await thief.soFar()).toEqual([`${agentSubject(A)}: canary`]);
+    expect(await director.soFar()).toEqual([`${heartbeatSubject(A)}: forged`]);
+  });
 });

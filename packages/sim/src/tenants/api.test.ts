@@ -20,7 +20,7 @@ const OF_A = {
   group: GROUP,
   password: `((${CANARY}-variable))`,
   consumes: { from: `${GROUP}-link` },
-  variables: [{ name: `${CANARY}-variable`, type: "password" }],
+  variables: [`${CANARY}-variable`, "/outside"].map((name) => ({ name, type: "password" })),
   tags: { note: `${CANARY}-tag` },
 };
 
@@ -63,6 +63,7 @@ beforeAll(async () => {
     vm: [...director.world.vms.keys()][0] ?? "",
     disk: [...director.world.disks.keys()][0] ?? "",
     config: CONFIG,
+    variables: [`/sim/${A}/${CANARY}-variable`, "/outside"],
     ids: [
       ...tasks.map(({ id }) => id),
       ...[saved.id, logs, ...links],
@@ -150,7 +151,7 @@ describe("the search for what is shown", () => {
           "/deployments/:deployment/vms",
           "/deployments/:deployment/disks",
         ],
-        ...["/deployments/:deployment/snapshots", "/events/:id"],
+        ...["/deployments/:deployment/snapshots", "/events/:id", "/deployed_variables/:name"],
       ]),
     );
   });

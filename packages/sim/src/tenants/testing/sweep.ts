@@ -10,6 +10,8 @@ export interface Named {
   readonly vm: string;
   readonly disk: string;
   readonly config: string;
+  /** Absolute names: one of the deployment, and one outside of it. */
+  readonly variables: readonly string[];
   /** Ids of every kind: tasks, configs, links, events, blobs. */
   readonly ids: readonly string[];
   /** Values that Slipway generated for team a, and contents of its blobs. */
@@ -46,7 +48,16 @@ const VALUES: Readonly<Record<string, (named: Named) => readonly string[]>> = {
   cid: ({ vm, disk }) => [vm, disk],
   action: () => ["start", "stop", "restart", "recreate"],
   type: ({ config }) => ["event", "result", "debug", "cpi", "conversation", "cloud", "runtime", config],
-  name: ({ config, deployment }) => [config, deployment, "default", "tenant", "sim"],
+  name: ({ config, deployment, variables }) => [
+    config,
+    deployment,
+    ...variables,
+    "default",
+    "tenant",
+    "sim",
+    "app",
+  ],
+  release_name: () => ["tenant"],
   version: () => ["1", "1.1"],
   user: () => ["ada"],
   state: () => ["queued,processing,done,error"],
