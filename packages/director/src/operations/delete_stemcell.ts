@@ -1,6 +1,6 @@
 import { deleteStemcellParams } from "@slipway/protocol/director/task-params";
 import { wasDone } from "../store/events.ts";
-import { listStemcells, mustBeUnused } from "../store/stemcells.ts";
+import { forgetUploads, listStemcells, mustBeUnused } from "../store/stemcells.ts";
 import { deleteUploadedStemcell } from "./delete-uploaded-stemcell.ts";
 import { NoSuchStemcell } from "./errors.ts";
 import { operation } from "./operation.ts";
@@ -15,7 +15,11 @@ export const deleteStemcell = operation(
       const deleted = { action: "delete", objectType: "stemcell", objectName: `${name}/${version}` };
       if (rows.length === 0 && (await wasDone(tools.db, task.id, deleted)))
         return `/stemcells/${name}/${version}`;
-      if (rows.length === 0) throw NoSuchStemcell({ name, version });
+      if (rows.length === 0) {
+        // All CPIs may have skipped it.
+        await task.write((db) => forgetUploads(db, { name, version }));
+        throw NoSuchStemcell({ name, version });
+      }
       for (const row of rows) await mustBeUnused(tools.db, row.id);
       const stage = task.stage("Deleting stemcell from cloud", [], rows.length);
       for (const row of rows) {

@@ -84,16 +84,12 @@ export function claimStemcell(
     if (row === undefined) return undefined;
     // After the row is locked: `useStemcells` has committed by now, or waits.
     await mustBeUnused(tx, id);
-    const { name, version, cpi } = row;
     await tx
       .updateTable("stemcells")
       .set({ deleting_task: taskId, deleting_since: row.deleting_since ?? sql<Date>`now()` })
       .where("id", "=", id)
       .execute();
-    await tx
-      .deleteFrom("stemcell_uploads")
-      .where((is) => is.and({ name, version, cpi }))
-      .execute();
+    await forgetUploads(tx, row);
     return { again: claimOf(row) !== undefined };
   });
 }
@@ -150,6 +146,17 @@ export async function noteUpload(
     .insertInto("stemcell_uploads")
     .values(upload)
     .onConflict((on) => on.doNothing())
+    .execute();
+}
+
+/** Makes an upload needed again, also for CPIs that skipped the stemcell: as upstream, whichever CPI it is deleted from. */
+export async function forgetUploads(
+  db: Db,
+  { name, version }: { readonly name: string; readonly version: string },
+): Promise<void> {
+  await db
+    .deleteFrom("stemcell_uploads")
+    .where((is) => is.and({ name, version }))
     .execute();
 }
 

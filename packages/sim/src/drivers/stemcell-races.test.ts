@@ -1,6 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { listStemcells, uploadedTo } from "@slipway/director/store/stemcells";
+import { listStemcells, noteUpload, uploadedTo } from "@slipway/director/store/stemcells";
 import type { NewTask } from "@slipway/director/tasks/task";
 import { CpiLost } from "@slipway/engine/clouds/cloud";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
@@ -39,6 +39,28 @@ const upload = async () => {
   await writeFile(path, await stemcellFile("sim", "1.1"));
   return await run(taskOf("update_stemcell", { path, fix: false }));
 };
+
+describe("a stemcell that is deleted", () => {
+  beforeAll(() => bench.prepare({ cpi: { remembers: true }, before: [] }));
+  beforeEach(() => bench.rewind());
+  const skippedBy = (cpi: string, name = "sim") => noteUpload(bench.db, { name, version: "1.1", cpi });
+
+  it.each([
+    ["delete-stemcell", deletion],
+    ["clean-up --all", cleanUp],
+  ])("by %s needs an upload again, also for a CPI that skipped it", async (_, task) => {
+    await skippedBy("other");
+    expect(await run(task)).toBe("done ");
+    expect(await uploadedTo(bench.db, "sim", "1.1")).toEqual([]);
+  });
+
+  it("needs an upload again if all CPIs skipped it", async () => {
+    await skippedBy("other", "skipped");
+    const ended = await run(taskOf("delete_stemcell", { name: "skipped", version: "1.1", force: false }));
+    expect(ended).toMatch(/^error .*doesn't exist/);
+    expect(await uploadedTo(bench.db, "skipped", "1.1")).toEqual([]);
+  });
+});
 
 describe("a stemcell that one task deletes and a deploy uses", () => {
   beforeAll(() => bench.prepare({ cpi: { remembers: true }, before: [] }));

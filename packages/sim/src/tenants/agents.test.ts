@@ -30,7 +30,7 @@ async function twoAgents() {
     properties: { password: `${CANARY}-property` },
     env: { note: `${CANARY}-env` },
   });
-  const issued = async (name: { commonName: string; subject?: string }) => {
+  const issued = async (name: { readonly commonName: string; readonly subject?: "bosh" }) => {
     const made = await authority.issue({ ...name, sans: { dns: [], ips: [] }, usage: "client", days: 1 });
     return { cert: made.certificate, key: made.privateKey };
   };
@@ -70,7 +70,12 @@ async function twoAgents() {
   const reached = async (all: readonly Credentials[]): Promise<readonly string[]> => {
     const found: string[] = [];
     for (const one of all) {
-      const requests = [
+      const requests: readonly {
+        readonly method: string;
+        readonly path: string;
+        readonly name: string;
+        readonly body?: string;
+      }[] = [
         ...["ping", "get_state", "fetch_logs", "stop"].map((method) => ({
           ...{ method: "POST", path: "/agent", name: method },
           body: JSON.stringify({ protocol: 3, method, arguments: [], reply_to: "x" }),
