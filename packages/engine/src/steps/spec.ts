@@ -1,4 +1,5 @@
 import type { Json, JsonObject } from "@slipway/protocol/schema/json";
+import { jobsSpec } from "../jobs/spec.ts";
 import type { DesiredInstance } from "../model/goal.ts";
 import type { AppliedSpec } from "../model/records.ts";
 import { currentVm } from "./select.ts";
@@ -39,6 +40,19 @@ export function fullSpec(subject: StepSubject, deployment: string): JsonObject {
     rendered_templates_archive: { blobstore_id: "", sha1: "" },
     template_hashes: {},
   };
+}
+
+const NOT_SENT = { blobId: "", digest: "" };
+
+/**
+ * The apply spec that follows, for agents that compare it with what runs now. Its rendered jobs are on their way to no
+ * agent yet. Empty for an instance that is deleted, as upstream has it.
+ */
+export function nextSpec(subject: StepSubject, deployment: string): JsonObject {
+  const { desired } = subject.goal;
+  if (desired === undefined) return {};
+  const jobs = desired.jobs === null ? {} : jobsSpec(desired.group, desired.jobs, NOT_SENT);
+  return { ...fullSpec(subject, deployment), ...jobs };
 }
 
 /** What is remembered of an instance that has reached its plan. */

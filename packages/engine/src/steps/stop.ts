@@ -1,3 +1,4 @@
+import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { AgentAddress } from "../agents/agent.ts";
 import type { Action } from "../model/goal.ts";
 import { activeVm } from "../model/records.ts";
@@ -5,6 +6,8 @@ import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
 import { answers } from "./select.ts";
+import { nextSpec } from "./spec.ts";
+import type { StepSubject } from "./step.ts";
 import { nameOf } from "./words.ts";
 
 interface Stop {
@@ -12,7 +15,8 @@ interface Stop {
   readonly drain: "shutdown" | "update" | "skip";
   /** What pre-stop scripts are told of what comes next. */
   readonly next: Readonly<Record<string, "keep" | "delete">>;
-  readonly disk: number;
+  /** Apply spec that drain scripts are told of: disk, packages and configuration after the stop. */
+  readonly spec: JsonObject;
 }
 
 const KEEPS_VM: ReadonlySet<Action> = new Set<Action>(["none", "update", "metadata", "stop"]);
@@ -30,26 +34,31 @@ export const stop = rerunStep<Stop>({
     const { instance, goal } = subject;
     const vm = activeVm(instance);
     if (vm === undefined || !answers(vm, subject)) return undefined;
-    const inPlace = goal.action === "update" && !goal.changes.some(({ kind }) => kind === "persistent_disk");
     return {
       agent: addressOf(vm),
-      drain: goal.skipDrain ? "skip" : inPlace ? "update" : "shutdown",
+      drain: goal.skipDrain ? "skip" : runsOn(goal) ? "update" : "shutdown",
       next: {
         BOSH_VM_NEXT_STATE: keeps(KEEPS_VM.has(goal.action)),
         BOSH_INSTANCE_NEXT_STATE: keeps(goal.action !== "delete"),
         BOSH_DEPLOYMENT_NEXT_STATE: keeps(context.deletesDeployment !== true),
       },
-      disk: goal.desired?.persistentDisk?.size ?? 0,
+      spec: nextSpec(subject, context.deployment),
     };
   },
-  run: async ({ agent: address, drain, next, disk }, context) => {
+  run: async ({ agent: address, drain, next, spec }, context) => {
     const agent = agentOf(context, address);
     const ask = { signal: context.signal };
     if (drain !== "skip") {
       await agent.runScript("pre-stop", next, ask);
-      await agent.drain(drain, drain === "update" ? { persistent_disk: disk } : {}, ask);
+      await agent.drain(drain, spec, ask);
     }
     await agent.stop(ask);
     await agent.runScript("post-stop", {}, ask);
   },
 });
+
+/** True if the jobs run again on the same VM with the same disk. */
+const runsOn = ({ action, desired, changes }: StepSubject["goal"]): boolean =>
+  action === "update" &&
+  desired?.state === "started" &&
+  !changes.some(({ kind }) => kind === "persistent_disk");
