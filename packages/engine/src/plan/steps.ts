@@ -87,7 +87,11 @@ export function stepsFor(situation: Situation): Phases {
 
 function keepVm(situation: Situation, list: StepList): void {
   const { vm, disk, desired, inPlace, cause } = situation;
-  if (situation.running && inPlace !== "quiet") list.add("stop", cause);
+  if (situation.running && inPlace !== "quiet") {
+    if (inPlace === "jobs" && desired.jobs !== null && vm?.ready === true)
+      list.add("prepare_jobs", "what is to run is fetched while the old jobs still run");
+    list.add("stop", cause);
+  }
   if (situation.snapshots && inPlace !== "quiet") list.add("snapshot_disks", cause);
   if (inPlace === "stop") return;
   byCpi(disk, list, () => {
@@ -126,6 +130,8 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
       spare === undefined ? "a new VM boots" : "the VM made before was not ready yet",
     );
     making.add("prepare_agent", "a new agent gets its settings");
+    if (vmWork === "swap" && desired.jobs !== null)
+      making.add("prepare_packages", "packages are fetched while the old VM still runs");
     making.addIf("new_agent_unusable", "delete_unused_vm", "a VM whose agent cannot be used is of no use");
   }
   const moving = vmWork === "create" ? early : late;

@@ -1,5 +1,5 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
-import type { AgentAddress } from "../agents/agent.ts";
+import { type AgentAddress, AgentRefused } from "../agents/agent.ts";
 import { activeVm, type InstanceRecord } from "../model/records.ts";
 import { addressOf } from "./calls.ts";
 import { agentOf } from "./context.ts";
@@ -29,7 +29,17 @@ export const apply = rerunStep<Apply>({
     const { signal } = context;
     const agent = agentOf(context, address);
     await context.names?.bring(agent, address);
-    const jobs = await context.jobs?.bring(instance, agent, signal);
-    await agent.apply({ ...spec, ...jobs }, { signal });
+    const prepared = context.jobs?.isPrepared?.(address.agentId) === true;
+    const bringAndApply = async () => {
+      const jobs = await context.jobs?.bring(instance, agent, signal);
+      await agent.apply({ ...spec, ...jobs }, { signal });
+    };
+    try {
+      await bringAndApply();
+    } catch (error) {
+      // What the agent had prepared may be gone with the VM's ephemeral disk: then everything is sent.
+      if (!prepared || !(error instanceof AgentRefused)) throw error;
+      await bringAndApply();
+    }
   },
 });

@@ -1,6 +1,6 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
-import type { VmCid } from "@slipway/protocol/ids";
+import type { AgentId, VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Agent, AgentAddress, Agents } from "../agents/agent.ts";
 import type { Cloud, Clouds } from "../clouds/cloud.ts";
@@ -27,6 +27,16 @@ export interface FlowSettings {
   readonly generateVmPasswords?: boolean | undefined;
 }
 
+/** An agent that is to prepare an apply. */
+export interface PreparedAgent {
+  readonly agentId: AgentId;
+  readonly agent: Agent;
+  /** Packages only, or rendered jobs too. */
+  readonly what: "jobs" | "packages";
+  /** The apply spec without jobs and packages. */
+  readonly spec: JsonObject;
+}
+
 /** What an instance runs. */
 export interface JobsToRun {
   /**
@@ -34,6 +44,13 @@ export interface JobsToRun {
    * again. Gives the part of the apply spec that names them.
    */
   bring(instance: InstanceRecord, agent: Agent, signal: AbortSignal): Promise<JsonObject>;
+  /**
+   * Has an agent fetch and unpack beforehand what `bring` would send it; the next `bring` to it does not send that again.
+   * Agents that do not know the message are sent everything by `bring`. Undefined: nothing is prepared.
+   */
+  readonly prepare?: (instance: InstanceRecord, to: PreparedAgent, signal: AbortSignal) => Promise<void>;
+  /** True if the next `bring` relies on what this agent has prepared. */
+  readonly isPrepared?: (agentId: AgentId) => boolean;
 }
 
 /** The names of all instances of the Director, and the agents that are told of them. */

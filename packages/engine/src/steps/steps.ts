@@ -19,6 +19,7 @@ import { mountDisk, mountNewDisk } from "./mount_disk.ts";
 import { orphanDisk } from "./orphan_disk.ts";
 import { orphanVm } from "./orphan_vm.ts";
 import { prepareAgent } from "./prepare_agent.ts";
+import { prepareJobs, preparePackages } from "./prepare_jobs.ts";
 import { rebootVm } from "./reboot_vm.ts";
 import { renewCertificate } from "./renew_certificate.ts";
 import { resizeDisk } from "./resize_disk.ts";
@@ -37,6 +38,7 @@ import { waitForAgent } from "./wait_for_agent.ts";
 
 /** Every step that is taken on an instance, in the order a plan may have them in. */
 export const STEPS = {
+  prepare_jobs: prepareJobs,
   stop,
   snapshot_disks: snapshotDisks,
   unmount_disk: unmountDisk,
@@ -56,6 +58,7 @@ export const STEPS = {
   attach_disk: attachDisk,
   mount_disk: mountDisk,
   prepare_agent: prepareAgent,
+  prepare_packages: preparePackages,
   create_disk: createDisk,
   unmount_new_disk: unmountNewDisk,
   detach_new_disk: detachNewDisk,

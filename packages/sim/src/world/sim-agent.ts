@@ -1,7 +1,7 @@
 import { createHash } from "node:crypto";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import { askBus, BUS, isCutOff, trustIn } from "./bus.ts";
-import { apply, compilePackage, madeBlob, putBlob } from "./sim-jobs.ts";
+import { apply, compilePackage, madeBlob, prepare, putBlob } from "./sim-jobs.ts";
 import type { SimDisk, SimVm, SimWorld } from "./world.ts";
 
 /** An answer of an agent, or that there is none. */
@@ -50,7 +50,7 @@ const MESSAGES: Readonly<Record<string, Message>> = {
     ...agent.spec,
   }),
   apply,
-  prepare: () => "prepared",
+  prepare,
   put_blob: putBlob,
   get_blob: (_, { agentId }, [id]) => madeBlob(agentId, String(id)).toString("base64"),
   compile_package: compilePackage,

@@ -36,18 +36,32 @@ export const compilePackage = (world: SimWorld, vm: SimVm, args: readonly unknow
 };
 
 export const apply = (_: SimWorld, vm: SimVm, [given]: readonly unknown[]): string => {
-  const { agent } = vm;
-  const spec = given as JsonObject;
-  const before = packagesOf(agent.spec as JsonObject);
-  const has = ({ blobstore_id: id, sha1 }: Package) =>
-    before.some((one) => one.blobstore_id === id && one.sha1 === sha1);
-  for (const one of packagesOf(spec)) if (!has(one)) takeBlob(vm, one);
-  const archive = spec.rendered_templates_archive;
-  if (isObject(archive) && archive.blobstore_id !== "")
-    takeBlob(vm, { ...(archive as unknown as Package), name: "rendered templates" });
-  agent.spec = spec;
+  unpack(vm, given as JsonObject);
+  vm.agent.unpacked.clear();
+  vm.agent.spec = given as JsonObject;
   return "applied";
 };
+
+export const prepare = (_: SimWorld, vm: SimVm, [given]: readonly unknown[]): string => {
+  for (const one of unpack(vm, given as JsonObject)) vm.agent.unpacked.add(idOf(one));
+  return "prepared";
+};
+
+/** Takes what is neither installed nor unpacked. The archive of rendered jobs is removed then, as real agents do it. */
+function unpack(vm: SimVm, spec: JsonObject): readonly Package[] {
+  const { agent } = vm;
+  const there = new Set([...packagesOf(agent.spec as JsonObject).map(idOf), ...agent.unpacked]);
+  const missing = packagesOf(spec).filter((one) => !there.has(idOf(one)));
+  for (const one of missing) takeBlob(vm, one);
+  const { rendered_templates_archive: given } = spec;
+  if (!isObject(given) || given.blobstore_id === "") return missing;
+  const archive = { ...(given as unknown as Package), name: "rendered templates" };
+  if (!there.has(idOf(archive))) takeBlob(vm, archive);
+  agent.blobs.delete(archive.blobstore_id);
+  return [...missing, archive];
+}
+
+const idOf = ({ blobstore_id: id, sha1 }: Package): string => `${id} ${sha1}`;
 
 const packagesOf = ({ packages }: JsonObject): readonly Package[] =>
   isObject(packages) ? Object.values(packages as unknown as Readonly<Record<string, Package>>) : [];

@@ -9,13 +9,14 @@ export function copyWorld(world: SimWorld): SimWorld {
   for (const disk of world.disks.values())
     copy.disks.set(disk.cid, { ...disk, files: new Map(disk.files) } satisfies SimDisk);
   for (const vm of world.vms.values()) {
-    const { hints, links, sshUsers, errands, blobs } = vm.agent;
+    const { hints, links, sshUsers, errands, blobs, unpacked } = vm.agent;
     const own = {
       hints: new Map(hints),
       links: new Map(links),
       sshUsers: new Set(sshUsers),
       errands: [...errands],
       blobs: new Map(blobs),
+      unpacked: new Set(unpacked),
     };
     const agent = { ...vm.agent, ...own };
     copy.vms.set(vm.cid, { ...vm, agent: { ...newAgentState(), ...agent } });

@@ -46,6 +46,8 @@ export interface SimAgentState {
   readonly errands: string[];
   /** Digests of what it was sent, by id. */
   readonly blobs: Map<string, string>;
+  /** Blobs, with their digests, whose content `prepare` has unpacked. */
+  readonly unpacked: Set<string>;
   /** The DNS records it has, and their version. */
   dns: { readonly version: number; readonly text: string } | null;
 }
@@ -107,5 +109,6 @@ export const newAgentState = (): SimAgentState => ({
   sshUsers: new Set(),
   errands: [],
   blobs: new Map(),
+  unpacked: new Set(),
   dns: null,
 });

@@ -1,31 +1,88 @@
-import type { Agent } from "@slipway/engine/agents/agent";
+import { type Agent, AgentUnaware } from "@slipway/engine/agents/agent";
 import { jobsSpec } from "@slipway/engine/jobs/spec";
 import type { InstanceUuid } from "@slipway/engine/model/names";
-import type { InstalledPackage, InstanceJobs, InstanceRecord } from "@slipway/engine/model/records";
+import {
+  activeVm,
+  type InstalledPackage,
+  type InstanceJobs,
+  type InstanceRecord,
+} from "@slipway/engine/model/records";
 import type { JobsToRun } from "@slipway/engine/steps/context";
+import type { AgentId } from "@slipway/protocol/ids";
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 import { pushBlob } from "../compile/moved-blobs.ts";
 import type { OperationContext } from "../operation.ts";
 import type { RenderedInstance } from "./render-instances.ts";
+
+/** What an agent has unpacked and does not use yet. */
+interface Prepared {
+  readonly packages: ReadonlySet<string>;
+  /** Rendered jobs; undefined: only packages. */
+  readonly archive: { readonly blobId: string; readonly digest: string } | undefined;
+}
 
 /** Sends an agent what it does not have: its rendered jobs, and packages it has not installed. */
 export const bringJobs = (
   jobs: ReadonlyMap<InstanceUuid, InstanceJobs>,
   rendered: (instance: InstanceRecord) => Promise<RenderedInstance | undefined>,
   tools: OperationContext,
-): JobsToRun => ({
-  bring: async (instance, agent, signal) => {
-    const { uuid, group } = instance;
-    const its = jobs.get(uuid);
-    const archive = its && (await rendered(instance))?.archive;
-    if (its === undefined || archive === undefined) return {};
-    const there = await installedOn(agent, signal);
-    for (const one of its.packages) if (!there.has(idOf(one))) await pushBlob(agent, one, tools, signal);
+): JobsToRun => {
+  const preparedBy = new Map<AgentId, Prepared>();
+
+  const push = async (
+    agent: Agent,
+    packages: readonly InstalledPackage[],
+    there: ReadonlySet<string>,
+    signal: AbortSignal,
+  ) => {
+    for (const one of packages) if (!there.has(idOf(one))) await pushBlob(agent, one, tools, signal);
+  };
+
+  const pushArchive = async (agent: Agent, archive: RenderedInstance["archive"], signal: AbortSignal) => {
     const blobId = tools.random.uuid();
     await agent.putBlob(blobId, archive.bytes, { signal });
-    return jobsSpec(group, its, { blobId, digest: archive.digest });
-  },
-});
+    return { blobId, digest: archive.digest };
+  };
+
+  return {
+    bring: async (instance, agent, signal) => {
+      const { uuid, group } = instance;
+      const its = jobs.get(uuid);
+      const archive = its && (await rendered(instance))?.archive;
+      if (its === undefined || archive === undefined) return {};
+      const agentId = activeVm(instance)?.agentId;
+      const prepared = agentId && preparedBy.get(agentId);
+      // Relied on once: who asks again was refused what is said to be there.
+      if (agentId !== undefined) preparedBy.delete(agentId);
+      const there = prepared?.packages ?? (await installedOn(agent, signal));
+      await push(agent, its.packages, there, signal);
+      const unpacked = prepared?.archive?.digest === archive.digest ? prepared.archive : undefined;
+      return jobsSpec(group, its, unpacked ?? (await pushArchive(agent, archive, signal)));
+    },
+    prepare: async (instance, { agentId, agent, what, spec }, signal) => {
+      const { uuid, group } = instance;
+      const its = jobs.get(uuid);
+      const found = what === "jobs" && its ? (await rendered(instance))?.archive : undefined;
+      if (its === undefined || (what === "jobs" && found === undefined)) return;
+      const installed = await installedOn(agent, signal);
+      await push(agent, its.packages, installed, signal);
+      const archive = found && (await pushArchive(agent, found, signal));
+      const named = jobsSpec(group, its, archive ?? { blobId: "", digest: "" });
+      try {
+        const wanted = what === "jobs" ? named : { packages: named.packages ?? {}, job: {} };
+        await agent.prepare({ ...spec, ...wanted }, { signal });
+      } catch (error) {
+        if (error instanceof AgentUnaware) return;
+        throw error;
+      }
+      preparedBy.set(agentId, {
+        packages: new Set([...installed, ...its.packages.map(idOf)]),
+        archive,
+      });
+    },
+    isPrepared: (agentId) => preparedBy.has(agentId),
+  };
+};
 
 /** What the agent says it has: a VM that was made anew has nothing. */
 async function installedOn(agent: Agent, signal: AbortSignal): Promise<ReadonlySet<string>> {
