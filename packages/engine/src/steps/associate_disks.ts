@@ -3,15 +3,17 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { AgentAddress } from "../agents/agent.ts";
-import { activeVm, namedDisks } from "../model/records.ts";
+import { activeVm, namedDisks, type VmRecord } from "../model/records.ts";
 import { addressOf, type CallIntent, callAbout, optionsOf, settingsOfAgent } from "./calls.ts";
 import { agentOf, cloudOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
 import { diskMetadata } from "./metadata.ts";
 import { tellByDrafts } from "./mount_disk.ts";
+import { readyAgent } from "./ready-agent.ts";
 import { answers, freedDisks, linkedDisks, wantedNamed } from "./select.ts";
 
 interface Associate extends CallIntent {
+  readonly vm: VmRecord;
   readonly agent: AgentAddress;
   readonly disks: Disks;
   /** Those the agent does not know yet. */
@@ -42,6 +44,7 @@ export const associateDisks = rerunStep<Associate>({
     const metadata = diskMetadata(subject, context);
     return {
       ...callAbout(vm, context),
+      vm,
       disks: vm.disks,
       agent: addressOf(vm),
       added,
@@ -53,7 +56,7 @@ export const associateDisks = rerunStep<Associate>({
   run: async (intent, context) => {
     const agent = agentOf(context, intent.agent);
     const ask = { signal: context.signal };
-    await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
+    await readyAgent(intent.vm, context);
     for (const { cid, hint } of intent.added) {
       const known = hint === null || (await agent.addPersistentDisk(cid, hint, ask));
       // An agent that reads the registry finds the hint there.

@@ -3,16 +3,18 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { AgentAddress, AskOptions, HasDisks, TakesSettings } from "../agents/agent.ts";
-import { activeDisk, activeVm, type DiskRecord } from "../model/records.ts";
+import { activeDisk, activeVm, type DiskRecord, type VmRecord } from "../model/records.ts";
 import { addressOf, type CallIntent, callAbout, optionsOf, settingsOfAgent } from "./calls.ts";
 import { agentOf, cloudOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
 import { diskMetadata } from "./metadata.ts";
+import { readyAgent } from "./ready-agent.ts";
 import { linkedDisks, newDisk } from "./select.ts";
 import type { Step, StepSubject, StepWords } from "./step.ts";
 import { diskOf, newDiskOf } from "./words.ts";
 
 interface Mount extends CallIntent {
+  readonly vm: VmRecord;
   readonly agent: AgentAddress;
   readonly disk: DiskCid;
   readonly hint: DiskHintWire | null;
@@ -40,6 +42,7 @@ const mount = (
         return undefined;
       return {
         ...callAbout(vm, context),
+        vm,
         disks: vm.disks,
         agent: addressOf(vm),
         disk: disk.cid,
@@ -52,7 +55,7 @@ const mount = (
       const agent = agentOf(context, intent.agent);
       const ask = { signal: context.signal };
       let hint: DiskHintWire | undefined;
-      await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
+      await readyAgent(intent.vm, context);
       if (intent.hint !== null) {
         const known = await agent.addPersistentDisk(intent.disk, intent.hint, ask);
         // An agent that reads the registry finds the hint there.

@@ -1,18 +1,19 @@
-import type { VmCid } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import { transportOf } from "../agents/address.ts";
 import type { AgentAddress, GivenCertificate } from "../agents/agent.ts";
 import { needsRenewal } from "../agents/agents.ts";
+import type { VmRecord } from "../model/records.ts";
 import { addressOf, settingsOfAgent } from "./calls.ts";
 import { agentOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
+import { readyAgent } from "./ready-agent.ts";
 import { currentVm, linkedDisks } from "./select.ts";
 import { firstSpec } from "./spec.ts";
 import { vmOf } from "./words.ts";
 
 interface Prepare {
-  readonly vm: VmCid;
+  readonly vm: VmRecord;
   readonly agent: AgentAddress;
   readonly certificateUntil: number | null;
   readonly networks: Networks;
@@ -35,7 +36,7 @@ export const prepareAgent = rerunStep<Prepare, Prepared>({
     const vm = currentVm(subject.instance);
     if (vm === undefined || vm.ready) return undefined;
     return {
-      vm: vm.cid,
+      vm,
       agent: addressOf(vm),
       certificateUntil: vm.certificateUntil,
       networks: vm.networks,
@@ -43,12 +44,12 @@ export const prepareAgent = rerunStep<Prepare, Prepared>({
       linked: linkedDisks(subject.instance, vm),
     };
   },
-  run: async ({ agent: address, certificateUntil, networks, spec, linked }, context) => {
+  run: async ({ vm, agent: address, certificateUntil, networks, spec, linked }, context) => {
     const agent = agentOf(context, address);
     const ask = { signal: context.signal };
     const { settings, ...given } = (await lastingCertificate(address, certificateUntil, context)) ?? {};
     await agent.updateSettings({ ...settingsOfAgent(linked, context.settings), ...settings }, ask);
-    await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
+    await readyAgent(vm, context);
     await agent.apply(spec, ask);
     const state = await agent.getState(false, ask);
     const learned = withLearned(networks, state.networks);
@@ -59,7 +60,7 @@ export const prepareAgent = rerunStep<Prepare, Prepared>({
       ...given,
     };
   },
-  record: ({ vm }, prepared, writes) => writes.updateVm(vm, { ...prepared, ready: true }),
+  record: ({ vm }, prepared, writes) => writes.updateVm(vm.cid, { ...prepared, ready: true }),
 });
 
 /** Over NATS, what the VM was made with is good for the first contact only, unless it lasts. */

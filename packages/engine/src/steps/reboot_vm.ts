@@ -1,13 +1,11 @@
-import type { VmCid } from "@slipway/protocol/ids";
-import type { AgentAddress } from "../agents/agent.ts";
-import { activeVm } from "../model/records.ts";
-import { addressOf, type CallIntent, callAbout, optionsOf } from "./calls.ts";
-import { agentOf, cloudOf } from "./context.ts";
+import { activeVm, type VmRecord } from "../model/records.ts";
+import { type CallIntent, callAbout, optionsOf } from "./calls.ts";
+import { cloudOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
+import { readyAgent } from "./ready-agent.ts";
 
 interface Reboot extends CallIntent {
-  readonly vm: VmCid;
-  readonly agent: AgentAddress;
+  readonly vm: VmRecord;
 }
 
 /** Through the cloud, for a VM whose agent need not answer; until it does. Its agent mounts its disks by itself. */
@@ -17,13 +15,10 @@ export const rebootVm = rerunStep<Reboot>({
   calls: ["cpi reboot_vm", "agent ping"],
   intent: ({ instance }, context) => {
     const vm = activeVm(instance);
-    return vm && { ...callAbout(vm, context), vm: vm.cid, agent: addressOf(vm) };
+    return vm && { ...callAbout(vm, context), vm };
   },
   run: async (intent, context) => {
-    await cloudOf(context, intent.cpi).rebootVm(intent.vm, optionsOf(intent, context));
-    await agentOf(context, intent.agent).waitUntilReady({
-      withinMs: context.settings.agentWaitMs,
-      signal: context.signal,
-    });
+    await cloudOf(context, intent.cpi).rebootVm(intent.vm.cid, optionsOf(intent, context));
+    await readyAgent(intent.vm, context);
   },
 });

@@ -1,13 +1,13 @@
-import type { VmCid } from "@slipway/protocol/ids";
 import type { AgentAddress, GivenCertificate } from "../agents/agent.ts";
-import { activeVm } from "../model/records.ts";
+import { activeVm, type VmRecord } from "../model/records.ts";
 import { addressOf, settingsOfAgent } from "./calls.ts";
 import { agentOf } from "./context.ts";
 import { rerunStep } from "./define.ts";
+import { readyAgent } from "./ready-agent.ts";
 import { linkedDisks } from "./select.ts";
 
 interface Renewal {
-  readonly vm: VmCid;
+  readonly vm: VmRecord;
   readonly agent: AgentAddress;
   readonly ips: readonly string[];
   readonly linked: ReturnType<typeof linkedDisks>;
@@ -24,15 +24,15 @@ export const renewCertificate = rerunStep<Renewal, GivenCertificate>({
     const ips = Object.values(vm.networks).flatMap(({ ip, type }) =>
       ip === undefined || type === "vip" ? [] : [ip],
     );
-    return { vm: vm.cid, agent: addressOf(vm), ips, linked: linkedDisks(instance, vm) };
+    return { vm, agent: addressOf(vm), ips, linked: linkedDisks(instance, vm) };
   },
-  run: async ({ agent: address, ips, linked }, context) => {
+  run: async ({ vm, agent: address, ips, linked }, context) => {
     const { settings, ...given } = await context.agents.renewal({ ...address, ips });
     const agent = agentOf(context, address);
     const ask = { signal: context.signal };
     await agent.updateSettings({ ...settingsOfAgent(linked, context.settings), ...settings }, ask);
-    await agent.waitUntilReady({ ...ask, withinMs: context.settings.agentWaitMs });
+    await readyAgent(vm, context);
     return given;
   },
-  record: ({ vm }, given, writes) => writes.updateVm(vm, given),
+  record: ({ vm }, given, writes) => writes.updateVm(vm.cid, given),
 });

@@ -3,14 +3,30 @@ import { vm } from "@slipway/testkit/vm-record";
 import { describe, expect, it } from "vitest";
 import { AgentSilent } from "../agents/agent.ts";
 import { CpiRefused } from "../clouds/cloud.ts";
+import { associateDisks } from "./associate_disks.ts";
 import type { FlowContext } from "./context.ts";
-import type { StepSubject } from "./step.ts";
+import { mountDisk } from "./mount_disk.ts";
+import { prepareAgent } from "./prepare_agent.ts";
+import { rebootVm } from "./reboot_vm.ts";
+import { renewCertificate } from "./renew_certificate.ts";
+import type { Step, StepSubject } from "./step.ts";
 import { waitForAgent } from "./wait_for_agent.ts";
 
 const WAIT_MS = 600_000;
 
+const DISK = {
+  ...{ cid: "disk-1", size: 1, cloudProperties: {}, hint: "/dev/sdb" },
+  ...{ active: true, mounted: false, attachedTo: "vm-1" },
+};
+
+interface Waiting {
+  readonly step?: Step<StepSubject>;
+  readonly active?: boolean;
+  readonly disk?: object;
+}
+
 /** Waits for an agent that does not answer unless `answers` is called, on a cloud that says this of its VM. */
-function waiting(cloud: object) {
+function waiting(cloud: object, { step = waitForAgent, active = false, disk }: Waiting = {}) {
   const clock = fakeClock();
   let answers = () => {};
   const waitUntilReady = ({ withinMs, signal }: { withinMs: number; signal: AbortSignal }) =>
@@ -27,11 +43,22 @@ function waiting(cloud: object) {
     deployment: "shop",
     debug: () => undefined,
     cpiLog: () => undefined,
-    agents: { agent: () => ({ waitUntilReady }) },
-    clouds: { cloud: () => ({ vmLog: () => Promise.resolve(undefined), ...cloud }) },
+    agents: {
+      agent: () => ({ waitUntilReady, updateSettings: () => Promise.resolve() }),
+      renewal: () => Promise.resolve({ settings: {}, certificateUntil: 0 }),
+    },
+    clouds: {
+      cloud: () => ({
+        ...{ vmLog: () => Promise.resolve(undefined), rebootVm: () => Promise.resolve() },
+        ...cloud,
+      }),
+    },
   } as unknown as FlowContext;
-  const instance = { group: "db", uuid: "u", spec: null, disks: [], vms: [{ id: 1, ...vm("vm-1") }] };
-  const begun = waitForAgent.begin({ instance } as unknown as StepSubject, context);
+  const disks = disk === undefined ? [] : [{ id: 2, ...DISK, ...disk }];
+  const vms = [{ id: 1, ...vm("vm-1"), active }];
+  const instance = { group: "db", uuid: "u", spec: null, disks, vms };
+  const goal = { desired: { namedDisks: disks, tags: {} } };
+  const begun = step.begin({ instance, goal } as unknown as StepSubject, context);
   if (begun === undefined) throw new Error("bug: there is nothing to wait for");
   let ended: string | undefined;
   void begun.run(context).then(
@@ -107,5 +134,25 @@ describe("a VM whose new agent is awaited", () => {
     const before = clock.slept.length;
     await clock.advance(100_000);
     expect(clock.slept.length).toBe(before);
+  });
+});
+
+describe("a VM in use whose agent is awaited", () => {
+  it.each<[string, Waiting]>([
+    ["it is rebooted", { step: rebootVm, active: true }],
+    ["it is given its settings", { step: prepareAgent }],
+    ["it is given a new certificate", { step: renewCertificate, active: true }],
+    ["a disk is mounted", { step: mountDisk, active: true, disk: {} }],
+    ["a named disk is linked", { step: associateDisks, active: true, disk: { name: "a" } }],
+  ])("fails the wait with the reason and a way out when the VM dies while %s", async (_, how) => {
+    const { clock, ended } = waiting({ hasVm: inTurn(true, false) }, how);
+    // What comes before the wait.
+    await clock.advance(0);
+    await clock.advance(59_000);
+    expect(ended()).toBeUndefined();
+    await clock.advance(1_000);
+    expect(ended()).toMatch(
+      /VM 'vm-1' died while its agent .* after 60 seconds: the cloud does not have the VM.*`bosh -d shop cck`/,
+    );
   });
 });

@@ -1,12 +1,12 @@
 import { messageTrail } from "@slipway/kernel/errors";
-import { saysOff, VM_IS_OFF } from "@slipway/protocol/cpi/methods/get_vm_log";
 import { AgentSilent, WrongAgent } from "../agents/agent.ts";
 import { refusedAs } from "../clouds/cloud.ts";
 import { slug } from "../model/names.ts";
 import type { InstanceRecord, VmRecord } from "../model/records.ts";
 import { callAbout, optionsOf } from "./calls.ts";
-import { agentOf, cloudOf, type FlowContext } from "./context.ts";
+import { cloudOf, type FlowContext } from "./context.ts";
 import { rerunStep } from "./define.ts";
+import { deathNotice, lastWords, pingWhileVmLives, VmDied } from "./ready-agent.ts";
 import { currentVm } from "./select.ts";
 import { vmOf } from "./words.ts";
 
@@ -32,20 +32,14 @@ export const waitForAgent = rerunStep<Wait>({
       );
     const started = context.clock.monotonic();
     try {
-      const { agentId, agentUrl } = vm;
-      await whileVmLives(vm, context, (signal) =>
-        agentOf(context, { agentId, agentUrl }).waitUntilReady({
-          withinMs: context.settings.agentWaitMs,
-          signal,
-        }),
-      );
+      await pingWhileVmLives(vm, context);
     } catch (error) {
       context.signal.throwIfAborted();
       if (!(error instanceof AgentSilent) && !(error instanceof WrongAgent)) throw error;
       const seconds = Math.round((context.clock.monotonic() - started) / 1000);
       if (error instanceof VmDied)
         throw new AgentSilent(
-          `VM '${vm.cid}' died while its agent '${vm.agentId}' was awaited, after ${seconds} seconds: ${error.message}${await lastWords(vm, context)}${afterwards(instance, context)}`,
+          `${await deathNotice(vm, error, started, context)}${afterwards(instance, context)}`,
         );
       const message = `Timed out pinging VM '${vm.cid}' with agent '${vm.agentId}' after ${seconds} seconds: ${await known(vm, context)}. ${error.message}${await lastWords(vm, context)}${afterwards(instance, context)}`;
       throw error instanceof WrongAgent
@@ -54,57 +48,6 @@ export const waitForAgent = rerunStep<Wait>({
     }
   },
 });
-
-class VmDied extends AgentSilent {}
-
-const ASK_EVERY_MS = 20_000;
-/** A cloud may not show a VM at once that it has just made, and a VM that restarts is off for a moment. */
-const SURE_AFTER = 2;
-
-/** Ends `wait` with the reason once the CPI says repeatedly that the VM is gone or off. */
-async function whileVmLives(
-  vm: VmRecord,
-  context: FlowContext,
-  wait: (signal: AbortSignal) => Promise<void>,
-): Promise<void> {
-  const over = new AbortController();
-  const died = new AbortController();
-  const asked = { ...context, signal: AbortSignal.any([context.signal, over.signal]) };
-  // It ends with the wait, and what goes wrong with the questions does not matter: the wait goes on.
-  void deathOf(vm, asked).then(
-    (why) => died.abort(new VmDied(why)),
-    () => undefined,
-  );
-  try {
-    await wait(AbortSignal.any([context.signal, died.signal]));
-  } catch (error) {
-    throw died.signal.aborted ? died.signal.reason : error;
-  } finally {
-    over.abort();
-  }
-}
-
-/** Asks until the VM is dead. Rejects when the signal of the context is aborted. */
-async function deathOf(vm: VmRecord, context: FlowContext): Promise<string> {
-  for (let times = 0; ; ) {
-    await context.clock.sleep(ASK_EVERY_MS, context.signal);
-    const why = await lifeless(vm, context).catch((error: unknown) => {
-      context.signal.throwIfAborted();
-      context.debug(`the CPI does not say whether VM '${vm.cid}' lives: ${messageTrail(error)}`);
-      return undefined;
-    });
-    times = why === undefined ? 0 : times + 1;
-    if (why !== undefined && times === SURE_AFTER) return why;
-  }
-}
-
-async function lifeless(vm: VmRecord, context: FlowContext): Promise<string | undefined> {
-  const cloud = cloudOf(context, vm.cpi);
-  const options = () => optionsOf(callAbout(vm, context), context);
-  if (!(await cloud.hasVm(vm.cid, options()))) return "the cloud does not have the VM any more";
-  const log = await cloud.vmLog(vm.cid, options());
-  return log !== undefined && saysOff(log) ? "the VM is off" : undefined;
-}
 
 /** What becomes of the VM: it goes, or stays to be looked at. Those that compile never stay. */
 function afterwards(instance: InstanceRecord, { deployment, settings }: FlowContext): string {
@@ -139,27 +82,4 @@ async function inCloud(vm: VmRecord, context: FlowContext): Promise<string> {
     if (refusedAs(error, "NotImplemented", "NotSupported")) return "the CPI cannot say whether the VM runs";
     return `the CPI could not say whether the VM runs (${messageTrail(error)})`;
   }
-}
-
-const LAST_LINES = 8;
-const LONGEST_LINE = 200;
-
-/** What the VM said last, where the CPI can give it. That it cannot is told in the task's debug output alone. */
-async function lastWords(vm: VmRecord, context: FlowContext): Promise<string> {
-  try {
-    const log = await cloudOf(context, vm.cpi).vmLog(vm.cid, optionsOf(callAbout(vm, context), context));
-    const lines = (log ?? "").split("\n").filter((line) => line.trim() !== "" && line !== VM_IS_OFF);
-    const last = lines.slice(-LAST_LINES).map(shortened).join(" | ");
-    return last === "" ? "" : `. The VM's log ends with: ${last}`;
-  } catch (error) {
-    context.signal.throwIfAborted();
-    context.debug(`the log of VM '${vm.cid}' could not be read: ${messageTrail(error)}`);
-    return "";
-  }
-}
-
-/** The log is the VM's: nothing in it may move the cursor of a terminal. */
-function shortened(line: string): string {
-  const plain = line.replace(/[\p{Cc}\p{Cf}]/gu, " ").trim();
-  return plain.length > LONGEST_LINE ? `${plain.slice(0, LONGEST_LINE)}...` : plain;
 }
