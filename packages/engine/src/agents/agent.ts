@@ -200,6 +200,8 @@ export interface GivenCertificate {
 export interface Introduces {
   /** How agents of new VMs are reached. */
   readonly transport: TransportName;
+  /** Rejects with the reason when agents of new VMs could not be reached, however long they were waited for. */
+  ready(): Promise<void>;
   /** What a new VM is told: the `bosh` part of its env, and where it will listen or whom it will call. */
   introduce(
     vm: {

@@ -39,6 +39,7 @@ export function makeAgents(options: AgentsOptions): Agents & { close(): void } {
 
   return {
     transport,
+    ready: async () => await wayOf(transport)?.ready(),
     agent: (address) => {
       const key = `${address.agentId} ${address.agentUrl}`;
       const entry = known.get(key) ?? makeEntry(address);

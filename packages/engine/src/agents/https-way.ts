@@ -64,6 +64,8 @@ export function httpsWay(options: HttpsWayOptions): Way {
       const issued = await certificateFor(vm);
       return { settings: { mbus: { cert: certOf(issued) } }, certificateUntil: issued.until };
     },
+    // Agents are called, each by itself.
+    ready: () => Promise.resolve(),
     signerEnds: () => authority.ends,
   };
 

@@ -13,6 +13,8 @@ export interface VmToIntroduce {
 
 /** One way to reach agents: over HTTPS, or over NATS. */
 export interface Way {
+  /** See `Introduces`. */
+  ready(): Promise<void>;
   transportTo(address: AgentAddress): AgentTransport;
   introduce(vm: VmToIntroduce): Promise<GivenCertificate & { readonly envBosh: JsonObject }>;
   urlFor(networks: Networks): string | undefined;

@@ -77,6 +77,9 @@ async function takeAll(
   ledger: Ledger,
   context: FlowContext,
 ): Promise<void> {
+  // Before anything of the instance is touched: a VM that nobody could talk to must not replace one that may run.
+  if (plan.steps.some(({ name, condition }) => name === "create_vm" && condition === undefined))
+    await context.agents.ready();
   let copies: boolean | undefined;
   const wanted = ({ condition }: PlannedStep): boolean => {
     // Which of them are to be replaced is looked at for each.

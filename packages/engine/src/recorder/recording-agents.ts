@@ -16,6 +16,7 @@ export const recordingAgents = (
   introduce: (vm, by) => agents.introduce(vm, by),
   urlFor: (networks, by) => agents.urlFor(networks, by),
   renewal: (vm) => agents.renewal(vm),
+  ready: () => agents.ready(),
   signerEnds: (by) => agents.signerEnds(by),
 });
 

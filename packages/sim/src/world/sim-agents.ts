@@ -44,6 +44,7 @@ export function simAgents(ask: AskSim, clock: Clock, trust?: () => SimTrust): Ag
       const { given, settings } = certificate();
       return Promise.resolve({ settings, ...given });
     },
+    ready: () => Promise.resolve(),
     signerEnds: () => Number.POSITIVE_INFINITY,
     urlFor: () => (trust === undefined ? "sim://agent" : "nats://sim"),
   };

@@ -84,6 +84,7 @@ function agentsAt(url: URL, proofs: Proofs, options: EnvAgentsOptions): EnvAgent
     urlFor: () => url.origin,
     renewal: () =>
       Promise.reject(new Error("bug: certificates of an environment are renewed by recreating its VM")),
+    ready: () => Promise.resolve(),
     signerEnds: () => Number.POSITIVE_INFINITY,
     close: () => {
       for (const transport of transports.values()) transport.close();

@@ -80,6 +80,11 @@ export class NatsBus {
     return await this.#exchange(link, request, left);
   }
 
+  /** Why there is no connection, after so long at most; undefined: there is one. */
+  async whyUnconnected(withinMs: number): Promise<string | undefined> {
+    return (await this.#connected(withinMs, undefined)) === undefined ? this.#trouble : undefined;
+  }
+
   get connected(): boolean {
     return this.#link?.gone.aborted === false;
   }

@@ -24,3 +24,11 @@ export const NoBlobsOverNats = defineError<{ agentId: string }>({
     `the agent ${p.agentId} is reached over NATS, which carries no blobs, and no place is configured where agents get them`,
   next: "Set nats.blobs in the Director's configuration, start it again, and recreate the VM.",
 });
+
+export const NatsUnreachable = defineError<{ servers: string; why: string }>({
+  code: "DIA-130",
+  kind: "outside",
+  message: (p) =>
+    `the Director has no connection to NATS at ${p.servers}: ${p.why}; no VM is created or replaced, since its agent could not be reached`,
+  next: "See that the NATS server runs and that it knows the Director's certificate (docs/nats.md), then deploy again.",
+});

@@ -4,12 +4,13 @@ import { DAY_MS, type Issued } from "../../pki/authority.ts";
 import type { Way } from "../way.ts";
 import type { AgentBlobs } from "./agent-blobs.ts";
 import type { NatsBus } from "./bus.ts";
+import { NatsUnreachable } from "./errors.ts";
 import { agentName, bootstrapName, DIRECTOR_NAME, natsClient } from "./names.ts";
 import { natsTransport } from "./nats-transport.ts";
 import { type NatsTrust, trustMark } from "./trust.ts";
 
 export interface NatsWayOptions {
-  readonly bus: Pick<NatsBus, "request" | "description">;
+  readonly bus: Pick<NatsBus, "request" | "description" | "whyUnconnected">;
   /** By which agents reach the servers. */
   readonly urls: readonly string[];
   /** Asked for each certificate: it changes when an authority takes over from another. */
@@ -25,6 +26,8 @@ export interface NatsWayOptions {
 const BOOTSTRAP_DAYS = 1;
 /** A Director that was off for months must still reach its agents. */
 const CERTIFICATE_DAYS = 365;
+/** Long enough for a server that is restarted, or for the first connection of this process. */
+const CONNECT_MS = 10_000;
 const DIRECTOR_DAYS = 30;
 const DIRECTOR_RENEW_AFTER_DAYS = 20;
 
@@ -40,6 +43,10 @@ export function natsWay(options: NatsWayOptions): Way {
     };
   };
   return {
+    ready: async () => {
+      const why = await options.bus.whyUnconnected(CONNECT_MS);
+      if (why !== undefined) throw NatsUnreachable({ servers: options.bus.description, why });
+    },
     transportTo: ({ agentId }) => natsTransport(agentId, options),
     introduce: async ({ agentId }) => {
       const { cert, given } = options.lastingFromBirth
