@@ -68,6 +68,24 @@ describe("VMs that compile", () => {
     expect(made.map(({ properties }) => properties)).toEqual([{ cpu: 7 }, { cpu: 7 }]);
   });
 
+  it("are tagged with the package that they compile", async () => {
+    const { calls } = await compiling(
+      `${MORE}compilation: {workers: 1, network: private, az: z1, vm_type: small}\n`,
+    );
+    const tagged = calls.flatMap((call) => {
+      if (call.peer === "agent")
+        return call.method === "compile_package" ? [`compiles ${String(call.args[2])}`] : [];
+      if (call.method !== "set_vm_metadata") return [];
+      const [, metadata] = call.request.arguments as readonly JsonObject[];
+      return [`${String(metadata?.job).replace(/-.*/, "")} ${String(metadata?.compiling)}`];
+    });
+    expect(tagged).toEqual([
+      ...["compilation undefined", "compilation lib", "compiles lib"],
+      ...["compilation undefined", "compilation server", "compiles server"],
+      "web undefined",
+    ]);
+  });
+
   it("are one for all packages where they are used again", async () => {
     const again = CLOUD_CONFIG.replace("workers: 1", "workers: 3, reuse_compilation_vms: true");
     const ended = await compiling(again);

@@ -93,7 +93,7 @@ async function compiledOnce(
   return await task.withLock(`lock:compile:${keyText(one.key)}`, JOIN_MS, async () => {
     const [there] = await findCompiled(tools.db, [one.key]);
     if (there !== undefined) return there;
-    return await workers.use(one.stemcell, async (agent) => {
+    return await workers.use(one.stemcell, one.package.name, async (agent) => {
       const { from, ...made } = await compileOn(agent, one, compiled, tools, task);
       return await task.write((db) => saveCompiled(db, one.key, made, from));
     });

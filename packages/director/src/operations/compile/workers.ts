@@ -2,6 +2,7 @@ import type { Agent } from "@slipway/engine/agents/agent";
 import type { CompileStemcell } from "@slipway/engine/compile/needed";
 import { type Compilation, compilationOf, workerDocuments } from "@slipway/engine/compile/worker-documents";
 import { KnownInstances, runInstance } from "@slipway/engine/flows/run-instance";
+import { runSteps } from "@slipway/engine/flows/run-steps";
 import { settleOpenIntents } from "@slipway/engine/flows/settle";
 import { type DesiredInstance, newInstance } from "@slipway/engine/model/goal";
 import type { GroupName, InstanceUuid } from "@slipway/engine/model/names";
@@ -20,6 +21,7 @@ import type { OperationContext } from "../operation.ts";
 interface Worker {
   readonly uuid: InstanceUuid;
   readonly stemcell: string;
+  readonly plan: InstancePlan;
 }
 
 /** What goes on after a cancel to leave nothing behind, and no longer. */
@@ -65,16 +67,28 @@ export class Workers {
     }
   }
 
-  /** Work on one VM with this stemcell, alone. */
-  async use<T>(stemcell: CompileStemcell, work: (agent: Agent) => Promise<T>): Promise<T> {
+  /** Compiles one package on one VM with this stemcell, alone. */
+  async use<T>(
+    stemcell: CompileStemcell,
+    packageName: string,
+    work: (agent: Agent) => Promise<T>,
+  ): Promise<T> {
     const worker = this.#take(stemcell) ?? (await this.#make(stemcell));
     const instance = await this.#known.get(worker.uuid);
     const vm = instance && activeVm(instance);
     if (vm === undefined) throw new Error("bug: a VM that compiles is not there");
+    await this.#tag(worker, packageName);
     const result = await work(this.#context.agents.agent(vm));
     if (this.#compilation.reuse) this.#idle.push(worker);
     else await this.#remove(worker, this.#context, this.#known);
     return result;
+  }
+
+  /** As upstream: whoever looks at the cloud sees what the VM compiles. */
+  async #tag({ uuid, plan }: Worker, compiling: string): Promise<void> {
+    const { desired } = plan;
+    const goal = { ...plan, desired: desired && { ...desired, tags: { ...desired.tags, compiling } } };
+    await runSteps(["set_vm_metadata"], { uuid, goal, watchMs: null }, this.#context);
   }
 
   #take({ os, version }: CompileStemcell): Worker | undefined {
@@ -93,7 +107,7 @@ export class Workers {
         if (!IpTaken.is(error) || tries === MOST_TRIES) throw error;
         continue;
       }
-      const worker = { uuid: desired.uuid, stemcell: `${os}/${version}` };
+      const worker = { uuid: desired.uuid, stemcell: `${os}/${version}`, plan };
       this.#all.add(worker);
       this.#known.set(desired.uuid, { ...newInstance(desired), compilation: true });
       await runInstance({ uuid: desired.uuid, plan, watchMs: null }, this.#context, this.#known);
