@@ -79,7 +79,8 @@ async function converge(
       await deploy(await requestOf(params, deployment, task, tools), deployment, only, task, tools);
     } catch (error) {
       failed(error);
-      await audit({ parentId, error: messageTrail(error) });
+      const context = { before: was, after: await usedBy(name, tools) };
+      await audit({ parentId, error: messageTrail(error), context });
       throw error;
     }
     await audit({ parentId, context: { before: was, after: await usedBy(name, tools) } });

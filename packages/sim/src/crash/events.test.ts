@@ -85,7 +85,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   "take a snapshot of one disk": { "snapshot create": "pair of an instance" },
   "delete a snapshot": { "snapshot delete": "pair of a deployment" },
   "change disk by copy, by an agent that fails to copy": {
-    "deployment update": "pair of a deployment",
+    "deployment update": "pair of a deployment: after before",
     "instance update": "pair of an instance: az changes",
     "disk create": "pair of an instance",
   },
@@ -102,7 +102,7 @@ const TABLE: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     "vm create": "pair of an instance",
   },
   "deploy VMs whose agents never answer": {
-    "deployment create": "pair of a deployment",
+    "deployment create": "pair of a deployment: after before",
     "instance create": "pair of an instance: az",
     "vm create": "pair of an instance",
     "vm delete": "pair of an instance",
