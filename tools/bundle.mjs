@@ -1,20 +1,31 @@
 // Bundles the executables: a CPI starts for every call, and one file starts twice as fast as forty.
-import { execFileSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { chmod, copyFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { build } from "esbuild";
+import { packProgram, removeCaches } from "./code-cache.mjs";
 import { makeDemoRelease } from "./demo-release.mjs";
 
+/**
+ * Programs and what the repository loads. Those with `warm` are packed for V8's code cache (docs/decisions/2026-11-18-code-cache.md),
+ * which is filled by running them with these arguments. `split`: most starts need a small part of the program.
+ */
 export const EXECUTABLES = [
-  { from: "examples/tiny-cpi/src/main.ts", to: "examples/tiny-cpi/dist/cpi.cjs" },
+  { from: "examples/tiny-cpi/src/main.ts", to: "examples/tiny-cpi/dist/cpi.cjs", warm: [[]] },
   {
     from: "packages/registry/src/bin/slipway-registry.ts",
     to: "packages/registry/dist/slipway-registry.cjs",
+    warm: [["--help"]],
   },
-  { from: "packages/agent/src/bin/slipway-agent.ts", to: "packages/agent/dist/slipway-agent.cjs" },
+  {
+    from: "packages/agent/src/bin/slipway-agent.ts",
+    to: "packages/agent/dist/slipway-agent.cjs",
+    warm: [["--help"]],
+  },
   {
     from: "packages/certify/src/bin/agent-conformance.ts",
     to: "packages/certify/dist/agent-conformance.cjs",
+    warm: [["--help"]],
   },
   {
     from: "packages/engine/src/templates/render-worker.ts",
@@ -26,12 +37,18 @@ export const EXECUTABLES = [
     to: "packages/engine/dist/write-snapshot.mjs",
     format: "esm",
   },
-  { from: "packages/cli/src/bin/slipway.ts", to: "packages/cli/dist/slipway.cjs" },
-  { from: "packages/cpi-local/src/main.ts", to: "packages/cpi-local/dist/cpi.cjs" },
-  { from: "packages/cpi-docker/src/main.ts", to: "packages/cpi-docker/dist/cpi.cjs" },
+  {
+    from: "packages/cli/src/bin/slipway.ts",
+    to: "packages/cli/dist/slipway.cjs",
+    split: true,
+    warm: [["--help"], ["completion", "bash"]],
+  },
+  { from: "packages/cpi-local/src/main.ts", to: "packages/cpi-local/dist/cpi.cjs", warm: [[]] },
+  { from: "packages/cpi-docker/src/main.ts", to: "packages/cpi-docker/dist/cpi.cjs", warm: [[]] },
   {
     from: "packages/director/src/bin/slipway-director.ts",
     to: "packages/director/dist/slipway-director.cjs",
+    warm: [["--help"]],
   },
   { from: "packages/sim/src/bin/crash.ts", to: "packages/sim/dist/crash.cjs" },
   { from: "packages/sim/src/bin/crash-child.ts", to: "packages/sim/dist/crash-child.cjs" },
@@ -61,6 +78,9 @@ export const SETTINGS = {
   logLevel: "warning",
 };
 
+/** Of packed programs: modules of Node that are imported dynamically are required, which is quicker too. */
+const PACKED = { ...SETTINGS, supported: { "dynamic-import": false } };
+
 /** The booted Ruby that every thread which renders starts from. */
 const SNAPSHOT = "packages/engine/dist/render-snapshot.bin";
 
@@ -73,7 +93,12 @@ const BESIDE_SLIPWAY = [
 ];
 
 export async function bundle() {
-  for (const { from, to, format = SETTINGS.format } of EXECUTABLES) {
+  for (const { from, to, format = SETTINGS.format, warm, split } of EXECUTABLES) {
+    if (warm !== undefined) {
+      await packProgram({ from, to, split, settings: PACKED });
+      await removeCaches(to);
+      continue;
+    }
     await build({ ...SETTINGS, format, entryPoints: [from], outfile: to });
     await chmod(to, 0o755);
   }
@@ -83,4 +108,17 @@ export async function bundle() {
     await copyFile(file, join("packages/director/dist", basename(file)));
   for (const file of BESIDE_SLIPWAY) await copyFile(file, join("packages/cli/dist", basename(file)));
   await makeDemoRelease();
+  warmUp();
+}
+
+/** What a CPI is asked; other programs do not read it. */
+const INFO = JSON.stringify({ method: "info", arguments: [], context: { director_uuid: "build" } });
+
+/** Fills the caches, so that they are packed with the programs. */
+function warmUp() {
+  const { NODE_OPTIONS: _, ...env } = process.env;
+  const beside = BESIDE_SLIPWAY.map((file) => join("packages/cli/dist", basename(file)));
+  for (const { to, warm = [] } of EXECUTABLES)
+    for (const program of [to, ...beside.filter((file) => basename(file) === basename(to))])
+      for (const args of warm) spawnSync(process.execPath, [program, ...args], { env, input: INFO });
 }

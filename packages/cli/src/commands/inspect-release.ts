@@ -1,7 +1,6 @@
 import { compareBytes } from "@slipway/engine/releases/source/fingerprint";
 import type { ReleaseContent } from "@slipway/protocol/director/release";
 import type { Command } from "../command.ts";
-import { yamlText } from "../ui/yaml-text.ts";
 import { readRelease } from "../uploads/list-releases.ts";
 import { releaseSlug } from "../uploads/release-slug.ts";
 
@@ -14,6 +13,7 @@ export const inspectRelease: Command = {
   examples: [["slipway inspect-release shop/1.2.0", ""]],
   async run(given, { ui, director }) {
     const { name, version } = releaseSlug(given.argument(0) ?? "");
+    const { yamlText } = await import("../ui/yaml-text.ts");
     const { jobs, packages } = await readRelease(await director(), name, version);
     ui.table({
       content: "jobs",
@@ -24,8 +24,8 @@ export const inspectRelease: Command = {
       rows: byName(jobs).map((job) => [
         `${job.name}/${job.fingerprint ?? ""}`,
         ...stored(job),
-        linksText(job.consumes),
-        linksText(job.provides),
+        linksText(job.consumes, yamlText),
+        linksText(job.provides, yamlText),
       ]),
     });
     ui.table({
@@ -51,8 +51,8 @@ type Job = ReleaseContent["jobs"][number];
 type Link = NonNullable<Job["consumes"]>[number];
 
 /** As YAML, in upstream's order. */
-const linksText = (links: readonly Link[] = []): string =>
-  links
+const linksText = (links: readonly Link[] | undefined, yamlText: (value: unknown) => string): string =>
+  (links ?? [])
     .map(({ name, type, optional }) =>
       [`- ${yamlText({ name })}`, yamlText({ type }), ...(optional ? ["optional: true"] : [])].join("\n  "),
     )

@@ -1,12 +1,9 @@
 import type { Command, Given } from "../command.ts";
 import { fetchLogs, type Wanted } from "../logs/fetch.ts";
-import { fetchLogsFromAgent } from "../logs/fetch-from-agent.ts";
 import { type LogChoice, tailCommand } from "../logs/tail.ts";
 import { BadArgument, Contradiction } from "../parse/errors.ts";
-import { ENDPOINT_OPTIONS, endpointOf } from "../ssh/endpoint.ts";
-import { GATEWAY_OPTIONS } from "../ssh/gateway.ts";
 import { inEach } from "../ssh/in-each.ts";
-import { withSession } from "../ssh/session.ts";
+import { ENDPOINT_OPTIONS, GATEWAY_OPTIONS } from "../ssh/options.ts";
 import { slug } from "../states/slug.ts";
 import type { Tools } from "../tools.ts";
 
@@ -47,11 +44,12 @@ export const logs: Command = {
       filters: [...choice.only, ...choice.jobs.map((job) => `${job}/**/*`)],
       dir: given.text("dir") ?? ".",
     };
+    const { endpointOf } = await import("../ssh/endpoint.ts");
     const endpoint = await endpointOf(given, tools.env, asked);
     const path =
       endpoint === undefined
         ? await fetchFromDirector(wanted, asked, tools)
-        : await fetchLogsFromAgent(wanted, endpoint, tools);
+        : await (await import("../logs/fetch-from-agent.ts")).fetchLogsFromAgent(wanted, endpoint, tools);
     tools.ui.line(`Downloaded logs to '${path}'`);
     return 0;
   },
@@ -94,6 +92,7 @@ async function follow(given: Given, choice: LogChoice, tools: Tools): Promise<nu
     lines: num === undefined ? undefined : Number(num),
     quiet: given.flag("quiet"),
   });
+  const { withSession } = await import("../ssh/session.ts");
   await withSession(given.argument(0), given, tools, (session) =>
     inEach(session, tools, "ssh", (host) => [
       ...session.flags(host),

@@ -6,8 +6,7 @@ import { CaptureEnded } from "../pcap/errors.ts";
 import { LARGEST_PACKET } from "../pcap/format.ts";
 import { captureCommand, type Wanted } from "../pcap/remote.ts";
 import { runRemote } from "../pcap/run-remote.ts";
-import { GATEWAY_OPTIONS } from "../ssh/gateway.ts";
-import { withSessions } from "../ssh/sessions.ts";
+import { GATEWAY_OPTIONS } from "../ssh/options.ts";
 import { slug } from "../states/slug.ts";
 import type { Tools } from "../tools.ts";
 
@@ -43,6 +42,7 @@ export const pcap: Command = {
     const slugs = given.argumentsFrom(0);
     for (const one of slugs) slug(one);
     tools.mustDeployment();
+    const { withSessions } = await import("../ssh/sessions.ts");
     const file = await openCaptureFile(output, tools.random);
     try {
       return await captureInto(file, output, tools, () =>

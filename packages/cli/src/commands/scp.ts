@@ -1,9 +1,6 @@
 import type { Command } from "../command.ts";
-import { copyOf } from "../ssh/copy.ts";
-import { ENDPOINT_OPTIONS } from "../ssh/endpoint.ts";
-import { GATEWAY_OPTIONS } from "../ssh/gateway.ts";
 import { inEach } from "../ssh/in-each.ts";
-import { KEY_OPTIONS, withSession } from "../ssh/session.ts";
+import { ENDPOINT_OPTIONS, GATEWAY_OPTIONS, KEY_OPTIONS } from "../ssh/options.ts";
 
 export const scp: Command = {
   name: "scp",
@@ -25,6 +22,8 @@ export const scp: Command = {
     ["slipway -d shop scp web:/tmp/x 'x-((instance_id))'", "from each, under names of their own"],
   ],
   async run(given, tools) {
+    const { copyOf } = await import("../ssh/copy.ts");
+    const { withSession } = await import("../ssh/session.ts");
     const copy = copyOf(given.argumentsFrom(0), given.flag("director"));
     const options = [...(given.flag("recursive") ? ["-r"] : []), ...given.texts("opts")];
     await withSession(copy.slug, given, tools, (session) =>

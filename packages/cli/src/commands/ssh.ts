@@ -1,11 +1,9 @@
 import type { Command } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
-import { ENDPOINT_OPTIONS } from "../ssh/endpoint.ts";
 import { ManyInstances } from "../ssh/errors.ts";
-import { GATEWAY_OPTIONS } from "../ssh/gateway.ts";
 import { inEach, resultsOfEach } from "../ssh/in-each.ts";
+import { ENDPOINT_OPTIONS, GATEWAY_OPTIONS, KEY_OPTIONS } from "../ssh/options.ts";
 import { runHere } from "../ssh/run.ts";
-import { KEY_OPTIONS, withSession } from "../ssh/session.ts";
 
 export const ssh: Command = {
   name: "ssh",
@@ -34,6 +32,7 @@ export const ssh: Command = {
     const command = given.text("command");
     if (given.flag("results") && command === undefined)
       throw Contradiction({ problem: "--results is of a command: -c 'df -h'" });
+    const { withSession } = await import("../ssh/session.ts");
     return await withSession(given.argument(0), given, tools, async (session) => {
       const { hosts, flags, user } = session;
       const opts = given.texts("opts");

@@ -1,22 +1,9 @@
 import { hostOf } from "@slipway/kernel/http/wire";
-import type { Given, Option } from "../command.ts";
+import type { Given } from "../command.ts";
 import { type AgentEndpoint, ENV_NAME } from "../create-env/agents/at-endpoint.ts";
 import { Contradiction } from "../parse/errors.ts";
 import { BadCaCert } from "../session/errors.ts";
 import { pemOf } from "../session/session.ts";
-
-/** Of `ssh`, `scp` and `logs`, in upstream's spelling. */
-export const ENDPOINT_OPTIONS: readonly Option[] = [
-  { flags: "--director", about: "go to the VM of create-env; no Director is asked" },
-  {
-    flags: "--agent-endpoint <url>",
-    about: "of its agent: https://user:password@host:6868 (BOSH_AGENT_ENDPOINT)",
-  },
-  {
-    flags: "--agent-certificate <path>",
-    about: "of the agent's authority: a file, or the text itself (BOSH_AGENT_CERTIFICATE)",
-  },
-];
 
 const PORT = 6868;
 

@@ -1,18 +1,9 @@
 import { shellQuoted } from "@slipway/kernel/shell";
 import type { SshAnswer } from "@slipway/protocol/director/ssh";
-import type { Given, Option } from "../command.ts";
+import type { Given } from "../command.ts";
 import { Contradiction } from "../parse/errors.ts";
 import { pipeThrough } from "../proxy/pipe.ts";
 import type { Tools } from "../tools.ts";
-
-/** Of `ssh`, `scp` and `logs`, in upstream's spelling. */
-export const GATEWAY_OPTIONS: readonly Option[] = [
-  { flags: "--gw-host <host>", about: "go through this host (BOSH_GW_HOST)" },
-  { flags: "--gw-user <name>", about: "who we are there (BOSH_GW_USER)" },
-  { flags: "--gw-private-key <path>", about: "the key for it (BOSH_GW_PRIVATE_KEY)" },
-  { flags: "--gw-disable", about: "through no host, whatever the environment says (BOSH_GW_DISABLE)" },
-  { flags: "--gw-socks5 <url>", about: "go through this proxy or jumpbox, before any host (BOSH_ALL_PROXY)" },
-];
 
 /** What ssh and scp are told, and find in their environment. */
 export interface Through {

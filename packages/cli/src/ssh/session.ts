@@ -7,7 +7,7 @@ import { CommandMissing, systemExec } from "@slipway/kernel/exec";
 import { vm } from "@slipway/protocol/director/instance";
 import * as v from "valibot";
 import { piece } from "../api/request-path.ts";
-import type { Given, Option } from "../command.ts";
+import type { Given } from "../command.ts";
 import { ENV_NAME, withAgentAt } from "../create-env/agents/at-endpoint.ts";
 import { BadArgument, Contradiction } from "../parse/errors.ts";
 import { slug } from "../states/slug.ts";
@@ -138,12 +138,6 @@ async function makeKey(path: string): Promise<void> {
     throw cause;
   }
 }
-
-/** For who has a user in the VMs already. */
-export const KEY_OPTIONS: readonly Option[] = [
-  { flags: "-i, --private-key <path>", about: "enter with this key; no user is made" },
-  { flags: "-l, --username <name>", about: "of --private-key (vcap)" },
-];
 
 const knownLine = ({ ip, port, hostKey }: Found): string =>
   `${port === SSH_PORT ? ip : `[${ip}]:${port}`} ${hostKey}\n`;
