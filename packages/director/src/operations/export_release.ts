@@ -7,7 +7,7 @@ import { exportReleaseParams } from "@slipway/protocol/director/task-params";
 import { normalVersion } from "@slipway/protocol/release/release-mf";
 import type * as v from "valibot";
 import { exportedReleases } from "../artifacts/exported.ts";
-import { type DeploymentSummary, listDeployments, useStemcells } from "../store/deployments.ts";
+import { type DeploymentWithManifest, listDeployments, useStemcells } from "../store/deployments.ts";
 import { loadInstances } from "../store/instances.ts";
 import { loadReleases } from "../store/releases.ts";
 import { listStemcells } from "../store/stemcells.ts";
@@ -67,7 +67,7 @@ async function chosen(
   return { release, jobs: release.jobs.filter((job) => wanted.size === 0 || wanted.has(job.name)) };
 }
 
-async function deployed(deployment: string, db: OperationContext["db"]): Promise<DeploymentSummary> {
+async function deployed(deployment: string, db: OperationContext["db"]): Promise<DeploymentWithManifest> {
   const [found] = await listDeployments(db, [deployment]);
   if (found === undefined || found.manifestText === null) throw NothingDeployed({ deployment });
   return found;
@@ -134,7 +134,7 @@ async function stemcellRows({ os, version }: CompileStemcell, { db }: OperationC
 
 /** What VMs of the deployment are planned with; and one more stemcell. */
 async function withStemcell(
-  { name }: DeploymentSummary,
+  { name }: DeploymentWithManifest,
   { alias, os, version }: CompileStemcell,
   task: TaskContext,
   tools: OperationContext,

@@ -84,6 +84,19 @@ export async function latestConfig(db: Db, type: string, name: string): Promise<
   return (await listConfigs(db, { type, name, limit: 1 }))[0];
 }
 
+/** Ids and teams of the newest configs of the type that are not deleted; their contents are not decrypted. */
+export async function currentConfigs(db: Db, type: string): Promise<Pick<ConfigRecord, "id" | "team">[]> {
+  return await db
+    .selectFrom("configs")
+    .distinctOn("name")
+    .select(["id", "team"])
+    .where("type", "=", type)
+    .where("deleted", "=", false)
+    .orderBy("name")
+    .orderBy("id", "desc")
+    .execute();
+}
+
 /** Those of the ids that exist, deleted ones too, in the order of their ids. */
 export async function findConfigs(db: Db, ids: readonly number[]): Promise<ConfigRecord[]> {
   const { rows } = await sql<ConfigRow>`select ${columns} from configs c

@@ -27,6 +27,7 @@ import { deletionClaims } from "./migrations/0024-deletion-claims.ts";
 import { identities } from "./migrations/0026-identities.ts";
 import { retiredBlobsAndLinkOwners } from "./migrations/0027-retired-blobs-and-link-owners.ts";
 import { linkIdentities } from "./migrations/0029-link-identities.ts";
+import { eventIndexes } from "./migrations/0030-event-indexes.ts";
 
 export interface Migration {
   readonly id: number;
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 26, name: "identities", sql: identities },
   { id: 27, name: "retired-blobs-and-link-owners", sql: retiredBlobsAndLinkOwners },
   { id: 29, name: "link-identities", sql: linkIdentities },
+  { id: 30, name: "event-indexes", sql: eventIndexes },
 ];
 
 /** Any number, the same for all Directors. */

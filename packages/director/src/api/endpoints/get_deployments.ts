@@ -1,7 +1,7 @@
 import { deployment, deploymentsQuery } from "@slipway/protocol/director/deployment";
 import * as v from "valibot";
-import { type ConfigRecord, listConfigs } from "../../store/configs.ts";
-import { type DeploymentSummary, listDeployments } from "../../store/deployments.ts";
+import { type ConfigRecord, currentConfigs } from "../../store/configs.ts";
+import { type DeploymentSummary, summarizeDeployments } from "../../store/deployments.ts";
 import { deploymentLock, listLocks } from "../../tasks/locks.ts";
 import { flag } from "../call.ts";
 import { mayTouch } from "../permissions.ts";
@@ -11,8 +11,10 @@ import { endpoint } from "../route.ts";
 export const getDeployments = endpoint(
   { query: deploymentsQuery, reply: v.array(deployment) },
   async ({ query, access }, { db }) => {
-    const deployments = (await listDeployments(db)).filter(({ teams }) => mayTouch(access, "read", teams));
-    const current = await listConfigs(db, { type: "cloud", limit: 1 });
+    const deployments = (await summarizeDeployments(db)).filter(({ teams }) =>
+      mayTouch(access, "read", teams),
+    );
+    const current = await currentConfigs(db, "cloud");
     const locks = flag(query, "exclude_lock") ? [] : await listLocks(db);
     const locked = new Set(locks.map(({ type, resource }) => `lock:${type}:${resource.join(":")}`));
     return json(
@@ -28,7 +30,10 @@ export const getDeployments = endpoint(
   },
 );
 
-function cloudConfigOf({ configs, teams }: DeploymentSummary, all: readonly ConfigRecord[]): string {
+function cloudConfigOf(
+  { configs, teams }: DeploymentSummary,
+  all: readonly Pick<ConfigRecord, "id" | "team">[],
+): string {
   const current = all.filter(({ team }) => team === null || teams.includes(team)).map(({ id }) => id);
   const used = configs.filter(({ type }) => type === "cloud").map(({ id }) => id);
   if (used.length === 0) return "none";
