@@ -4,7 +4,7 @@ import { openAgentSecret } from "@slipway/engine/agents/credentials";
 import { directoryBlobs } from "@slipway/engine/blobs/directory-blobs";
 import type { EmbeddedCpi } from "@slipway/engine/clouds/embedded-cpi";
 import { RegistryOfDirector } from "@slipway/engine/clouds/registry-of-director";
-import { openAuthority, readyToSign } from "@slipway/engine/pki/authority";
+import { openAuthority } from "@slipway/engine/pki/authority";
 import { directorCertificate } from "@slipway/engine/pki/director-certificate";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Random } from "@slipway/kernel/random";
@@ -108,10 +108,8 @@ async function start(
 
   const pkiDir = join(stateDir, "pki");
   const loadApi = early(clock, () => import("../api/server.ts"));
-  const loadSigning = early(clock, () => readyToSign(pkiDir));
   const database = await openDatabase(options, onError);
   atClose(() => database.close());
-  await loadSigning();
   const names = config.listen?.names ?? [];
   const sealer = await openSealer({ dir: stateDir, random });
   // Nothing is awaited until all of these are: what failed meanwhile would end the process, and leave its database.

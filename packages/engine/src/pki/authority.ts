@@ -1,12 +1,11 @@
 import { createPrivateKey, X509Certificate } from "node:crypto";
-import { access } from "node:fs/promises";
-import { isIP } from "node:net";
 import { join } from "node:path";
 import type { Clock } from "@slipway/kernel/clock";
+import { parseAddress } from "@slipway/kernel/ip-address";
 import type { Random } from "@slipway/kernel/random";
 import { AuthorityEnded, AuthorityUnreadable, GivenAuthorityUnusable, NameUnusable } from "./errors.ts";
 import { type Pair, readPair, writePair } from "./pair-file.ts";
-import { beginOf, canSign, endOf, sign, x509 } from "./sign.ts";
+import { beginOf, canSign, endOf, sign } from "./sign.ts";
 
 export interface CertificateRequest {
   /** What stands before the common name: our own words, or upstream's `C=USA, O=Cloud Foundry`. Default ours. */
@@ -98,15 +97,6 @@ function readGiven(certificate: string, privateKey: string): { parsed?: X509Cert
   }
 }
 
-/** Loads what a first start will sign with. Changes nothing, so it needs no lock. */
-export async function readyToSign(dir: string): Promise<void> {
-  const there = await access(fileIn(dir)).then(
-    () => true,
-    () => false,
-  );
-  if (!there) await x509();
-}
-
 function makeAuthority({ clock, random }: AuthorityOptions): Promise<Pair> {
   const now = clock.now();
   // Two authorities of one name confuse whoever knows both, such as a laptop with several Directors.
@@ -133,7 +123,7 @@ const authorityOf = (
   issue: async ({ subject: words = "slipway", commonName, sans, usage, days }) => {
     const wrong = [
       ...sans.dns.filter((name) => !isDnsName(name)),
-      ...sans.ips.filter((ip) => isIP(ip) === 0),
+      ...sans.ips.filter((ip) => parseAddress(ip) === undefined),
     ];
     if (wrong[0] !== undefined) throw NameUnusable({ name: wrong[0] });
     const now = clock.now();

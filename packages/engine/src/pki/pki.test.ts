@@ -53,6 +53,28 @@ describe("the authority", () => {
     expect(Date.parse(parsed.validFrom)).toBeLessThan(systemClock.now());
   });
 
+  it("issues certificates that end after 2049, for names with any letter and many addresses", async () => {
+    const clock = fakeClock({ start: Date.UTC(2045, 0, 1) });
+    const { issue, ca } = await authority(clock);
+    const ips = Array.from({ length: 60 }, (_, n) => `fd00::${n.toString(16)}`);
+    const order = { commonName: "Zoë_1", sans: { dns: [], ips }, usage: "client", days: 3000 } as const;
+    const { certificate, until } = await issue(order);
+    const parsed = new X509Certificate(certificate);
+    expect(parsed.subject).toBe("O=Slipway\nCN=Zoë_1");
+    expect(Date.parse(parsed.validTo)).toBe(until);
+    expect(new Date(until).getUTCFullYear()).toBe(2053);
+    expect(ips.map((ip) => parsed.checkIP(ip))).toEqual(ips);
+    expect(parsed.checkIssued(new X509Certificate(ca))).toBe(true);
+    expect(parsed.verify(new X509Certificate(ca).publicKey)).toBe(true);
+  });
+
+  it("refuses an address of one machine's interface", async () => {
+    const { issue } = await authority();
+    const sans = { dns: [], ips: ["fe80::1%eth0"] };
+    const error: unknown = await issue({ commonName: "a", sans, usage: "server", days: 1 }).catch((e) => e);
+    expect(NameUnusable.is(error)).toBe(true);
+  });
+
   it("never certifies longer than it lasts itself", async () => {
     const clock = fakeClock({ start: systemClock.now() });
     const { issue, ca } = await authority(clock);

@@ -4,7 +4,7 @@ import type { Random } from "@slipway/kernel/random";
 import { isObject } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { own } from "../../documents/tree.ts";
-import { x509 } from "../../pki/sign.ts";
+import { x509 } from "../../pki/x509.ts";
 import { type Around, type Generator, readOptions } from "./generator.ts";
 import { privatePem, rsaKeys } from "./rsa.ts";
 
