@@ -3,6 +3,7 @@ import { type Embedded, openEmbedded } from "@slipway/director/store/embedded/op
 import { openStore, type Store } from "@slipway/director/store/open";
 import type { Clock } from "@slipway/kernel/clock";
 import { simSealer } from "../director/sim-sealer.ts";
+import { closingAll, type Owned } from "../owned/owned.ts";
 
 export interface Opened {
   readonly dir: string;
@@ -11,32 +12,39 @@ export interface Opened {
 }
 
 /** The real server, as durable as the Director's own, for as long as the work takes. */
-export async function withStore<T>(clock: Clock, work: (opened: Opened) => Promise<T>): Promise<T> {
-  const dir = await mkdtemp("/var/tmp/slipway-bench-");
-  // As root the server runs as somebody else, who must get through.
-  await chmod(dir, 0o711);
-  try {
-    return await withStoreIn(dir, clock, work);
-  } finally {
-    await rm(dir, { recursive: true, force: true });
-  }
-}
+export const withStore = <T>(clock: Clock, work: (opened: Opened, owned: Owned) => Promise<T>): Promise<T> =>
+  closingAll(async (owned) => {
+    const dir = await owned.open(makeDirectory, (one) => rm(one, { recursive: true, force: true }));
+    return await workIn(owned, { dir, clock, sealer: simSealer }, work);
+  });
 
-export async function withStoreIn<T>(
+export const withStoreIn = <T>(
   dir: string,
   clock: Clock,
-  work: (opened: Opened) => Promise<T>,
+  work: (opened: Opened, owned: Owned) => Promise<T>,
   sealer = simSealer,
+): Promise<T> => closingAll((owned) => workIn(owned, { dir, clock, sealer }, work));
+
+async function makeDirectory(): Promise<string> {
+  const dir = await mkdtemp("/var/tmp/slipway-bench-");
+  // As root the server runs as another user, who must get through.
+  await chmod(dir, 0o711);
+  return dir;
+}
+
+async function workIn<T>(
+  owned: Owned,
+  { dir, clock, sealer }: { readonly dir: string; readonly clock: Clock; readonly sealer: typeof simSealer },
+  work: (opened: Opened, owned: Owned) => Promise<T>,
 ): Promise<T> {
-  const database = await openEmbedded({ stateDir: dir, clock });
-  try {
-    const store = await openStore({ sealer, connection: database.connection });
-    try {
-      return await work({ dir, database, store });
-    } finally {
-      await store.close();
-    }
-  } finally {
-    await database.close();
-  }
+  const database = await owned.open(
+    () => openEmbedded({ stateDir: dir, clock }),
+    (one) => one.close(),
+  );
+  const { connection } = database;
+  const store = await owned.open(
+    () => openStore({ sealer, connection }),
+    (one) => one.close(),
+  );
+  return await work({ dir, database, store }, owned);
 }

@@ -1,5 +1,4 @@
 #!/usr/bin/env node
-import { chmod, mkdtemp, readFile, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 import { errorText, toError } from "@slipway/kernel/errors";
@@ -10,6 +9,8 @@ import { Lane } from "../crash/lane.ts";
 import { ALL_SCENARIOS } from "../crash/scenarios/table.ts";
 import { seededOrder } from "../crash/seeded.ts";
 import { mutantText, tryMutants } from "../crash/try-mutants.ts";
+import { closingAll } from "../owned/owned.ts";
+import { scratchDirectory } from "../owned/scratch-directory.ts";
 
 const HELP = `crash: kills the Director at every point of every flow, starts it again, checks that all holds
 
@@ -32,17 +33,6 @@ const FIRST_CALLS = 6;
 const LANES = 5;
 /** What lanes need while they work, and a good deal more. */
 const ROOM_BYTES = 2 ** 31;
-
-const MEMORY = "/dev/shm";
-
-/** In memory, if there is room and programs may be started from it: everything is written again for each life. */
-async function scratch(): Promise<string> {
-  const { bavail, bsize } = await statfs(MEMORY).catch(() => ({ bavail: 0, bsize: 0 }));
-  const mounts = await readFile("/proc/self/mounts", "utf8").catch(() => "");
-  const options = mounts.split("\n").find((line) => line.split(" ")[1] === MEMORY);
-  const fits = bavail * bsize > ROOM_BYTES && options !== undefined && !/\bnoexec\b/.test(options);
-  return fits ? MEMORY : "/var/tmp";
-}
 
 async function main(): Promise<number> {
   const { values } = parseArgs({
@@ -72,11 +62,6 @@ async function main(): Promise<number> {
     return 0;
   }
   const seed = values.seed ?? systemRandom.hex(4);
-  let interrupted = false;
-  const say = (line: string) => {
-    if (values.json !== true && !interrupted) process.stdout.write(`${line}\n`);
-  };
-  if (values.mutants !== true) say(`seed ${seed}`);
   const named = (values.mutants === true ? values.in : values.only) ?? "";
   const number = (text: string | undefined) => (text === undefined ? undefined : Number(text));
   const part = partOf(
@@ -85,28 +70,22 @@ async function main(): Promise<number> {
   );
   const taken = new Set(seededOrder(`${seed} flows`, part.length).slice(0, number(values.flows)));
   const scenarios = part.filter((_, at) => taken.has(at));
-  const dir = await mkdtemp(join(await scratch(), "slipway-crash-"));
-  // As root the database servers run as somebody else, who must get through.
-  await chmod(dir, 0o711);
-  const lanes: Lane[] = [];
-  const tidyUp = async () => {
-    await Promise.all(lanes.map((lane) => lane.close()));
-    await rm(dir, { recursive: true, force: true });
-  };
-  // The database servers are processes of their own, and would go on.
-  for (const [signal, code] of [["SIGINT", 130] as const, ["SIGTERM", 143] as const])
-    process.once(signal, () => {
-      // What goes wrong from here on is no news.
-      interrupted = true;
-      void tidyUp().finally(() => process.exit(code));
-    });
-  try {
+  return await closingAll(async (owned) => {
+    const say = (line: string) => {
+      if (values.json !== true && !owned.isClosing) process.stdout.write(`${line}\n`);
+    };
+    if (values.mutants !== true) say(`seed ${seed}`);
+    const dir = await scratchDirectory(owned, "crash", ROOM_BYTES);
     const child = {
       file: join(__dirname, "crash-child.cjs"),
       starter: join(__dirname, "crash-child-start.cjs"),
       code: join(dir, "code"),
     };
-    for (const _ of scenarios.slice(0, LANES)) lanes.push(await Lane.open(dir, child));
+    const lanes: Lane[] = [];
+    for (const _ of scenarios.slice(0, LANES)) {
+      const open = () => Lane.open(dir, child);
+      lanes.push(await owned.open(open, (lane) => lane.close()));
+    }
     if (values.mutants === true) {
       const tried = await tryMutants(lanes, { scenarios, steps: values.only ?? "" }, say);
       const missed = tried.filter(({ by }) => by === undefined).map(({ mutant }) => mutantText(mutant));
@@ -149,9 +128,7 @@ async function main(): Promise<number> {
         `${points} crash points covered (${kinds.cpi} around CPI calls, ${kinds.agent} around messages to agents, ${kinds.write} around writes) by ${deaths} deaths and ${kills} kills, ${broken.length} broken, seed ${seed}`,
       );
     return broken.length === 0 ? 0 : 1;
-  } finally {
-    await tidyUp();
-  }
+  });
 }
 
 function partOf<T>(all: readonly T[], part: string): readonly T[] {

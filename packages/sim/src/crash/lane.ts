@@ -1,6 +1,6 @@
 import { chmod, cp, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { openEmbedded } from "@slipway/director/store/embedded/open";
+import { type Embedded, openEmbedded } from "@slipway/director/store/embedded/open";
 import { openStore, type Store } from "@slipway/director/store/open";
 import { systemClock } from "@slipway/kernel/clock";
 import pg from "pg";
@@ -59,7 +59,15 @@ export class Lane {
       // Its transactions are counted: nobody but the Director may make any. Its files may be in memory.
       settings: { autovacuum: "off", max_wal_size: "64MB", min_wal_size: "32MB" },
     });
-    const { connection } = server;
+    try {
+      return await Lane.#on(server, dir, child);
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+
+  static async #on({ connection, close }: Embedded, dir: string, child: Program): Promise<Lane> {
     const store = await openStore({ sealer: simSealer, connection });
     await seed(new SimWorld(), store.db);
     const admin = new pg.Client(connection as pg.ClientConfig);
@@ -68,7 +76,7 @@ export class Lane {
     const functions = [...(await readWritingFunctions(connection))];
     const lane = new Lane(
       { child, store, functions, connection: { ...connection, application_name: CHILD } },
-      { admin, keeper, dir, closeServer: server.close },
+      { admin, keeper, dir, closeServer: close },
     );
     lane.#fresh = await keeper.take();
     return lane;
@@ -122,9 +130,12 @@ export class Lane {
   }
 
   async close(): Promise<void> {
-    await this.store.close();
-    await this.#admin.end();
-    await this.#closeServer();
+    try {
+      await this.store.close();
+      await this.#admin.end();
+    } finally {
+      await this.#closeServer();
+    }
     await rm(this.#dir, { recursive: true, force: true });
   }
 }

@@ -95,7 +95,7 @@ const READ = `select json_build_object(
 ) as records`;
 
 export async function readRecords(admin: pg.Client): Promise<Records> {
-  const { rows } = await admin.query<{ readonly records: Records }>(READ);
+  const { rows } = await admin.query<{ readonly records: Records }>({ name: "records", text: READ });
   const found = rows[0]?.records;
   if (found === undefined) throw new Error("bug: no row");
   return { ...found, intents: found.intents.map(({ step, text }) => ({ step, text: simSealer.open(text) })) };

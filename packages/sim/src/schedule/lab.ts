@@ -1,6 +1,6 @@
 import { chmod, mkdir, mkdtemp, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { openEmbedded } from "@slipway/director/store/embedded/open";
+import { type Embedded, openEmbedded } from "@slipway/director/store/embedded/open";
 import { openStore, type Store } from "@slipway/director/store/open";
 import { systemClock } from "@slipway/kernel/clock";
 import pg from "pg";
@@ -15,6 +15,13 @@ import { Scheduler } from "./scheduler.ts";
 
 /** Statements wait for each other: more connections than this are never in use at once. */
 const CONNECTIONS = 6;
+
+/** Ends the sessions of Directors that are in a transaction, and returns them. */
+const END_TRANSACTIONS = {
+  name: "end-transactions",
+  text: `select pg_terminate_backend(pid) from pg_stat_activity
+    where application_name = 'slipway-director' and xact_start is not null`,
+};
 
 /** State of the database and of the cloud at one moment. */
 export interface LabMoment {
@@ -62,12 +69,21 @@ export class Lab {
     const dir = await mkdtemp(join(parent, "lab-"));
     // As root the database server runs as another user, who must get through.
     await chmod(dir, 0o711);
-    const { connection, close } = await openEmbedded({
+    const server = await openEmbedded({
       stateDir: dir,
       clock: systemClock,
       durable: false,
       settings: { autovacuum: "off", max_wal_size: "64MB", min_wal_size: "32MB" },
     });
+    try {
+      return await Lab.#on(server, dir);
+    } catch (error) {
+      await server.close();
+      throw error;
+    }
+  }
+
+  static async #on({ connection, close }: Embedded, dir: string): Promise<Lab> {
     const store = await openStore({ sealer: simSealer, connection });
     const world = new SimWorld();
     await seed(world, store.db);
@@ -149,15 +165,17 @@ export class Lab {
       const { connection } = client as unknown as { readonly connection: { stream: { destroy(): void } } };
       connection.stream.destroy();
     }
-    const left =
-      "select pg_terminate_backend(pid, 60000) from pg_stat_activity where application_name = 'slipway-director'";
-    await this.admin.query(left);
+    // A session in a transaction holds locks. An idle one may end later: it changes nothing any more.
+    while ((await this.admin.query(END_TRANSACTIONS)).rows.length > 0) await systemClock.sleep(1);
   }
 
   async close(): Promise<void> {
-    await this.killStore();
-    await this.admin.end();
-    await this.#closeServer();
+    try {
+      await this.killStore();
+      await this.admin.end();
+    } finally {
+      await this.#closeServer();
+    }
     await rm(this.#dir, { recursive: true, force: true });
   }
 }

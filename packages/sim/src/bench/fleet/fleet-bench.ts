@@ -88,14 +88,18 @@ export function fleetBench(
   tools: { readonly clock: Clock; readonly random: Random },
 ): Promise<FleetReport> {
   const { clock } = tools;
-  return withStore(clock, async (opened) => {
-    const closes: (() => Promise<void> | void)[] = [];
-    try {
-      return await measure(given, tools, opened, (close) => closes.push(close));
-    } finally {
-      for (const close of closes.reverse()) await close();
-    }
-  });
+  return withStore(clock, (opened, owned) =>
+    measure(
+      given,
+      tools,
+      opened,
+      (close) =>
+        void owned.open(
+          () => Promise.resolve(),
+          async () => close(),
+        ),
+    ),
+  );
 }
 
 async function measure(
