@@ -31,6 +31,7 @@ export class Lane {
   readonly store: Store;
   /** Of the database, those that write. */
   readonly functions: readonly string[];
+  readonly #calls = new Set<Promise<unknown>>();
   /** An empty Director's, with a stemcell and two cloud configs. */
   #fresh: Rows | undefined;
 
@@ -92,7 +93,23 @@ export class Lane {
     return join(this.#dir, "world.sock");
   }
 
+  /**
+   * Notes a call of a CPI, which works in `memory`. A call goes on when its Director is killed, and even when the next one
+   * lives, but the directory is neither copied nor replaced meanwhile.
+   */
+  track<T>(call: Promise<T>): Promise<T> {
+    this.#calls.add(call);
+    const over = () => void this.#calls.delete(call);
+    call.then(over, over);
+    return call;
+  }
+
+  async #callsOver(): Promise<void> {
+    while (this.#calls.size > 0) await Promise.allSettled(this.#calls);
+  }
+
   async fresh(): Promise<void> {
+    await this.#callsOver();
     // Rows that were removed are in the way after a while.
     await this.#admin.query("vacuum");
     await this.#give(this.#fresh);
@@ -100,8 +117,9 @@ export class Lane {
     await mkdir(join(this.memory, "uploads"), { recursive: true });
   }
 
-  /** Rows and files as they are now. */
+  /** Rows and files as they are now, or when the calls under way have ended. */
   async keep(): Promise<Kept> {
+    await this.#callsOver();
     const rows = await this.#keeper.take();
     const files = await mkdtemp(join(this.#dir, "kept-"));
     await cp(this.memory, files, { recursive: true, preserveTimestamps: true });
@@ -109,6 +127,7 @@ export class Lane {
   }
 
   async giveBack({ rows, files }: Kept): Promise<void> {
+    await this.#callsOver();
     await this.#give(rows);
     await rm(this.memory, { recursive: true, force: true });
     await cp(files, this.memory, { recursive: true, preserveTimestamps: true });

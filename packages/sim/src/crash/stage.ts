@@ -236,6 +236,7 @@ export class Stage {
       resizes: resizes ?? false,
       updates: updates ?? false,
     };
-    return cloudsApart(this.world, withFaults(this.world, embed(simCpi(this.world, options))));
+    const cpis = cloudsApart(this.world, withFaults(this.world, embed(simCpi(this.world, options))));
+    return (request, of) => this.#lane.track(cpis(request, of));
   }
 }

@@ -1,12 +1,16 @@
 import { createServer, type Socket } from "node:net";
 import { createInterface } from "node:readline";
+import { setImmediate as nextTurn } from "node:timers/promises";
 import type { WorldCpis } from "../world/clouds-apart.ts";
 import { askSimAgent } from "../world/sim-agent.ts";
 import type { SimWorld } from "../world/world.ts";
 import type { FromWorld, ToWorld } from "./messages.ts";
 
+/** Turns of the event loop within which what has arrived at a socket is read. */
+const READING_TURNS = 3;
+
 export interface WorldServer {
-  /** Until nothing that it was asked for is being done. */
+  /** Waits until all is done that was asked for, also what was sent and not yet read. */
   quiet(): Promise<void>;
   close(): Promise<void>;
 }
@@ -30,13 +34,18 @@ export async function serveWorld(world: SimWorld, cpi: WorldCpis, path: string):
       void work.finally(() => working.delete(work));
     });
   });
+  const bytesRead = () => [...sockets].reduce((sum, socket) => sum + socket.bytesRead, 0);
   await new Promise<void>((resolve, reject) => {
     server.on("error", reject);
     server.listen(path, resolve);
   });
   return {
     quiet: async () => {
-      while (working.size > 0) await Promise.all(working);
+      for (let before = -1; before !== bytesRead(); ) {
+        before = bytesRead();
+        while (working.size > 0) await Promise.all(working);
+        for (let turn = 0; turn < READING_TURNS; turn++) await nextTurn();
+      }
     },
     close: () =>
       new Promise((resolve) => {
