@@ -12,7 +12,7 @@ import { StepFailed } from "./errors.ts";
 import { Ledger } from "./ledger.ts";
 
 export interface SettleOptions {
-  /** What cannot be found out is given up: noted as a stray where something may be left behind. */
+  /** True: an intent that cannot be settled is closed, with a stray for what it may have made. */
   readonly giveUp?: boolean;
   /** Default: the deployment's. */
   readonly scope?: string;
@@ -90,7 +90,7 @@ const refusedOnce = (record: IntentRecord, { journal }: FlowContext): IntentReco
   intent: { ...record.intent, [REFUSED]: true },
 });
 
-/** What it may have made is shown; the rest is planned again. */
+/** Gives an intent up: records a stray for what the step may have made. The rest is planned again. */
 function givenUp(begun: Begun, context: FlowContext, why: string): Settled {
   const stray = begun.stray(context);
   return stray === undefined

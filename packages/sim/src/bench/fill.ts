@@ -53,6 +53,6 @@ export async function fill(
       await client.end();
     }
   };
-  // By the Director's own key: a store refuses another one.
+  // Sealed with the Director's own key: a store refuses another one.
   await withStoreIn(stateDir, given.clock, work, sealer);
 }

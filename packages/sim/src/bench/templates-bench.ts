@@ -19,9 +19,9 @@ import { systemExec as exec } from "@slipway/kernel/exec";
 import { SAMPLE_PROPERTIES, TEMPLATES, TEMPLATES_PER_JOB } from "./sample-release.ts";
 
 export interface TemplatesReport {
-  /** Until the first job is rendered, in milliseconds of processor time. */
+  /** Milliseconds of processor time until the first job is rendered. */
   readonly start: StartTimes;
-  /** What one more thread adds to the memory of the process, in MiB. */
+  /** Memory that one more thread adds to the process, in MiB. */
   readonly threadMib: number;
   /** Templates per second: one thread, as many as the Director has, and what a Ruby of the system does. */
   readonly one: number;
@@ -42,11 +42,11 @@ const MOST_STARTS = 20;
 const ROUNDS = 3;
 
 export interface StartTimes {
-  /** In a process that has not rendered yet, or not for a while, from the snapshot that the build made. */
+  /** Start from the build's snapshot, in a process that has not rendered yet or not for a while. */
   readonly cold: number;
   /** The same without that snapshot: Ruby boots. */
   readonly booted: number;
-  /** Of a further task, while the compiled Ruby is there. */
+  /** Start of a further task, while the compiled Ruby is there. */
   readonly next: number;
 }
 
@@ -105,7 +105,7 @@ export async function templatesBench(
   }
 }
 
-/** By turns, so that a busy machine is unfair to none; the best of each counts. Memory is of the first round. */
+/** Measures by turns, so that a busy machine is unfair to none. The best of each counts; memory is that of the first round. */
 async function starts(): Promise<StartTimes & { readonly threadMib: number }> {
   const seen: (StartTimes & { readonly threadMib: number })[] = [];
   for (let round = 0; round < ROUNDS; round++) {

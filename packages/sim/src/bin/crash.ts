@@ -27,7 +27,7 @@ const HELP = `crash: kills the Director at every point of every flow, starts it 
                                    --only STEP, --in NAME: in flows of this name alone
 `;
 
-/** Of a second life, unless `--calls` says otherwise. */
+/** Calls of a second life that meet a fault, unless `--calls` says otherwise. */
 const FIRST_CALLS = 6;
 /** More than there are processors: the second rehearsal of each scenario mostly waits. */
 const LANES = 5;

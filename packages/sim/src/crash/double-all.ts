@@ -16,7 +16,7 @@ export interface DoublePlan {
   readonly firsts: number | undefined;
   /** Second faults after each first one; undefined: each at each of the first calls. */
   readonly seconds: number | undefined;
-  /** How many calls of the second life count as its first ones. */
+  /** Number of calls of the second life that count as its first ones. */
   readonly calls: number;
 }
 

@@ -7,14 +7,14 @@ import { inspect, jobOf, lostData, type Prepared } from "./prepare.ts";
 import type { SecondFault } from "./second-fault.ts";
 import { forget, type Moment, Stage } from "./stage.ts";
 
-/** What two faults, one in each of two lives, have done. */
+/** Result of two faults, one in each of two lives. */
 export interface DoubleFault {
   /** The second fault; undefined: the second life had fewer calls. */
   readonly hit: string | undefined;
   readonly broken: readonly string[];
 }
 
-/** What the first life has left, with what the operator wants. */
+/** State after the first life, with the operator's order. */
 export type FirstFault = Pick<Death, "point" | "left" | "job">;
 
 /** A first life in which the answer to one call is lost. Undefined: it has fewer calls. */
@@ -64,7 +64,7 @@ export async function meetSecond(
     }
     if (hit === undefined) return { hit, broken: [] };
     if (left === undefined) {
-      // What was deleted may be recorded until the command that failed is run again.
+      // A deleted resource may stay recorded until the command that failed is run again.
       const broken = (await inspect(prepared, stage)).filter((what) => !what.endsWith("does not exist"));
       if (broken.length > 0) return { hit, broken: broken.map((what) => `after the second fault: ${what}`) };
     } else {
@@ -79,7 +79,7 @@ export async function meetSecond(
 
 const UNFINISHED = ["queued", "processing", "cancelling"];
 
-/** What a Director finds to do: what is unfinished, or what the operator asks for once more. */
+/** Returns the work of the next Director: unfinished tasks, or else the operator's order once more. */
 async function orderAfter(
   { scenario, tasksBefore }: Prepared,
   stage: Stage,
@@ -92,7 +92,7 @@ async function orderAfter(
   return { jobs: [await nextJob(scenario, stage, job, tasks)], cancels };
 }
 
-/** What has failed is asked for once more, as the operator sees things now or else as before; what was done is deployed again. */
+/** Returns the operator's next order: a failed one again, as things are now or else as before; after success, a deploy. */
 async function nextJob(
   { again, move }: Prepared["scenario"],
   stage: Stage,

@@ -3,7 +3,7 @@ import type { SimClients } from "../director/director-in-sim.ts";
 import { BUS } from "../world/bus.ts";
 
 /**
- * What goes wrong with one call. `refused`: an error for an answer, and nothing is done. `lost`: it is done, and the answer is
+ * Fault of one call. `refused`: an error for an answer, and nothing is done. `lost`: it is done, and the answer is
  * lost. `slow`: the caller gives up, and it is done when nobody waits any more. `crash`: it is done, and the Director dies.
  */
 export type Fault = "refused" | "lost" | "slow" | "crash";

@@ -45,7 +45,7 @@ export interface StruckLife {
   readonly calls: readonly string[];
   /** Describes the fault; undefined: it was never met. */
   readonly hit: string | undefined;
-  /** What a Director that died has left. */
+  /** State that a dead Director has left. */
   readonly left: Moment | undefined;
 }
 

@@ -39,7 +39,7 @@ const run = async (task: NewTask, interference: Interference = {}) => {
   const { state, message } = await bench.run(task, { seed: seed(), interference });
   return `${state} ${message}`;
 };
-/** What becomes of the nth deletion of a subnet. */
+/** Outcome of the nth deletion of a subnet. */
 const atDeletion = (nth: number, answer: NonNullable<Interference["cpi"]>): Interference => {
   let deletions = 0;
   return {

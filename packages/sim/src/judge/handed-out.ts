@@ -2,7 +2,7 @@ import type pg from "pg";
 import type { SimClients } from "../director/director-in-sim.ts";
 import type { SimWorld } from "../world/world.ts";
 
-/** By CPI method that deletes: a query that finds the resource in use, with its cid as the parameter. */
+/** Queries that find a resource in use, with its cid as the parameter, by the CPI method that deletes it. */
 const IN_USE: Readonly<Record<string, string>> = {
   delete_disk: "select 1 from persistent_disks where cid = $1 and active",
   delete_stemcell:

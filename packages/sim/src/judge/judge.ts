@@ -48,7 +48,7 @@ function existence(world: SimWorld, records: Records): readonly string[] {
   const compare = (kind: string, real: Iterable<string>, recorded: readonly string[]) => {
     const known = new Set(recorded);
     const existing = new Set(real);
-    // What an intent names or a task has claimed may be deleted already.
+    // A resource that an intent names or a task has claimed may be deleted already.
     const isOpen = (cid: string) =>
       records.claimed.includes(cid) || records.intents.some(({ text }) => text.includes(`"${cid}"`));
     if (known.size < recorded.length)

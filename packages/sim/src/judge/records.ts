@@ -31,7 +31,7 @@ export interface Records {
     readonly task: string | null;
   }[];
   readonly locks: readonly string[];
-  /** What a task has claimed in order to delete it: whether it still exists is open. */
+  /** Cids that a task has claimed in order to delete them. They may or may not exist. */
   readonly claimed: readonly string[];
   readonly tasks: readonly Task[];
   /** Blobs that jobs, packages and compiled packages name. */

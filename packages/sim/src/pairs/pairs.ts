@@ -20,7 +20,7 @@ export interface PairsFound {
 
 export interface PairsOptions {
   readonly seed: string;
-  /** How many cases to play, chosen by the seed; undefined: all. */
+  /** Number of cases to play, chosen by the seed; undefined: all. */
   readonly plays?: number | undefined;
   /** Text that the names of both operations, separated by " | ", contain. */
   readonly only: string;

@@ -25,7 +25,7 @@ export interface Solo {
 
 export interface Played {
   readonly broken: readonly string[];
-  /** How the tasks ended, the held one first. */
+  /** Final states of the tasks, the held one first. */
   readonly states: readonly string[];
   readonly results: readonly string[];
 }
@@ -44,7 +44,7 @@ export class PairStage {
   readonly #moment: LabMoment;
   readonly #files: string;
   readonly #records: Records;
-  /** What is wrong from the beginning: the VM of `sick`. */
+  /** Problems that are there from the beginning: the VM of `sick`. */
   readonly #broken: ReadonlySet<string>;
   readonly #life: Partial<LifeOptions>;
   readonly #actors = new AsyncLocalStorage<string>();

@@ -33,7 +33,7 @@ const instanceTask = (group: string, action: string): PairOperation => ({
     }),
 });
 
-/** What each type of task does in the pairs. A new type has no line here and does not compile. */
+/** Operations of the pairs by type of task. A new type has no line here and does not compile. */
 const OPERATIONS_OF: Readonly<Record<TaskType, readonly PairOperation[]>> = {
   update_deployment: [
     always("deploy shop with another stemcell", deployTask(shop({ stemcell: "2.2" }, "d3"))),

@@ -23,7 +23,7 @@ export interface LifeOptions {
   readonly journal?: ((journal: Journal) => Journal) | undefined;
 }
 
-/** What a driver does next: runs a call, kills the Director at it, lets time pass, or stops driving. */
+/** Next move of a driver: runs a call, kills the Director at it, lets time pass, or stops driving. */
 export type Choice = { readonly gate: Gate; readonly kills?: "before" | "after" } | "advance" | "stop";
 
 const NEVER_MS = 1_000_000_000;

@@ -11,7 +11,7 @@ export class Faults {
   #calls = 0;
   /** False once faults cease. */
   areOn = true;
-  /** What failed: `create_vm: lost after`. */
+  /** Faults that calls have met, such as `create_vm: lost after`. */
   readonly struck: string[] = [];
 
   constructor(world: SimWorld, plan: HistoryPlan) {

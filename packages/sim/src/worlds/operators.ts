@@ -13,7 +13,7 @@ import type { Lab } from "../schedule/lab.ts";
 import type { Chance, OperatorKind } from "./plan.ts";
 import { DEPLOYMENTS, deployOf, nextSketch } from "./sketches.ts";
 
-/** What the operators of a history know and have done. */
+/** Knowledge and past deeds of the operators of a history. */
 export interface Operators {
   /** Number of the operator. */
   readonly id: number;

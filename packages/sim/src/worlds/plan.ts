@@ -1,6 +1,6 @@
 import { seededRandom } from "../drivers/seeded-random.ts";
 
-/** What an operator, or the world by itself, may do. The number is how often, relative to the others. */
+/** Deeds of operators, or of the world by itself. The number is how often, relative to the others. */
 export const OPERATORS = {
   deploy: 12,
   recreate: 2,
@@ -35,11 +35,11 @@ export const AGENT_FAULTS = ["exception", "silent before", "silent after", "dead
 
 /** One history: everything that the seed decides, as data, so that it can be made smaller and kept. */
 export interface HistoryPlan {
-  /** Of ids and of the order of calls. */
+  /** Seed of ids and of the order of calls. */
   readonly seed: string;
   readonly cpi: { readonly remembers: boolean; readonly resizes: boolean };
   readonly snapshots: boolean;
-  /** How often the order of calls differs from the order in which they were made; 0: never. */
+  /** Probability that a call is not taken in the order in which calls were made; 0: never. */
   readonly disorder: number;
   readonly operators: readonly {
     /** Seed of its details, together with the history's. */

@@ -20,7 +20,7 @@ export interface History {
   readonly broken: readonly string[];
   /** All calls in the order in which they ran: the same plan gives the same ones. */
   readonly trace: readonly string[];
-  /** What happened, for people. */
+  /** Events of the history, for people. */
   readonly story: readonly string[];
   readonly steps: number;
   readonly kills: number;
