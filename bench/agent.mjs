@@ -1,10 +1,11 @@
 // npm run bench:agent: start, memory, pings, mounts and supervised jobs, each beside a baseline of the same run.
-import { execFileSync, spawn, spawnSync } from "node:child_process";
+import { execFileSync, spawnSync } from "node:child_process";
 import { mkdirSync, readFileSync, truncateSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:https";
 import { join } from "node:path";
 import { certificates, startAgent } from "../tools/start-agent.mjs";
 import { jobFigures } from "./agent-jobs.mjs";
+import { startNode } from "./children.mjs";
 import { median, peakMemory, quick, report, scratchDir, wallTime } from "./measure.mjs";
 import { natsPings } from "./nats-pings.mjs";
 import { supervisedRows } from "./supervised.mjs";
@@ -62,7 +63,7 @@ async function startBare() {
   const { AGENT_SERVER } = await certificates();
   const file = scratchDir("bare.json");
   writeFileSync(file, JSON.stringify({ cert: AGENT_SERVER.certificate, key: AGENT_SERVER.privateKey }));
-  const child = spawn(process.execPath, ["-e", BARE, file], { stdio: ["ignore", "pipe", "inherit"] });
+  const child = startNode(["-e", BARE, file], { stdio: ["ignore", "pipe", "inherit"] });
   const port = await new Promise((resolve) =>
     child.stdout.setEncoding("utf8").on("data", (text) => resolve(Number(text.split(" ")[1]))),
   );

@@ -50,7 +50,7 @@ export async function against(given, instances) {
   const seen = { theirs: [], ours: [] };
   for (let round = 0; round < ROUNDS; round++)
     for (const [name, programs] of Object.entries(builds)) {
-      const { create, same } = part("deploy", [instances], programs);
+      const { create, same } = await part("deploy", [instances], programs);
       const start = await startTwice(programs);
       seen[name].push({
         rate: instances / (create.ms / 1000),

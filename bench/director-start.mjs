@@ -1,10 +1,10 @@
 // How long a Director takes from nothing to an answered /info, and the parts of packages/sim/src/bench.
-import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { request } from "node:https";
 import { join, resolve } from "node:path";
 import { freePort } from "../tools/free-port.mjs";
+import { removedAtEnd, startNode } from "./children.mjs";
 import { scratchDir, wallTime } from "./measure.mjs";
 
 /** The programs of one checkout: the Director, and the parts that run in a process of their own. */
@@ -15,20 +15,8 @@ export const OURS = {
 const LONGEST_MS = 120_000;
 
 /** Runs one measurement of packages/sim/src/bench in a process of its own. */
-export function part(name, args, { parts } = OURS) {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [parts, name, ...args.map(String)], {
-    encoding: "utf8",
-    maxBuffer: 1 << 26,
-  });
-  if (status !== 0) throw new Error(`${parts} ${name} ${args.join(" ")} failed: ${stderr}`);
-  return JSON.parse(stdout);
-}
-
-/** The same beside others. */
-export async function partBeside(name, args, { parts } = OURS) {
-  const child = spawn(process.execPath, [parts, name, ...args.map(String)], {
-    stdio: ["ignore", "pipe", "pipe"],
-  });
+export async function part(name, args, { parts } = OURS) {
+  const child = startNode([parts, name, ...args.map(String)], { stdio: ["ignore", "pipe", "pipe"] });
   const said = { stdout: "", stderr: "" };
   for (const stream of Object.keys(said))
     child[stream].setEncoding("utf8").on("data", (text) => {
@@ -37,6 +25,13 @@ export async function partBeside(name, args, { parts } = OURS) {
   const [status] = await once(child, "close");
   if (status !== 0) throw new Error(`${parts} ${name} ${args.join(" ")} failed: ${said.stderr}`);
   return JSON.parse(said.stdout);
+}
+
+/** Runs so many measurements, one after the other. */
+export async function partsInTurn(count, name, args) {
+  const seen = [];
+  for (let round = 0; round < count; round++) seen.push(await part(name, args));
+  return seen;
 }
 
 export function answersInfo(port) {
@@ -75,9 +70,7 @@ export async function startDirector(dir, { director } = OURS) {
   const begun = process.hrtime.bigint();
   const since = () => Number(process.hrtime.bigint() - begun) / 1e6;
   const args = [director, "--config", config, "--state-dir", dir, "--port", String(port)];
-  const child = spawn(process.execPath, args, {
-    stdio: ["ignore", "ignore", "pipe"],
-  });
+  const child = startNode(args, { stdio: ["ignore", "ignore", "pipe"] });
   let said = "";
   child.stderr.setEncoding("utf8").on("data", (text) => {
     said += text;
@@ -99,12 +92,13 @@ export async function startDirector(dir, { director } = OURS) {
 /** A directory for states of Directors, for as long as the work takes. */
 export async function inScratch(work) {
   const dir = mkdtempSync("/var/tmp/slipway-bench-");
+  const remove = removedAtEnd(dir);
   // As root the database server runs as somebody else, who must get through.
   chmodSync(dir, 0o711);
   try {
     return await work(dir);
   } finally {
-    rmSync(dir, { recursive: true, force: true });
+    remove();
   }
 }
 
@@ -122,14 +116,14 @@ export async function startTimes({ rounds, later, deployments }) {
     await inScratch(async (dir) => {
       const state = join(dir, "state");
       const bare = join(dir, "bare");
-      seen.databaseFresh.push(part("database", [bare]).ms);
+      seen.databaseFresh.push((await part("database", [bare])).ms);
       seen.fresh.push((await startOnce(state)).ms);
       for (let turn = 0; turn < later; turn++) {
         seen.node.push(wallTime(["-e", "0"]));
-        seen.databaseLater.push(part("database", [bare]).ms);
+        seen.databaseLater.push((await part("database", [bare])).ms);
         seen.later.push((await startOnce(state)).ms);
       }
-      part("fill", [state, deployments]);
+      await part("fill", [state, deployments]);
       for (let turn = 0; turn < later; turn++) seen.filled.push((await startOnce(state)).ms);
     });
   }

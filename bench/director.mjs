@@ -2,7 +2,7 @@
 // --against DIR measures another checkout beside this one instead; --instances N says with how many new instances.
 import { parseArgs } from "node:util";
 import { against } from "./director-against.mjs";
-import { part, startTimes } from "./director-start.mjs";
+import { partsInTurn, startTimes } from "./director-start.mjs";
 import { quick, report } from "./measure.mjs";
 
 const { values: given } = parseArgs({
@@ -37,8 +37,8 @@ function exponent(points) {
 }
 
 /** A fresh process each time: a Director plans cold. */
-function plans(size) {
-  const seen = Array.from({ length: ROUNDS }, () => part("plan", [size, 1]));
+async function plans(size) {
+  const seen = await partsInTurn(ROUNDS, "plan", [size, 1]);
   return {
     size,
     fresh: best(seen.map(({ newMs }) => newMs[0])),
@@ -47,20 +47,21 @@ function plans(size) {
   };
 }
 
-function deploys(size, rounds) {
-  const seen = Array.from({ length: rounds }, () => part("deploy", [size]));
+async function deploys(size, rounds) {
+  const seen = await partsInTurn(rounds, "deploy", [size]);
   const fastest = seen.reduce((one, other) => (other.create.ms < one.create.ms ? other : one));
   return { ...fastest, size, sameMs: best(seen.map(({ same }) => same.ms)) };
 }
 
 const start = await startTimes({ rounds: ROUNDS, later: ROUNDS, deployments: DEPLOYMENTS });
-const planned = SIZES.map(plans);
+const planned = [];
+for (const size of SIZES) planned.push(await plans(size));
 const deployed = [];
 for (const size of SIZES) {
   const { size: before, create } = deployed.at(-1) ?? { size: 1, create: { ms: 0 } };
   const perSecond = before / (create.ms / 1000);
   const fits = Math.floor((LONGEST_DEPLOY_S * perSecond) / 1000) * 1000;
-  deployed.push(deploys(Math.min(size, Math.max(1000, fits)), quick || size > 1000 ? 1 : 2));
+  deployed.push(await deploys(Math.min(size, Math.max(1000, fits)), quick || size > 1000 ? 1 : 2));
 }
 
 const goal = (what, value, most, unit) => ({

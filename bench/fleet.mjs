@@ -2,7 +2,7 @@
 // protocol over real sockets with mutual TLS; what watches, asks, hears and heals them is the Director's own.
 import { readFileSync } from "node:fs";
 import { natsInstalled } from "../tools/start-nats.mjs";
-import { partBeside } from "./director-start.mjs";
+import { part } from "./director-start.mjs";
 import { quick, report } from "./measure.mjs";
 
 const GOALS = { mib: 512, cores: 1, noticedMs: 90_000, oldestMs: 45_000 };
@@ -23,7 +23,7 @@ function fitting(agents) {
 }
 
 const measured = (transport, agents, ...death) =>
-  partBeside("fleet", [transport, scaled(agents), quick ? "quick" : "full", ...death]);
+  part("fleet", [transport, scaled(agents), quick ? "quick" : "full", ...death]);
 const count = (n) => n.toLocaleString("en-US");
 const ms = (n) => (n < 10_000 ? `${n.toFixed(n < 10 ? 2 : 0)} ms` : `${(n / 1000).toFixed(1)} s`);
 /** Intervals of the quick form are a fifteenth. */

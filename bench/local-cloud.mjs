@@ -1,11 +1,12 @@
 // A cloud on this machine for the benchmarks: `slipway up` in a home of its own, and its API.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { chmodSync, mkdtempSync, readFileSync } from "node:fs";
 import { request } from "node:https";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { freePort } from "../tools/free-port.mjs";
+import { removedAtEnd, startNode } from "./children.mjs";
 
 const SLIPWAY = "packages/cli/dist/slipway.cjs";
 const LONGEST_MS = 120_000;
@@ -18,7 +19,7 @@ export function makeHome() {
   return {
     dir: join(dir, "home"),
     scratch: dir,
-    remove: () => rmSync(dir, { recursive: true, force: true }),
+    remove: removedAtEnd(dir),
   };
 }
 
@@ -51,7 +52,7 @@ export async function up(home) {
   const env = { ...process.env, SLIPWAY_HOME: home.dir, NO_COLOR: "1" };
   const begun = process.hrtime.bigint();
   const since = () => Number(process.hrtime.bigint() - begun) / 1e6;
-  const child = spawn(process.execPath, [SLIPWAY, "up", "--port", String(port)], {
+  const child = startNode([SLIPWAY, "up", "--port", String(port)], {
     env,
     stdio: ["ignore", "pipe", "pipe"],
   });

@@ -1,8 +1,9 @@
 // npm run bench:local: the cloud of `slipway up`: its start, one sandbox with a disk, twenty at once. Every figure stands
 // beside the least that the machine needs for such a thing, measured in the same run.
-import { spawn, spawnSync } from "node:child_process";
+import { spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, readdirSync, readFileSync, readlinkSync } from "node:fs";
 import { join } from "node:path";
+import { startNode } from "./children.mjs";
 import { apiOf, deployment, furnish, isRoot, makeHome, up } from "./local-cloud.mjs";
 import { median, quick, report, wallTime } from "./measure.mjs";
 
@@ -67,7 +68,7 @@ function pss(pid) {
 async function idleNodes(count) {
   const begun = process.hrtime.bigint();
   const children = Array.from({ length: count }, () =>
-    spawn(process.execPath, ["-e", "setInterval(() => {}, 1e6); console.log()"], {
+    startNode(["-e", "setInterval(() => {}, 1e6); console.log()"], {
       stdio: ["ignore", "pipe", "ignore"],
     }),
   );
@@ -115,7 +116,6 @@ const end = async () => {
   await running?.stop();
   home.remove();
 };
-process.on("SIGINT", () => void end().then(() => process.exit(130)));
 try {
   const fresh = [];
   const later = [];

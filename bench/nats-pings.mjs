@@ -1,9 +1,9 @@
 // Pings over a real nats-server: our agent beside a bare responder that is made with the same library.
-import { spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { createRequire } from "node:module";
 import { startAgent } from "../tools/start-agent.mjs";
 import { BUS_AGENT, natsInstalled, startNats } from "../tools/start-nats.mjs";
+import { startNode } from "./children.mjs";
 import { median, quick, scratchDir } from "./measure.mjs";
 
 /** The agent's own copy; the benchmarks depend on nothing themselves. */
@@ -30,7 +30,7 @@ connect({ servers, tls: { ca, cert, key } }).then(async (bus) => {
 async function startBare(nats) {
   const { ca, agent } = nats;
   const args = ["-e", BARE, LIBRARY, `127.0.0.1:${nats.port}`, BUS_AGENT, ca, agent.cert, agent.key];
-  const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+  const child = startNode(args, { stdio: ["ignore", "pipe", "inherit"] });
   await new Promise((resolve, reject) => {
     child.stdout.once("data", resolve);
     child.once("exit", (code) => reject(new Error(`the bare responder ended with ${code}`)));

@@ -1,8 +1,8 @@
 // PUT+GET pairs against a registry, and against a bare server that writes the same bytes with fsync.
-import { spawn } from "node:child_process";
 import { mkdirSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { join } from "node:path";
+import { startNode } from "./children.mjs";
 import { scratchDir } from "./measure.mjs";
 
 const BODY = JSON.stringify({
@@ -31,7 +31,7 @@ http.createServer(async (req, res) => {
 
 function startServer(args) {
   return new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, args, { stdio: ["ignore", "pipe", "inherit"] });
+    const child = startNode(args, { stdio: ["ignore", "pipe", "inherit"] });
     child.on("exit", (code) => reject(new Error(`server ended with ${code}`)));
     child.stdout.setEncoding("utf8").on("data", (text) => {
       const port = /http:\/\/127\.0\.0\.1:(\d+)/.exec(text)?.[1];

@@ -33,9 +33,9 @@ const beside = (what, value, baseline, name, more = {}) => ({
   ...more,
 });
 
-function templateRows() {
+async function templateRows() {
   const ruby = existsSync(RUBY) ? RUBY : undefined;
-  const seen = part("templates", [RENDERED, ...(ruby === undefined ? [] : [ruby])]);
+  const seen = await part("templates", [RENDERED, ...(ruby === undefined ? [] : [ruby])]);
   const { one, all, threads, warm, each, configured, version } = seen;
   const row = (what, ours, baseline, name) => ({
     what,
@@ -94,8 +94,8 @@ async function uploadRows() {
   ];
 }
 
-function deployRows() {
-  const { bare, create, same, uncompiled, compiled } = part("jobs", [INSTANCES, JOBS, "ruby"]);
+async function deployRows() {
+  const { bare, create, same, uncompiled, compiled } = await part("jobs", [INSTANCES, JOBS, "ruby"]);
   const what = `${count(INSTANCES)} instances x ${JOBS} jobs`;
   return [
     beside(`deploy of ${what}`, create.ms, bare.ms, "without jobs"),
@@ -105,9 +105,10 @@ function deployRows() {
 }
 
 /** Without a Ruby: what an instance costs the Director itself and its database. */
-function growthRows() {
+async function growthRows() {
   const cost = ({ ownCpuMs, serverCpuMs }, n) => (ownCpuMs + serverCpuMs) / n;
-  const seen = SIZES.map((n) => ({ n, ...part("jobs", [n, JOBS, "none"]) }));
+  const seen = [];
+  for (const n of SIZES) seen.push({ n, ...(await part("jobs", [n, JOBS, "none"])) });
   const row = (kind, name) => {
     const each = seen.map((one) => cost(one[kind], one.n));
     const [before = 0, last = 0] = each.slice(-2);
@@ -131,6 +132,11 @@ function growthRows() {
   ];
 }
 
-const rows = [...templateRows(), ...(await uploadRows()), ...deployRows(), ...growthRows()];
+const rows = [
+  ...(await templateRows()),
+  ...(await uploadRows()),
+  ...(await deployRows()),
+  ...(await growthRows()),
+];
 const ok = report(`Benchmarks of releases on Node ${process.version}`, rows);
 process.exitCode = ok ? 0 : 1;

@@ -99,4 +99,25 @@ describe.runIf(process.platform === "linux")("a program that is ended by a signa
     expect(await end(child, "SIGTERM")).toEqual([143, null]);
     expect(left(found)).toEqual([]);
   });
+
+  it("ends the programs of a benchmark first, and removes its directories", async () => {
+    const children = new URL("../../../../bench/children.mjs", import.meta.url).href;
+    const scratch = await mkdtemp(join(dir, "scratch-"));
+    // A program that takes its time to end, as a Director does that stops its database.
+    const program = `process.on("SIGTERM", () => setTimeout(() => process.exit(0), 100)); console.log("started");`;
+    const bench = `import { removedAtEnd, startNode } from ${JSON.stringify(children)};
+      removedAtEnd(${JSON.stringify(scratch)});
+      const child = startNode(["-e", ${JSON.stringify(`${program} setInterval(() => {}, 1e6);`)}], { stdio: "pipe" });
+      child.stdout.once("data", () => console.log("started", child.pid));`;
+    const child = spawn(process.execPath, ["--input-type=module", "-e", bench], {
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    running.add(child);
+    child.once("exit", () => running.delete(child));
+    const [said] = (await once(child.stdout, "data")) as [Buffer];
+    const pid = Number(said.toString().split(" ")[1]);
+    expect(existsSync(`/proc/${pid}`)).toBe(true);
+    expect(await end(child, "SIGTERM")).toEqual([143, null]);
+    expect([existsSync(`/proc/${pid}`), existsSync(scratch)]).toEqual([false, false]);
+  });
 });
