@@ -3,6 +3,7 @@ import { type Report, shown } from "../documents/problems.ts";
 import { kindOf, own } from "../documents/tree.ts";
 import { formatIp, parseRange, sizeOf } from "./ip.ts";
 import type { GroupNetwork } from "./model.ts";
+import { rangesUnder } from "./subnet-fields.ts";
 
 /** More addresses than any group has instances. */
 export const MOST_INSTANCES = 100_000;
@@ -83,10 +84,10 @@ function readNicGroup(fields: Fields): string | undefined {
 }
 
 function readStaticIps(report: Report, fields: Fields, group: string): readonly string[] {
-  const where = fields.at("static_ips");
   const addresses: string[] = [];
   const seen = new Set<string>();
-  for (const [i, item] of (fields.list("static_ips") ?? []).entries()) {
+  for (const { item, place } of rangesUnder(fields, "static_ips")) {
+    const where = fields.at(place);
     const range = typeof item === "string" ? parseRange(item) : undefined;
     if (range === undefined) {
       const why =
@@ -95,7 +96,7 @@ function readStaticIps(report: Report, fields: Fields, group: string): readonly 
           : `Invalid IP range format: ${shown(item)}`;
       report.add(
         typeof item === "string" ? INVALID_STATIC_IPS : WRONG_TYPE,
-        `${where}[${i}]`,
+        where,
         why,
         "Write 10.0.0.5, 10.0.0.5-10.0.0.9 or 10.0.0.0/28.",
       );
@@ -104,7 +105,7 @@ function readStaticIps(report: Report, fields: Fields, group: string): readonly 
     if (BigInt(addresses.length) + sizeOf(range) > MOST_INSTANCES) {
       report.add(
         INVALID_STATIC_IPS,
-        `${where}[${i}]`,
+        where,
         `more than ${MOST_INSTANCES} addresses`,
         "Give as many as there are instances.",
       );
@@ -115,7 +116,7 @@ function readStaticIps(report: Report, fields: Fields, group: string): readonly 
       if (seen.has(address)) {
         report.add(
           INVALID_STATIC_IPS,
-          `${where}[${i}]`,
+          where,
           `Instance group '${group}' specifies static IP '${address}' more than once`,
           "Remove one of them.",
         );

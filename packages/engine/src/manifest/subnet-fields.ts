@@ -77,15 +77,11 @@ export function readDns(network: string, fields: Fields): readonly string[] {
   });
 }
 
-/** A range or a list of them: addresses, `a-b` or CIDRs. */
+/** Ranges: addresses, `a-b` or CIDRs. */
 export function readRanges(fields: Fields, key: string): readonly IpRange[] {
-  if (!fields.has(key)) return [];
-  const value = own(fields.map, key);
-  const items = Array.isArray(value) ? (value as readonly unknown[]) : [value];
-  return items.flatMap((item, i) => {
+  return rangesUnder(fields, key).flatMap(({ item, place }) => {
     const range = typeof item === "string" ? parseRange(item) : undefined;
     if (range !== undefined) return [range];
-    const place = Array.isArray(value) ? `${key}[${i}]` : key;
     if (typeof item !== "string") {
       fields.wrong(WRONG_TYPE, place, `expected an address or range, found ${kindOf(item)}`, RANGE_FIX);
     } else {
@@ -93,6 +89,21 @@ export function readRanges(fields: Fields, key: string): readonly IpRange[] {
     }
     return [];
   });
+}
+
+interface WrittenRange {
+  readonly item: unknown;
+  /** Below the map: `static[0]`. */
+  readonly place: string;
+}
+
+/** Returns what is written as ranges, as upstream reads it: one, or lists of them in lists. Null is none. */
+export function rangesUnder(fields: Fields, key: string): readonly WrittenRange[] {
+  const flat = (item: unknown, place: string): readonly WrittenRange[] => {
+    if (!Array.isArray(item)) return item === null || item === undefined ? [] : [{ item, place }];
+    return item.flatMap((inner: unknown, i) => flat(inner, `${place}[${i}]`));
+  };
+  return flat(own(fields.map, key), key);
 }
 
 const RANGE_FIX = "Write 10.0.0.5, 10.0.0.5-10.0.0.9 or 10.0.0.0/28; IPv6 likewise.";

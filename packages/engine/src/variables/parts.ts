@@ -18,14 +18,15 @@ const LATE = {
     ...ADDONS,
   ],
   runtime: ADDONS,
+  // Each value by itself: a variable may also stand for all of them, and whether it is a map is checked early.
   cloud: [
-    ["azs", "*", "cloud_properties"],
-    ["networks", "*", "cloud_properties"],
-    ["networks", "*", "subnets", "*", "cloud_properties"],
-    ["vm_types", "*", "cloud_properties"],
-    ["vm_extensions", "*", "cloud_properties"],
-    ["disk_types", "*", "cloud_properties"],
-    ["compilation", "cloud_properties"],
+    ["azs", "*", "cloud_properties", "?"],
+    ["networks", "*", "cloud_properties", "?"],
+    ["networks", "*", "subnets", "*", "cloud_properties", "?"],
+    ["vm_types", "*", "cloud_properties", "?"],
+    ["vm_extensions", "*", "cloud_properties", "?"],
+    ["disk_types", "*", "cloud_properties", "?"],
+    ["compilation", "cloud_properties", "?"],
   ],
 } satisfies Record<string, readonly Pattern[]>;
 
@@ -46,6 +47,11 @@ export function earlyPlaces([document, ...place]: Place): boolean {
   if (document === "manifest") return isEarly("manifest")(place);
   return isEarly(document === "cloudConfigs" ? "cloud" : "runtime")(place.slice(1));
 }
+
+/** Tells, for the same documents, where a variable stands for all cloud properties of something. */
+export const isAllCloudProperties = ([document, _, ...place]: Place): boolean =>
+  document === "cloudConfigs" &&
+  LATE.cloud.some((pattern) => pattern.length === place.length + 1 && begins([...place, ""], pattern));
 
 /** Env of groups is filled in late, but must be known when a deploy begins. */
 export const isEnv = (place: Place): boolean =>

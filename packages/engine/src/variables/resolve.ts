@@ -30,6 +30,8 @@ export interface ResolveOptions {
   readonly within?: Within | undefined;
   /** What must be there, beside what is filled in: to tell all that is missing at once. */
   readonly needed?: Within | undefined;
+  /** Where a map is filled in as placeholders of its keys, not as values: they are pinned one by one. */
+  readonly byKey?: Within | undefined;
 }
 
 /** The document with its variables' values. All that is wrong is told at once; nothing is half resolved. */
@@ -38,6 +40,7 @@ export async function resolveVariables(document: unknown, options: ResolveOption
   const misplaced = new Set<string>();
   const put = (written: string, whole: boolean, place: Place): unknown => {
     const value = found.get(written)?.value;
+    if (whole && isObject(value) && options.byKey?.(place) === true) return placeholdersOf(written, value);
     if (whole || typeof value === "string" || Number.isSafeInteger(value)) return value;
     misplaced.add(
       `Failed to substitute variable: Can not replace '((${written}))' in '${placeText(place)}'. The value should be a String or an Integer.`,
@@ -48,6 +51,15 @@ export async function resolveVariables(document: unknown, options: ResolveOption
   if (misplaced.size > 0) throw VariablesUnresolved({ problems: [...misplaced], number: PLACEMENT });
   return filled;
 }
+
+/** Keys that no placeholder can name get their values. */
+const placeholdersOf = (written: string, value: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [
+      key,
+      /^[a-zA-Z0-9_-]+$/.test(key) ? `((${written}.${key}))` : item,
+    ]),
+  );
 
 interface Resolved extends Variable {
   readonly reference: Reference;

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { hasPins, unpinned } from "../documents/pins.ts";
 import { VariablesUnresolved } from "./errors.ts";
 import { checkDefinedName, referenceOf } from "./names.ts";
-import { type DocumentKind, isEarly } from "./parts.ts";
+import { type DocumentKind, earlyPlaces, isAllCloudProperties, isEarly } from "./parts.ts";
 import { pin, resolvePins } from "./pins.ts";
 import { refuseRelativeNames, resolveVariables } from "./resolve.ts";
 
@@ -178,6 +178,36 @@ describe("what is resolved when a document is read", () => {
     expect(await resolve(document, "manifest")).toEqual({
       tags: { a: "s3cret" },
       instance_groups: [{ instances: 5432, jobs: [{ consumes: { db: { from: "s3cret" } } }] }],
+    });
+  });
+});
+
+describe("a variable for all cloud properties", () => {
+  const resolveConfig = async (config: object) => {
+    const value = { key: "s3cret", "a.b": 1 };
+    const found = () => Promise.resolve({ id: "1", value });
+    const options = { scope, get: found, within: earlyPlaces, byKey: isAllCloudProperties };
+    const resolved = await resolveVariables({ cloudConfigs: [config] }, options);
+    return (resolved as { cloudConfigs: readonly unknown[] }).cloudConfigs[0];
+  };
+  const properties = (cloud_properties: unknown) => ({
+    azs: [{ cloud_properties }],
+    vm_types: [{ cloud_properties }],
+    vm_extensions: [{ cloud_properties }],
+    disk_types: [{ cloud_properties }],
+    networks: [{ cloud_properties, subnets: [{ cloud_properties }] }],
+    compilation: { cloud_properties },
+  });
+
+  it("becomes a placeholder for each key that a placeholder can name, wherever cloud properties stand", async () => {
+    const keys = { key: "((/all.key))", "a.b": 1 };
+    expect(await resolveConfig(properties("((/all))"))).toEqual(properties(keys));
+    expect(await resolveConfig(properties({ x: "((/all))" }))).toEqual(properties({ x: "((/all))" }));
+  });
+
+  it("is the value itself elsewhere", async () => {
+    expect(await resolveConfig({ compilation: { env: "((/all))" } })).toEqual({
+      compilation: { env: { key: "s3cret", "a.b": 1 } },
     });
   });
 });

@@ -1,5 +1,5 @@
 import * as v from "valibot";
-import { integer, jsonObject, open, text } from "../schema/json.ts";
+import { integer, json, jsonObject, open, text } from "../schema/json.ts";
 import { hidden } from "../schema/marks.ts";
 
 /** What YAML reads as a number where a name is wanted is taken as its text. */
@@ -9,8 +9,8 @@ export const names = v.array(name);
 /** Somebody else's, and perhaps with credentials. */
 export const properties = v.optional(hidden(jsonObject()));
 
-/** `10.0.0.5`, `10.0.0.5-10.0.0.9`, `10.0.0.0/28`; one or a list. */
-export const ranges = v.union([v.string(), v.array(v.string())]);
+/** `10.0.0.5`, `10.0.0.5-10.0.0.9`, `10.0.0.0/28`; one or a list. Lists may be nested, and null is none. */
+export const ranges = v.nullable(v.union([v.string(), v.array(json())]));
 
 const megabytes = integer(1, "a size");
 export const vmResources = open({ cpu: integer(1, "cpu"), ram: megabytes, ephemeral_disk_size: megabytes });

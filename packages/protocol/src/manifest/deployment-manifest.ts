@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { integer, json, jsonObject, open } from "../schema/json.ts";
 import { doc, hidden } from "../schema/marks.ts";
-import { name, names, properties, vmResources } from "./common.ts";
+import { name, names, properties, ranges, vmResources } from "./common.ts";
 
 const amount = v.union([v.number(), v.string()]);
 
@@ -26,7 +26,7 @@ const job = open({
 
 const groupNetwork = open({
   name,
-  static_ips: v.optional(doc(v.array(v.string()), "addresses and ranges of the network's static ones")),
+  static_ips: v.optional(doc(ranges, "addresses and ranges of the network's static ones")),
   default: v.optional(doc(names, "`dns`, `gateway`, `addressable`: which network gives them, of several")),
 });
 

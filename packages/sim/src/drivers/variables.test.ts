@@ -109,6 +109,17 @@ describe("a deploy with variables", () => {
     ]);
   });
 
+  it("takes all cloud properties from one variable, and records none of its values", async () => {
+    server.set("/shared/all", { cpu: 2, key: "CANARY-key", nested: { deep: "CANARY-deep" } });
+    const task = () => deploy({ vmTypes: "((/shared/all))" });
+    const [made] = createVms(await done(await task()));
+    expect(made?.cloudProperties).toEqual({ cpu: 2, key: "CANARY-key", nested: { deep: "CANARY-deep" } });
+    expect((await done(await task())).changing).toEqual([]);
+    server.set("/shared/all", { cpu: 3 });
+    const [next] = createVms(await done(await task()));
+    expect(next?.cloudProperties).toEqual({ cpu: 3 });
+  });
+
   it("again: nothing is generated and nothing is done", async () => {
     await done(await deploy({ vmTypes: "{key: ((pw))}", tags: "{t: ((pw))}" }).then(withoutTagCanary));
     const again = await done(
@@ -184,6 +195,11 @@ describe("nothing is changed", () => {
     ["a name that is none", { env: "{a: ((x y))}" }, /Variable name 'x y' must only contain/],
     ["a relative name in the cloud config's own part", {}, /Relative paths are not allowed/],
     ["a type that does not fit", { instances: "((pw))" }, /instances/],
+    [
+      "a relative name for all cloud properties",
+      { vmTypes: "((pw))" },
+      /must be be switched to use absolute paths: 'pw'/,
+    ],
     ["two of a name", { variables: "[{name: pw, type: a}, {name: pw, type: b}]" }, /duplicate names/],
     ["a definition without a type", { variables: "[{name: pw}]" }, /Type for variable 'pw' is missing/],
     [
@@ -195,7 +211,7 @@ describe("nothing is changed", () => {
     ],
   ] as const)("by %s", async (what, sketch, words) => {
     const task = await deploy(sketch);
-    if (what.startsWith("a relative")) {
+    if (what.endsWith("own part")) {
       const content = CLOUD_CONFIG.replace("workers: 1", "workers: ((many))");
       const saved = await saveConfig(bench.db, { type: "cloud", name: "default", content });
       const params = { ...task.params, cloud_config_ids: [saved.ok ? saved.config.id : 0] };

@@ -5,7 +5,7 @@ import type { ConfigServer } from "@slipway/engine/variables/config-server";
 import { definitionsOf } from "@slipway/engine/variables/definitions";
 import { UsedTooEarly, VariableMissing } from "@slipway/engine/variables/errors";
 import type { Scope } from "@slipway/engine/variables/names";
-import { earlyPlaces, isEarly, isEnv } from "@slipway/engine/variables/parts";
+import { earlyPlaces, isAllCloudProperties, isEarly, isEnv } from "@slipway/engine/variables/parts";
 import { type Documents, pinDocuments } from "@slipway/engine/variables/pin-documents";
 import {
   findAll,
@@ -103,6 +103,7 @@ export async function deploymentVariables(
     scope,
     get: (name) => (waiting.has(name) ? Promise.resolve(UsedTooEarly({ name })) : get(name)),
     within: earlyPlaces,
+    byKey: isAllCloudProperties,
     // What waits may be used there.
     ...(waiting.size === 0 && { needed: withEnv }),
   });
