@@ -1,37 +1,29 @@
 /** Links as templates see them: a part of the Ruby program, inside its module. */
 export const RUBY_LINKS = `  class LinkInstance
     include Properties
-    attr_reader :name, :index, :id, :az, :address, :bootstrap
+    attr_reader :name, :index, :id, :az, :address, :bootstrap, :properties
 
-    def initialize(content, context)
-      @name, @index, @id, @az, @address, @bootstrap =
-        content.values_at("name", "index", "id", "az", "address", "bootstrap")
-      @raw_properties = content["properties"] || {}
-      @context = context
+    # Only an instance of a link that a manifest spells out has properties of its own. Those of a provider have none.
+    def initialize(content)
+      @name, @index, @id, @az, @address, @bootstrap, @properties =
+        content.values_at("name", "index", "id", "az", "address", "bootstrap", "properties")
     end
 
-    def properties
-      @properties ||= SlipwayTemplates.fields(@raw_properties)
-    end
+    private
+
+    def property_source = @properties
   end
 
   class Link
     include Properties
     HEALTH = { "default" => 0, "unhealthy" => 1, "healthy" => 3, "all" => 4 }.freeze
     CHECKS = { "asynchronous" => 0, "synchronous" => 1 }.freeze
-    attr_reader :instances
+    attr_reader :instances, :properties
 
-    def initialize(content, context)
+    def initialize(content)
       @content = content
-      @context = context
-      @raw_properties = content["properties"] || {}
-      @instances = (content["instances"] || []).map do |one|
-        LinkInstance.new({ "properties" => @raw_properties }.merge(one), context)
-      end
-    end
-
-    def properties
-      @properties ||= SlipwayTemplates.fields(@raw_properties)
+      @properties = content["properties"]
+      @instances = (content["instances"] || []).map { |one| LinkInstance.new(one) }
     end
 
     def address(criteria = {})
@@ -43,6 +35,8 @@ export const RUBY_LINKS = `  class LinkInstance
     end
 
     private
+
+    def property_source = @properties
 
     def short?
       @content["use_short_dns_addresses"] || @content["use_link_dns_names"]

@@ -123,7 +123,7 @@ module SlipwayTemplates
 
     def if_p(*names)
       values = names.map { |name| SlipwayTemplates.lookup(property_source, name) }
-      return Otherwise.new(else_context) if values.any?(&:nil?)
+      return Otherwise.new(self) if values.any?(&:nil?)
       yield(*values)
       Done.new
     end
@@ -131,7 +131,6 @@ module SlipwayTemplates
     private
 
     def property_source = @raw_properties
-    def else_context = @context || self
 
     def unknown_property(names)
       raise UnknownProperty, "Can't find property '#{names.inspect}'"
@@ -205,7 +204,7 @@ ${RUBY_LINKS}  # What a template of a Director's deployment sees.
 
     def link(name)
       raise UnknownLink, "Can't find link '#{name}'" if @links[name].nil?
-      Link.new(@links[name], self)
+      Link.new(@links[name])
     end
 
     def if_link(name)
@@ -273,6 +272,21 @@ module SlipwayTemplates
       end
   end
 
+  # Each template gets the context as it was given, whatever the templates before it have changed.
+  class Contexts
+    def initialize(given)
+      @make = CONTEXTS.fetch(given["dialect"])
+      @given = given["context"]
+      @kept = Marshal.dump(@given)
+      @next = Marshal.load(@kept)
+    end
+
+    def fresh
+      @next = Marshal.load(@kept) unless @next == @given
+      @make.new(@next)
+    end
+  end
+
   def self.render_one(context, template)
     { "text" => [read(template).result(context.get_binding)].pack("m0") }
   rescue Exception => error # rubocop:disable Lint/RescueException: a template may fail in each way there is
@@ -284,8 +298,8 @@ module SlipwayTemplates
   # Base64 of JSON in, base64 of JSON out: neither Ruby's nor the shell's quoting is in the way.
   def self.render(request)
     given = JSON.parse(request.unpack1("m0").force_encoding("UTF-8"))
-    context = CONTEXTS.fetch(given["dialect"]).new(given["context"])
-    answers = given["templates"].map { |template| render_one(context, template) }
+    contexts = Contexts.new(given)
+    answers = given["templates"].map { |template| render_one(contexts.fresh, template) }
     [JSON.generate(answers)].pack("m0")
   end
 end

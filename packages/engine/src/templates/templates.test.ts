@@ -70,6 +70,21 @@ describe("templates in the built-in Ruby", () => {
     ]);
   });
 
+  it("see properties, links and spec as they were given, whatever a template of the job before has changed", async () => {
+    const look = `<%= p("web.hosts").inspect %> <%= p("web.new", "none") %> <%= properties.web.port %> <%= @mine.inspect %>
+<%= link("db").p("port") %> <%= spec.networks.private.ip %> <%= link("db").instances.size %>`;
+    const seen = '["a", "b"] none 8080 nil\n5432 10.0.0.5 2';
+    const found = await rendered(renderer, [
+      '<% p("web.hosts") << "c" %>1',
+      '<% p("web.hosts").first << "x"; p("web")["new"] = 1; p("web").delete("port"); @mine = 1 %>2',
+      look,
+      "<% properties.web.port = 1; spec.networks.private.ip << '6' %>3",
+      '<% link("db").properties["port"] = 1; link("db").instances.clear; raw_properties.clear; raise "4" %>',
+      look,
+    ]);
+    expect(found).toEqual(["1", "2", seen, "3", "line 1: 4", seen]);
+  });
+
   it("reach no file, variable, network, program or JavaScript of the host", async () => {
     const found = await rendered(renderer, [
       '<%= File.read("/etc/hostname") %>',

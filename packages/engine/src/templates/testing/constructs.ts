@@ -113,21 +113,34 @@ export const CONSTRUCTS: readonly { readonly template: string; readonly gives: s
     template: '<% if_link("db") do %>1<% end.else_if_link("manual") do %>2<% end.else do %>3<% end %>',
     gives: "1",
   },
+  // What follows an if_p of a link asks the link, too.
   {
     template:
-      '<% link("db").if_p("none") do %>1<% end.else_if_p("web.port") do |port| %><%= port %><% end %>',
-    gives: "8080",
+      '<% link("db").if_p("none") do %>1<% end.else_if_p("user.name") do |name| %><%= name %><% end %>' +
+      '<% link("db").if_p("none") do %>1<% end.else_if_p("web.port") do %>2<% end.else do %>-<% end %>',
+    gives: "app-",
   },
+  // Only instances that a manifest spells out have properties.
   {
     template:
-      '<% link("db").instances.each do |i| %><% i.if_p("port") do |port| %><%= port %> <% end %><% end %>',
-    gives: "5432 5433 ",
+      '<% link("db").instances.each do |i| %><% i.if_p("port") do |port| %><%= port %> <% end.else do %>no <% end %><% end %>',
+    gives: "no 5433 ",
   },
   {
-    template: '<%= link("db").instances.map { |i| i.p("none", i.p("port")) }.join(",") %>',
-    gives: "5432,5433",
+    template: '<%= link("db").instances.map { |i| i.p("none", i.p("port", 1)) }.join(",") %>',
+    gives: "1,5433",
   },
-  { template: '<%= link("db").instances.first.properties.port %>', gives: "5432" },
+  { template: '<%= link("db").instances.map(&:properties).inspect %>', gives: '[nil, {"port"=>5433}]' },
+  { template: '<%= JSON.dump(link("db").properties) %>', gives: '{"port":5432,"user":{"name":"app"}}' },
+  {
+    template:
+      '<% link("db").properties.each do |key, value| %><%= key %> <% end %><%= link("db").properties.fetch("port") %>',
+    gives: "port user 5432",
+  },
+  {
+    template: '<%= link("db").properties.merge("port" => 1).to_yaml %>',
+    gives: "---\nport: 1\nuser:\n  name: app\n",
+  },
   { template: '<%= link("db").p(["none", "user.name"]) %>', gives: "app" },
   { template: '<%= link("db").instances.map(&:address).join(",") %>', gives: "10.0.0.9,10.0.0.10" },
   {
@@ -140,7 +153,7 @@ export const CONSTRUCTS: readonly { readonly template: string; readonly gives: s
   },
   { template: '<%= link("db").p("none", 1) %>', gives: "1" },
   { template: '<% link("db").if_p("port") do |port| %><%= port %><% end %>', gives: "5432" },
-  { template: '<%= link("db").properties.user.name %>', gives: "app" },
+  { template: '<%= link("db").properties["user"]["name"] %>', gives: "app" },
   { template: '<%= link("db").address %>', gives: "q-s0.db.private.my-shop.bosh" },
   {
     template: '<%= link("db").address(azs: ["z2"], status: "healthy") %>',
@@ -275,6 +288,11 @@ export const FAILURES: readonly { readonly template: string; readonly gives: str
   {
     template: 'x\n<% link("db").instances.each do |one| %>\n<%= one.p("none") %><% end %>',
     gives: `line 3: Can't find property '["none"]'`,
+  },
+  { template: '<%= link("db").instances[0].p("port") %>', gives: `line 1: Can't find property '["port"]'` },
+  {
+    template: '<%= link("db").properties.port %>',
+    gives: "line 1: undefined method `port' for an instance of Hash",
   },
   { template: '<%= link("other").p("x") %>', gives: "line 1: Can't find link 'other'" },
   { template: '<%= link("db").address(azs: ["z9"]) %>', gives: "line 1: Unknown AZ: 'z9'" },
