@@ -6,7 +6,13 @@ export interface VariableSet {
   readonly id: number;
   /** Ids by name. */
   readonly entries: ReadonlyMap<string, string>;
+  /** The same for variables of other deployments that came with links, by the deployment that provides the link. */
+  readonly provided: ReadonlyMap<string, ReadonlyMap<string, string>>;
 }
+
+/** Stands in the name of an entry between a variable and the deployment that provides it: no name of a variable has it. */
+const PROVIDED_BY = "@";
+const variableOf = sql<string>`split_part(e.name, ${PROVIDED_BY}, 1)`;
 
 /** That of one deploy, made if it is the first time its task runs. */
 export async function ensureVariableSet(db: Db, deployment: string, taskId: number): Promise<VariableSet> {
@@ -20,7 +26,7 @@ export async function ensureVariableSet(db: Db, deployment: string, taskId: numb
     .where("d.name", "=", deployment)
     .where("s.task_id", "=", taskId)
     .executeTakeFirstOrThrow();
-  return { id, entries: await entriesOf(db, id) };
+  return { id, ...(await entriesOf(db, id)) };
 }
 
 /** Of the last deploy that succeeded. */
@@ -34,28 +40,46 @@ export async function deployedVariableSet(db: Db, deployment: string): Promise<V
     .orderBy("s.id", "desc")
     .limit(1)
     .executeTakeFirst();
-  return row && { id: row.id, entries: await entriesOf(db, row.id) };
+  return row && { id: row.id, ...(await entriesOf(db, row.id)) };
 }
 
-async function entriesOf(db: Db, id: number): Promise<ReadonlyMap<string, string>> {
+async function entriesOf(db: Db, id: number): Promise<Pick<VariableSet, "entries" | "provided">> {
   const rows = await db
     .selectFrom("variable_set_entries")
     .select(["name", "variable_id"])
     .where("set_id", "=", id)
     .orderBy("name")
     .execute();
-  return new Map(rows.map(({ name, variable_id }) => [name, variable_id]));
+  const entries = new Map<string, string>();
+  const provided = new Map<string, Map<string, string>>();
+  for (const { name: written, variable_id } of rows) {
+    const [name = "", ...rest] = written.split(PROVIDED_BY);
+    const provider = rest.join(PROVIDED_BY);
+    if (rest.length === 0) entries.set(name, variable_id);
+    else provided.set(provider, (provided.get(provider) ?? new Map()).set(name, variable_id));
+  }
+  return { entries, provided };
 }
 
-/** What is pinned stays pinned. `type`: where the deploy defines it. */
+export interface PinnedVariable {
+  readonly name: string;
+  readonly id: string;
+  /** Set where the deploy defines the variable. */
+  readonly type?: string | undefined;
+  /** Deployment that provides the link with which the variable came. */
+  readonly provider?: string | undefined;
+}
+
+/** Pins a variable unless it is pinned already. */
 export async function pinVariable(
   db: Db,
   set: number,
-  entry: { readonly name: string; readonly id: string; readonly type?: string | undefined },
+  { name: variable, id, type, provider }: PinnedVariable,
 ): Promise<void> {
+  const name = provider === undefined ? variable : `${variable}${PROVIDED_BY}${provider}`;
   await db
     .insertInto("variable_set_entries")
-    .values({ set_id: set, name: entry.name, type: entry.type ?? null, variable_id: entry.id })
+    .values({ set_id: set, name, type: type ?? null, variable_id: id })
     .onConflict((on) => on.doNothing())
     .execute();
 }
@@ -82,7 +106,7 @@ export async function deploymentVariables(
   type: string | undefined,
 ): Promise<readonly DeploymentVariable[]> {
   const { rows } = await sql<DeploymentVariable>`
-    select distinct e.name, e.variable_id as id
+    select distinct ${variableOf} as name, e.variable_id as id
     from variable_set_entries e
       join variable_sets s on s.id = e.set_id join deployments d on d.id = s.deployment_id
       left join variables v on v.id = e.variable_id
@@ -100,12 +124,12 @@ export interface VariableUse {
 /** Deployments whose last successful deploy uses a variable, by name, with the id of the version. */
 export async function deploymentsUsing(db: Db, variable: string): Promise<readonly VariableUse[]> {
   const { rows } = await sql<VariableUse>`
-    select d.name as deployment, d.teams, e.variable_id as id
+    select distinct d.name as deployment, d.teams, e.variable_id as id
     from deployments d
       join lateral (select s.id from variable_sets s
         where s.deployment_id = d.id and s.deployed order by s.id desc limit 1) last on true
       join variable_set_entries e on e.set_id = last.id
-    where e.name = ${variable}
-    order by 1`.execute(db);
+    where ${variableOf} = ${variable}
+    order by 1, 3`.execute(db);
   return rows;
 }

@@ -1,5 +1,6 @@
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { deploymentsUsing, deploymentVariables } from "@slipway/director/store/variable-sets";
 import type { NewTask } from "@slipway/director/tasks/task";
 import { type MadeRelease, releaseTarball } from "@slipway/testkit/release-tarball";
 import { sampleTests } from "@slipway/testkit/sample-tests";
@@ -189,5 +190,35 @@ describe("variables of a link that another deployment shares", () => {
     await done(deployTask(data));
     expect((await front()).changing).not.toEqual([]);
     expect((await bench.rowsAsText()).includes("CANARY-")).toBe(false);
+  });
+
+  it("stay when the consumer is recreated after its provider was deployed with newer ones", async () => {
+    await server.set("/sim/data/pw", "CANARY-one");
+    await done(deployTask(data));
+    await front();
+    await server.set("/sim/data/pw", "CANARY-two");
+    await done(deployTask(data));
+    expect(await deploymentVariables(bench.db, "shop", undefined)).toEqual([
+      { id: "id-1", name: "/sim/data/pw" },
+    ]);
+    expect(await deploymentsUsing(bench.db, "/sim/data/pw")).toMatchObject([
+      { deployment: "data", id: "id-2" },
+      { deployment: "shop", id: "id-1" },
+    ]);
+    await done(stateTask("recreate"));
+    // The recreated instance has the old value: only a deploy brings the new one.
+    expect((await front()).changing).not.toEqual([]);
+    expect((await front()).changing).toEqual([]);
+    await done(stateTask("recreate"));
+    expect((await front()).changing).toEqual([]);
+  });
+
+  it("are those of the provider's last deploy where the consumer's set has none, as sets of before", async () => {
+    await server.set("/sim/data/pw", "CANARY-one");
+    await done(deployTask(data));
+    await front();
+    await bench.db.deleteFrom("variable_set_entries").where("name", "like", "%@%").execute();
+    await done(stateTask("recreate"));
+    expect((await front()).changing).toEqual([]);
   });
 });

@@ -14,13 +14,16 @@ import {
   resolveVariables,
   type Variable,
 } from "@slipway/engine/variables/resolve";
+import { SlipwayError } from "@slipway/kernel/errors";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Db } from "../../store/schema.ts";
 import {
   deployedVariableSet,
   ensureVariableSet,
+  type PinnedVariable,
   pinVariable,
   useVariableSet,
+  type VariableSet,
 } from "../../store/variable-sets.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import { FetchFailed } from "../../variables/errors.ts";
@@ -63,7 +66,10 @@ export interface DeployVariables {
   pinned(documents: Documents): Promise<Documents>;
   /** Values for what is rendered: properties of jobs and links. They belong in no record. */
   late<T extends JsonObject>(value: T): Promise<T>;
-  /** The same for what another deployment shares: with its own variables, in the versions it was last deployed with. */
+  /**
+   * The same for what another deployment shares, with its own variables: a deploy takes the versions that the other one was
+   * last deployed with and pins them, what is done to what is deployed takes those.
+   */
   lateOf<T extends JsonObject>(deployment: string, value: T): Promise<T>;
   /** Who consumes a link later gets the versions of this deploy, whether its own jobs use them or not. */
   share(properties: JsonObject): Promise<void>;
@@ -117,23 +123,50 @@ export async function deploymentVariables(
     share: async (properties) => {
       if (fresh) await findAll(properties, { scope, get });
     },
-    lateOf: othersVariables(server, task, tools),
+    lateOf: othersVariables(
+      server,
+      {
+        provided: (fresh ? set : before)?.provided,
+        keep: set && ((entry) => task.write((db) => pinVariable(db, set.id, entry))),
+      },
+      task,
+      tools,
+    ),
     deployed: async (db) => {
       if (set !== undefined) await useVariableSet(db, set.id);
     },
   };
 }
 
+interface ProvidedPinning {
+  /** Versions that the deployment's own set has, by provider. */
+  readonly provided: VariableSet["provided"] | undefined;
+  /** Undefined: nothing is pinned. */
+  readonly keep: ((entry: PinnedVariable) => Promise<void>) | undefined;
+}
+
 /** Each deployment is looked up once. */
 function othersVariables(
   server: ConfigServer,
+  { provided, keep }: ProvidedPinning,
   { signal }: TaskContext,
   { db, settings }: OperationContext,
 ): DeployVariables["lateOf"] {
   const known = new Map<string, Promise<Get>>();
   const getOf = async (deployment: string): Promise<Get> => {
-    const pins = (await deployedVariableSet(db, deployment))?.entries ?? new Map();
-    return getter(server, { pins, keep: () => Promise.resolve(), fresh: false, deployment, signal });
+    const ours = provided?.get(deployment);
+    // A set of before may lack what the provider has begun to share since.
+    const pins = new Map([...((await deployedVariableSet(db, deployment))?.entries ?? []), ...(ours ?? [])]);
+    const get = getter(server, { pins, keep: () => Promise.resolve(), fresh: false, deployment, signal });
+    if (keep === undefined) return get;
+    const kept = new Set(ours?.keys());
+    return async (name) => {
+      const found = await get(name);
+      if (found instanceof SlipwayError || kept.has(name)) return found;
+      kept.add(name);
+      await keep({ name, id: found.id, provider: deployment });
+      return found;
+    };
   };
   return async (deployment, value) => {
     const get = known.get(deployment) ?? getOf(deployment);
