@@ -35,7 +35,7 @@ describe("the event log", () => {
         '{"time":1731700003,"stage":"Updating instance","tags":["web"],"total":2,"task":"web/6f1c (0) (canary)","index":1,"state":"in_progress","progress":5,"data":{"status":"executing pre-stop"}}',
         '{"time":1731700003,"stage":"Updating instance","tags":["web"],"total":2,"task":"web/6f1c (0) (canary)","index":1,"state":"finished","progress":100}',
         '{"time":1731700003,"stage":"Updating instance","tags":["web"],"total":2,"task":"web/91aa (1)","index":2,"state":"started","progress":0}',
-        '{"time":1731700003,"stage":"Updating instance","tags":["web"],"total":2,"task":"web/91aa (1)","index":2,"state":"failed","progress":100,"data":{"error":"processes did not start"}}',
+        '{"time":1731700003,"stage":"Updating instance","tags":["web"],"total":2,"task":"web/91aa (1)","index":2,"state":"failed","progress":100,"data":{"error":"processes did\\nnot start"}}',
         '{"time":1731700003,"type":"warning","message":"careful"}',
         `{"time":1731700003,"error":{"code":400007,"message":"'web/91aa (1)' did not become healthy"}}`,
       ].join("\n")}\n`,

@@ -3,7 +3,7 @@ import { messageTrail } from "@slipway/kernel/errors";
 import { scrubUrls } from "@slipway/protocol/schema/scrub";
 import { LeaseLost } from "../store/lease.ts";
 import { DirectorStopping } from "./errors.ts";
-import { oneLine } from "./failure.ts";
+import { manyLines } from "./failure.ts";
 import type { Stage, StageStep } from "./task.ts";
 
 type StepState = "started" | "in_progress" | "finished" | "failed";
@@ -83,7 +83,7 @@ function makeStage(
         over = true;
         // A task that is handed back or taken over goes on elsewhere: its step has not failed.
         if (!DirectorStopping.is(signal.reason) && !LeaseLost.is(signal.reason) && !goesOn(error))
-          line("failed", 100, { error: oneLine(messageTrail(error)) || "unknown error" });
+          line("failed", 100, { error: manyLines(messageTrail(error)) || "unknown error" });
       },
     };
   };

@@ -18,6 +18,12 @@ const NoRoom = defineError<Record<never, never>>({
   message: () => "no room",
   next: "Look.",
 });
+const Nested = defineError<Record<never, never>>({
+  code: "TST-004",
+  kind: "operator",
+  message: () => "several:\n  - one",
+  next: "Look.",
+});
 const Mistake = defineError<Record<never, never>>({
   code: "TST-002",
   kind: "bug",
@@ -30,7 +36,8 @@ describe("the failure of a task", () => {
     ["a plain error", new Error("it broke"), 100, "it broke"],
     ["nothing", undefined, 100, "unknown error"],
     ["an error without a word", new Error(""), 100, "unknown error"],
-    ["an error of several lines", new Error("a\n  b\u0000c"), 100, "a b c"],
+    ["an error of several lines", new Error("a\n  b\u0000c\t\n\n  d\r\n"), 100, "a\n  b c\n  d"],
+    ["one of the catalogue with several lines", Nested({}), 100, "several:\n  - one\n(TST-004). Next: Look."],
     ["one with upstream's number", NoRoom({}), 500001, "no room (TST-003). Next: Look."],
     [
       "one inside another",
@@ -52,7 +59,7 @@ describe("the failure of a task", () => {
       "x is undefined (unexpected; see `bosh task 7 --debug`)",
     ],
     ["one we name", Mistake({}), 100, "cannot be (unexpected; see `bosh task 7 --debug`)"],
-  ])("of %s has its code and one line", (_, error, code, message) => {
+  ])("of %s has its code and words", (_, error, code, message) => {
     expect(failureOf(error, 7)).toMatchObject({ code, message });
   });
 

@@ -12,7 +12,7 @@ const LONGEST_CHAIN = 8;
 
 export interface Failure {
   readonly code: number;
-  /** One line, for the event log. */
+  /** For the event log. Several lines where the error has them, as upstream's. */
   readonly message: string;
   /** For the task's `result`. */
   readonly result: string;
@@ -23,16 +23,19 @@ export function failureOf(error: unknown, taskId: number): Failure {
   const unexpected = chain.some(isBug) ? ` (unexpected; see \`bosh task ${taskId} --debug\`)` : "";
   return {
     code: chain.map(numberOf).find((number) => number !== undefined) ?? GENERIC_CODE,
-    message: `${adviceOf(error)}${unexpected}`,
+    message: `${advice(error, manyLines)}${unexpected}`,
     result: shortResult(messageTrail(error) || UNKNOWN),
   };
 }
 
 /** What happened, in one line, and what the operator does next. */
-export function adviceOf(error: unknown): string {
-  const base = oneLine(messageTrail(error)) || UNKNOWN;
+export const adviceOf = (error: unknown): string => advice(error, oneLine);
+
+function advice(error: unknown, form: (text: string) => string): string {
+  const base = form(messageTrail(error)) || UNKNOWN;
   const known = causes(error).find((one) => one instanceof SlipwayError);
-  return known === undefined || known.kind === "bug" ? base : `${base}${hint(known, base)}`;
+  if (known === undefined || known.kind === "bug") return base;
+  return `${base}${base.includes("\n") ? "\n" : " "}${hint(known, base)}`;
 }
 
 /** The one users of the CLI know. */
@@ -41,7 +44,7 @@ const numberOf = (error: Error): number | undefined =>
 
 /** Some messages say what to do themselves. */
 const hint = ({ code, next }: SlipwayError, message: string): string =>
-  message.includes(oneLine(next)) ? ` (${code})` : ` (${code}). Next: ${next}`;
+  oneLine(message).includes(oneLine(next)) ? `(${code})` : `(${code}). Next: ${next}`;
 
 /** The error with the stacks of its causes, for the debug output. Stacks only: other fields may hold anything. */
 export function debugText(error: unknown): string {
@@ -67,12 +70,26 @@ export function shortResult(text: string): string {
   return `${kept.replace(/[\ud800-\udbff]$/, "").trimEnd()}...`;
 }
 
-export function oneLine(text: string): string {
-  const line = scrubUrls(text)
-    .replace(/[\s\p{Cc}]+/gu, " ")
-    .trim();
-  return line.length <= LONGEST_MESSAGE ? line : `${line.slice(0, LONGEST_MESSAGE)}...`;
-}
+export const oneLine = (text: string): string =>
+  shortened(
+    scrubUrls(text)
+      .replace(/[\s\p{Cc}]+/gu, " ")
+      .trim(),
+  );
+
+/** Keeps lines and their indentation: upstream nests errors, and scripts look for its lines. */
+export const manyLines = (text: string): string =>
+  shortened(
+    scrubUrls(text)
+      .split("\n")
+      .map((line) => line.replace(/[^\S ]|\p{Cc}/gu, " ").trimEnd())
+      .filter((line) => line !== "")
+      .join("\n")
+      .trim(),
+  );
+
+const shortened = (text: string): string =>
+  text.length <= LONGEST_MESSAGE ? text : `${text.slice(0, LONGEST_MESSAGE)}...`;
 
 /** Mistakes of ours: what the language throws by itself, and what the catalogue calls one. */
 function isBug(error: Error): boolean {

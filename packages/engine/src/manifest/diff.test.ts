@@ -67,7 +67,7 @@ describe("a diff", () => {
     expect(diff(before, after)).toBe(
       [
         "  networks:",
-        "  - name: n",
+        '  - name: "n"',
         "    subnets:",
         "    - range: 10.0.0.0/24",
         "-     gateway: 10.0.0.1",
@@ -75,6 +75,33 @@ describe("a diff", () => {
         "+   - range: 10.2.0.0/24",
         "-   - range: 10.1.0.0/24",
       ].join("\n"),
+    );
+  });
+
+  it("puts text into double quotes where Ruby does", () => {
+    const after = `l: ["((a))", /var, "~", y, Y, "<a \\"b\\">", é, a_b, -1x, yes it, "'x'"]\n"/k": {"/k": {/x: 1}}`;
+    expect(diff("{}", after)).toBe(
+      [
+        "+ l:",
+        '+ - "((a))"',
+        '+ - "/var"',
+        '+ - "~"',
+        '+ - "y"',
+        "+ - Y",
+        `+ - <a "b">`,
+        "+ - é",
+        "+ - a_b",
+        '+ - "-1x"',
+        "+ - yes it",
+        `+ - "'x'"`,
+        "",
+        '+ "/k":',
+        '+   "/k":',
+        '+     "/x": 1',
+      ].join("\n"),
+    );
+    expect(diff('"/k": {"/k": {/x: 1}}', '"/k": {"/k": {/x: 2}}')).toBe(
+      ["  /k:", "    /k:", '-     "/x": 1', '+     "/x": 2'].join("\n"),
     );
   });
 
@@ -136,8 +163,8 @@ instance_groups:
   it("shows that something changed, not what", () => {
     const text = diff(before, after);
     expect(text).not.toContain("canary");
-    expect(text).toContain("-       pw: <redacted>");
-    expect(text).toContain("+       password: <redacted>");
+    expect(text).toContain('-       pw: "<redacted>"');
+    expect(text).toContain('+       password: "<redacted>"');
     expect(text).toContain("plain: seen-new");
     expect(text).toContain("url: https://<redacted>:<redacted>@host/x");
   });

@@ -1,5 +1,5 @@
 import { isObject } from "@slipway/protocol/schema/json";
-import { Document } from "yaml";
+import { Document, visit } from "yaml";
 import { newMap, own, type Printer, printer, type Tree } from "../documents/tree.ts";
 import { yamlOptions } from "../documents/yaml.ts";
 import { redact } from "./redact.ts";
@@ -161,15 +161,27 @@ function yamlLines(value: unknown, level: number, status: DiffStatus): Line[] {
 /** Made once: it costs more than most of what is written with it. */
 const { schema } = new Document(null, yamlOptions);
 
-const yamlText = (value: unknown): string =>
-  new Document(value, { version: "1.1", schema, aliasDuplicateObjects: false }).toString({
-    singleQuote: true,
-    indentSeq: false,
-    lineWidth: 0,
-    nullStr: "",
-  });
+const documentOf = (value: unknown): Document =>
+  new Document(value, { version: "1.1", schema, aliasDuplicateObjects: false });
 
-const keyText = (key: string): string => yamlText(pair(key, 0)).replace(/: 0\n$/, "");
+const textOf = (document: Document): string =>
+  document.toString({ singleQuote: true, indentSeq: false, lineWidth: 0, nullStr: "" });
+
+function yamlText(value: unknown): string {
+  const document = documentOf(value);
+  visit(document, {
+    Scalar: (_, scalar) => {
+      if (typeof scalar.value === "string" && IN_QUOTES.test(scalar.value)) scalar.type = "QUOTE_DOUBLE";
+    },
+  });
+  return textOf(document);
+}
+
+/** Text that Ruby writes in double quotes, although it could stand without: `"<redacted>"`, `"((password))"`, `"/var"`. */
+const IN_QUOTES = /^(?:[^\p{L}\p{M}\p{N}\p{Pc}\n][^"\n]*|[yn])$/u;
+
+/** The key above lines that changed: upstream does not write it as Ruby's YAML. */
+const keyText = (key: string): string => textOf(documentOf(pair(key, 0))).replace(/: 0\n$/, "");
 
 /** Each section after an empty line, known ones first. As upstream, a section with its value on its own line is not known. */
 function inSections(lines: readonly Line[]): readonly DiffLine[] {

@@ -42,9 +42,10 @@ describe("a digest string", () => {
   );
 
   it.each([
-    ["", /40 hex digits/],
-    ["abc", /40 hex digits/],
-    [`sha256:${hex("sha1")}`, /64 hex digits/],
+    ["", /^No digest algorithm found\. Supported algorithms: sha1, sha256, sha512/],
+    [";", /^No digest algorithm found/],
+    ["abc", /^Expected stream to have digest 'abc', which no stream has: sha1 has 40 hex digits/],
+    [`sha256:${hex("sha1")}`, /^Expected stream to have digest 'sha256:[0-9a-f]{40}'.*64 hex digits/],
     ["md9:00", /^No digest algorithm found\. Supported algorithms: sha1, sha256, sha512/],
     [`${hex("sha1")};${hex("sha1")}`, /^Multiple digests of the same algorithm 'sha1' found/],
     [`${hex("sha1")};sha1:${hex("sha1")}`, /^Multiple digests of the same algorithm 'sha1' found/],

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { createReadStream } from "node:fs";
+import { shown } from "../documents/problems.ts";
 import { BadDigest, DigestMismatch } from "./errors.ts";
 
 /** Strongest first. */
@@ -17,6 +18,7 @@ export function readDigest(text: string, what = "stemcell"): Digest {
   const bad = (why: string) => BadDigest({ what, why });
   const found = new Map<string, string>();
   for (const part of text.trim().split(";")) {
+    if (part.trim() === "") continue;
     const colon = part.indexOf(":");
     const algorithm = colon === -1 ? "sha1" : part.slice(0, colon).trim().toLowerCase();
     if (found.has(algorithm)) throw bad(`Multiple digests of the same algorithm '${algorithm}' found`);
@@ -33,7 +35,11 @@ export function readDigest(text: string, what = "stemcell"): Digest {
   if (algorithm === undefined || hex === undefined)
     throw bad("No digest algorithm found. Supported algorithms: sha1, sha256, sha512");
   if (hex.length !== LENGTHS[algorithm] || !/^[0-9a-f]+$/.test(hex)) {
-    throw bad(`${algorithm} has ${LENGTHS[algorithm]} hex digits`);
+    // Upstream finds out when it has the file, in these words.
+    const given = shown(algorithm === "sha1" ? hex : `${algorithm}:${hex}`);
+    throw bad(
+      `Expected stream to have digest '${given}', which no stream has: ${algorithm} has ${LENGTHS[algorithm]} hex digits`,
+    );
   }
   return { algorithm, hex };
 }

@@ -26,11 +26,13 @@ describe("a job with a properties_schema.json", () => {
     expect([state, changing]).toEqual(["error", []]);
     expect(message).toContain(
       [
-        "- Unable to render jobs for instance group 'web'. Errors are:",
-        "- Error validating properties for web",
-        "- string length at `/password` is greater than: 3",
-        "- value at `/port` is not an integer",
-      ].join(" "),
+        "Unable to render instance groups for deployment. Errors are:",
+        "  - Unable to render jobs for instance group 'web'. Errors are:",
+        "    - Error validating properties for web",
+        "      - string length at `/password` is greater than: 3",
+        "      - value at `/port` is not an integer",
+        "(",
+      ].join("\n"),
     );
     expect(message).not.toContain("hunter");
     expect(stage.bench.world.vms.size).toBe(2);
