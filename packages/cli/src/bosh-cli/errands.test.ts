@@ -38,6 +38,9 @@ describe.runIf(await canPlay())("errands with the real CLI", () => {
       "tests",
     ]);
     expect(groupsOf(await world().bosh.rows("-d", "shop", "vms"))).toEqual(["app", "app"]);
+    const all = await world().instances("shop");
+    expect(groupsOf(all)).toEqual(["app", "app", "broken", "endless", "tests"]);
+    expect(all.at(-1)).toMatchObject({ state: "started", vm_cid: "", ips: "" });
   });
 
   it("run in a VM of their own that is gone afterwards", async () => {

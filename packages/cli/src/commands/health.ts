@@ -50,7 +50,7 @@ export const health: Command = {
   },
 };
 
-const WELL = ["healthy", "detached", "ignored"];
+const WELL = ["healthy", "detached", "idle", "ignored"];
 const isTroubled = ({ health: how }: InstanceHealth): boolean => !WELL.includes(how);
 
 async function asked(api: DirectorApi, deployment: string | undefined): Promise<Health> {

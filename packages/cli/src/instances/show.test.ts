@@ -14,7 +14,9 @@ const instance = (id: string, vm: string | null, state = "started") => ({
   job_state: vm === null ? null : "running",
 });
 
-async function shown(...all: readonly ReturnType<typeof instance>[]): Promise<string> {
+type Shown = ReturnType<typeof instance> & { readonly errand?: boolean };
+
+async function shown(...all: readonly Shown[]): Promise<string> {
   const result = `${all.map((one) => JSON.stringify(one)).join("\n")}\n`;
   director.task("GET /deployments/shop/instances", 7, { result });
   const env = {
@@ -39,6 +41,10 @@ it("one that was stopped with --hard is to be started", async () => {
   expect(said).toContain(
     "Without a VM: db/a1 (stopped with --hard), db/b2 (stopped with --hard). `slipway -d shop start` makes them.",
   );
+});
+
+it("an errand that does not run is not named among instances without a VM", async () => {
+  expect(await shown({ ...instance("a1", null), errand: true })).not.toContain("Without a VM");
 });
 
 it("of instances with VMs nothing is said", async () => {

@@ -23,7 +23,7 @@ export async function showInstances(shown: Shown, { ui, director, deployment }: 
     const infos = await fetchVmInfos(api, name, shown.content);
     ui.table(instanceTable(infos, name, shown, ui.paint));
     // Beside the table: that one is as upstream's, where they look like VMs that run nothing.
-    const without = infos.filter(({ vm_cid }) => vm_cid === null || vm_cid === "");
+    const without = infos.filter(({ vm_cid, errand }) => !errand && (vm_cid === null || vm_cid === ""));
     if (shown.content === "instances" && without.length > 0) ui.note(withoutVmText(without, name));
   }
   return 0;

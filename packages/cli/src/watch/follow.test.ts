@@ -101,6 +101,17 @@ describe("watch in a pipe", () => {
     ]);
   });
 
+  it("says idle of an errand that does not run, whether its health is known or not", async () => {
+    const errand = { ...WEB, cid: null, ips: [], expects_vm: false, errand: true };
+    instances = [errand, { ...errand, index: 1, id: "7a2d" }];
+    judged = { ...HEALTHY, health: "idle" };
+    const { ran } = watching("-d", "shop");
+    await looked();
+    const { out } = await over(ran);
+    const states = out.split("\n").flatMap((line) => /web\/\d: .*/.exec(line) ?? []);
+    expect(states).toEqual([expect.stringMatching(/^web\/0: idle/), expect.stringMatching(/^web\/1: idle/)]);
+  });
+
   it("prints with --json a document for each change, at once", async () => {
     const { ran } = watching("--json");
     await looked();

@@ -12,6 +12,7 @@ const LEVEL: Readonly<Record<string, Level>> = {
   unknown: "quiet",
   ignored: "quiet",
   detached: "quiet",
+  idle: "quiet",
 };
 
 const SILENT = ["unresponsive", "no_vm"];
@@ -46,7 +47,7 @@ function instanceOf(deployment: string, one: Recorded, judged: InstanceHealth | 
   if (judged === undefined)
     return {
       ...common,
-      state: without ? (one.expects_vm === false ? "detached" : "no vm") : "unknown",
+      state: without ? withoutVmText(one) : "unknown",
       level: without && one.expects_vm !== false ? "busy" : "quiet",
       since: undefined,
       problems: [],
@@ -69,6 +70,9 @@ function instanceOf(deployment: string, one: Recorded, judged: InstanceHealth | 
     vitals: silent ? {} : vitalsOf(judged),
   };
 }
+
+const withoutVmText = ({ expects_vm, errand }: Recorded): string =>
+  expects_vm === false ? (errand ? "idle" : "detached") : "no vm";
 
 /** What all its processes do, if nothing is wrong; of one that is stopped, that it is. */
 function stateText({ health, state, job_state }: InstanceHealth): string {

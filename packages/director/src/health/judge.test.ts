@@ -102,6 +102,14 @@ describe("an instance without a VM", () => {
     });
   });
 
+  it("of an errand that does not run is idle, and as it should be", () => {
+    for (const deployed of [true, false])
+      expect(judged({ ...gone, errand: true, deployed }, undefined, 1e9, 0)).toMatchObject({
+        status: "idle",
+        toHeal: false,
+      });
+  });
+
   it("that no deploy has brought up is left to the next deploy", () => {
     expect(judged({ ...gone, deployed: false }, undefined, 1e9, 0)).toMatchObject({
       status: "unfinished",

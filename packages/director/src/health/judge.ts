@@ -30,6 +30,8 @@ export function judge(
 ): Verdict {
   if (watched.ignore) return alone("ignored", "it is ignored, and its agent not asked");
   if (watched.state === "detached") return alone("detached", "it is stopped, and its VM deleted");
+  if (watched.vm === undefined && watched.errand)
+    return alone("idle", "its errand does not run, and it has a VM only while it does");
   if (watched.vm === undefined) return withoutVm(watched, now - (absentSince ?? now) >= limits.silentMs);
   if (known === undefined) return alone("unknown", "its agent has not been asked yet");
   if (connection?.up === false && now - connection.since >= limits.intervalMs)

@@ -1,3 +1,4 @@
+import { expectsVm } from "@slipway/engine/model/records";
 import { isWell, type Status, type Verdict, type Watched } from "./model.ts";
 import type { Judged } from "./resurrect.ts";
 
@@ -29,7 +30,7 @@ export class Memory {
   /** Since when an instance has had no VM. While a task works on its deployment, that counts for nothing. */
   absentSince(watched: Watched, locked: boolean, now: Now): number | undefined {
     const { uuid } = watched;
-    if (watched.vm !== undefined || watched.state === "detached" || locked) {
+    if (watched.vm !== undefined || !expectsVm(watched) || locked) {
       this.#absent.delete(uuid);
       return undefined;
     }

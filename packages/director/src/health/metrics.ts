@@ -1,5 +1,5 @@
 import type { Exposition, Labels, Sample } from "../metrics/exposition.ts";
-import { STATUSES } from "./model.ts";
+import { isAsWanted, STATUSES, type Status } from "./model.ts";
 import type { HealthSnapshot, InstanceHealth } from "./snapshot.ts";
 
 /** How the fleet is. */
@@ -72,7 +72,7 @@ export function healthMetrics(snapshot: HealthSnapshot | undefined, into: Exposi
   metric("slipway_health_disk_percent", "gauge", "Disk space that is used.", disks(instances));
 }
 
-const wellOf = (status: string): number => (status === "healthy" || status === "detached" ? 1 : 0);
+const wellOf = (status: Status): number => (isAsWanted(status) ? 1 : 0);
 
 const seconds = (at: number | undefined): number | undefined => (at === undefined ? undefined : at / 1000);
 

@@ -62,6 +62,7 @@ export const STATUSES = [
   "unknown",
   "ignored",
   "detached",
+  "idle",
   "healthy",
 ] as const;
 export type Status = (typeof STATUSES)[number];
@@ -83,6 +84,10 @@ export interface Verdict {
   readonly suspect: boolean;
 }
 
+/** True if the instance is known to be as it should be, with a VM or without one. */
+export const isAsWanted = (status: Status): boolean =>
+  status === "healthy" || status === "detached" || status === "idle";
+
 /** Of nothing that is known to be wrong. */
 export const isWell = (status: Status): boolean =>
-  status === "healthy" || status === "unknown" || status === "detached" || status === "ignored";
+  isAsWanted(status) || status === "unknown" || status === "ignored";

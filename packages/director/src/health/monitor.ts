@@ -17,7 +17,7 @@ import { AwakeTime } from "./awake.ts";
 import { type Channel, type Connection, Hearing } from "./hearing.ts";
 import { judge } from "./judge.ts";
 import { Memory, type Now } from "./memory.ts";
-import type { Watched } from "./model.ts";
+import { isAsWanted, type Watched } from "./model.ts";
 import { Poller, type PollerOptions } from "./poller.ts";
 import { type Action, type Decision, decide, type Judged } from "./resurrect.ts";
 import { Rounds } from "./rounds.ts";
@@ -239,7 +239,7 @@ export class HealthMonitor {
         watched.resurrection !== undefined &&
         watched.updateCompleted &&
         !busy.has(watched.uuid) &&
-        (verdict.status === "healthy" || verdict.status === "detached"),
+        isAsWanted(verdict.status),
     );
     if (well.length > 0)
       await endResurrections(

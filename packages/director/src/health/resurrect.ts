@@ -1,3 +1,4 @@
+import { expectsVm } from "@slipway/engine/model/records";
 import type { Verdict, Watched } from "./model.ts";
 import type { Rules } from "./rules.ts";
 
@@ -106,7 +107,9 @@ function hindrance(watched: Watched, situation: Situation): string | undefined {
 const isDown = ({ verdict: { suspect, toHeal } }: Judged): boolean => suspect || toHeal;
 
 function meltdown(its: readonly Judged[], before: ReadonlySet<string>, guard: Guard): string | undefined {
-  const counted = its.filter(({ watched }) => watched.state !== "detached" && !watched.ignore);
+  const counted = its.filter(
+    ({ watched }) => !watched.ignore && (expectsVm(watched) || (watched.errand && watched.vm !== undefined)),
+  );
   const down = counted.filter((one) => isDown(one) || before.has(one.watched.uuid)).length;
   if (!exceeds(down, counted.length, guard.minimumDown, guard.percentDown)) return undefined;
   return `nothing: ${down} of the deployment's ${counted.length} instances are down, or were within minutes. See to what they share; \`cloud-check\` replaces VMs by hand`;

@@ -73,6 +73,7 @@ async function line(
     id: instance.uuid,
     bootstrap: instance.bootstrap,
     ignore: instance.ignore,
+    ...(instance.errand && { errand: true }),
     stemcell:
       vm === undefined
         ? null

@@ -49,7 +49,7 @@ export function renewDns(
   });
 }
 
-/** Of all deployments. VMs that compile have no names, nor has what is stopped for good. */
+/** Of all deployments. VMs that compile have no names, nor have instances that are complete without a VM. */
 export async function instancesWithNames(db: Db): Promise<readonly DnsInstance[]> {
   const { rows } = await sql<{
     deployment: string;
@@ -66,7 +66,7 @@ export async function instancesWithNames(db: Db): Promise<readonly DnsInstance[]
         from ip_addresses p where p.instance_id = i.id) as reserved
     from instances i join deployments d on d.id = i.deployment_id
       left join vms v on v.instance_id = i.id and v.active
-    where not i.compilation and (v.id is not null or i.state <> 'detached')
+    where not i.compilation and (v.id is not null or (i.state <> 'detached' and not i.errand))
     order by i.id`.execute(db);
   return rows.map(({ agent_id: agentId, networks, reserved, ...row }) => ({
     ...row,

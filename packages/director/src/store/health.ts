@@ -12,6 +12,8 @@ export interface WatchedInstance {
   readonly index: number;
   /** Desired. */
   readonly state: InstanceState;
+  /** It has a VM only while its errand runs, or when that was kept. */
+  readonly errand: boolean;
   readonly ignore: boolean;
   /** Nobody replaces its VM by itself until that is taken back. */
   readonly paused: boolean;
@@ -47,6 +49,7 @@ export async function watchedInstances(db: Db): Promise<WatchedInstance[]> {
     group_name: GroupName;
     index: number;
     state: InstanceState;
+    errand: boolean;
     ignore: boolean;
     paused: boolean;
     update_completed: boolean;
@@ -60,7 +63,7 @@ export async function watchedInstances(db: Db): Promise<WatchedInstance[]> {
     attempts: number | null;
     begun: boolean | null;
   }>`
-    select d.name as deployment, i.uuid, i.group_name, i.index, i.state, i.ignore, i.resurrection_paused as paused,
+    select d.name as deployment, i.uuid, i.group_name, i.index, i.state, i.errand, i.ignore, i.resurrection_paused as paused,
       i.update_completed,
       i.spec is not null and d.manifest_sealed is not null as deployed, v.cid, v.agent_id, v.agent_url, v.certificate_until,
       p.cid as disk, r.task_id, r.attempts, r.begun
@@ -77,6 +80,7 @@ export async function watchedInstances(db: Db): Promise<WatchedInstance[]> {
     group: row.group_name,
     index: row.index,
     state: row.state,
+    errand: row.errand,
     ignore: row.ignore,
     paused: row.paused,
     updateCompleted: row.update_completed,

@@ -35,12 +35,12 @@ export async function findInstance(
 /** What a plan says of an instance when it is first recorded. */
 export type NewInstance = Pick<
   DesiredInstance,
-  "uuid" | "group" | "index" | "az" | "state" | "bootstrap" | "ips"
+  "uuid" | "group" | "index" | "az" | "state" | "bootstrap" | "errand" | "ips"
 > & { readonly compilation?: boolean };
 
 /**
- * Records them and reserves their addresses, all or nothing. Those that are recorded already get the addresses, and the
- * group they have migrated to.
+ * Records them and reserves their addresses, all or nothing. Those that are recorded already get the addresses, the group
+ * they have migrated to, and its lifecycle: an errand is never stopped with `--hard`, it only has no VM.
  */
 export function createInstances(
   db: Db,
@@ -54,11 +54,15 @@ export function createInstances(
     const { rows: made } = await sql<{ there: number }>`
       with d as (select id from deployments where name = ${deployment}),
       added as (
-        insert into instances (deployment_id, uuid, group_name, index, az, state, bootstrap, compilation)
-        select d.id, x.uuid, x."group", x.index, x.az, x.state, x.bootstrap, coalesce(x.compilation, false)
+        insert into instances (deployment_id, uuid, group_name, index, az, state, bootstrap, compilation, errand)
+        select d.id, x.uuid, x."group", x.index, x.az, x.state, x.bootstrap, coalesce(x.compilation, false),
+          coalesce(x.errand, false)
         from d, jsonb_to_recordset(${JSON.stringify(rows)}::jsonb)
-          as x(uuid text, "group" text, index integer, az text, state text, bootstrap boolean, compilation boolean)
+          as x(uuid text, "group" text, index integer, az text, state text, bootstrap boolean, compilation boolean,
+            errand boolean)
         on conflict (uuid) do update set group_name = excluded.group_name, index = excluded.index,
+          errand = excluded.errand,
+          state = case when excluded.errand and instances.state = 'detached' then 'started' else instances.state end,
           update_completed = instances.update_completed and instances.group_name = excluded.group_name
         returning 1)
       select count(*) as there from d`
@@ -82,7 +86,8 @@ export function createInstances(
 
 /**
  * Undoes `createInstances` of a task that has changed nothing since, also in an earlier life: removes the instances that
- * are only reserved, gives back the addresses, and renames migrated instances back. What a VM uses by now stays.
+ * are only reserved, gives back the addresses, and renames migrated instances back. What a VM uses by now stays, and so do
+ * instances of errands, which have nothing but their record.
  */
 export function withdrawReservations(
   db: Db,
@@ -105,22 +110,23 @@ export function withdrawReservations(
     const wanted = new Set(desired);
     const empty = now
       .filter(
-        ({ uuid, vms, disks, spec }) => wanted.has(uuid) && spec === null && vms.length + disks.length === 0,
+        ({ uuid, vms, disks, spec, errand }) =>
+          wanted.has(uuid) && errand !== true && spec === null && vms.length + disks.length === 0,
       )
       .map(({ uuid }) => uuid);
     await sql`
       delete from instances i where i.uuid = any(${empty}::text[])
         and not exists (select from ip_addresses p where p.instance_id = i.id)`.execute(tx);
-    const before = changed.map(({ uuid, group, index, updateCompleted: completed }) => ({
-      uuid,
-      group,
-      index,
-      completed,
-    }));
+    const before = changed.map(
+      ({ uuid, group, index, state, errand = false, updateCompleted: completed }) => ({
+        ...{ uuid, group, index, state, errand, completed },
+      }),
+    );
     await sql`
-      update instances i set group_name = x."group", index = x.index, update_completed = x.completed
+      update instances i set group_name = x."group", index = x.index, update_completed = x.completed,
+        state = x.state, errand = x.errand
       from jsonb_to_recordset(${JSON.stringify(before)}::jsonb)
-        as x(uuid text, "group" text, index integer, completed boolean)
+        as x(uuid text, "group" text, index integer, state text, errand boolean, completed boolean)
       where i.uuid = x.uuid`.execute(tx);
   });
 }

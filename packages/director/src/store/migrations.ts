@@ -26,6 +26,7 @@ import { diskClaims } from "./migrations/0023-disk-claims.ts";
 import { deletionClaims } from "./migrations/0024-deletion-claims.ts";
 import { identities } from "./migrations/0026-identities.ts";
 import { retiredBlobsAndLinkOwners } from "./migrations/0027-retired-blobs-and-link-owners.ts";
+import { errandInstances } from "./migrations/0028-errand-instances.ts";
 import { linkIdentities } from "./migrations/0029-link-identities.ts";
 import { eventIndexes } from "./migrations/0030-event-indexes.ts";
 
@@ -63,6 +64,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 24, name: "deletion-claims", sql: deletionClaims },
   { id: 26, name: "identities", sql: identities },
   { id: 27, name: "retired-blobs-and-link-owners", sql: retiredBlobsAndLinkOwners },
+  { id: 28, name: "errand-instances", sql: errandInstances },
   { id: 29, name: "link-identities", sql: linkIdentities },
   { id: 30, name: "event-indexes", sql: eventIndexes },
 ];

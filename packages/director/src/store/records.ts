@@ -63,6 +63,7 @@ interface InstanceRow {
   readonly bootstrap: boolean;
   readonly ignore: boolean;
   readonly compilation: boolean;
+  readonly errand: boolean;
   readonly update_completed: boolean;
   readonly spec: AppliedSpec | null;
   readonly vms: readonly VmRow[] | null;
@@ -76,7 +77,7 @@ interface InstanceRow {
 export async function readInstances(db: Db, where: RawBuilder<unknown>): Promise<InstanceRecord[]> {
   const { rows } = await sql<InstanceRow>`
     select i.id, i.uuid, i.group_name, i.index, i.az, i.state, i.bootstrap, i.ignore, i.compilation,
-      i.update_completed, i.spec,
+      i.errand, i.update_completed, i.spec,
       (select json_agg(json_build_object(
           'id', v.id, 'cid', v.cid, 'agent_id', v.agent_id, 'active', v.active, 'cpi', v.cpi,
           'created_ms', (extract(epoch from v.created_at) * 1000)::float8,
@@ -112,6 +113,7 @@ const toInstance = (row: InstanceRow): InstanceRecord => ({
   bootstrap: row.bootstrap,
   ignore: row.ignore,
   ...(row.compilation && { compilation: true }),
+  ...(row.errand && { errand: true }),
   updateCompleted: row.update_completed,
   spec: row.spec,
   vms: row.vms?.map((vm, at) => toVm(vm, row.envs_sealed[at] ?? {})) ?? [],

@@ -108,6 +108,7 @@ export interface Tables extends NameTables, NetworkTables, ReleaseTables {
     state: InstanceState;
     bootstrap: Generated<boolean>;
     ignore: Generated<boolean>;
+    errand: Generated<boolean>;
     resurrection_paused: Generated<boolean>;
     compilation: Generated<boolean>;
     update_completed: Generated<boolean>;

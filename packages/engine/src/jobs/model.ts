@@ -51,6 +51,8 @@ export type PlannedJobs = JobsPlan | RefusedJobs;
 export interface JobsPlan {
   readonly ok: true;
   readonly instances: ReadonlyMap<InstanceUuid, readonly PlannedJob[]>;
+  /** By group: what the templates of its jobs see at any instance. Groups without instances are in it, too. */
+  readonly groups: ReadonlyMap<string, readonly JsonObject[]>;
   /** What the Director keeps of the deployment's links. */
   readonly linkProviders: readonly PlannedProvider[];
   readonly linkConsumers: readonly LinkConsumer[];

@@ -34,9 +34,17 @@ export function planJobs(input: JobsInput): PlannedJobs {
       mine.map((job) => plannedJob(job, common, shares)),
     );
   }
+  const common = { deployment: naming.deployment };
+  const groups = new Map(
+    [...jobs].map(([name, its]) => [
+      name as string,
+      its.map((job) => plannedJob(job, common, shares).context),
+    ]),
+  );
   return {
     ok: true,
     instances,
+    groups,
     linkProviders: links.providers,
     linkConsumers: links.consumers,
     links: links.links,

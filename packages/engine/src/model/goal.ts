@@ -45,6 +45,8 @@ export interface DesiredInstance {
   readonly az: string | null;
   readonly bootstrap: boolean;
   readonly state: InstanceState;
+  /** Its group is an errand. */
+  readonly errand?: boolean;
   readonly cpi: CpiName;
   readonly stemcell: StemcellRecord;
   /** AZ's, then VM type's, then extensions' properties. */
@@ -75,6 +77,7 @@ export const newInstance = (desired: DesiredInstance): InstanceRecord => ({
   state: desired.state,
   bootstrap: desired.bootstrap,
   ignore: false,
+  ...(desired.errand === true && { errand: true }),
   updateCompleted: false,
   spec: null,
   vms: [],

@@ -156,6 +156,8 @@ export interface InstanceRecord {
   readonly ignore: boolean;
   /** It is there to compile packages, and goes when they are. */
   readonly compilation?: boolean;
+  /** Its group is an errand: it has a VM only while the errand runs, or when that was kept. */
+  readonly errand?: boolean;
   /** False from the first change of an update to its end. */
   readonly updateCompleted: boolean;
   /** Null until the first update has ended. */
@@ -167,6 +169,9 @@ export interface InstanceRecord {
 
 export const activeVm = (instance: InstanceRecord): VmRecord | undefined =>
   instance.vms.find((vm) => vm.active);
+/** False for an instance that is complete without a VM: one stopped with `--hard`, and one of an errand. */
+export const expectsVm = ({ errand, state }: Pick<InstanceRecord, "errand" | "state">): boolean =>
+  errand !== true && state !== "detached";
 /** The active one of a name; without a name the one that is mounted. */
 export const activeDisk = (instance: Pick<InstanceRecord, "disks">, name?: string): DiskRecord | undefined =>
   instance.disks.find((disk) => disk.active && disk.name === name);

@@ -24,6 +24,7 @@ export interface Planning {
   readonly poolsByNetwork: PoolsByNetwork;
   readonly ledger: Ledger;
   readonly holder: (placed: Placed) => Holder;
+  readonly idleErrands: ReadonlySet<string>;
   readonly report: Report;
 }
 
@@ -42,7 +43,7 @@ export function planInstance(
   const { input, report } = planning;
   const { recorded } = placed;
   const request = requestFor(placed, input.options.state);
-  const parked = parkedAs(placed, instanceTemplate, request, input);
+  const parked = parkedAs(placed, instanceTemplate, request, planning);
   if (parked !== undefined) return { desired: parked, early: undefined, late: undefined };
 
   const vm = recorded && activeVm(recorded);
@@ -73,22 +74,15 @@ function parkedAs(
   placed: Placed,
   instanceTemplate: InstanceTemplate,
   request: Request,
-  input: PlanInput,
+  { input, idleErrands }: Planning,
 ): DesiredInstance | undefined {
   const { recorded, group } = placed;
-  if (recorded === undefined) return undefined;
-  const vms = recorded.vms.length > 0;
-  const detached = request.state === "detached" && recorded.state === "detached" && !vms;
-  const idle = group.lifecycle === "errand" && activeVm(recorded) === undefined;
-  if (!recorded.ignore && !detached && !idle) return undefined;
-  const networks = recorded.spec?.networks ?? activeVm(recorded)?.networks ?? {};
-  return desiredOf(
-    placed,
-    instanceTemplate,
-    { ...request, state: recorded.state },
-    { networks, ips: recorded.ips },
-    input,
-  );
+  const detached =
+    request.state === "detached" && recorded?.state === "detached" && recorded.vms.length === 0;
+  if (recorded?.ignore !== true && !detached && !idleErrands.has(group.name)) return undefined;
+  const networks = recorded?.spec?.networks ?? (recorded && activeVm(recorded))?.networks ?? {};
+  const kept: Request = { ...request, state: recorded?.state ?? "started" };
+  return desiredOf(placed, instanceTemplate, kept, { networks, ips: recorded?.ips ?? [] }, input);
 }
 
 const desiredOf = (
@@ -103,7 +97,9 @@ const desiredOf = (
   index,
   az,
   bootstrap,
-  state,
+  // An errand without a VM is not stopped: the next run makes one.
+  state: group.lifecycle === "errand" && state === "detached" ? "started" : state,
+  ...(group.lifecycle === "errand" && { errand: true }),
   cpi: instanceTemplate.cpi,
   stemcell: instanceTemplate.stemcell,
   cloudProperties: instanceTemplate.cloudProperties,
@@ -153,8 +149,11 @@ function detach(
   const list = newStepList();
   const snapshotsOf = disksToSnapshot(recorded, input);
   const unresponsive = known?.agent?.responsive === false;
-  const why =
-    recorded?.state === "detached" ? "it is detached" : `state ${recorded?.state ?? "new"} -> detached`;
+  const why = desired.errand
+    ? "its errand does not run any more"
+    : recorded?.state === "detached"
+      ? "it is detached"
+      : `state ${recorded?.state ?? "new"} -> detached`;
   if (known !== undefined && !unresponsive) {
     if (mayRun(known)) list.add("stop", why);
     if (snapshotsOf.length > 0) list.add("snapshot_disks", why);
@@ -282,6 +281,7 @@ function converge(
 
 function missing({ recorded }: Placed, { state }: Request): Change {
   if (recorded === undefined || recorded.spec === null) return { kind: "missing_vm", reason: "new instance" };
+  if (recorded.errand) return { kind: "missing_vm", reason: "its errand is to run" };
   if (recorded.state === "detached") return { kind: "state", reason: `state detached -> ${state}` };
   return { kind: "missing_vm", reason: "its VM is missing" };
 }

@@ -37,6 +37,8 @@ export interface PlanInput {
   };
   /** What each instance is to run. Undefined while that is not known yet: then nothing follows from it. */
   readonly jobs?: ReadonlyMap<InstanceUuid, InstanceJobs> | undefined;
+  /** Errand groups that are about to run: they get VMs as services do. Absent: none. */
+  readonly runningErrands?: ReadonlySet<string> | undefined;
   /** No manifest was ever deployed. */
   readonly firstDeploy: boolean;
 }
@@ -120,6 +122,8 @@ export interface Plan {
   readonly groups: readonly (readonly GroupPlan[])[];
   /** All instances that stay, changed or not; also what `instances` is to show. */
   readonly desired: readonly DesiredInstance[];
+  /** Errand groups without a VM: their instances are recorded, and nothing else is done about them. */
+  readonly idleErrands: ReadonlySet<string>;
   /** Which uploaded stemcells the deployment uses. */
   readonly stemcells: readonly StemcellRecord[];
   readonly notes: readonly string[];

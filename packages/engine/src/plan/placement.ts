@@ -3,7 +3,7 @@ import { parseIp } from "../manifest/ip.ts";
 import type { InstanceGroup } from "../manifest/model.ts";
 import { ipCountProblem } from "../manifest/static-ips.ts";
 import type { InstanceUuid } from "../model/names.ts";
-import { activeVm, type InstanceRecord } from "../model/records.ts";
+import type { InstanceRecord } from "../model/records.ts";
 import { type Candidate, type Candidates, compare } from "./candidates.ts";
 import type { PlanInput } from "./model.ts";
 import type { PoolsByNetwork } from "./network-pools.ts";
@@ -55,20 +55,6 @@ function place(
   fraction: (() => number) | undefined,
   report: Report,
 ): GroupPlacement {
-  // An errand's VMs come when it runs: a deploy keeps those that are there, and makes none.
-  if (group.lifecycle === "errand") {
-    const there = candidates.filter((one) => one.record.ignore || activeVm(one.record) !== undefined);
-    const idle = candidates.filter((one) => !there.includes(one));
-    const placement = placeByZone(group, Math.min(group.instances, there.length), there, fraction, report);
-    const left = Math.max(0, group.instances - placement.placements.length);
-    return {
-      placements: [
-        ...placement.placements,
-        ...idle.slice(0, left).map((one) => ({ az: one.az, candidate: one, statics: new Map() })),
-      ],
-      surplus: [...placement.surplus, ...idle.slice(left)],
-    };
-  }
   const byAddress = group.networks.some(
     (one) => isStatic(one) && poolsByNetwork.get(one.name)?.type === "manual",
   );

@@ -2,7 +2,7 @@ import { newReport, type Report } from "../documents/problems.ts";
 import { parseBlock } from "../manifest/ip.ts";
 import type { DesiredInstance } from "../model/goal.ts";
 import { slug } from "../model/names.ts";
-import type { InstanceRecord, StemcellRecord } from "../model/records.ts";
+import { activeVm, type InstanceRecord, type StemcellRecord } from "../model/records.ts";
 import { type Candidates, findCandidates } from "./candidates.ts";
 import { planDeletion } from "./deletion.ts";
 import { instanceTemplates } from "./desired.ts";
@@ -28,11 +28,12 @@ export function plan(input: PlanInput): Planned {
 
   const ledger = newLedger();
   const holder = holders(input, ledger);
-  for (const group of placed)
+  const idleErrands = idleErrandsOf(placed, input);
+  for (const group of placed.filter(({ group: { name } }) => !idleErrands.has(name)))
     for (const one of group.placed)
       claimStatics(one, poolsByNetwork, input.manifest.name, holder(one), ledger, report);
 
-  const planning: Planning = { input, poolsByNetwork, ledger, holder, report };
+  const planning: Planning = { input, poolsByNetwork, ledger, holder, idleErrands, report };
   const instanceTemplate = instanceTemplates(input, sets, report);
   const planned = placed.map((group) => ({
     ...group,
@@ -55,11 +56,24 @@ export function plan(input: PlanInput): Planned {
       missingVms: all.flatMap(({ early }) => early ?? []),
       groups: inOrder(groups),
       desired: all.map(({ desired }) => desired),
+      idleErrands,
       stemcells: usedStemcells([...sets.values()].flatMap(({ records }) => records)),
       notes: notesOf(planned, input),
     },
   };
 }
+
+/** Returns the errand groups that neither run nor have a VM from an earlier run. As upstream, one VM makes all of a group. */
+const idleErrandsOf = (placed: readonly PlacedGroup[], { runningErrands }: PlanInput): Plan["idleErrands"] =>
+  new Set(
+    placed.flatMap(({ group, placed: its }) =>
+      group.lifecycle === "errand" &&
+      runningErrands?.has(group.name) !== true &&
+      !its.some(({ recorded }) => recorded && activeVm(recorded) !== undefined)
+        ? [group.name]
+        : [],
+    ),
+  );
 
 /** Every address the Director has given out, with its holder. */
 function holders(input: PlanInput, ledger: Ledger): (placed: Placed) => Holder {

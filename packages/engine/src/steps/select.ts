@@ -30,14 +30,15 @@ export const answers = (vm: VmRecord, { goal }: Pick<StepSubject, "goal">): bool
 /** A VM beside the active one that nothing will use. */
 export function unusedVm({
   instance,
-  goal: { desired, changes, vmsToGo = [] },
+  goal: { action, desired, changes, vmsToGo = [] },
 }: StepSubject): VmRecord | undefined {
   const active = activeVm(instance);
   const replaced = changes.some(({ kind }) => kind === "recreate");
   return instance.vms.find((vm) => {
     if (vm.active) return false;
     if (vmsToGo.includes(vm.cid)) return true;
-    if (desired === undefined || desired.state === "detached" || !vmSuits(vm, desired)) return true;
+    if (action === "detach" || desired === undefined || desired.state === "detached") return true;
+    if (!vmSuits(vm, desired)) return true;
     return active !== undefined && vmSuits(active, desired) && !replaced;
   });
 }

@@ -25,7 +25,7 @@ export const instanceHealth = open({
   state: doc(v.string(), "desired: `started`, `stopped` or `detached`"),
   health: doc(
     v.string(),
-    "`healthy`, `unresponsive`, `no_vm`, `refused`, `disk_not_mounted`, `disk_read_only`, `failing`, `unfinished`, `ignored`, `detached` or `unknown`",
+    "`healthy`, `unresponsive`, `no_vm`, `refused`, `disk_not_mounted`, `disk_read_only`, `failing`, `unfinished`, `ignored`, `detached`, `idle` or `unknown`",
   ),
   since: v.nullish(doc(v.string(), "`2026-01-31T12:00:00Z`; of one that is unresponsive: its last answer")),
   problems: doc(v.array(v.string()), "what is wrong, the worst first"),

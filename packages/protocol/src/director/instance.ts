@@ -38,6 +38,7 @@ const common = {
 export const instance = open({
   ...common,
   expects_vm: v.nullish(v.boolean()),
+  errand: v.optional(doc(v.boolean(), "ours: it belongs to an errand, and has a VM only while that runs")),
   slipway: v.optional(doc(agreed, "ours, of those with a VM")),
 });
 
@@ -89,6 +90,7 @@ export const instanceState = open({
   id: text,
   bootstrap: v.nullish(v.boolean()),
   ignore: v.nullish(v.boolean()),
+  errand: v.optional(doc(v.boolean(), "ours: it belongs to an errand, and has a VM only while that runs")),
   vitals: v.nullish(
     open({
       cpu: v.nullish(open({ total: number, sys: text, user: text, wait: text })),

@@ -1,4 +1,4 @@
-import { activeVm } from "@slipway/engine/model/records";
+import { activeVm, expectsVm } from "@slipway/engine/model/records";
 import { formatQuery, instance as instanceWire } from "@slipway/protocol/director/instance";
 import { listVmsParams } from "@slipway/protocol/director/task-params";
 import * as v from "valibot";
@@ -29,7 +29,8 @@ export const getDeploymentsNameInstances = endpoint(
         const vm = activeVm(instance);
         return {
           ...vmWire(instance, vm),
-          expects_vm: instance.state !== "detached",
+          expects_vm: expectsVm(instance),
+          ...(instance.errand && { errand: true }),
           ...(vm !== undefined && { slipway: agreedWire(vm) }),
         };
       }),

@@ -17,6 +17,7 @@ const DEAD: InstanceHealth = {
     index: 0,
     state: "started",
     ignore: false,
+    errand: false,
     paused: false,
     updateCompleted: true,
     deployed: true,

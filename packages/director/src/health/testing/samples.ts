@@ -22,6 +22,7 @@ export const watchedOf = (more: Partial<Watched> = {}): Watched => ({
   index: 0,
   state: "started",
   ignore: false,
+  errand: false,
   paused: false,
   updateCompleted: true,
   deployed: true,

@@ -96,7 +96,7 @@ export async function planDeploy(
     const { jobs, links } = await preparing.step("Rendering templates", async () => {
       const planner = await jobsPlanner(first, input, { releases: found, variables, dryRun }, task, tools);
       for (const { shared, properties } of planner.all.linkProviders)
-        if (shared) await variables.share(properties);
+        if (shared) await variables.pinForLater(properties);
       const given = { releases: found, planner, only, variables };
       return { jobs: await prepareJobs(first, input, given, tools, context.signal), links: planner.all };
     });

@@ -19,6 +19,7 @@ import type { KnownRelease } from "@slipway/engine/releases/model";
 import type { JobsToRun } from "@slipway/engine/steps/context";
 import type { OperationContext } from "../operation.ts";
 import { bringJobs } from "./bring-jobs.ts";
+import { pinContext } from "./fill-context.ts";
 import type { JobsPlanner } from "./jobs-planner.ts";
 import { type RenderedInstance, renderInstances } from "./render-instances.ts";
 import type { DeployVariables } from "./variables.ts";
@@ -46,12 +47,15 @@ export interface Given {
   readonly releases: ReadonlyMap<string, KnownRelease>;
   readonly only: (uuid: string, group: string) => boolean;
   readonly planner: JobsPlanner;
-  readonly variables: Pick<DeployVariables, "late" | "lateOf">;
+  readonly variables: Pick<DeployVariables, "late" | "lateOf" | "pinForLater">;
 }
 
-/** Links, properties and templates of all instances that stay. `only`: of these alone, where others do not matter. */
+/**
+ * Links, properties and templates of all instances that stay. `only`: of these alone, where others do not matter. As
+ * upstream, an errand without a VM is not rendered before it runs; its packages are compiled and its variables looked up.
+ */
 export async function prepareJobs(
-  { desired }: Plan,
+  { desired, idleErrands }: Plan,
   { manifest }: PlanInput,
   { releases, planner, only, variables }: Given,
   tools: OperationContext,
@@ -61,8 +65,14 @@ export async function prepareJobs(
   const byUuid = new Map(concerned.map((one) => [one.uuid, one]));
   const plannedJobs = planner.all;
   const jobsOf = ({ uuid }: DesiredInstance): readonly PlannedJob[] => plannedJobs.instances.get(uuid) ?? [];
+  const toRender = concerned.filter(({ group }) => !idleErrands.has(group));
+  const withTemplates = new Set<string>(
+    desired.map(({ group }) => group).filter((one) => !idleErrands.has(one)),
+  );
+  for (const [group, contexts] of plannedJobs.groups)
+    if (!withTemplates.has(group)) for (const context of contexts) await pinContext(context, variables);
   const rendered = await renderInstances(
-    concerned.map((one) => ({ uuid: one.uuid, group: one.group, jobs: jobsOf(one) })),
+    toRender.map((one) => ({ uuid: one.uuid, group: one.group, jobs: jobsOf(one) })),
     variables,
     tools,
     signal,

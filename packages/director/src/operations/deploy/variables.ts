@@ -71,8 +71,11 @@ export interface DeployVariables {
    * last deployed with and pins them, what is done to what is deployed takes those.
    */
   lateOf<T extends JsonObject>(deployment: string, value: T): Promise<T>;
-  /** Who consumes a link later gets the versions of this deploy, whether its own jobs use them or not. */
-  share(properties: JsonObject): Promise<void>;
+  /**
+   * Looks up what is not rendered now, so that it has the versions of this deploy later: links that others consume, errands,
+   * groups without instances. What is missing fails the deploy. Does nothing unless versions are new.
+   */
+  pinForLater(value: JsonObject): Promise<void>;
   /** The deploy succeeded. */
   deployed(db: Db): Promise<void>;
 }
@@ -120,8 +123,8 @@ export async function deploymentVariables(
     generateLinked: (nameOf) => generateAll(later, { ...generation, nameOf }),
     pinned: (parsed) => pinDocuments(parsed, { scope, get }),
     late: async (value) => (await resolveVariables(value, { scope, get })) as typeof value,
-    share: async (properties) => {
-      if (fresh) await findAll(properties, { scope, get });
+    pinForLater: async (value) => {
+      if (fresh) await findAll(value, { scope, get });
     },
     lateOf: othersVariables(
       server,

@@ -24,15 +24,10 @@ export interface ErrandVms {
   remove(): Promise<void>;
 }
 
-/** For as long as the errand runs its groups are services like others. */
-const asServices = (found: Gathered, names: ReadonlySet<string>, to: StateChange["to"]): Gathered => ({
+/** For as long as the errand runs its groups have VMs as services do. */
+const running = (found: Gathered, names: ReadonlySet<string>, to: StateChange["to"]): Gathered => ({
   ...found,
-  manifest: {
-    ...found.manifest,
-    groups: found.manifest.groups.map((group) =>
-      names.has(group.name) ? { ...group, lifecycle: "service" } : group,
-    ),
-  },
+  runningErrands: names,
   // Nothing is done to the other groups, whatever follows for them.
   options: { ...found.options, fix: true, state: { group: undefined, instance: undefined, to } },
 });
@@ -48,7 +43,7 @@ export async function planErrandVms(
   const only = (_uuid: string, group: string) => names.has(group as GroupName);
   const preparing = task.stage("Preparing deployment");
   const made = await planDeploy(
-    () => Promise.resolve(asServices(found, names, "started")),
+    () => Promise.resolve(running(found, names, "started")),
     { deployment, dryRun: false, only, preparing },
     task,
     tools,
@@ -58,7 +53,7 @@ export async function planErrandVms(
     const all = await loadInstances(tools.db, deployment.name);
     const instances = all.filter(({ compilation }) => compilation !== true);
     const own = instances.filter(({ group }) => names.has(group));
-    const input = asServices(found, names, "detached");
+    const input = running(found, names, "detached");
     return narrowed(
       planned({ ...input, instances, agents: await askAgents(own, within, { timeoutMs: ANSWER_MS }) }),
       only,

@@ -1,5 +1,5 @@
 import type { FoundProblem, ProblemType } from "@slipway/engine/model/problems";
-import { activeVm, type DiskRecord, type InstanceRecord } from "@slipway/engine/model/records";
+import { activeVm, type DiskRecord, expectsVm, type InstanceRecord } from "@slipway/engine/model/records";
 import { aboutInstance, type FlowContext } from "@slipway/engine/steps/context";
 import type { TaskContext } from "../../tasks/task.ts";
 import { inFlight } from "../in-flight.ts";
@@ -52,7 +52,8 @@ export async function scanVms(
 
 /** One that was never brought to its plan has nothing to miss: a deploy does that. */
 const wantsVm = (instance: InstanceRecord): boolean =>
-  instance.state !== "detached" && (activeVm(instance) !== undefined || instance.spec !== null);
+  instance.state !== "detached" &&
+  (activeVm(instance) !== undefined || (expectsVm(instance) && instance.spec !== null));
 
 /** Looks at every disk on record, and whether it is mounted where it should be. */
 export async function scanDisks(

@@ -24,7 +24,9 @@ export function resolveLinks(
   { manifest, instances, sharedProviders: others = new Map() }: JobsInput,
   naming: Naming,
 ): ResolvedLinks {
-  const byGroup = groupBy(instances, ({ group }) => group as string);
+  // An errand that has never run has no address that a link could name.
+  const reachable = instances.filter(({ errand, networks }) => !errand || Object.keys(networks).length > 0);
+  const byGroup = groupBy(reachable, ({ group }) => group as string);
   const contentOf = contents(manifest.groups, byGroup, naming);
   const byType = groupBy(
     providers.filter((one) => one.kind !== "manual" && one.consumable),

@@ -74,6 +74,7 @@ export function reserve(world: World, plan: Plan): void {
     if (known === undefined) world.instances.push(instance);
     instance.group = desired.group;
     instance.index = desired.index;
+    instance.errand = desired.errand === true;
     for (const ip of desired.ips) {
       const at = instance.ips.findIndex(({ address }) => address === ip.address);
       if (at < 0) instance.ips.push(ip);
