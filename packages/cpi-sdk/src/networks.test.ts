@@ -50,7 +50,7 @@ describe("networks of a VM", () => {
 
   it("get default name servers only if they have none", () => {
     expect(withDefaultNameServers(ALL, ["1.1.1.1"])).toBe(ALL);
-    const without = { back, front: { ...front, dns: null } };
+    const without = { back, front: { ...front, dns: [] } };
     expect(withDefaultNameServers(without, ["1.1.1.1"])).toEqual({
       back,
       front: { ...front, dns: ["1.1.1.1"] },
