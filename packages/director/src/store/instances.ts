@@ -40,7 +40,8 @@ export type NewInstance = Pick<
 
 /**
  * Records them and reserves their addresses, all or nothing. Those that are recorded already get the addresses, the group
- * they have migrated to, and its lifecycle: an errand is never stopped with `--hard`, it only has no VM.
+ * they have migrated to, and its lifecycle: an errand is never stopped with `--hard`, it only has no VM. Also who is the
+ * bootstrap instance, which may be one that nothing else is done about.
  */
 export function createInstances(
   db: Db,
@@ -61,7 +62,7 @@ export function createInstances(
           as x(uuid text, "group" text, index integer, az text, state text, bootstrap boolean, compilation boolean,
             errand boolean)
         on conflict (uuid) do update set group_name = excluded.group_name, index = excluded.index,
-          errand = excluded.errand,
+          errand = excluded.errand, bootstrap = excluded.bootstrap,
           state = case when excluded.errand and instances.state = 'detached' then 'started' else instances.state end,
           update_completed = instances.update_completed and instances.group_name = excluded.group_name
         returning 1)
@@ -118,15 +119,15 @@ export function withdrawReservations(
       delete from instances i where i.uuid = any(${empty}::text[])
         and not exists (select from ip_addresses p where p.instance_id = i.id)`.execute(tx);
     const before = changed.map(
-      ({ uuid, group, index, state, errand = false, updateCompleted: completed }) => ({
-        ...{ uuid, group, index, state, errand, completed },
+      ({ uuid, group, index, state, bootstrap, errand = false, updateCompleted: completed }) => ({
+        ...{ uuid, group, index, state, bootstrap, errand, completed },
       }),
     );
     await sql`
       update instances i set group_name = x."group", index = x.index, update_completed = x.completed,
-        state = x.state, errand = x.errand
+        state = x.state, bootstrap = x.bootstrap, errand = x.errand
       from jsonb_to_recordset(${JSON.stringify(before)}::jsonb)
-        as x(uuid text, "group" text, index integer, state text, errand boolean, completed boolean)
+        as x(uuid text, "group" text, index integer, state text, bootstrap boolean, errand boolean, completed boolean)
       where i.uuid = x.uuid`.execute(tx);
   });
 }

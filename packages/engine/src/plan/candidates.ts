@@ -10,7 +10,7 @@ export interface Candidate {
 }
 
 export interface Candidates {
-  /** By index, then id. */
+  /** Those of the group itself, then those it migrates from in the order of its list; each by index, then id. */
   readonly byGroup: ReadonlyMap<string, readonly Candidate[]>;
   /** Of groups the manifest neither has nor migrates from. */
   readonly obsolete: readonly InstanceRecord[];
@@ -27,6 +27,7 @@ export function findCandidates(
     if (list === undefined) byName.set(instance.group, [instance]);
     else list.push(instance);
   }
+  for (const list of byName.values()) list.sort((a, b) => a.index - b.index || compare(a.uuid, b.uuid));
   const names = new Set<string>(manifest.groups.map((group) => group.name));
   const movedTo = new Map<string, string>();
   const byGroup = new Map<string, readonly Candidate[]>();
@@ -56,7 +57,6 @@ export function findCandidates(
           found.push({ record, az: migratedZone(group, from, record, where, report) });
       }
     }
-    found.sort((a, b) => a.record.index - b.record.index || compare(a.record.uuid, b.record.uuid));
     byGroup.set(group.name, found);
   }
   const obsolete = instances.filter(({ group }) => !names.has(group) && !movedTo.has(group));

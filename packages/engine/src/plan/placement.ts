@@ -4,7 +4,8 @@ import type { InstanceGroup } from "../manifest/model.ts";
 import { ipCountProblem } from "../manifest/static-ips.ts";
 import type { InstanceUuid } from "../model/names.ts";
 import type { InstanceRecord } from "../model/records.ts";
-import { type Candidate, type Candidates, compare } from "./candidates.ts";
+import type { Candidate, Candidates } from "./candidates.ts";
+import { refuseIgnoredNetworks } from "./ignored-networks.ts";
 import type { PlanInput } from "./model.ts";
 import type { PoolsByNetwork } from "./network-pools.ts";
 import { isStatic, placeByAddress } from "./static-placement.ts";
@@ -55,6 +56,7 @@ function place(
   fraction: (() => number) | undefined,
   report: Report,
 ): GroupPlacement {
+  refuseIgnoredNetworks(group, candidates, report);
   const byAddress = group.networks.some(
     (one) => isStatic(one) && poolsByNetwork.get(one.name)?.type === "manual",
   );
@@ -98,7 +100,10 @@ function withVips(
   return given;
 }
 
-/** Ids and indices last as long as the instance; a new one takes the lowest index nobody has or had a moment ago. */
+/**
+ * Ids and indices last as long as the instance; a new one takes the lowest index nobody has or had a moment ago. Those that
+ * migrate take theirs in the order of `migrated_from`, as upstream.
+ */
 function identify(
   group: InstanceGroup,
   placements: readonly Placement[],
@@ -115,7 +120,9 @@ function identify(
     return next;
   };
   const known = placements.filter(({ candidate }) => candidate !== undefined);
-  known.sort((a, b) => rank(a, group) - rank(b, group) || bySeniority(a, b));
+  const order = new Map(candidates.map((candidate, at) => [candidate, at]));
+  const place = ({ candidate }: Placement) => (candidate && order.get(candidate)) ?? 0;
+  known.sort((a, b) => place(a) - place(b));
   const placed = [...known, ...placements.filter(({ candidate }) => candidate === undefined)].map((one) => {
     const record = one.candidate?.record;
     const index = record !== undefined && record.group === group.name ? record.index : newIndex();
@@ -127,10 +134,3 @@ function identify(
   const leader = holders.length === 1 ? holders[0] : placed[0];
   return placed.map((one) => ({ ...one, bootstrap: one === leader }));
 }
-
-const rank = (placement: Placement, group: InstanceGroup): number =>
-  placement.candidate?.record.group === group.name ? 0 : 1;
-
-const bySeniority = (a: Placement, b: Placement): number =>
-  (a.candidate?.record.index ?? 0) - (b.candidate?.record.index ?? 0) ||
-  compare(a.candidate?.record.uuid ?? "", b.candidate?.record.uuid ?? "");

@@ -5,6 +5,7 @@ import { ipCountProblem } from "../manifest/static-ips.ts";
 import { firstAddress } from "../model/records.ts";
 import type { Candidate } from "./candidates.ts";
 import { type Choice, spreadEvenly, type Zone } from "./distribution.ts";
+import { networksDiffer } from "./ignored-networks.ts";
 import type { PoolsByNetwork } from "./network-pools.ts";
 import { holds } from "./ranges.ts";
 import { type GroupPlacement, hasDisk, type Placement } from "./zones.ts";
@@ -33,7 +34,7 @@ export function placeByAddress(
 ): GroupPlacement {
   const lists = readLists(group, poolsByNetwork, report);
   if (lists === undefined) return { placements: [], surplus: [] };
-  refuseIgnoredChanges(group, candidates, report);
+  refuseRemovedAddresses(group, candidates, report);
   const placements: Placement[] = [];
   const taken = new Set<Candidate>();
   const passed = new Set<Candidate>();
@@ -217,24 +218,15 @@ function newPlacements(
   return found;
 }
 
-function refuseIgnoredChanges(group: InstanceGroup, candidates: readonly Candidate[], report: Report): void {
+function refuseRemovedAddresses(
+  group: InstanceGroup,
+  candidates: readonly Candidate[],
+  report: Report,
+): void {
   const asked = new Map(group.networks.map((network) => [network.name, network]));
   for (const { record } of candidates) {
-    if (!record.ignore) continue;
-    const had = new Set(record.ips.map((ip) => ip.network));
-    if (
-      record.ips.some((ip) => !asked.has(ip.network)) ||
-      group.networks.some((n) => isStatic(n) && !had.has(n.name))
-    )
-      report.add(
-        190020,
-        `instance_groups/${group.name}/networks`,
-        `In instance group '${group.name}', which contains ignored vms, an attempt was made to modify the networks. This operation is not allowed`,
-        "Leave the networks as they are, or unignore the instances first.",
-      );
-    else if (
-      record.ips.some((ip) => ip.static && !asked.get(ip.network)?.staticIps.includes(firstAddress(ip)))
-    )
+    if (!record.ignore || networksDiffer(group, record)) continue;
+    if (record.ips.some((ip) => ip.static && !asked.get(ip.network)?.staticIps.includes(firstAddress(ip))))
       reportIgnoredIp(group, report);
   }
 }

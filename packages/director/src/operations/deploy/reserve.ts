@@ -25,7 +25,7 @@ export async function reserve(
     const before = recorded.get(instance.uuid);
     if (before === undefined || before.group !== instance.group || before.index !== instance.index)
       return true;
-    if (before.errand !== instance.errand) return true;
+    if (before.errand !== instance.errand || before.bootstrap !== instance.bootstrap) return true;
     return instance.ips.some(({ address }) => !before.ips.some((ip) => ip.address === address));
   });
   const ids = stemcells.map((stemcell) => stemcell.id);
