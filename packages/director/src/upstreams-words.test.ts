@@ -2,7 +2,7 @@ import { DigestMismatch, FormatUnsupported } from "@slipway/engine/stemcells/err
 import type { SlipwayError } from "@slipway/kernel/errors";
 import { describe, expect, it } from "vitest";
 import * as api from "./api/refusals.ts";
-import { NoSuchErrand } from "./operations/errands/errors.ts";
+import { IsolatedErrand, NoSuchErrand } from "./operations/errands/errors.ts";
 import * as work from "./operations/errors.ts";
 
 const web = { deployment: "shop", instance: "web/1" };
@@ -22,7 +22,7 @@ describe("an operator's mistake is told with upstream's number and words", () =>
     ],
     [api.NoInstanceName({ given: "x" }), 70002, "Invalid instance index or id 'x'"],
     [
-      api.IsolatedErrand({ deployment: "shop", group: "once", action: "stop" }),
+      IsolatedErrand({ deployment: "shop", instance: "once/6f1c", action: "stop" }),
       90000,
       "Isolated stop can not be run on instances of type errand. Try the bosh run-errand command.",
     ],

@@ -139,16 +139,6 @@ export const NoSuchGroup = defineError<Where>({
   next: "`bosh instances` lists them.",
 });
 
-export const IsolatedErrand = defineError<Where & { action: string }>({
-  code: "DIH-050",
-  kind: "operator",
-  number: 90000,
-  status: 422,
-  message: (p) =>
-    `Isolated ${p.action} can not be run on instances of type errand. Try the bosh run-errand command. (group '${p.group}' of deployment '${p.deployment}')`,
-  next: "`bosh -d {deployment} errands` lists what can be run.",
-});
-
 export const NoInstanceName = defineError<{ given: string }>({
   code: "DIH-028",
   kind: "operator",

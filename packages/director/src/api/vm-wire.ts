@@ -1,9 +1,17 @@
+import { parseBlock } from "@slipway/engine/manifest/ip";
 import type { InstanceRecord, VmRecord } from "@slipway/engine/model/records";
 import type { agreed, shownDisks } from "@slipway/protocol/director/instance";
 import { redact } from "@slipway/protocol/schema/redact";
 import type { Told } from "@slipway/protocol/schema/told";
 import { disks } from "@slipway/protocol/settings/disks";
 import { rfc3339 } from "./times.ts";
+
+/** As upstream: by number, whatever their networks; each once. */
+export const inAddressOrder = (ips: readonly string[]): string[] =>
+  [...new Set(ips)].sort((a, b) => {
+    const [first, second] = [parseBlock(a)?.first ?? 0n, parseBlock(b)?.first ?? 0n];
+    return first < second ? -1 : first > second ? 1 : 0;
+  });
 
 /** What both lists without `format=full` say of an instance and its VM. */
 export const vmWire = (instance: InstanceRecord, vm: VmRecord | undefined) => ({
@@ -13,7 +21,7 @@ export const vmWire = (instance: InstanceRecord, vm: VmRecord | undefined) => ({
   index: instance.index,
   id: instance.uuid,
   az: instance.az,
-  ips: instance.ips.map(({ address }) => address),
+  ips: inAddressOrder(instance.ips.map(({ address }) => address)),
   vm_created_at: vm === undefined ? null : rfc3339(vm.createdAt),
 });
 

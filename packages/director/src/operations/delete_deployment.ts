@@ -8,7 +8,12 @@ import type { AgentReport } from "@slipway/engine/plan/model";
 import type { FlowContext } from "@slipway/engine/steps/context";
 import { messageTrail } from "@slipway/kernel/errors";
 import { deleteDeploymentParams } from "@slipway/protocol/director/task-params";
-import { deleteDeployment as deleteRecord, findDeployment } from "../store/deployments.ts";
+import {
+  deleteDeployment as deleteRecord,
+  detachReleases,
+  detachStemcells,
+  findDeployment,
+} from "../store/deployments.ts";
 import { loadInstances } from "../store/instances.ts";
 import { askAgents } from "./ask-agents.ts";
 import { clearWorkers } from "./compile/workers.ts";
@@ -63,8 +68,12 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
         }
       }),
     );
-    const artifacts = task.stage("Removing deployment artifacts", [], 1);
-    await artifacts.step("Detaching stemcells", () =>
+    const artifacts = task.stage("Removing deployment artifacts", [], 3);
+    await artifacts.step("Detaching stemcells", () => task.write((db) => detachStemcells(db, deployment.id)));
+    await artifacts.step("Detaching releases", () => task.write((db) => detachReleases(db, deployment.id)));
+    // Upstream's stage for properties that no deployment has any more, where the rest is told.
+    const properties = task.stage("Deleting properties", [], 0);
+    await properties.step("Destroying deployment", () =>
       task.write(async (db) => {
         await orphanUnused(db, deployment, [], task);
         await deleteRecord(db, deployment.id);

@@ -9,7 +9,7 @@ import {
 import type { InstanceState, instanceState } from "@slipway/protocol/director/instance";
 import { listVmsParams } from "@slipway/protocol/director/task-params";
 import type { Told } from "@slipway/protocol/schema/told";
-import { agreedWire } from "../api/vm-wire.ts";
+import { agreedWire, inAddressOrder } from "../api/vm-wire.ts";
 import { loadInstances } from "../store/instances.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import { calculatedProperties } from "./calculated-properties.ts";
@@ -63,7 +63,7 @@ async function line(
     cloud_properties: await properties(instance, vm),
     disk_cid: activeDisk(instance)?.cid ?? null,
     disk_cids: cids,
-    ips: ips.length > 0 ? ips : instance.ips.map(({ address }) => address),
+    ips: inAddressOrder(ips.length > 0 ? ips : instance.ips.map(({ address }) => address)),
     agent_id: vm?.agentId ?? null,
     job_name: instance.group,
     index: instance.index,

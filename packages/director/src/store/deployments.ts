@@ -179,6 +179,16 @@ export function saveSuccess(
   });
 }
 
+/** The deployment uses no stemcell any more: they may be deleted. */
+export async function detachStemcells(db: Db, id: number): Promise<void> {
+  await db.deleteFrom("deployment_stemcells").where("deployment_id", "=", id).execute();
+}
+
+/** The deployment uses no release any more: they may be deleted. */
+export async function detachReleases(db: Db, id: number): Promise<void> {
+  await db.deleteFrom("deployment_release_versions").where("deployment_id", "=", id).execute();
+}
+
 /** Only when it has no instance any more. */
 export async function deleteDeployment(db: Db, id: number): Promise<void> {
   try {

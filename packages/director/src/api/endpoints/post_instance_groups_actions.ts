@@ -2,8 +2,6 @@ import { actionQuery } from "@slipway/protocol/director/instance";
 import { updateInstanceParams } from "@slipway/protocol/director/task-params";
 import { flag, param } from "../call.ts";
 import { deploymentOf, instanceOf } from "../lookup.ts";
-import { groupsOf } from "../manifest-groups.ts";
-import { IsolatedErrand } from "../refusals.ts";
 import { plain } from "../reply.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
@@ -14,12 +12,8 @@ const ACTIONS = ["start", "stop", "restart", "recreate"] as const;
 export const postInstanceGroupsActions = endpoint({ query: actionQuery }, async (call, services) => {
   const action = ACTIONS.find((known) => known === param(call, "action"));
   if (action === undefined) return plain(404, "not found\n");
-  const { name: deployment, manifestText } = await deploymentOf(services.db, param(call, "deployment"));
+  const { name: deployment } = await deploymentOf(services.db, param(call, "deployment"));
   const group = param(call, "group");
-  const written = manifestText === null ? [] : await groupsOf(manifestText, services.documents);
-  // Before the instance is looked for: those of an errand are only there while it runs.
-  if (written.some(({ name, lifecycle }) => name === group && lifecycle === "errand"))
-    throw IsolatedErrand({ action, deployment, group });
   const instance = await instanceOf(services.db, deployment, group, param(call, "index"));
   return startTask(call, services, updateInstanceParams, {
     type: "update_instance",

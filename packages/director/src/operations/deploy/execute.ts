@@ -6,13 +6,13 @@ import { activeVm } from "@slipway/engine/model/records";
 import type { Batch, GroupPlan, InstancePlan, Plan } from "@slipway/engine/plan/model";
 import { aboutInstance, agentOf, type FlowContext } from "@slipway/engine/steps/context";
 import { STEPS, type StepName } from "@slipway/engine/steps/steps";
-import type { TaskContext } from "../../tasks/task.ts";
+import type { Stage, TaskContext } from "../../tasks/task.ts";
 import { inFlight } from "../in-flight.ts";
 import { inPhases } from "./phases.ts";
 
 /** Early VMs are made all groups at once; the cloud is the limit, and it is asked gently. */
 const MISSING_AT_ONCE = 32;
-const NO_WATCH: readonly [number, number] = [0, 0];
+const UNWATCHED: Pick<Batch, "watchMs" | "canary"> = { watchMs: [0, 0], canary: false };
 
 /** Carries out a plan, and tells all agents where instances are found then. `single`: it is about one instance only. */
 export async function executePlan(
@@ -46,36 +46,37 @@ async function executeAll(
   context: FlowContext,
   single: boolean,
 ): Promise<void> {
-  const run = (batch: Pick<Batch, "watchMs" | "canary">, stageName: string, tags: readonly string[]) => {
+  const run = (stage: Stage, { watchMs, canary }: Pick<Batch, "watchMs" | "canary">, quiet = false) => {
     if (single)
       return (instance: InstancePlan) =>
         inPhases(task.stage(`Updating instance ${nameOf(instance)}`), instance, (progress) =>
-          runInstance({ ...identified(instance), watchMs: batch.watchMs, progress }, context, known),
+          runInstance({ ...identified(instance), watchMs, progress }, context, known),
         );
-    const stage = task.stage(stageName, tags);
     return (instance: InstancePlan) =>
-      stage.step(nameOf(instance) + (batch.canary ? " (canary)" : ""), async (progress) => {
-        await carryOut(instance, batch.watchMs, progress, context, known);
+      stage.step(nameOf(instance) + (canary ? " (canary)" : ""), async (progress) => {
+        await carryOut(instance, watchMs, quiet ? () => undefined : progress, context, known);
       });
   };
-  const quiet = { watchMs: NO_WATCH, canary: false };
+  // As upstream: of what is deleted or made anew only the beginning and the end are told.
+  const quietly = (name: string, tags: readonly string[], all: readonly InstancePlan[], atOnce: number) =>
+    all.length === 0
+      ? Promise.resolve()
+      : inFlight(all, atOnce, run(task.stage(name, tags, all.length), UNWATCHED, true));
 
-  if (plan.obsolete.length > 0)
-    await inFlight(plan.obsolete, MISSING_AT_ONCE, run(quiet, "Deleting unneeded instances", []));
-  if (plan.missingVms.length > 0)
-    await inFlight(plan.missingVms, MISSING_AT_ONCE, run(quiet, "Creating missing vms", []));
+  await quietly("Deleting unneeded instances", [], plan.obsolete, MISSING_AT_ONCE);
+  await quietly("Creating missing vms", [], plan.missingVms, MISSING_AT_ONCE);
   if (plan.obsolete.length + plan.missingVms.length > 0) await context.names?.publish();
   for (const together of plan.groups) {
     await inFlight(together, together.length, (group) => updateGroup(group));
   }
 
   async function updateGroup(group: GroupPlan): Promise<void> {
-    const deletion = run(quiet, "Deleting unneeded instances", [group.group]);
-    await inFlight(group.surplus, group.maxInFlight, deletion);
-    if (group.batches.every(({ instances }) => instances.length === 0))
-      task.debug(`No instances to update for '${group.group}'`);
+    await quietly("Deleting unneeded instances", [group.group], group.surplus, group.maxInFlight);
+    const count = group.batches.reduce((sum, { instances }) => sum + instances.length, 0);
+    if (count === 0) task.debug(`No instances to update for '${group.group}'`);
+    const stage = task.stage("Updating instance", [group.group], count);
     for (const batch of group.batches) {
-      await inFlight(batch.instances, batch.maxInFlight, run(batch, "Updating instance", [group.group]));
+      await inFlight(batch.instances, batch.maxInFlight, run(stage, batch));
     }
   }
 }

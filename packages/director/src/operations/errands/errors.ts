@@ -34,3 +34,12 @@ export const ErrandFilterUnusable = defineError<{ why: string }>({
   message: (p) => p.why,
   next: "`bosh instances` lists instances; leave --instance out to run it on all of them.",
 });
+
+export const IsolatedErrand = defineError<{ action: string; instance: string; deployment: string }>({
+  code: "DIO-110",
+  kind: "operator",
+  number: 90000,
+  message: (p) =>
+    `Isolated ${p.action} can not be run on instances of type errand. Try the bosh run-errand command. (instance '${p.instance}' of deployment '${p.deployment}')`,
+  next: "`bosh -d {deployment} errands` lists what can be run.",
+});
