@@ -1,4 +1,5 @@
 import { RUBY_LINKS } from "./ruby-links.ts";
+import { RUBY_RENDER } from "./ruby-render.ts";
 
 /**
  * What a template may use, in Ruby: the same file runs in the built-in WebAssembly Ruby and in a system one. It takes a
@@ -220,6 +221,12 @@ ${RUBY_LINKS}  # What a template of a Director's deployment sees.
     def get_binding
       binding
     end
+
+    # Constants are looked up as from get_binding.
+    def self.unbound(body, file)
+      class_eval(body, file, -1)
+      instance_method(:slipway_template).tap { remove_method(:slipway_template) }
+    end
   end
 end
 
@@ -250,6 +257,11 @@ class TemplateEvaluationContext
     binding
   end
 
+  def self.unbound(body, file)
+    class_eval(body, file, -1)
+    instance_method(:slipway_template).tap { remove_method(:slipway_template) }
+  end
+
   private
 
   def unknown_property(names)
@@ -257,50 +269,4 @@ class TemplateEvaluationContext
   end
 end
 
-module SlipwayTemplates
-  CONTEXTS = { "director" => DirectorContext, "create-env" => TemplateEvaluationContext }.freeze
-
-  # Instances of a group have the same templates: they are read once, not for each of them.
-  MOST_READ = 500
-  @read = {}
-
-  def self.read(template)
-    @read.clear if @read.size >= MOST_READ
-    @read[[template["name"], template["source"]]] ||=
-      ERB.new(template["source"].unpack1("m0").force_encoding("UTF-8"), trim_mode: "-").tap do |erb|
-        erb.filename = template["name"]
-      end
-  end
-
-  # Each template gets the context as it was given, whatever the templates before it have changed.
-  class Contexts
-    def initialize(given)
-      @make = CONTEXTS.fetch(given["dialect"])
-      @given = given["context"]
-      @kept = Marshal.dump(@given)
-      @next = Marshal.load(@kept)
-    end
-
-    def fresh
-      @next = Marshal.load(@kept) unless @next == @given
-      @make.new(@next)
-    end
-  end
-
-  def self.render_one(context, template)
-    { "text" => [read(template).result(context.get_binding)].pack("m0") }
-  rescue Exception => error # rubocop:disable Lint/RescueException: a template may fail in each way there is
-    at = (error.backtrace || []).find { |line| line.start_with?("#{template["name"]}:") }
-    line = at ? at.delete_prefix("#{template["name"]}:").to_i : "(unknown)"
-    { "line" => line, "message" => context.explain(error).dup.force_encoding("UTF-8").scrub, "class" => error.class.name }
-  end
-
-  # Base64 of JSON in, base64 of JSON out: neither Ruby's nor the shell's quoting is in the way.
-  def self.render(request)
-    given = JSON.parse(request.unpack1("m0").force_encoding("UTF-8"))
-    contexts = Contexts.new(given)
-    answers = given["templates"].map { |template| render_one(contexts.fresh, template) }
-    [JSON.generate(answers)].pack("m0")
-  end
-end
-`;
+${RUBY_RENDER}`;
