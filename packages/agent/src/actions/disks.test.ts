@@ -103,6 +103,25 @@ describe("mount_disk", () => {
   });
 });
 
+describe("unmount_disk", () => {
+  test("keeps the hint, so that a repeat succeeds and the disk can be mounted again without being told of", async () => {
+    await attach("old", { a: "1" });
+    await mountDisk({ diskCid: cid("old") }, call);
+    expect((await unmountDisk({ diskCid: cid("old") }, call)).message).toMatch(/^Unmounted partition/);
+    expect((await unmountDisk({ diskCid: cid("old") }, call)).message).toMatch(/is not mounted$/);
+    await mountDisk({ diskCid: cid("old") }, call);
+    expect(world.disks.filesAt(store())).toEqual({ a: "1" });
+  });
+
+  test("leaves it to remove_persistent_disk to forget the disk", async () => {
+    await attach("old");
+    await mountDisk({ diskCid: cid("old") }, call);
+    await unmountDisk({ diskCid: cid("old") }, call);
+    await removePersistentDisk({ diskCid: cid("old") }, call);
+    await expect(mountDisk({ diskCid: cid("old") }, call)).rejects.toThrow("could not be found");
+  });
+});
+
 describe("migrate_disk", () => {
   const files = { a: "1", b: "2", c: "3" };
 
