@@ -1,5 +1,6 @@
 #!/usr/bin/env node
 import { parseArgs } from "node:util";
+import { systemClock } from "@slipway/kernel/clock";
 import { errorText, toError } from "@slipway/kernel/errors";
 import { systemRandom } from "@slipway/kernel/random";
 import { playPairs } from "../pairs/pairs.ts";
@@ -11,6 +12,7 @@ const HELP = `pairs: holds one operation at each of its points while another run
 
   npm run pairs                          every point of every pair
   npm run pairs -- --plays N --seed S    N of them, chosen by the seed
+  npm run pairs -- --minutes N --seed S  as many as fit, in an order that the seed decides
   npm run pairs -- --only TEXT           pairs whose names contain it: "attach orphan 1 | clean up all"
   npm run pairs -- --list                the names of the operations
   npm run pairs -- --json
@@ -24,6 +26,7 @@ async function main(): Promise<number> {
       list: { type: "boolean" },
       seed: { type: "string" },
       plays: { type: "string" },
+      minutes: { type: "string" },
       only: { type: "string" },
     },
   });
@@ -37,19 +40,21 @@ async function main(): Promise<number> {
   const say = (line: string) => {
     if (values.json !== true) process.stdout.write(`${line}\n`);
   };
+  const until = systemClock.monotonic() + Number(values.minutes) * 60_000;
   const found = await withLab(async (lab) =>
     playPairs(await PairStage.open(lab), {
       seed,
       plays: values.plays === undefined ? undefined : Number(values.plays),
+      isOver: values.minutes === undefined ? undefined : () => systemClock.monotonic() >= until,
       only: values.only ?? "",
       say,
     }),
   );
-  const { plays, pairs, locked, broken } = found;
+  const { plays, cases, pairs, locked, broken } = found;
   if (values.json === true) process.stdout.write(`${JSON.stringify({ seed, ...found })}\n`);
   else
     say(
-      `${plays} plays of ${pairs} pairs, ${locked} points left out for a common lock, ${broken.length} broken, seed ${seed}`,
+      `${plays} of ${cases} plays of ${pairs} pairs, ${locked} points left out for a common lock, ${broken.length} broken, seed ${seed}`,
     );
   return broken.length === 0 ? 0 : 1;
 }

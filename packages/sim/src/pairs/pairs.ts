@@ -12,6 +12,8 @@ export interface PairCase {
 
 export interface PairsFound {
   readonly plays: number;
+  /** Plays that were chosen; more than were played if the time was up. */
+  readonly cases: number;
   readonly pairs: number;
   /** Points that were left out, since a lock makes the other operation wait there. */
   readonly locked: number;
@@ -24,12 +26,16 @@ export interface PairsOptions {
   readonly plays?: number | undefined;
   /** Text that the names of both operations, separated by " | ", contain. */
   readonly only: string;
+  /** Returns true when no further case is to begin. The seed decides the order then. */
+  readonly isOver?: (() => boolean) | undefined;
   /** Stops at the first broken case. */
   readonly untilBroken?: boolean;
   readonly say: (line: string) => void;
 }
 
 const TELL_EVERY = 100;
+/** Rows that were removed slow the database down after so many plays. */
+const VACUUM_EVERY = 100;
 
 /** Writes about the task itself: a lock need not be held for them. */
 const OWN =
@@ -71,22 +77,28 @@ export async function playPairs(stage: PairStage, options: PairsOptions): Promis
       cases.push(...points.map((nth) => ({ held, nth, beside })));
     }
   const chosen = sample(cases, options);
+  const isOver = options.isOver ?? (() => false);
   const broken: { case: string; what: readonly string[] }[] = [];
   let plays = 0;
   for (const one of chosen) {
+    if (isOver()) break;
     const { broken: what } = await stage.interleave(one.held.operation, one.nth, one.beside.operation);
     plays += 1;
+    if (plays % VACUUM_EVERY === 0) await stage.vacuum();
     if (plays % TELL_EVERY === 0) say(`${plays} of ${chosen.length} plays, ${broken.length} broken`);
     if (what.length === 0) continue;
     broken.push({ case: caseText(one), what });
     say(`broken: ${caseText(one)}\n  ${what.join("\n  ")}`);
     if (options.untilBroken === true) break;
   }
-  return { plays, pairs, locked, broken };
+  return { plays, cases: chosen.length, pairs, locked, broken };
 }
 
-function sample(cases: readonly PairCase[], { seed, plays }: PairsOptions): readonly PairCase[] {
-  if (plays === undefined || plays >= cases.length) return cases;
+function sample(
+  cases: readonly PairCase[],
+  { seed, plays = cases.length, isOver }: PairsOptions,
+): readonly PairCase[] {
+  if (plays >= cases.length && isOver === undefined) return cases;
   const random = seededRandom(seed);
   return cases
     .map((one) => ({ one, order: random.fraction() }))

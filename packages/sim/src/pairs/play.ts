@@ -65,6 +65,11 @@ export class PairStage {
     this.#actors.enterWith("driver");
   }
 
+  /** Removes the rows that plays have left behind in the database. */
+  vacuum(): Promise<void> {
+    return this.#lab.vacuum();
+  }
+
   /** `life`: changes the Directors that play, not the one that prepares. */
   static async open(lab: Lab, life: Partial<LifeOptions> = {}): Promise<PairStage> {
     await prepareBase(lab);
