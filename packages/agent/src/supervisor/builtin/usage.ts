@@ -22,6 +22,12 @@ export class UsageReader {
   #at: number | undefined;
 
   read(wanted: readonly ProcessId[], nowMs: number): ReadonlyMap<number, Usage> {
+    // A look takes milliseconds on a machine with hundreds of processes, and an agent without jobs has nothing to look for.
+    if (wanted.length === 0) {
+      this.#before.clear();
+      this.#at = undefined;
+      return new Map();
+    }
     const all = allProcesses();
     const byParent = groupByParent(all);
     const elapsed = this.#at === undefined ? 0 : (nowMs - this.#at) / 1000;
