@@ -8,8 +8,10 @@ const directories = new Set();
 let ending = false;
 
 /** Starts a Node program. */
-export function startNode(args, options) {
-  const child = spawn(process.execPath, args, options);
+export const startNode = (args, options) => ownChild(spawn(process.execPath, args, options));
+
+/** Ends a child process with the benchmark. */
+export function ownChild(child) {
   const ended = once(child, "exit").catch(() => undefined);
   running.set(child, ended);
   void ended.then(() => running.delete(child));

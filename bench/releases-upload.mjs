@@ -6,6 +6,7 @@ import {
   createWriteStream,
   mkdirSync,
   readFileSync,
+  rmSync,
   statSync,
   writeFileSync,
 } from "node:fs";
@@ -13,6 +14,7 @@ import { request } from "node:https";
 import { join } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { inScratch, residentMib, startDirector } from "./director-start.mjs";
+import { inTurnsLater } from "./measure.mjs";
 
 const MIB = 2 ** 20;
 const PACKAGES = 5;
@@ -100,24 +102,40 @@ const timed = async (work) => {
   return Number(process.hrtime.bigint() - begun) / 1e6;
 };
 
-/** Times, and the Director's memory before and at its peak during the upload. */
-export const uploadTimes = (mib) =>
+/** One upload to a new Director: the time, and its memory before and at its peak. */
+async function uploadOnce(state, file) {
+  const { pid, port, stop } = await startDirector(state);
+  try {
+    const password = readFileSync(join(state, "admin-password"), "utf8").trim();
+    // What its start took is not counted: from here on the kernel keeps a new peak.
+    const idle = residentMib(pid);
+    writeFileSync(`/proc/${pid}/clear_refs`, "5");
+    const ms = await timed(() => upload({ port, password }, file));
+    return { ms, idle, peak: residentMib(pid, "VmHWM") };
+  } finally {
+    await stop();
+  }
+}
+
+/** By turns with copying the same file; of the memory the most counts. */
+export const uploadTimes = (mib, rounds) =>
   inScratch(async (dir) => {
     const file = await makeRelease(dir, mib);
-    const copy = await timed(async () => {
-      run("cp", [file, join(dir, "copy.tgz")]);
-      run("sha256sum", [join(dir, "copy.tgz")]);
+    const uploads = [];
+    let at = 0;
+    const { ms, copy } = await inTurnsLater(rounds, {
+      copy: () =>
+        timed(() => {
+          run("cp", [file, join(dir, "copy.tgz")]);
+          run("sha256sum", [join(dir, "copy.tgz")]);
+        }),
+      ms: async () => {
+        const state = join(dir, `state-${at++}`);
+        uploads.push(await uploadOnce(state, file));
+        rmSync(state, { recursive: true, force: true });
+        return uploads.at(-1).ms;
+      },
     });
-    const state = join(dir, "state");
-    const { pid, port, stop } = await startDirector(state);
-    try {
-      const password = readFileSync(join(state, "admin-password"), "utf8").trim();
-      // What its start took is not counted: from here on the kernel keeps a new peak.
-      const idle = residentMib(pid);
-      writeFileSync(`/proc/${pid}/clear_refs`, "5");
-      const ms = await timed(() => upload({ port, password }, file));
-      return { ms, copy, idle, peak: residentMib(pid, "VmHWM"), size: statSync(file).size / MIB };
-    } finally {
-      await stop();
-    }
+    const most = uploads.reduce((a, b) => (b.peak - b.idle > a.peak - a.idle ? b : a));
+    return { ...most, ms, copy, size: statSync(file).size / MIB };
   });

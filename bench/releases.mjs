@@ -80,7 +80,7 @@ function startRows({ start, threadMib }) {
 }
 
 async function uploadRows() {
-  const { ms: took, copy, idle, peak, size } = await uploadTimes(UPLOAD_MIB);
+  const { ms: took, copy, idle, peak, size } = await uploadTimes(UPLOAD_MIB, quick ? 1 : 3);
   return [
     beside(`upload of a release of ${size.toFixed(0)} MiB`, took, copy, "cp and sha256sum"),
     {

@@ -8,8 +8,15 @@ import { freePort } from "./free-port.mjs";
 
 const CERTIFICATES = "packages/testkit/src/certificates.ts";
 
+let read;
+
 /** The test certificates are TypeScript; this is the shortest way to read them. */
-export async function certificates() {
+export function certificates() {
+  read ??= readCertificates();
+  return read;
+}
+
+async function readCertificates() {
   const { outputFiles } = await build({
     entryPoints: [CERTIFICATES],
     bundle: true,
@@ -69,6 +76,7 @@ export async function startAgent(dir, settings = {}) {
   writeFileSync(join(dir, "agent.json"), JSON.stringify(config));
   const prefix = sandbox();
   const command = agentCommand(dir, prefix);
+  const begun = Number(process.hrtime.bigint()) / 1e6;
   const child = spawn(command[0], command.slice(1), { stdio: ["ignore", "pipe", "pipe"] });
   let output = "";
   const ended = new Promise((resolve) => child.on("exit", resolve));
@@ -89,6 +97,9 @@ export async function startAgent(dir, settings = {}) {
     ca: CA,
     baseDir,
     sandboxed: prefix.length > 0,
+    /** Milliseconds of `process.hrtime` when the agent was started. */
+    begun,
+    child,
     output: () => output,
     stop: async () => {
       child.kill("SIGTERM");
