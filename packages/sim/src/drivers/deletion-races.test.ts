@@ -118,6 +118,20 @@ describe("an orphaned disk that one task deletes and another attaches", () => {
     expect(await attached()).toEqual([]);
   });
 
+  it("is not recorded for an instance while nobody knows whether it was deleted after attach-disk has found it", async () => {
+    const [ended, other] = await meanwhile(bench, attach, {
+      at: isCall("has_disk", second),
+      holds: "answer",
+      run: deletion(second),
+      seed: seed(),
+      interference: answering({ delete_disk: lost("delete_disk") }),
+    });
+    expect([ended.state, other.state]).toEqual(["error", "error"]);
+    expect(ended.message).toContain(`has been deleting the disk ${second} since`);
+    expect(await attached()).toEqual([]);
+    expect(await claimed()).toEqual([second]);
+  });
+
   it("is deleted by one of two tasks that delete it at the same time", async () => {
     const [ended, other] = await meanwhile(bench, deletion(second), {
       at: isCall("delete_disk", second),
