@@ -10,9 +10,8 @@ import { aboutInstance, type FlowContext } from "@slipway/engine/steps/context";
 import { applyParams } from "@slipway/protocol/director/task-params";
 import { listProblems, resolveProblem } from "../store/problems.ts";
 import type { Db } from "../store/schema.ts";
-import { adviceOf } from "../tasks/failure.ts";
 import type { TaskContext } from "../tasks/task.ts";
-import { BadResolution, Unresolved } from "./errors.ts";
+import { BadResolution } from "./errors.ts";
 import { askedAt, DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 import { adoptDisk, adoptVm } from "./problems/adopt.ts";
 import {
@@ -22,6 +21,7 @@ import {
   reattachDisk,
   reattachDiskAndReboot,
 } from "./problems/disk-resolutions.ts";
+import { Failures } from "./problems/failures.ts";
 import { recreate } from "./problems/recreate.ts";
 import type { Resolution, SingleResolution } from "./problems/scene.ts";
 import { deleteVm, deleteVmReference, rebootVm } from "./problems/vm-resolutions.ts";
@@ -53,20 +53,18 @@ export const cckApply = operation(applyParams, (params, task, tools) =>
     const context = flowContext(tools, task, params.deployment);
     await settleOpenIntents(context);
     const choices = chosen(await listProblems(tools.db, params.deployment), params.resolutions);
-    const failures: string[] = [];
+    const failures = new Failures(context);
     const stage = task.stage("Applying problem resolutions", [], choices.length);
     const carry = async (
       { problem, name }: Choice,
       work: (progress: (status: string) => void) => Promise<void>,
     ) => {
       const { id, type } = problem;
-      try {
+      const resolve = async () => {
         await stage.step(`${describeProblem(problem)} (${type} ${id}): ${planOf(type, name)}`, work);
         await task.write((db) => resolveProblem(db, id));
-      } catch (error) {
-        context.signal.throwIfAborted();
-        failures.push(`Error resolving problem '${id}': ${adviceOf(error)}`);
-      }
+      };
+      await failures.noting(resolve, (advice) => `Error resolving problem '${id}': ${advice}`);
     };
 
     for (const choice of choices) {
@@ -78,23 +76,13 @@ export const cckApply = operation(applyParams, (params, task, tools) =>
     const anew = choices
       .filter(({ name }) => name === "recreate_vm" || name === "recreate_vm_without_wait")
       .map((choice) => ({ ...choice, wait: choice.name === "recreate_vm" }));
-    try {
-      if (anew.length > 0)
-        await recreate(
-          anew,
-          await askedAt(task, tools),
-          params.max_in_flight_overrides ?? {},
-          carry,
-          task,
-          tools,
-          context,
-        );
-    } catch (error) {
-      context.signal.throwIfAborted();
-      failures.push(adviceOf(error));
-    }
+    const overrides = params.max_in_flight_overrides ?? {};
+    if (anew.length > 0)
+      await failures.noting(async () =>
+        recreate(anew, await askedAt(task, tools), overrides, carry, task, tools, context),
+      );
     await context.names?.publish();
-    if (failures.length > 0) throw Unresolved({ failures });
+    failures.throwIfAny();
     return `${choices.length} resolved`;
   }),
 );

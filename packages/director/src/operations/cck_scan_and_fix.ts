@@ -3,9 +3,8 @@ import { describeProblem } from "@slipway/engine/model/problems";
 import { scanAndFixParams } from "@slipway/protocol/director/task-params";
 import { beginResurrections, begunResurrections, endResurrections } from "../store/health.ts";
 import { loadInstances } from "../store/instances.ts";
-import { adviceOf } from "../tasks/failure.ts";
-import { Unresolved } from "./errors.ts";
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
+import { Failures } from "./problems/failures.ts";
 import { recreate } from "./problems/recreate.ts";
 import { missingVm, scanVms } from "./problems/scan.ts";
 
@@ -34,35 +33,28 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
     const named = problems.map(({ instance }) => instance);
     await task.write((db) => beginResurrections(db, named, task.id));
     const done: string[] = [];
-    const failures: string[] = [];
+    const failures = new Failures(context);
     const stage = task.stage("Applying problem resolutions", [], problems.length);
     const chosen = problems.map((problem) => ({ problem, wait: true, silent: gone.includes(problem) }));
-    try {
-      await recreate(
+    await failures.noting(() =>
+      recreate(
         chosen,
         // Nobody has looked at a VM that was kept to be looked at: it is waited for again, and replaced by people.
         0,
         {},
-        async ({ problem }, work) => {
-          try {
+        ({ problem }, work) =>
+          failures.noting(async () => {
             await stage.step(describeProblem(problem), work);
             done.push(problem.instance);
-          } catch (error) {
-            context.signal.throwIfAborted();
-            failures.push(adviceOf(error));
-          }
-        },
+          }),
         task,
         tools,
         context,
-      );
-    } catch (error) {
-      context.signal.throwIfAborted();
-      failures.push(adviceOf(error));
-    }
+      ),
+    );
     await task.write((db) => endResurrections(db, done));
     await context.names?.publish();
-    if (failures.length > 0) throw Unresolved({ failures });
+    failures.throwIfAny();
     return "scan and fix complete";
   }),
 );

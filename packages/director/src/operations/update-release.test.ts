@@ -1,123 +1,28 @@
 import { createHash } from "node:crypto";
-import { mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
-import { join } from "node:path";
-import { directoryBlobs, type FileBlobs } from "@slipway/engine/blobs/directory-blobs";
-import { configuredClouds } from "@slipway/engine/clouds/testing/configured";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { unpackStoredJob } from "@slipway/engine/releases/archive";
 import { verifyDigest } from "@slipway/engine/stemcells/digest";
-import { systemClock } from "@slipway/kernel/clock";
 import { systemRandom } from "@slipway/kernel/random";
-import type { TaskType } from "@slipway/protocol/director/task";
-import { freshDatabase } from "@slipway/testkit/database";
 import { type MadeRelease, releaseTarball } from "@slipway/testkit/release-tarball";
 import { sampleTests } from "@slipway/testkit/sample-tests";
-import { temporaryDirectory } from "@slipway/testkit/temporary";
 import { beforeEach, describe, expect, it } from "vitest";
-import { documentsHere } from "../documents/documents.ts";
 import { compiledFrom, saveCompiled } from "../store/compiled-packages.ts";
-import { ensureDeployment } from "../store/deployments.ts";
 import { listEvents } from "../store/events.ts";
-import { listReleases, loadReleases, useReleases } from "../store/releases.ts";
-import type { Db } from "../store/schema.ts";
-import { readOutput } from "../tasks/output.ts";
-import { TaskRunner } from "../tasks/runner.ts";
-import type { OperationTools } from "./operation.ts";
-import { operations } from "./operations.ts";
-import { releaseBlobId, sweepReleaseBlobs } from "./releases/blobs.ts";
+import { listReleases } from "../store/releases.ts";
+import { releaseBlobId } from "./releases/blobs.ts";
+import { demo, JOB, openReleaseBench, type ReleaseBench } from "./testing/release-bench.ts";
 
 sampleTests(1 / 4);
 
-let db: Db;
-let blobs: FileBlobs;
-let runner: TaskRunner;
+let db: ReleaseBench["db"];
+let blobs: ReleaseBench["blobs"];
 let uploadsDir: string;
-
+let { run, upload, only, blobsAre, stages } = {} as ReleaseBench;
 beforeEach(async () => {
-  const base = await freshDatabase();
-  const { path: root, remove } = await temporaryDirectory();
-  db = base.db;
-  uploadsDir = join(root, "uploads");
-  await mkdir(uploadsDir);
-  await mkdir(join(root, "blobs"));
-  blobs = directoryBlobs({ dir: join(root, "blobs"), random: systemRandom });
-  // It calls neither CPIs nor agents, and renders nothing.
-  const renderer = { open: () => ({ close: () => undefined }) };
-  const outside = { clouds: configuredClouds(), agents: {}, renderer, settings: { directorName: "d" } };
-  const tools = { db, blobs, uploadsDir, documents: documentsHere, clock: systemClock, random: systemRandom };
-  runner = new TaskRunner({
-    db,
-    works: operations({ ...tools, ...outside } as unknown as OperationTools),
-    clock: systemClock,
-    random: systemRandom,
-    alone: true,
-    onError: () => undefined,
-  });
-  runner.start();
-  return async () => {
-    await runner.stop();
-    await base.close();
-    await remove();
-  };
+  const bench = await openReleaseBench();
+  ({ db, blobs, uploadsDir, run, upload, only, blobsAre, stages } = bench);
+  return () => bench.close();
 });
-
-const JOB = { spec: { packages: ["web"] }, monit: "", templates: {} };
-const demo = (more: Partial<MadeRelease> = {}): MadeRelease => ({
-  name: "demo",
-  version: "1",
-  jobs: { web: JOB },
-  packages: {
-    golang: { files: { packaging: "true" } },
-    web: { dependencies: ["golang"], files: { packaging: "echo web" } },
-  },
-  ...more,
-});
-
-async function run(
-  type: TaskType,
-  params: object,
-): Promise<{ id: number; state: string; result: string | null }> {
-  const id = await runner.enqueue({ type, description: type, user: "admin", params: { ...params } });
-  const ended = await expect
-    .poll(async () => {
-      const row = await db
-        .selectFrom("tasks")
-        .select(["state", "result"])
-        .where("id", "=", id)
-        .executeTakeFirst();
-      return row?.state;
-    })
-    .toMatch(/done|error|cancelled/)
-    .then(() =>
-      db.selectFrom("tasks").select(["state", "result"]).where("id", "=", id).executeTakeFirstOrThrow(),
-    );
-  return { id, ...ended };
-}
-
-let uploads = 0;
-async function upload(release: MadeRelease | Buffer, options: { fix?: boolean; rebase?: boolean } = {}) {
-  const path = join(uploadsDir, `release-${uploads++}.tgz`);
-  await writeFile(path, Buffer.isBuffer(release) ? release : await releaseTarball(release));
-  return await run("update_release", { path, fix: false, rebase: false, ...options });
-}
-
-const only = async (version = "1", name = "demo") => {
-  const [release] = await loadReleases(db, [{ name, version }]);
-  if (release === undefined) throw new Error(`no ${name}/${version}`);
-  return release;
-};
-/** Once what nobody needs is swept away after the task. */
-const blobsAre = (count: number) => expect.poll(async () => (await blobs.list()).length).toBe(count);
-
-async function stages(id: number): Promise<string[]> {
-  const { data } = await readOutput(db, id, "event");
-  return data
-    .toString()
-    .split("\n")
-    .filter(Boolean)
-    .map((line) => JSON.parse(line) as { stage?: string; task?: string; state?: string })
-    .filter(({ state }) => state === "started")
-    .map(({ stage, task }) => `${stage}: ${task}`);
-}
 
 describe("an uploaded release", () => {
   it("is known with its jobs and packages, whose blobs are what the archive held", async () => {
@@ -326,94 +231,5 @@ describe("an uploaded release", () => {
       state: "error",
       result: expect.stringContaining("properties_schema.json is not JSON"),
     });
-  });
-});
-
-describe("a compiled release", () => {
-  const compiled = (more: Partial<MadeRelease> = {}) => demo({ compiledFor: "jammy/1.1", ...more });
-
-  it("is known without sources, and a source release adds them", async () => {
-    const { id, state } = await upload(compiled());
-    expect(state).toBe("done");
-    const release = await only();
-    expect(release.packages.map(({ source }) => source)).toEqual([undefined, undefined]);
-    const ids = release.packages.map((one) => one.id);
-    const found = await compiledFrom(db, ids);
-    expect(
-      found.map(({ stemcellOs, stemcellVersion, build }) => [stemcellOs, stemcellVersion, build]),
-    ).toEqual([
-      ["jammy", "1.1", 1],
-      ["jammy", "1.1", 1],
-    ]);
-    const golang = release.packages[0]?.version;
-    expect(found.map(({ dependencyKey }) => dependencyKey)).toEqual(["[]", `[["golang","${golang}"]]`]);
-    expect((await stages(id)).slice(-4)).toEqual([
-      `Creating new compiled packages: golang/${golang} for jammy/1.1`,
-      `Creating new compiled packages: web/${release.packages[1]?.version} for jammy/1.1`,
-      `Creating new jobs: web/${release.jobs[0]?.version}`,
-      "Compiled Release has been created: demo/1",
-    ]);
-    expect(await upload(demo())).toMatchObject({ state: "done" });
-    expect((await only()).packages.every(({ source }) => source !== undefined)).toBe(true);
-    expect(await compiledFrom(db, ids)).toHaveLength(2);
-  });
-
-  it("for another stemcell is added to the same packages", async () => {
-    await upload(compiled());
-    expect(await upload(compiled({ compiledFor: "noble/1" }))).toMatchObject({ state: "done" });
-    const { packages } = await only();
-    expect(
-      await compiledFrom(
-        db,
-        packages.map((one) => one.id),
-      ),
-    ).toHaveLength(4);
-  });
-});
-
-describe("a release that is deleted", () => {
-  it("loses one version, or all, with what no other version needs", async () => {
-    await upload(demo());
-    await upload(demo({ version: "2", jobs: { web: { ...JOB, monit: "# two" } } }));
-    await blobsAre(4);
-    expect(await run("delete_release", { name: "demo", version: "1", force: false })).toMatchObject({
-      state: "done",
-    });
-    await blobsAre(3);
-    expect((await listReleases(db))[0]?.versions.map(({ version }) => version)).toEqual(["2"]);
-    expect(await run("delete_release", { name: "demo", force: false })).toMatchObject({ state: "done" });
-    await blobsAre(0);
-    expect(await listReleases(db)).toEqual([]);
-  });
-
-  it("is refused while a deployment uses it, and when it is not there", async () => {
-    await upload(demo());
-    await upload(demo({ version: "2" }));
-    const { id } = await ensureDeployment(db, "prod");
-    await useReleases(db, id, [await only("1")]);
-    const remove = async (version?: string) =>
-      (await run("delete_release", { name: "demo", force: true, ...(version !== undefined && { version }) }))
-        .result;
-    expect(await remove("1")).toContain("ReleaseVersion 'demo/1' is still in use by: prod");
-    expect(await remove()).toContain("Release 'demo' is still in use by: prod");
-    expect(await remove("3")).toContain("Release version 'demo/3' doesn't exist");
-    expect(await remove("2")).toBe("/release/demo");
-    expect((await run("delete_release", { name: "none", force: false })).result).toContain(
-      "Release 'none' doesn't exist",
-    );
-  });
-});
-
-describe("blobs that nobody names", () => {
-  it("are swept away, but not those of tasks that are under way, nor what is no release's", async () => {
-    const put = (id: string) => blobs.put((async function* () {})(), { id: id as never });
-    const { id } = await upload(demo());
-    await put(`release-${id}-left`);
-    await put("release-999-left");
-    await put("logs-of-somebody");
-    await db.updateTable("tasks").set({ state: "processing" }).where("id", "=", id).execute();
-    expect(await sweepReleaseBlobs(db, blobs)).toEqual(["release-999-left"]);
-    expect(await sweepReleaseBlobs(db, blobs, id)).toEqual([`release-${id}-left`]);
-    expect(await blobs.list()).toHaveLength(4);
   });
 });

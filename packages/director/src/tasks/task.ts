@@ -75,3 +75,7 @@ export interface Tasks {
 export class TaskCancelled extends Error {
   override readonly name = "TaskCancelled";
 }
+
+/** Tells whether the task ends here, and is not taken up elsewhere. */
+export const isCancelled = ({ signal }: Pick<TaskContext, "signal">): boolean =>
+  signal.aborted && signal.reason instanceof TaskCancelled;

@@ -6,7 +6,7 @@ import { activeVm, type InstanceRecord } from "@slipway/engine/model/records";
 import { messageTrail } from "@slipway/kernel/errors";
 import { type ErrandLine, errandResult } from "@slipway/protocol/director/errand";
 import { matches } from "@slipway/protocol/schema/check";
-import { TaskCancelled, type TaskContext } from "../../tasks/task.ts";
+import { isCancelled, type TaskContext } from "../../tasks/task.ts";
 import { NothingMatched } from "../errors.ts";
 import { newLogs } from "../log-blobs.ts";
 import { logsOf } from "../logs-of.ts";
@@ -22,10 +22,6 @@ export interface ErrandOrder {
   /** What all its instances run: what `--when-changed` compares. */
   readonly state: string;
 }
-
-/** Whether the task ends here, and is not taken up elsewhere. */
-export const isCancelled = ({ signal }: TaskContext): boolean =>
-  signal.aborted && signal.reason instanceof TaskCancelled;
 
 /** Runs it in one VM. What came of it is kept: a task that is taken up again does not run it twice. */
 export async function runOn(
