@@ -2,8 +2,8 @@ import type { Clock } from "@slipway/kernel/clock";
 import { AGENT_MESSAGES, type AgentMessageName } from "@slipway/protocol/agent/messages";
 import { check } from "@slipway/protocol/schema/check";
 import { type JsonObject, open, text } from "@slipway/protocol/schema/json";
-import { withoutNulls } from "@slipway/protocol/schema/without-nulls";
-import { type Networks, networks } from "@slipway/protocol/settings/networks";
+import { checkWithoutNulls } from "@slipway/protocol/schema/without-nulls";
+import { networks } from "@slipway/protocol/settings/networks";
 import * as v from "valibot";
 import {
   type Agent,
@@ -292,12 +292,8 @@ const RESULTS = {
 };
 
 function stateOf(value: unknown, to: AgentTransport): AgentState {
-  const checked = check(stateReply, value, "get_state");
+  const checked = checkWithoutNulls(stateReply, value, "get_state");
   if (!checked.ok) throw noSense(to, "get_state", `no state of an agent (${checked.problems.join("; ")})`);
-  const raw = checked.value as unknown as JsonObject;
-  return {
-    jobState: checked.value.job_state,
-    networks: withoutNulls(checked.value.networks) as Networks,
-    raw,
-  };
+  const raw = value as JsonObject;
+  return { jobState: checked.value.job_state, networks: checked.value.networks, raw };
 }
