@@ -89,8 +89,10 @@ export async function sign(order: Order, issuer: Pair | undefined, random: Rando
   };
 }
 
-const pem = (bytes: Buffer): string =>
-  `-----BEGIN CERTIFICATE-----\n${bytes.toString("base64").replace(/.{64}(?=.)/g, "$&\n")}\n-----END CERTIFICATE-----\n`;
+const pem = (bytes: Buffer): string => {
+  const lines = bytes.toString("base64").match(/.{1,64}/g) ?? [];
+  return ["-----BEGIN CERTIFICATE-----", ...lines, "-----END CERTIFICATE-----", ""].join("\n");
+};
 
 const nameOf = ({ words, commonName }: Subject): Buffer =>
   sequence(
