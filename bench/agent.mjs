@@ -6,15 +6,7 @@ import { join } from "node:path";
 import { certificates, startAgent } from "../tools/start-agent.mjs";
 import { jobFigures } from "./agent-jobs.mjs";
 import { ownChild, startNode } from "./children.mjs";
-import {
-  inTurnsLater,
-  median,
-  peakMemory,
-  quick,
-  report,
-  scratchDir,
-  wallTime,
-} from "./measure.mjs";
+import { inTurnsLater, median, peakMemory, quick, report, scratchDir, wallTime } from "./measure.mjs";
 import { natsPings } from "./nats-pings.mjs";
 import { supervisedRows } from "./supervised.mjs";
 

@@ -1,7 +1,7 @@
 // Packs a program so that V8's code cache can be used for it: a loader, and the code as data that only the loader reads.
 // Node would read and parse all of the code before its first line runs.
 import { createHash } from "node:crypto";
-import { chmod, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { chmod, mkdir, readdir, readFile, rename, rm, writeFile } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build, transform } from "esbuild";
@@ -46,6 +46,8 @@ export async function packProgram({ from, to, split = false, settings }) {
 /** A program that starts meanwhile finds the old file or the new one. */
 async function replace(path, bytes) {
   const draft = `${path}.new`;
+  // Nothing was built yet in a fresh clone.
+  await mkdir(dirname(path), { recursive: true });
   await writeFile(draft, bytes);
   await rename(draft, path);
 }
