@@ -25,11 +25,11 @@ export interface Call<C> {
     readonly directorUuid: string;
     readonly requestId: string | undefined;
     readonly apiVersion: ApiVersion;
-    /** Of the VM's stemcell; undefined where the caller does not say, which the contract reads as 1. */
+    /** API version of the VM's stemcell; undefined if the caller does not name it, which the contract reads as 1. */
     readonly stemcellApiVersion: number | undefined;
     /** Disks the Director has recorded for the VM, if it says so. */
     readonly disks: Disks | undefined;
-    /** As the request has it, properties of a CPI config included: these may be credentials. */
+    /** Context of the request, with the properties of a CPI config: these may be credentials. */
     readonly context: CpiContext;
   };
 }

@@ -107,7 +107,7 @@ describe("the version asked for", () => {
 });
 
 describe("who asks is passed on to the method", () => {
-  it("with the request id, the stemcell's version, the recorded disks and the raw context, or without them", async () => {
+  it("gives the author the request id, the stemcell's version, the recorded disks and the raw context, if they are there", async () => {
     const seen: unknown[] = [];
     const methods = { rebootVm: (_: unknown, call: { request: unknown }) => seen.push(call.request) };
     const client = embed(cloudCpi(new MemoryCloud(), { methods }));

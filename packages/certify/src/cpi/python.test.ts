@@ -14,7 +14,7 @@ import { runMatrix } from "../matrix/run.ts";
 import { passesChecks } from "../testing/passes-checks.ts";
 import { Cloud } from "./cloud.ts";
 
-/** As a Director runs it: with nearly no environment. */
+/** Runs the CPI as a Director does: with nearly no environment. */
 const python = await promisify(execFile)("python3", ["--version"], { env: { PATH: "/usr/bin:/bin" } }).then(
   () => true,
   () => false,

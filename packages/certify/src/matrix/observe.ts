@@ -34,7 +34,7 @@ export interface Row extends MixOf8 {
   readonly attachDiskResult: DiskHintWire | null;
   /** The hint in the registry entry after attach_disk. */
   readonly registryHint: DiskHintWire | null;
-  /** What a Director tells the agent of the disk, by what attach_disk has answered. */
+  /** Messages about the disk that a Director sends to the agent, derived from the answer of attach_disk. */
   readonly agentCalls: readonly string[];
   readonly agrees: boolean;
   readonly problems: readonly string[];
@@ -52,7 +52,7 @@ const NETWORKS = {
   },
 };
 
-/** What an agent can be told when it gets a disk. */
+/** Messages that an agent can get with a new disk. */
 const ATTACHING = ["add_persistent_disk", "mount_disk"];
 
 /** A Director passes on the hint it was given; without one the agent finds the disk in the registry. */

@@ -6,7 +6,7 @@ import type { Told } from "@slipway/protocol/schema/told";
 import { disks } from "@slipway/protocol/settings/disks";
 import { rfc3339 } from "./times.ts";
 
-/** As upstream: by number, whatever their networks; each once. */
+/** Sorts addresses as upstream: by number, whatever their networks; each once. */
 export const inAddressOrder = (ips: readonly string[]): string[] =>
   [...new Set(ips)].sort((a, b) => {
     const [first, second] = [parseBlock(a)?.first ?? 0n, parseBlock(b)?.first ?? 0n];

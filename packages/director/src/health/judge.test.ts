@@ -102,7 +102,7 @@ describe("an instance without a VM", () => {
     });
   });
 
-  it("of an errand that does not run is idle, and as it should be", () => {
+  it("judges an errand that does not run as idle and healthy", () => {
     for (const deployed of [true, false])
       expect(judged({ ...gone, errand: true, deployed }, undefined, 1e9, 0)).toMatchObject({
         status: "idle",

@@ -49,7 +49,7 @@ export function renewDns(
   });
 }
 
-/** Of all deployments. VMs that compile have no names, nor have instances that are complete without a VM. */
+/** Returns the records of all deployments. VMs that compile have no names, nor have instances that are complete without a VM. */
 export async function instancesWithNames(db: Db): Promise<readonly DnsInstance[]> {
   const { rows } = await sql<{
     deployment: string;

@@ -12,7 +12,7 @@ export interface WatchedInstance {
   readonly index: number;
   /** Desired. */
   readonly state: InstanceState;
-  /** It has a VM only while its errand runs, or when that was kept. */
+  /** True for an instance that has a VM only while its errand runs, or if the VM was kept. */
   readonly errand: boolean;
   readonly ignore: boolean;
   /** Nobody replaces its VM by itself until that is taken back. */

@@ -51,7 +51,7 @@ export type PlannedJobs = JobsPlan | RefusedJobs;
 export interface JobsPlan {
   readonly ok: true;
   readonly instances: ReadonlyMap<InstanceUuid, readonly PlannedJob[]>;
-  /** By group: what the templates of its jobs see at any instance. Groups without instances are in it, too. */
+  /** Values that the templates of each group's jobs see at any instance. Includes groups without instances. */
   readonly groups: ReadonlyMap<string, readonly JsonObject[]>;
   /** What the Director keeps of the deployment's links. */
   readonly linkProviders: readonly PlannedProvider[];

@@ -10,7 +10,7 @@ export interface Candidate {
 }
 
 export interface Candidates {
-  /** Those of the group itself, then those it migrates from in the order of its list; each by index, then id. */
+  /** Instances of the group itself, then those it migrates from in the order of its list; each by index, then id. */
   readonly byGroup: ReadonlyMap<string, readonly Candidate[]>;
   /** Of groups the manifest neither has nor migrates from. */
   readonly obsolete: readonly InstanceRecord[];

@@ -83,14 +83,14 @@ describe("an errand", () => {
     expect(world.instances.flatMap(({ vms }) => vms)).toEqual([]);
   });
 
-  it("that becomes a service gets its VMs, and the other way round keeps them", () => {
+  it("gives VMs to an errand group that becomes a service, and keeps the VMs of a service that becomes an errand", () => {
     const service = { ...errand(2), manifest: manifest([group("web", 2, { azs: ["z1"] })]) };
     expect(next(ended(), service).missingVms).toHaveLength(2);
     expect(next(ended(), service).desired.map(({ errand: one }) => one)).toEqual([undefined, undefined]);
     expect(inSequence(next(deployed(service), errand(2)))).toEqual([]);
   });
 
-  it("that an older Director recorded as stopped with --hard is started", () => {
+  it("starts an errand instance that an older Director recorded as stopped with --hard", () => {
     const world = ended();
     for (const one of world.instances) Object.assign(one, { state: "detached", errand: undefined });
     const states = next(world, errand(2)).desired.map(({ state }) => state);

@@ -87,7 +87,7 @@ async function lifeless(vm: VmRecord, context: FlowContext): Promise<string | un
 const LAST_LINES = 8;
 const LONGEST_LINE = 200;
 
-/** What the VM said last, where the CPI can give it. That it cannot is told in the task's debug output alone. */
+/** Returns the end of the VM's log, if the CPI can give it. If not, only the task's debug output says so. */
 export async function lastWords(vm: VmRecord, context: FlowContext): Promise<string> {
   try {
     const log = await cloudOf(context, vm.cpi).vmLog(vm.cid, optionsOf(callAbout(vm, context), context));

@@ -33,7 +33,7 @@ async function rendered(
   );
 }
 
-/** What a method would do differently than what is evaluated, and what cannot stand in one. */
+/** Templates that a method would run differently than `eval`, and some that cannot stand in a method. */
 const DELICATE = [
   'a<% return if p("web.port") == 8080 %>b',
   "<% [1, 2].each { |n| return n } %>b",
@@ -99,7 +99,7 @@ describe("a template that is rendered again is a method, which gives the same", 
     await again.close();
   });
 
-  it("with the values of each rendering", async () => {
+  it("uses the values of each rendering", async () => {
     const one = pool.open();
     const source = ['<%= p("n") %> <%= /#{p("n")}/o.source %> <% x ||= p("n") %><%= x %>'];
     for (const n of [1, 2, 3])

@@ -30,7 +30,7 @@ export interface ResolveOptions {
   readonly within?: Within | undefined;
   /** What must be there, beside what is filled in: to tell all that is missing at once. */
   readonly needed?: Within | undefined;
-  /** Where a map is filled in as placeholders of its keys, not as values: they are pinned one by one. */
+  /** Paths at which a map is filled in as placeholders of its keys, not as values: they are pinned one by one. */
   readonly byKey?: Within | undefined;
 }
 

@@ -130,7 +130,7 @@ describe("links over the API", () => {
     expect((await api.get("/link_consumers?deployment=data")).json).toHaveLength(1);
   });
 
-  it("of two providers with one name are kept side by side for one consumer", async () => {
+  it("keeps links of two providers with one name side by side for one consumer", async () => {
     const { id } = await ensureDeployment(api.db, "two");
     const linkProviders = ["a", "b"].map((group) => ({ ...provider, deployment: "two", group }));
     await saveLinks(api.db, id, { linkProviders, linkConsumers: [], links: [] });

@@ -84,7 +84,7 @@ export class Workers {
     return result;
   }
 
-  /** As upstream: whoever looks at the cloud sees what the VM compiles. */
+  /** Tags the VM with the package it compiles, as upstream, for operators who look at the cloud. */
   async #tag({ uuid, plan }: Worker, compiling: string): Promise<void> {
     const { desired } = plan;
     const goal = { ...plan, desired: desired && { ...desired, tags: { ...desired.tags, compiling } } };

@@ -14,7 +14,7 @@ import { pushBlob } from "../compile/moved-blobs.ts";
 import type { OperationContext } from "../operation.ts";
 import type { RenderedInstance } from "./render-instances.ts";
 
-/** What an agent has unpacked and does not use yet. */
+/** Packages and jobs that an agent has unpacked and does not use yet. */
 interface Prepared {
   readonly packages: ReadonlySet<string>;
   /** Rendered jobs; undefined: only packages. */
