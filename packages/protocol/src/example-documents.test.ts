@@ -152,7 +152,7 @@ describe("an invalid example", () => {
   interface Invalid {
     readonly why: string;
     readonly schema: string;
-    /** Where: stands in the text of the problem. */
+    /** Place that the problem text must name. */
     readonly at: string;
     readonly value: unknown;
   }

@@ -47,14 +47,14 @@ describe("the frozen examples", () => {
     );
   });
 
-  it("of a version are requests and responses, and nothing else lies beside them", () => {
+  it("version folders hold only requests and responses", () => {
     for (const version of API_VERSIONS)
       for (const { path, parts } of readExamples(`v${version}`))
         expect(["request", "response"], path).toContain(parts.at(-1));
   });
 
   it.each(METHOD_VERSIONS.map(([version, method]) => [version, method.name] as const))(
-    "of version %i have a plain request and a plain response for %s",
+    "version %i has a plain request and a plain response for %s",
     (version, method) => {
       const plain = (examples: readonly MethodExample[]) =>
         examples.filter(
@@ -147,7 +147,7 @@ describe("a response", () => {
     },
   );
 
-  it("of a method whose result changed with a version does not fit the other version", () => {
+  it("a result that changed with a version does not fit the other version", () => {
     const changed = responses.filter(
       (one) => methodOf(one.method).results.length > 1 && one.variant === undefined,
     );

@@ -116,13 +116,13 @@ describe("callers as they shipped", () => {
     },
   );
 
-  it("director up to v265 speaks version 1 with everybody", () => {
+  it("director up to v265 speaks version 1 with every CPI and stemcell", () => {
     for (const cpi of [1, 2, 3])
       for (const stemcell of [1, 2, 3])
         expect(agreed({ director: caller("director up to v265"), cpi, stemcell })).toMatchObject(V1);
   });
 
-  it("director v272 to v282.0 decides as before where somebody else runs a registry, and needs one", () => {
+  it("director v272 to v282.0 decides as before where a registry runs outside it, and needs one", () => {
     const name = "director v272 to v282.0";
     expect(agreed({ director: caller(name), cpi: 2, stemcell: 2 })).toMatchObject(MODERN);
     for (const mix of [
@@ -215,7 +215,7 @@ describe("versions that make no sense", () => {
     },
   );
 
-  it("are all told at once", () => {
+  it("are all reported at once", () => {
     expect(refused({ director: 0, cpi: "2", stemcell: 1.5 }).split("; ")).toHaveLength(3);
   });
 
@@ -257,7 +257,7 @@ describe("every decision", () => {
     );
   });
 
-  it("that needs the registry says whose version is why", () => {
+  it("an agreement that needs the registry says whose version is why", () => {
     expect(agreed({ director: 1, cpi: 2, stemcell: 2 }).reason).toMatch(/api_version 1/);
     expect(agreed({ director: 2, cpi: 2, stemcell: 1 }).reason).toMatch(/stemcell version 1/);
     expect(agreed({ director: 1, cpi: 1, stemcell: 1 }).reason).toMatch(/api_version 1.*stemcell version 1/);

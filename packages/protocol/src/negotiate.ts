@@ -23,7 +23,7 @@ export interface Mix {
 export type AgentCall = "add_persistent_disk" | "mount_disk" | "unmount_disk" | "remove_persistent_disk";
 export type RegistryWriter = "create_vm" | "attach_disk" | "detach_disk" | "delete_vm";
 
-/** What the mix means for everybody, decided once. */
+/** Consequences of a mix of versions for Director, CPI, agent and registry, decided once. */
 export interface Agreement {
   readonly outcome: "agreed";
   readonly director: ApiVersion;

@@ -4,7 +4,7 @@ import { doc, hidden } from "../schema/marks.ts";
 
 const path = (what: string) => v.optional(text(what));
 
-/** Where settings come from; upstream's types and option names, and one of ours. */
+/** Source of the agent's settings: upstream's types and option names, and one type of ours. */
 export const settingsSource = v.union(
   [
     open({ Type: v.literal("File"), SettingsPath: text("SettingsPath") }),

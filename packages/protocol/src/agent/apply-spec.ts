@@ -33,7 +33,7 @@ const network = openWith(
   json(),
 ) as unknown as v.GenericSchema<JsonObject>;
 
-/** What a Director sends with apply, prepare and drain. Keys are there only when set; networks are opaque. */
+/** Spec that a Director sends with apply, prepare and drain. Keys are present only when set; networks are opaque. */
 export const applySpec = open({
   deployment: v.optional(v.nullable(v.string())),
   name: v.optional(v.nullable(v.string())),

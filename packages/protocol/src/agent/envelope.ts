@@ -19,7 +19,7 @@ export const agentRequest = open({
 });
 export type AgentRequest = v.InferOutput<typeof agentRequest>;
 
-/** As a Director of ours sends it. Other agents do not look at what they do not know. */
+/** Builds a request as our Director sends it. Other agents ignore the keys they do not know. */
 export const directorsRequest = (
   method: string,
   args: readonly unknown[],
@@ -32,7 +32,7 @@ export const agentException = open({ message: v.string() });
 export const agentReply = v.union([open({ value: json() }), open({ exception: agentException })]);
 export type AgentReply = { readonly value: unknown } | { readonly exception: { readonly message: string } };
 
-/** What a task-like message answers at once, and `get_task` while it runs. */
+/** Immediate reply to a task-like message, and to `get_task` while the task runs. */
 export const runningTask = open({ agent_task_id: text("agent_task_id"), state: v.literal("running") });
 export type RunningTask = v.InferOutput<typeof runningTask>;
 

@@ -33,7 +33,7 @@ export interface Message<
   readonly cancellable?: boolean;
   /** Payload must not be logged, even redacted. */
   readonly unlogged?: boolean;
-  /** Whether upstream's agent has it today; the others are of older agents, of drafts, or ours. */
+  /** True if upstream's agent has the message today; the others come from older agents, from drafts, or are ours. */
   readonly upstream: boolean;
 }
 

@@ -91,7 +91,7 @@ describe.each([2, 3] as const)("an attach_disk result of version %i", (version) 
     expect(problem(value, version)).toContain(place);
   });
 
-  it("is a hint when `persistent` is no object: then it is a key nobody knows", () => {
+  it("is a hint when `persistent` is no object: then it is an unknown key", () => {
     expect(read({ persistent: "yes", path: "/dev/sdd" }, version)).toMatchObject({
       dialect: "shipped",
       hint: { kind: "path" },
@@ -103,7 +103,7 @@ describe("any attach_disk result", () => {
   const wire = arbitraryFor(diskHintWire);
   const version = fc.constantFrom(...API_VERSIONS);
 
-  it("that is a hint comes through unchanged", () => {
+  it("a hint comes through unchanged", () => {
     fc.assert(
       fc.property(wire, (value) => {
         const { hint } = read(value);

@@ -3,8 +3,8 @@ import { open } from "../schema/json.ts";
 import { doc } from "../schema/marks.ts";
 
 /**
- * What a CPI does beside the shipped contract, announced in `info`: draft dialects, and what a caller may rely on.
- * Real peers ignore the key.
+ * Capabilities beyond the shipped contract that a CPI announces in `info`: draft dialects, and guarantees for
+ * callers. Real peers ignore the key.
  */
 export const capabilities = open({
   create_vm_result: v.optional(

@@ -6,7 +6,7 @@ import type { Networks } from "../settings/networks.ts";
 import { networks as networksSchema } from "../settings/networks.ts";
 import type { ApiVersion } from "./api-version.ts";
 
-/** Which of the contract's dialects a result is written in. */
+/** Dialect of the contract that a result is written in. */
 export type Dialect = "v1" | "shipped" | "draft-a" | "draft-b" | "2018-object";
 
 export interface CreatedVm {
@@ -99,7 +99,7 @@ function parseObject(value: object, wanted: string): ParsedCreateVm {
   return { ok: true, vm: { dialect: "2018-object", cid, networks: nets.value, disks: hints.value } };
 }
 
-/** What came in place of a cid, also when it is text that no store would keep. */
+/** Describes a value found in place of a cid, including text that no store would keep. */
 const cidKind = (value: unknown): string =>
   typeof value === "string" && value.trim() !== ""
     ? `one that is too long (${value.length} characters) or has a NUL or half a character`

@@ -6,7 +6,7 @@ import { networks } from "../settings/networks.ts";
 import type { ApiVersion } from "./api-version.ts";
 import type { Capabilities } from "./capabilities.ts";
 
-/** What a CPI that announces a draft's result returns in place of the shipped one; undefined: the shipped one. */
+/** Returns the schema of a draft result that the CPI announces; undefined if the CPI returns the shipped result. */
 export function draftResult(
   method: string,
   version: ApiVersion,

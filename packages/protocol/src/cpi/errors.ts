@@ -1,8 +1,8 @@
-/** What a caller does with an error of this type. */
+/** Type of a CPI error, and how callers react to it. */
 interface WireError {
   readonly type: string;
   readonly meaning: string;
-  /** Whether the Ruby Director carries `ok_to_retry` of this type; it acts on it for VMCreationFailed only. */
+  /** True if the Ruby Director reads `ok_to_retry` of this type; it acts on the flag for VMCreationFailed only. */
   readonly retryFlag: boolean;
   readonly director: string;
   readonly cli: string;
@@ -97,7 +97,7 @@ const BY_TYPE = new Map<string, CpiErrorName>(
   (Object.keys(CPI_ERRORS) as CpiErrorName[]).map((name) => [CPI_ERRORS[name].type, name]),
 );
 
-/** The name of a wire error; undefined for types nobody agreed on. */
+/** Returns the name of a wire error; undefined for types that are not in the contract. */
 export function errorNameOf(type: string, message: string): CpiErrorName | undefined {
   return isLegacyNotImplemented(type, message) ? "NotImplemented" : BY_TYPE.get(type);
 }

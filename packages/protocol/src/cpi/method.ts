@@ -41,9 +41,9 @@ export interface Method<
   readonly since: ApiVersion;
   /** Last version that has it. */
   readonly until?: ApiVersion;
-  /** Whether a CPI may answer NotImplemented. */
+  /** False if a CPI may answer NotImplemented. */
   readonly mandatory: boolean;
-  /** What a second, equal call does. */
+  /** Effect of a second, equal call. */
   readonly repeat: "harmless" | "creates" | "fails";
   readonly errors: readonly CpiErrorName[];
   readonly rules: readonly string[];
@@ -87,7 +87,7 @@ export type ArgsOf<M extends Method> = {
     | undefined;
 };
 
-/** What an author may return where the wire result is the same in every version. */
+/** Value that the author of a CPI may return if the wire result is the same in every version. */
 export type ReturnOf<M extends Method> = v.InferInput<M["results"][0]["schema"]>;
 
 export const existsIn = (m: Method, version: ApiVersion): boolean =>

@@ -75,7 +75,7 @@ describe("the methods of the contract", () => {
     expect(changed(2, 3)).toEqual([]);
   });
 
-  it("that make something are not repeated, and detaching twice fails", () => {
+  it("methods that create something are marked so, and only detach_disk fails when repeated", () => {
     const repeat = (kind: string) =>
       CPI_METHOD_NAMES.filter((name) => CPI_METHODS[name].repeat === kind).sort();
     expect(repeat("creates")).toEqual([
@@ -105,7 +105,7 @@ describe("versions", () => {
     expect(NEWEST_API_VERSION).toBe(API_VERSIONS.at(-1));
   });
 
-  it("of the stemcell are unknown wherever the context leaves them out", () => {
+  it("the stemcell version is unknown wherever the context leaves it out", () => {
     const read = (vm: object | null | undefined) =>
       stemcellVersion({ director_uuid: "d", vm } as Parameters<typeof stemcellVersion>[0]);
     for (const vm of [
@@ -150,12 +150,12 @@ describe("the error types", () => {
     ]);
   });
 
-  it("that nobody agreed on have no name", () => {
+  it("a type outside the contract has no name", () => {
     for (const type of ["", "NotImplemented", "Bosh::Clouds::Nonsense", "toString"])
       expect(errorNameOf(type, "")).toBeUndefined();
   });
 
-  it("of two older spellings mean NotImplemented, and only with their message", () => {
+  it("two older spellings mean NotImplemented, and only with their message", () => {
     expect(errorNameOf("InvalidCall", "Method is not known, got: 'x'")).toBe("NotImplemented");
     expect(errorNameOf("Bosh::Clouds::CloudError", "Invalid Method: x")).toBe("NotImplemented");
     expect(isLegacyNotImplemented("InvalidCall", "Arguments must be an Array")).toBe(false);

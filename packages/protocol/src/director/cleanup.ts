@@ -21,7 +21,7 @@ export const cleanUpQuery = open({
   keep_orphaned_disks: v.optional(v.string()),
 });
 
-/** What would be deleted. */
+/** Lists the things that a cleanup would delete. */
 export const cleanUpPreview = open({
   releases: v.array(open({ name: v.string(), versions: v.array(v.string()) })),
   stemcells: v.array(stemcell),

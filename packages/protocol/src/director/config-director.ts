@@ -3,7 +3,7 @@ import { text } from "../schema/json.ts";
 import { doc } from "../schema/marks.ts";
 import { scheduleText } from "./config-parts.ts";
 
-/** They go into a command line of clients: nothing that could be an option or a part of one. */
+/** Clients put host and user into a command line, so neither may look like an option or a part of one. */
 const SSH_HOST = /^[A-Za-z0-9][A-Za-z0-9.:_-]*$/;
 const SSH_USER = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
 

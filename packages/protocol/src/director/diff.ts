@@ -6,7 +6,7 @@ import { doc } from "../schema/marks.ts";
 export const diffLines = v.array(v.tuple([v.string(), v.nullable(v.string())]));
 export type DiffLines = v.InferOutput<typeof diffLines>;
 
-/** Of two configs, or of new content and the latest config. */
+/** Diff of two configs, or of new content and the latest config. */
 export const configDiff = open({
   diff: diffLines,
   from: v.optional(doc(open({ id: v.string() }), "the latest config; its id is `0` where there is none yet")),

@@ -7,7 +7,7 @@ const number = v.nullish(v.number());
 
 const percent = v.optional(v.number());
 
-/** Of the last answer of its agent, in percent but the load; what it did not tell is left out. */
+/** Vitals from the agent's last reply: the load, and all else in percent. Values missing there are left out. */
 export const instanceVitals = open({
   cpu: percent,
   load: v.optional(doc(v.number(), "of the last minute")),

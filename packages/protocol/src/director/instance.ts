@@ -5,7 +5,7 @@ import { doc, hidden } from "../schema/marks.ts";
 const text = v.nullish(v.string());
 const number = v.nullish(v.number());
 
-/** What a VM has of disks, without the secrets that hints may hold. */
+/** Disks of a VM, without the secrets that hints may hold. */
 export const shownDisks = open({
   system: v.optional(json()),
   ephemeral: v.optional(json()),
@@ -13,7 +13,7 @@ export const shownDisks = open({
   raw_ephemeral: v.optional(json()),
 });
 
-/** Ours, beside upstream's keys: what was agreed for a VM, how it came to its settings and what it has of disks. */
+/** Our additions to upstream's keys: the versions agreed on for a VM, the source of its settings, and its disks. */
 export const agreed = open({
   cpi: text,
   cpi_api_version: doc(v.number(), "the CPI API version agreed on"),

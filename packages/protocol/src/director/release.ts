@@ -93,7 +93,7 @@ export const releaseExport = open({
   sha2: v.optional(v.nullable(doc(v.boolean(), "the digest is a SHA-256, not a SHA-1"))),
   jobs: v.optional(v.nullable(doc(v.array(open({ name: text("name") })), "only these"))),
 });
-/** What its task has as its result. */
+/** Result of the export task. */
 export const exportedRelease = open({
   blobstore_id: doc(text("blobstore_id"), "for `GET /resources/:id`"),
   sha1: v.nullish(doc(v.string(), "digest of the archive")),

@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import { integer, mapOf, text } from "../schema/json.ts";
 
-/** What the tasks are given to do. Written by the endpoints, read by the operations. */
+/** Parameters of tasks. Endpoints write them, operations read them. */
 
 const amount = v.pipe(v.string(), v.regex(/^\d{1,6}%?$/, "must be a number or a percentage"));
 const instant = v.pipe(v.string(), v.isoTimestamp("must be a time as 2026-01-31T12:00:00Z"));
@@ -64,7 +64,7 @@ export const deleteStemcellParams = v.object({
   force: v.boolean(),
 });
 
-/** As for stemcells. `rebase`: it gets the next version that is free. */
+/** Parameters as for stemcells. `rebase`: the release gets the next free version. */
 export const updateReleaseParams = v.union([
   v.object({ path: text("path"), fix: v.boolean(), rebase: v.boolean() }),
   v.object({

@@ -67,7 +67,7 @@ export interface Job {
   /** In the order of their sources, as hashes are made of them. */
   readonly templates: readonly JobTemplate[];
   readonly packages: readonly string[];
-  /** By dotted name; `undefined` where there is no default. */
+  /** Properties by dotted name; `undefined` if there is no default. */
   readonly properties: ReadonlyMap<string, Json | undefined>;
   readonly provides: readonly ProvidedLink[];
   readonly consumes: readonly ConsumedLink[];

@@ -77,7 +77,7 @@ describe("a check", () => {
     expect(problems(nested, { lun: 7 }, "hint")).toEqual(["hint.lun: expected string, got a number"]);
   });
 
-  it("tells five problems and counts the others", () => {
+  it("reports five problems and counts the others", () => {
     const list = Array.from({ length: 9 }, () => 7);
     const told = problems(v.array(v.string()), list);
     expect(told).toHaveLength(6);
@@ -115,7 +115,7 @@ describe("the kind of a value", () => {
     [{}, "an object"],
     [7, "a number"],
     [true, "a boolean"],
-  ])("of %j is told as %s", (value, kind) => {
+  ])("the kind of %j is %s", (value, kind) => {
     expect(kindOf(value)).toBe(kind);
   });
 });

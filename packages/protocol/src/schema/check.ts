@@ -34,7 +34,7 @@ interface PlacedIssue {
   readonly path: readonly v.IssuePathItem[];
 }
 
-/** Where none of several forms fits, the place inside the nearest one says more than that none fits. */
+/** Returns the issues inside the nearest of several forms: they say more than that no form fits. */
 function innermost(issue: v.BaseIssue<unknown>, outer: readonly v.IssuePathItem[]): PlacedIssue[] {
   const path = [...outer, ...(issue.path ?? [])];
   const inside =

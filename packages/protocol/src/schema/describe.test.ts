@@ -50,7 +50,7 @@ describe("the short type of a schema", () => {
     }
   });
 
-  it("of a result that callers ignore is anything", () => {
+  it("a result that callers ignore has the type `any`", () => {
     const deleted = METHOD_VERSIONS.find(([, method]) => method.name === "delete_vm")?.[1];
     expect(deleted && typeText(resultIn(deleted, 2).schema)).toBe("any");
   });
@@ -95,7 +95,7 @@ describe("the fields of a document", () => {
     expect(rows.props?.shown).toBe("hidden");
   });
 
-  it("of the agent settings tell the vcap password and the bus for secrets", () => {
+  it("the vcap password and the bus of the agent settings are secrets", () => {
     const settings = Object.fromEntries(fieldDocs(agentSettings).map((row) => [row.path, row]));
     expect(settings.agent_id).toMatchObject({ required: true, shown: "shown" });
     expect(settings["env.bosh.password"]).toMatchObject({

@@ -73,7 +73,7 @@ const SHOWN = [
 ].concat(["iqn.1", "xfs", "ca-shown", "group-shown", "groups-shown", "tag-shown"]);
 
 describe("redacted agent settings", () => {
-  it("show no secret, wherever one was planted, and all that is none", () => {
+  it("show no secret, wherever one was planted, and everything else", () => {
     const text = shown(agentSettings, planted());
     expect(text).not.toContain("canary");
     for (const part of SHOWN) expect(text).toContain(part);
@@ -100,7 +100,7 @@ describe("redacted agent settings", () => {
 describe("redacted parts", () => {
   const args = Object.fromEntries(createVm.args.map((argument) => [argument.name, argument.schema]));
 
-  it("of create_vm arguments show ids, addresses, groups and tags but no canary", () => {
+  it("redacted create_vm arguments show ids, addresses, groups and tags but no canary", () => {
     const settings = planted();
     expect(redact(args.agent_id as Schema, "agent-1")).toBe("agent-1");
     expect(shown(args.cloud_properties as Schema, { key: canary(), list: [canary()] })).not.toContain(
@@ -114,7 +114,7 @@ describe("redacted parts", () => {
     expect(text).not.toContain("canary");
   });
 
-  it("of a context show who calls and for which VM, and nothing of the CPI config", () => {
+  it("a redacted context shows the caller and the VM, and nothing of the CPI config", () => {
     const context = {
       director_uuid: "uuid-shown",
       request_id: "cpi-123456",
@@ -149,7 +149,7 @@ describe("redacted parts", () => {
     });
   });
 
-  it("of hints, stored hints, user-data and updates hide passwords and endpoints", () => {
+  it("redacted hints, stored hints, user-data and updates hide passwords and endpoints", () => {
     expect(shown(diskHintWire, { iscsi_settings: iscsi() })).not.toContain("canary");
     expect(
       shown(persistentDiskHints, readExample("settings/persistent-disk-hints.iscsi.json")),
@@ -162,7 +162,7 @@ describe("redacted parts", () => {
     expect(shown(updateSettings, update)).not.toContain("canary");
   });
 
-  it("that do not fit are not shown at all", () => {
+  it("values that do not fit the schema are redacted whole", () => {
     const schema = open({
       name: v.string(),
       kind: v.picklist(["a"]),
@@ -175,13 +175,13 @@ describe("redacted parts", () => {
     expect(redact(v.strictTuple([v.string()]), ["a", "canary"])).toEqual(["a", REDACTED]);
   });
 
-  it("that are absent stay absent, so that one sees it", () => {
+  it("absent values stay absent, so that readers can see it", () => {
     const schema = open({ a: v.optional(v.nullable(secret(v.string()))), b: hidden(json()) });
     expect(redact(schema, { a: null, b: null })).toEqual({ a: null, b: null });
     expect(redact(schema, {})).toEqual({});
   });
 
-  it("with names of prototypes get no prototype from them", () => {
+  it("keys with names of prototypes set no prototype", () => {
     const value = JSON.parse('{"__proto__":{"polluted":"canary"},"constructor":"canary"}') as unknown;
     for (const schema of [cpiContext, agentSettings, diskHintWire, openWith({}, hidden(json()))]) {
       const out = redact(schema, value) as { polluted?: unknown };

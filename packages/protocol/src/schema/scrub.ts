@@ -41,7 +41,10 @@ export function scrubber(secrets: readonly string[] | (() => readonly string[]))
 const allSpellings = (secrets: readonly string[]): readonly string[] =>
   [...new Set(secrets.flatMap(linesOf).flatMap(spellings))].sort((a, b) => b.length - a.length);
 
-/** Whoever shows an object to people prints a private key line by line, and a tool the line it stumbled over. */
+/**
+ * Returns a secret and its lines: printed objects show a private key line by line, and tools quote the line that
+ * failed.
+ */
 const linesOf = (secret: string): readonly string[] =>
   secret.includes("\n")
     ? [secret, ...secret.split("\n").filter((line) => line.length >= LEAST_LINE && !line.startsWith("-----"))]
@@ -93,7 +96,7 @@ export class ScrubbedLines {
 const USER_INFO = /\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/?#"'<>]*@/gi;
 const SIGNED = /([?&][\w-]{0,40}(?:signature|token|password|secret|credential|sig|key)=)[^&\s"'#<>]+/gi;
 
-/** Takes credentials out of the URLs in a text. Other secrets are kept out by whoever writes it. */
+/** Takes credentials out of the URLs in a text. The author of the text keeps other secrets out. */
 export function scrubUrls(text: string): string {
   if (!text.includes("://")) return text;
   return text.replace(USER_INFO, `$1${REDACTED}@`).replace(SIGNED, `$1${REDACTED}`);

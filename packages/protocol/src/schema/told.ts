@@ -27,7 +27,7 @@ type Given<T> = { [K in keyof Named<T> as true extends Nullish<Named<T>[K]> ? ne
   [K in keyof Named<T> as true extends Nullish<Named<T>[K]> ? K : never]-?: Exclude<Named<T>[K], undefined>;
 };
 
-/** What a document that we send lacks of its schema, or has beyond it. For tests: readers never ask for so much. */
+/** Lists what a document that we send lacks or has beyond its schema. For tests: readers never require that much. */
 export function untold(schema: Schema, value: unknown, root = "answer"): readonly string[] {
   const checked = check(schema, value, root);
   return checked.ok ? deviations(schema, value, root) : checked.problems;

@@ -24,7 +24,7 @@ describe("agent settings", () => {
     expect(checked.ok && checked.value).toBe(value);
   });
 
-  it("with a root disk given as an object are refused: no agent could decode them", () => {
+  it("rejects an object for the root disk: no agent could decode it", () => {
     expect(checkAgentSettings({ agent_id: "a", disks: { system: { path: "/dev/sda" } } })).toEqual({
       ok: false,
       problems: ["settings.disks.system: expected string, got an object"],

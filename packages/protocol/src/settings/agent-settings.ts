@@ -26,7 +26,7 @@ export type AgentSettings = v.InferOutput<typeof agentSettings>;
 /** Checks settings and hands them back without their nulls. */
 export const checkAgentSettings = (value: unknown) => checkWithoutNulls(agentSettings, value, "settings");
 
-/** What every `update_settings` may carry; a changed mbus or blobstores restarts the agent. */
+/** Contents of any `update_settings`; a changed mbus or blobstores restarts the agent. */
 export const updateSettings = open({
   trusted_certs: v.nullish(v.string()),
   disk_associations: v.nullish(v.array(open({ name: v.string(), cid: v.string() }))),

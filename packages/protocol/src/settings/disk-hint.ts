@@ -44,7 +44,7 @@ export const diskHintWire: v.GenericSchema<DiskHintWire> = v.union(
 ) as unknown as v.GenericSchema<DiskHintWire>;
 export type DiskHintWire = string | JsonObject;
 
-/** What a hint may hold, whatever its kind. */
+/** Fields of a hint of any kind. */
 export interface HintFields {
   readonly path?: string;
   readonly volumeId?: string;
@@ -84,7 +84,7 @@ export type ParsedHint =
 const KNOWN = ["path", "volume_id", "id", "lun", "host_device_id", "iscsi_settings"];
 const KNOWN_ISCSI = ["initiator_name", "username", "target", "password"];
 
-/** What has a key of none of ours, if there is any. */
+/** Returns the keys that this version does not know, if there are any. */
 function unknownKeys(wire: object, known: readonly string[]): { readonly extra?: JsonObject } {
   const unknown = Object.entries(wire).filter(([key]) => !known.includes(key));
   return unknown.length === 0 ? {} : { extra: Object.fromEntries(unknown) as JsonObject };

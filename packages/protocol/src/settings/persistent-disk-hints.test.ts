@@ -22,7 +22,7 @@ const hintOf = (wire: unknown): DiskHint => {
 };
 
 describe("a stored hint", () => {
-  it("of a text is both a path and a volume id", () => {
+  it("a text is stored as both path and volume id", () => {
     expect(storeHint(CID, hintOf("/dev/sdd"))).toEqual({
       ...NOTHING,
       Path: "/dev/sdd",
@@ -55,7 +55,7 @@ describe("a stored hint", () => {
     });
   });
 
-  it("that identifies nothing is no hint", () => {
+  it("a stored hint that identifies nothing is no hint", () => {
     expect(hintFromStored(NOTHING)).toBeUndefined();
   });
 
@@ -68,11 +68,11 @@ describe("a stored hint", () => {
     [{ lun: "1", host_device_id: "{f8}", path: "/dev/sdd" }],
     [{ path: "/dev/sdd", volume_id: "3" }],
     [{ iscsi_settings: { initiator_name: "iqn", username: "user", password: "fake", target: "10.0.0.9" } }],
-  ])("of %j is read back as the same hint", (wire) => {
+  ])("the hint %j is read back the same", (wire) => {
     expect(hintFromStored(storeHint(CID, hintOf(wire)))).toEqual(hintOf(wire));
   });
 
-  it("with the same path and volume id is read as the text it may have been, and stored the same again", () => {
+  it("equal path and volume id are read as a text, and stored the same again", () => {
     const stored = storeHint(CID, hintOf({ path: "x", volume_id: "x" }));
     const hint = hintFromStored(stored);
     expect(hint).toEqual({ kind: "text", text: "x" });
@@ -98,7 +98,7 @@ describe("any stored hint", () => {
     Partitioner: part,
   });
 
-  it("that identifies a disk is stored again as it was", () => {
+  it("a hint that identifies a disk is stored again as it was", () => {
     fc.assert(
       fc.property(entry, (stored) => {
         const hint = hintFromStored(stored);
@@ -113,7 +113,7 @@ describe("any stored hint", () => {
     );
   });
 
-  it("of the schema can be read, and a spoiled file is refused but never throws", () => {
+  it("any entry that fits the schema can be read, and a spoiled file is refused but never throws", () => {
     fc.assert(
       fc.property(arbitraryFor(storedDiskHint), (stored) => {
         hintFromStored(stored as StoredDiskHint);

@@ -21,14 +21,14 @@ const REGISTRY = { registry: { endpoint: "http://registry:fake@10.0.0.4:25777" }
 const base64url = (text: string) => Buffer.from(text, "utf8").toString("base64url");
 
 describe("user-data", () => {
-  it("with an agent id is the settings themselves, even beside a registry", () => {
+  it("reads user-data with an agent id as settings, even beside a registry", () => {
     expect(readUserData(SETTINGS)).toEqual({ ok: true, userData: { form: "settings", settings: SETTINGS } });
     const both = { ...SETTINGS, ...REGISTRY };
     expect(readUserData(both)).toEqual({ ok: true, userData: { form: "settings", settings: both } });
   });
 
   it.each([[{}], [{ agent_id: "" }], [{ agent_id: null }]])(
-    "with %j and an endpoint leads to the registry",
+    "user-data with %j and an endpoint leads to the registry",
     (id) => {
       const value = { ...id, ...REGISTRY };
       const userData = withoutNulls(value);
@@ -36,11 +36,11 @@ describe("user-data", () => {
     },
   );
 
-  it.each([[null], [[]], ["agent-1"], [7], [undefined]])("that is %j is refused", (value) => {
+  it.each([[null], [[]], ["agent-1"], [7], [undefined]])("rejects user-data that is %j", (value) => {
     expect(readUserData(value)).toMatchObject({ ok: false });
   });
 
-  it("with neither says that both are missing", () => {
+  it("rejects user-data without agent id and registry, naming both", () => {
     expect(readUserData({ server: { name: "vm-1" } })).toEqual({
       ok: false,
       problems: [
@@ -50,7 +50,7 @@ describe("user-data", () => {
     });
   });
 
-  it("that has an agent id is judged as settings, not taken for the registry form when they are broken", () => {
+  it("judges user-data with an agent id as settings, even if they are broken", () => {
     const broken = { ...REGISTRY, agent_id: "agent-1", disks: { system: { path: "/dev/sda" } } };
     expect(readUserData(broken)).toEqual({
       ok: false,
@@ -58,7 +58,7 @@ describe("user-data", () => {
     });
   });
 
-  it("that came with its secrets does not show them when refused", () => {
+  it("shows no secret when it rejects user-data", () => {
     const broken = {
       ...SETTINGS,
       mbus: { url: "https://user:canary-1@host" },
@@ -106,14 +106,14 @@ describe("user-data as a metadata service serves it", () => {
     });
   });
 
-  it("is refused when it is a list, as what it is", () => {
+  it("rejects a list and names the type", () => {
     expect(parseUserData("[]")).toEqual({
       ok: false,
       problems: ["user-data is an object, got an array of 0"],
     });
   });
 
-  it("of any kind never throws", () => {
+  it("reads or rejects any text without throwing", () => {
     const source = fc.oneof(fc.string(), fc.base64String(), fc.stringMatching(/^[\w-]{0,40}$/), fc.json());
     fc.assert(
       fc.property(source, (served) => {

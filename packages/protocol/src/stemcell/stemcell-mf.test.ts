@@ -67,25 +67,25 @@ describe("stemcell.MF", () => {
     expect(problems(rest)).toBe(`stemcell.MF.${key}: it is missing`);
   });
 
-  it.each([["two words"], [""], ["a/b"], ["ä"], ["a\n"]])("with the name %j is refused", (name) => {
+  it.each([["two words"], [""], ["a/b"], ["ä"], ["a\n"]])("rejects the name %j", (name) => {
     expect(problems({ ...MINIMAL, name })).toContain("letters, digits and - _ + .");
   });
 
-  it.each([["."], [".."], ["__proto__"], ["x".repeat(256)]])("with the name %j is refused", (name) => {
+  it.each([["."], [".."], ["__proto__"], ["x".repeat(256)]])("rejects %j as name and as version", (name) => {
     expect(problems({ ...MINIMAL, name })).toContain("stemcell.MF.name");
     expect(problems({ ...MINIMAL, version: name })).toContain("stemcell.MF.version");
   });
 
-  it("with an operating system that no index takes is refused", () => {
+  it("rejects an operating system that no index takes", () => {
     for (const system of ["\u{1F4A9}".repeat(64), "a\0b", "\ud800"])
       expect(problems({ ...MINIMAL, operating_system: system })).toContain("stemcell.MF.operating_system");
   });
 
-  it.each([[null], [[]], ["name: tiny"], [undefined]])("that is %j is refused", (value) => {
+  it.each([[null], [[]], ["name: tiny"], [undefined]])("rejects %j in place of a manifest", (value) => {
     expect(problems(value)).toContain("stemcell.MF");
   });
 
-  it("of any kind is read or refused but never throws", () => {
+  it("reads or rejects any value without throwing", () => {
     fc.assert(
       fc.property(arbitraryFor(stemcellManifest), (value) => {
         expect(read(value).version).toBeTypeOf("string");

@@ -2,7 +2,10 @@ import * as v from "valibot";
 import { open, text } from "../schema/json.ts";
 import { doc, secret } from "../schema/marks.ts";
 
-/** What UAA's tokens hold, and those of other servers that sign JSON Web Tokens. Nothing of it is believed unsigned. */
+/**
+ * Contents of tokens of UAA, and of other servers that sign JSON Web Tokens. Nothing in them is trusted without a
+ * valid signature.
+ */
 
 const seconds = v.pipe(v.number(), v.minValue(0));
 

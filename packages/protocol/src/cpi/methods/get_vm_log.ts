@@ -3,7 +3,7 @@ import { vmCid } from "../../ids.ts";
 import { hidden } from "../../schema/marks.ts";
 import { arg, method, result } from "../method.ts";
 
-/** What is longer is cut at its beginning. */
+/** Longest log in characters; a longer one is cut at its beginning. */
 export const LONGEST_VM_LOG = 16 * 1024;
 
 /** Last line of the log of a VM that does not run. */
