@@ -27,7 +27,7 @@ import { methodTable } from "./methods.ts";
 import { readRequest } from "./request.ts";
 import { callOf, handlerOf, type Running } from "./running.ts";
 
-/** What a call needs from outside. Everything has a default but the properties. */
+/** Environment of a call. Everything but the properties has a default. */
 export interface Surroundings {
   /** The properties of the configuration file; may throw, which becomes the answer. */
   readonly properties: () => JsonObject;
@@ -36,7 +36,7 @@ export interface Surroundings {
   /** Log lines as they come. */
   readonly stream?: (line: string) => void;
   readonly signal?: AbortSignal;
-  /** Told the secrets of the call before anything is printed. */
+  /** Receives the secrets of the call before anything is printed. */
   readonly onSecrets?: (secrets: readonly string[]) => void;
 }
 

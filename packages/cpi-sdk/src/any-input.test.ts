@@ -17,7 +17,7 @@ const WRITTEN = METHOD_VERSIONS.filter(([, method]) => method.name !== "info" &&
   ([version, method]) => [method.name, version, method] as const,
 );
 
-/** What an author returns so that this is the result on the wire. */
+/** Makes the value that an author returns to get this result on the wire. */
 const authored: Readonly<Record<string, (wire: never) => unknown>> = {
   create_vm: (wire: string | [string, object]) =>
     typeof wire === "string" ? { cid: wire, networks: {} } : { cid: wire[0], networks: wire[1] },
@@ -28,7 +28,7 @@ const authored: Readonly<Record<string, (wire: never) => unknown>> = {
   }),
 };
 
-/** What the caller gets when the author returned for this result: void is null, and addresses are what is known of them. */
+/** Returns the result that the caller gets for this one: null for void, and only the known fields of addresses. */
 function expected(method: Method, version: 1 | 2 | 3, wire: unknown): unknown {
   const { doc } = resultIn(method, version);
   if (doc.startsWith("ignored")) return null;
@@ -148,7 +148,7 @@ describe("a request that was spoiled somewhere", () => {
     );
   });
 
-  it("that is no JSON at all is answered too", async () => {
+  it("answers a request that is not JSON at all", async () => {
     const client = embed(returning(METHOD_VERSIONS[0]?.[1] as Method, "x"));
     await fc.assert(
       fc.asyncProperty(

@@ -1,20 +1,20 @@
 import type { Random } from "@slipway/kernel/random";
 
 /**
- * What `certify` must know of a CPI to play the mixes of versions with it: a module beside the CPI's executable exports one as
- * `adapter`, and `matrix --cpi` names the module.
+ * Adapter that lets `certify` play the mixes of versions with a CPI: a module beside the CPI's executable exports one
+ * as `adapter`, and `matrix --cpi` names the module.
  */
 export interface CertifyAdapter {
   /** The CPI's executable, beside the adapter's module. */
   readonly executable: string;
-  /** What a VM is there, in a word. */
+  /** Word for a VM of this cloud. */
   readonly vm: string;
   /** Options of the command line that this CPI alone has, each with its line of the help. Their values are strings. */
   readonly options: Readonly<Record<string, string>>;
   open(given: CertifyGiven): Promise<CertifyCloud>;
 }
 
-/** Whether something that a module exports can be one. */
+/** Reports whether a value that a module exports can be an adapter. */
 export const isAdapter = (value: unknown): value is CertifyAdapter =>
   typeof value === "object" &&
   value !== null &&
@@ -23,14 +23,14 @@ export const isAdapter = (value: unknown): value is CertifyAdapter =>
 export interface CertifyGiven {
   /** The agent's bundle. */
   readonly agent: string;
-  /** Where directories are made. */
+  /** Parent of the directories that the adapter makes. */
   readonly parent: string;
   readonly random: Random;
-  /** Those that were given of the adapter's own. */
+  /** Values of the adapter's own options on the command line. */
   readonly options: Readonly<Record<string, string | undefined>>;
 }
 
-/** Where the mixes are played: everything that differs from one cloud to another. */
+/** Cloud that the mixes are played in: everything that differs from one cloud to another. */
 export interface CertifyCloud {
   /** A part for one Director alone, whose directory it is. */
   part(dir: string): Promise<CloudPart>;
@@ -38,20 +38,23 @@ export interface CertifyCloud {
   close(): Promise<void>;
 }
 
-/** What one Director has of a cloud, and how it looks from outside. */
+/** Part of a cloud that belongs to one Director, and how it looks from outside. */
 export interface CloudPart {
   /** `cloud.properties` for its CPI. */
   readonly properties: object;
-  /** Where VMs reach a registry of the Director. */
+  /** Host name or address under which VMs reach a registry of the Director. */
   readonly registryHost: string;
   readonly stemcell: StemcellOfCloud;
-  /** Whose it is from now on. Three numbers of an address range that no other Director has. */
+  /**
+   * Sets the Director that owns the part from now on. Returns three numbers of an address range that no other
+   * Director has.
+   */
   belongsTo(director: DirectorOfPart): string;
-  /** As the CPI gave it to the VM. */
+  /** Returns the user-data as the CPI gave it to the VM. */
   userData(vm: string): Promise<string>;
-  /** The settings the agent works with, from its file. */
+  /** Returns the settings that the agent works with, from its file. */
   settings(vm: string): Promise<string>;
-  /** The agent's file of disk hints; undefined when there is none. */
+  /** Returns the agent's file of disk hints; undefined if the file is missing. */
   hints(vm: string): Promise<string | undefined>;
   agentLog(vm: string): Promise<string>;
   vms(): Promise<readonly string[]>;
@@ -66,7 +69,7 @@ export interface DirectorOfPart {
   readonly port: number;
 }
 
-/** What of a stemcell depends on the cloud. */
+/** Properties of a stemcell that depend on the cloud. */
 export interface StemcellOfCloud {
   readonly image: string;
   readonly operatingSystem: string;

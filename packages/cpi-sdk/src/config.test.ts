@@ -13,20 +13,20 @@ async function configFor(config: JsonObject, context: object = {}) {
   return cloud.configs[0];
 }
 
-describe("a CPI finds its own section", () => {
+describe("the CPI's own section of the configuration", () => {
   const own = { region: "r-1", options: { a: [1] } };
 
-  it("in a file as BOSH jobs write it", async () => {
+  it("reads a file as BOSH jobs write it", async () => {
     expect(await configFor({ cloud: { plugin: "cloud", properties: { cloud: own } } })).toEqual(own);
   });
 
-  it("in a flat file", async () => {
+  it("reads a flat file", async () => {
     expect(await configFor({ other: { region: "r-2" }, "tiny-cloud": {}, agent: {}, cloud: own })).toEqual(
       own,
     );
   });
 
-  it("with the defaults of its schema for what is missing", async () => {
+  it("fills in the defaults of its schema for missing keys", async () => {
     expect(await configFor({})).toEqual({ region: "r-default" });
     expect(await configFor({ cloud: { pin: "1234" } })).toEqual({ region: "r-default", pin: "1234" });
   });
@@ -34,7 +34,7 @@ describe("a CPI finds its own section", () => {
   it.each<[string, JsonObject]>([
     ["a wrong type in it", { cloud: { region: 7 } }],
     ["properties that are no object", { cloud: { properties: "x" } }],
-  ])("or says what is wrong: %s", async (_, config) => {
+  ])("reports what is wrong: %s", async (_, config) => {
     const cloud = new MemoryCloud();
     const error = errorOf(await embed(cloudCpi(cloud), { config }).request(WITH({})));
     expect(error.type).toBe(typeOf("CloudError"));
@@ -60,7 +60,7 @@ describe("properties of the request", () => {
     ]);
   });
 
-  it("that nobody knows are harmless", async () => {
+  it("accepts unknown properties, which have no effect", async () => {
     const context = {
       constructor: { a: 1 },
       toString: 7,
@@ -82,7 +82,7 @@ describe("properties of the request", () => {
     expect(({} as { polluted?: unknown }).polluted).toBeUndefined();
   });
 
-  it("of the wrong type are told like a wrong file", async () => {
+  it("reports a property of the wrong type like a wrong file", async () => {
     const cloud = new MemoryCloud();
     const error = errorOf(await embed(cloudCpi(cloud), { config: file }).request(WITH({ region: ["x"] })));
     expect(error.message).toContain("SDK-002");
@@ -125,7 +125,7 @@ describe("the registry of the configuration", () => {
     ],
     ["TLS", (url) => ({ endpoint: `https://u:p@${url.host}` }), (url) => `https://u:p@${url.host}`],
   ])("reaches the agent as one URL: %s", async (_, section, expected) => {
-    // Nobody need listen: the user-data is made before the VM.
+    // Nothing needs to listen there: the user-data is made before the VM.
     const url = new URL(await deadEndpoint());
     let userData = "";
     const createVm = (args: { networks: never }, call: { userData: (vm: { networks: never }) => string }) => {

@@ -78,7 +78,10 @@ export function readShared(properties: JsonObject): SharedConfig {
   };
 }
 
-/** What `debug.cpi.api_version` lowers `info` to. Read by itself: `info` answers however broken the other sections are. */
+/**
+ * Reads the version to which `debug.cpi.api_version` lowers `info`. It is read separately, so that `info` answers
+ * however broken the other sections are.
+ */
 export function readReportedVersion(properties: JsonObject): number | undefined {
   const debug = checked(v.optional(v.nullable(debugSection)), properties.debug, "debug");
   return debug?.cpi?.api_version ?? undefined;

@@ -14,27 +14,27 @@ import type { Log } from "./log.ts";
 /** For the configuration schema: what it marks never shows in a log or an error. */
 export { secret } from "@slipway/protocol/schema/marks";
 
-/** What every method gets beside its arguments. */
+/** Context that every method gets beside its arguments. */
 export interface Call<C> {
   /** The CPI's own section of the configuration, with the request's properties over it. */
   readonly config: C;
   readonly log: Log;
-  /** Aborted at the deadline, or when the process is told to stop. */
+  /** Aborted at the deadline, or when the process gets a signal to stop. */
   readonly signal: AbortSignal;
   readonly request: {
     readonly directorUuid: string;
     readonly requestId: string | undefined;
     readonly apiVersion: ApiVersion;
-    /** API version of the VM's stemcell; undefined if the caller does not name it, which the contract reads as 1. */
+    /** Version of the VM's stemcell; undefined if the caller does not say, which the contract reads as 1. */
     readonly stemcellApiVersion: number | undefined;
     /** Disks the Director has recorded for the VM, if it says so. */
     readonly disks: Disks | undefined;
-    /** Context of the request, with the properties of a CPI config: these may be credentials. */
+    /** Context as in the request, including properties of a CPI config: these may be credentials. */
     readonly context: CpiContext;
   };
 }
 
-/** What the create methods get besides: the means to be repeated and to be undone. */
+/** Context of the create methods, with the means to be repeated and to be undone. */
 export interface CreateCall<C> extends Call<C> {
   /**
    * The same for every repeat of this request, and never the same for another. Label what you create with it: after a
@@ -56,7 +56,7 @@ export interface CreateVmCall<C> extends CreateCall<C> {
 }
 
 export interface VmSettings {
-  /** As the agent shall configure them; usually the ones asked for. */
+  /** Networks as the agent shall configure them; usually the ones asked for. */
   readonly networks: Networks;
   /** `system` and `ephemeral` at most: persistent disks come later. */
   readonly disks?: Omit<Disks, "persistent">;
@@ -80,7 +80,7 @@ export interface CreatedNetwork {
   readonly cloudProperties?: JsonObject;
 }
 
-/** What an author returns where it differs from the wire: the SDK makes the wire's shape of it. */
+/** Return values of authors that differ from the wire. The SDK converts them to the wire's shape. */
 interface Returns {
   create_vm: CreatedVm;
   attach_disk: DiskHintWire;
@@ -126,14 +126,14 @@ export type Methods<C> = { readonly [N in Required as Camel<N>]: Handler<N, C> }
 
 /** Settings of agents where the cloud keeps them, such as a file, a CD-ROM or a config drive. */
 export interface SettingsStore<C> {
-  /** The settings as they were written last; undefined if there are none. */
+  /** Returns the settings as they were written last; undefined if there are no settings. */
   readonly read: (vmCid: string, call: Call<C>) => Awaitable<string | undefined>;
   /** Replaces them whole, so that the VM's agent reads the new ones from then on. */
   readonly write: (vmCid: string, settings: string, call: Call<C>) => Awaitable<void>;
 }
 
 export interface CpiDefinition<S extends Schema> {
-  /** Also the section of the configuration that is this CPI's. */
+  /** Name of the CPI, and of its section in the configuration. */
   readonly name: string;
   readonly stemcellFormats: readonly string[];
   /** Schema of that section. Mark credentials with `secret`. */
@@ -148,11 +148,11 @@ export interface CpiDefinition<S extends Schema> {
    * stemcells then need no registry: the SDK changes these settings when a disk is attached or detached.
    */
   readonly settings?: SettingsStore<v.InferOutput<S>>;
-  /** Directory where results of create methods are remembered by request. Without it a repeat creates anew. */
+  /** Directory where results of create methods are remembered by request. Without it, a repeat creates a second one. */
   readonly stateDir?: (config: v.InferOutput<S>) => string;
   /** Longest time per method, in ms. */
   readonly deadlinesMs?: Readonly<Partial<Record<CpiMethodName | "default", number>>>;
-  /** How long a method that was told to stop, and then its cleanup, may take. */
+  /** Longest time for a method to stop once aborted, and then for its cleanup. */
   readonly graceMs?: number;
 }
 

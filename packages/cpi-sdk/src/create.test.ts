@@ -24,7 +24,7 @@ describe("when create_vm fails", () => {
     expect(cloud.vms.size).toBe(0);
   });
 
-  it("and the registry is the cause, an undo that finds the VM gone raises no alarm, and the cause keeps its code", async () => {
+  it("an undo that finds the VM gone raises no alarm if the registry is the cause, and the cause keeps its code", async () => {
     const { cpi, cloud } = undoStage({
       createVm: (cloud) => async (args, call) => {
         const { cid } = makeVm(cloud, args, call);
@@ -142,7 +142,7 @@ describe("when cleaning up fails too", () => {
       throw vmCreationFailed("no capacity", { okToRetry: true });
     };
 
-  it("both are told with the token, and no caller is invited to try again", async () => {
+  it("both failures are reported with the token, and no caller is invited to try again", async () => {
     const undo = () => {
       throw new Error("volume is busy");
     };
@@ -178,7 +178,7 @@ describe("when cleaning up fails too", () => {
     });
   });
 
-  it("because an undo never ends, it is given up after the grace and told", async () => {
+  it("gives up an undo that outlasts the grace, and reports it", async () => {
     const clock = fakeClock();
     const started = latch();
     const undo = () => {
@@ -200,7 +200,7 @@ describe("when cleaning up fails too", () => {
     expect(done).toEqual(["undo 1"]);
   });
 
-  it("because there is no method to remove it with, that is told", async () => {
+  it("reports that the CPI has no method to remove the thing with", async () => {
     const methods = {
       snapshotDisk: () => "snapshot-1",
       createNetwork: () => ({ cid: "net-1", range: 7 as never }),

@@ -29,7 +29,7 @@ export interface Kind {
 export interface Creation<R extends { readonly cid: string }> {
   readonly kind: Kind;
   readonly create: (call: CreateCall<unknown>) => Promise<R>;
-  /** What must follow before the caller may know the cid. */
+  /** Runs after the creation; the caller may learn the cid only when it has succeeded. */
   readonly finish?: (made: R) => Promise<void>;
   /** Takes back what `finish` may have done, after the thing itself is removed. Best effort. */
   readonly unfinish?: (made: R) => Promise<void>;
@@ -104,7 +104,7 @@ async function attempt<R extends { readonly cid: string }>(
     const problems = await undo(grace);
     if (!stopped) {
       problems.push(`it was still at work ${grace / 1000} s after it was told to stop`);
-      // What comes of it too late is removed as well, as long as there is somebody to do it.
+      // A late result is removed as well, if the process lives that long.
       void whole.catch(() => undefined).then(() => undo(grace));
     }
     somethingLeft(problems.length > 0);
@@ -125,7 +125,7 @@ const aborted = (signal: AbortSignal): Promise<never> =>
     signal.addEventListener("abort", () => reject(signal.reason as Error), { once: true });
   });
 
-/** Waits for the work to notice that it was told to stop, but not for ever. Whether it did. */
+/** Waits up to the grace for aborted work to end, and reports whether it did. */
 async function settled(work: Promise<unknown>, running: Running, graceMs: number): Promise<boolean> {
   const stop = new AbortController();
   const ended = await Promise.race([

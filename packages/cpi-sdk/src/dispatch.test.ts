@@ -57,7 +57,8 @@ describe("the arguments of", () => {
       const got: unknown[] = [];
       const key = camel(name);
       const methods = { ...OPTIONAL, [key]: (named: unknown) => void got.push(named) };
-      // Below version 2 a registry must be configured before an author is called. Nobody is there, which comes later.
+      // Below version 2 a registry must be configured before an author is called. No registry listens: it is asked
+      // later.
       const config = { registry: { endpoint: "http://127.0.0.1:1" } };
       const client = embed(cloudCpi(new MemoryCloud(), { methods }), {
         config,
@@ -104,7 +105,7 @@ describe("the arguments of", () => {
     }
   });
 
-  it("info and ping are none", async () => {
+  it("info and ping take no arguments", async () => {
     for (const name of ["info", "ping"]) {
       const error = errorOf((await send(name, 2, [1])).reply);
       expect(error.type).toBe(typeOf("CpiError"));
@@ -123,14 +124,14 @@ describe("methods", () => {
     },
   );
 
-  it("with a name of a mebibyte are refused in a message of bounded length", async () => {
+  it("refuses a name of a mebibyte in a message of bounded length", async () => {
     const error = errorOf((await send("m".repeat(2 ** 20), 2, [])).reply);
     expect(error.type).toBe(typeOf("NotImplemented"));
     expect(error.message.length).toBeLessThan(20_000);
   });
 
   it.each(Object.keys(OPTIONAL).filter((key) => key !== "configureNetworks"))(
-    "an author left out, like %s, are NotImplemented",
+    "answers NotImplemented for %s if the author left it out",
     async (key) => {
       const name = CPI_METHOD_NAMES.find((one) => camel(one) === key) ?? "?";
       const client = embed(cloudCpi(new MemoryCloud()));
@@ -213,7 +214,7 @@ describe("a result that breaks the contract is the CPI's error and goes no furth
     }
   });
 
-  it("such as networks that are none, though the VM was made: it is removed", async () => {
+  it("removes the VM if the author returns invalid networks", async () => {
     const cloud = new MemoryCloud();
     const createVm: CloudMethods["createVm"] = (args, call) => ({
       ...makeVm(cloud, args, call),
@@ -227,9 +228,9 @@ describe("a result that breaks the contract is the CPI's error and goes no furth
   });
 });
 
-describe("a result is passed on", () => {
+describe("the result of a method", () => {
   it.each(["delete_vm", "delete_disk", "set_vm_metadata", "reboot_vm", "resize_disk", "detach_disk"])(
-    "as null where callers ignore it, whatever %s returned",
+    "is null where callers ignore it, whatever %s returned",
     async (name) => {
       for (const value of [undefined, null, true, "", 42, { a: 1 }, 10n, () => 1]) {
         const methods = { ...OPTIONAL, [camel(name)]: () => value };
@@ -239,7 +240,7 @@ describe("a result is passed on", () => {
     },
   );
 
-  it("as the author gave it otherwise", async () => {
+  it("passes on what the author returned", async () => {
     const network = {
       cid: "n-1",
       range: "10.9.0.0/24",

@@ -18,7 +18,7 @@ import {
   vmNotFound,
 } from "./errors.ts";
 
-/** What a caller gets when the author's method throws this. */
+/** Returns the error that a caller gets when the author's method throws this. */
 async function thrown(value: unknown) {
   const rebootVm = () => {
     throw value;
@@ -54,7 +54,7 @@ describe("an author's error goes out under its type", () => {
     expect(KNOWN_TYPES).toContain(type);
   });
 
-  it("with its causes told, each once", async () => {
+  it("reports each cause of an error once", async () => {
     const cause = new Error("connect ECONNREFUSED", { cause: new Error("socket hang up") });
     expect((await thrown(cloudError("the cloud is away", { cause }))).message).toBe(
       "the cloud is away: connect ECONNREFUSED: socket hang up",
@@ -106,7 +106,7 @@ describe("whatever else is thrown is a CloudError with words in it", () => {
     expect(errorOf(await client.request(ask("reboot_vm", ["vm-1"]))).message).toContain("later");
   });
 
-  it("an error of the catalogue tells its code and what to do next; a bug is the CPI's", async () => {
+  it("an error of the catalogue shows its code and what to do next; a bug is the CPI's", async () => {
     const define = (kind: "bug" | "outside") =>
       defineError<{ what: string }>({
         code: "TST-001",
@@ -132,7 +132,7 @@ describe("whatever else is thrown is a CloudError with words in it", () => {
 });
 
 describe("a CpiFailure", () => {
-  it("is an error like others for whoever catches it", () => {
+  it("is an error like others when it is caught", () => {
     const failure = new CpiFailure("VMNotFound", "gone", { cause: "why" });
     expect(failure).toBeInstanceOf(Error);
     expect(failure).toMatchObject({ name: "CpiFailure", message: "gone", cause: "why", okToRetry: false });

@@ -25,7 +25,7 @@ async function stage(options: CloudOptions = {}, config: object = {}) {
   return { cloud, client, dir, records };
 }
 
-/** Notes the token and whether it is a repeat, then does what it is told. */
+/** Notes the token and whether it is a repeat, then runs the given method. */
 function noting(create: CloudMethods["createVm"]) {
   const seen: { token: string; repeated: boolean }[] = [];
   const createVm: CloudMethods["createVm"] = (args, call) => {
@@ -77,7 +77,7 @@ describe("a create request repeated under its id", () => {
     expect(resultOf(await client.request(request))).toBe("disk-1");
   });
 
-  it("creates anew when the first result is gone", async () => {
+  it("creates again when the first result is gone", async () => {
     const { cloud, client } = await stage();
     const disk = ask("create_disk", DISK, { requestId: "cpi-1" });
     const vm = ask("create_vm", vmArgs(), { requestId: "cpi-1" });
@@ -141,7 +141,7 @@ describe("the token of a request", () => {
 });
 
 describe("a create that failed", () => {
-  it("and left nothing is forgotten: the next is a first one", async () => {
+  it("forgets a create that left nothing: the next is a first one", async () => {
     let fails = true;
     const cloud = new MemoryCloud();
     const { seen, createVm } = noting((args, call) => {
@@ -157,7 +157,7 @@ describe("a create that failed", () => {
     expect(seen.map(({ repeated }) => repeated)).toEqual([false, false]);
   });
 
-  it("and may have left something is remembered: the next is told to look for the token", async () => {
+  it("remembers a create that may have left something: the next is marked as repeated, to look for the token", async () => {
     let fails = true;
     const { seen, createVm } = noting((_, call) => {
       call.cleanup(() => {
@@ -200,7 +200,7 @@ describe("a create that failed", () => {
     ["create_disk", "createDisk", 42],
     ["create_stemcell", "createStemcell", ""],
     ["create_network", "createNetwork", { cid: "n", range: 7 }],
-  ])("with a result that breaks the contract is not remembered: %s", async (name, key, value) => {
+  ])("does not remember a result that breaks the contract: %s", async (name, key, value) => {
     let result: unknown = value;
     const { client } = await stage({ methods: { [key]: () => result, deleteNetwork: () => undefined } });
     const request = ask(name, exampleRequest(name, 2).arguments, { requestId: "cpi-1" });
@@ -236,7 +236,7 @@ describe("a repeat that finds the VM of the first run by its token", () => {
 });
 
 describe("the files", () => {
-  it("hold no secret of the request and are nobody else's to read", async () => {
+  it("hold no secret of the request, and only their owner may read them", async () => {
     const { client, records } = await stage();
     resultOf(
       await client.request(
@@ -251,7 +251,7 @@ describe("the files", () => {
     expect((await stat(records)).mode & 0o777).toBe(0o700);
   });
 
-  it("that are damaged mean: it may have begun", async () => {
+  it("a damaged file means that the request may have begun", async () => {
     const cloud = new MemoryCloud();
     const { seen, createVm } = noting((args, call) => makeVm(cloud, args, call));
     const { client, records } = await stage({ methods: { createVm } });
@@ -265,14 +265,14 @@ describe("the files", () => {
     expect(seen.map(({ repeated }) => repeated)).toEqual([false, true, true, true]);
   });
 
-  it("that cannot be made stop a create before the cloud is asked", async () => {
+  it("a file that cannot be made stops a create before the cloud is asked", async () => {
     const { cloud, client, dir } = await stage();
     await writeFile(join(dir, "requests"), "in the way");
     errorOf(await client.request(ask("create_vm", vmArgs(), { requestId: "cpi-1" })));
     expect(cloud.calls).toEqual([]);
   });
 
-  it("that cannot be written afterwards cost the memory, not the VM", async () => {
+  it("a file that cannot be written afterwards loses the record, not the VM", async () => {
     const { cloud, client, records } = await stage({
       methods: {
         createVm: async (args, call) => {
@@ -289,7 +289,7 @@ describe("the files", () => {
     expect(cloud.vms.size).toBe(1);
   });
 
-  it("of long ago are removed when there are many", async () => {
+  it("old files are removed when there are many", async () => {
     const { client, records } = await stage();
     await mkdir(records, { recursive: true });
     const long = new Date(Date.now() - 8 * 24 * 3600 * 1000);

@@ -7,11 +7,11 @@ import { systemCode } from "@slipway/kernel/errors";
 import { withLock } from "@slipway/kernel/lock-file";
 import type { CpiRequest } from "@slipway/protocol/cpi/envelope";
 
-/** Callers repeat within minutes; what is older than this is nobody's open question. */
+/** Callers repeat within minutes; no caller waits for anything older than this. */
 const KEEP_MS = 7 * 24 * 3600 * 1000;
 const PRUNE_ABOVE = 512;
 
-/** What is kept of one create request: its result, not its arguments. A VM's result has its networks. */
+/** Record of one create request: its result, not its arguments. A VM's result has its networks. */
 interface Kept {
   readonly format: 1;
   readonly method: string;
@@ -37,12 +37,12 @@ export function requestToken(request: CpiRequest): string | undefined {
 export interface Once<T> {
   readonly token: string;
   readonly method: string;
-  /** Whether a remembered result still names something that exists. */
+  /** Reports whether a remembered result still names something that exists. */
   readonly stillThere: (result: T) => Promise<boolean>;
   readonly work: (repeated: boolean) => Promise<T>;
   /** After a failed work: true when nothing of it is left, so that the request may be forgotten. */
   readonly clean: () => boolean;
-  /** Told when a result could not be kept. */
+  /** Called when a result could not be kept. */
   readonly notKept: (error: unknown) => void;
 }
 

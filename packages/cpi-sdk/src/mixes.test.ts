@@ -50,7 +50,7 @@ const settingsOf = (cid: string, persistent: object = {}) => ({
   env: ENV,
 });
 
-/** What an agent needs to reach the registry, and nothing of the settings. */
+/** User-data that lets an agent reach the registry, with nothing of the settings. */
 const wayToRegistry = (endpoint: string) => {
   const { cloud_properties: _, ...network } = NETWORKS.private;
   return { registry: { endpoint }, dns: { nameserver: ["10.0.0.2"] }, networks: { private: network } };
@@ -104,7 +104,7 @@ describe("create_vm of Director/CPI/stemcell", () => {
     }
   });
 
-  it("with null for env and disks gives an agent an empty env", async () => {
+  it("create_vm with null for env and disks gives the agent an empty env", async () => {
     const { cloud, call } = await stage({});
     await call("create_vm", ...vmArgs().with(4, null).with(5, null));
     expect(JSON.parse(cloud.vm.userData)).toMatchObject({ env: {} });
@@ -112,7 +112,7 @@ describe("create_vm of Director/CPI/stemcell", () => {
 });
 
 describe("a disk of Director/CPI/stemcell", () => {
-  it.each(MIXES)("%s is told to the Director, to the registry, or to both, with one hint", async (_, row) => {
+  it.each(MIXES)("%s is reported to the Director, to the registry, or to both, with one hint", async (_, row) => {
     const { registry, cloud, call } = await stage(row);
     await call("create_vm", ...vmArgs({}, ENV));
     const vm = cloud.vm.cid;

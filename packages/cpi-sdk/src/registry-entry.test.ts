@@ -9,7 +9,7 @@ import { embed } from "./embed.ts";
 const PASSWORD = "CANARY-registry p@ss";
 const OLD: Asked = { version: 1, stemcell: 1 };
 
-/** A CPI and one VM with one disk, whose registry is as told. Back-off takes no time. */
+/** Makes a CPI with the given registry, and one VM with one disk. Back-off takes no time. */
 function stage(registry: object | undefined) {
   const cloud = new MemoryCloud();
   cloud.vms.set("vm-old", { userData: "", disks: new Set() });
@@ -114,7 +114,7 @@ describe("when the registry fails at create_vm", () => {
     expect(seen).toEqual(["PUT", "DELETE"]);
   });
 
-  it("and the author cannot remove the VM, both are told", async () => {
+  it("reports both failures if the author cannot remove the VM either", async () => {
     const cloud = new MemoryCloud();
     const deleteVm = () => {
       throw new Error("the cloud says no");
@@ -173,7 +173,7 @@ describe("an entry is cleaned even when the thing was gone before", () => {
     expect(await registry.entry("vm-gone")).toBeUndefined();
   });
 
-  it("but not when the cloud failed: the VM may be there", async () => {
+  it("keeps the entry when the cloud failed: the VM may still exist", async () => {
     const registry = await liveRegistry();
     const cloud = new MemoryCloud();
     const deleteVm = () => {

@@ -45,7 +45,7 @@ describe("a malformed request is answered with CpiError and reaches no method", 
     expect(cloud.calls).toEqual([]);
   });
 
-  it("and the message quotes nothing of it, for it may be a secret", async () => {
+  it("quotes nothing of a malformed request, for it may be a secret", async () => {
     const secret = "CANARY-anywhere";
     const places = [
       { ...HAS_VM, method: { [secret]: secret } },
@@ -107,7 +107,7 @@ describe("the version asked for", () => {
 });
 
 describe("who asks is passed on to the method", () => {
-  it("gives the author the request id, the stemcell's version, the recorded disks and the raw context, if they are there", async () => {
+  it("passes on request id, stemcell version, recorded disks and raw context as far as the request has them", async () => {
     const seen: unknown[] = [];
     const methods = { rebootVm: (_: unknown, call: { request: unknown }) => seen.push(call.request) };
     const client = embed(cloudCpi(new MemoryCloud(), { methods }));

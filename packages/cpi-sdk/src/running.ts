@@ -15,7 +15,7 @@ export interface Running {
   readonly request: CpiRequest;
   readonly method: Method;
   readonly version: ApiVersion;
-  /** By name, as the author gets them. */
+  /** Arguments by name, as the author gets them. */
   readonly args: Readonly<Record<string, unknown>>;
   /** Disks sent as a draft dialect's extra argument, or in the context. */
   readonly disks: Disks | undefined;

@@ -107,7 +107,7 @@ describe("a request that is wrong inside is answered by its kind:", () => {
 });
 
 describe("a request that is right is answered", () => {
-  it("with the reply and a newline on stdout, nothing on stderr, exit code 0", async () => {
+  it("writes the reply and a newline to stdout, nothing to stderr, and exits with 0", async () => {
     const run = await runCpi(fixture(), INFO);
     expect(run).toEqual({
       code: 0,
@@ -118,13 +118,13 @@ describe("a request that is right is answered", () => {
     });
   });
 
-  it("pretty-printed, with a byte order mark, or with a newline behind it", async () => {
+  it("answers a request that is pretty-printed, has a byte order mark, or ends with a newline", async () => {
     for (const input of [JSON.stringify(JSON.parse(INFO), null, 2), `\ufeff${INFO}`, `${INFO}\n`]) {
       expect(replyOf(await runCpi(fixture(), input)).result).toMatchObject({ api_version: 3 });
     }
   });
 
-  it("of 16 MiB", async () => {
+  it("answers a request of 16 MiB", async () => {
     const dir = await tempDir();
     const args = ["--configFile", await writeConfig(dir, { fixture: { dir } })];
     const input = withArgument(manyKeys(200_000));
@@ -132,7 +132,7 @@ describe("a request that is right is answered", () => {
     expect(replyOf(await runCpi(fixture(), input, { args }))).toEqual({ result: null, error: null, log: "" });
   });
 
-  it("with work that grows as the request does, not faster", async () => {
+  it("does work that grows as the request does, not faster", async () => {
     const { request } = embed(cloudCpi(new MemoryCloud(), { methods: { setVmMetadata: () => undefined } }));
     const answered = async (size: number) => {
       const { error } = await request(JSON.parse(withArgument(manyKeys(size * 20_000))));
@@ -141,7 +141,7 @@ describe("a request that is right is answered", () => {
     expect(await growth(answered)).toBeLessThan(EVEN_GROWTH);
   });
 
-  it("without any environment at all", async () => {
+  it("answers without any environment at all", async () => {
     expect(replyOf(await runCpi(fixture(), INFO, { env: {} })).result).toMatchObject({ api_version: 3 });
   });
 });

@@ -32,7 +32,7 @@ async function stage() {
   };
 }
 
-describe("told to stop", () => {
+describe("asked to stop", () => {
   it.each(["SIGTERM", "SIGINT"] as const)(
     "by %s, create_vm cleans up, says so and exits with 0",
     async (signal) => {
@@ -51,7 +51,7 @@ describe("told to stop", () => {
     },
   );
 
-  it("a create_vm that does not listen is waited for a while, then undone, told and remembered", async () => {
+  it("a create_vm that does not listen is waited for a while, then undone, reported and remembered", async () => {
     const { dir, start, reached, vms, records } = await stage();
     await writeFile(join(dir, "hold"), "");
     const { child, ended } = start(ask("create_vm", vmArgs(), { requestId: "cpi-1" }));
@@ -73,7 +73,7 @@ describe("told to stop", () => {
 });
 
 describe("killed between the cloud's answer and the record", () => {
-  it("the repeat has the same token, is told so, and makes no second VM", async () => {
+  it("the repeat has the same token, is marked as repeated, and makes no second VM", async () => {
     const { dir, start, run, reached, calls, vms } = await stage();
     await writeFile(join(dir, "hold"), "");
     const request = ask("create_vm", vmArgs(), { requestId: "cpi-482913" });
@@ -108,18 +108,18 @@ describe("a caller that has gone", () => {
     return { code, signal, said };
   };
 
-  it("and closed stdout gets no reply, and nobody a stack trace", async () => {
+  it("a caller that closed stdout gets no reply, and stderr no stack trace", async () => {
     expect(await closing("stdout", INFO)).toEqual({ code: 0, signal: null, said: "" });
   });
 
-  it("and closed stdout does not stop what was begun", async () => {
+  it("a caller that closed stdout does not stop what was begun", async () => {
     const { args, vms } = await stage();
     const request = ask("create_vm", vmArgs(), { requestId: "cpi-1" });
     expect(await closing("stdout", JSON.stringify(request), args)).toMatchObject({ code: 0, signal: null });
     expect(await vms()).toHaveLength(1);
   });
 
-  it("from stderr only is answered, however much there is to log", async () => {
+  it("a caller that closed only stderr is answered, however much there is to log", async () => {
     const { args } = await stage();
     for (const act of ["log-much", "print"]) {
       const { code, said } = await closing(

@@ -4,8 +4,9 @@ import { scrubber, scrubUrls } from "@slipway/protocol/schema/scrub";
 import { agentSettings } from "@slipway/protocol/settings/agent-settings";
 
 /**
- * What get_vm_log returns: the end of a log, in whole lines, without the credentials of the settings that the VM has got.
- * `userData` is what `create_vm` handed to it; a text that is no JSON hides nothing of its own. `off`: the VM does not run.
+ * Returns the result of get_vm_log: the end of a log, in whole lines, without the credentials of the settings that
+ * the VM has got. `userData` is what `create_vm` handed to it; a text that is not JSON hides nothing of its own.
+ * `off`: the VM does not run.
  */
 export function vmLog(log: string, userData: string, { off = false } = {}): string {
   const secrets = secretsIn(agentSettings, jsonOf(userData));

@@ -16,7 +16,7 @@ const never = () => new Promise<never>(() => {});
 const aborted = (signal: AbortSignal) =>
   new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
 
-/** What was done, in order, for the test to read. */
+/** Notes what was done, in order, for the test to read. */
 const note = (dir: string, line: string) => appendFileSync(join(dir, "calls"), `${line}\n`);
 
 const ACTS: Readonly<Record<string, (call: FixtureCall) => unknown>> = {
