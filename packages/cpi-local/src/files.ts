@@ -7,7 +7,7 @@ import { asOwner } from "./namespaces.ts";
 
 export const namesIn = async (path: string): Promise<string[]> => (await ifThere(readdir(path))) ?? [];
 
-/** Also what a sandbox of an ordinary user left with rights or owners of its own. */
+/** Removes a tree, including files that a sandbox of an ordinary user left with other modes or owners. */
 export async function removeTree(cloud: Cloud, path: string): Promise<void> {
   try {
     await rm(path, { recursive: true, force: true });
@@ -21,11 +21,14 @@ export async function removeTree(cloud: Cloud, path: string): Promise<void> {
 export const DOOMED = ".deleted";
 export const PARTIAL = ".partial";
 
-/** Of things by name, whole ones only: not what is being made or removed. */
+/** Lists the names of complete things, without those that are being made or removed. */
 export const wholeNames = async (path: string): Promise<string[]> =>
   (await namesIn(path)).filter((name) => !name.includes("."));
 
-/** First out of sight, so that a crash leaves nothing that looks whole. Finishes what a crash has left. */
+/**
+ * Renames the thing before it is removed, so that a crash leaves nothing that looks whole. Finishes what a crash has
+ * left.
+ */
 export async function discard(cloud: Cloud, path: string): Promise<void> {
   if (await exists(path)) {
     // What an earlier crash left under that name goes first.

@@ -90,7 +90,7 @@ async function upstreamDirector(server: TestNatsServer) {
     callback: (_, message) => waiting.get(message.subject)?.(message.string()),
   });
   await bus.flush();
-  /** What it answers; undefined: nothing within this time. */
+  /** Sends a message and returns the agent's reply; undefined if there is no reply within this time. */
   const send = async (method: string, args: readonly unknown[], withinMs = 120_000): Promise<unknown> => {
     const reply_to = `${inbox}.${AGENT_ID}.${systemRandom.uuid()}`;
     const answered = new Promise<string>((resolve) => waiting.set(reply_to, resolve));
@@ -142,7 +142,7 @@ describe.runIf(here)("a sandbox of another Director", { timeout: PATIENCE_MS }, 
     return await readFile(join(to, "web", "web.stdout.log"), "utf8");
   }
 
-  it("lets in who has the key of `bosh ssh`, and gives its logs into a blobstore dav or to a signed URL", async () => {
+  it("lets in the holder of the `bosh ssh` key, and puts its logs into a dav blobstore or to a signed URL", async () => {
     const dav = await davServer();
     const { cloud, ask } = await booted(dav.blobstore);
     const key = await sshKey(cloud.dir, "key", "rsa");
@@ -167,7 +167,7 @@ describe.runIf(here)("a sandbox of another Director", { timeout: PATIENCE_MS }, 
     expect(await logIn(dav.signedFile("logs"), (sent as { sha1: string }).sha1)).toBe("hello from web\n");
   });
 
-  it("gives its logs into a blobstore local, in a directory that it shares, and nowhere else", async () => {
+  it("puts its logs into a local blobstore, in a directory that it shares, and nowhere else", async () => {
     const blobs = await directory();
     await chmod(blobs, 0o700);
     const { cloud, cid, ask } = await booted({ provider: "local", options: { blobstore_path: blobs } }, [

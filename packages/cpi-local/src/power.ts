@@ -29,7 +29,7 @@ export async function removeCloud(config: GivenConfig): Promise<void> {
 }
 
 export interface StartedAll {
-  /** Those that run now and did not before. */
+  /** Sandboxes that run now and did not before. */
   readonly started: readonly string[];
   readonly failed: readonly { readonly cid: string; readonly why: string }[];
 }

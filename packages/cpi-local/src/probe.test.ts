@@ -18,7 +18,7 @@ describe("a host that refuses namespaces", () => {
       "1",
       "sudo sysctl -w kernel.apparmor_restrict_unprivileged_userns=0",
     ],
-  ])("by %s=%s is told with the command that allows them", async (setting, value, allow) => {
+  ])("names %s=%s and the command that allows them", async (setting, value, allow) => {
     expect(await refusing({ "user.max_user_namespaces": "9999", [setting]: value })).toMatchObject({
       ok: false,
       why: expect.stringContaining(setting),
@@ -26,7 +26,7 @@ describe("a host that refuses namespaces", () => {
     });
   });
 
-  it("for a reason we do not know is told in its own words", async () => {
+  it("reports an unknown reason in the words of the host", async () => {
     expect(await refusing({}, false, "unshare: Operation not permitted")).toMatchObject({
       ok: false,
       why: expect.stringContaining("Operation not permitted"),
@@ -34,11 +34,11 @@ describe("a host that refuses namespaces", () => {
     });
   });
 
-  it("even to root is most likely a container", async () => {
+  it("is most likely a container if it refuses them even to root", async () => {
     expect(await refusing({}, true)).toMatchObject({ allow: expect.stringContaining("--cap-add SYS_ADMIN") });
   });
 
-  it("for want of the program says which package has it", async () => {
+  it("says which package to install if the program is missing", async () => {
     const exec: Exec = () => Promise.reject(new Error("ENOENT"));
     expect(await probe({ exec, isRoot: true })).toMatchObject({ allow: "install the package util-linux" });
   });

@@ -8,24 +8,24 @@ export interface Refusal {
   readonly ok: false;
   /** Why sandboxes cannot be made. */
   readonly why: string;
-  /** The command that would allow them, or what to do where there is none. */
+  /** Command that would allow them, or what to do if there is no such command. */
   readonly allow: string;
 }
 
 export interface Allowed {
   readonly ok: true;
   readonly as: "root" | "user";
-  /** Which users there are in a sandbox: the host's, those of a range, or root alone. */
+  /** Users in a sandbox: the host's, those of a range, or root only. */
   readonly users: "host" | "range" | "root";
 }
 
 type ReadText = (path: string) => Promise<string>;
 type ProbeTools = Pick<Tools, "exec" | "isRoot">;
 
-/** As much of a sandbox as a host may refuse: some let a user have namespaces, and refuse every mount in them. */
+/** Tries the parts of a sandbox that a host may refuse: some let a user have namespaces, and refuse every mount in them. */
 const TRY = "mount -n -t tmpfs slipway /tmp && mkdir /tmp/root && mount -n --rbind / /tmp/root";
 
-/** Whether this host allows sandboxes, by trying. */
+/** Tries whether this host allows sandboxes. */
 export async function probe(
   tools: ProbeTools = systemTools(),
   read: ReadText = readText,

@@ -4,14 +4,14 @@ import * as v from "valibot";
 import { type Cloud, directoryOf, placeOf } from "./cloud.ts";
 import { wholeNames } from "./files.ts";
 
-/** What a sandbox is, as decided when it was made. */
+/** Properties of a sandbox, as decided when it was made. */
 export const vmRecord = v.object({
   format: v.literal(1),
-  /** Whose file system it sees: the host's, or that of the stemcell in this place. */
+  /** Place of the stemcell whose file system the sandbox sees; null for the host's file system. */
   stemcell: v.nullable(v.string()),
-  /** As create_vm was given it. Absent: nobody noted it. */
+  /** Cid of the stemcell as create_vm got it. Absent if it was not recorded. */
   stemcellCid: v.optional(v.string()),
-  /** Its addresses are of a network of its own, not of the host's loopback. */
+  /** True if its addresses are in a network of its own, not on the host's loopback. */
   ownNetwork: v.boolean(),
   addresses: v.array(v.object({ network: v.string(), ip: v.string() })),
 });

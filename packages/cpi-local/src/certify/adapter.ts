@@ -31,7 +31,7 @@ class LocalPart implements CloudPart {
     this.properties = { local: { dir, agent } };
   }
 
-  /** Of all ports of this machine, this Director has one. */
+  /** Returns a range made of the Director's port, which no other Director on this machine has. */
   belongsTo = ({ port }: DirectorOfPart): string => `127.${port >> 8}.${port & 0xff}`;
 
   userData = (vm: string) => this.#read(vm, "user-data.json");

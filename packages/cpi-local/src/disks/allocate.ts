@@ -31,7 +31,7 @@ export async function allocate(cloud: Cloud, disk: string, image: string, sizeMi
   });
 }
 
-/** Of a disk that has got holes, as far as there is room: what is left of them is no reason not to use it. */
+/** Fills the holes of a disk as far as there is room. The disk can be used even if some are left. */
 export async function fillHoles(cloud: Cloud, disk: string, image: string, sizeMib: number): Promise<void> {
   await allocate(cloud, disk, image, sizeMib).catch((error: unknown) => {
     if (!(error instanceof CpiFailure)) throw error;

@@ -15,7 +15,7 @@ import { keepSpace, mustBeLetGo } from "./image.ts";
 import { mountAt, otherMountsOf, readMounts } from "./mounts.ts";
 import { runOn } from "./run-on.ts";
 
-/** Where the sandbox sees it. The value is a text: agents take hints with texts only. */
+/** Returns where the sandbox sees the disk. `mounted` is a text: agents take hints with texts only. */
 export const hintOf = (disk: string) => ({ path: `/var/vcap/disks/${place(disk)}`, mounted: "true" });
 
 /** Puts a disk into a running sandbox, or notes it for the next start. Attached there already is success. */
@@ -60,7 +60,7 @@ export async function detachDisk(cloud: Cloud, vm: string, disk: string): Promis
   const dir = vmDir(cloud, vm);
   const init = await runningIn(dir);
   if (init !== undefined) await takeOut(cloud, init.pid, vm, disk);
-  // What somebody wrote there while no disk was mounted is not ours to remove.
+  // Files that were written there while no disk was mounted are not ours to remove.
   await rmdir(join(dir, "hot", place(disk))).catch((error: unknown) => {
     if (!["ENOENT", "ENOTEMPTY"].includes(systemCode(error) ?? "")) throw error;
   });

@@ -64,7 +64,7 @@ describe.each(sampleOf("kinds of disks", KINDS, 1))("a disk of the kind %s", (di
       await cloud.result("delete_disk", [disk]);
     });
 
-    it("is there again after a reboot, and after an end that nobody asked for", async () => {
+    it("is there again after a reboot, and after an unexpected end", async () => {
       const disk = await cloud.newDisk();
       await cloud.result("attach_disk", [one, disk]);
       await cloud.insideMust(one, `echo data > ${at(disk)}/file; sync ${at(disk)}/file`);
@@ -153,7 +153,7 @@ describe("disks", () => {
   });
   afterAll(() => cloud.close());
 
-  it("of the kind directory can be looked at on the host, and are described there", async () => {
+  it("a disk of the kind directory can be looked at on the host, and is described there", async () => {
     const disk = await cloud.newDisk(64);
     const path = (...parts: string[]) => join(cloud.dir, "disks", disk, ...parts);
     await writeFile(path("content", "file"), "data");
@@ -164,7 +164,7 @@ describe("disks", () => {
     expect(existsSync(path())).toBe(false);
   });
 
-  it("that are not there are said to be not there", async () => {
+  it("a missing disk is reported as DiskNotFound", async () => {
     for (const [method, args] of [
       ["delete_disk", ["disk-none"]],
       ["resize_disk", ["disk-none", 1]],
@@ -174,7 +174,7 @@ describe("disks", () => {
       expect(await cloud.refusal(method, args), method).toContain("DiskNotFound");
   });
 
-  it("of the kind loop are refused to those who cannot have them", async () => {
+  it("a loop disk is refused on hosts that cannot have one", async () => {
     if (rootLoop) return;
     const wanting = await LocalCloud.open({ disks: "loop" });
     expect(await wanting.refusal("create_disk", [64, {}, null])).toContain("LOC-009");

@@ -26,12 +26,12 @@ export async function mustHaveDisk(cloud: Cloud, cid: string): Promise<void> {
 export const kindOfDisk = async (cloud: Cloud, cid: string): Promise<DiskKind> =>
   (await exists(imageOf(cloud, cid))) ? "loop" : "directory";
 
-/** Of a loop disk. Those of earlier versions have no such file, and are thin. */
+/** File that marks a loop disk as preallocated. Disks of earlier versions have no such file, and are thin. */
 const MARK = "preallocated";
 export const provisioningOf = async (cloud: Cloud, cid: string): Promise<Provisioning> =>
   (await exists(join(diskDir(cloud, cid), MARK))) ? "preallocated" : "thin";
 
-/** One call at a time for one disk. Whoever has the VM's turn too has taken that first. */
+/** Runs one call at a time for one disk. A caller that also needs the lock of the VM takes that first. */
 export const withDisk = <T>(cloud: Cloud, cid: string, work: () => Promise<T>): Promise<T> =>
   locked(cloud, `disk-${place(cid)}`, work);
 
@@ -63,7 +63,7 @@ export async function undoDisk(cloud: Cloud, cid: string): Promise<void> {
 export const sizeOf = async (cloud: Cloud, cid: string): Promise<number> =>
   Number(await readFile(join(diskDir(cloud, cid), "size"), "utf8"));
 
-/** Grows a disk that nobody has. The same size is fine, a smaller one is not. */
+/** Grows a disk that is attached to no VM. The same size is fine, a smaller one is not. */
 export async function resizeDisk(cloud: Cloud, cid: string, sizeMib: number): Promise<void> {
   await mustBeFree(cloud, cid);
   const before = await sizeOf(cloud, cid);
@@ -110,7 +110,7 @@ async function mustBeFree(cloud: Cloud, cid: string): Promise<void> {
   if (holder !== undefined) throw cloudError(`disk '${cid}' is attached to '${holder}'`);
 }
 
-/** What went wrong for want of room says so. */
+/** Returns the error for a full host if the failure was caused by one. */
 export function withoutRoom(error: unknown): Error | undefined {
   const said = messageTrail(error);
   return !(error instanceof CpiFailure) && /ENOSPC|No space left/.test(said)

@@ -30,14 +30,14 @@ describe.runIf(rootLoop)("on a host whose file system can be full", () => {
   const imagePath = (disk: string) => join(cloud.dir, "disks", disk, "image");
   const at = (disk: string) => `/var/vcap/disks/${disk}`;
 
-  /** What its loop device passes on to its file, in bytes at once. */
+  /** Returns how many bytes the disk's loop device discards in its file at once. */
   async function discards(disk: string): Promise<number> {
     const { stdout } = await systemExec("losetup", ["--noheadings", "-O", "NAME", "-j", imagePath(disk)]);
     const file = `/sys/block/${basename(stdout.trim())}/queue/discard_max_bytes`;
     return Number(await readFile(file, "utf8"));
   }
 
-  // First: of a loop device that another disk had before, it could not be told who said so.
+  // Runs first: on a loop device that another disk had before, the limit could have been set for that disk.
   it("what a disk does not need stays its own, whether the VM runs or starts with it", async () => {
     const [running, started] = [await cloud.newDisk(16), await cloud.newDisk(16)];
     await cloud.result("attach_disk", [vm, running]);

@@ -8,7 +8,7 @@ import { makeImage } from "./image.ts";
 
 export type DiskKind = "directory" | "loop";
 
-/** What a new disk is to be. A disk stays what it was made as. */
+/** Returns the kind that a new disk gets. A disk keeps the kind it was made with. */
 export async function kindOfNewDisk(cloud: Cloud): Promise<DiskKind> {
   if (cloud.diskKind === "directory") return "directory";
   const trouble = await loopTrouble(cloud);

@@ -1,9 +1,9 @@
 import { readFile } from "node:fs/promises";
 
 export interface Mount {
-  /** Of the file system. */
+  /** Device of the file system. */
   readonly device: string;
-  /** What of the file system is seen. */
+  /** Part of the file system that is seen. */
   readonly root: string;
   readonly target: string;
 }
@@ -31,7 +31,7 @@ const plain = (text: string): string =>
 export const mountAt = (table: string, target: string): Mount | undefined =>
   mountsIn(table).findLast((mount) => mount.target === target);
 
-/** Where else the same thing, or a part of it, is mounted. */
+/** Returns other mounts of the same thing, or of a part of it. */
 export const otherMountsOf = (table: string, { device, root }: Mount, known: string): Mount[] =>
   mountsIn(table).filter(
     (mount) =>

@@ -6,7 +6,7 @@ import { BadProperties } from "../errors.ts";
 
 const diskProperties = open({ provisioning: v.optional(provisioning) });
 
-/** What of a disk type's `cloud_properties` is read. Disks of other clouds have more. */
+/** Reads the keys of a disk type's `cloud_properties` that this CPI knows. Disks of other clouds have more. */
 export function readDiskProperties(given: JsonObject): { readonly provisioning?: Provisioning | undefined } {
   const checked = check(diskProperties, given, "cloud_properties");
   if (!checked.ok) throw BadProperties({ what: "the disk", problems: checked.problems });

@@ -10,7 +10,7 @@ import type { LocalMethods } from "./_method.ts";
 /** Enough for what is returned, also when much of it is taken out. */
 const READ_BYTES = 64 * 1024;
 
-/** What the sandbox has written since it was made: how it started, and all that its agent says. */
+/** Returns the log of the sandbox since it was made: how it started, and everything its agent writes. */
 export const getVmLog: LocalMethods["getVmLog"] = async ({ vmCid }, { config }) => {
   const dir = await mustHaveVm(await openCloud(config), vmCid);
   const off = (await runningIn(dir)) === undefined;

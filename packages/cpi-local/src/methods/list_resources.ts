@@ -43,7 +43,7 @@ async function vmOf(cloud: Cloud, cid: string): Promise<ListedVm> {
   };
 }
 
-/** What was never written down is empty. */
+/** Reads an object from a file; a missing file is an empty object. */
 async function objectIn(path: string): Promise<JsonObject> {
   const text = await ifThere(readFile(path, "utf8"));
   const found: unknown = text === undefined ? undefined : JSON.parse(text);

@@ -3,7 +3,7 @@ import { provisionDisk, resizeDisk, withDisk, withoutRoom } from "../disks/disks
 import { readDiskProperties } from "../disks/properties.ts";
 import type { LocalMethods } from "./_method.ts";
 
-/** What can change is the size, and whether all the space is taken. */
+/** Changes the size of a disk, and whether all its space is taken from the start. */
 export const updateDisk: LocalMethods["updateDisk"] = async (
   { diskCid, newSize, cloudProperties },
   { config },

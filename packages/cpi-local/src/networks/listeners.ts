@@ -1,11 +1,11 @@
 import { parseAddress } from "@slipway/kernel/ip-address";
 
-/** Where agents listen. */
+/** Port that agents listen on. */
 export const AGENT_PORT = 6868;
 
 const LISTENS = "0A";
 
-/** Whether somebody listens at this address and port, by the text of `/proc/net/tcp` and `/proc/net/tcp6`. */
+/** Reports whether a process listens at this address and port, by the text of `/proc/net/tcp` and `/proc/net/tcp6`. */
 export function listenersOn(tables: string, ip: string, port: number): boolean {
   const mine = hexOf(ip);
   return tables.split("\n").some((line) => {
@@ -17,7 +17,7 @@ export function listenersOn(tables: string, ip: string, port: number): boolean {
   });
 }
 
-/** As the kernel shows it: the bytes in the order of this (little-endian) machine. */
+/** Writes an address as the kernel shows it: the bytes in the order of this (little-endian) machine. */
 const hexOf = (ip: string): string => {
   const hex = (parseAddress(ip)?.value ?? 0n).toString(16).padStart(8, "0").toUpperCase();
   return (hex.match(/../g) ?? []).reverse().join("");

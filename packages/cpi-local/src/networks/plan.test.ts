@@ -11,7 +11,7 @@ const manual = (ip: string, more = {}) => ({
 });
 
 describe("the networks of a sandbox", () => {
-  it("of 127.0.0.0/8 are the host's, for everybody", () => {
+  it("addresses in 127.0.0.0/8 are the host's, for ordinary users too", () => {
     const vip = { type: "vip" as const, ip: "203.0.113.7" };
     const plan = planNetworks("vm-1", { a: manual("127.3.0.4"), pub: vip }, false);
     expect(plan).toMatchObject({
@@ -30,7 +30,7 @@ describe("the networks of a sandbox", () => {
     expect(new Set(["vm-1", "vm-2", "vm-3"].map(address)).size).toBe(3);
   });
 
-  it("of other ranges are wires to the host, for root", () => {
+  it("other ranges are wires to the host, for root", () => {
     const networks = {
       back: manual("10.0.1.5"),
       front: manual("10.0.2.5", { default: ["gateway"], netmask: "255.255.255.192" }),
@@ -63,7 +63,7 @@ describe("the networks of a sandbox", () => {
     `);
   });
 
-  it("of IPv6 are wires, too, beside those of IPv4", () => {
+  it("IPv6 networks are wires, too, beside those of IPv4", () => {
     const six = {
       type: "manual" as const,
       ip: "fd00:6::5",

@@ -52,14 +52,14 @@ export function planNetworks(cid: string, networks: Networks, isRoot: boolean): 
 }
 
 const HOST_END = "sw-";
-/** Whether an interface of the host is the other end of some sandbox's. */
+/** Reports whether an interface of the host is the other end of a sandbox's interface. */
 export const isHostEnd = (link: string): boolean => /^sw-[0-9a-f]{10}$/.test(link);
 
 /** The host's end of a sandbox's interface in that network. */
 export const hostEndOf = (cid: string, network: string): string =>
   `${HOST_END}${createHash("sha256").update(`${cid}\0${network}`).digest("hex").slice(0, 10)}`;
 
-/** Nobody else is on the wire: an IPv6 address need not wait until it is known that none has it. */
+/** Makes an IPv6 address usable at once: the wire has no other host that could have the same address. */
 const atOnce = (ip: string): string => (ip.includes(":") ? " nodad" : "");
 
 /** A range that holds only this address. */
@@ -100,7 +100,7 @@ function routed(cid: string, known: readonly (readonly [string, Network & { ip: 
   return { inside, outside, links };
 }
 
-/** Of a range that nobody plans with, always the same for the same VM and network. */
+/** Returns an address of a range that no network plans with, always the same for the same VM and network. */
 function dynamicAddress(cid: string, network: string): string {
   const [a = 0, b = 0] = createHash("sha256").update(`${cid}\0${network}`).digest();
   return `127.254.${a}.${1 + (b % 254)}`;

@@ -7,7 +7,10 @@ import { hostEndOf, isHostEnd } from "../networks/plan.ts";
 import { allVms, readRecord, type VmRecord, vmDir } from "../vm-record.ts";
 import { runningIn } from "./identity.ts";
 
-/** Refuses addresses that somebody has: another running sandbox, another program, or the host for purposes of its own. */
+/**
+ * Refuses addresses that are taken: by another running sandbox, by another program, or by the host for its own
+ * purposes.
+ */
 export async function mustBeFree(cloud: Cloud, cid: string, record: VmRecord): Promise<void> {
   for (const { network, ip } of record.addresses) {
     const holder = await runningWith(cloud, cid, ip);
@@ -48,7 +51,7 @@ interface Shown {
 const LOOK_AGAIN_MS = 50;
 const PATIENCE_MS = 30_000;
 
-/** What `ip` calls an interface that is gone by the time it looks for its name. */
+/** Matches the name that `ip` shows for an interface that is gone by the time it looks for its name. */
 const NAMELESS = /^if\d+$/;
 
 /** The kernel takes the network of a sandbox that ended by itself apart in its own time. */
@@ -94,7 +97,7 @@ async function mustBeUnknown(cloud: Cloud, cid: string, record: VmRecord): Promi
   }
 }
 
-/** Of the families that the sandbox has addresses of. */
+/** Collects the results for the address families that the sandbox has addresses of. */
 async function inFamilies(
   { addresses }: VmRecord,
   look: (family: "-4" | "-6") => Promise<readonly Shown[]>,

@@ -19,18 +19,18 @@ const possible =
   );
 
 const NOBODY = ["--reuid", "65534", "--regid", "65534", "--clear-groups"];
-/** As root, both kinds of sandboxes can be made. */
+/** True if root can make sandboxes of an ordinary user, too. */
 const userToo =
   isRoot && (await systemExec("setpriv", [...NOBODY, process.execPath, "-e", "0"])).code === 0
     ? (await systemExec("setpriv", [...NOBODY, "unshare", "--user", "--map-root-user", "true"])).code === 0
     : false;
 const OWNERS = [...(isRoot ? ["root"] : []), ...(userToo || !isRoot ? ["an ordinary user"] : [])];
 
-/** Of the host, with something in them. */
+/** Directories of the host with something in them. */
 const HIDDEN = ["/usr/share/doc", "/var/log"].filter((dir) => readdirSync(dir).length > 0);
 const program = bundled("../main.ts", import.meta.url);
 
-/** The CPI, called by somebody else than whoever runs the test. */
+/** Calls the CPI as user nobody, whatever user runs the test. */
 async function callAsNobody(cloud: LocalCloud): Promise<void> {
   const file = join(cloud.dir, "cpi.json");
   await writeFile(file, JSON.stringify({ cloud: { properties: { local: cloud.config } } }));
@@ -70,7 +70,7 @@ describe.runIf(possible).each(sampleOf("owners of sandboxes", OWNERS, 1))(
       expect(HIDDEN).not.toEqual([]);
       const other = await cloud.newVm();
       const { stdout } = await cloud.inside(other, `{ ${attack}; } 2> /dev/null; ${look()}`);
-      // Nor does whoever comes in afterwards.
+      // A process that enters later does not see it either.
       const later = await cloud.inside(other, look());
       expect([stdout, later.stdout]).toEqual(["", ""]);
       await cloud.result("delete_vm", [other]);

@@ -11,7 +11,7 @@ import { runningIn } from "./identity.ts";
 sampleTests(1 / 3);
 
 const trouble = await sandboxTrouble();
-/** Of the host, with something in them. */
+/** Directories of the host with something in them. */
 const HIDDEN = ["/usr/share/doc", "/var/log"].filter((dir) => readdirSync(dir).length > 0);
 let cloud: LocalCloud;
 let vm: string;
@@ -117,13 +117,13 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("the power of sa
     expect(await startAll(cloud.config)).toEqual({ started: [on], failed: [] });
     await cloud.agentStarts(on, 2);
     expect(await startAll(cloud.config)).toEqual({ started: [], failed: [] });
-    // Whoever asks for it by name gets it.
+    // A reboot by name switches it on.
     await cloud.result("reboot_vm", [off]);
     await cloud.agentStarts(off, 2);
     for (const vm of [on, off]) await cloud.result("delete_vm", [vm]);
   });
 
-  it("that fails for one does not fail for the others", async () => {
+  it("a start that fails for one sandbox does not fail for the others", async () => {
     const [broken, fine] = [await cloud.newVm(), await cloud.newVm()];
     await stopAll(cloud.config);
     await rm(cloud.vm(broken, "user-data.json"));

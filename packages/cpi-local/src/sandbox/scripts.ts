@@ -47,8 +47,8 @@ put_disk() {
 export const ATTACH = `set -u${PUT_DISK}put_disk "$@"`;
 
 /**
- * What the init cannot do for itself once it has given its rights away. A child of the init that keeps the host's: it
- * does what it is told, one word after the other, and ends before the agent starts. Disks come last: what is mounted in
+ * Does for the init what the init cannot do once it has given its rights away. A child of the init that keeps the
+ * host's: it follows one order after the other, and ends before the agent starts. Disks come last: what is mounted in
  * the sandbox before it has its own user namespace could not be taken from it any more.
  */
 const HELP = `

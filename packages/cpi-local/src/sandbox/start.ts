@@ -34,7 +34,7 @@ export async function startSandbox(cloud: Cloud, vmDir: string, cid: string): Pr
     () => 0,
   );
   try {
-    // Nobody else may take its addresses until it is seen that it has them.
+    // No other sandbox may take its addresses until it is seen that it has them.
     const init = await locked(cloud, "addresses", async () => {
       await mustBeFree(cloud, cid, record);
       return await launch(cloud, vmDir, record);
@@ -64,7 +64,7 @@ async function launch(cloud: Cloud, vmDir: string, record: VmRecord): Promise<Pr
     ...[user.length === 0 ? "" : "user", net, IDS, INSIDE, LOOP, String(firstIdOf(basename(vmDir)))],
     ...[...cloud.hidden, "--", ...cloud.shared],
   ];
-  // It belongs to the user namespace outside, so nobody in the sandbox may mount what it shows.
+  // The cgroup namespace belongs to the user namespace outside, so nothing in the sandbox may mount what it shows.
   const cgroup = (await exists("/proc/self/ns/cgroup")) ? ["--cgroup"] : [];
   const flags = [...user, "--mount", "--pid", "--ipc", ...cgroup, "--propagation", "private"];
   // Readable, so that the agent can keep it short while it is written to.
@@ -101,7 +101,7 @@ async function launch(cloud: Cloud, vmDir: string, record: VmRecord): Promise<Pr
   return undefined;
 }
 
-/** Whether it came as far as to start its agent. */
+/** Waits until the sandbox has started its agent; false if it ends or takes too long. */
 async function isSetUp(cloud: Cloud, vmDir: string): Promise<boolean> {
   const since = cloud.clock.monotonic();
   while (cloud.clock.monotonic() - since < STARTS_WITHIN_MS) {

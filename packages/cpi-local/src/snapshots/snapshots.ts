@@ -17,8 +17,8 @@ import { holderOf } from "../vms/attachments.ts";
 const snapshotDir = (cloud: Cloud, cid: string): string => placeOf(cloud, "snapshots", cid);
 
 /**
- * As little room and time as the host's file system allows. What a copy shares with a disk must be allocated anew when the
- * disk is written to; a disk whose space is its own shares nothing.
+ * Copies with as little room and time as the host's file system allows. Blocks that a copy shares with a disk must be
+ * allocated again when the disk is written to; a disk with preallocated space shares nothing.
  */
 const copy = (reflink: "auto" | "never") => ["cp", "-a", `--reflink=${reflink}`, "--sparse=always"] as const;
 

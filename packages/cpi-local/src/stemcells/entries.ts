@@ -5,7 +5,7 @@ import { BadImage } from "../errors.ts";
 const MOST_ENTRIES = 2_000_000;
 const DEEPEST = 100;
 const NODES: readonly TarEntry["type"][] = ["character-device", "block-device", "fifo"];
-/** What the sandbox mounts on, or writes to before it is alone: no link may stand there. */
+/** Paths that the sandbox mounts on, or writes to before it is isolated: no link may stand there. */
 const OURS = ["dev", "etc", "proc", "run", "sys", "tmp", "var", "var/vcap"];
 
 export const refuse = (why: string): Error => BadImage({ why });
@@ -19,7 +19,7 @@ type Judged =
       readonly missing: readonly string[];
       /** A directory that is there. */
       readonly again: boolean;
-      /** Of a hard link, the file in the archive. */
+      /** File in the archive that a hard link points to. */
       readonly linkTo: string;
     }
   | { readonly kind: "skipped"; readonly why: string };

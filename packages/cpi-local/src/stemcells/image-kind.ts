@@ -8,8 +8,8 @@ export type ImageKind = "host" | "tar" | "tar.gz";
 const LONGEST_NOTE = 64 * 1024;
 
 /**
- * What an image says about the root file system of its sandboxes. None at all, `root: host` among the cloud properties,
- * or a text in its place mean the host's; else it must be a tar.
+ * Finds out which root file system an image gives its sandboxes. An empty image, `root: host` among the cloud
+ * properties, or a text in its place mean the host's; else the image must be a tar.
  */
 export async function imageKind(path: string, cloudProperties: JsonObject): Promise<ImageKind> {
   if (cloudProperties.root === "host") return "host";

@@ -54,21 +54,21 @@ describe("an image", () => {
     ["what `slipway stemcell build` writes", '{"slipway_local_image":1,"root":"host"}\n', { root: "host" }],
     ["a text", "this stands for an image\n", {}],
     ["anything, where the properties say so", "\0\0\0", { root: "host" }],
-  ])("that is %s means the host's root", async (_, text, properties) => {
+  ])("an image that is %s means the host's root", async (_, text, properties) => {
     const cid = await cloud.newStemcell(text, properties);
     expect(readdirSync(join(cloud.dir, "stemcells", cid))).toEqual(["stemcell.json"]);
     for (const _ of [1, 2]) await cloud.result("delete_stemcell", [cid]);
     expect(existsSync(join(cloud.dir, "stemcells", cid))).toBe(false);
   });
 
-  it("that is something else is refused", async () => {
+  it("rejects an image that is something else", async () => {
     expect(await cloud.refusal("create_stemcell", [await image("QFI\u00fb\0\0\0\x03"), {}])).toContain(
       "LOC-010",
     );
     expect(await cloud.refusal("create_stemcell", [join(scratch, "none"), {}])).toContain("cannot be read");
   });
 
-  it("with a root file system is extracted as it is", async () => {
+  it("extracts a root file system as it is", async () => {
     const long = `usr/share/${"deep/".repeat(30)}file`;
     const { result, error } = await create([
       other("./", "directory"),
@@ -97,7 +97,7 @@ describe("an image", () => {
     await cloud.result("delete_stemcell", [result]);
   });
 
-  it("that GNU tar has made, compressed, reads the same", async () => {
+  it("reads a compressed archive of GNU tar the same", async () => {
     const dir = join(scratch, "gnu");
     const name = `${"n".repeat(90)}/${"m".repeat(120)}`;
     await mkdir(join(dir, "bin"), { recursive: true });
@@ -137,7 +137,7 @@ describe("an image", () => {
     expect(readdirSync(join(cloud.dir, "stemcells")).filter((name) => name.includes("."))).toEqual([]);
   });
 
-  it("that is damaged or cut off anywhere is refused", async () => {
+  it("rejects an image that is damaged or cut off anywhere", async () => {
     const whole = rawTar([SH, file("a", "y".repeat(3000))]);
     const packed = gzipSync(whole);
     // Between two entries, in a file, before the end; in what proves the compressed bytes.
@@ -162,7 +162,7 @@ describe("an image", () => {
     );
   });
 
-  it("with a file that is stored with holes says so", async () => {
+  it("rejects a file that is stored with holes, and says so", async () => {
     const sparse = join(scratch, "sparse");
     await mkdir(sparse, { recursive: true });
     execFileSync("truncate", ["-s", "1M", join(sparse, "holes")]);

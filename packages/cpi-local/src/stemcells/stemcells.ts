@@ -47,7 +47,7 @@ export async function createStemcell(cloud: Cloud, order: StemcellOrder): Promis
   });
 }
 
-/** Whose root file system it is: the host's, or its own, in this directory. */
+/** Returns `host`, or the directory with the stemcell's own root file system. */
 export async function rootOfStemcell(cloud: Cloud, cid: string): Promise<"host" | string> {
   const path = stemcellDir(cloud, cid);
   if (!(await exists(path))) throw stemcellNotFound(cid);

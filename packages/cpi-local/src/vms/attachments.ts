@@ -9,7 +9,7 @@ import { finishRemovals } from "./vms.ts";
 
 const note = (cloud: Cloud, vm: string, disk: string) => join(vmDir(cloud, vm), "disks", place(disk));
 
-/** Which disks a VM has is written down in its directory: they are put in place again whenever it starts. */
+/** Notes a disk in the directory of its VM: the disks noted there are put in place whenever the VM starts. */
 export const noteDisk = (cloud: Cloud, vm: string, disk: string): Promise<void> =>
   writeFileAtomic(note(cloud, vm, disk), disk);
 
