@@ -9,7 +9,7 @@ export function columnsText(lines: readonly (readonly string[])[]): string {
   return lines.map(line).join("\n");
 }
 
-/** Who meets whom: the first columns of every table of mixes. */
+/** Versions of the parts of a mix: the first columns of every table of mixes. */
 export const MIX_HEADER = ["Director", "CPI", "Stemcell"];
 export const mixCells = (mix: {
   readonly director: number;

@@ -21,7 +21,7 @@ async function callText(text: string, options: { name?: string; mode?: number; d
 }
 
 describe("a CPI executable is called as a Director does", () => {
-  it("with the request on stdin, the configuration as argument and nearly no environment", async () => {
+  it("passes the request on stdin, the configuration as argument and nearly no environment", async () => {
     const reply = await callText(`#!/bin/sh
       read -r request
       printf '{"result":["%s","%s","%s"],"error":null,"log":""}' "$1" "$2" "$(printf %s "$request" | wc -c | tr -d ' ')"
@@ -33,17 +33,17 @@ describe("a CPI executable is called as a Director does", () => {
     expect(environment.result).toBe("unset /usr/sbin:/usr/bin:/sbin:/bin");
   });
 
-  it("by this Node when it is a script of it, executable or not", async () => {
+  it("runs a script of Node with this Node, executable or not", async () => {
     const text = `process.stdout.write(${JSON.stringify(REPLY)})`;
     expect(await callText(text, { name: "cpi.cjs", mode: 0o600 })).toEqual(JSON.parse(REPLY));
   });
 
-  it("and may answer without reading its input", async () => {
+  it("accepts a reply from a CPI that does not read its input", async () => {
     expect(await callText(`#!/bin/sh\nexec 0<&-\necho '${REPLY}'\n`)).toEqual(JSON.parse(REPLY));
   });
 });
 
-describe("a CPI that does not answer as it must is told apart from one that says no:", () => {
+describe("a CPI that does not answer as it must differs from one that refuses:", () => {
   it.each([
     ["an exit code", "#!/bin/sh\necho 'no such luck' >&2\nexit 3\n", /exit code 3; stderr: no such luck/],
     ["an exit code after a reply", `#!/bin/sh\necho '${REPLY}'\nexit 1\n`, /exit code 1/],

@@ -27,7 +27,7 @@ export interface Spoken {
   readonly code: number | null;
 }
 
-/** Of what it prints; no answer is as large. */
+/** Limit for the output of a CPI; no reply is as large. */
 const LARGEST = 64 << 20;
 
 /** One call to a CPI executable, the way a Director makes it: one line in, one object out, nearly no environment. */

@@ -5,7 +5,7 @@ import { type Check, given } from "./check.ts";
 const BEAT_MS = 30_000;
 const BEAT_SLACK_MS = 2_000;
 
-/** What only shows on a NATS bus. */
+/** Checks that need a NATS bus. */
 export const BUS_CHECKS: readonly Check[] = [
   {
     number: 1,

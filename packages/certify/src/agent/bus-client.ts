@@ -23,7 +23,7 @@ export interface BusOptions {
   readonly uuid: () => string;
 }
 
-/** What an agent told the Health Monitor, and when. */
+/** Message of an agent to the Health Monitor, with the time of its arrival. */
 export interface MonitorMessage {
   readonly subject: string;
   readonly text: string;

@@ -5,7 +5,7 @@ import { pong } from "./restart-checks.ts";
 /** Upstream's longest pause between two tries to connect is 10 s; what follows the connection takes a moment. */
 const RETURN_MS = 13_000;
 
-/** What needs a NATS server that may be stopped and replaced. */
+/** Checks that need a NATS server that may be stopped and replaced. */
 export const BUS_CONTROL_CHECKS: readonly Check[] = [
   {
     number: 51,

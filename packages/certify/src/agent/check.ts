@@ -3,7 +3,7 @@ import type { AgentClient } from "./client.ts";
 import type { Control } from "./control.ts";
 import type { Messages } from "./messages.ts";
 
-/** What a check must be given beyond an agent that answers, and how that is said when it is not. */
+/** Needs of checks beyond an agent that answers, each with the text that reports it as missing. */
 export const NEEDS = {
   https: "needs --mbus",
   nats: "needs --nats",
@@ -34,13 +34,13 @@ export interface CheckContext {
   readonly baseDir: string | undefined;
   /** The same of the agent on the bus. */
   readonly natsBaseDir: string | undefined;
-  /** Two attached, empty disks nobody needs. */
+  /** Two attached, empty disks that may be overwritten. */
   readonly disks: readonly [TestDisk, TestDisk] | undefined;
   /** An attached disk that the control formats and enlarges while no agent has it. */
   readonly imageDisk: TestDisk | undefined;
   /** The machine is there to be changed. */
   readonly machine: boolean;
-  /** Where the machine of the agent keeps trusted certificates. */
+  /** Directory where the agent's machine keeps trusted certificates. */
   readonly certificatesDir: string;
   /** Waits for a second heartbeat, which takes half a minute. */
   readonly heartbeats: boolean;
@@ -51,7 +51,7 @@ export interface CheckContext {
   readonly uuid: () => string;
   /** Restarts the agent and its surroundings. */
   readonly control: Control | undefined;
-  /** What the certificate of the agent may be replaced by. */
+  /** Certificate that may replace the agent's. */
   readonly nextCertificate: Pair | undefined;
   /** Numbers of checks that the agent does not pass by decision, and which decision that is. */
   readonly differs: ReadonlyMap<string, string>;
@@ -62,7 +62,7 @@ export interface CheckContext {
 export interface Check {
   /** Number in the list of black-box checks of the agent protocol. */
   readonly number: number;
-  /** Where one number is several checks: its half over HTTPS or NATS, or the rest of it. */
+  /** Part of a number that has several checks: its half over HTTPS or NATS, or the rest of it. */
   readonly part?: "H" | "N" | "b";
   readonly name: string;
   readonly needs?: readonly Need[];
@@ -79,7 +79,7 @@ export type Outcome =
 /** Number and part, as the list shows them. */
 export const labelOf = ({ number, part }: Check): string => `${number}${part ?? ""}`;
 
-/** What the needs of a check promise to be there. */
+/** Returns a thing that the needs of the check promise. */
 export function given<T>(thing: T | undefined): T {
   if (thing === undefined) throw new Error("bug in the check: it does not say that it needs this");
   return thing;

@@ -5,7 +5,7 @@ import { basicAuth, requestOnce } from "@slipway/kernel/http/client";
 import type { AgentReply } from "@slipway/protocol/agent/envelope";
 import { ANSWER_MS, Messages } from "./messages.ts";
 
-/** What a check sees of an HTTP exchange. */
+/** Reply of an HTTP exchange, as checks see it. */
 export interface HttpReply {
   readonly status: number;
   readonly header: (name: string) => string | undefined;

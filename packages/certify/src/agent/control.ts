@@ -1,7 +1,7 @@
 import type { Exec } from "@slipway/kernel/exec";
 import { CannotTell } from "../expect.ts";
 
-/** What somebody beside the agent is asked to do; the words are the last arguments of the control's command. */
+/** Action that the control takes outside the agent; the words are the last arguments of the control's command. */
 export type Deed =
   /** Ends the agent without warning, takes away what it had mounted, and starts it again, as a reboot does. */
   | readonly ["restart", "https" | "nats"]

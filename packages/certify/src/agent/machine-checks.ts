@@ -41,7 +41,7 @@ const trusted = async ({ certificatesDir }: CheckContext): Promise<string[]> =>
     /^bosh-trusted-cert-\d+\.crt$/.test(name),
   );
 
-/** What changes more than the agent's own state. */
+/** Checks that change more than the agent's own state. */
 export const MACHINE_CHECKS: readonly Check[] = [
   {
     number: 35,

@@ -134,7 +134,7 @@ describe("checks that others look at", () => {
     ]);
   });
 
-  it("fail with what was seen, and are not run where nobody can look", async () => {
+  it("fail with what was seen, and are not run where the control cannot look", async () => {
     const { results } = setup(() => async (...deed) => {
       if (deed[0] === "disk") throw new Error(`no ${deed[1]}`);
       if (deed[0] === "story") throw new CannotTell("no CLI here");
@@ -181,7 +181,7 @@ describe("a control that is a program", () => {
     await expect(failed).rejects.not.toBeInstanceOf(CannotTell);
   });
 
-  it("that cannot be started is an error with its name", async () => {
+  it("reports a control that cannot be started, with its name", async () => {
     const exec: Exec = async (name) => {
       throw CommandMissing({ program: name });
     };

@@ -62,7 +62,7 @@ async function outlived(agent: Messages, task: string): Promise<unknown> {
   }
 }
 
-/** What needs an agent that may be ended and started again. The last one may leave an agent that does not answer. */
+/** Checks that need an agent that may be ended and started again. The last one may leave an agent that does not answer. */
 export const RESTART_CHECKS: readonly Check[] = [
   {
     number: 44,

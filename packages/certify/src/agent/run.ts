@@ -85,7 +85,7 @@ function isGiven(need: Need, context: CheckContext): boolean {
 export const isPassed = (outcomes: readonly Outcome[], all: boolean): boolean =>
   outcomes.every(({ result }) => result !== "failed" && !(all && result === "not run"));
 
-/** By result, and what was not run by its reason. */
+/** Lists the checks by result, and those that were not run by their reason. */
 export function outcomeTable(outcomes: readonly Outcome[]): string {
   const groups = new Map<string, string[]>();
   for (const title of ["passed", "failed"]) groups.set(title, []);

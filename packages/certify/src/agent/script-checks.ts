@@ -35,7 +35,7 @@ async function cancelled(context: CheckContext, body: string): Promise<unknown> 
   return result;
 }
 
-/** What jobs bring to be run, but for their processes. */
+/** Checks of the scripts that jobs bring, apart from their processes. */
 export const SCRIPT_CHECKS: readonly Check[] = [
   {
     number: 22,

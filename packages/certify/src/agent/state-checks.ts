@@ -13,7 +13,7 @@ const hintsOf = async (context: CheckContext) =>
 
 const EMPTY_ISCSI = { InitiatorName: "", Username: "", Target: "", Password: "" };
 
-/** What needs a look at the agent's files, or disks to play with. */
+/** Checks that need a look at the agent's files, or disks to play with. */
 export const STATE_CHECKS: readonly Check[] = [
   {
     number: 11,

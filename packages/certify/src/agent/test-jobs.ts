@@ -33,7 +33,7 @@ export async function uploaded({ agent, uuid }: CheckContext, content: Buffer): 
 
 export interface SpecOptions {
   readonly packages?: readonly TestPackage[];
-  /** What stands before every name in the archive. */
+  /** Prefix of every name in the archive. */
   readonly prefix?: string;
   readonly version?: string;
 }
@@ -110,7 +110,7 @@ export async function withJobs(
   }
 }
 
-/** Where the scripts of a job write what they have seen, and the text so far. */
+/** File in which the scripts of a job note what they have seen, and its text so far. */
 export const notesPath = (base: string, job: string): string => join(base, "sys", "log", job, "notes");
 export const notes = (base: string, job: string): Promise<string> =>
   readFile(notesPath(base, job), "utf8").catch(() => "");
@@ -174,7 +174,7 @@ export async function pidOf(agent: Messages, base: string, name: string): Promis
   });
 }
 
-/** Whether a process of this machine runs; one that is dead and not reaped does not. */
+/** Reports whether a process of this machine runs; one that is dead and not reaped does not. */
 export async function runs(pid: number): Promise<boolean> {
   const text = await readFile(`/proc/${pid}/stat`, "utf8").catch(() => "");
   return text !== "" && !/^[ZX]/.test(text.slice(text.lastIndexOf(")") + 2));

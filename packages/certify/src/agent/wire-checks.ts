@@ -6,7 +6,7 @@ import { runningId } from "./messages.ts";
 const sha1 = (text: string) => createHash("sha1").update(text).digest("hex");
 const lines = (base64: string) => base64.replace(/(.{60})/g, "$1\n");
 
-/** What can be seen through the endpoint alone. */
+/** Checks that need only the endpoint. */
 export const WIRE_CHECKS: readonly Check[] = [
   {
     number: 2,

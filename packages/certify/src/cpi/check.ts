@@ -6,7 +6,7 @@ export interface CpiGiven {
   readonly cpi: ExecCpi;
   readonly stemcell: { readonly image: string; readonly cloudProperties: object };
   readonly vmProperties: object;
-  /** Of the n-th VM: no two have an address in common. */
+  /** Networks of the n-th VM: no two VMs have an address in common. */
   readonly networks: (n: number) => object;
   readonly uuid: () => string;
   /** Around every call, where some must not be made beside others; default: nothing. */

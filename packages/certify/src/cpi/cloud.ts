@@ -9,11 +9,11 @@ export interface Asking {
   readonly requestId?: string;
 }
 
-/** Whoever checks is a Director of version 2 with new stemcells; the mixes are checked elsewhere. */
+/** Version of the Director that the checks play, with new stemcells; the mixes are checked elsewhere. */
 const API_VERSION = 2;
 export const NOT_IMPLEMENTED = "Bosh::Clouds::NotImplemented";
 
-/** What a CPI has made is remembered, so that nothing is left of it. */
+/** Remembers what a CPI has made, so that nothing is left of it. */
 export class Cloud {
   readonly given: CpiGiven;
   readonly #director: string;
@@ -49,7 +49,10 @@ export class Cloud {
     return reply;
   }
 
-  /** As `ask`, and it is no part of what is checked. Killed after a time where one is given. */
+  /**
+   * Calls the CPI like `ask`, without counting its errors among those that are checked. The call is killed at the
+   * deadline.
+   */
   async call(
     method: string,
     args: readonly unknown[],
@@ -61,7 +64,7 @@ export class Cloud {
     return await around(method, () => callCpi({ ...cpi, deadlineMs }, request));
   }
 
-  /** Just these words on its standard input. */
+  /** Writes just this text to the CPI's standard input. */
   async say(input: string): Promise<Spoken> {
     return await executeCpi(this.given.cpi, input);
   }

@@ -14,7 +14,7 @@ import { runMatrix } from "../matrix/run.ts";
 import { passesChecks } from "../testing/passes-checks.ts";
 import { Cloud } from "./cloud.ts";
 
-/** Runs the CPI as a Director does: with nearly no environment. */
+/** True if Python runs with nearly no environment, as a Director runs it. */
 const python = await promisify(execFile)("python3", ["--version"], { env: { PATH: "/usr/bin:/bin" } }).then(
   () => true,
   () => false,

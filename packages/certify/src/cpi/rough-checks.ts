@@ -6,7 +6,7 @@ const AT_ONCE = 10;
 /** From before it has read its input to about when it is done. */
 const KILLED_AFTER_MS = [60, 150, 300, 600];
 
-/** What is not one call after the other. */
+/** Checks that do not just make one call after the other. */
 export const ROUGH_CHECKS: readonly CpiCheck[] = [
   {
     number: 65,
@@ -52,7 +52,7 @@ export const ROUGH_CHECKS: readonly CpiCheck[] = [
   },
 ];
 
-/** By SIGKILL, unless it is done before. */
+/** Kills the call by SIGKILL, unless it is done before. */
 async function killed(
   cloud: Cloud,
   method: string,

@@ -18,7 +18,7 @@ export const CPI_CHECKS: readonly CpiCheck[] = [
   ...ROUGH_CHECKS,
 ];
 
-/** What it made is removed afterwards, which is a part of every check. */
+/** Runs a check and removes what it made, which is a part of every check. */
 export async function runCpiCheck(check: CpiCheck, cloud: Cloud): Promise<CpiOutcome> {
   const left: string[] = [];
   try {

@@ -28,7 +28,7 @@ async function saidNo(cloud: Cloud, input: string): Promise<void> {
   expectEqual(error.ok_to_retry, false, "ok_to_retry");
 }
 
-/** What passes over standard input and output. */
+/** Checks of what passes over standard input and output. */
 export const WIRE_CHECKS: readonly CpiCheck[] = [
   {
     number: 1,

@@ -3,17 +3,17 @@ import type { MixOf8 } from "./mixes.ts";
 /** How old the agent of a stemcell is: v2 agents of 2018 knew no add_persistent_disk yet. */
 export type AgentAge = "v1" | "first v2" | "v2";
 
-/** Who meets whom in one row. */
+/** Parts that meet in one row. */
 export interface MixPlayed extends MixOf8 {
   readonly deployer: "Director" | "create-env";
   readonly agent: AgentAge;
 }
 
-/** What the contract says of one row. */
+/** Row of the contract for one mix. */
 export interface ContractRow extends MixPlayed {
   /** `info.api_version` of the CPI; null: its info has none. */
   readonly info: 2 | null;
-  /** What every call about a VM carries. */
+  /** Contents of every call about a VM. */
   readonly sent: {
     readonly apiVersion: 1 | 2 | null;
     readonly stemcell: 1 | 2 | null;
@@ -22,15 +22,15 @@ export interface ContractRow extends MixPlayed {
   readonly createVm: "cid" | "[cid, networks]";
   readonly attachDisk: "nothing" | "hint";
   readonly userData: "registry" | "settings";
-  /** Whether there is a registry at all, and the CPI keeps the VM's entry in it. */
+  /** True if there is a registry, and the CPI keeps the VM's entry in it. */
   readonly registry: boolean;
-  /** Whether the agent's own file has the hint. */
+  /** True if the agent's own file has the hint. */
   readonly hintsFile: boolean;
-  /** What the agents of the VMs are told of disks, one after the other, whether or not they know the message. */
+  /** Messages about disks to the agents of the VMs, one after the other, whether or not the agents know them. */
   readonly told: readonly [first: readonly string[], ...others: (readonly string[])[]];
 }
 
-/** Of a Director before disk hints, or with a CPI before them. */
+/** Messages of a Director before disk hints, or with a CPI before them. */
 const BY_REGISTRY = [
   ["mount_disk", "unmount_disk", "remove_persistent_disk"],
   [
@@ -153,7 +153,7 @@ export const CONTRACT: readonly ContractRow[] = [
     attachDisk: "hint",
     userData: "registry",
     registry: true,
-    // It was told, and did not know the message.
+    // The agent got the hint, and did not know the message.
     hintsFile: false,
     told: BY_HINT,
   },

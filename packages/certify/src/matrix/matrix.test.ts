@@ -32,7 +32,7 @@ async function command(argv: readonly string[], defaultCpi: string) {
 const mixOf = ({ director, cpi, stemcell }: Row) => ({ director, cpi, stemcell });
 const name = ({ director, cpi, stemcell }: Row) => `${director}/${cpi}/${stemcell}`;
 
-/** It starts a CPI for each of some fifty calls. */
+/** Starts a CPI for each of some fifty calls, so it is not always run. */
 describe.runIf(plays("parts", "matrix of the tiny CPI"))("the matrix of the tiny CPI", () => {
   let printed: Awaited<ReturnType<typeof command>>;
   let rows: readonly Row[] = [];
@@ -90,7 +90,7 @@ describe.runIf(plays("parts", "matrix of the tiny CPI"))("the matrix of the tiny
   });
 });
 
-describe("a fault in the formula that everybody shares", () => {
+describe("a fault in the shared formula", () => {
   it.runIf(chosen("matrix of a fault", 1 / 3))(
     "is noticed by the judge, who has a table of its own",
     async () => {

@@ -14,7 +14,7 @@ import type { MixOf8 } from "./mixes.ts";
 /** The live parts a row is played with. */
 export interface Stage {
   readonly cpi: ExecCpi;
-  /** What the agent of a VM would find in its user-data. */
+  /** Returns what the agent of a VM would find in its user-data. */
   readonly userData: (vmCid: string) => Promise<string>;
   /** Requests the registry answered for one VM so far, such as `PUT`. */
   readonly registryLog: (vmCid: string) => readonly string[];
@@ -23,7 +23,7 @@ export interface Stage {
   readonly uuid: () => string;
 }
 
-/** What was seen while one mix was played, and what the contract says of it. */
+/** Observations while one mix was played, and whether they agree with the contract. */
 export interface Row extends MixOf8 {
   readonly registryless: boolean;
   readonly apiVersion: number;
@@ -34,7 +34,7 @@ export interface Row extends MixOf8 {
   readonly attachDiskResult: DiskHintWire | null;
   /** The hint in the registry entry after attach_disk. */
   readonly registryHint: DiskHintWire | null;
-  /** Messages about the disk that a Director sends to the agent, derived from the answer of attach_disk. */
+  /** Messages of a Director to the agent about the disk, by the answer of attach_disk. */
   readonly agentCalls: readonly string[];
   readonly agrees: boolean;
   readonly problems: readonly string[];
@@ -52,10 +52,13 @@ const NETWORKS = {
   },
 };
 
-/** Messages that an agent can get with a new disk. */
+/** Messages that an agent may get with a new disk. */
 const ATTACHING = ["add_persistent_disk", "mount_disk"];
 
-/** A Director passes on the hint it was given; without one the agent finds the disk in the registry. */
+/**
+ * Returns the messages of a Director that passes on the hint it got; without one the agent finds the disk in the
+ * registry.
+ */
 const toldOf = (hint: DiskHintWire | null): readonly string[] =>
   hint === null ? ["mount_disk"] : ["add_persistent_disk", "mount_disk"];
 

@@ -37,11 +37,11 @@ the ${vm} stopped and everything deleted. What each part got and kept is looked 
 
 export interface CloudChoice {
   readonly adapter: LoadedAdapter;
-  /** Those of the adapter. */
+  /** Values of the adapter's options. */
   readonly options: Readonly<Record<string, string | undefined>>;
 }
 
-/** What the command is made of: where adapters come from, and how mixes are played. */
+/** Dependencies of the command: where adapters come from, and how mixes are played. */
 export interface MixesMeans {
   readonly load: (cpi: string) => Promise<LoadedAdapter>;
   readonly run: (choice: CloudChoice, onRow: (row: Row) => void) => Promise<readonly Row[]>;

@@ -21,7 +21,7 @@ export interface Sent {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   readonly path: string;
   readonly body?: string | Uint8Array;
-  /** Of the body; the Director chooses by it. */
+  /** Content type of the body; the Director chooses by it. */
   readonly type?: string;
 }
 
@@ -41,7 +41,7 @@ export class DirectorClient {
     this.#options = options;
   }
 
-  /** What a GET or PUT answers at once. */
+  /** Returns the immediate answer to a GET or PUT. */
   async ask(doing: string, sent: Sent): Promise<string> {
     const answer = await this.#send(sent);
     if (answer.status >= 300) throw DirectorRefused({ doing, why: whyOf(answer) });

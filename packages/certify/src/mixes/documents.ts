@@ -5,7 +5,7 @@ import type { StemcellOfCloud } from "@slipway/cpi-sdk/certify-adapter";
 import { mustRun, systemExec } from "@slipway/kernel/exec";
 import type { AgentAge } from "../matrix/contract.ts";
 
-/** What is deployed in every mix: one instance with a disk. JSON, which is YAML too. */
+/** Documents that are deployed in every mix: one instance with a disk. JSON, which is YAML too. */
 
 export const GROUP = "db";
 export type DiskType = "small" | "large";
@@ -67,7 +67,10 @@ export interface EnvOrder {
   readonly mbus: string;
 }
 
-/** The same for `create-env`. Its certificates are variables, so that whoever has the variables can ask the agent. */
+/**
+ * Returns the same for `create-env`. Its certificates are variables, so that a client with the variables can ask the
+ * agent.
+ */
 export const envManifest = (order: EnvOrder): string => {
   const { name, stemcell, disk, agent, range, ip } = order;
   return JSON.stringify({

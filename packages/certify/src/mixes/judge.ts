@@ -20,8 +20,8 @@ const STORIES: Readonly<
 };
 
 /**
- * Where what was seen differs from what the contract says of this mix; in words, nothing when it agrees. It knows the
- * contract from its own table alone.
+ * Lists in words how the observations differ from what the contract says of this mix; empty if they agree. It knows
+ * the contract only from its own table.
  */
 export function disagreements(seen: Seen, contract = rowOf): readonly string[] {
   const row = contract(seen);
@@ -78,7 +78,7 @@ function judgeEntry(call: CallSeen, row: ContractRow, expect: Expect): void {
   const owner = method === "create_vm" ? call.agentId : typeof before === "string" ? null : before.agentId;
   const wanted: Record<RegistryUser, () => unknown> = {
     create_vm: () => ({ agentId: owner, disks: {} }),
-    // Under version 1 nobody else is told the hint; under version 2 it is the one that was answered.
+    // Under version 1 only the registry gets the hint; under version 2 it is the one that was answered.
     attach_disk: () => ({
       agentId: owner,
       disks: { ...others, [disk ?? ""]: call.answer ?? hintIn(after, disk) },

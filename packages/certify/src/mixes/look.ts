@@ -14,7 +14,7 @@ import { registryClient } from "@slipway/registry/client";
 import type { Notes } from "./notes.ts";
 import type { Entry, Hints, Moment, When } from "./row.ts";
 
-/** How the Director told the CPI to reach the registry. */
+/** Access to the registry, as the Director passed it to the CPI. */
 export interface RegistryAccess {
   readonly endpoint: string;
   readonly user: string;
@@ -29,7 +29,7 @@ type Settings = Readonly<Record<string, unknown>> & {
 const DISK_MESSAGES =
   / (add_persistent_disk|update_persistent_disk|mount_disk|migrate_disk|unmount_disk|remove_persistent_disk) from /gm;
 
-/** Looks at what everybody leaves lying around: files of the VMs, entries of the registry. Nothing is changed. */
+/** Looks at what all parts leave behind: files of the VMs, entries of the registry. Nothing is changed. */
 export class Look {
   readonly #part: CloudPart;
   readonly #state: string;
@@ -72,7 +72,7 @@ export class Look {
     return text === undefined ? "no entry" : (parseStrictJson(text, "an entry of the registry") as Settings);
   }
 
-  /** What the agent itself wrote down. */
+  /** Returns the hints that the agent itself wrote down. */
   async hints(vm: string): Promise<Hints> {
     const text = await this.#part.hints(vm);
     if (text === undefined) return {};

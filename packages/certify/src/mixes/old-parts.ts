@@ -11,7 +11,7 @@ import type { MixOf8 } from "../matrix/mixes.ts";
 export const sentBy = (director: MixOf8["director"], request: CpiRequest): CpiRequest =>
   director === 1 ? withoutNews(request) : request;
 
-/** What a CPI of this age makes of a request. */
+/** Returns a request as a CPI of this age reads it. */
 export const readBy = (cpi: MixOf8["cpi"], request: CpiRequest): CpiRequest =>
   cpi === 1 ? withoutNews(request) : request;
 

@@ -7,13 +7,13 @@ export type RegistryUser = (typeof REGISTRY_USERS)[number];
 
 export type Hints = Readonly<Record<string, DiskHintWire>>;
 
-/** What the registry has for a VM. */
+/** Entry of the registry for a VM. */
 export type Entry = "not started" | "no entry" | { readonly agentId: string; readonly disks: Hints };
 
 /** One call to the CPI that concerns a VM, seen from both sides of it while the Director waited. */
 export interface CallSeen {
   readonly method: RegistryUser;
-  /** As the Director sent them; null: not at all. */
+  /** Versions as the Director sent them; null if it sent none. */
   readonly apiVersion: number | null;
   readonly stemcell: number | null;
   readonly registryTold: boolean;
@@ -28,7 +28,7 @@ export interface CallSeen {
 
 export type When = "deployed" | "recreated" | "resized" | "stopped" | "deleted";
 
-/** What lay around when a part of the story was over. */
+/** State of all parts when a part of the story was over. */
 export interface Moment {
   readonly when: When;
   readonly vm: string | null;
@@ -38,11 +38,11 @@ export interface Moment {
   readonly settingsFrom: "user-data" | "registry" | "unknown" | null;
   /** The agent's own file of hints; null when there is no VM. */
   readonly hints: Hints | null;
-  /** What was written on the disk at first, read through the agent of this VM. */
+  /** Fate of the text first written on the disk, read through the agent of this VM. */
   readonly data: "written" | "kept" | "lost" | null;
 }
 
-/** What the agent of a VM was told about disks, in its own words, from its first to its last. */
+/** Messages about disks that the agent of a VM logged, from the first to the last. */
 export interface Told {
   readonly vm: string;
   readonly messages: readonly string[];

@@ -19,7 +19,10 @@ export interface Tools {
   readonly openCloud: () => Promise<CertifyCloud>;
   readonly clock: Clock;
   readonly random: Random;
-  /** Where directories are made; the database of a Director, somebody else's process when we are root, must get there. */
+  /**
+   * Parent of the directories. The database of a Director must be able to reach it, as another user's process if we
+   * are root.
+   */
   readonly parent: string;
   /** A command that runs the Director where its mounts do not meet those of others; default: none. */
   readonly within?: readonly string[] | undefined;
@@ -80,7 +83,7 @@ export class Stage {
     return this.#client;
   }
 
-  /** What could not be seen, and why. */
+  /** Problems that kept the watch from seeing something. */
   get blind(): readonly string[] {
     return this.#watch?.problems ?? [];
   }
@@ -165,7 +168,7 @@ export class Stage {
     }
   }
 
-  /** By the CPI itself: it alone knows what a VM or a disk is made of. */
+  /** Deletes VMs and disks through the CPI: only the CPI knows what they are made of. */
   async #sweep(): Promise<void> {
     for (const vm of await this.part.vms()) await this.#delete("delete_vm", vm);
     for (const disk of await this.part.disks()) await this.#delete("delete_disk", disk);

@@ -14,9 +14,9 @@ export interface Eyes {
 }
 
 /**
- * Stands where the Director expects the CPI: says what it is asked and waits, lets the CPI do it, says what that
- * answered and waits again. It waits for nobody who is gone. A second Node process per call would cost as much as the
- * CPI itself.
+ * Stands where the Director expects the CPI: reports the request and waits, lets the CPI do it, reports the reply and
+ * waits again. It gives up when the watcher is gone. A second Node process per call would cost as much as the CPI
+ * itself.
  */
 const SCRIPT = `#!/bin/sh
 umask 077
@@ -37,7 +37,7 @@ exit $code
 const PAUSE_MS = 5;
 
 export interface WatchOptions {
-  /** For the script and its messages; nobody else may look into it. */
+  /** Directory for the script and its messages; no other user may look into it. */
   readonly dir: string;
   readonly cpi: string;
   readonly eyes: Eyes;
@@ -51,7 +51,7 @@ export class Watch {
   readonly #asked = new Map<string, CpiRequest | undefined>();
   readonly #answered = new Set<string>();
   #watching: Promise<void> = Promise.resolve();
-  /** What could not be seen, and why. */
+  /** Problems that kept it from seeing something. */
   readonly problems: string[] = [];
 
   private constructor(options: WatchOptions) {
@@ -71,7 +71,7 @@ export class Watch {
     return watch;
   }
 
-  /** What the Director is given as its CPI. */
+  /** Path of the program that the Director uses as its CPI. */
   get program(): string {
     return join(this.#options.dir, "cpi");
   }
@@ -113,7 +113,7 @@ export class Watch {
     }
   }
 
-  /** However the look went: nobody is left waiting. */
+  /** Lets the call go on, however the look went. */
   async #say(call: string, word: string, look: () => Promise<void>): Promise<void> {
     try {
       await look();

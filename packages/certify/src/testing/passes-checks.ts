@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { Cloud } from "../cpi/cloud.ts";
 import { CPI_CHECKS, runCpiCheck } from "../cpi/run.ts";
 
-/** Sample of the 66 checks, for each CPI. */
+/** Number of checks to run for each CPI, of 66. */
 const SAMPLE = 2;
 
 /** The same checks for every CPI, each a test. Those of `without` need methods that this CPI does not have. */

@@ -2,11 +2,12 @@ import { HOST_VIEW } from "./host-view.ts";
 import { IDMAP, REMAP } from "./remap.ts";
 
 /**
- * What runs before the agent does, in the order in which it runs. Constant texts: what they work on are arguments.
+ * Scripts that run before the agent does, in the order in which they run. The texts are constant: what they work on
+ * are arguments.
  *
- * OUTER is the last process of the host's pid namespace; its first child is the sandbox's init. It stays as long as that
- * one: it keeps the outer mounts, by which disks come and go, so that nothing inside has to. It notes an end that was
- * wanted (3). Arguments: INIT, a name, the directory of the VM, and more for INIT.
+ * OUTER is the last process of the host's pid namespace; its first child is the sandbox's init. It stays as long as
+ * that one: it keeps the outer mounts, by which disks come and go, so that nothing inside has to. It notes an end
+ * that was wanted (3). Arguments: INIT, a name, the directory of the VM, and more for INIT.
  */
 export const OUTER = `setsid sh -c "$@" &
 wait $!
