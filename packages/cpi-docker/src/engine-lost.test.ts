@@ -19,7 +19,7 @@ class Device {
     this.#dir = dir;
   }
 
-  /** What has `first` gets the next number, the device the one after that. */
+  /** Connects the device. `first`, if given, gets the next number, and the device the one after that. */
   async connect(first?: string): Promise<void> {
     const loops: string[] = [];
     for (const name of first === undefined ? ["pool"] : [first, "pool"]) {

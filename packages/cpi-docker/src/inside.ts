@@ -1,4 +1,4 @@
-/** Where things are in an image that our CPI makes VMs of, without a leading slash. */
+/** Paths in an image that our CPI makes VMs of, without a leading slash. */
 const AGENT = "usr/lib/slipway/slipway-agent.cjs";
 const NODE = "usr/local/bin/node";
 const POWER = "var/lib/slipway/power";
@@ -12,8 +12,8 @@ const AGENT_JSON = {
 };
 
 /**
- * The agent starts again when it asks for it (0) or ends in any other way; 3 and `shutdown` switch off, until whoever
- * made the VM writes otherwise. Works as process 1 too, where the shell reaps orphans.
+ * Starts the agent again when it asks for it (0) or ends in any other way; 3 and `shutdown` switch off, until the CPI
+ * writes otherwise. Works as process 1 too, where the shell reaps orphans.
  */
 const INIT = `#!/bin/sh
 power=/${POWER}
@@ -50,7 +50,7 @@ while :; do
 done
 `;
 
-/** Where upstream's Docker CPI looks for an init, which it gives no environment. */
+/** Init at the path where upstream's Docker CPI looks for one, which it gives no environment. */
 const RUNIT = `#!/bin/sh
 export PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 exec /usr/sbin/init
@@ -73,7 +73,7 @@ export type InsideFile = {
   readonly mode: number;
 } & ({ readonly text: string } | { readonly path: string });
 
-/** What is in every image besides an operating system. `agent` and `node` are files of this machine. */
+/** Returns the files of every image besides an operating system. `agent` and `node` are files of this machine. */
 export const insideFiles = (order: {
   readonly agent: string;
   readonly node: string;

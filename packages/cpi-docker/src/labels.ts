@@ -1,6 +1,6 @@
 import { isObject, type JsonObject } from "@slipway/protocol/schema/json";
 
-/** What everything of ours on an engine is labelled with, so that `docker ps --filter label=…` finds it. */
+/** Labels of everything of ours on an engine, so that `docker ps --filter label=…` finds it. */
 export const LABEL = {
   kind: "slipway.kind",
   cid: "slipway.cid",
@@ -10,9 +10,9 @@ export const LABEL = {
   agent: "slipway.agent-id",
   request: "slipway.request-id",
   stemcell: "slipway.stemcell",
-  /** Of a stemcell: the command it was imported with was asked for. */
+  /** Set on a stemcell whose properties named its command. */
   command: "slipway.command",
-  /** Of a VM: the init of a stemcell with upstream's agent. */
+  /** Set on a VM: the init of a stemcell with upstream's agent. */
   init: "slipway.init",
   disks: "slipway.disks",
   version: "slipway.version",
@@ -35,7 +35,10 @@ export const labelsOf = (kind: Kind, cid: string, { directorUuid, requestId }: A
   ...(requestId !== undefined && { [LABEL.request]: requestId }),
 });
 
-/** Whose VM it is. A Director names itself, the deployment and the group, in this order, in `env.bosh.groups`. */
+/**
+ * Returns labels with the owner of a VM. A Director names itself, the deployment and the group, in this order, in
+ * `env.bosh.groups`.
+ */
 export function ownerLabels(env: unknown): Labels {
   const bosh = objectIn(objectIn(env)?.bosh);
   const tags = objectIn(bosh?.tags);

@@ -74,7 +74,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a network that 
     expect(await exists(named(ip))).toBe(false);
   });
 
-  it("stays if create_network or somebody else made it", async () => {
+  it("stays if create_network or another client of the engine made it", async () => {
     const ip = nextAddress();
     const { engine } = await cloud.cloud();
     const Name = `foreign-${cloud.director}`;
@@ -97,7 +97,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a network that 
     await engine.run({ doing: "removing", method: "DELETE", path: `/networks/${Name}` });
   });
 
-  it("of the engine's choice is as large as was asked for, or is not made", async () => {
+  it("is as large as asked for if the engine chooses its range, or is not made", async () => {
     const [cid, { range }] = await cloud.result<[string, { range: string }]>("create_network", [
       { type: "manual", netmask_bits: 28 },
     ]);

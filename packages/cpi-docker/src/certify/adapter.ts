@@ -76,8 +76,8 @@ async function importImage(
 }
 
 /**
- * By all its names: stemcells that were not deleted, and disk helpers, have their own. Somebody else's disk helper may be of it
- * too: then the last name, which is a disk helper's, stays with theirs.
+ * Removes an image under all its names: stemcells that were not deleted, and disk helpers, have their own. A disk
+ * helper of another cloud may be made of it too: then the last name, which is a disk helper's, stays with that one.
  */
 async function removeImage(docker: Docker, id: string): Promise<void> {
   const names = (await findImage(docker, id))?.RepoTags ?? [];

@@ -89,7 +89,7 @@ export class DockerPart implements CloudPart {
 
   async close(): Promise<void> {
     const { volume } = this.#docker.config;
-    // Also what the engine finished making when whoever asked for it was gone.
+    // Includes what the engine finished making after its caller was gone.
     for (const vm of await this.vms()) await removeContainer(this.#docker, vm);
     for (const { id } of await listContainers(this.#docker, this.#diskHelper))
       await removeContainer(this.#docker, id);
@@ -124,7 +124,7 @@ export class DockerPart implements CloudPart {
 const BOSH = "/var/vcap/bosh";
 const TRIES = 50;
 
-/** By making the network: the engine lets nobody else have the range then. 10.224.0 to 10.239.255. */
+/** Reserves a range by making the network, so that the engine gives it to no other. 10.224.0 to 10.239.255. */
 async function reserveRange({ engine }: Docker, name: string, random: Random): Promise<string> {
   for (let left = TRIES; ; left--) {
     const at = Math.floor(random.fraction() * 16 * 256);

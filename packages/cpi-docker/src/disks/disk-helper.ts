@@ -12,17 +12,18 @@ import { ENDED } from "./scripts/common.ts";
 import { BOOT, PROBE } from "./scripts/disk-helper.ts";
 import { createVolume, removeVolume, volumeExists } from "./volume.ts";
 
-/** Raised when the disk helper must be made anew to work with this code. */
+/** Version of the disk helper. It is raised when an older one must be replaced to work with this code. */
 const VERSION = "3";
 
 /**
- * A container that has the volume of the disks and may make loop devices, and does nothing until it is told to. All work
- * on disks is done in there, so that this CPI needs no rights on the engine's host but those of the engine's API.
+ * A container that has the volume of the disks and may make loop devices, and does nothing until the CPI runs a
+ * script in it. All work on disks is done in there, so that this CPI needs no rights on the engine's host but those
+ * of the engine's API.
  */
 export class DiskHelper {
   readonly #cloud: Cloud;
   readonly name: string;
-  /** What an older one could open beside loop devices. */
+  /** Major numbers of the devices that an older disk helper could open beside loop devices. */
   #majors: readonly string[] = [];
 
   private constructor(cloud: Cloud) {
@@ -47,15 +48,16 @@ export class DiskHelper {
   }
 
   /**
-   * Runs one of the scripts. Words of the caller come as arguments, never as part of the script. Where it says that it
-   * may not open a device, it changed nothing: the disk helper is made anew so that it may, and it is run again.
+   * Runs one of the scripts. Words of the caller come as arguments, never as part of the script. A script that
+   * reports that it may not open a device has changed nothing: the disk helper is replaced so that it may, and the
+   * script is run again.
    */
   async run(script: string, args: readonly string[], doing: string): Promise<Ran> {
     const allowed: string[] = [];
     for (;;) {
       const ran = await runIn(this.#cloud.engine, this.name, { script, args }, doing);
       const major = ran.code === ENDED.notAllowed ? /^(\d+):/.exec(ran.stdout.trim())?.[1] : undefined;
-      // Another call may make it anew in the same moment, and not know of this kind.
+      // Another call may replace it in the same moment, and not know of this kind.
       if (major === undefined || allowed.filter((one) => one === major).length === MOST_TRIES) return ran;
       allowed.push(major);
       await this.#allow(major);
@@ -66,12 +68,12 @@ export class DiskHelper {
     const found = await findContainer(this.#cloud, this.name);
     const before = majorsOf(found);
     if (before.includes(major)) return;
-    // Not by its name: another call may have made it anew already.
+    // Not by its name: another call may have replaced it already.
     if (found !== undefined) await this.#remove(found);
     await this.#makeOfAny([...before, major]);
   }
 
-  /** When the scripts of other calls have ended, unless they take too long. */
+  /** Removes it when the scripts of other calls have ended, or when they take too long. */
   async #remove({ Id }: Container): Promise<void> {
     const { clock } = this.#cloud;
     const since = clock.monotonic();
@@ -85,7 +87,7 @@ export class DiskHelper {
     await removeContainer(this.#cloud, Id);
   }
 
-  /** Also when it has to be started. One of an older kind is removed. */
+  /** Reports whether it is there, and starts it if necessary. One of an older version is removed. */
   async #isThere(): Promise<boolean> {
     const found = await findContainer(this.#cloud, this.name);
     if (found === undefined) return false;
@@ -198,7 +200,10 @@ export class DiskHelper {
     }
   }
 
-  /** Of its first process. One that ends again and again is seen running in between, and then has none. */
+  /**
+   * Returns the exit code of its first process. One that ends again and again may be seen while it runs, when it has
+   * none.
+   */
   async #exitCode(said: string): Promise<number | undefined> {
     const { clock } = this.#cloud;
     const since = clock.monotonic();
@@ -211,7 +216,7 @@ export class DiskHelper {
   }
 }
 
-/** What is wrong with the image, or with the engine. */
+/** Problem with the image, or with the engine. */
 interface Failure {
   readonly said: string;
   readonly ofImage: boolean;
@@ -223,7 +228,7 @@ const RESTARTS_MS = 10_000;
 const MOST_TRIES = 3;
 
 const NO_SHELL: Failure = { said: "it has no sh", ofImage: true };
-/** What engines say of a program that they could not run in a container. */
+/** Exit codes of engines for a program that they could not run in a container. */
 const NO_PROGRAM: readonly number[] = [126, 127, 128];
 
 export const diskHelperName = ({ config }: Cloud): string => `slipway-keeper-${config.volume}`;

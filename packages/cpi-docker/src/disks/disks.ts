@@ -93,7 +93,7 @@ export async function onDisk(
   return settle(await tryOnDisk(cloud, disk, script, args, doing), { disk, doing, ...more });
 }
 
-/** As `onDisk`, and how it ended is for the caller to judge. */
+/** Runs a script like `onDisk`; the caller judges how it ended. */
 export async function tryOnDisk(
   cloud: Cloud,
   disk: string,
@@ -110,7 +110,7 @@ async function diskHelperFor(cloud: Cloud, disk: string): Promise<DiskHelper> {
   return diskHelper;
 }
 
-/** What a script said, or its end as an error of the contract. */
+/** Returns the output of a script, or throws its end as an error of the contract. */
 export function settle({ code, stdout, stderr }: Ran, { disk, doing, vm, sizeMib }: Context): string {
   const said = stdout.trim();
   switch (code) {

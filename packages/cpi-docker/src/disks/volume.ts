@@ -15,7 +15,7 @@ export const hasVolume = async (engine: Engine, name: string): Promise<boolean> 
 
 export const volumeExists = ({ engine, config }: Cloud): Promise<boolean> => hasVolume(engine, config.volume);
 
-/** One that is there is used as it is: it may be on a disk of its own. */
+/** Makes the volume. An existing one is used as it is: it may be on a disk of its own. */
 export async function createVolume({ engine, config }: Cloud): Promise<void> {
   await engine.run({
     doing: `making the volume '${config.volume}'`,

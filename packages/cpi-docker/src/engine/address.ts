@@ -2,7 +2,7 @@ import type { HttpClientOptions } from "@slipway/kernel/http/client";
 import type { DockerConfig } from "../config.ts";
 import { BadHost, Unprotected } from "../errors.ts";
 
-/** Where an engine is. */
+/** Address of an engine. */
 export interface EngineAddress {
   /** For messages. */
   readonly shown: string;

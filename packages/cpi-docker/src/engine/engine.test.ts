@@ -22,7 +22,7 @@ beforeAll(async () => {
 afterAll(() => rm(dir, { recursive: true, force: true }));
 
 let last = 0;
-/** An engine that answers as told, behind a socket of its own. */
+/** Starts an engine whose answers the listener gives, behind a socket of its own. */
 async function fake(listener: RequestListener): Promise<string> {
   const path = join(dir, `${++last}.sock`);
   const server = createServer(listener);
@@ -106,7 +106,7 @@ describe("an engine behind TLS", () => {
     expect((await Engine.open(addressOf({ host, tls }))).version).toBe("1.41");
   });
 
-  it("is not reached without one, nor trusted without its authority, and no key is told", async () => {
+  it("is not reached without one, nor trusted without its authority, and no key is shown", async () => {
     const host = await listen();
     expect(await refusal(host)).toMatch(/DOC-00/);
     const other = { ...tls, ca: AGENT_SERVER.certificate };
@@ -125,7 +125,7 @@ describe("the version of the API", () => {
     ["podman", "1.41", "1.24", "1.41"],
     ["one whose oldest is our newest", "1.99", "1.48", "1.48"],
     ["one that does not say its oldest", "1.40", undefined, "1.40"],
-  ])("with %s (%s, from %s) is %s", async (_, newest, oldest, chosen) => {
+  ])("for %s (%s, from %s) the version is %s", async (_, newest, oldest, chosen) => {
     const host = await fake(versions(newest, oldest));
     expect((await Engine.open(addressOf({ host }))).version).toBe(chosen);
   });

@@ -13,7 +13,7 @@ const OLDEST = "1.40";
 const NEWEST = "1.48";
 
 export interface Call extends Ask {
-  /** What for, as a message says it: "creating the network 'x'". */
+  /** Purpose of the call, as a message says it: "creating the network 'x'". */
   readonly doing: string;
   readonly query?: Readonly<Record<string, string | readonly string[]>>;
 }
@@ -53,12 +53,12 @@ export class Engine {
     return new Engine(address, chosen, signal);
   }
 
-  /** Of the call. */
+  /** Signal of the call. */
   get signal(): AbortSignal | undefined {
     return this.#signal;
   }
 
-  /** The same engine for work that must be done although the call was told to stop. */
+  /** Returns the same engine for work that must be done although the call was aborted. */
   withoutSignal(): Engine {
     return new Engine(this.address, this.version, undefined);
   }
@@ -68,7 +68,7 @@ export class Engine {
     return read(schema, await textOf(await this.stream(call)), call.doing);
   }
 
-  /** As `json`, for an answer nobody needs. */
+  /** Sends it like `json`, and ignores the answer. */
   async run(call: Call): Promise<void> {
     await textOf(await this.stream(call));
   }
@@ -103,7 +103,7 @@ export function must(reply: HttpReply | Refusal, { doing }: Pick<Call, "doing">)
   return reply;
 }
 
-/** By what an engine answers to a ping. One that was replaced answers otherwise, or is as good. */
+/** Agreed versions by the engine's answer to a ping. An engine that was replaced answers differently, or is as good. */
 const agreements = new Map<string, string>();
 
 /** The newest version that an engine knows. To say all about itself it runs programs, which takes it long. */

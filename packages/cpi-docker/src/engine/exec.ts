@@ -12,7 +12,7 @@ export interface Ran {
 
 const made = open({ Id: v.string() });
 
-/** What is to be run, before it is. */
+/** Prepares a program to be run, and returns the id of the exec. */
 export async function makeExec(
   engine: Engine,
   container: string,
@@ -32,9 +32,7 @@ export async function makeExec(
 
 const ended = open({ Running: v.boolean(), ExitCode: v.nullable(v.number()) });
 
-/**
- * Runs a program in a running container, as its root. It goes on to its end also when whoever asked for it is gone.
- */
+/** Runs a program in a running container, as its root. The program goes on to its end even if its caller is gone. */
 export async function execIn(
   engine: Engine,
   container: string,
@@ -54,7 +52,7 @@ export async function execIn(
   return { code: ExitCode ?? -1, ...output };
 }
 
-/** What is kept of each output. */
+/** Longest part that is kept of each output. */
 const MOST = 256 * 1024;
 
 async function split(reply: HttpReply): Promise<Omit<Ran, "code">> {
@@ -67,7 +65,7 @@ export class Outputs {
   stdout = "";
   stderr = "";
 
-  /** Of too much the middle is left out: why a program ends is said last. */
+  /** Adds output. If there is too much, the middle is left out: programs say last why they end. */
   add({ from, text }: Frame): void {
     const all = this[from] + text;
     this[from] = all.length <= MOST ? all : all.slice(0, MOST / 2) + all.slice(-MOST / 2);

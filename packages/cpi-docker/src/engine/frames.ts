@@ -12,7 +12,7 @@ export interface Frame {
 export class Frames {
   #rest: Buffer = Buffer.alloc(0);
 
-  /** Those that are whole with this. */
+  /** Adds a piece and returns the frames that it completes. */
   take(piece: Uint8Array): readonly Frame[] {
     this.#rest = Buffer.concat([this.#rest, piece]);
     const whole: Frame[] = [];

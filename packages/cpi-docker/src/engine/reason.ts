@@ -2,10 +2,10 @@ import type { HttpTrouble } from "@slipway/kernel/http/client";
 
 const UNTRUSTED = /^(UNABLE_TO_(VERIFY_LEAF|GET_ISSUER)|SELF_SIGNED|DEPTH_ZERO|CERT_(SIGNATURE|UNTRUSTED))/;
 const REFUSED = /ALERT_(BAD_CERTIFICATE|CERTIFICATE|UNKNOWN_CA|ACCESS_DENIED)/;
-/** What the engine says to somebody who does not speak TLS to it. */
+/** Matches the engine's answer to a client that does not speak TLS to it. */
 export const WANTS_TLS = /HTTP request to an HTTPS server/;
 
-/** Why nobody was reached, in words of the configuration; the cause follows in the words of who found it. */
+/** Returns why the engine was not reached, in words of the configuration; the system's own words for the cause follow. */
 export function reason({ code = "", why: said }: HttpTrouble, secure: boolean): string {
   if (code === "ENOENT") return "there is no such socket";
   if (code === "ECONNREFUSED") return "nobody listens there";

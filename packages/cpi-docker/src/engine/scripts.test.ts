@@ -54,7 +54,7 @@ async function engineHere(path: string, { keeps }: { readonly keeps: boolean }) 
   });
   if (keeps)
     server.on("upgrade", (request: IncomingMessage, socket: Duplex, head: Buffer) => {
-      // What was asked for comes before what the shell is told.
+      // The body of the request comes before the input of the shell.
       const asked = Number(request.headers["content-length"]);
       const child = started();
       let rest = asked;
@@ -68,7 +68,7 @@ async function engineHere(path: string, { keeps }: { readonly keeps: boolean }) 
       into(child, socket);
     });
   await new Promise<void>((resolve) => server.listen(path, resolve));
-  /** What still runs ends, and with it its connection. */
+  /** Ends the programs that still run, and with them their connections. */
   const close = () => {
     for (const child of children) child.kill("SIGKILL");
     server.closeAllConnections();
@@ -105,7 +105,7 @@ describe.each([
       stdout: ["sh", ...words].map((word) => `<${word}>`).join(""),
       stderr: "no end",
     });
-    // It changed nothing for the next one, and hears nobody.
+    // It changed nothing for the next one, and its standard input is empty.
     expect(await run('echo "$#"; cat')).toEqual({ code: 0, stdout: "0\n", stderr: "" });
   });
 

@@ -22,11 +22,11 @@ export interface Script {
 export type Program = readonly string[] | Script;
 
 /**
- * Runs a program in a running container, as its root. It goes on to its end also when whoever asked for it is gone.
+ * Runs a program in a running container, as its root. The program goes on to its end even if its caller is gone.
  *
- * A shell in the container runs it, which stays for a while: an engine takes long to start a program, and what is done to
- * one disk are several. Whoever runs one at the same time has a shell of his own. Without one, as in a container that has
- * none, the engine runs it.
+ * A shell in the container runs it, which stays for a while: an engine takes long to start a program, and work on one
+ * disk takes several. Each of several callers at the same time has a shell of its own. In a container without a
+ * shell, the engine runs the program.
  */
 export async function runIn(
   engine: Engine,
@@ -40,14 +40,14 @@ export async function runIn(
   return await shell.run(program, engine.signal);
 }
 
-/** As an engine runs it. */
+/** Returns the command line with which an engine runs the program. */
 export const wordsOf = (program: Program): readonly string[] =>
   "script" in program ? ["sh", "-c", program.script, "sh", ...program.args] : program;
 
-/** Whether one waits there: the container runs, and is the one in which it was begun. */
+/** Reports whether a shell waits there: the container runs, and is the one in which the shell was begun. */
 export const hasShell = (engine: Engine, container: string): boolean => waiting.has(keyOf(engine, container));
 
-/** Ends those that wait. */
+/** Ends the shells that wait. */
 export function endShells(engine: Engine, container: string): void {
   for (const shell of waiting.get(keyOf(engine, container)) ?? []) shell.end();
 }
@@ -81,7 +81,7 @@ class Shell {
     socket.on("timeout", () => this.end());
   }
 
-  /** Undefined: there is none, or the engine gives no such connection. */
+  /** Returns undefined if there is no shell, or if the engine gives no such connection. */
   static async open(
     engine: Engine,
     container: string,
@@ -123,7 +123,7 @@ class Shell {
     const abort = () => this.#heard();
     signal?.addEventListener("abort", abort, { once: true });
     this.#socket.write(lines(program, mark));
-    // It may have ended, or been told to stop, before.
+    // It may have ended, or been aborted, before.
     this.#heard();
     try {
       const ran = await done;
@@ -143,7 +143,7 @@ class Shell {
     this.#socket.end();
   }
 
-  /** Nobody's process stays for its sake. */
+  /** Waits for the next program, without keeping this process alive. */
   #wait(): void {
     this.#socket.unref();
     this.#socket.setTimeout(IDLE_MS);
@@ -162,7 +162,10 @@ class Shell {
   }
 }
 
-/** The program's output, and then what the shell says of it. The marks are new each time, and nobody's to guess. */
+/**
+ * Returns the shell's input: the program, and then the marks around its exit code. They are new each time, so that no
+ * output can contain them.
+ */
 const lines = (program: Program, mark: string): string =>
   `${inShell(program)} </dev/null
 printf '\\n%s %s\\n' ${mark} "$?"

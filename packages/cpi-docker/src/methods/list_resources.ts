@@ -8,7 +8,10 @@ import { findVm, listContainers } from "../vms/containers.ts";
 import type { DockerMethods } from "./_method.ts";
 import { METADATA } from "./set_vm_metadata.ts";
 
-/** Of the Director that asks: an engine may have VMs of others. Its disks are all in one volume, no other Director's. */
+/**
+ * Lists the VMs of the Director that asks: an engine may have VMs of others. Its disks are all in one volume, no
+ * other Director's.
+ */
 export const listResources: DockerMethods["listResources"] = async (_, call) => {
   const cloud = await openCloud(call);
   const disks = await listDisks(cloud);
@@ -32,7 +35,7 @@ export const listResources: DockerMethods["listResources"] = async (_, call) => 
   return { vms, disks: disks.map(({ holder: _holder, ...disk }) => disk) };
 };
 
-/** What was never written down is empty. */
+/** Reads an object from a file; a missing file is an empty object. */
 async function objectIn({ engine }: Cloud, cid: string, path: string): Promise<JsonObject> {
   const text = await fileIn(engine, cid, `/${path}`, `reading what '${cid}' was told`);
   const found: unknown = text === undefined ? undefined : JSON.parse(text);

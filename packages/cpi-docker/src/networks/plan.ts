@@ -18,9 +18,9 @@ const networkProperties = open({
   ),
 });
 
-/** What a VM wants of one network. */
+/** Wishes of a VM for one network. */
 export interface NetworkRequest {
-  /** As the manifest calls it. */
+  /** Name of the network in the manifest. */
   readonly network: string;
   /** The Docker network, where one is named. */
   readonly named: string | undefined;
@@ -30,9 +30,9 @@ export interface NetworkRequest {
 }
 
 export interface NetworkPlan {
-  /** The one with the way out first. */
+  /** Requests, beginning with the network that has the way out. */
   readonly requests: readonly NetworkRequest[];
-  /** As the agent shall see them. */
+  /** Networks as the agent shall see them. */
   readonly networks: Networks;
   readonly dns: readonly string[];
   /** The way out, where the engine might take another. */

@@ -3,7 +3,7 @@ import { dirname, join } from "node:path";
 import { CommandMissing, type Exec } from "@slipway/kernel/exec";
 import { NoHostRoot } from "../errors.ts";
 
-/** What our agent, its init and the disk helper run, by the Debian package that has it. */
+/** Programs that our agent, its init and the disk helper run, by the Debian package that has them. */
 const NEEDED: Readonly<Record<string, string>> = {
   // Upstream's Docker CPI starts its VMs with it.
   bash: "bash",
@@ -22,14 +22,17 @@ const NEEDED: Readonly<Record<string, string>> = {
   "util-linux": "blkid blockdev fallocate flock fsfreeze",
 };
 
-/** What jobs and people are used to. */
+/** Programs that jobs and people are used to. */
 const WELCOME =
   "dmesg echo expr false find free hostname kill md5sum mkfs.ext4 mkfs.xfs mountpoint nice nohup pgrep pkill ps " +
   "sha1sum sha256sum test timeout uname uptime xargs xfs_growfs";
 
 export const SEARCHED = ["/usr/local/sbin", "/usr/local/bin", "/usr/sbin", "/usr/bin", "/sbin", "/bin"];
 
-/** Opened by name while programs run, so that nobody lists them. Older C libraries need them for users and host names. */
+/**
+ * Libraries that are opened by name while programs run, so that `ldd` does not list them. Older C libraries need them
+ * for users and host names.
+ */
 const BY_NAME = ["libnss_files.so.2", "libnss_dns.so.2", "libgcc_s.so.1"];
 
 /** Files of this machine, and where they belong in a root. */
@@ -41,7 +44,7 @@ export interface HostFile {
 
 export interface HostPrograms {
   readonly files: readonly HostFile[];
-  /** What would be welcome and is not here. */
+  /** Programs that would be welcome and are not here. */
   readonly missing: readonly string[];
 }
 

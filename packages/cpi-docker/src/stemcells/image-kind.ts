@@ -7,7 +7,7 @@ export type ImageKind = "none" | "tar" | "tar.gz";
 /** bzip2, xz, zstd: engines unpack these too, and we could not see what comes out. */
 const OTHERS = ["425a68", "fd377a585a00", "28b52ffd"];
 
-/** Whether a stemcell brings a root file system. Says what is wrong before anything is sent. */
+/** Finds out whether a stemcell brings a root file system. Says what is wrong before anything is sent. */
 export async function imageKind(path: string): Promise<ImageKind> {
   const file = await open(path, "r").catch((cause: unknown) => {
     throw BadImage({ why: `${path} cannot be read` }, { cause });

@@ -5,7 +5,7 @@ import type { Cloud } from "../cloud.ts";
 import { must, refused } from "../engine/engine.ts";
 import { LABEL } from "../labels.ts";
 
-/** Stemcells are tags of this repository, on the engine alone: nobody pushes them. */
+/** Repository whose tags are the stemcells. It is on the engine only, and never pushed. */
 const REPOSITORY = "slipway-stemcell";
 
 export interface Tag {
@@ -49,7 +49,7 @@ export const findImage = ({ engine }: Pick<Cloud, "engine">, reference: string):
 export interface ImageToRun {
   readonly reference: string;
   readonly command: readonly string[];
-  /** Whether the stemcell's properties named the command. */
+  /** True if the stemcell's properties named the command. */
   readonly given: boolean;
 }
 

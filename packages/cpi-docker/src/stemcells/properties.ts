@@ -4,7 +4,7 @@ import { doc } from "@slipway/protocol/schema/marks";
 import * as v from "valibot";
 import { BadProperties } from "../errors.ts";
 
-/** What of a stemcell's `cloud_properties` is ours; others are let through, a stemcell may be for several clouds. */
+/** Keys of a stemcell's `cloud_properties` that are ours; others are let through, a stemcell may be for several clouds. */
 const stemcellProperties = open({
   image_reference: v.optional(
     doc(

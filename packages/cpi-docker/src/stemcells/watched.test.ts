@@ -16,7 +16,7 @@ beforeAll(async () => {
 });
 afterAll(() => remove());
 
-/** What would have been sent of a file, and why not all of it was. */
+/** Returns the bytes of a file that would have been sent, and why not all of them were. */
 async function sent(path: string): Promise<{ bytes: Buffer; refused?: unknown }> {
   const kind = await imageKind(path);
   if (kind === "none") throw new Error("it is empty");

@@ -17,7 +17,7 @@ export async function ownEngineTrouble(): Promise<string | undefined> {
   return found.code === 0 ? undefined : "there is no dockerd";
 }
 
-/** What is killed in the middle of a write may take its time. */
+/** A process that is killed in the middle of a write may take its time. */
 const ENDS = { timeout: 120_000, interval: 50 };
 
 /** A Docker Engine of the test's own, which can be killed. */
@@ -147,7 +147,7 @@ export class OwnEngine {
   }
 }
 
-/** One that is dead and not yet buried is not alive. */
+/** Reports whether a process is alive; one that is dead and not yet reaped is not. */
 function isAlive(pid: number): boolean {
   try {
     return !/\) [ZX] /.test(readFileSync(`/proc/${pid}/stat`, "utf8"));

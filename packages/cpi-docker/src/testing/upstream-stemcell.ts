@@ -7,7 +7,7 @@ import { systemExec } from "@slipway/kernel/exec";
 import { type TarInput, tarBytes } from "@slipway/kernel/tar/write";
 import { hostPrograms } from "../stemcells/host-programs.ts";
 
-/** As in upstream's stemcells for Warden. */
+/** Contents of `agent.json` in upstream's stemcells for Warden. */
 export const WARDEN_AGENT_JSON = {
   Platform: {
     Linux: {
@@ -51,7 +51,7 @@ echo >>$bosh/starts
 while :; do sleep 0.2; done
 `;
 
-/** As runit's: keeps the agent running. */
+/** Keeps the agent running, as runit does. */
 const INIT = `#!/bin/sh
 while :; do /var/vcap/bosh/bin/bosh-agent; sleep 0.2; done
 `;

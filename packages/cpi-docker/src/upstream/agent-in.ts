@@ -4,7 +4,7 @@ import { fileIn, hasFile } from "../engine/archive.ts";
 import { NoInit, UnreadableAgentConfig } from "../errors.ts";
 import { PLACES } from "../inside.ts";
 
-/** Where upstream's stemcells have these, and upstream's Docker CPI looks for them. */
+/** Paths in upstream's stemcells, where upstream's Docker CPI looks for these. */
 const AGENT = "/var/vcap/bosh/bin/bosh-agent";
 const AGENT_JSON = "/var/vcap/bosh/agent.json";
 const RUNIT = "/usr/sbin/runsvdir-start";
@@ -15,11 +15,11 @@ export interface UpstreamAgent {
   readonly init: readonly string[];
   /** Must be process 1. */
   readonly systemd: boolean;
-  /** What its `agent.json` becomes. */
+  /** Contents of its new `agent.json`. */
   readonly config: string;
 }
 
-/** Told by what is in a container that was not started yet; undefined: it has another agent, ours as a rule. */
+/** Looks for upstream's agent in a container that was not started yet; undefined if it has another agent, usually ours. */
 export async function upstreamAgentIn(
   cloud: Cloud,
   container: string,
@@ -38,8 +38,8 @@ export async function upstreamAgentIn(
 }
 
 /**
- * Upstream's CPI gives it directories to bind, and makes the VM anew with every disk. Ours attaches block devices to a
- * running one: the agent is to mount them, whole, as they are.
+ * Adapts the configuration to block devices. Upstream's CPI gives the agent directories to bind, and replaces the VM
+ * with every disk. Ours attaches block devices to a running one: the agent is to mount them, whole, as they are.
  */
 const withDevices = (config: JsonObject, linux: JsonObject): JsonObject => ({
   ...config,

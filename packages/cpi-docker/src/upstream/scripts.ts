@@ -5,20 +5,20 @@ const DIR = "var/lib/slipway";
 const START = `${DIR}/start`;
 const DISK = `${DIR}/disk`;
 
-/** What a disk that is empty gets. */
+/** File system that an empty disk gets. */
 export type FileSystem = "ext4" | "xfs";
 
-/** How a disk is called in its VM. */
+/** Returns the name of a disk in its VM. */
 export const nodeOf = (disk: string): string => `/dev/slipway-${disk}`;
 
 const NOT_HERE = 75;
 const ATTACHED = "attached\n";
 
 /**
- * What a VM runs before the stemcell's own init, at every start. The engine binds three files of its own over those of
- * /etc, and nobody can put another in the place of a file that is bound: upstream's agent does, and bosh-dns.
+ * Script that a VM runs before the stemcell's own init, at every start. The engine binds three files of its own over
+ * those of /etc, and a file that is bound cannot be replaced by another: upstream's agent does that, and bosh-dns.
  *
- * Its agent mounts only disks with partitions again when it starts, so that is done here.
+ * Upstream's agent mounts only disks with partitions again when it starts, so that is done here.
  */
 const START_SCRIPT = `set -eu
 at=/${DIR}
@@ -108,7 +108,7 @@ case $found in
 esac
 `;
 
-/** What the VM runs in place of what its image says. */
+/** Returns the command that the VM runs in place of the image's. */
 export const startCommand = ({ init, systemd }: UpstreamAgent): readonly string[] => [
   "/bin/sh",
   `/${START}`,
@@ -116,7 +116,7 @@ export const startCommand = ({ init, systemd }: UpstreamAgent): readonly string[
   ...init,
 ];
 
-/** What is put into the VM beside its settings, before its first process starts. */
+/** Returns the files that are put into the VM beside its settings, before its first process starts. */
 export const startFiles = (
   agent: UpstreamAgent,
   { dns, fileSystem }: { readonly dns: readonly string[]; readonly fileSystem: FileSystem },

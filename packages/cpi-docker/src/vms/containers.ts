@@ -6,10 +6,10 @@ import { refused } from "../engine/engine.ts";
 import { EngineRefused } from "../errors.ts";
 import { LABEL, type Labels, labelled } from "../labels.ts";
 
-/** As the engine shows it. */
+/** Container as the engine shows it. */
 const container = open({
   Id: v.string(),
-  /** What runs in it beside its first process. */
+  /** Programs that run in it beside its first process. */
   ExecIDs: v.optional(v.nullable(v.array(v.string()))),
   State: open({ Status: v.string(), Running: v.boolean(), ExitCode: v.optional(v.number()) }),
   Config: open({ Labels: v.optional(v.nullable(mapOf(v.string()))) }),
@@ -24,7 +24,7 @@ const at = (name: string): string => `/containers/${encodeURIComponent(name)}`;
 export const findContainer = ({ engine }: Cloud, name: string): Promise<Container | undefined> =>
   engine.find(container, { doing: `looking for '${name}'`, method: "GET", path: `${at(name)}/json` });
 
-/** A VM is a container of its cid's name, and of the kind: other people's containers are none. */
+/** Finds the container of a VM, by the cid as its name and by its kind: other containers on the engine are no VMs. */
 export async function findVm(cloud: Cloud, cid: string): Promise<Container | undefined> {
   const found = isPlain(cid) ? await findContainer(cloud, cid) : undefined;
   return found?.Config.Labels?.[LABEL.kind] === "vm" ? found : undefined;
@@ -70,7 +70,7 @@ export async function removeContainer(cloud: Cloud, name: string): Promise<boole
       return true;
     }
     if (reply.status === 404) return found;
-    // Somebody else is deleting it in this moment, or its processes take their time.
+    // Another call is deleting it in this moment, or its processes take their time.
     const later =
       reply.status === 409 || /device or resource busy|did not receive an exit event/.test(reply.said);
     if (!later || clock.monotonic() - since > GONE_WITHIN_MS) throw EngineRefused({ doing, ...reply });
@@ -98,7 +98,7 @@ export const networksOf = ({ NetworkSettings }: Container): readonly string[] =>
 
 const volumes = open({ Volumes: v.optional(v.nullable(v.array(open({ Name: v.string() })))) });
 
-/** Those that go with a VM, found by its cid. */
+/** Removes the volumes that go with a VM, found by its cid. */
 export async function removeVolumesOf({ engine }: Cloud, cid: string): Promise<void> {
   const doing = `removing what '${cid}' has left`;
   const query = { filters: labelled({ [LABEL.kind]: "vm", [LABEL.cid]: cid }) };

@@ -16,11 +16,11 @@ export interface NewVm {
   readonly cid: string;
   readonly agentId: string;
   readonly image: string;
-  /** What the image runs. */
+  /** Command of the image. */
   readonly command: readonly string[];
-  /** Whether somebody said so, beside the image. */
+  /** True if the stemcell's properties named the command. */
   readonly given: boolean;
-  /** Of disks whose agent makes none. */
+  /** File system for disks, if the agent makes none itself. */
   readonly fileSystem: FileSystem;
   readonly plan: NetworkPlan;
   readonly properties: VmProperties;
@@ -29,10 +29,10 @@ export interface NewVm {
   readonly userData: string;
 }
 
-/** Where agents of Docker and Warden stemcells look for their settings, and old ones for the way to the registry. */
+/** Paths where agents of Docker and Warden stemcells look for their settings, and old ones for the way to the registry. */
 const SETTINGS = ["var/vcap/bosh/warden-cpi-agent-env.json", "var/vcap/bosh/warden-cpi-user-data.json"];
 
-/** So often may the network be removed while a container is being made in it. */
+/** Most tries to make a container whose network is removed in the meantime. */
 const MOST_TRIES = 5;
 
 /** Makes and starts a container; its settings are in it before its first process is. */
@@ -80,7 +80,10 @@ async function makeContainer({ engine }: Cloud, cid: string, spec: object): Prom
   });
 }
 
-/** By an earlier run of this request. It is started last: one that never was is not whole. */
+/**
+ * Reports whether an earlier run of this request made the VM. A VM is started last: one that was never started is
+ * incomplete, and removed.
+ */
 async function madeBefore(cloud: Cloud, cid: string): Promise<boolean> {
   const found = await findVm(cloud, cid);
   if (found === undefined) return false;
@@ -131,6 +134,6 @@ function reasonOf(error: unknown, { cid, plan }: NewVm): unknown {
   return DidNotStart({ cid, said: said.replace(/^.*the Docker Engine answers /, "") }, { cause: error });
 }
 
-/** What the operator wants on disks; the agent's default otherwise. */
+/** Returns the file system that the operator wants on disks, or the agent's default. */
 export const fileSystemIn = (env: unknown): FileSystem =>
   isObject(env) && (env as JsonObject).persistent_disk_fs === "xfs" ? "xfs" : "ext4";

@@ -20,7 +20,7 @@ export async function inVm(cloud: Cloud, vm: string, program: Program): Promise<
   }
 }
 
-/** It was started by a script of ours, and its agent puts files of its own in the place of some in /etc. */
+/** Reports whether a script of ours started the VM, and its agent replaces some files in /etc. */
 export const hasUpstreamAgent = ({ Config }: Container): boolean => Config.Labels?.[LABEL.init] !== undefined;
 
 const WRITE = `set -eu

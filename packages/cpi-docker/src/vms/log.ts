@@ -4,10 +4,10 @@ import type { Container } from "./containers.ts";
 import { hasUpstreamAgent, inVm } from "./inside-vm.ts";
 
 const LINES = "200";
-/** Where upstream's agent writes; ours writes to the output of its container. */
+/** Log of upstream's agent; ours writes to the output of its container. */
 const UPSTREAM_LOG = "/var/vcap/bosh/log/current";
 
-/** What a VM has written: to the output of its container, and where upstream's agent writes if it has one. */
+/** Returns what a VM has written: to the output of its container, and to the log of upstream's agent if it has one. */
 export async function logOf(cloud: Cloud, vm: string, found: Container): Promise<string> {
   const output = await outputOf(cloud, vm, LINES);
   if (!hasUpstreamAgent(found)) return output;
@@ -15,7 +15,7 @@ export async function logOf(cloud: Cloud, vm: string, found: Container): Promise
   return ran === "off" || ran === "gone" || ran.code !== 0 ? output : `${output}${ran.stdout}`;
 }
 
-/** What the container has written, the last lines of it or `all`. */
+/** Returns the last lines that the container has written, or `all`. */
 export async function outputOf({ engine }: Cloud, vm: string, lines: string): Promise<string> {
   const reply = await engine.stream({
     doing: `reading the log of '${vm}'`,

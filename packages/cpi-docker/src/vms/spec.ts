@@ -13,10 +13,10 @@ export interface VmOrder {
   readonly security: readonly string[];
   /** The first network; the others are connected afterwards, which every engine can. */
   readonly network: { readonly name: string; readonly request: NetworkRequest } | undefined;
-  /** What the image runs, and the way out of a VM with several networks. */
+  /** Command of the image. `gateway`: the way out of a VM with several networks. */
   readonly command: readonly string[];
   readonly gateway: string | undefined;
-  /** Where the stemcell has upstream's agent. */
+  /** Set if the stemcell has upstream's agent. */
   readonly upstream?: UpstreamAgent;
 }
 
@@ -28,7 +28,7 @@ export interface VmOrder {
 const CAPABILITIES = ["SYS_ADMIN", "NET_ADMIN", "MKNOD", "AUDIT_WRITE", "NET_RAW"];
 const LOOP_DEVICES = "b 7:* rwm";
 
-/** Of several networks the engine takes the one whose name comes first, at every start. */
+/** Sets the way out. Of several networks the engine takes the one whose name comes first, at every start. */
 const WAY_OUT = `gateway=$1
 shift
 ip route replace default via "$gateway" || true
@@ -76,7 +76,7 @@ export function containerSpec(order: VmOrder): object {
   };
 }
 
-/** What it runs, where that is not what the image says. */
+/** Returns the command of the container, if it differs from the image's. */
 function commandOf({ gateway, command, upstream }: VmOrder): object {
   const runs = upstream === undefined ? command : startCommand(upstream);
   if (gateway !== undefined && runs.length > 0)

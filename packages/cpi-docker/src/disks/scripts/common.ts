@@ -1,10 +1,11 @@
 /**
- * What is done to disks on the engine's host, as scripts that run in the disk helper: each is one whole change, under a lock
- * that ends with it, and goes on to its end when whoever asked for it is gone. A disk is a directory with the file that
- * is its content, and the name of the VM that has it. Nothing of the loop devices is written down: the kernel knows.
+ * Exit codes of the scripts that change disks on the engine's host. They run in the disk helper: each is one whole
+ * change, under a lock that ends with it, and goes on to its end even if its caller is gone. A disk is a directory
+ * with the file that is its content, and the name of the VM that has it. Nothing of the loop devices is written down:
+ * the kernel knows.
  *
- * A disk of the pool has the node of a block device in the place of the file, and the device's path beside it. The first
- * MiB of the device says which disk it is; what the VM has begins behind it.
+ * A disk of the pool has the node of a block device in the place of the file, and the device's path beside it. The
+ * first MiB of the device says which disk it is; what the VM has begins behind it.
  */
 export const ENDED = {
   notFound: 65,
@@ -15,9 +16,9 @@ export const ENDED = {
   notAttached: 70,
   /** Says for each device of the pool why it will not do. */
   noDevice: 71,
-  /** Of the pool: the device is gone, or another one has its path. */
+  /** For disks of the pool: the device is gone, or another one has its path. */
   lost: 72,
-  /** Of the pool: larger than its device. */
+  /** For disks of the pool: larger than its device. */
   beyond: 73,
   /** The disk helper may not open devices of this kind. Says the major number. */
   notAllowed: 74,

@@ -1,6 +1,6 @@
 import { COMMON, ENDED } from "./common.ts";
 
-/** Whether this image (else `notFound`) and this engine can work on disks at all. */
+/** Tests whether this image (else `notFound`) and this engine can work on disks at all. */
 export const PROBE = `set -eu
 for program in flock losetup truncate fsfreeze awk sync cp mv stat; do
   command -v "$program" >/dev/null || { echo "it has no $program" >&2; exit ${ENDED.notFound}; }
@@ -14,9 +14,9 @@ losetup --detach "$loop"
 `;
 
 /**
- * What the disk helper runs. After a restart of the host the loop devices of attached disks are gone, and come back here; the
- * agents wait for them. A file system that stood still for a snapshot when the disk helper was killed goes on, and a device
- * that was being wiped is wiped.
+ * Main process of the disk helper. After a restart of the host the loop devices of attached disks are gone, and come
+ * back here; the agents wait for them. A file system that stood still for a snapshot when the disk helper was killed
+ * goes on, and a device that was being wiped is wiped.
  */
 export const BOOT = `${COMMON}
 # To tell loop devices what they may do.
