@@ -20,7 +20,7 @@ export async function openCloud({
   return { engine: await Engine.open(addressOf(config), signal), config, clock: systemClock };
 }
 
-/** For what must be undone although the call was told to stop. */
+/** Returns the cloud for work that must be done although the call was aborted. */
 export const unstoppable = (cloud: Cloud): Cloud => ({ ...cloud, engine: cloud.engine.withoutSignal() });
 
 /** Our cids are plain. Any other cannot be one of ours, and must not become a part of a path or a name. */

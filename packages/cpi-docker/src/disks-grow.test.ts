@@ -66,7 +66,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk that gro
     await cloud.result("delete_disk", [disk]);
   });
 
-  it("is finished by the repeat, or the next attach, when it was killed before its device was told", async () => {
+  it("is finished by the repeat, or the next attach, when it was killed before its device had grown", async () => {
     const disk = await cloud.newDisk(32);
     const again = [
       () => cloud.result("resize_disk", [disk, 64]),
@@ -84,7 +84,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk that gro
     await cloud.result("delete_disk", [disk]);
   });
 
-  it("needs one disk helper, which several calls at once make if there is none", async () => {
+  it("needs one disk helper, which several calls at once make if it is missing", async () => {
     const opened = await cloud.cloud();
     await removeContainer(opened, diskHelperName(opened));
     const disks = await Promise.all(Array.from({ length: 4 }, () => cloud.newDisk(8)));

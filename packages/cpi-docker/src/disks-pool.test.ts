@@ -27,7 +27,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
   });
   afterAll(async () => {
     for (const vm of [one, other]) await cloud.ask("delete_vm", [vm.cid]);
-    // By their files: numbers that were given up may be somebody else's by now.
+    // By their files: numbers that were given up may be in other use by now.
     await inDiskHelper(
       "for file in /slipway/slipway-pool-*; do losetup --noheadings --output NAME --associated $file; done | xargs -r losetup --detach",
     );
@@ -47,7 +47,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
     const loop = await inDiskHelper(
       `truncate -s ${mib}M /slipway/${name} && losetup --find --show /slipway/${name}`,
     );
-    // It may have been write-protected by whoever had it before.
+    // An earlier user may have write-protected it.
     await inDiskHelper(`blockdev --setrw ${loop}`);
     await systemExec("ln", ["-s", loop, `/dev/${name}`]);
     nodes.push(`/dev/${name}`);
@@ -152,7 +152,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
     await cloud.result("delete_disk", [await newDisk(8)]);
   });
 
-  it("leaves its device free when whoever made or deleted it was killed halfway", async () => {
+  it("leaves its device free when the call that made or deleted it was killed halfway", async () => {
     const [making, deleting] = [await device(32), await device(40)];
     pool(making, deleting);
     const blank = await content(deleting);
@@ -240,7 +240,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk on a dev
     await cloud.result("delete_disk", [disk]);
   });
 
-  it("is not deleted, and nobody else's device wiped, when its node cannot follow its number", async () => {
+  it("is not deleted, and no other device wiped, when its node cannot follow its number", async () => {
     const [at, foreign] = [await device(32), await device(32)];
     pool(at);
     const [blank, disk] = [await content(at), await newDisk(8)];

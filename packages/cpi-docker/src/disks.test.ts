@@ -54,7 +54,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     await cloud.result("delete_disk", [disk]);
   });
 
-  it("moves between running containers with its data, and has no loop device while nobody has it", async () => {
+  it("moves between running containers with its data, and has no loop device while it is detached", async () => {
     const disk = await cloud.newDisk();
     expect(await cloud.result("has_disk", [disk])).toBe(true);
     await cloud.mounted(one, disk);
@@ -76,7 +76,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     expect(await cloud.refusal("delete_disk", [disk])).toContain("DiskNotFound");
   });
 
-  it("is nobody's when the host died while its VM was being written down, also for a disk helper that starts", async () => {
+  it("is free if the host died while its VM was being written down, also for a starting disk helper", async () => {
     const disk = await cloud.newDisk();
     // What is left of a snapshot is removed when the disk helper has been through the disks.
     await inDiskHelper(`: >/slipway/disks/${disk}/vm; mkdir /slipway/.still-test`);
@@ -116,7 +116,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     expect(await cloud.refusal("detach_disk", [one.cid, disk])).toMatch(/DOC-015.*mounted/);
     expect(await cloud.refusal("delete_disk", [disk])).toMatch(/DOC-015.*is attached/);
     expect(await sum(one)).toBe(written);
-    // The refused detach must not have told the loop device to go with its last mount.
+    // The refused detach must not have made the loop device go with its last mount.
     await one.must("umount /var/vcap/store");
     expect(await cloud.loops()).toEqual([disk]);
     await cloud.result("detach_disk", [one.cid, disk]);
@@ -125,7 +125,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     await cloud.result("delete_disk", [disk]);
   });
 
-  it("is detached when its mount goes a moment later, as one does of which somebody has a copy", async () => {
+  it("is detached when its mount goes a moment later, as a copied mount does", async () => {
     const disk = await cloud.newDisk();
     await cloud.mounted(one, disk);
     await one.must("(sleep 1; umount /var/vcap/store) >/dev/null 2>&1 &");
@@ -160,7 +160,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a disk of the D
     await cloud.result("delete_disk", [disk]);
   });
 
-  it("can be taken from a VM that somebody removed behind our back", async () => {
+  it("can be taken from a VM whose container was removed outside the CPI", async () => {
     const disk = await cloud.newDisk();
     const doomed = await (await cloud.newVm(stemcell)).pong();
     await cloud.mounted(doomed, disk);

@@ -19,7 +19,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a container wit
     const { exception } = await vm.ask("ssh", "setup", params);
     expect(exception?.message).toContain("there is no ssh server in this VM");
     expect(await vm.must("cat /etc/passwd")).toBe(before);
-    // Whoever cleans up all the same finds nothing to do.
+    // A cleanup all the same finds nothing to do.
     expect(await vm.value("ssh", "cleanup", { user_regex: ".*" })).toEqual({
       command: "cleanup",
       status: "success",

@@ -67,7 +67,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of a stemc
     expect(await vm.must(files)).toBe(written);
   });
 
-  it("is described while it runs, and not by the engine, which would bind its files anew meanwhile", async () => {
+  it("is described while it runs, and not by the engine, which would bind its files again meanwhile", async () => {
     const { engine } = await cloud.cloud();
     const byEngine = async () => {
       const filters = JSON.stringify({ container: [vm.cid], event: ["extract-to-dir"] });
@@ -87,7 +87,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of a stemc
     });
   });
 
-  it("asks the name servers of its networks, or where there are none those of the engine", async () => {
+  it("asks the name servers of its networks, or the engine's if its networks have none", async () => {
     const found = (one: Vm) => one.must("cat /var/vcap/bosh/resolv.conf.found");
     const named = await up(await newVm({ n: manual(nextAddress(), { dns: ["192.0.2.7", "192.0.2.8"] }) }));
     expect(await found(named)).toBe("nameserver 192.0.2.7\nnameserver 192.0.2.8");
@@ -128,7 +128,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of a stemc
     await cloud.result("delete_disk", [disk]);
   });
 
-  it("sees a disk that has grown while nobody had it, and starts without one that is gone", async () => {
+  it("sees a disk that has grown while it was detached, and starts without one that is gone", async () => {
     const disk = await cloud.newDisk(32);
     await mounted(vm, disk);
     await vm.must("echo kept >/var/vcap/store/file; umount /var/vcap/store");

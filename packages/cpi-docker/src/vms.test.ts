@@ -112,7 +112,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
     await cloud.result("delete_vm", [vm.cid]);
   });
 
-  it("stays off once its agent was told to shut down, until reboot_vm", async () => {
+  it("stays off once its agent got shutdown, until reboot_vm", async () => {
     const vm = await (await cloud.newVm(stemcell)).pong();
     const starts = async () => ((await vm.look()) as { RestartCount: number }).RestartCount;
     await vm.ask("shutdown").catch(() => undefined);
@@ -183,7 +183,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
     expect(await cloud.refusal("get_vm_log", [cid])).toContain("VMNotFound");
   });
 
-  it("leaves nothing when somebody has removed its container behind our back", async () => {
+  it("leaves nothing when its container was removed outside the CPI", async () => {
     const { cid } = await cloud.newVm(stemcell);
     const { engine } = await cloud.cloud();
     const query = { filters: JSON.stringify({ label: [`slipway.cid=${cid}`] }) };
@@ -271,7 +271,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a VM of the Doc
       expect(await cloud.refusal("create_vm", args(cid))).toContain("StemcellNotFound");
   });
 
-  it("is no container of somebody else", async () => {
+  it("is not mistaken for a container that the CPI did not make", async () => {
     const { engine } = await cloud.cloud();
     const name = `foreign-${cloud.director}`;
     const body = { Image: `slipway-stemcell:${stemcell.replace("stemcell-", "")}` };
@@ -296,7 +296,7 @@ describe.runIf(trouble === undefined)("the Docker CPI", () => {
       const { error } = await cloud.ask(method, []);
       if (error?.type === "Bosh::Clouds::NotImplemented") unknown.push(method);
     }
-    // What the CPI's host is as a VM is known to nobody.
+    // The cid of the CPI's own host is unknown.
     expect(unknown).toEqual(["current_vm_id"]);
   });
 

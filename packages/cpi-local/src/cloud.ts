@@ -47,7 +47,7 @@ export async function openCloud(config: GivenConfig, tools: Tools = systemTools(
   };
 }
 
-/** In a sandbox a link may lead elsewhere. What is not there is missed by whoever needs it. */
+/** Resolves links, which may lead elsewhere in a sandbox. A missing path is reported where it is needed. */
 const withoutLinks = (path: string): Promise<string> => realpath(path).catch(() => path);
 
 /** A cid as the name of a directory. Ours are plain; others cannot lead out of the directory or meet one of ours. */

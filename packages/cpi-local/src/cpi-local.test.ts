@@ -94,7 +94,7 @@ describe("the local CPI", () => {
       const { error } = await cloud.ask(method, []);
       if (error?.type === "Bosh::Clouds::NotImplemented") unknown.push(method);
     }
-    // What the CPI's host is as a VM is known to nobody.
+    // The cid of the CPI's own host is unknown.
     expect(unknown).toEqual(["current_vm_id"]);
   });
 

@@ -26,7 +26,7 @@ import { snapshotDisk } from "./methods/snapshot_disk.ts";
 import { updateDisk } from "./methods/update_disk.ts";
 
 /**
- * VMs as sandboxes of this host: processes in mount, pid and user namespaces of their own, which outlive whoever made
+ * VMs as sandboxes of this host: processes in mount, pid and user namespaces of their own, which outlive the CPI that made
  * them. Nothing to install and no root; with root, disks that can be full and networks of their own. The table of its
  * methods.
  */

@@ -93,7 +93,7 @@ describe.runIf(needs("userns", trouble === undefined, trouble))("a CPI that is k
     }
   });
 
-  it("while it makes a VM that nobody asks for again leaves nothing after delete_vm", async () => {
+  it("a crash while a VM is made leaves nothing after delete_vm, even if create_vm is not repeated", async () => {
     const next = fractionsOf("local crash of create_vm");
     const stemcell = await cloud.newStemcell();
     for (let round = 0; round < ROUNDS; round++) {

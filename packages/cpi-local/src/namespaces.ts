@@ -25,7 +25,7 @@ export async function asOwner(tools: Tools, command: Command): Promise<Command> 
   return ["unshare", ...(await userFlags(tools)), "--", ...command];
 }
 
-/** A command in the outer mounts of a running sandbox: the host's, and the sandbox's disks, seen by nobody else. */
+/** Makes a command run in the outer mounts of a running sandbox: the host's, and the sandbox's disks, not seen elsewhere. */
 export function inOuterMounts(pid: number, isRoot: boolean, command: Command): Command {
   const keeper = keeperOf(pid);
   // The sandbox has another one of its own, which has no say in the outer mounts.
@@ -40,12 +40,12 @@ export interface Keeper {
   readonly mounts: string;
 }
 
-/** The process that keeps the outer mounts of a sandbox: the parent of its init, unless somebody killed that one. */
+/** The process that keeps the outer mounts of a sandbox: the parent of its init, unless that one was killed. */
 export function keeperOf(init: number): Keeper | undefined {
   const stat = readOr(() => readFileSync(`/proc/${init}/stat`, "utf8"));
   const pid = Number(stat.slice(stat.lastIndexOf(")") + 2).split(" ")[1] ?? 0);
   const mounts = mountsOf(pid);
-  // Whoever adopts an orphan has the host's mounts.
+  // The process that adopts an orphan has the host's mounts.
   return mounts === "" || mounts === mountsOf("self") ? undefined : { pid, mounts };
 }
 

@@ -9,7 +9,7 @@ import { undoStage, usual } from "./testing/undo-stage.ts";
 const CREATE = ask("create_vm", vmArgs());
 
 describe("at the deadline", () => {
-  it("the author is told by the signal, and what it had made is undone", async () => {
+  it("the signal stops the author's method, and what it had made is undone", async () => {
     const clock = fakeClock();
     const started = latch();
     const { cpi, done } = undoStage({
@@ -60,7 +60,7 @@ describe("at the deadline", () => {
     expect(aborted).toBe(false);
   });
 
-  it("a method that never stops is given up after the grace, told and remembered; what comes of it later is removed", async () => {
+  it("a method that never stops is given up after the grace, reported and remembered; a late result is removed", async () => {
     const clock = fakeClock();
     const [started, gate, removed] = [latch(), latch(), latch()];
     const repeats: boolean[] = [];

@@ -47,7 +47,7 @@ export class BoundedText {
 /** A character cut in half is replaced: not every reader of JSON takes a lone surrogate. */
 export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\ufffd");
 
-/** A private key is printed line by line by whoever shows an object to people. */
+/** Returns a secret and its lines: printed objects show a private key line by line. */
 const linesOf = (secret: string): readonly string[] =>
   secret.includes("\n") ? [secret, ...secret.split("\n").filter((line) => line.length >= 16)] : [secret];
 

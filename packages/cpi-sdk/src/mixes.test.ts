@@ -112,7 +112,7 @@ describe("create_vm of Director/CPI/stemcell", () => {
 });
 
 describe("a disk of Director/CPI/stemcell", () => {
-  it.each(MIXES)("%s is reported to the Director, to the registry, or to both, with one hint", async (_, row) => {
+  it.each(MIXES)("%s is reported to the Director, the registry, or both, with one hint", async (_, row) => {
     const { registry, cloud, call } = await stage(row);
     await call("create_vm", ...vmArgs({}, ENV));
     const vm = cloud.vm.cid;

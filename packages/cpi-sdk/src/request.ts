@@ -2,7 +2,7 @@ import { type CpiRequest, cpiRequest } from "@slipway/protocol/cpi/envelope";
 import { check, kindOf } from "@slipway/protocol/schema/check";
 import { cpiError } from "./errors.ts";
 
-/** The envelope of a call. Its mistakes are told in the words callers know from the older SDKs. */
+/** The envelope of a call. Mistakes in it are reported in the words that callers know from older SDKs. */
 export function readRequest(input: unknown): CpiRequest {
   if (typeof input !== "object" || input === null || Array.isArray(input)) {
     throw cpiError(`Request cannot be deserialized, details: expected an object, got ${kindOf(input)}`);

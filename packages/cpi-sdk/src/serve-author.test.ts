@@ -18,7 +18,7 @@ async function stage() {
     runCpi(fixture(), JSON.stringify(ask(method, values, { context: PLANTED_CONTEXT })), { args });
   return {
     run,
-    /** Any method that is none of the create methods. */
+    /** Runs any method other than the create methods. */
     act: (act: string) => run("set_vm_metadata", ["vm-1", { act }]),
     create: (act: string) => run("create_vm", vmArgs({ act }, PLANTED_ENV)),
     calls: async () => (await readFile(join(dir, "calls"), "utf8")).trim().split("\n"),

@@ -25,7 +25,7 @@ export function readAll(limit: number): Uint8Array | undefined {
   return length <= limit ? Buffer.concat(chunks) : undefined;
 }
 
-/** False when it could not be written. A reader that is gone is no failure: nobody is left to tell. */
+/** Returns false when the text could not be written. A reader that is gone is no failure: it would not read the error. */
 function writeAll(fd: number, text: string): boolean {
   const bytes = Buffer.from(text);
   try {

@@ -137,7 +137,7 @@ describe("the text of settings", () => {
     expect(JSON.parse(detachPersistentDisk(initial, "disk-9"))).toEqual(JSON.parse(initial));
   });
 
-  it("keeps keys that nobody here knows", () => {
+  it("keeps unknown keys", () => {
     const text = '{"agent_id":"a","future":{"x":[1]},"disks":{"raw_ephemeral":[{"path":"/dev/xvdba"}]}}';
     expect(detachPersistentDisk(attachPersistentDisk(text, "d", "/dev/sdf"), "d")).toBe(
       text.replace("}]}}", '}],"persistent":{}}}'),

@@ -11,7 +11,7 @@ import { sha1, uploaded } from "./test-jobs.ts";
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
-/** A source package whose script leaves what it was told in the result. */
+/** Makes a source package whose script leaves its variables in the result. */
 const source = (packaging: string): Buffer =>
   archiveOf([
     { path: "packaging", content: packaging },
@@ -25,7 +25,7 @@ const PACKAGING = [
   'cp src/greeting "$BOSH_INSTALL_TARGET/greeting"',
 ].join("\n");
 
-/** Gives one content to whoever asks, and keeps what is put. */
+/** Serves one content to every GET, and keeps what is put. */
 async function store(content: Buffer) {
   const put: { headers: IncomingHttpHeaders; body: Buffer }[] = [];
   const server = createServer(async (request, response) => {

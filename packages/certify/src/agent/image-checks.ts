@@ -14,7 +14,7 @@ async function mountedOnce({ agent, imageDisk }: CheckContext): Promise<void> {
   }
 }
 
-/** A disk that somebody else has formatted or enlarged, while the settings ask for ext4. */
+/** Checks of a disk that was formatted or enlarged outside the agent, while the settings ask for ext4. */
 export const IMAGE_CHECKS: readonly Check[] = [
   {
     number: 41,

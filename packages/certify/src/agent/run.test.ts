@@ -84,7 +84,7 @@ describe("the program", () => {
     return { code: await conformanceCommand(argv, "", io), said: said.join("") };
   };
 
-  it("says in one line that nobody is there, over HTTPS and over NATS", async () => {
+  it("says in one line that no agent answers, over HTTPS and over NATS", async () => {
     const port = await freePort();
     const { path, remove } = await temporaryDirectory();
     onTestFinished(remove);

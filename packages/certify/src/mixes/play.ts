@@ -3,7 +3,7 @@ import { type DiskType, GROUP, makeStemcell, manifest } from "./documents.ts";
 import type { Moment, Seen, When } from "./row.ts";
 import type { Stage } from "./stage.ts";
 
-/** The story of one mix, told to the Director as an operator would; what was seen of it. */
+/** Plays one mix through the Director's API as an operator would, and returns what was seen. */
 export async function playMix(mix: MixPlayed, stage: Stage): Promise<Seen> {
   const { client, notes, look } = stage;
   const name = `mix-${mix.director}${mix.cpi}${mix.stemcell}${mix.agent === "first v2" ? "-first" : ""}`;

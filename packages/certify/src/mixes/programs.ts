@@ -11,7 +11,7 @@ export interface Programs {
   readonly agent: string;
 }
 
-/** The Director and the agent as they lie beside this package, with somebody's CPI. */
+/** Returns the Director and the agent beside this package, with the given CPI. */
 export const programsIn = (packages: string, cpi: string): Programs => ({
   director: join(packages, "director/dist/slipway-director.cjs"),
   slipway: join(packages, "cli/dist/slipway.cjs"),

@@ -15,7 +15,7 @@ import { ENDED } from "./scripts/common.ts";
  */
 export const hintOf = (disk: string) => ({ path: nodeOf(disk), id: disk });
 
-/** Most often there is none yet. */
+/** Makes the node of a disk. Most often there is no older node to replace. */
 const MAKE_NODE = `set -eu
 new=$1.new
 [ -e "$1" ] || [ -L "$1" ] || new=$1
@@ -50,7 +50,7 @@ export async function attachDisk(cloud: Cloud, vm: string, disk: string): Promis
 
 /**
  * Most often the VM is there: to ask for it takes half as long as the claim, which is made meanwhile. One that no VM has
- * would be nobody's, and is undone.
+ * would be lost, and is undone.
  */
 async function claimed(
   cloud: Cloud,

@@ -29,7 +29,7 @@ const KNOWN = Object.keys(fields);
 export function readDiskProperties(given: JsonObject): {
   readonly type: DiskType | undefined;
   readonly provisioning: Provisioning | undefined;
-  /** Names nobody reads: likely misspelt, or another cloud's. */
+  /** Names that no code reads: likely misspelled, or another cloud's. */
   readonly unknown: readonly string[];
 } {
   const checked = check(diskProperties, given, "cloud_properties");

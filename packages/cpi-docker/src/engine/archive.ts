@@ -28,7 +28,7 @@ export async function putFiles(
   });
 }
 
-/** The content of a file of a container, running or not; undefined: there is none. */
+/** Returns the content of a file of a container, running or not; undefined if there is no such file. */
 export async function fileIn(
   engine: Engine,
   container: string,

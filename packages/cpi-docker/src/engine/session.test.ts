@@ -42,7 +42,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("programs in a c
     expect(new Set(four.map(({ stdout }) => stdout.split(" ")[1])).size).toBe(4);
   });
 
-  it("go on when nobody waits for them any more, and their shell ends", async () => {
+  it("go on when their caller stops waiting, and their shell ends", async () => {
     const before = await shell();
     const stop = new AbortController();
     const told = await Engine.open(addressOf({ host: cloud.config.host }), stop.signal);
@@ -65,7 +65,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("programs in a c
     expect((await run("echo again")).stdout).toBe("again\n");
   });
 
-  it("leave no shell behind that was told to end", async () => {
+  it("leave no shell behind after endShells", async () => {
     const one = (await shell()).trim();
     endShells(engine, vm.cid);
     await expect.poll(async () => (await vm.run(`ls -d /proc/${one}`)).code).not.toBe(0);

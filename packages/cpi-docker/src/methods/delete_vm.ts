@@ -11,7 +11,7 @@ export const deleteVm: DockerMethods["deleteVm"] = async ({ vmCid }, call) => {
   const cloud = await openCloud(call);
   const found = await findVm(cloud, vmCid);
   if (found !== undefined) await removeContainer(cloud, vmCid);
-  // Whoever removed it behind our back may have left them.
+  // A removal outside the CPI may have left them.
   else await removeVolumesOf(cloud, vmCid);
   // Also when it is not there: a crash may have left its disks.
   try {

@@ -6,7 +6,7 @@ import type { DockerMethods } from "./_method.ts";
 
 const SECONDS_TO_END = 10;
 
-/** Starts the container anew, with its disks, whether it runs or not. */
+/** Starts the container again, with its disks, whether it runs or not. */
 export const rebootVm: DockerMethods["rebootVm"] = async ({ vmCid }, call) => {
   const cloud = await openCloud(call);
   const found = await mustFindVm(cloud, vmCid);

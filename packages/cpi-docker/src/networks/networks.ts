@@ -23,7 +23,7 @@ const network = open({
 });
 export type DockerNetwork = v.InferOutput<typeof network>;
 
-/** Says of a network that it was made on the way, and may go when nobody is in it. */
+/** Marks a network that was made for a VM, and may go when no container is in it. */
 const FOR_A_VM = "for-a-vm";
 
 /** These are the engine's own, and take no fixed addresses. */

@@ -82,7 +82,7 @@ describe("a root file system of this machine's programs", () => {
     expect(await readFile(join(root, "etc/shadow"), "utf8")).toMatch(/^root:\*:.*\nvcap:\$6\$.*\n$/);
   });
 
-  it("takes programs from where it is told first, and the second name of one as a link", async () => {
+  it("takes programs from the given places first, and the second name of one as a link", async () => {
     const bin = join(dir, "bin");
     await mkdir(bin);
     for (const name of ["mount", "mkfs.xfs"]) {

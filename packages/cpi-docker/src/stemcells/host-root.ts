@@ -32,7 +32,7 @@ export interface HostRoot {
 
 /**
  * A small root file system of this machine's own programs, their libraries, this Node.js and the agent, as a tar. Quick
- * and without a network, for trying things: there is no package manager in it, no sshd, and nobody mends its programs.
+ * and without a network, for trying things: there is no package manager in it, no sshd, and its programs get no updates.
  * The same files give the same bytes.
  */
 export async function hostRoot(order: HostRootOrder & { readonly to: string }): Promise<HostRoot> {

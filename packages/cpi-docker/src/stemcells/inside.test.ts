@@ -56,7 +56,7 @@ esac`);
     expect(await read("starts")).toBe("/usr/lib/slipway/slipway-agent.cjs --platform linux\n".repeat(4));
   });
 
-  it("stays off when it starts and was switched off before, and still ends when told to", async () => {
+  it("stays off when it starts and was switched off before, and still ends on a signal", async () => {
     await writeFile(join(dir, "power"), "off\n");
     const init = await startInit("echo started >>starts");
     await expect.poll(() => asleep(init.pid)).toBe(true);
@@ -93,7 +93,7 @@ while :; do sleep 0.05; done`);
   });
 });
 
-it("what the agent is told in an image is something it understands", () => {
+it("the agent understands the agent.json of an image", () => {
   const config = v.parse(agentConfig, JSON.parse(textOf("var/vcap/bosh/agent.json")));
   expect(config.Platform?.Linux).toEqual({
     SkipDiskSetup: true,
@@ -103,7 +103,7 @@ it("what the agent is told in an image is something it understands", () => {
 });
 
 /**
- * Its child sleeps, and it waits for it: it has come to its loop. Told to end between the two, it would leave the child,
+ * Its child sleeps, and it waits for it: it has come to its loop. Ended between the two, it would leave the child,
  * which in a container ends with process 1.
  */
 async function asleep(pid: number): Promise<boolean> {

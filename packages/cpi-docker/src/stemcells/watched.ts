@@ -13,7 +13,7 @@ const UNMEASURED = 256 << 20;
 
 /**
  * The bytes of an image file as they are, looked at on their way. The last ones come when all of it is known to be whole:
- * nobody who reads to the end gets one that is not.
+ * no reader gets to the end of one that is not.
  *
  * Names and links that lead out are the engine's affair, which unpacks into a root of its own. What it does not look
  * after is refused here: a few bytes that unpack to a disk full of zeros, and an archive that ends too early.
@@ -25,7 +25,7 @@ export async function* watched(path: string, kind: "tar" | "tar.gz"): AsyncGener
     if (error instanceof SlipwayError) throw error;
     throw BadImage({ why: `it cannot be unpacked: ${messageTrail(error)}` }, { cause: error });
   });
-  // Somebody asks for it in a moment.
+  // It is awaited in a moment; until then a rejection is not unhandled.
   looked.catch(() => undefined);
   let held: Uint8Array | undefined;
   try {

@@ -2,7 +2,7 @@ import { rm } from "node:fs/promises";
 import { createConnection, createServer, type Server, type Socket } from "node:net";
 
 /**
- * Before the engine hears of the request, or after it has carried it out and nobody hears of that. `meanwhile`: just
+ * Before the engine gets the request, or after it has carried it out and no reply arrives. `meanwhile`: just
  * before the engine hears of it, and all goes on.
  */
 export type Moment = "before" | "after" | "meanwhile";

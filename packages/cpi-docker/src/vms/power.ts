@@ -3,7 +3,7 @@ import { putFiles } from "../engine/archive.ts";
 import { PLACES } from "../inside.ts";
 
 /**
- * A container that ends is started again by its restart policy, so an agent that is told to shut down cannot end it. The
+ * A container that ends is started again by its restart policy, so an agent that gets `shutdown` cannot end it. The
  * stemcell's init writes `off` here instead, ends everything else, and stays off over restarts until this says `on`.
  */
 export const switchOn = ({ engine }: Cloud, cid: string): Promise<void> =>

@@ -43,7 +43,7 @@ const KNOWN = Object.keys(fields);
 
 export function readVmProperties(given: JsonObject): {
   readonly properties: VmProperties;
-  /** Names nobody reads: likely misspelt, or another cloud's. */
+  /** Names that no code reads: likely misspelled, or another cloud's. */
   readonly unknown: readonly string[];
 } {
   const checked = check(vmProperties, given, "cloud_properties");

@@ -26,7 +26,7 @@ export async function makeImage(
   if (provisioning === "preallocated") await allocate(cloud, disk, image, sizeMib);
 }
 
-/** Grows a file system that nobody has mounted. */
+/** Grows a file system that is not mounted. */
 export async function growImage(
   cloud: Cloud,
   disk: string,
@@ -86,15 +86,15 @@ async function loopsNamed(image: string): Promise<readonly string[] | undefined>
 export async function keepSpace(image: string): Promise<void> {
   for (const name of (await loopsNamed(image)) ?? []) {
     const limit = join(BLOCK_DEVICES, name, "queue", "discard_max_bytes");
-    // To be told so takes a device long, also if it knows.
+    // Writing the limit takes a device long, even if it has that limit already.
     if ((await readFile(limit, "utf8").catch(() => "")).trim() !== "0")
       await writeFile(limit, "0").catch(() => {});
   }
 }
 
 /**
- * Waits for the end of a mount that is just going, and lets go of a device that nobody has mounted. `unless` tells of a
- * mount that is just coming, and wanted. Whether there is no device any more.
+ * Waits for the end of a mount that is just going, and lets go of a device that is not mounted. `unless` tells of a
+ * mount that is just coming, and wanted. Returns whether the device is gone.
  */
 export async function mustBeLetGo(
   cloud: Cloud,

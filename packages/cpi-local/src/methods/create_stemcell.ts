@@ -2,7 +2,7 @@ import { openCloud } from "../cloud.ts";
 import { createStemcell as create, removeStemcell } from "../stemcells/stemcells.ts";
 import type { LocalMethods } from "./_method.ts";
 
-/** Keeps a root file system, or that there is none: then sandboxes have the host's. */
+/** Keeps a root file system, or notes that the stemcell has none: then sandboxes have the host's. */
 export const createStemcell: LocalMethods["createStemcell"] = async (
   { imagePath, cloudProperties },
   { config, token, signal, log, cleanup },

@@ -4,7 +4,7 @@ import { endSandbox } from "../sandbox/stop.ts";
 import { mustHaveVm, withVm } from "../vms/vms.ts";
 import type { LocalMethods } from "./_method.ts";
 
-/** Starts the sandbox anew, with its disks, whether it runs or not. */
+/** Starts the sandbox again, with its disks, whether it runs or not. */
 export const rebootVm: LocalMethods["rebootVm"] = async ({ vmCid }, { config }) => {
   const cloud = await openCloud(config);
   await withVm(cloud, vmCid, async () => {

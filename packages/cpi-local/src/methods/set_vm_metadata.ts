@@ -2,6 +2,6 @@ import { openCloud } from "../cloud.ts";
 import { describeVm } from "../vms/vms.ts";
 import type { LocalMethods } from "./_method.ts";
 
-/** Written beside the sandbox, for whoever looks there. */
+/** Writes the metadata beside the sandbox, for operators who look there. */
 export const setVmMetadata: LocalMethods["setVmMetadata"] = async ({ vmCid, metadata }, { config }) =>
   describeVm(await openCloud(config), vmCid, metadata);

@@ -57,7 +57,7 @@ describe.runIf(userns)("an address of 127.0.0.0/8", () => {
 describe.runIf(netns)("sandboxes with a network of their own", () => {
   const program = bundled("../main.ts", import.meta.url);
   let holder: ChildProcess;
-  /** A host's network of the test's own: nobody's firewall or routes are in the way, or changed. */
+  /** A host's network of the test's own: no firewall or routes of the host are in the way, or changed. */
   const inHost = (...command: string[]) => ["--net", "--target", String(holder.pid), "--", ...command];
   const onHost = (...command: string[]) => systemExec("nsenter", inHost(...command));
 

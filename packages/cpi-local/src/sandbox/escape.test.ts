@@ -152,7 +152,7 @@ describe.runIf(possible).each(KINDS)("root of a sandbox that $kind", ({ share })
   });
 
   it.runIf(isRoot && share.length === 0)(
-    "has ids that are nobody's outside, and other than those of another sandbox",
+    "has ids that no user has outside, and other than those of another sandbox",
     async () => {
       const idOf = (cid: string) =>
         Number(/^Uid:\s+(\d+)/m.exec(readFileSync(`/proc/${cloud.pid(cid)}/status`, "utf8"))?.[1]);

@@ -6,7 +6,7 @@ exec "$@"
 `;
 
 /**
- * In the last mounts, which belong to the user namespace: the kernel lets nobody inside take away, move or change any
+ * In the last mounts, which belong to the user namespace: the kernel lets no process inside take away, move or change any
  * that was made before. The root changes for good: nothing of what was the root before is left.
  */
 export const INSIDE = `set -u
@@ -35,7 +35,7 @@ exec chroot . /bin/sh -c "$@"
 /**
  * The init, at last where the agent is. The agent starts again when it asks for it (0) and when something kills it; 3
  * switches the sandbox off; what else it says would not get better by itself. The end of the init is the end of all. On a
- * full disk nobody could read that it is ready: it waits for space, as long as the CPI waits for it.
+ * full disk the CPI could not read that it is ready: it waits for space, as long as the CPI waits for it.
  */
 export const LOOP = `cd /
 until echo ready >&6; do sleep 0.2; done 2>/dev/null

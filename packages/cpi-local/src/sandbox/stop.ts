@@ -43,7 +43,7 @@ export async function endSandbox(cloud: Cloud, vmDir: string, cid: string): Prom
   return ended;
 }
 
-/** The kernel takes its network apart in its own time. Whoever comes next may need the addresses now. */
+/** The kernel takes its network apart in its own time. The next sandbox may need the addresses now. */
 async function removeWires(cloud: Cloud, vmDir: string, cid: string): Promise<void> {
   const record = await readRecord(vmDir).catch(() => undefined);
   if (record?.ownNetwork !== true) return;

@@ -60,7 +60,7 @@ export async function createVm(running: Running): Promise<unknown> {
       }
       await putEntry(running, vm.cid, { ...said.settings, networks: vm.networks });
     },
-    // The entry holds credentials, and nobody will ever ask to delete it: the caller never learns the cid.
+    // The entry holds credentials, and no caller will ever delete it: the caller never learns the cid.
     unfinish: (vm) => tryDeleteEntry(running, vm.cid),
   });
   return shape(made, running.version, running.cpi.capabilities ?? {});

@@ -110,7 +110,7 @@ describe.each([2, 3] as const)("a create_vm result of version %i", (version) => 
   it("is networks when the deployment calls its networks like disks", () => {
     const networks: Networks = { system: { type: "manual" }, ephemeral: { type: "dynamic" } };
     expect(read(["vm-1", networks], version, networks)).toMatchObject({ dialect: "shipped", networks });
-    // Only some of those names: then it is disks, and these are none.
+    // Only some of those names: then it is read as disks, and these are not valid ones.
     expect(
       parseCreateVmResult(["vm-1", { system: { type: "manual" } }], { apiVersion: version, networks }).ok,
     ).toBe(false);

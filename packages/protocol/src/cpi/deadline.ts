@@ -2,5 +2,5 @@ const HOUR = 3600_000;
 /** Images and snapshots are copied. */
 const LONG = ["create_stemcell", "snapshot_disk"];
 
-/** How long a method of a CPI may take unless somebody says otherwise, on both sides of the contract. */
+/** Default for how long a method of a CPI may take, on both sides of the contract. */
 export const methodDeadlineMs = (method: string): number => (LONG.includes(method) ? 4 * HOUR : HOUR);

@@ -87,7 +87,7 @@ describe("a request as it may be logged", () => {
     expect(updated.arguments).toEqual(["disk-77a0", 61440, { tier: REDACTED }]);
   });
 
-  it("hides arguments that nobody expects, and all of them for a method that nobody knows", () => {
+  it("hides unexpected arguments, and all arguments of an unknown method", () => {
     const attach = example("drafts/a/attach_disk.request.json");
     expect((redactRequest(attach) as CpiRequest).arguments).toEqual(["vm-4c1e", "disk-77a0", REDACTED]);
     const unknown = { ...attach, method: "toString", arguments: ["canary", { canary: 1 }] };
@@ -128,7 +128,7 @@ describe("the envelope", () => {
     expect(!checked.ok && checked.problems[0]).toMatch(/^request\.api_version: /);
   });
 
-  it("takes a version that nobody knows yet: whether to speak it is decided elsewhere", () => {
+  it("takes a version that is not known yet: whether to speak it is decided elsewhere", () => {
     expect(matches(cpiRequest, { ...example("v1/has_vm.request.json"), api_version: 99 })).toBe(true);
   });
 });

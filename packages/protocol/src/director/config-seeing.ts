@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { mapOf, text } from "../schema/json.ts";
 import { doc, secret } from "../schema/marks.ts";
 
-/** Parts of the Director's configuration file: what is told of its work. */
+/** Parts of the Director's configuration file for logs and traces. */
 
 export const loggingPart = doc(
   v.strictObject({

@@ -41,7 +41,7 @@ export const link = open({
   created_at: v.string(),
 });
 
-/** `POST /links`: for somebody who is no job of a deployment. */
+/** `POST /links`: for a consumer that is no job of a deployment. */
 export const newLink = open({
   link_provider_id: doc(text("link_provider_id"), "one that is shared"),
   link_consumer: open({

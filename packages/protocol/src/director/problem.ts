@@ -3,7 +3,7 @@ import { jsonObject, mapOf, open } from "../schema/json.ts";
 import { doc } from "../schema/marks.ts";
 import { applyParams } from "./task-params.ts";
 
-/** `GET /deployments/:deployment/problems`: what the last scan has found and nobody has resolved. */
+/** `GET /deployments/:deployment/problems`: problems that the last scan found and that are not resolved yet. */
 export const problem = open({
   id: v.number(),
   type: v.string(),

@@ -10,7 +10,7 @@ export interface Schedule {
   readonly eitherDay: boolean;
 }
 
-/** In place of a schedule: by nobody but who asks for it. */
+/** Stands in place of a schedule: runs only on request. */
 export const NEVER = "never";
 
 export type ParsedSchedule =

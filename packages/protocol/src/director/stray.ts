@@ -2,7 +2,7 @@ import * as v from "valibot";
 import { open } from "../schema/json.ts";
 import { doc } from "../schema/marks.ts";
 
-/** `GET /strays`, ours: what may exist in a cloud without a record, because nobody knows how a call ended. */
+/** `GET /strays`, ours: what may exist in a cloud without a record, because the end of a call is unknown. */
 export const stray = open({
   id: v.string(),
   kind: doc(v.string(), "`vm`, `disk`, `stemcell`, `snapshot` or `network`"),

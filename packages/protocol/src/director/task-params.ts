@@ -11,7 +11,7 @@ export const deployOptions = v.object({
   recreate_persistent_disks: v.boolean(),
   recreate_vms_created_before: v.optional(instant),
   fix: v.boolean(),
-  /** `*`, groups, or `group/index`; empty: drain everybody. */
+  /** `*`, groups, or `group/index`; empty: drain all instances. */
   skip_drain: v.array(text("skip_drain")),
   canaries: v.optional(amount),
   max_in_flight: v.optional(amount),

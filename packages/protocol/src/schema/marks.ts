@@ -4,7 +4,7 @@ export type Schema = v.GenericSchema;
 
 /**
  * `secret`: a credential. Redacted where it stands and scrubbed wherever its text turns up again (logs, messages).
- * `hidden`: somebody else's data that may hold a credential. Redacted where it stands.
+ * `hidden`: data of other parties that may hold a credential. Redacted where it stands.
  */
 export type Mark = "secret" | "hidden";
 

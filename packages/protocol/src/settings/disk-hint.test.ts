@@ -122,7 +122,7 @@ describe("what is no hint", () => {
 describe("any hint", () => {
   const wire = arbitraryFor(diskHintWire);
 
-  it("comes back from reading and writing as it was, with keys nobody knows, at both levels", () => {
+  it("comes back from reading and writing as it was, with unknown keys, at both levels", () => {
     fc.assert(
       fc.property(wire, (hint) => {
         expect(formatDiskHint(read(hint))).toEqual(hint);

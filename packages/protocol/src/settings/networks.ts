@@ -31,12 +31,12 @@ export const network = open({
 });
 
 type NetworkWire = v.InferOutput<typeof network>;
-/** A network without nulls: whoever reads networks from outside checks them with `checkWithoutNulls`. */
+/** A network without nulls: readers of networks from outside check them with `checkWithoutNulls`. */
 export type Network = { [K in keyof NetworkWire]: Exclude<NetworkWire[K], null> };
 export type Networks = Readonly<Record<string, Network>>;
 export const networks = mapOf(network) as unknown as v.GenericSchema<Networks>;
 
-/** Addressed by DHCP: told so, once resolved by it, or not to be configured otherwise. Never a vip. */
+/** True if DHCP gives the address: the network says so, was resolved by it, or lacks an address. Never for a vip. */
 export const usesDhcp = (network: Network): boolean =>
   network.type !== "vip" &&
   (network.type === "dynamic" ||

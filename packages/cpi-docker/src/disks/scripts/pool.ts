@@ -1,7 +1,7 @@
 import { COMMON, ENDED } from "./common.ts";
 
 /**
- * cid, MiB, record, devices. Takes the smallest device that is large enough and certainly nobody's: no disk has it,
+ * cid, MiB, record, devices. Takes the smallest device that is large enough and certainly unused: no disk has it,
  * nothing on the host uses it, and it has only zeros wherever we looked, which is where agents look. Says otherwise for
  * each one what there is. Nothing is written before that is known.
  */

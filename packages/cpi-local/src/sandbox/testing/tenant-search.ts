@@ -27,7 +27,7 @@ const answers = (to: string) =>
     `require("node:net").connect(${to}).on("error", () => process.exit(1)).on("data", (data) => console.log(String(data)))`,
   );
 
-/** The host's Node, which all sandboxes see and nobody writes to. */
+/** The host's Node, which all sandboxes see and none can write to. */
 const PROGRAMS = "--exclude=node";
 
 /** Places to look for the canary, each a shell text that prints what it has found. */
