@@ -155,5 +155,24 @@ describe.runIf(await canPlay())(
       expect(await readFile(world().disk(zero.disk_cids ?? "", "precious"), "utf8")).toBe("kept");
       expect(await world().bosh.rows("disks", "--orphaned")).toEqual([]);
     });
+
+    it("keeps three named disks over recreate, and orphans only the one that is dropped", async () => {
+      const disksOf = async () => {
+        const [row = {}] = await world().instances("vault");
+        return (row.disk_cids ?? "").split(/\s+/).sort();
+      };
+      await world().deploy("vault", [{ name: "store", namedDisks: ["data", "index", "log"] }]);
+      const made = await disksOf();
+      expect(made).toHaveLength(3);
+      for (const cid of made) await writeFile(world().disk(cid, "precious"), cid);
+      await world().bosh.run("-d", "vault", "recreate", "store/0");
+      expect(await disksOf()).toEqual(made);
+      await world().deploy("vault", [{ name: "store", namedDisks: ["data", "log"] }]);
+      const left = await disksOf();
+      expect(left).toHaveLength(2);
+      const orphaned = (await world().bosh.rows("disks", "--orphaned")).map(({ disk_cid }) => disk_cid);
+      expect([...left, ...orphaned].sort()).toEqual(made);
+      for (const cid of made) expect(await readFile(world().disk(cid, "precious"), "utf8")).toBe(cid);
+    });
   },
 );

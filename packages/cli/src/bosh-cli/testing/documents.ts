@@ -3,6 +3,8 @@ export interface Group {
   readonly name: string;
   readonly instances?: number;
   readonly disk?: "small" | "large";
+  /** Names of several disks, in place of the one. */
+  readonly namedDisks?: readonly string[];
   readonly vmType?: "default" | "other";
   readonly jobs?: readonly object[];
   readonly lifecycle?: "errand";
@@ -60,5 +62,8 @@ export const manifest = (name: string, ...groups: readonly Group[]): object => (
     jobs: group.jobs ?? [],
     ...(group.lifecycle !== undefined && { lifecycle: group.lifecycle }),
     ...(group.disk !== undefined && { persistent_disk_type: group.disk }),
+    ...(group.namedDisks !== undefined && {
+      persistent_disks: group.namedDisks.map((disk) => ({ name: disk, type: "small" })),
+    }),
   })),
 });
