@@ -73,10 +73,19 @@ async function splitParts(from, settings) {
   const parts = {};
   for (const file of [...outputFiles].sort((a, b) => Number(isEntry(b)) - Number(isEntry(a)))) {
     const { code } = await transform(file.text, { ...transformed(settings), format: "cjs" });
-    parts[`./${basename(file.path)}`] = ascii(file.path, code);
+    const output = Object.entries(metafile.outputs).find(([path]) => basename(path) === basename(file.path));
+    parts[`./${basename(file.path)}`] = ascii(file.path, isCommonJs(output?.[1]) ? code + AS_IT_IS : code);
   }
   return parts;
 }
+
+/**
+ * A CommonJS library that is imported dynamically becomes a part with nothing but a default export. Without splitting, its
+ * names can be imported too; this makes them the part's own.
+ */
+const AS_IT_IS = ";module.exports=module.exports.default;";
+const isCommonJs = (output) =>
+  output?.entryPoint?.includes("node_modules/") && output.exports.join() === "default";
 
 const transformed = ({ target, platform, minifySyntax, minifyWhitespace, legalComments, supported }) => ({
   ...{ target, platform, minifySyntax, minifyWhitespace, legalComments, supported },

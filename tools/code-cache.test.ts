@@ -17,6 +17,7 @@ import { greeting } from "./greeting.ts";
 const [word = "nobody"] = process.argv.slice(2);
 if (!isMainThread) console.log("a thread");
 else if (word === "thread") new Worker(__filename);
+else if (word === "library") void import("library").then(({ name }) => console.log(name));
 else if (word === "later") void import("./later.ts").then(({ later }) => console.log(later()));
 else console.log(greeting(word), "/* */ ü".length, /a*/.exec("aab")?.[0]);
 `;
@@ -51,11 +52,17 @@ describe.each([{ split: false }, { split: true }])("a packed program (split: $sp
       join(dir(), "later.ts"),
       'import { greeting } from "./greeting.ts"; export const later = () => greeting("later");',
     );
+    await mkdir(join(dir(), "node_modules", "library"), { recursive: true });
+    await writeFile(join(dir(), "node_modules", "library", "index.js"), 'exports.name = "a library";');
     await pack();
     await removeCaches(program());
   });
 
   afterEach(() => place.remove());
+
+  test("imports names of a CommonJS library dynamically", () => {
+    expect(run(["library"])).toEqual({ status: 0, stdout: "a library\n", stderr: "" });
+  });
 
   test("writes its cache at the first start and keeps it", async () => {
     expect(run()).toEqual(GREETS);
