@@ -4,7 +4,7 @@ import type { Tools } from "./tools.ts";
 export interface Argument {
   readonly name: string;
   readonly about: string;
-  /** What shells offer for it: from what the Director had when it was last asked. */
+  /** Kind of names that shells complete here, from the Director's last known ones. */
   readonly completes?: Completes;
 }
 
@@ -19,7 +19,7 @@ export interface Option {
   readonly completes?: Completes;
 }
 
-/** Where `slipway help` lists it. */
+/** Heading under which `slipway help` lists a command. */
 export type Topic =
   | "this machine"
   | "deployments"
@@ -36,13 +36,13 @@ export interface Command {
   readonly topic: Topic;
   readonly arguments?: readonly Argument[];
   readonly options?: readonly Option[];
-  /** What is typed, and what it is for; shown by `--help`. */
+  /** Example command lines with a short explanation each; shown by `--help`. */
   readonly examples?: readonly (readonly [typed: string, about: string])[];
   /** Resolves to the exit code. What it throws is printed once, and the exit code is 1. */
   run(given: Given, tools: Tools): Promise<number>;
 }
 
-/** What the user typed, by the long names of the options. */
+/** Arguments and options that the user typed, by the long names of the options. */
 export interface Given {
   /** `given.argument(0)`; undefined when it was left out. */
   argument(place: number): string | undefined;

@@ -58,7 +58,7 @@ function codeOf(error: unknown, stop: AbortSignal): number {
   return error instanceof SlipwayError && error.typed ? MISUSED : FAILED;
 }
 
-/** What failed and what to type next, in the words of the one who typed. */
+/** Returns the error and the advice what to type next, with the program's name as the user typed it. */
 function inWordsOf({ programs, env }: Surroundings, command: Command | undefined, error: unknown): string {
   const text = errorText(toError(error));
   const whole =

@@ -5,7 +5,7 @@ import type { Home } from "./home/home.ts";
 import type { AllProxy } from "./proxy/all-proxy.ts";
 import type { Ui } from "./ui/ui.ts";
 
-/** What stands beside `slipway`: executables that are started as processes of their own, and what the demo deploys. */
+/** Files beside `slipway`: executables that run as separate processes, and the release that the demo deploys. */
 export interface Programs {
   /** This program: `[process.execPath, ".../slipway.cjs"]`. */
   readonly self: readonly string[];
@@ -20,7 +20,7 @@ export interface Programs {
   readonly ruby?: string | undefined;
 }
 
-/** What every command works with. */
+/** Dependencies of every command. */
 export interface Tools {
   readonly ui: Ui;
   readonly clock: Clock;

@@ -60,7 +60,7 @@ describe("a request", () => {
     });
   });
 
-  it("carries no credentials when there are none", async () => {
+  it("sends no authorization header without a user", async () => {
     director.json("GET /info", INFO);
     await client({ user: undefined, password: undefined }).json(get("/info"), named);
     expect(director.seen[0]?.headers.authorization).toBeUndefined();
@@ -89,7 +89,7 @@ describe("a refusal", () => {
     [400, "plain words", undefined, "plain words"],
     [500, "", undefined, "it gave no reason"],
     [401, '{"code":600000,"description":"needs bosh.admin"}', 600000, "needs bosh.admin"],
-  ])("of %i keeps the Director's words and code", async (status, body, directorCode, description) => {
+  ])("a refusal with status %i keeps the Director's words and code", async (status, body, directorCode, description) => {
     director.on("GET /x", { status, body });
     const error = await failure(client().text(get("/x")));
     expect(error.code).toBe("CLI-024");
@@ -97,7 +97,7 @@ describe("a refusal", () => {
     expect(refusalOf(error)).toEqual({ status, directorCode, description, body });
   });
 
-  it("of unknown credentials says to log in, and never the password", async () => {
+  it("a refusal of unknown credentials says to log in, and never shows the password", async () => {
     director.on("GET /x", { status: 401, body: "Not authorized: '/x'\n" }).json("GET /info", INFO);
     const error = await failure(client().text(get("/x")));
     expect(error.code).toBe("CLI-022");
@@ -105,7 +105,7 @@ describe("a refusal", () => {
     expect(errorText(error)).not.toContain(SECRET);
   });
 
-  it("of a Director with UAA says so", async () => {
+  it("a refusal by a Director with UAA has an error of its own", async () => {
     director
       .on("GET /x", { status: 401 })
       .json("GET /info", { ...INFO, user_authentication: { type: "uaa", options: {} } });
@@ -123,7 +123,7 @@ describe("a task", () => {
     },
   );
 
-  it("that was not started is an error", async () => {
+  it("a reply without a task is an error", async () => {
     director.on("POST /stemcells", { status: 200, body: "{}" });
     expect((await failure(client().begin({ method: "POST", path: "/stemcells" }))).code).toBe("CLI-025");
   });
@@ -151,7 +151,7 @@ describe("trouble on the way", () => {
     expect(director.seen).toHaveLength(1);
   });
 
-  it("where nobody listens says how to start one, also for a write", async () => {
+  it("a refused connection says how to start a Director, also for a write", async () => {
     const clock = fakeClock({ hurry: true });
     const url = `https://127.0.0.1:${await freePort()}`;
     const error = await failure(client({ url, clock }).begin({ method: "POST", path: "/x" }));
@@ -160,7 +160,7 @@ describe("trouble on the way", () => {
     expect(clock.slept).toHaveLength(4);
   });
 
-  it("with another authority is a matter of certificates, and tried once", async () => {
+  it("a certificate of another authority is reported as such, after one attempt", async () => {
     const other = await FakeDirector.start();
     const error = await failure(client({ ca: other.ca }).text(get("/info")));
     await other.close();
@@ -168,14 +168,14 @@ describe("trouble on the way", () => {
     expect(errorText(error)).toContain("--ca-cert");
   });
 
-  it("with a certificate for another address is one too", async () => {
+  it("a certificate for another address is reported as such", async () => {
     const other = await FakeDirector.start(["127.9.9.9"]);
     const error = await failure(client({ url: other.url, ca: other.ca }).text(get("/info")));
     await other.close();
     expect(error.message).toContain("made for other names");
   });
 
-  it("with something that does not speak TLS says so", async () => {
+  it("a server without TLS is reported as such", async () => {
     const plain = createServer((_, response) => response.end("hello"));
     await new Promise<void>((resolve) => plain.listen(0, "127.0.0.1", resolve));
     const url = `https://127.0.0.1:${(plain.address() as AddressInfo).port}`;
@@ -212,7 +212,7 @@ describe("an upload", () => {
     expect(director.seen[0]?.body).toHaveLength(300_000);
   });
 
-  it("that is refused before it was read is a refusal", async () => {
+  it("a refusal is reported even if it comes before the upload was read", async () => {
     const path = director.file("stemcell.tgz");
     await writeFile(path, "x");
     director.on("POST /stemcells", { status: 400, body: "no room", early: true });

@@ -12,11 +12,11 @@ import { requestName, requestPath } from "./request-path.ts";
 import { isKnown, type Patience, type Reply, type Sent, Wire, type WireOptions } from "./wire.ts";
 
 export interface ClientOptions extends WireOptions {
-  /** Who is told of tasks as they go. */
+  /** Receives the progress of tasks. */
   readonly teller: Teller;
 }
 
-/** Of who follows a task: a Director that is started again is back by then. */
+/** Time for which following a task tolerates an unreachable Director: one that restarts is back by then. */
 const PATIENCE_MS = 60_000;
 
 const ACCEPTED = [200, 201, 204, 206];
@@ -127,7 +127,7 @@ export class Client implements DirectorApi {
     return this.text({ method: "GET", path: `/tasks/${task}/output`, query: { type } });
   }
 
-  /** What a task's output has from a byte on; nothing new is empty. */
+  /** Returns a task's output from a byte on; empty if there is nothing new. */
   async #since(task: number, type: string, from: number, patience: Patience): Promise<Buffer> {
     const request: ApiRequest = { method: "GET", path: `/tasks/${task}/output`, query: { type } };
     const reply = await this.#send(request, { range: `bytes=${from}-` }, patience);

@@ -2,7 +2,7 @@ import type { ReadStream } from "node:fs";
 import type { OutputType } from "@slipway/protocol/director/task";
 import type * as v from "valibot";
 
-/** What is sent to the Director. */
+/** A request to the Director. */
 export interface ApiRequest {
   readonly method: "GET" | "POST" | "PUT" | "DELETE";
   /** `/deployments/shop`, its pieces already escaped. */
@@ -30,20 +30,20 @@ export interface TaskOutcome {
 export interface DirectorApi {
   /** `https://127.0.0.1:25555` */
   readonly url: string;
-  /** As whom; undefined before log-in. */
+  /** Name of the user; undefined before log-in. */
   readonly user: string | undefined;
   /** A document, checked. A refusal is `DirectorRefused` with the Director's own words, code and status. */
   json<const S extends v.GenericSchema>(request: ApiRequest, schema: S): Promise<v.InferOutput<S>>;
-  /** As it is. */
+  /** Returns the body of the reply unchanged. */
   text(request: ApiRequest): Promise<string>;
-  /** Any request with headers of one's own, and all of the answer. A refusal is `DirectorRefused` as well. */
+  /** Sends a request with additional headers and returns the whole reply. A refusal is `DirectorRefused` as well. */
   raw(request: ApiRequest & { readonly headers: Readonly<Record<string, string>> }): Promise<RawReply>;
   /** A document of any size, as it comes, to who takes it. */
   download<T>(request: ApiRequest, take: (content: AsyncIterable<Uint8Array>) => Promise<T>): Promise<T>;
   /** Starts a task: its number. */
   begin(request: ApiRequest): Promise<number>;
   /**
-   * Follows a task to its end, its events told as they come (upstream's rendering). Ctrl-C stops following, not the task.
+   * Follows a task to its end and prints its events as they come (upstream's rendering). Ctrl-C stops following, not the task.
    * An end that is not `done` is `TaskFailed`.
    */
   follow(task: number, options?: FollowOptions): Promise<TaskOutcome>;
@@ -54,7 +54,7 @@ export interface DirectorApi {
 export interface FollowOptions {
   /** Nothing is printed: for commands that only want the result. */
   readonly quiet?: boolean;
-  /** Told each line of the event output in place of printing it. */
+  /** Receives each line of the event output, which is then not printed. */
   readonly onEvent?: (line: string) => void;
   /** One of its outputs as it grows, as it is, in place of its events. */
   readonly raw?: {

@@ -30,7 +30,7 @@ export class EventLog {
     if (event.error) {
       this.#error = words(event.error.message);
       const why = withoutAdvice(this.#error);
-      // A step has said it above: nobody should have to compare the two.
+      // A step has printed it above: do not repeat it.
       return this.#failures.some((one) => one === why) ? [] : this.#other(time, `Error: ${why}`);
     }
     if (event.type === "deprecation") return this.#other(time, `Deprecation: ${words(event.message)}`);
@@ -38,7 +38,7 @@ export class EventLog {
     return event.stage === undefined ? [] : this.#step(event, time);
   }
 
-  /** What the task says it failed of. */
+  /** Reason of the failure, from the task's error event. */
   get error(): string | undefined {
     return this.#error;
   }
@@ -92,7 +92,7 @@ export class EventLog {
   }
 }
 
-/** What to do next stands below everything, once. */
+/** Cuts off the advice, which is printed once, below everything. */
 const withoutAdvice = (text: string): string => text.split(ADVICE)[0] ?? "";
 
 const words = (text: string | null | undefined): string => printable(String(text ?? ""));

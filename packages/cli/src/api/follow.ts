@@ -7,7 +7,7 @@ import { EventLog } from "./event-log.ts";
 import { failureOf } from "./task-failure.ts";
 import { RUNNING } from "./tasks.ts";
 
-/** Who is told of a task as it goes. */
+/** Receives the progress of a task. */
 export interface Teller {
   /** Part of a line or several. */
   chunk(text: string): void;
@@ -17,12 +17,12 @@ export interface Teller {
   note(text: string): void;
 }
 
-/** For whoever tells it in words of his own, or follows nothing. */
+/** Prints nothing: for callers that print the progress themselves or follow no task. */
 export const SILENT: Teller = { chunk() {}, taskBegins() {}, taskEnds() {}, note() {} };
 
 export interface FollowTools {
   readonly state: () => Promise<Pick<Task, "state" | "result">>;
-  /** What an output has from a byte on. */
+  /** Returns a task's output from a byte on. */
   readonly since: (type: string, from: number) => Promise<Buffer>;
   readonly teller: Teller;
   readonly clock: Clock;
@@ -30,7 +30,7 @@ export interface FollowTools {
 }
 
 const PAUSE_MS = 500;
-/** A local Director is quick; whoever watches a short task need not wait half a second for its end. */
+/** A local Director is quick: the end of a short task need not be half a second late. */
 const FIRST_PAUSE_MS = 50;
 
 /** Follows to the end. The state is read before the output: what is written by then is all there will be. */

@@ -2,7 +2,7 @@ import type { Info } from "@slipway/protocol/director/info";
 import { type Field, fieldsTable } from "../ui/fields-table.ts";
 import type { Table } from "../ui/ui.ts";
 
-/** As `env` and `alias-env` show it. */
+/** Returns the table that `env` and `alias-env` show. */
 export function infoTable(info: Info): Table {
   const features = Object.entries(info.features ?? {})
     .map(([name, { status }]) => `${name}: ${status ? "enabled" : "disabled"}`)

@@ -2,7 +2,7 @@ import type { SlipwayError } from "@slipway/kernel/errors";
 import { DirectorRefused } from "./errors.ts";
 import { ADVICE } from "./task-failure.ts";
 
-/** What a Director says when it refuses. */
+/** A Director's reply that refuses a request. */
 export interface Refusal {
   readonly status: number;
   readonly directorCode: number | undefined;

@@ -11,5 +11,5 @@ export function requestPath({ path, query = {} }: ApiRequest): string {
 /** A piece of a path. `+` and `*` stay as they are, as upstream sends them. */
 export const piece = (text: string): string => encodeURIComponent(text).replaceAll("%2B", "+");
 
-/** What an error calls the request: its query may hold more than a reader wants. */
+/** Names a request in errors, without its query, which may be long. */
 export const requestName = ({ method, path }: ApiRequest): string => `${method} ${path}`;

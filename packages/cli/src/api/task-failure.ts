@@ -2,7 +2,7 @@ import type { SlipwayError } from "@slipway/kernel/errors";
 import type { TaskOutcome } from "./director-api.ts";
 import { TaskFailed } from "./errors.ts";
 
-/** What comes before advice in a message of ours. */
+/** Matches the start of the advice in Slipway's messages. */
 export const ADVICE = /[.;] next: /i;
 
 /**

@@ -6,7 +6,7 @@ export const RUNNING: readonly string[] = ["queued", "processing", "cancelling"]
 
 export interface TaskFilter {
   readonly deployment: string | undefined;
-  /** Also listings, ssh and the like. */
+  /** Includes listings, ssh and the like. */
   readonly all: boolean;
   /** The newest so many in any state; undefined: those that run. */
   readonly recent: number | undefined;

@@ -1,4 +1,4 @@
-/** Whoever has tokens for a Director. */
+/** Source of access tokens for a Director. */
 export interface TokenSource {
   /** For the `authorization` header. `fresh`: not one that was used before. */
   header(fresh: boolean): Promise<string>;

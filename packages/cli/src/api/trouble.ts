@@ -45,5 +45,5 @@ export function transportError(url: string, error: unknown): SlipwayError {
   return NotReachable({ url, why: error instanceof HttpTrouble ? error.why : messageTrail(error) });
 }
 
-/** What the system said, without the request that the operator's command made. */
+/** Returns the system's error without the HTTP request around it, which the operator did not make. */
 const causeOf = (error: unknown): unknown => (error instanceof HttpTrouble ? error.cause : error);

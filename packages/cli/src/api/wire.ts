@@ -20,9 +20,9 @@ export interface WireOptions {
   readonly tokens?: (() => Promise<TokenSource | undefined>) | undefined;
   readonly clock: Clock;
   readonly stop: AbortSignal;
-  /** How often a request is tried whose connection failed; five times unless told otherwise. */
+  /** Number of attempts of a request whose connection fails; default: five. */
   readonly attempts?: number;
-  /** Where the way there is not straight. */
+  /** Opens connections that are not direct, such as through a proxy. */
   readonly wire?: MakeWire | undefined;
 }
 
@@ -40,7 +40,7 @@ export interface Sent {
 export interface Patience {
   /** Since the connection failed. */
   readonly ms: number;
-  /** Told when the usual tries have failed. */
+  /** Called when the usual attempts have failed. */
   readonly waits: () => void;
 }
 
@@ -54,7 +54,7 @@ export interface Reply {
 const ATTEMPTS = 5;
 const PAUSE_MS = 500;
 const CONNECT_MS = 15_000;
-/** Of a Director that says nothing at all; longer work is a task. */
+/** Timeout for a Director that sends nothing at all; longer work is a task. */
 const SILENT_MS = 10 * 60_000;
 const LARGEST = 512 * 1024 * 1024;
 const KEEP_MS = 60_000;
@@ -102,7 +102,7 @@ export class Wire {
     }
   }
 
-  /** What is larger than memory. Tried once: who asks for it may ask again. */
+  /** Downloads content that may be larger than memory. Tries once: the caller may ask again. */
   async download<T>(
     sent: Sent,
     take: (content: AsyncIterable<Uint8Array>) => Promise<T>,
@@ -172,10 +172,10 @@ const whole = async (reply: HttpReply): Promise<Reply> => ({
   body: await reply.bytes(),
 });
 
-/** Who it is, is known; they are not allowed to. */
+/** True if the Director knows the user but does not permit the request. */
 export const isKnown = ({ body }: Pick<Reply, "body">): boolean => body.includes('"code":600000');
 
-/** Of a file that is sent; a text knows its own. */
+/** Returns the `content-length` of a file that is sent; a text has its own. */
 async function lengthOf(body: string | ReadStream | undefined): Promise<Record<string, string>> {
   return typeof body === "object" ? { "content-length": String((await stat(body.path)).size) } : {};
 }

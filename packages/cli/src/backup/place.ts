@@ -6,11 +6,11 @@ import type { Home } from "../home/home.ts";
 import type { Tools } from "../tools.ts";
 import { rememberedConfig } from "../up/config.ts";
 
-/** Whose state it is: a home's, or a directory that was named. */
+/** State to back up or restore: a home's, or that of a named directory. */
 export interface Place {
   readonly stateDir: string;
   readonly config: DirectorConfig;
-  /** The file it is from. */
+  /** File that `config` was read from. */
   readonly configPath: string | undefined;
   readonly home: Home | undefined;
 }
@@ -24,7 +24,7 @@ export const placeOptions: readonly Option[] = [
   },
 ];
 
-/** What `slipway up` remembers beside the state directory. */
+/** Files of `slipway up` beside the state directory. */
 const OF_HOME = ["cpi.json", "port", "nats.json", "config.json"];
 
 export async function placeOf(given: Given, { home }: Pick<Tools, "home">): Promise<Place> {
@@ -50,7 +50,10 @@ export function besideOf({ home, configPath }: Place): Readonly<Record<string, s
   };
 }
 
-/** Where they go. A configuration is the operator's own: it is laid into the state directory, to be looked at. */
+/**
+ * Returns where a restore writes each of the files. The operator's configuration goes to the state directory, for reference
+ * only.
+ */
 export function besideTargets({ home, stateDir }: Place): Readonly<Record<string, string>> {
   const ofHome = OF_HOME.map((name) => [name, join(home?.dir ?? "", name)] as const);
   const configs = ["", ".yml", ".yaml", ".json"].map((ext) => {

@@ -84,7 +84,7 @@ class Operator {
     return must(this.dir, process.env.SLIPWAY_BOSH ?? "", args);
   }
 
-  /** What the job has noted on its persistent disk. */
+  /** Returns the lines that the job wrote to its persistent disk. */
   async log(): Promise<readonly string[]> {
     const [disk = "", ...others] = await readdir(join(this.cloud, "disks"));
     expect(others).toEqual([]);
@@ -96,7 +96,7 @@ class Operator {
     return JSON.parse(await readFile(join(this.dir, "state.json"), "utf8"));
   }
 
-  /** What it leaves open comes from each of the ways in which the CLI takes variables. */
+  /** Returns a manifest whose variables come from each source that the CLI accepts. */
   #manifest(): unknown {
     const gateway = `${NET}.1`;
     const network = { range: `${NET}.0/24`, gateway, dns: [gateway], cloud_properties: {} };

@@ -27,7 +27,7 @@ describe.runIf(await canPlay())("options of deploy, and of actions on instances,
     const [zero = {}, one = {}] = await world().instances("shop");
     return { zero, one };
   };
-  /** What the job of an instance has noted on its disk. */
+  /** Returns the lines that the job of an instance wrote to its disk. */
   const log = async (disk: string | undefined) =>
     (await readFile(world().disk(disk ?? "", "counter", "log"), "utf8")).trim().split("\n");
   /** The lines of steps that update instances, in their order: `db/... (0) (canary)`. */

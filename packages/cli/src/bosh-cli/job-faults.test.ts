@@ -39,7 +39,7 @@ describe.runIf(await canPlay())("releases that go wrong, with the real CLI", () 
     (
       await world().bosh.refused("-d", "shop", "deploy", await world().manifest("shop", ...groups))
     ).replaceAll(/\s+/g, " ");
-  /** Of the cloud, whatever the Director knows of them. */
+  /** Lists the VMs of the cloud, whether or not the Director knows them. */
   const vms = () => readdir(world().cloud("vms"));
 
   it("a package that cannot be compiled is named, with the last lines of what it said; its VM is gone", async () => {

@@ -18,7 +18,7 @@ describe.runIf(await canPlay())("a release, from its sources to its jobs, with t
   const release = () => join(world().dir, "app");
   const deploy = (greeting?: string, ...flags: readonly string[]) =>
     world().deploy("shop", [{ name: "app", disk: "small", jobs: [counter(greeting)] }], ...flags);
-  /** What the job has noted on its disk. */
+  /** Returns the lines that the job wrote to its disk. */
   const log = async () => {
     const [instance] = await world().instances("shop");
     const text = await readFile(world().disk(String(instance?.disk_cids), "counter", "log"), "utf8");

@@ -74,7 +74,7 @@ describe.runIf(await canPlay())("links between deployments, with the real CLI", 
     const [one] = await instances(deployment, group);
     return await readFile(world().cloud("vms", one?.vm_cid ?? "", "vcap", ...path), "utf8");
   };
-  /** What a job of the group's first instance was told at each of its starts. */
+  /** Returns the links that a job of the group's first instance received at each of its starts. */
   const told = async (deployment: string, group: string, job = "front") =>
     (await inVm(deployment, group, "data", "sys", "log", job, "told"))
       .trim()

@@ -21,7 +21,7 @@ describe.runIf(await canPlay())("logs with the real CLI", () => {
   const world = openWorld();
   const shop = (...command: readonly string[]) => world().bosh.run("-d", "shop", ...command);
 
-  /** What a command has downloaded. */
+  /** Runs `logs` and returns the archive it downloaded. */
   async function fetched(...command: readonly string[]): Promise<{ archive: string; blocks: string }> {
     const to = join(world().dir, `logs-${command.join("-").replaceAll(/[^\w-]/g, "_")}`);
     await mkdir(to);

@@ -11,12 +11,12 @@ import { canPlay, PROGRAMS } from "./testing/requirements.ts";
 
 const clone = fileURLToPath(new URL("../../../../", import.meta.url));
 const MARK = "\u0001";
-/** Before the test's own deadline, so that what was said until then is told. */
+/** Ends before the test's own deadline, so that the output until then is reported. */
 const AT_MOST_MS = 600_000;
 
 interface Typed {
   readonly command: string;
-  /** What the page shows under it; `...` stands for anything. */
+  /** Output that the page shows under the command; `...` stands for anything. */
   readonly shown: readonly string[];
 }
 
@@ -74,7 +74,7 @@ class Reader {
     return join(this.dir, "home/.local/state/slipway", ...path);
   }
 
-  /** Addresses that nobody else has: there is one Director per port. */
+  /** Uses addresses of this Director alone: there is one Director per port. */
   #withOwnAddresses(text: string): string {
     const [high, low] = [this.port >> 8, this.port & 0xff];
     return text
@@ -105,7 +105,7 @@ class Reader {
     });
   }
 
-  /** Where the page says `~` and `/tmp`. */
+  /** Replaces the test's directories by `~` and `/tmp`, as on the page. */
   #plain(text: string): string {
     return text.replaceAll(join(this.dir, "home"), "~").replaceAll(join(this.dir, "tmp"), "/tmp");
   }
@@ -127,7 +127,7 @@ class Reader {
   }
 }
 
-/** What differs every time, and the width of columns that follows from it. */
+/** Masks values that differ on every run, and the width of columns that follows from them. */
 const masked = (line: string): string =>
   line
     .replace(/[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}/g, "UUID")

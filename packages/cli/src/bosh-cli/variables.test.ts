@@ -51,7 +51,7 @@ describe.runIf(await canPlay())("variables that the Director generates, with the
     return await shop("deploy", await world().file("shop.yml", file), ...flags);
   };
   const vm = async () => (await world().instances("shop"))[0]?.vm_cid ?? "";
-  /** What its agent was given. */
+  /** Returns the `env` that the VM's agent received. */
   const envOf = async (cid: string): Promise<Env> => {
     const dir = world().cloud("vms", cid);
     for (const name of await readdir(dir, { recursive: true })) {

@@ -56,7 +56,7 @@ describe("cloud-check", () => {
     expect(sent).toBeUndefined();
   });
 
-  it("with --report only shows them, by number, and fails", async () => {
+  it("--report only lists the problems, by number, and fails", async () => {
     const { code, heard, sent } = await check({ report: true });
     expect(code).toMatchObject({ code: "CLI-047", message: "2 problems found" });
     expect(errorText(code)).toContain("next: Repair with `slipway -d shop cloud-check`.");
@@ -66,14 +66,14 @@ describe("cloud-check", () => {
     expect(sent).toBeUndefined();
   });
 
-  it("with --auto leaves it to the Director", async () => {
+  it("--auto lets the Director choose the resolutions", async () => {
     const { code, heard, sent } = await check({ auto: true });
     expect(code).toBe(0);
     expect(sent).toEqual({ 9: null, 10: null });
     expect(heard.followed).toEqual([1, 2]);
   });
 
-  it("with --resolution takes it where it is offered, and leaves the others", async () => {
+  it("--resolution applies where it is offered and ignores the other problems", async () => {
     expect((await check({ resolution: ["recreate_vm"] })).sent).toEqual({ 9: "ignore", 10: "recreate_vm" });
     const both = await check({ resolution: ["reattach_disk", "recreate_vm"] });
     expect(both.sent).toEqual({ 9: "reattach_disk", 10: "recreate_vm" });
@@ -86,7 +86,7 @@ describe("cloud-check", () => {
     expect(heard.lines).toEqual(expect.arrayContaining(["not mounted", "2: plan of reattach_disk"]));
   });
 
-  it("does nothing when there is nobody to ask, or the answer is no", async () => {
+  it("does nothing without a terminal to ask on, or if the answer is no", async () => {
     const nobody = await check({});
     expect(nobody.code).toMatchObject({ code: "CLI-048" });
     const no = await check({ auto: true }, { yes: false });

@@ -1,7 +1,7 @@
 import type { Command } from "../command.ts";
 import { BadArgument } from "../parse/errors.ts";
 
-/** Of the table it stands in itself. */
+/** Takes the commands as a function because `completion` is one of them. */
 export const completion = (commands: () => readonly Command[]): Command => ({
   name: "completion",
   summary: "print the completion script of slipway for a shell",

@@ -15,7 +15,7 @@ import { timeText } from "../ui/time-text.ts";
 import type { Ui } from "../ui/ui.ts";
 import { OnlyOrphans } from "./errors.ts";
 
-/** What is told of a disk, wherever it is. */
+/** Columns of every disk, attached or orphaned. */
 const HEADER = {
   disk_cid: "Disk CID",
   size: "Size",

@@ -21,7 +21,7 @@ let remove: () => Promise<void>;
 let server: Server;
 let ca: string;
 let env: Readonly<Record<string, string>>;
-/** What the agent was asked, in order. */
+/** Requests that the agent received, in order. */
 let asked: { method: string; arguments: unknown[] }[];
 
 const VALUES: Readonly<Record<string, unknown>> = {
@@ -119,7 +119,7 @@ describe("the VM of create-env", () => {
     ]);
   });
 
-  it("is another one by its certificate, or refuses a password, which nobody reads", async () => {
+  it("rejects an agent with another certificate, and reports a refused password without showing it", async () => {
     const other = await openAuthority({ dir: join(dir, "o"), clock: systemClock, random: systemRandom });
     const strange = { ...env, BOSH_AGENT_CERTIFICATE: other.ca };
     const wrong = { ...env, BOSH_AGENT_ENDPOINT: endpoint("hunter2") };

@@ -88,7 +88,7 @@ describe("explain", () => {
     await expect(printed(explain, { task: id })).rejects.toThrow("is not the number of a task");
   });
 
-  it("as JSON has every call as a row, in full", async () => {
+  it("prints every call as a row, in full, with --json", async () => {
     const { out } = await printed(explain, {}, { json: true });
     const document = JSON.parse(out) as {
       readonly Tables: readonly { readonly Rows: readonly Record<string, string>[] }[];
@@ -117,7 +117,7 @@ describe("matrix", () => {
     expect(out).toContain("Of 1 more this Director does not say");
   });
 
-  it("of one deployment", async () => {
+  it("lists the VMs of one deployment", async () => {
     const { out, requests } = await printed(matrix, {}, { deployment: "shop" });
     expect(requests.map(({ path }) => path)).toEqual(["/info", "/deployments/shop/vms"]);
     expect(out).toContain("The only VM runs without a registry.");

@@ -73,7 +73,7 @@ async function show({ task, conversation }: Talked, cpi: string, { ui }: Pick<To
   for (const sentence of sums(conversation)) for (const line of wrapped(sentence, columns)) ui.line(line);
 }
 
-/** Of those that changed something, in the order in which they ran; when there is none, the newest of all. */
+/** Returns the newest tasks that changed something, in the order in which they ran; if there are none, the newest of all. */
 async function newest(
   api: DirectorApi,
   deployment: string | undefined,

@@ -70,7 +70,7 @@ function readResult(text: string) {
   return checked.value;
 }
 
-/** As upstream's CLI names it. */
+/** Returns a file name as upstream's CLI makes it. */
 function fileName(parts: readonly string[], now: number): string {
   const digits = new Date(now).toISOString().replaceAll(/[-:T]/g, "").replace("Z", "");
   return `${parts.join("-")}-${digits.slice(0, 8)}-${digits.slice(8).replace(".", "-")}.tgz`;

@@ -50,7 +50,7 @@ export const inspectRelease: Command = {
 type Job = ReleaseContent["jobs"][number];
 type Link = NonNullable<Job["consumes"]>[number];
 
-/** As YAML, in upstream's order. */
+/** Returns links as YAML, with keys in upstream's order. */
 const linksText = (links: readonly Link[] | undefined, yamlText: (value: unknown) => string): string =>
   (links ?? [])
     .map(({ name, type, optional }) =>

@@ -76,7 +76,7 @@ function choiceOf(given: Given): LogChoice {
   return { agent: given.flag("agent") || all, system: given.flag("system") || all, only, jobs };
 }
 
-/** As upstream: `--agent` alone means no jobs. */
+/** Returns the types of logs to fetch. As upstream, `--agent` without other types excludes the jobs' logs. */
 function typesOf(given: Given): string {
   if (given.flag("all-logs")) return "agent,job,system";
   const types = ["agent", "system"].filter((type) => given.flag(type));

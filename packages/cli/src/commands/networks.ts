@@ -50,7 +50,7 @@ const allNetworks = async (api: DirectorApi): Promise<readonly Network[]> => {
   }
 };
 
-/** Whether a network of that name is listed, by a Director that may list orphaned ones only. */
+/** Returns true if a network of that name is listed, also by a Director that lists only orphaned ones. */
 export async function isListed(api: DirectorApi, name: string): Promise<boolean> {
   const listed = await allNetworks(api).catch((error: unknown) => {
     if (OnlyOrphanNetworks.is(error)) return orphanedNetworks(api);

@@ -49,7 +49,7 @@ export const restore: Command = {
   },
 };
 
-/** Nobody starts or stops what belongs to the home meanwhile. */
+/** Locks the home, so that no other command starts or stops its processes meanwhile. */
 async function heldHome(home: Home, clock: Clock): Promise<Lock> {
   const { lockHome, makeHome } = await import("../up/home-dir.ts");
   await makeHome(home, process.getuid?.() ?? 1);

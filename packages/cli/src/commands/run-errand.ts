@@ -55,7 +55,7 @@ export const runErrand: Command = {
   },
 };
 
-/** As upstream sends it. */
+/** Returns the request that upstream's CLI sends. */
 function errandRequest(deployment: string, name: string, given: Given): ApiRequest & { path: string } {
   const instances = given
     .texts("instance")

@@ -172,7 +172,7 @@ async function fromImage(given: Given, tools: Tools): Promise<BuiltStemcell> {
   });
 }
 
-/** What the agent in the image is. Where nobody can look, the user's word counts. */
+/** Returns the API version of the agent in the image. If no engine can look, the user's option counts. */
 async function agentVersion(given: Given, image: ImageReference, tools: Tools): Promise<number> {
   const asked = apiVersionOf(given);
   const { clock, env, ui } = tools;

@@ -3,7 +3,7 @@ import { KNOWN_FISH } from "./known.ts";
 import type { Entry, Flag, Model } from "./model.ts";
 
 const quoted = (text: string) => `'${text.replaceAll("\\", "\\\\").replaceAll("'", "\\'")}'`;
-/** What fish shows beside a name stands behind a tab. */
+/** Returns a name with its description after a tab, as fish shows it. */
 const described = (name: string, about: string) => quoted(`${name}\t${about}`);
 const setTo = (name: string, words: string) => (words === "" ? `set ${name}` : `set ${name} ${words}`);
 

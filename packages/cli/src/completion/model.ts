@@ -7,23 +7,23 @@ export interface Flag {
   readonly short: string | undefined;
   readonly value: boolean;
   readonly about: string;
-  /** What its value is one of. */
+  /** Kind of names that its value is one of. */
   readonly completes: Completes | undefined;
 }
 
-/** What can stand at one place of the command line. */
+/** A word that can stand at one place of the command line. */
 export interface Entry {
   /** `deploy` and its aliases; of `stemcell build` it is `build`. */
   readonly names: readonly string[];
   readonly about: string;
   readonly flags: readonly Flag[];
-  /** What its first argument is one of. */
+  /** Kind of names that its first argument is one of. */
   readonly completes: Completes | undefined;
-  /** Of `stemcell`: build, inspect, repack. */
+  /** Subcommands: build, inspect and repack for `stemcell`. */
   readonly below: readonly Entry[];
 }
 
-/** What a shell is to offer: made from the table of commands, so that it is never behind it. */
+/** Words that a shell offers. Made from the table of commands, so that it never falls behind. */
 export interface Model {
   readonly globals: readonly Flag[];
   readonly entries: readonly Entry[];

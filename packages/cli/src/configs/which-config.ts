@@ -10,7 +10,7 @@ export type WhichConfig =
   | { readonly id: string }
   | { readonly id?: undefined; readonly type: string; readonly name: string };
 
-/** By id, or by type and name. */
+/** Returns the config that the user named, by id or by type and name. */
 export function whichConfig(given: Given): WhichConfig {
   const id = given.argument(0);
   const type = given.text("type");

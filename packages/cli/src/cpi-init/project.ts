@@ -12,7 +12,7 @@ export interface Kit {
   readonly agent: string;
 }
 
-/** What stands beside the agent's bundle, in a clone and where slipway is installed. */
+/** Returns the files of the kit, which are beside the agent's bundle in a clone and in an installation. */
 export const kitBeside = (agent: string): Kit => ({
   template: join(dirname(agent), "..", "cpi-template"),
   sdk: join(dirname(agent), "slipway-cpi-sdk.tgz"),

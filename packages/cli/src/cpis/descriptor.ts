@@ -26,16 +26,16 @@ export interface AskedCpi {
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** What a user reads of a VM, by what it is. */
+/** Words for VMs of this kind in messages. */
 export interface Words {
   readonly one: string;
   readonly many: string;
   readonly title: string;
-  /** What Ctrl-C does while `up` is in the foreground. */
+  /** Says what Ctrl-C does while `up` is in the foreground. */
   readonly interrupted: string;
-  /** What the demo says when it is told to stop. */
+  /** Shown by the demo while it stops. */
   readonly stopping: string;
-  /** What a killed Director has left, and what becomes of it. */
+  /** Says what a killed Director has left, and what becomes of it. */
   readonly left: string;
 }
 
@@ -73,7 +73,7 @@ export interface Backend {
   readonly outlives: boolean;
   /** Address of the machine with the VMs, unless it is this one. */
   readonly engine: string | undefined;
-  /** Where state and disks are when nothing runs, as a sentence. */
+  /** Says where state and disks are when nothing runs, as a sentence. */
   readonly kept: string;
   /** Commands that remove what a home leaves elsewhere. */
   readonly leftovers: readonly string[];
@@ -100,7 +100,7 @@ export interface StemcellName {
 /** The stemcell the demo deploys. */
 export interface DemoStemcell {
   readonly doing: string;
-  /** What it is, after its name. */
+  /** Description that follows its name. */
   readonly about: string;
   id(): Promise<StemcellName>;
   /** Returns its archive in the directory; `done` removes one that was made for this. */
@@ -138,7 +138,7 @@ export interface CpiDescriptor<
   P extends Prepared = Prepared,
 > {
   readonly name: string;
-  /** What VMs are, for help texts. */
+  /** Says what VMs are, for help texts. */
   readonly about: string;
   readonly words: Words;
   /** Options of `up` and `demo` that only this CPI takes. */

@@ -95,7 +95,7 @@ describe("the engine, before anything is made", () => {
     await expect(refused).rejects.toThrow(join(dir, "ca.pem"));
   });
 
-  describe("that answers", () => {
+  describe("an engine that answers", () => {
     const INFO = { ID: "one", Name: "machine", DockerRootDir: "/docker" };
     const NAME = "machine /docker one";
     let engine: FakeEngine;
@@ -109,7 +109,7 @@ describe("the engine, before anything is made", () => {
       expect(await asked(host)).toEqual({ cpi: "docker", host, engine: NAME });
     });
 
-    it("and says another name every time, as podman does, is known by its machine and its files", async () => {
+    it("identifies an engine whose name changes every time, as podman's does, by its machine and files", async () => {
       const { host } = engine;
       let root = "/one";
       engine.answers = {
@@ -125,12 +125,12 @@ describe("the engine, before anything is made", () => {
       await expect(asked(host)).rejects.toSatisfy(OtherEngine.is);
     });
 
-    it("and is too old, is said to be", async () => {
+    it("reports an engine that is too old", async () => {
       engine.version = { ApiVersion: "1.24", MinAPIVersion: "1.12" };
       await expect(asked(engine.host)).rejects.toMatchObject({ code: "DOC-002" });
     });
 
-    it("and is another one than the one with the home's containers is refused, unless it has the home's disks", async () => {
+    it("refuses an engine that does not have the home's containers, unless it has the home's disks", async () => {
       const { host } = engine;
       const first: PreparedDocker = { cpi: "docker", host: "unix:///first", engine: NAME };
       const { volume } = (await decide(home, first, systemRandom)) as DockerChoice;

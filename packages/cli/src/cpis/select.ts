@@ -2,7 +2,7 @@ import type { AskedCpi, Choice, Environment, Selection } from "./descriptor.ts";
 import { OptionOfOther, OtherCpi } from "./errors.ts";
 import { CPIS, cpiNamed, DEFAULT_CPI, optionName } from "./table.ts";
 
-/** What a home tells about its CPI. */
+/** A home's state that bears on the choice of its CPI. */
 export interface KnownChoice {
   readonly dir: string;
   readonly remembered: Choice | undefined;

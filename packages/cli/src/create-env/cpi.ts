@@ -12,7 +12,7 @@ import type { CloudProvider } from "./manifest/model.ts";
 export interface CloudsOptions {
   readonly provider: CloudProvider;
   readonly directorUuid: string;
-  /** Where the local CPI keeps its sandboxes, and the agent it runs in them. */
+  /** Directory of the local CPI's sandboxes, and the agent it runs in them. */
   readonly local: { readonly dir: string; readonly agent: string };
   readonly registry: DirectorRegistry;
   readonly clock: Clock;

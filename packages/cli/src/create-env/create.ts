@@ -78,7 +78,7 @@ export async function createEnv(request: CreateRequest, tools: EnvTools): Promis
   });
 }
 
-/** Rendered before a VM is touched: a mistake in a template costs nobody their VM. */
+/** Renders templates before a VM is touched: a mistake in one must not cost the operator the VM. */
 async function plannedJobs(
   manifest: EnvManifest,
   releases: Releases,
@@ -100,7 +100,7 @@ const withBus = (manifest: EnvManifest): EnvManifest => {
   return { ...manifest, env: envWithBus(busOf(cloudProvider, env), cloudProvider, env, networks) };
 };
 
-/** Of the whole manifest, whatever the order of its keys. Another program's digest is another one. */
+/** Returns the digest of the whole manifest, whatever the order of its keys. Other programs compute another digest. */
 const manifestSha = (document: unknown): string =>
   createHash("sha512").update(fingerprint(document)).digest("hex");
 
@@ -181,7 +181,7 @@ const loaded = (releases: Releases) => [...releases.values()].map(({ release }) 
 const sameReleases = (releases: Releases, { document }: EnvStore): boolean =>
   releaseNames(loaded(releases)) === releaseNames(document.releases ?? []);
 
-/** What is made from here on is of this attempt; the one before is gone on with if it wanted the same. */
+/** Starts an attempt, to which everything made from here on belongs. Continues the previous one if it wanted the same. */
 async function beginAttempt(manifest: EnvManifest, request: CreateRequest, store: EnvStore): Promise<void> {
   const digest = manifestSha([request.document, manifest.stemcell]);
   const before = store.document.slipway.attempt;
@@ -242,7 +242,7 @@ async function deploy(
 
 const ANSWER_MS = 2_000;
 
-/** What is up to date on paper may be dead; upstream's rule leaves it alone, and whoever reads should know. */
+/** Warns if the agent of an unchanged VM does not answer. Upstream's rule leaves such a VM alone. */
 export async function tellSilent({ store, context, machine }: Session, ui: Ui): Promise<void> {
   const vm = store.instanceNow && activeVm(store.instanceNow);
   if (vm === undefined) return;

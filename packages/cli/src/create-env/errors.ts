@@ -1,6 +1,6 @@
 import { defineError } from "@slipway/kernel/errors";
 
-/** What can go wrong around create-env and delete-env. What CPI, agent or stemcell do wrong has errors of its own. */
+/** Errors of create-env and delete-env. Faults of the CPI, the agent or the stemcell have errors of their own. */
 
 export const ManifestWrong = defineError<{ path: string; problems: readonly string[] }>({
   code: "CLE-001",

@@ -11,7 +11,7 @@ import type { EnvManifest } from "./manifest/model.ts";
 import type { Own, StemcellEntry } from "./state/document.ts";
 import { INSTANCE } from "./state/store.ts";
 
-/** What the one instance is to become. */
+/** Returns the desired state of the only instance. */
 export function desiredInstance(
   manifest: EnvManifest,
   stemcell: StemcellEntry,
@@ -50,7 +50,7 @@ export function desiredInstance(
 export interface EnvPlanInput {
   readonly recorded: InstanceRecord;
   readonly desired: DesiredInstance;
-  /** Of the active VM. */
+  /** Report of the active VM's agent. */
   readonly agent: AgentReport | undefined;
   readonly attempt: NonNullable<Own["attempt"]>;
   readonly skipDrain: boolean;
@@ -59,8 +59,8 @@ export interface EnvPlanInput {
 }
 
 /**
- * As upstream, every deploy replaces the VM and keeps the disk. What this attempt has made before it was interrupted is
- * gone on with; anything older is replaced.
+ * Plans the instance. As upstream, every deploy replaces the VM and keeps the disk. A VM that this attempt made before it was
+ * interrupted is kept; anything older is replaced.
  */
 export function planEnv(input: EnvPlanInput): InstancePlan {
   const { recorded, desired, agent, attempt, skipDrain } = input;

@@ -13,7 +13,7 @@ export const skipDrainOption: Option = {
   about: "stop the VM that is there without draining its jobs",
 };
 
-/** What the user asks of an environment without a Director. Every variable must have a value. */
+/** Reads what the user asks of an environment without a Director. Every variable must have a value. */
 export async function readRequest(given: Given, tools: Tools): Promise<EnvRequest> {
   const manifestPath = given.argument(0) ?? "-";
   const { value: document } = await readDocument(manifestPath, given, tools, { all: true });

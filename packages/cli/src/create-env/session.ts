@@ -24,9 +24,9 @@ import type { Workspace } from "./workspace.ts";
 
 export type EnvTools = Pick<Tools, "ui" | "clock" | "random" | "env" | "programs" | "stop" | "proxy">;
 
-/** What both commands are given. */
+/** Input of both commands. */
 export interface EnvRequest {
-  /** As the user wrote it; `-` is standard input. */
+  /** Path as the user wrote it; `-` is standard input. */
   readonly manifestPath: string;
   /** Interpolated. */
   readonly document: unknown;
@@ -44,17 +44,17 @@ export interface Session {
   readonly stages: Stages;
   readonly clock: EnvTools["clock"];
   readonly signal: AbortSignal;
-  /** What users are told it is. */
+  /** Word for the VM in messages. */
   readonly machine: "VM" | "sandbox";
 }
 
-/** As upstream: ten minutes for a VM to boot. */
+/** Upstream's limit: ten minutes for a VM to boot. */
 const AGENT_WAIT_MS = 600_000;
 const OLD_AGENT_MS = 10_000;
 const VM_TRIES = 5;
 const STOP_MS = 300_000;
 
-/** Nobody else works on this state file meanwhile. What is temporary is gone in the end. */
+/** Runs the work while holding the lock of the state file. Removes temporary files at the end. */
 export async function withStateLock<T>(
   { lockFile, stateFile, temporary }: Workspace,
   { clock, stop }: EnvTools,
@@ -165,14 +165,14 @@ export async function withSession<T>(
   }
 }
 
-/** Also what a killed command has left there. */
+/** Makes an empty temporary directory. Removes files that a killed command left there. */
 export async function prepareTemporary({ dir, temporary }: Workspace): Promise<void> {
   await mkdir(dir, { recursive: true, mode: 0o700 });
   await rm(temporary, { recursive: true, force: true });
   await mkdir(temporary, { mode: 0o700 });
 }
 
-/** What was begun by a command that did not live to see its end. */
+/** Settles steps that a killed or interrupted command began. */
 export async function settle({ store, context, stages }: Session): Promise<void> {
   const open = store.document.slipway.intents.filter(({ instance }) => instance !== null);
   if (open.length === 0) return;
@@ -182,7 +182,7 @@ export async function settle({ store, context, stages }: Session): Promise<void>
   );
 }
 
-/** Whether the agent of the VM that is there can be asked to stop its work. */
+/** Reports whether the agent of the existing VM can be asked to stop its work. */
 export async function askOldAgent(session: Session, stages: Stages): Promise<AgentReport | undefined> {
   const { store, context } = session;
   const instance = store.instanceNow;

@@ -7,7 +7,7 @@ export interface Stages {
   /** A stage with steps of its own. */
   stage<T>(name: string, work: (stage: Stages) => Promise<T>): Promise<T>;
   step<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** A step that begins now and whose end is told later. */
+  /** Begins a step whose end is reported later. */
   begin(name: string): Begun;
   skipped(name: string, why: string): void;
 }
@@ -18,7 +18,7 @@ export interface Begun {
   skipped(why: string): void;
 }
 
-/** Where lines cannot change, a step is told when it ends; one that takes longer is told once before. */
+/** Delay before an unfinished step is printed if lines cannot change. A shorter step is printed when it ends. */
 const PATIENCE_MS = 5_000;
 
 type Screen = Pick<Ui, "live" | "line" | "progress">;

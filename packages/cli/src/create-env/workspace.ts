@@ -3,7 +3,7 @@ import { StatePathMissing } from "./errors.ts";
 
 /** The places of one environment: the state file, and a directory beside it for what does not fit into it. */
 export interface Workspace {
-  /** Where relative paths of the manifest begin. */
+  /** Base of relative paths in the manifest. */
   readonly manifestDir: string;
   readonly stateFile: string;
   readonly lockFile: string;
@@ -11,7 +11,7 @@ export interface Workspace {
   /** Our authority and the secret of the agents' passwords, where the manifest gives no certificate. */
   readonly keys: string;
   readonly registry: string;
-  /** Of the local CPI, unless its properties name another. */
+  /** Directory of the local CPI, unless its properties name another. */
   readonly cloud: string;
   readonly downloads: string;
   /** Emptied at every start. */

@@ -1,12 +1,12 @@
 import type { StemcellName } from "../cpis/descriptor.ts";
 
-/** By it the demo knows its own documents from those of a user, which it leaves alone. */
+/** First line of the demo's documents. Documents without it are a user's, and stay unchanged. */
 const MARK = "# Made by `slipway demo`.";
 
 export const isOurs = (text: string): boolean => text.trim() === "" || text.startsWith(MARK);
 
 export const DEPLOYMENT = "demo";
-/** Whose instance has the disk. */
+/** Instance group with the persistent disk. */
 export const GROUP = "counter";
 
 /** `comment`: whose addresses these are. */

@@ -4,7 +4,7 @@ import type { ApiRequest, DirectorApi } from "../api/director-api.ts";
 import { TaskFailed } from "../api/errors.ts";
 import { listTasks } from "../api/tasks.ts";
 
-/** Starts a task and waits for its end; what it is at is told in a few words. */
+/** Starts a task and waits for its end; reports its current stage in a few words. */
 export async function carryOut(
   api: DirectorApi,
   request: ApiRequest,
@@ -23,7 +23,7 @@ export async function follow(api: DirectorApi, task: number, tell: (text: string
   });
 }
 
-/** Of a line of a task's event output: the step of an instance, or the stage. */
+/** Returns the step of an instance, or else the stage, from a line of a task's event output. */
 export function stageOf(line: string): string | undefined {
   try {
     const found: unknown = JSON.parse(line);

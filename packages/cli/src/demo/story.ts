@@ -120,7 +120,7 @@ async function variableNames(api: DirectorApi): Promise<readonly string[]> {
   return [...new Set(all.map(({ name }) => name.slice(name.lastIndexOf("/") + 1)))].sort();
 }
 
-/** What an interrupted run has left under way is waited for, in silence where there is nothing. */
+/** Waits for tasks of an interrupted run; prints nothing if there are none. */
 async function resume(api: DirectorApi, tools: StoryTools): Promise<void> {
   const left = await unfinishedTasks(api);
   if (left.length === 0) return;
@@ -156,7 +156,7 @@ function hintText(hint: unknown): string {
   return JSON.stringify(Object.fromEntries(shown));
 }
 
-/** What a step has brought, and how that reads. */
+/** Result of a step, and the text that reports it. */
 interface Outcome<T> {
   readonly said: string;
   readonly value: T;

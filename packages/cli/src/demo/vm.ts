@@ -46,21 +46,21 @@ export async function vmOf(api: DirectorApi, { one }: Words): Promise<DemoVm> {
   };
 }
 
-/** What the job listens on unless it is told otherwise, and the name in its certificate. */
+/** Port that the job listens on by default, and the name in its certificate. */
 const PORT = 8443;
 const NAME = "counter";
 const WITHIN_MS = 15_000;
 const LARGEST = 1 << 20;
 
 export interface Page {
-  /** What it says, without its tags. */
+  /** Text of the page without its tags. */
   readonly text: string;
   readonly count: number;
 }
 
 export const pageUrl = ({ ip }: Pick<DemoVm, "ip">): string => `https://${ip}:${PORT}`;
 
-/** How somebody else asks for it, who has the authority in a file. */
+/** Returns the curl command that fetches the page, with the authority in a file. */
 export const curlLine = ({ ip }: Pick<DemoVm, "ip">, ca: string): string =>
   `curl --cacert ${ca} --resolve ${NAME}:${PORT}:${ip} https://${NAME}:${PORT}`;
 
@@ -74,7 +74,7 @@ export async function pageAuthority(api: DirectorApi, vm: DemoVm, file: string):
 
 export const authorityFile = (dir: string): string => join(dir, "ca.crt");
 
-/** What a browser would show. Whoever answers must have the generated certificate. */
+/** Returns the page as a browser would show it. The server must have the generated certificate. */
 export async function readPage(
   vm: DemoVm,
   ca: string,

@@ -10,15 +10,15 @@ export interface DeployConfig {
 }
 
 export interface DeployFlags {
-  /** As the options are called. */
+  /** Names of the options. */
   readonly flags: ReadonlySet<string>;
-  /** What the user is told about them. */
+  /** Messages to the user about the flags. */
   readonly notes: readonly string[];
 }
 
 const KNOWN = ["fix", "fix-releases", "recreate", "recreate-persistent-disks", "skip-upload-releases"];
 
-/** Those that are for this deployment. One that cannot be read is told, and does not stop a deploy. */
+/** Returns the flags for this deployment. A config that cannot be read is noted, and does not stop a deploy. */
 export function deployFlags(configs: readonly DeployConfig[], deployment: string): DeployFlags {
   const flags = new Set<string>();
   const notes: string[] = [];

@@ -3,7 +3,7 @@ import type { Ui } from "../ui/ui.ts";
 
 export const hasChanges = (lines: DiffLines): boolean => lines.some(([, status]) => status !== null);
 
-/** As upstream prints it: `+ `, `- ` or two blanks before each line. */
+/** Prints a diff as upstream does: `+ `, `- ` or two blanks before each line. */
 export function printDiff(ui: Ui, lines: DiffLines): void {
   for (const [text, status] of lines) {
     if (status === "added") ui.line(ui.paint.green(`+ ${text}`));

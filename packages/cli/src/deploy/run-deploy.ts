@@ -134,7 +134,7 @@ function nameIn(manifest: unknown, path: string): string {
 /** The stage under which our Director tells its plan, a line each. */
 const PLAN = "Planned, not done";
 
-/** What an event of a dry run says: a line of the plan without its frame, or what another Director tells instead. */
+/** Returns the text of a dry run's event: a line of the plan without its frame, or what another Director prints instead. */
 export function planText(line: string, paint: Pick<Paint, "bold">): string | undefined {
   const read = parsed(line);
   if (!matches(taskEvent, read)) return undefined;

@@ -17,7 +17,7 @@ const told = (lines: readonly ConversationLine[], columns = Number.POSITIVE_INFI
 const sentences = (lines: readonly ConversationLine[]) => sums(readConversation(textOf(lines)));
 
 describe("a conversation", () => {
-  it("reads as a sequence: who was told what, in which version, how long it took and what came back", () => {
+  it("prints each call with its receiver, version, duration and answer", () => {
     expect(told(DEPLOY)).toBe(
       `
 +10 ms    Director -> CPI local: info ... 5 ms
@@ -44,7 +44,7 @@ describe("a conversation", () => {
     ]);
   });
 
-  it("is told in the order in which calls began, whatever order they ended in", () => {
+  it("lists calls in the order in which they began, whatever order they ended in", () => {
     expect(told([...DEPLOY].reverse())).toBe(told(DEPLOY));
   });
 
@@ -52,7 +52,7 @@ describe("a conversation", () => {
     [{ api_version: 1 }, "api_version 1 has no way to return a disk hint"],
     [{ stemcell_api_version: 1 }, "the agent of stemcell version 1 takes settings from the registry"],
     [{ registry: true }, "A registry was involved, in create_vm"],
-  ])("of a mix %j says that a registry was involved, and why", (old, words) => {
+  ])("names the registry as involved in a mix %j, and says why", (old, words) => {
     const lines = DEPLOY.map((line) => ({ ...line, ...(line.message === "create_vm" && old) }));
     expect(sentences(lines)[0]).toContain("A registry was involved, in create_vm");
     expect(sentences(lines)[0]).toContain(words);
@@ -74,7 +74,7 @@ describe("a conversation", () => {
     expect(text).toContain("-> CPI error 'X' with message 'no room'");
   });
 
-  it("with messages nobody knows here is shown as it was", () => {
+  it("shows unknown messages as they were", () => {
     const line = {
       at: 1,
       ms: 2,
@@ -88,7 +88,7 @@ describe("a conversation", () => {
     );
   });
 
-  it("that was cut off says so, and shows the rest", () => {
+  it("reports a log that was cut off, and shows the rest", () => {
     const text = `${textOf(DEPLOY)}{"at": 1, "half\n[cut here: no more than 32 MiB are kept]\n`;
     const conversation = readConversation(text);
     expect(conversation.calls).toHaveLength(7);
@@ -119,7 +119,7 @@ describe("shares of the time", () => {
   });
   const of = (...lines: ConversationLine[]) => sharesOf(readConversation(textOf(lines)));
 
-  it("of what ran side by side are equal", () => {
+  it("divides the time of simultaneous calls equally", () => {
     const lines = [
       call("cpi:", 10, 40),
       call("agent:a", 30, 40),
@@ -129,7 +129,7 @@ describe("shares of the time", () => {
     expect(of(...lines)).toEqual({ total: 100, cpi: 30, agent: 30, director: 40 });
   });
 
-  it("of a task that goes on are those of what is known", () => {
+  it("are those of the known calls if the task still runs", () => {
     expect(of(call("cpi:", 10, 10), call("agent:a", 30, 10))).toEqual({
       total: 30,
       cpi: 10,
@@ -138,7 +138,7 @@ describe("shares of the time", () => {
     });
   });
 
-  it("of a task that was interrupted leave out the time in between", () => {
+  it("leave out the time during which a task was interrupted", () => {
     const lines = [call("director", 0, 10), call("cpi:", 1000, 5), call("director", 1000, 10)];
     expect(of(...lines)).toEqual({ total: 20, cpi: 5, agent: 0, director: 15 });
   });

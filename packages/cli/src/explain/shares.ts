@@ -15,7 +15,7 @@ interface Turn {
   readonly by: 1 | -1;
 }
 
-/** Whose time it was, moment by moment. */
+/** Attributes each moment of the task to the CPI, the agents or the Director. */
 export function sharesOf({ calls, runs }: Conversation): Shares {
   const turns: Turn[] = [];
   const span = (who: Turn["who"], from: number, ms: number) =>

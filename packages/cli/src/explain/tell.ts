@@ -7,7 +7,7 @@ import { type Shares, sharesOf } from "./shares.ts";
 import { wordsOf } from "./words.ts";
 
 export interface Telling {
-  /** What the only CPI of the Director is called: in a conversation it has no name. */
+  /** Name of the Director's only CPI, which has none in a conversation. */
   readonly cpi: string;
   readonly columns: number;
   readonly paint: Paint;
@@ -19,7 +19,7 @@ export function tell({ calls, runs }: Conversation, telling: Telling): readonly 
   return calls.flatMap((call) => tellCall(call, began, telling));
 }
 
-/** What it comes to: whether a registry was involved, and where the time went. */
+/** Summarizes: whether a registry was involved, and where the time went. */
 export const sums = (conversation: Conversation): readonly string[] => [
   registrySentence(conversation),
   sharesText(sharesOf(conversation)),
@@ -61,7 +61,7 @@ export function partner({ to, instance }: Pick<ConversationLine, "to" | "instanc
 
 const SHORT = 8;
 
-/** A uuid is told by its beginning. */
+/** Shortens a UUID to its beginning. */
 export const shortSlug = (slug: string): string => slug.replace(/\/([0-9a-f]{8})-[0-9a-f-]{27}$/, "/$1");
 
 export function versions(call: ConversationLine): string {
@@ -87,7 +87,7 @@ const USERS = ["create_vm", "attach_disk", "detach_disk", "delete_vm"];
 const old = ({ api_version: version = 1, stemcell_api_version: stemcell = 1 }: ConversationLine): boolean =>
   version < 2 || stemcell < 2;
 
-/** Whether a registry was involved, in a sentence. */
+/** Says in a sentence whether a registry was involved. */
 export function registrySentence({ calls }: Conversation): string {
   const about = calls.filter((call) => isCpi(call) && USERS.includes(call.message));
   if (about.length === 0) return "Nothing was asked of a CPI for which a registry could matter.";

@@ -1,7 +1,7 @@
 import type { ConversationLine } from "@slipway/protocol/director/conversation-line";
 import { isObject } from "@slipway/protocol/schema/json";
 
-/** What was said, and what came back, in words. Either may be empty: some calls say all by their name. */
+/** Request and answer of a call, in words. Either may be empty: some calls say all by their name. */
 export interface Words {
   readonly said: string;
   readonly answered: string;

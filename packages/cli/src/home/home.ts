@@ -1,20 +1,20 @@
 import { homedir } from "node:os";
 import { join, resolve } from "node:path";
 
-/** Where `slipway` keeps what belongs to this machine's cloud: `SLIPWAY_HOME`. */
+/** Directory of this machine's cloud: `SLIPWAY_HOME`. */
 export interface Home {
   readonly dir: string;
   /** The Director's state directory: database, certificates, generated password. */
   readonly director: string;
-  /** What the CPI keeps: sandboxes, disks and stemcells of the local one; for Docker only what it has answered. */
+  /** Files of the CPI: sandboxes, disks and stemcells of the local one; for Docker only recorded answers. */
   readonly cloud: string;
   /** Shell lines that point the `bosh` CLI and `slipway` at the Director. Mode 0600. */
   readonly envFile: string;
-  /** Which CPI its VMs are made by, and on which engine. */
+  /** Names the CPI that makes its VMs, and the engine. */
   readonly cpiFile: string;
-  /** What runs: pid, port, since when. Gone when nothing does. */
+  /** Describes the running Director: pid, port, start time. Absent if none runs. */
   readonly runFile: string;
-  /** Of a Director in the background. */
+  /** Log of a Director in the background. */
   readonly logFile: string;
   /** Environments that `log-in` and `alias-env` remember. Mode 0600. */
   readonly loginFile: string;

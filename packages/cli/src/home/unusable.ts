@@ -13,7 +13,7 @@ export async function homeUnusable(home: Home, cause: unknown): Promise<SlipwayE
   return HomeUnusable({ dir: home.dir, why: `${why}${whose}` }, { cause });
 }
 
-/** Of the directory, or of the nearest one above it that is there. */
+/** Returns the owner of the directory, or of the nearest existing one above it. */
 async function ownerOf(dir: string): Promise<string | undefined> {
   for (let at = dir; ; at = dirname(at)) {
     const found = await stat(at).catch(() => undefined);

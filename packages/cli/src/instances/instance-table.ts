@@ -5,7 +5,7 @@ import { yamlText } from "../ui/yaml-text.ts";
 import { cpuText, diskText, percentText, processShareText, shareText, uptimeText } from "./values.ts";
 import { isRunning, processState } from "./vm-info.ts";
 
-/** What the table is to show. */
+/** Options of the table: its content and columns. */
 export interface Shown {
   readonly content: "instances" | "vms";
   readonly details: boolean;
@@ -52,7 +52,7 @@ const DETAILS: readonly Column[] = [
   VM_TYPE,
   { key: "disk_cids", title: "Disk CIDs", vm: (info) => diskCids(info).join("\n") },
   { key: "agent_id", title: "Agent ID", vm: (info) => nothing(info.agent_id) },
-  // Upstream shows 0 where there is none.
+  // Upstream shows 0 for a missing index.
   { key: "index", title: "Index", vm: (info) => String(info.index ?? 0), process: () => "" },
   { key: "bootstrap", title: "Bootstrap", vm: (info) => String(info.bootstrap ?? false) },
   { key: "ignore", title: "Ignore", vm: (info) => String(info.ignore ?? false) },

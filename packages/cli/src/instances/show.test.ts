@@ -47,6 +47,6 @@ it("an errand that does not run is not named among instances without a VM", asyn
   expect(await shown({ ...instance("a1", null), errand: true })).not.toContain("Without a VM");
 });
 
-it("of instances with VMs nothing is said", async () => {
+it("prints no note about instances that have VMs", async () => {
   expect(await shown(instance("a1", "vm-1"))).not.toContain("Without a VM");
 });

@@ -4,7 +4,7 @@ import type { Tools } from "../tools.ts";
 import type { Shown } from "./instance-table.ts";
 import { fetchVmInfos } from "./vm-info.ts";
 
-/** What made them so, and what makes a VM again. */
+/** Says why the instances have no VM, and which command makes one again. */
 function withoutVmText(infos: readonly InstanceState[], deployment: string): string {
   const names = infos.map(
     ({ job_name, id, state }) =>
@@ -15,7 +15,7 @@ function withoutVmText(infos: readonly InstanceState[], deployment: string): str
   return `Without a VM: ${names.join(", ")}. \`${repair}\` makes ${infos.length === 1 ? "one" : "them"}.`;
 }
 
-/** Of the deployment named, or of all, one table each. */
+/** Shows the instances of the named deployment, or of all, one table each. */
 export async function showInstances(shown: Shown, { ui, director, deployment }: Tools): Promise<number> {
   const api = await director();
   const { instanceTable } = await import("./instance-table.ts");

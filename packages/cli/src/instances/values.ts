@@ -7,7 +7,7 @@ export function uptimeText(seconds: number | null | undefined): string {
 
 const UNITS = ["B", "kB", "MB", "GB", "TB", "PB"];
 
-/** By thousands, with one digit behind the point below ten: `9.5 MB`, `605 MB`. */
+/** Formats bytes in powers of 1000, with one decimal place below ten: `9.5 MB`, `605 MB`. */
 export function bytesText(bytes: number): string {
   if (bytes < 10) return `${bytes} B`;
   const power = Math.min(UNITS.length - 1, Math.floor(Math.log(bytes) / Math.log(1000) + 1e-9));
@@ -21,7 +21,7 @@ export const percentText = (value: string | null | undefined): string =>
 export const cpuText = (total: number | null | undefined): string =>
   total === null || total === undefined ? "" : `${oneDigit(total)}%`;
 
-/** As Go rounds: a quarter, which is exactly between two, goes to the even one. */
+/** Rounds as Go does: a quarter is exactly between two tenths, and goes to the even one. */
 const oneDigit = (value: number): string => (value % 1 === 0.25 ? value - 0.05 : value).toFixed(1);
 
 type Text = string | null | undefined;

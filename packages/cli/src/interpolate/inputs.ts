@@ -6,9 +6,9 @@ import type { Given } from "../command.ts";
 import { BadAssignment, BadVarsFile } from "./errors.ts";
 import { expanded, readText } from "./read-text.ts";
 
-/** What the user gave to change a document with. */
+/** Variables and operations that the user gave for a document. */
 export interface Inputs {
-  /** By name; dots in names have become maps. */
+  /** Values by name; dots in names have become maps. */
   readonly variables: Readonly<Tree>;
   readonly ops: readonly OpsFile[];
   /** Path of the store of generated variables. */

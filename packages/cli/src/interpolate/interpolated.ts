@@ -5,7 +5,7 @@ import type { Tools } from "../tools.ts";
 import { BadPath, VariablesNotFound, VariablesNotUsed } from "./errors.ts";
 import { evaluateFile } from "./evaluate-file.ts";
 
-/** What `interpolate` prints: the document, or what stands at `--path`; a string there as it is. */
+/** Returns what `interpolate` prints: the document, or the value at `--path`; a string there without quotes. */
 export async function interpolated(
   file: string,
   given: Given,

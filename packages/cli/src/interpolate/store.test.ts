@@ -85,7 +85,7 @@ describe("the store of generated variables", () => {
     expect(Object.keys(await read(real))).toEqual(["a", "new"]);
   });
 
-  it("that is no map, or no YAML, stays as it is", async () => {
+  it("leaves a file unchanged that is not a map or not YAML", async () => {
     for (const text of ["- a\n", "a: [\n"]) {
       const path = await inDir();
       await writeFile(path, text);

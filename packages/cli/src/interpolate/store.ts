@@ -29,7 +29,7 @@ export interface Wanted {
 
 export interface StoreOptions extends Pick<Tools, "clock" | "random">, Pick<Around, "bits"> {}
 
-/** Whoever waits, waits for another's keys; those take seconds. */
+/** Maximum wait for another process, which generates keys; those take seconds. */
 const WAIT_MS = 120_000;
 
 export async function openStore(path: string, options: StoreOptions): Promise<Store> {
@@ -89,7 +89,7 @@ async function read(file: string): Promise<Kept> {
   return { text, values };
 }
 
-/** What is there stays as it is written, comments too; where that cannot be, all is written anew. */
+/** Adds an entry. Keeps the existing text with its comments if possible; otherwise writes the whole file again. */
 function withEntry({ text, values }: Kept, name: string, value: unknown): Kept {
   const entry = Object.assign(newMap(), { [name]: value });
   const all = Object.assign(newMap(), values, entry);

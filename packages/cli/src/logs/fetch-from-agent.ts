@@ -4,7 +4,7 @@ import type { Tools } from "../tools.ts";
 import type { Wanted } from "./fetch.ts";
 import { saveArchive, stamp } from "./save-blob.ts";
 
-/** Of the VM of create-env, whose agent packs them and hands them over. Named as upstream's CLI does; nothing stays there. */
+/** Fetches logs of the VM of create-env from its agent. Names the archive as upstream's CLI does; leaves no file on the VM. */
 export async function fetchLogsFromAgent(
   { types, filters, dir }: Pick<Wanted, "types" | "filters" | "dir">,
   endpoint: AgentEndpoint,

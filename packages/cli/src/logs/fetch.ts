@@ -12,7 +12,7 @@ export interface Wanted {
   /** `job`, or several with commas. */
   readonly types: string;
   readonly filters: readonly string[];
-  /** Where the archive goes. */
+  /** Directory for the archive. */
   readonly dir: string;
 }
 

@@ -3,7 +3,7 @@ import { verifyDigest } from "@slipway/engine/stemcells/digest";
 import type { DirectorApi } from "../api/director-api.ts";
 import { piece } from "../api/request-path.ts";
 
-/** What the Director keeps. */
+/** Saves a blob of the Director to a file. */
 export const saveBlob = (
   api: DirectorApi,
   { id, digest }: { readonly id: string; readonly digest?: string | undefined },

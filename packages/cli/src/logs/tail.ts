@@ -1,6 +1,6 @@
 import { shellQuoted } from "@slipway/kernel/shell";
 
-/** What is read of logs. */
+/** Selects the logs to read. */
 export interface LogChoice {
   readonly agent: boolean;
   readonly system: boolean;

@@ -23,11 +23,11 @@ export const MIXES: readonly Row[] = AGES.flatMap((director) =>
   return { ...mix, number: at + 1, agreed };
 });
 
-/** What is known of one VM. */
+/** Versions of one VM. */
 export interface VmVersions {
   /** `shop: db/0`. */
   readonly name: string;
-  /** What Director and CPI agreed on. */
+  /** CPI API version that the Director and the CPI agreed on. */
   readonly apiVersion: number;
   readonly stemcell: number;
 }
@@ -35,8 +35,8 @@ export interface VmVersions {
 const age = (version: number): Age => (version < 2 ? 1 : 2);
 
 /**
- * The row a VM runs in. A version that was agreed on is the smaller of two: below 2, a new Director tells of an old CPI;
- * of an old Director nobody knows what the CPI could have done, and it may be either of two rows.
+ * Returns the rows that a VM may run in. The agreed version is the smaller of two: below 2, a new Director means an old CPI.
+ * With an old Director, the CPI's own version is unknown, and either of two rows applies.
  */
 export function rowsOf(vm: VmVersions, directorVersion: number): readonly Row[] {
   const director = age(directorVersion);

@@ -42,7 +42,7 @@ export function mixesTable(vms: readonly VmVersions[], directorVersion: number):
   };
 }
 
-/** Where the VMs of this Director are, in a sentence. */
+/** Says in a sentence how many VMs of this Director run with and without a registry. */
 export function mixesSentence(vms: readonly VmVersions[], directorVersion: number): string {
   if (vms.length === 0) return "There are no VMs yet.";
   const without = vms.filter((vm) =>

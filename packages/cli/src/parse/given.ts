@@ -1,7 +1,7 @@
 import type { Command as Commander } from "commander";
 import type { Given } from "../command.ts";
 
-/** What commander has found. Only what was typed counts, none of its defaults. */
+/** Returns what the user typed, without commander's defaults. */
 export function givenBy(commander: Commander): Given {
   const typed = (option: string): unknown => {
     const key = keyOf(option);
@@ -30,7 +30,7 @@ function keyOf(option: string): string {
   return option.replace(/^no-/, "").replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** What stands before a command's name counts like what stands after it, where the command does not mean another. */
+/** Merges global options before the command's name with those after it, unless the command has its own of that name. */
 export function withGlobals(own: Given, before: Given, isGlobal: (option: string) => boolean): Given {
   const also = (option: string): Given => (isGlobal(option) ? before : nothingGiven);
   return {

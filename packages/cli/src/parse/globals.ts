@@ -32,7 +32,7 @@ export interface Globals {
 
 type Env = Readonly<Record<string, string | undefined>>;
 
-/** What was typed goes before the environment. */
+/** Returns the global options. Typed ones take precedence over the environment. */
 export function globalsOf(given: Given, env: Env): Globals {
   const text = (option: string, variable: string) => given.text(option) ?? (env[variable] || undefined);
   const flag = (option: string) => given.flag(option);
@@ -50,7 +50,7 @@ export function globalsOf(given: Given, env: Env): Globals {
   };
 }
 
-/** As Go reads a boolean: set to anything but these. */
+/** Reads a boolean as Go does: true unless it is empty or one of these. */
 function isOn(value: string | undefined): boolean {
   return value !== undefined && !["", "0", "f", "false"].includes(value.toLowerCase());
 }

@@ -5,7 +5,7 @@ import { COMMANDS } from "../commands.ts";
 import { runCli } from "../testing/run-cli.ts";
 import { parse } from "./parse.ts";
 
-/** As a shell reads it: words, quotes, and what stands behind `>` left out. */
+/** Splits a line as a shell does: words and quotes, without a redirection after `>`. */
 function words(typed: string): readonly string[] {
   const [command = ""] = typed.split(" > ");
   return [...command.matchAll(/'([^']*)'|(\S+)/g)].map(([, quoted, plain]) => quoted ?? plain ?? "");

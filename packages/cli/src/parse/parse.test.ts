@@ -153,7 +153,7 @@ describe("help", () => {
     expect(written).toContain("Usage: slipway");
   });
 
-  it.each([[["deploy", "--help"]], [["help", "deploy"]]])("of a command shows its options: %j", (argv) => {
+  it.each([[["deploy", "--help"]], [["help", "deploy"]]])("shows the options of a command: %j", (argv) => {
     const { written } = parsed(argv);
     expect(written).toContain("--skip-drain");
     expect(written).not.toContain("--ca-cert");

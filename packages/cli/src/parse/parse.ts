@@ -26,7 +26,7 @@ const TOPICS: readonly Topic[] = [
   "documents",
 ];
 
-/** What the user wants. A mistake is `BadUsage` or `NoSuchCommand`. */
+/** Parses the command line. A mistake is `BadUsage` or `NoSuchCommand`. */
 export function parse(
   argv: readonly string[],
   commands: readonly Command[],
@@ -41,7 +41,7 @@ export function parse(
   };
   const name = nameMeant(argv);
   const meant = commandsNamed(name, commands);
-  // All of them are listed only when none was named; then nobody reads their options.
+  // All commands are added only if none was named; their options are then not shown.
   const listed = meant.length > 0 ? meant : commands;
   const sorted = [...listed].sort((a, b) => TOPICS.indexOf(a.topic) - TOPICS.indexOf(b.topic));
   for (const command of sorted) add(command, program, chosen, meant.length > 0, commands);
@@ -72,7 +72,7 @@ const commandsNamed = (word: string | undefined, commands: readonly Command[]): 
     ? []
     : commands.filter(({ name, aliases = [] }) => name.split(" ")[0] === word || aliases.includes(word));
 
-/** Whether `--json` stands anywhere: even a mistake in the other words is then told as JSON. */
+/** Reads only bare flags, such as `--json`, anywhere in the line: even a mistake is then printed as JSON. */
 export function bareGlobals(argv: readonly string[], env: Io["env"]): Globals {
   const typed: Given = { ...nothingGiven, flag: (option) => argv.includes(`--${option}`) };
   return globalsOf(typed, env);
@@ -203,7 +203,7 @@ function separated(argv: readonly string[]): string[] {
   });
 }
 
-/** What can be typed, under the options. */
+/** Returns the examples that help shows under the options. */
 function examplesOf({ examples = [] }: Command): string {
   if (examples.length === 0) return "";
   const width = Math.max(...examples.map(([typed]) => typed.length));

@@ -9,13 +9,16 @@ export interface CaptureFile {
   readonly packets: number;
   /** Behind all that is there. What is only partly written, because the disk is full, does not count. */
   write(bytes: Buffer, packets: number): Promise<void>;
-  /** It gets its name, and replaces what had that. */
+  /** Renames the file to its final name, replacing an existing one. */
   keep(): Promise<void>;
-  /** Nothing stays of it, unless it was kept. */
+  /** Deletes the file, unless it was kept. */
   drop(): Promise<void>;
 }
 
-/** Beside its place until it is whole; made at once, so that nothing is begun in vain. Packets are nobody else's business. */
+/**
+ * Writes to a file beside the final one until it is whole. Creates it at once, so that a capture is not begun in vain. Only
+ * the owner may read it.
+ */
 export async function openCaptureFile(path: string, random: Random): Promise<CaptureFile> {
   const part = `${path}.${random.hex(4)}.part`;
   const failed = (cause: unknown) => FileFailed({ path, why: messageTrail(cause) }, { cause });
