@@ -119,7 +119,7 @@ describe("shares of the time", () => {
   });
   const of = (...lines: ConversationLine[]) => sharesOf(readConversation(textOf(lines)));
 
-  it("divides the time of simultaneous calls equally", () => {
+  it("are equal for simultaneous calls", () => {
     const lines = [
       call("cpi:", 10, 40),
       call("agent:a", 30, 40),
@@ -129,7 +129,7 @@ describe("shares of the time", () => {
     expect(of(...lines)).toEqual({ total: 100, cpi: 30, agent: 30, director: 40 });
   });
 
-  it("are those of the known calls if the task still runs", () => {
+  it("cover only the known calls while the task still runs", () => {
     expect(of(call("cpi:", 10, 10), call("agent:a", 30, 10))).toEqual({
       total: 30,
       cpi: 10,

@@ -50,7 +50,7 @@ export function globalsOf(given: Given, env: Env): Globals {
   };
 }
 
-/** Reads a boolean as Go does: true unless it is empty or one of these. */
+/** Reads a boolean as Go does: any value but these is true. */
 function isOn(value: string | undefined): boolean {
   return value !== undefined && !["", "0", "f", "false"].includes(value.toLowerCase());
 }

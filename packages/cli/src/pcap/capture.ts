@@ -8,13 +8,13 @@ import type { Remote } from "./run-remote.ts";
 export interface Captured {
   /** How many VMs have captured. */
   readonly vms: number;
-  /** Of VMs that ended before they were told to. */
+  /** Failures of VMs whose capture ended before it was stopped. */
   readonly failures: readonly string[];
 }
 
 /**
- * Packets of all VMs in one file, until we are stopped or all have ended. Nothing is written before all have begun: who has no
- * tcpdump, or another kind of link, is told before. However it ends, all of them are ended.
+ * Writes packets of all VMs to one file, until the user stops it or all have ended. Writes nothing before all have begun: a VM
+ * without tcpdump, or with another kind of link, is reported before. Ends all of them in any case.
  */
 export async function capture(
   remotes: readonly Remote[],
@@ -63,7 +63,7 @@ export async function capture(
 /** `3 packets`. */
 export const counted = (count: number, what: string): string => `${count} ${what}${count === 1 ? "" : "s"}`;
 
-/** Asks all of them to end, and kills whoever does not within its time. */
+/** Asks all VMs to end, and kills the ones that do not within the time limit. */
 function endingOf(remotes: readonly Remote[], later: (kill: () => void) => () => void) {
   let cancel: (() => void) | undefined;
   return {
@@ -79,7 +79,7 @@ function endingOf(remotes: readonly Remote[], later: (kill: () => void) => () =>
   };
 }
 
-/** Those that began; the others were stopped before. */
+/** Returns the captures that began; the others were stopped before. */
 async function allBegun(remotes: readonly Remote[], isEnding: () => boolean): Promise<readonly Begun[]> {
   const all = await Promise.all(
     remotes.map(async ({ name, packets, ended }) => {

@@ -1,4 +1,4 @@
-/** What a capture says of all its packets. */
+/** Header of a capture, which applies to all its packets. */
 export interface CaptureKind {
   readonly littleEndian: boolean;
   /** Its times; else they are in microseconds. */
@@ -12,7 +12,7 @@ export interface CaptureKind {
 export const HEADER_SIZE = 24;
 const PACKET_HEADER_SIZE = 16;
 const [MICRO, NANO] = [0xa1b2c3d4, 0xa1b23c4d];
-/** Of tcpdump itself. */
+/** Maximum packet size of tcpdump. */
 export const LARGEST_PACKET = 262_144;
 
 /** Undefined: it is not the beginning of a capture that we know. */
@@ -38,14 +38,14 @@ export function headerOf({ nanoseconds, snaplen, linkType }: Omit<CaptureKind, "
 }
 
 export interface Packets {
-  /** As they stand in the file that is made. */
+  /** Packets in the format of the output file. */
   readonly bytes: Buffer;
   readonly count: number;
 }
 
 /**
- * The packets of one capture, from its pieces as they come, in the form of the file that is made. Only whole ones; what has
- * come of the next one waits for the rest. `broken`: from here on nobody can tell where a packet begins.
+ * Converts the packets of one capture, from its pieces as they come, to the format of the output file. Returns whole ones
+ * only; the beginning of the next one is kept until the rest comes. `broken`: the start of the next packet cannot be found.
  */
 export function packetsOf(
   kind: CaptureKind,
@@ -65,7 +65,7 @@ export function packetsOf(
       end += PACKET_HEADER_SIZE + length;
       count++;
     }
-    // A copy: the piece may be somebody else's.
+    // A copy: the piece may belong to another owner.
     const bytes = Buffer.from(all.subarray(0, end));
     for (const head of heads) {
       const [seconds, part, kept, whole] = [long(head), long(head + 4), long(head + 8), long(head + 12)];

@@ -71,7 +71,7 @@ describe("captures of several VMs", () => {
     expect((await merged(some)).file).toEqual(captureBytes([], { snaplen: 99 }));
   });
 
-  it("of different links are told apart", async () => {
+  it("are refused if their links differ, and the error names the VMs of each", async () => {
     const some = { web: captureBytes([]), db: captureBytes([], { linkType: 276 }), a: captureBytes([]) };
     await expect(merged(some)).rejects.toThrow("Ethernet of web, a; Linux cooked v2 of db");
   });

@@ -5,7 +5,7 @@ import { type CaptureKind, HEADER_SIZE, headerOf, packetsOf, readHeader } from "
 export interface Begun {
   readonly name: string;
   readonly kind: CaptureKind;
-  /** What follows its header. */
+  /** Content after the header. */
   readonly pieces: AsyncIterable<Buffer>;
 }
 
@@ -34,7 +34,7 @@ async function* following(first: Buffer, rest: AsyncIterator<Buffer>): AsyncIter
   yield* { [Symbol.asyncIterator]: () => rest };
 }
 
-/** How the file is, that has packets of all of them; `links`: they are of several kinds, and there is none. */
+/** Returns the format of a file with packets of all captures, or `links` if their kinds of link differ. */
 export function oneKind(
   all: readonly Begun[],
 ): { readonly kind: Omit<CaptureKind, "littleEndian"> } | { readonly links: readonly string[] } {
@@ -48,7 +48,7 @@ export function oneKind(
   return { kind: { nanoseconds: all.some(({ kind }) => kind.nanoseconds), snaplen, linkType } };
 }
 
-/** Those that interfaces of Linux have. */
+/** Link types of Linux interfaces. */
 const LINKS: Readonly<Record<number, string>> = {
   0: "loopback",
   1: "Ethernet",
@@ -59,7 +59,7 @@ const LINKS: Readonly<Record<number, string>> = {
 };
 const linkName = (type: number): string => LINKS[type] ?? `link type ${type}`;
 
-/** Writes the packets of all of them as they come; `ended` is told of each that sends no more. */
+/** Writes the packets of all captures as they come; calls `ended` for each that sends no more. */
 export async function mergeCaptures(
   all: readonly Begun[],
   into: Omit<CaptureKind, "littleEndian">,

@@ -10,9 +10,9 @@ export interface Remote {
   readonly ended: Promise<{ readonly code: number; readonly said: string }>;
   /** Asks it to end; what it has captured still comes. */
   end(): void;
-  /** Nobody reads on: what still comes does not keep it. */
+  /** Stops reading: output that still comes does not keep the process alive. */
   leave(): void;
-  /** When it does not end. Whoever it has started may hold its output, and is not waited for. */
+  /** Kills a process that does not end. Its children may hold its output, and are not waited for. */
   kill(): void;
 }
 
@@ -31,7 +31,7 @@ export function runRemote(name: string, ssh: readonly string[], env: NodeJS.Proc
       resolve({ code: code ?? 128 + (signal === null ? 0 : constants.signals[signal]), said: said.trim() }),
     );
   });
-  // Whoever waits for it is told; before that nobody needs to be.
+  // Callers that await `ended` get the error; before one does, a rejection must not end the process.
   ended.catch(() => undefined);
   // Without file descriptors left, a child that did not start has no streams either.
   if (child.pid === undefined) {
@@ -61,7 +61,7 @@ export function runRemote(name: string, ssh: readonly string[], env: NodeJS.Proc
   };
 }
 
-/** What was left ends there. */
+/** Yields the pieces of a stream; its error after `leave` counts as its end. */
 async function* piecesOf(stream: Readable, isLeft: () => boolean): AsyncIterable<Buffer> {
   try {
     yield* stream as AsyncIterable<Buffer>;

@@ -17,7 +17,7 @@ const plan = open({
     }),
   ),
 });
-/** As upstream writes it: by instance group, what is done about each type of problem. */
+/** Recovery plan in upstream's format: the resolution of each type of problem, by instance group. */
 export type RecoveryPlan = Readonly<v.InferOutput<typeof plan>>;
 
 export async function readPlan(path: string): Promise<RecoveryPlan> {
@@ -47,7 +47,7 @@ export interface Planned {
   readonly overrides: Readonly<Record<string, string>>;
 }
 
-/** What a plan says about what is found now. A group or type that it does not name is left for now. */
+/** Applies a plan to the problems found now. A group or type that it does not name is skipped for now. */
 export function planned(
   { instance_groups_plan: groups }: RecoveryPlan,
   problems: readonly Problem[],

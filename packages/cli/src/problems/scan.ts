@@ -15,7 +15,7 @@ export async function scanned(api: DirectorApi, deployment: string): Promise<rea
   return [...found].sort((a, b) => a.id - b.id);
 }
 
-/** By problem; null: what the Director does by default. */
+/** Resolutions by problem id; null selects the Director's default. */
 export type Answers = Readonly<Record<string, string | null>>;
 
 export async function resolve(

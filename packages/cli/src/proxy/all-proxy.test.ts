@@ -50,7 +50,7 @@ describe("a Director behind a proxy", () => {
     expect((await slipway(right)).code).toBe(0);
   });
 
-  it("through a proxy that does not take the password is told once, with what to mend, and never the password", async () => {
+  it("reports a proxy that refuses the password once, with advice and without the password", async () => {
     const { port, seen } = await proxy({ password: "s3cret" });
     const { code, out, err } = await slipway({ BOSH_ALL_PROXY: `socks5://u:CANARY@127.0.0.1:${port}` });
     expect(code).toBe(1);
@@ -60,7 +60,7 @@ describe("a Director behind a proxy", () => {
     expect(seen).toEqual([]);
   });
 
-  it("through a proxy that is away is told as the proxy's trouble, not as the Director's", async () => {
+  it("reports an unreachable proxy as such, not as a failure of the Director", async () => {
     const gone = await proxy();
     await gone.close();
     const { code, err } = await slipway({ BOSH_ALL_PROXY: gone.url });
@@ -69,7 +69,7 @@ describe("a Director behind a proxy", () => {
     expect(err).not.toContain("no Director answers");
   });
 
-  it("that the proxy does not reach is told as the Director's trouble", async () => {
+  it("is reported as unreachable if the proxy cannot connect to it", async () => {
     const { url } = await proxy({ answers: 5 });
     const { code, err } = await slipway({ BOSH_ALL_PROXY: url });
     expect(code).toBe(1);
@@ -99,7 +99,7 @@ describe("a Director behind a proxy", () => {
     expect(seen).toEqual([]);
   });
 
-  it("with a UAA has it asked through the same proxy", async () => {
+  it("reaches its UAA through the same proxy", async () => {
     const uaa = await UaaServer.start({ clients: { ci: { secret: "s", scopes: ["bosh.admin"] } } });
     onTestFinished(() => uaa.close());
     const { url, seen } = await proxy();
@@ -138,7 +138,7 @@ describe("without BOSH_ALL_PROXY a Director", () => {
     expect(seen).toEqual([]);
   });
 
-  it("is not asked where its proxy does not take the password, or is away: that is told, and never the password", async () => {
+  it("is not asked if its proxy is unreachable or refuses the password; the error never shows the password", async () => {
     const made = await usual("s3cret");
     const env = { ...at(), https_proxy: `http://u:CANARY@127.0.0.1:${made.port}` };
     const refused = await slipway(env);
@@ -155,7 +155,7 @@ describe("without BOSH_ALL_PROXY a Director", () => {
 });
 
 describe("what BOSH_ALL_PROXY says", () => {
-  it("is looked at by who needs it: a word that is no URL does not stop a command that asks nobody", async () => {
+  it("is read only when needed: an invalid URL does not stop a command without requests", async () => {
     const bad = { BOSH_ALL_PROXY: "http://u:CANARY@proxy:3128" };
     const { code, err } = await slipway(bad);
     expect(code).toBe(2);

@@ -30,12 +30,12 @@ export class AllProxy {
     this.#around = around;
   }
 
-  /** What requests go through; undefined: they go straight. */
+  /** Returns the transport of requests; undefined: they go directly. */
   wire(): MakeWire | undefined {
     const url = this.#own();
     if (url === undefined) return this.#usual();
     const through = dialledWire(async (to, signal) => dialSocks5(await this.#socksOf(url), to, signal));
-    // As upstream: who has a jumpbox has it for all.
+    // As upstream, a jumpbox is used for all requests.
     const direct = url.kind === "ssh" ? undefined : proxiesIn(this.#around.env).noProxy;
     return (target) => (direct !== undefined && isNamedIn(direct, target.url) ? nodeWire : through)(target);
   }
@@ -51,7 +51,7 @@ export class AllProxy {
     }
   }
 
-  /** As a SOCKS5 proxy, whatever it is. `from`: who named it. */
+  /** Returns any proxy as a SOCKS5 proxy. `from`: the setting that named it. */
   async socks(given: string, from: string): Promise<Socks5Proxy> {
     return await this.#socksOf(readProxyUrl(given, from));
   }

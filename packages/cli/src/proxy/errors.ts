@@ -35,7 +35,7 @@ export const JumpboxClosed = defineError<{ user: string; host: string; port: num
   next: "Try `ssh -i KEY -p {port} {user}@{host}` with the key of BOSH_ALL_PROXY.",
 });
 
-/** Of a request that failed: what its proxy has to do with it; undefined when it is not that. */
+/** Returns the proxy's part in a failed request; undefined if the proxy was not the reason. */
 export function proxyTrouble(error: unknown): SlipwayError | undefined {
   const cause = error instanceof HttpTrouble ? error.cause : error;
   if (cause instanceof SlipwayError) return cause;

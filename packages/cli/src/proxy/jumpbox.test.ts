@@ -67,7 +67,7 @@ describe.runIf(canEnter)("a jumpbox", () => {
     await expect.poll(clients).toEqual([]);
   });
 
-  it("that does not take the key is told once, and nothing secret of it", async () => {
+  it("reports a refused key once, without its secrets", async () => {
     const other = await sshKey(place.path, "other");
     const { code, err } = await slipway(login(url(other.path)), "stemcells");
     expect(code).toBe(1);
@@ -87,7 +87,7 @@ describe.runIf(canEnter)("a jumpbox", () => {
     expect(unknown.err).toContain("Host key verification failed");
   });
 
-  it("that reaches nobody there says so", async () => {
+  it("reports a Director that the jumpbox cannot reach", async () => {
     const env = { ...login(url()), BOSH_ENVIRONMENT: "https://127.0.0.1:1" };
     const { code, err } = await slipway(env, "stemcells");
     expect(code).toBe(1);
@@ -120,7 +120,7 @@ describe.runIf(canEnter)("a jumpbox", () => {
     await expect.poll(clients).toEqual([]);
   });
 
-  /** A port where somebody listens who never says anything. */
+  /** Returns a port with a server that never answers. */
   async function stuck(): Promise<number> {
     const server = createServer((socket) => socket.on("error", () => undefined).resume());
     await once(server.listen(0, "127.0.0.1"), "listening");

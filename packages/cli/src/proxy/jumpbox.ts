@@ -80,7 +80,7 @@ const wordsOf = (said: string): string =>
     .slice(-4)
     .join("; ");
 
-/** As upstream: of the caller's configuration nothing counts, and who asks has this key or none. */
+/** Returns ssh's arguments. As upstream, the user's ssh configuration is ignored and only this key is used. */
 function argumentsOf({ host, port: at, user, key, strict }: Jumpbox, port: number): readonly string[] {
   const options = [
     "BatchMode=yes",

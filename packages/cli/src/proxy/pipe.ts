@@ -8,11 +8,11 @@ import { readProxyUrl } from "./proxy-url.ts";
 /** No command of anybody's: ssh calls us with it, in place of a connection of its own. */
 export const PIPE = "__through-socks5";
 
-/** Where its password travels; arguments can be read by everybody on the machine. */
+/** Environment variable for the password; arguments can be read by every user of the machine. */
 const PASSWORD = "SLIPWAY_SOCKS5_PASSWORD";
 const WITHIN_MS = 30_000;
 
-/** What ssh runs to get to a host through that proxy, and what stands in its environment. */
+/** Returns the command with which ssh reaches a host through that proxy, and its environment. */
 export function pipeThrough({ host, port, user, password }: Socks5Proxy, self: readonly string[]) {
   const at = `${host.includes(":") ? `[${host}]` : host}:${port}`;
   const url = `socks5://${user === undefined ? "" : `${encodeURIComponent(user)}@`}${at}`;

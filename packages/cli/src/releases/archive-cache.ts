@@ -16,7 +16,7 @@ export class ArchiveCache {
     this.#random = random;
   }
 
-  /** Where the archive is; undefined when it is not here. One that is not what its name says is refused. */
+  /** Returns the archive's path; undefined if the cache does not have it. Refuses an archive whose digest differs. */
   async find(digest: string, what: string): Promise<string | undefined> {
     const path = this.#path(digest);
     if (!(await exists(path))) return undefined;

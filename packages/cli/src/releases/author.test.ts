@@ -97,7 +97,7 @@ describe("blobs", () => {
     await expect(access(at("r/blobs/tool/large"))).rejects.toThrow();
   });
 
-  it("that are not what they were are not used", async () => {
+  it("are not used if their content has changed", async () => {
     const of = ["--dir", at("r")];
     await run("add-blob", at("file"), "large", ...of);
     await run("upload-blobs", ...of);
@@ -116,7 +116,7 @@ describe("blobs", () => {
     expect(err).toContain("Invalid blob path");
   });
 
-  it("that nobody tracks are told of where they are looked for", async () => {
+  it("are named in an error if they match a pattern but are not tracked", async () => {
     await plant(at("r"), {
       "blobs/tool/x": "x",
       "packages/tool/spec": "name: tool\nfiles: [tool/*]\n",
@@ -207,7 +207,7 @@ describe("a tarball", () => {
     );
   });
 
-  it("that is none is refused", async () => {
+  it("is refused if it is not gzip or does not exist", async () => {
     await writeFile(at("x.tgz"), "no gzip");
     expect((await say("inspect-local-release", at("x.tgz"))).err).toContain("not gzip");
     expect((await say("inspect-local-release", at("none.tgz"))).code).toBe(2);

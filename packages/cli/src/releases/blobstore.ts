@@ -6,7 +6,7 @@ import type { Random } from "@slipway/kernel/random";
 import type { ReleaseConfig } from "./config.ts";
 import { BlobstoreUnusable } from "./errors.ts";
 
-/** Where a release keeps the archives of its final versions, and its blobs. */
+/** Store of a release's blobs and of the archives of its final versions. */
 export interface ReleaseBlobstore {
   /** Resolves to its new id. */
   put(file: string): Promise<string>;

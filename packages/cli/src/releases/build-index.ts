@@ -8,11 +8,11 @@ import { readYamlFile, yamlFile } from "./read-yaml.ts";
 
 export type ResourceKind = "job" | "package" | "license";
 
-/** What is known of an archive that was built before. */
+/** Record of an archive that was built before. */
 export interface Build {
   readonly fingerprint: string;
   readonly digest: string;
-  /** Of final ones. */
+  /** Set for final builds only. */
   readonly blobstoreId: string | undefined;
 }
 

@@ -52,7 +52,7 @@ export async function buildResource(
 const write = (to: string, files: readonly SourceFile[], gzip: boolean) =>
   writeTarFile(to, archiveEntries(files), { gzip });
 
-/** What the package's pre_packaging makes of its files. */
+/** Returns the files of a package after its `pre_packaging` script ran. */
 async function prepared(
   dir: string,
   staging: string,

@@ -8,7 +8,7 @@ export interface BuiltResource {
   /** Its archive. */
   readonly file: string;
   readonly needs: readonly string[];
-  /** Of a compiled package: `<os>/<version>`. */
+  /** `<os>/<version>`; set for compiled packages only. */
   readonly stemcell?: string | undefined;
 }
 

@@ -42,7 +42,7 @@ describe("the example of a release", () => {
     expect(packages.map(({ name }) => name)).toEqual(["counter"]);
   });
 
-  /** What the manifest's variables are made into. */
+  /** Returns the job's properties with the manifest's variables generated. */
   const properties = async () => {
     const argv = ["interpolate", join(EXAMPLE, "manifest.yml"), "--vars-store", join(dir, "creds.yml")];
     const { out, err } = await runCli(argv);

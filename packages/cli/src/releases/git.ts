@@ -9,7 +9,7 @@ export interface GitState {
   readonly modified: boolean;
 }
 
-/** What the release is built of. Changes that are not committed are refused unless forced. */
+/** Returns the commit that the release is built from. Refuses uncommitted changes unless forced. */
 export async function gitState(
   dir: string,
   {

@@ -7,7 +7,7 @@ import { finalFile } from "./config.ts";
 import { ReleaseThere } from "./errors.ts";
 import { yamlFile } from "./read-yaml.ts";
 
-/** What a release directory has that is not committed: it is built, fetched or secret. */
+/** Files of a release directory that are not committed: built, fetched or secret ones. */
 const IGNORED = [
   ...["config/private.yml", "blobs", "dev_releases", "releases/*.tgz", "releases/**/*.tgz", ".dev_builds"],
   ...[".final_builds/jobs/**/*.tgz", ".final_builds/packages/**/*.tgz"],

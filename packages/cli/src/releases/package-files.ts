@@ -5,7 +5,7 @@ import { type Found, globFiles } from "@slipway/engine/releases/source/glob";
 import { Unbuildable } from "./errors.ts";
 import type { PackageSpec } from "./package-spec.ts";
 
-/** What a package's patterns choose from `src/`, then from the blobs that are tracked. */
+/** Returns the files that a package's patterns match in `src/`, then among the tracked blobs. */
 export async function packageFiles(
   dir: string,
   spec: PackageSpec,
@@ -36,7 +36,7 @@ export async function packageFiles(
   return await Promise.all([...chosen.values()].map(({ root, found }) => fileOf(root, found)));
 }
 
-/** One that was put there by hand looks as if it were there. */
+/** Describes a pattern without matches. Names an untracked blob that matches: it looks as if it were there. */
 async function missing(dir: string, pattern: string): Promise<string> {
   const [untracked] = await matching(join(dir, "blobs"), pattern);
   const hint =

@@ -7,7 +7,7 @@ import { open } from "@slipway/protocol/schema/json";
 import * as v from "valibot";
 import { Unbuildable } from "./errors.ts";
 
-/** They become names of files. */
+/** Name of a package, which becomes the name of a file. */
 const name = v.pipe(
   v.string(),
   v.regex(/^[-0-9A-Za-z_+][-0-9A-Za-z_+.]*$/, "a name may hold letters, digits and - _ + . only"),
@@ -54,7 +54,7 @@ export interface PackageLock {
   readonly needs: readonly string[];
 }
 
-/** Of a package that was vendored from another release; undefined for all others. */
+/** Reads the lock of a package that was vendored from another release; undefined for all others. */
 export async function readPackageLock(dir: string): Promise<PackageLock | undefined> {
   const lock = await read(dir, "spec.lock", lockFile);
   if (lock === undefined) return undefined;

@@ -16,7 +16,7 @@ const restFile = open({
   no_compression: v.optional(v.nullable(v.boolean())),
 });
 
-/** What nobody but an author needs of release.MF. */
+/** Reads the parts of release.MF that only release authors need. */
 export function readRest(document: unknown, file: string) {
   const checked = check(restFile, document, "release.MF");
   if (!checked.ok) throw BadReleaseFile({ file, problems: checked.problems });

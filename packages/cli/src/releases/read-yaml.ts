@@ -20,6 +20,6 @@ export async function readYamlFile<const S extends v.GenericSchema>(
 
 const LOOK: ToStringOptions = { indentSeq: false, lineWidth: 0 };
 
-/** As the `bosh` CLI writes its files, so that git sees no change where there is none: keys as they come, few quotes. */
+/** Writes YAML as the `bosh` CLI does, so that git shows no false changes: keys in their order, few quotes. */
 export const yamlFile = (value: unknown): string =>
   new Document(value, { ...yamlOptions, aliasDuplicateObjects: false }).toString(LOOK);

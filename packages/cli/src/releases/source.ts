@@ -17,7 +17,7 @@ export interface Resource {
   readonly fingerprint: string;
   /** Names of packages: of a job those it needs to run, of a package those it is compiled with. */
   readonly needs: readonly string[];
-  /** What its archive is made of; undefined where it was vendored and only its archive is known. */
+  /** Input of its archive; undefined if it was vendored and only its archive is known. */
   readonly source: ResourceSource | undefined;
 }
 
@@ -34,7 +34,7 @@ export interface Source {
   readonly license: Resource | undefined;
 }
 
-/** Reads and checks everything a release is built of; all mistakes are told at once. */
+/** Reads and checks everything a release is built of; reports all mistakes at once. */
 export async function readSource(dir: string, blobs: ReadonlySet<string>): Promise<Source> {
   const problems: string[] = [];
   const packages = await each(dir, "packages", problems, (path) => readPackage(dir, path, blobs));

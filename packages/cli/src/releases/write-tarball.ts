@@ -53,7 +53,7 @@ const archive = (name: string, { file }: BuiltResource): TarInput => ({
   ...{ type: "file", name, path: file, mode: 0o644 },
 });
 
-/** They stand in the release itself too, for people. */
+/** Returns the license texts, which the release also has as plain files, for people. */
 async function licenseTexts(file: string): Promise<readonly TarInput[]> {
   const refuse = (why: string) => BadReleaseFile({ file, problems: [why] });
   const gzip = (await fileArchiveKind(file)) === "tar.gz";

@@ -11,7 +11,7 @@ const TRIES = 3;
 
 type Needed = Pick<Tools, "ui" | "clock" | "stop" | "home" | "proxy">;
 
-/** What the Director says of itself, and whether it knows who asks. */
+/** Returns the Director's information, including whether it knows the user. */
 export async function infoFor(session: Session, tools: Omit<Needed, "ui">): Promise<Info> {
   const client = openClient(session, { ...tools, teller: SILENT }, tools.home);
   try {
@@ -21,11 +21,11 @@ export async function infoFor(session: Session, tools: Omit<Needed, "ui">): Prom
   }
 }
 
-/** What is to be remembered of somebody: a password, or tokens. */
+/** Credentials to remember of a user: a password, or tokens. */
 export type Credentials = Required<Pick<Remembered, "user">> &
   Pick<Remembered, "password" | "uaa_url" | "access_token" | "refresh_token">;
 
-/** Asked for what is missing, and again when it is wrong; what was given is tried once. */
+/** Asks for missing credentials, and again if they are wrong; tries given ones once. */
 export async function authenticate(
   session: Session,
   given: { readonly client: string | undefined; readonly clientSecret: string | undefined },
@@ -51,7 +51,7 @@ export async function authenticate(
   }
 }
 
-/** What the UAA asks people for. Their password is not remembered. */
+/** Logs in with the answers to the UAA's prompts. The password is not remembered. */
 async function asUser(uaa: UaaClient, tools: Needed): Promise<Credentials> {
   const prompts = await uaa.prompts();
   for (let attempt = 1; ; attempt++) {

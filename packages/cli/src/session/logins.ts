@@ -16,7 +16,7 @@ const remembered = v.strictObject({
   ca_cert: v.optional(filled),
   user: v.optional(filled),
   password: v.optional(filled),
-  /** Of who logged in through the Director's UAA; the access token with its type, as it is sent. */
+  /** Set after a log-in through the Director's UAA; the access token includes its type, as it is sent. */
   uaa_url: v.optional(filled),
   access_token: v.optional(filled),
   refresh_token: v.optional(filled),
@@ -25,7 +25,7 @@ const remembered = v.strictObject({
 const loginsFile = v.strictObject({
   version: v.literal(1),
   environments: v.array(remembered),
-  /** Where commands go that name none: the last log-in. */
+  /** Environment of commands that name none: the last log-in. */
   current: v.optional(filled),
 });
 
@@ -53,17 +53,17 @@ export async function readLogins(path: string): Promise<Logins> {
   return checked.value;
 }
 
-/** Nobody else may read it: it holds passwords and tokens. */
+/** Writes the file readable by its owner only: it holds passwords and tokens. */
 export async function writeLogins(path: string, logins: Logins): Promise<void> {
   await mkdir(dirname(path), { recursive: true, mode: 0o711 });
   await writeFileAtomic(path, `${JSON.stringify(logins, null, 2)}\n`, 0o600);
 }
 
-/** By alias or by URL. */
+/** Finds an environment by alias or by URL. */
 export const findLogin = (logins: Logins, name: string): Remembered | undefined =>
   logins.environments.find(({ alias, url }) => alias === name || url === name);
 
-/** What is new replaces what was remembered of the same URL, field by field. */
+/** Merges a log-in into the one remembered for the same URL, field by field. */
 export function withLogin(logins: Logins, login: Remembered, current: boolean): Logins {
   const before = logins.environments.find(({ url }) => url === login.url);
   const others = logins.environments

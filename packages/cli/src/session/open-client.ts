@@ -18,7 +18,7 @@ export function openClient(session: Session, parts: Parts, home: Pick<Home, "log
   return new Client({ url, ca, user, password, tokens, ...parts, wire: wireTo(session, parts) });
 }
 
-/** What carries requests to that Director and its UAA. */
+/** Returns the transport of requests to that Director and its UAA. */
 export const wireTo = ({ here }: Pick<Session, "here">, { proxy }: Pick<Tools, "proxy">) =>
   here === true ? undefined : proxy.wire();
 
@@ -39,7 +39,7 @@ async function tokensOf(
   });
 }
 
-/** Where the Director says that tokens are got; undefined where it wants a password. Asked without credentials. */
+/** Returns the URL of the Director's UAA; undefined if it uses passwords. Asks without credentials. */
 export async function uaaOf(session: Pick<Session, "url" | "ca" | "here">, parts: Omit<Parts, "teller">) {
   const { url, ca } = session;
   const nobody = { user: undefined, password: undefined };

@@ -37,7 +37,7 @@ const remember = (login: object, current = false) =>
   );
 
 describe("the Director meant", () => {
-  it("is none when nothing names one, and the error says what does", async () => {
+  it("is missing if nothing names one, and the error says what does", async () => {
     await expect(find({})).rejects.toMatchObject({
       code: "CLI-010",
       next: expect.stringContaining("slipway up"),
@@ -83,7 +83,7 @@ describe("the Director meant", () => {
     expect(await find({})).not.toHaveProperty("passedOver");
   });
 
-  it("by an alias has what was remembered with it", async () => {
+  it("has the remembered values of its alias", async () => {
     await remember({ url: "https://far:25555", alias: "lab", ca_cert: PEM });
     await remember({ url: "https://far:25555", user: "me", password: "p" });
     expect(await find({ environment: "lab" })).toEqual({
@@ -152,7 +152,7 @@ describe("a URL", () => {
 });
 
 describe("what is remembered", () => {
-  it("can be read by nobody else, and leaves nothing beside it", async () => {
+  it("is readable by its owner only, and leaves no other files beside it", async () => {
     await remember({ url: "https://far:1", user: "me", password: "p" });
     await remember({ url: "https://far:2", user: "me", password: "q" });
     expect((await stat(home().loginFile)).mode & 0o777).toBe(0o600);
@@ -187,7 +187,7 @@ describe("what is remembered", () => {
     "[]",
     '{"version":2,"environments":[]}',
     '{"version":1,"environments":[{"url":"","password":"hush"}]}',
-  ])("that is damaged is an error that does not quote it: %s", async (text) => {
+  ])("is reported as damaged without being quoted: %s", async (text) => {
     await writeFile(home().loginFile, text);
     await chmod(home().loginFile, 0o600);
     const error: unknown = await find({}).catch((thrown: unknown) => thrown);

@@ -7,18 +7,18 @@ import { BadCaCert, BadEnvFile, BadEnvironment, NoEnvironment } from "./errors.t
 import { findLogin, type Logins, type Remembered, readLogins } from "./logins.ts";
 import type { SavedTokens } from "./uaa-tokens.ts";
 
-/** Which Director, as whom. */
+/** A Director and the credentials for it. */
 export interface Session {
   readonly url: string;
   /** PEM text; without it the system's authorities count. */
   readonly ca: string | undefined;
   readonly user: string | undefined;
   readonly password: string | undefined;
-  /** Of who logged in through the Director's UAA; without tokens, a client of it. */
+  /** Set after a log-in through the Director's UAA. Without tokens, the user is a client of the UAA. */
   readonly uaa?: { readonly url: string; readonly tokens: SavedTokens | undefined };
   /** Only the Director knows whether they are a user of its own or a client of its UAA. */
   readonly unsure?: boolean;
-  /** It is the one of `slipway up` on this machine, which no proxy leads to. */
+  /** True for the Director of `slipway up` on this machine, which is reached without a proxy. */
   readonly here?: true;
   /** The Director of this machine, where it runs and the last log-in, to another one, went before it. */
   readonly passedOver?: string;
@@ -71,7 +71,7 @@ function urlOf(
   throw NoEnvironment({});
 }
 
-/** Name and password come from one place: a name from here with a password from there is nobody's. */
+/** Takes name and password from the same source: a name from one and a password from another do not match. */
 function credentials(
   asked: Asked,
   login: Remembered | undefined,
@@ -105,7 +105,7 @@ export async function pemOf(given: string): Promise<string> {
 
 const PORT = 25555;
 
-/** As upstream: always TLS, port 25555 unless another is given, any path dropped. */
+/** Returns the Director's URL. As upstream: always TLS, port 25555 by default, any path dropped. */
 export function directorUrl(given: string): string {
   const scheme = /^([a-z][\w+.-]*):\/\//i.exec(given)?.[1]?.toLowerCase();
   if (scheme !== undefined && scheme !== "https")
@@ -121,7 +121,7 @@ export function directorUrl(given: string): string {
   return `https://${url.hostname}:${port}`;
 }
 
-/** What `slipway up` says of its Director: shell lines, of which only plain assignments count. */
+/** Reads the file that `slipway up` writes about its Director: shell lines, of which only plain assignments count. */
 export async function readEnvFile(path: string): Promise<Readonly<Record<string, string>> | undefined> {
   let text: string;
   try {

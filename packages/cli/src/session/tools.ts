@@ -13,7 +13,7 @@ export interface Kit {
   close(): void;
 }
 
-/** What every command works with. `quiet`: it does not say which environment it uses. */
+/** Returns the dependencies of a command. `quiet`: the environment in use is not printed. */
 export function toolsFor(world: World, globals: Globals, ui: Terminal, quiet: boolean): Kit {
   const proxy = new AllProxy(world);
   let client: Promise<Client> | undefined;
@@ -31,7 +31,7 @@ export function toolsFor(world: World, globals: Globals, ui: Terminal, quiet: bo
     const { url, user, passedOver } = session;
     const kind = session.uaa?.tokens === undefined ? "client" : "user";
     if (!quiet) ui.aside(`Using environment '${url}'${user === undefined ? "" : ` as ${kind} '${user}'`}`);
-    // Also where nobody reads asides: a script must not change another Director than it means, unseen.
+    // Printed even if asides are not: a script must not change the wrong Director unnoticed.
     if (passedOver !== undefined)
       ui.note(
         `Using '${url}', where the last log-in was, and not '${passedOver}' of \`slipway up\`; -e names the one that is meant.`,

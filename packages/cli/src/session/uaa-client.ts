@@ -12,14 +12,14 @@ import { BadUaaUrl, UaaAway, UaaRefused } from "./errors.ts";
 
 export interface UaaOptions {
   readonly url: string;
-  /** That of the Director, as upstream has it. */
+  /** The Director's certificate authority, as upstream uses it. */
   readonly ca: string | undefined;
   readonly clock: Clock;
   readonly stop: AbortSignal;
   readonly wire?: MakeWire | undefined;
 }
 
-/** As whom the CLI itself asks; upstream's name, without a secret. */
+/** Client name of the CLI itself; upstream's name, without a secret. */
 export const CLI_CLIENT = { id: "bosh_cli", secret: "" };
 
 export interface UaaClientName {
@@ -38,7 +38,7 @@ export type TokenPair = v.InferOutput<typeof tokenReply>;
 const WITHIN_MS = 60_000;
 const LARGEST = 1 << 20;
 
-/** What the CLI asks of a UAA. Secrets go in bodies and headers only. */
+/** Client of a UAA. Sends secrets in bodies and headers only. */
 export class UaaClient {
   readonly url: string;
   readonly #base: URL;
@@ -53,7 +53,7 @@ export class UaaClient {
     this.#http = new HttpClient({ origin: url, clock, tls: { ca }, wire });
   }
 
-  /** What people are asked for, what is hidden last. */
+  /** Returns the prompts for a user, hidden ones last. */
   async prompts(): Promise<readonly Prompt[]> {
     const { prompts } = await this.#ask("GET", "/login", CLI_CLIENT, undefined, loginInfo);
     const all = Object.entries(prompts).map(([key, [type, label]]) => ({

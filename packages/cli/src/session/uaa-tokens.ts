@@ -9,7 +9,7 @@ export interface SavedTokens {
 const headerOf = ({ token_type, access_token }: TokenPair): string =>
   `${token_type || "bearer"} ${access_token}`;
 
-/** Of a client with a secret: a token whenever one is needed. */
+/** Returns tokens of a client with a secret, which gets one whenever it is needed. */
 export function clientTokens(uaa: UaaClient, client: UaaClientName): TokenSource {
   let header: string | undefined;
   return {
@@ -22,7 +22,7 @@ export function clientTokens(uaa: UaaClient, client: UaaClientName): TokenSource
   };
 }
 
-/** Of somebody who has logged in. What is new is remembered before it is used: the old refresh token may be spent. */
+/** Returns tokens of a user who has logged in. Saves new ones before their use: the old refresh token may be spent. */
 export function userTokens(
   uaa: UaaClient,
   saved: SavedTokens,

@@ -56,7 +56,7 @@ const run = async (...argv: string[]) =>
 const loginFile = () => join(home, "logins.json");
 const sentToDirector = () => director.seen.map(({ headers }) => headers.authorization ?? "").join("\n");
 
-/** Somebody at a keyboard. */
+/** Logs in as a user who types these answers. */
 async function logIn(answers: string[]) {
   const asked: string[] = [];
   const ui = {
@@ -90,7 +90,7 @@ describe("a client of the Director's UAA", () => {
     expect(director.seen[0]?.headers.authorization).toBeUndefined();
   });
 
-  it("that is refused is told so, without what it gave", async () => {
+  it("gets an error without its secret if it is refused", async () => {
     const { code, err, out } = await run("stemcells", "--client", "ci", "--client-secret", "CANARY-wrong");
     expect(code).toBe(1);
     expect(err).toContain("gives 'ci' no token");
@@ -115,7 +115,7 @@ describe("a client of the Director's UAA", () => {
   });
 });
 
-describe("somebody who logs in", () => {
+describe("a user who logs in", () => {
   it("is asked what the UAA asks for, and tokens are remembered, not the password", async () => {
     const { found, asked } = await logIn(["ada", PASSWORD]);
     expect(asked).toEqual(["Email", "Password (hidden)"]);
@@ -148,7 +148,7 @@ describe("somebody who logs in", () => {
     expect(uaa.asked).toEqual([]);
   });
 
-  it("and out is forgotten, tokens and all", async () => {
+  it("is forgotten after log-out, tokens and all", async () => {
     await logIn(["ada", PASSWORD]);
     expect(await run("log-out")).toMatchObject({ code: 0 });
     expect(await readFile(loginFile(), "utf8")).not.toMatch(/token|uaa|ada/);
@@ -157,7 +157,7 @@ describe("somebody who logs in", () => {
     expect(err).toContain("wants a token of its UAA");
   });
 
-  it("is told when the UAA cannot be asked", async () => {
+  it("gets an error if the UAA fails", async () => {
     uaa.broken = true;
     await expect(logIn(["ada", PASSWORD])).rejects.toMatchObject({ code: "CLI-019" });
   });

@@ -15,7 +15,7 @@ describe("a copy", () => {
     expect(args("web:/tmp/a", "logs-((instance_id)).txt").at(-1)).toBe("./logs-6f1c.txt");
   });
 
-  it("of a path with a colon is from here", () => {
+  it("takes a path with a colon after a slash as a local file", () => {
     expect(args("./a:b", "web:/tmp")[0]).toBe("./a:b");
     expect(args("/var/log/x/a:b", "web:/tmp")[0]).toBe("/var/log/x/a:b");
   });
@@ -24,7 +24,7 @@ describe("a copy", () => {
     expect(args("-oProxyCommand=x", "web:/tmp")[0]).toBe("./-oProxyCommand=x");
   });
 
-  it.each([[["a", "b"]], [["web:/a"]], [["web:/a", "db:/b"]]])("%j is none", (given) => {
+  it.each([[["a", "b"]], [["web:/a"]], [["web:/a", "db:/b"]]])("refuses %j", (given) => {
     expect(() => copyOf(given)).toThrow("is not files here and a place in VMs");
   });
 });

@@ -20,7 +20,7 @@ export function sideOf(given: string, atDirector = false): Side {
 export interface Copy {
   /** The VMs it is from or to. */
   readonly slug: string;
-  /** What scp is told after its options. */
+  /** Returns scp's arguments after its options. */
   readonly args: (user: string, host: Host) => readonly string[];
 }
 

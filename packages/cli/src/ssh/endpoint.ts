@@ -35,7 +35,7 @@ export async function endpointOf(
   return { ...readUrl(url), ca: await caOf(certificate) };
 }
 
-/** What was typed holds a password, and is not repeated. */
+/** Parses the endpoint. Errors do not repeat it: it holds a password. */
 function readUrl(given: string): Omit<AgentEndpoint, "ca"> {
   const url = URL.canParse(given) ? new URL(given) : undefined;
   const isIt =
@@ -49,7 +49,7 @@ function readUrl(given: string): Omit<AgentEndpoint, "ca"> {
         password: decodeURIComponent(url.password),
       };
   } catch {
-    // A `%` that is none.
+    // An invalid percent-encoding.
   }
   throw Contradiction({ problem: "--agent-endpoint is not of the form https://user:password@host:6868" });
 }

@@ -17,7 +17,7 @@ const HOST = { "gw-host": "jump", "gw-user": "me" };
 const ENV = { BOSH_GW_HOST: "other", BOSH_GW_USER: "them", BOSH_GW_PRIVATE_KEY: "/keys/it" };
 
 describe("a way through another host", () => {
-  it("is none without one, or when it is switched off", () => {
+  it("is absent without one, or when it is switched off", () => {
     expect(typedGateway(given({}), {})).toBeUndefined();
     expect(typedGateway(given(HOST, ["gw-disable"]), {})).toEqual([]);
     expect(typedGateway(given(HOST), { BOSH_GW_DISABLE: "true" })).toEqual([]);
@@ -69,7 +69,7 @@ describe("a way through a SOCKS5 proxy", () => {
     expect(Object.values(env)).toEqual(["CANARY"]);
   });
 
-  it("that cannot be read is told by where it stands", async () => {
+  it("is named by its option if it is invalid", async () => {
     await expect(through({ "gw-socks5": "http://x" })).rejects.toThrow(
       "--gw-socks5 (BOSH_ALL_PROXY) cannot be used",
     );

@@ -5,16 +5,15 @@ import { Contradiction } from "../parse/errors.ts";
 import { pipeThrough } from "../proxy/pipe.ts";
 import type { Tools } from "../tools.ts";
 
-/** What ssh and scp are told, and find in their environment. */
+/** Options and environment for ssh and scp. */
 export interface Through {
   readonly flags: readonly string[];
   readonly env: Readonly<Record<string, string>>;
 }
 
 /**
- * Through the SOCKS5 proxy that was asked for; undefined: nobody said anything of one. As upstream, it goes before all
- * others, and is not switched off with them. Its address is looked at by a program of our own: `nc -x` is not everywhere,
- * and takes no password.
+ * Returns the way through the SOCKS5 proxy that was asked for; undefined if none was. As upstream, it goes before all others,
+ * and is not switched off with them. Slipway's own program connects to it: `nc -x` is not everywhere, and takes no password.
  */
 export async function socksGateway(
   given: Given,
@@ -30,7 +29,7 @@ export async function socksGateway(
   return { flags: ["-o", `ProxyCommand=${command.join(" ")}`], env: piped.env };
 }
 
-/** What ssh and scp are told to go through the host that was asked for; undefined: nobody said anything of one. */
+/** Returns the options with which ssh and scp go through the gateway that was asked for; undefined if none was. */
 export function typedGateway(given: Given, env: NodeJS.ProcessEnv): readonly string[] | undefined {
   const one = (name: "host" | "user" | "private-key") =>
     given.text(`gw-${name}`) || env[`BOSH_GW_${name.toUpperCase().replace("-", "_")}`] || undefined;
@@ -62,8 +61,8 @@ const HOST = /^[A-Za-z0-9][A-Za-z0-9.:_-]*$/;
 const USER = /^[A-Za-z0-9_][A-Za-z0-9._-]*$/;
 
 /**
- * Through which host the Director says that VMs are reached: what ssh is told of it. It asks there with the keys and the
- * known hosts of whoever calls us. `bad`: it could be an option, or a part of one.
+ * Returns ssh's options for the gateway that the Director names. ssh uses the user's own keys and known hosts there. `bad`:
+ * the name could be an option, or a part of one.
  */
 export function toldGateway({
   gateway_host: host,

@@ -19,7 +19,7 @@ export interface Found extends Host {
   readonly hostKey: string;
 }
 
-/** Whoever makes users in VMs, and removes them. */
+/** Makes users in VMs, and removes them. */
 export interface Order {
   setUp(user: string, publicKey: string): Promise<readonly Found[]>;
   cleanUp(userRegex: string): Promise<unknown>;
@@ -43,7 +43,7 @@ export function directorOrder(asked: string | undefined, deployment: string, api
       await api.follow(task, { quiet: true });
       return foundIn(await api.output(task, "result"));
     },
-    /** As upstream, its end is not waited for. */
+    /** Does not wait for the task's end, as upstream. */
     cleanUp: (userRegex) => begin("cleanup", { user_regex: userRegex }, true),
   };
 }
@@ -59,7 +59,7 @@ export const agentOrder = (agent: Pick<EnvAgent, "sshSetup" | "sshCleanup">): Or
 
 const HOST_KEY = /^[\w@.-]+ [\w+/=]+$/;
 
-/** What is told to ssh is an address and a key, and nothing that could be an option. */
+/** Checks that ssh gets an address and a key, and nothing that could be an option. */
 function believed(name: string, ip: string, key: string) {
   // A comment behind the key is not needed.
   const hostKey = key.trim().split(" ").slice(0, 2).join(" ");

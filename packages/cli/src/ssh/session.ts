@@ -23,16 +23,16 @@ export interface Host {
   readonly name: string;
   readonly ip: string;
   readonly port: number;
-  /** What ssh is told of the way there, unless somebody has typed another. */
+  /** Options of ssh for the way there, unless the user typed another. */
   readonly through: readonly string[];
 }
 
 export interface Session {
   readonly user: string;
   readonly hosts: readonly Host[];
-  /** What ssh and scp are told: who we are, and whom to believe. */
+  /** Returns options of ssh and scp: the identity, and the host keys to trust. */
   flags(host: Host): readonly string[];
-  /** What they find in their environment besides ours. */
+  /** Environment variables of ssh and scp besides the inherited ones. */
   readonly env?: Readonly<Record<string, string>>;
 }
 
@@ -71,7 +71,7 @@ export async function withSession<T>(
   return await enter(directorOrder(asked, tools.mustDeployment(), await tools.director()));
 }
 
-/** As upstream: nobody tells which key a VM has, so any is believed. */
+/** Opens a session with the user's own key. As upstream, any host key is accepted: none is known. */
 async function ownSession(
   hosts: () => Promise<readonly Host[]>,
   key: string,
@@ -142,7 +142,7 @@ async function makeKey(path: string): Promise<void> {
 const knownLine = ({ ip, port, hostKey }: Found): string =>
   `${port === SSH_PORT ? ip : `[${ip}]:${port}`} ${hostKey}\n`;
 
-/** As upstream; nothing of the caller's own configuration counts. */
+/** Returns upstream's options of ssh; the user's own configuration is ignored. */
 const flagsOf = (key: string, known: string | undefined, port: number): readonly string[] => [
   ...["-F", "none", "-i", key],
   ...[

@@ -39,7 +39,7 @@ describe("a change of state", () => {
     expect(sent(...argv)).toBe(line);
   });
 
-  it("of the whole deployment has a YAML body without content", () => {
+  it("sends a YAML content type without a body for the whole deployment", () => {
     expect(request("start")).toMatchObject({ contentType: "text/yaml" });
     expect(request("start").body).toBeUndefined();
   });

@@ -27,7 +27,7 @@ export const convergeOptions: readonly Option[] = [
 export const skipDrain: Option = { flags: "--skip-drain", about: "do not run drain and pre-stop scripts" };
 export const fix: Option = { flags: "--fix", about: "also instances whose agent does not answer" };
 
-/** What is sent: with the whole deployment converged, or to one instance alone. */
+/** Returns the request: to converge the whole deployment, or for one instance only. */
 export function stateRequest(action: Action, deployment: string, given: Given): ApiRequest {
   const asked = given.argument(0);
   const to = asked === undefined ? undefined : slug(asked);

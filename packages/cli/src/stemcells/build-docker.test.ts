@@ -99,7 +99,7 @@ describe("a stemcell for Docker", () => {
     expect(asUser.find(({ args }) => args.includes("--mode=unshare"))?.program).toBe("mmdebstrap");
   });
 
-  it("that cannot be made leaves what was there, and says what mmdebstrap said last, without passwords", async () => {
+  it("keeps the old file if the build fails, and quotes mmdebstrap's last lines without passwords", async () => {
     await writeFile(join(dir, "out/s.tgz"), "before");
     const stderr = "I: downloading\nErr:1 http://me:secret@m/debian bookworm Release\nE: no Release file\n";
     const failed = build("s.tgz", { exec: bootstrap([], { code: 25, stderr }) });

@@ -11,7 +11,7 @@ import { dockerManifest } from "./docker-manifest.ts";
 import { withWorkDir } from "./work-dir.ts";
 import { writeArchive } from "./write-archive.ts";
 
-/** What it is called unless told otherwise; a manifest asks for it by `os`. */
+/** Default name of the stemcell; a manifest asks for it by `os`. */
 export const HOST_STEMCELL = { name: "slipway-docker-host", os: "slipway-host", apiVersion: 3 } as const;
 
 export interface HostStemcellOrder {
@@ -22,14 +22,14 @@ export interface HostStemcellOrder {
   /** The Node.js that runs it; this process's when left out. */
   readonly node?: string;
   readonly name?: string | undefined;
-  /** What `hostStemcellId` says when left out. */
+  /** Defaults to the version of `hostStemcellId`. */
   readonly version?: string | undefined;
   readonly apiVersion?: number | undefined;
   readonly clock: Clock;
   readonly exec?: Exec;
 }
 
-/** Name and version that `buildHostStemcell` gives when it is not told others: another agent is another version. */
+/** Returns the default name and version of `buildHostStemcell`: another agent is another version. */
 export async function hostStemcellId(
   order: Pick<HostStemcellOrder, "agent" | "node" | "exec">,
 ): Promise<{ readonly name: string; readonly version: string }> {

@@ -6,7 +6,7 @@ import { writeManifest } from "./manifest.ts";
 import { writeArchive } from "./write-archive.ts";
 
 export interface ImageReference {
-  /** As an engine takes it: `registry/name:tag`. */
+  /** Reference for a container engine: `registry/name:tag`. */
   readonly name: string;
   readonly digest: string;
   /** The last part of the name, and the tag where it is a version. */

@@ -6,7 +6,7 @@ import { writeManifest } from "./manifest.ts";
 import { rootImage } from "./root-image.ts";
 import { type WrittenArchive, writeArchive } from "./write-archive.ts";
 
-/** What the built-in stemcell is called unless told otherwise; a manifest asks for it by `os`. */
+/** Default name of the built-in stemcell; a manifest asks for it by `os`. */
 export const LOCAL_STEMCELL = {
   name: "slipway-local",
   version: "1.0",
@@ -91,7 +91,7 @@ export async function buildLocalStemcell(order: LocalStemcellOrder): Promise<Bui
 interface Image {
   readonly sha1: string;
   readonly formats: readonly string[];
-  /** Whose file system its VMs see. */
+  /** File system that its VMs see: the machine's or the image's. */
   readonly root: "host" | "image";
   readonly content: { readonly text: string } | { readonly path: string };
   done(): Promise<void>;

@@ -6,11 +6,11 @@ import { ImageUnseen, NoAgentInImage } from "./errors.ts";
 
 export interface ImageAgent {
   readonly path: string;
-  /** Of the stemcell contract, told by the messages the agent knows. */
+  /** Version of the stemcell contract, derived from the messages the agent knows. */
   readonly apiVersion: 1 | 2 | 3;
 }
 
-/** Where agents are: ours, and upstream's. */
+/** Paths of agents: Slipway's, and upstream's. */
 const PLACES = ["/usr/lib/slipway/slipway-agent.cjs", "/var/vcap/bosh/bin/bosh-agent"];
 
 /** Names of messages stand in the program as they are on the wire. */
@@ -49,7 +49,7 @@ export async function agentInImage(engine: Engine, image: ImageReference): Promi
 
 const found = open({ Id: v.string(), RepoDigests: v.optional(v.nullable(v.array(v.string()))) });
 
-/** By its digest, which is an image's id where it was built on this engine. */
+/** Finds an image by its digest, which is the image's id if it was built on this engine. */
 async function imageId(engine: Engine, { name, digest }: ImageReference, reference: string): Promise<string> {
   const look = async (what: string) =>
     await engine.find(found, {
@@ -81,7 +81,7 @@ async function imageId(engine: Engine, { name, digest }: ImageReference, referen
   return there;
 }
 
-/** Which of the two messages stand in the program; undefined: there is no such file. */
+/** Returns which of the two messages the program contains; undefined if the file does not exist. */
 async function messagesIn(
   engine: Engine,
   container: string,

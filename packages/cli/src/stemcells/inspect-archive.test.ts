@@ -79,7 +79,7 @@ describe("a stemcell file", () => {
     ["control characters", fileEntry("a\u001b[2Jb", "x"), /control characters/],
     ["a file beyond all measure", fileEntry("huge", "\0".repeat((1 << 24) + 1)), /more than the 16 MiB/],
   ];
-  it.each(hostile)("with %s is refused", async (_what, entry, why) => {
+  it.each(hostile)("is refused with %s", async (_what, entry, why) => {
     await refused(await tarball([...stemcellEntries(), fileEntry("packages.txt", ""), entry]), why);
   });
 
@@ -112,7 +112,7 @@ describe("a stemcell file", () => {
       await refused(gzipSync(whole.subarray(0, part)), /./);
   });
 
-  it("that is not gzip, has a bad checksum or is not there says so", async () => {
+  it("is refused if it is missing, is not gzip or has a bad checksum", async () => {
     await refused(Buffer.from("MZ not a stemcell"), /not gzip, or damaged/);
     const tar = gunzipSync(await tarball(stemcellEntries()));
     tar[3] = (tar[3] ?? 0) ^ 0xff;

@@ -13,7 +13,7 @@ export interface Inspected {
   /** The document as it stands in the archive. */
   readonly manifest: unknown;
   readonly imageSize: number;
-  /** Of the image as it is. */
+  /** Digest of the image file, without unpacking it. */
   readonly imageSha1: string;
   /** The image is empty: what it would hold is in the cloud already. */
   readonly light: boolean;

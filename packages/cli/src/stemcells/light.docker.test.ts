@@ -18,7 +18,7 @@ const AT = { "docker-host": HOST };
 
 describe.runIf(needs("docker", trouble === undefined, trouble))("a light stemcell on a Docker Engine", () => {
   let cloud: DockerCloud;
-  // Of a registry that nobody runs: what is not on the engine is nowhere.
+  // No registry listens there: an image that the engine lacks cannot be found.
   const tag: Tag = { repo: `localhost:1/light-${systemRandom.hex(4)}`, tag: "1.7" };
   const reference = `${tag.repo}:${tag.tag}`;
 
@@ -58,7 +58,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a light stemcel
   it("is refused when that name leads to another image, or to none", async () => {
     const nowhere = `sha256:${"1".repeat(64)}`;
     await expect(uploaded(nowhere)).rejects.toMatchObject({ code: "CLS-011" });
-    // Nobody can look, and the user says what is in it.
+    // No engine can look, and the user states the version.
     const other = await uploaded(nowhere, { "api-version": "3" });
     const args = [other.imagePath, other.stemcell.cloudProperties];
     expect(await cloud.refusal("create_stemcell", args)).toContain("DOC-007");
@@ -104,7 +104,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("a light stemcel
       });
     });
 
-    it("and makes none of an image without one, unless the user vouches for it", async () => {
+    it("refuses an image without an agent, unless the user states its version", async () => {
       await expect(built("bin/sh", "")).rejects.toMatchObject({ code: "CLS-010" });
       expect(await built("bin/sh", "", { "api-version": "2" })).toBe("2");
     });

@@ -6,9 +6,9 @@ import { SlipwayError, systemCode } from "@slipway/kernel/errors";
 import { NoSuchStemcell, StemcellUnreadable } from "./errors.ts";
 
 export interface ReadOptions {
-  /** Where it is unpacked for as long as it is read. */
+  /** Directory in which the archive is unpacked while it is read. */
   readonly scratchDir: string;
-  /** Most bytes it may unpack to; what the disk has left unless told otherwise. */
+  /** Maximum unpacked size in bytes; default: the free space of the disk. */
   readonly largest?: number | undefined;
   /** Every file is wanted, not only the manifest and the image. */
   readonly all?: boolean;
@@ -16,7 +16,7 @@ export interface ReadOptions {
 
 export interface UnpackedArchive {
   readonly dir: string;
-  /** Of the files, in the order of the archive. */
+  /** Names of the files, in the order of the archive. */
   readonly names: readonly string[];
 }
 

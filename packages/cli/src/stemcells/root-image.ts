@@ -26,7 +26,7 @@ export async function rootImage(root: string, beside: string, exec: Exec): Promi
   return { path: root, sha1: await fileDigest(root, "sha1"), done: async () => undefined };
 }
 
-/** By the system's tar: owners, devices, hard links and attributes of a live directory are what it is good at. */
+/** Packs a live directory with the system's tar, which handles owners, devices, hard links and attributes. */
 async function packed(root: string, beside: string, exec: Exec): Promise<ImageFile> {
   const dir = await mkdtemp(join(dirname(beside), ".slipway-root-"));
   const done = () => rm(dir, { recursive: true, force: true });

@@ -26,7 +26,7 @@ const BEFORE = [
   "mkdir -p /var/vcap/store",
   "sed -i 's/chronyc/# chronyc/g' /var/vcap/bosh/bin/sync-time",
 ];
-/** What upstream's Docker CPI lets bash run in a VM, in either of its two ways. */
+/** Commands that upstream's Docker CPI runs with bash in a VM, in either of its two ways. */
 const COMMANDS = {
   runit: [
     ...BEFORE,
@@ -110,7 +110,7 @@ class UpstreamCpi {
     return new Vm(this.#cloud, cid, ip);
   }
 
-  /** As it asks for the settings back, before it makes a VM anew with or without a disk. */
+  /** Reads the settings back as upstream's CPI does, before it recreates a VM with or without a disk. */
   async settings(vm: Vm): Promise<string> {
     const { engine } = await this.#cloud.cloud();
     const command = ["tar", "-c", "-f", "-", "-C", "/var/vcap/bosh", "--", "warden-cpi-agent-env.json"];
@@ -156,7 +156,7 @@ class UpstreamCpi {
   }
 }
 
-/** As it writes them. */
+/** Returns settings as upstream's CPI writes them. */
 function settingsOf(cid: string, ip: string, disks: object): object {
   const cert = { ca: CA, certificate: AGENT_SERVER.certificate, private_key: AGENT_SERVER.privateKey };
   return {

@@ -12,7 +12,7 @@ import { StemcellNotWritten } from "./errors.ts";
 
 export interface WrittenArchive {
   readonly size: number;
-  /** Of the whole file, as `upload-stemcell --sha1` wants it. */
+  /** Digest of the whole file, as `upload-stemcell --sha1` takes it. */
   readonly sha1: string;
 }
 

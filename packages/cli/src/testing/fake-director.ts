@@ -34,11 +34,11 @@ export interface FakeTask {
   readonly event?: string;
   readonly result?: string;
   readonly debug?: string;
-  /** What the task says of itself. */
+  /** Fields of the task's own document. */
   readonly about?: object;
 }
 
-/** A Director that answers what it was told to, over TLS, and remembers what it was asked. */
+/** A Director with prepared answers, over TLS. Records the requests it receives. */
 export class FakeDirector {
   readonly seen: Seen[] = [];
   /** How many there were. */

@@ -3,7 +3,7 @@ import { cut, padded, printable, widthOf } from "./text.ts";
 /** A piece of a line and its colour. */
 export type Part = readonly [text: string, paint?: (text: string) => string];
 
-/** What came from elsewhere, on one line. */
+/** Returns foreign text on one line, with only printable characters. */
 export const oneLine = (text: string): string => printable(text.replace(/\s+/g, " ").trim());
 
 export const widthOfParts = (parts: readonly Part[]): number =>

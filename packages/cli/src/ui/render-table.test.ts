@@ -33,7 +33,7 @@ describe("a table on a terminal", () => {
     );
   });
 
-  it("that is too wide for it is printed row by row, with nothing cut off", () => {
+  it("is printed row by row if it is too wide, with nothing cut off", () => {
     expect(renderTable(table, terminal(28))).toBe(
       [
         "Name        shop  ",
@@ -53,7 +53,7 @@ describe("a table on a terminal", () => {
     );
   });
 
-  it("of exactly its width stays a table", () => {
+  it("stays a table at exactly its width", () => {
     const width = "Name       Release(s)  Team(s)".length;
     expect(renderTable(table, terminal(width))).toContain("Name       Release(s)  Team(s)");
     expect(renderTable(table, terminal(width - 1))).not.toContain("Name       Release(s)");
@@ -70,7 +70,7 @@ describe("a table on a terminal", () => {
     );
   });
 
-  it("of a single thing need not be counted", () => {
+  it("prints no count if there is none", () => {
     expect(renderTable({ ...table, notes: [], count: null }, terminal(80))).not.toContain("deployments");
   });
 
@@ -104,7 +104,7 @@ describe("a table in a pipe", () => {
     );
   });
 
-  it("that upstream does not have is not padded", () => {
+  it("is not padded if upstream has no such table", () => {
     expect(renderTable({ ...table, unpadded: true }, { kind: "pipe", columns: 10 })).toBe(
       "shop\ta/1\t-\t\n\tb/22\t\t\nlong-name\t-\tops\t\n",
     );
@@ -126,7 +126,7 @@ describe("chosen columns", () => {
     ]);
   });
 
-  it("that are not there are an error with those that are", () => {
+  it("are refused with a list of the columns that exist", () => {
     expect(() => withColumns(table, ["nope"])).toThrow("it has name, release_s, team_s");
   });
 });

@@ -2,13 +2,13 @@ import type { ReadStream } from "node:tty";
 import type { Output } from "./terminal.ts";
 import { widthOf } from "./text.ts";
 
-/** What was pressed, as far as anybody listens for it. */
+/** Keys that the screen handles. */
 export type Key = "quit" | "interrupt" | "up" | "down" | "page up" | "page down" | "home" | "end";
 
 /** The whole window, redrawn in place. What was there before comes back when it is closed. */
 export interface Screen {
   size(): { readonly columns: number; readonly rows: number };
-  /** Somebody can press keys. */
+  /** True if there is a keyboard. */
   readonly keys: boolean;
   draw(lines: readonly string[]): void;
   close(): void;

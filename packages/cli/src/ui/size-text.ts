@@ -1,6 +1,6 @@
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 
-/** As upstream writes sizes of disks: `1.0 GiB`, `500 MiB`. */
+/** Formats a size as upstream does for disks: `1.0 GiB`, `500 MiB`. */
 export function sizeText(bytes: number): string {
   let value = Math.max(0, bytes);
   let unit = 0;
