@@ -55,7 +55,7 @@ describe("what is printed", () => {
     expect(err()).toBe("CLI-026 it failed\n  next: look\n");
   });
 
-  it("as JSON has upstream's shape, keys sorted, null for none", () => {
+  it("has upstream's shape with --json: sorted keys, null for missing notes", () => {
     const { ui, out } = open({ json: true, isTTY: true });
     ui.aside("Using");
     ui.table(table);
@@ -82,7 +82,7 @@ describe("colours", () => {
     [{ isTTY: true, color: false }, false],
     [{ color: true }, false],
     [{ isTTY: true, color: true, json: true }, false],
-  ])("with %j are used: %s", (options, coloured) => {
+  ])("are used or not by the options %j: %s", (options, coloured) => {
     expect(open(options).ui.paint.red("x") !== "x").toBe(coloured);
   });
 });
@@ -107,7 +107,7 @@ describe("progress", () => {
 });
 
 describe("questions", () => {
-  it("are not asked with -n, and name it where nobody can answer", async () => {
+  it("are not asked with -n, and their error names it if there is no terminal", async () => {
     expect(await open({ nonInteractive: true }).ui.confirm("Continue?")).toBe(true);
     await expect(open().ui.confirm("Continue?")).rejects.toMatchObject({
       next: expect.stringContaining("-n"),

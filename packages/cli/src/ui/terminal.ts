@@ -43,7 +43,7 @@ export class Terminal implements Ui {
   readonly #tables: Table[] = [];
   readonly #blocks: string[] = [];
   readonly #lines: string[] = [];
-  /** What was printed so far ended a line, and whether the next thing keeps its distance. */
+  /** Position of the cursor after the last output. `#gap`: the next paragraph begins after an empty line. */
   #at: "start" | "line" | "middle" = "start";
   #gap = false;
   #moving: string | undefined;
@@ -74,7 +74,7 @@ export class Terminal implements Ui {
     else this.#put(this.#dressed ? printable(text) : text);
   }
 
-  /** A part of a line or several: what is told of a task as it comes. A new line begins with its line end. */
+  /** Prints a part of a line or several, from a task's output as it comes. A new line begins with its line end. */
   chunk(text: string): void {
     if (this.json) this.#blocks.push(text);
     else if (this.#at === "start") this.#put(text.replace(/^\n/, ""));
@@ -101,7 +101,7 @@ export class Terminal implements Ui {
     }
   }
 
-  /** Something that only a reader at a terminal or of `--json` is told: which environment, that it succeeded. */
+  /** Prints text for readers at a terminal or of `--json` only: the environment in use, or a success. */
   aside(text: string): void {
     if (this.json) this.#lines.push(text);
     else if (this.#dressed) this.#paragraph(`${printable(text)}\n`);
@@ -138,7 +138,7 @@ export class Terminal implements Ui {
     return openScreen({ ...listener, out: this.#options.out, input: this.#input() });
   }
 
-  /** Of the whole command. */
+  /** Reports the failure of the whole command. */
   failure(text: string, code: number): void {
     if (this.#streaming) this.stream({ error: text, exit_code: code });
     else if (this.json) {
@@ -244,5 +244,5 @@ export class Terminal implements Ui {
   }
 }
 
-/** As upstream: `Task 4. Done` */
+/** Returns the end of a task's line as upstream prints it: `Task 4. Done` */
 const dotted = (state: string) => `. ${state.charAt(0).toUpperCase()}${state.slice(1)}`;

@@ -3,7 +3,7 @@ const COLOUR = /\x1b\[[0-9;]*m/g;
 // biome-ignore lint/suspicious/noControlCharactersInRegex: everything a terminal could obey, but tab and line end
 const CONTROL = /\x1b\[[0-9;]*m|[\x00-\x08\x0b-\x1f\x7f-\x9f]/g;
 
-/** What came from elsewhere must not move the cursor or rename the window; our own colours pass. */
+/** Escapes control characters: foreign text must not move the cursor or rename the window. Our own colors pass. */
 export function printable(text: string): string {
   return text.replace(CONTROL, (found) =>
     found.startsWith("\x1b[") ? found : `\\x${found.charCodeAt(0).toString(16).padStart(2, "0")}`,

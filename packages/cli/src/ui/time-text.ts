@@ -1,7 +1,7 @@
 const DAYS = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"];
 const MONTHS = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];
 
-/** As upstream writes times: `Mon Nov 16 02:59:02 UTC 2026`. */
+/** Formats a time as upstream does: `Mon Nov 16 02:59:02 UTC 2026`. */
 export function dateText(seconds: number): string {
   const date = new Date(seconds * 1000);
   const day = String(date.getUTCDate()).padStart(2, " ");
@@ -9,7 +9,10 @@ export function dateText(seconds: number): string {
   return `${DAYS[date.getUTCDay()]} ${MONTHS[date.getUTCMonth()]} ${day} ${time} UTC ${date.getUTCFullYear()}`;
 }
 
-/** The Director's written times, `2026-11-16 02:59:02 UTC` or RFC 3339, in the same form; nothing where there is none. */
+/**
+ * Formats the Director's written times, `2026-11-16 02:59:02 UTC` or RFC 3339, in the same form; empty for a missing or
+ * invalid time.
+ */
 export function timeText(time: string | null | undefined): string {
   const [, day, clock, zone] =
     /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d(?:\.\d+)?) ?(Z|UTC|[+-]\d\d:?\d\d)$/.exec(time ?? "") ?? [];

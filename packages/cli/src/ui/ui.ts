@@ -5,7 +5,7 @@ export type Cell = string;
 
 /** A table in upstream's shape; `--json` prints it as upstream does. */
 export interface Table {
-  /** What its rows are: `deployments`. Printed under the table with their number. */
+  /** Name of its rows: `deployments`. Printed under the table with their number. */
   readonly content: string;
   /** Keys are upstream's JSON keys, values the titles: `{ team_s: "Team(s)" }`. */
   readonly header: Readonly<Record<string, string>>;
@@ -30,7 +30,7 @@ export interface Ui {
   readonly json: boolean;
   /** A line of its own. */
   line(text: string): void;
-  /** Something that only a reader at a terminal or of `--json` is told: what was added. */
+  /** Prints text for readers at a terminal or of `--json` only, such as what was added. */
   aside(text: string): void;
   /** Text as it is: a manifest, a document. */
   block(text: string): void;

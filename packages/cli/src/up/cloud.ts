@@ -20,7 +20,7 @@ export interface Cloud {
   readonly reach: Reach;
   readonly backend: Backend;
   readonly adoptedDatabase: boolean;
-  /** Whether the environment file holds a user and a password. */
+  /** True if the environment file holds a user and a password. */
   readonly credentials: boolean;
   /** Stops all of it but VMs that outlive it; state and disks are kept. */
   close(): Promise<void>;
@@ -100,7 +100,7 @@ async function direct(
     backend.embedded(),
   ]);
   return await startDirector({
-    // Whoever looks at its terminal wants to read of troubles.
+    // The terminal shows the Director's warnings and errors only.
     config: withEnvironment({ ...config, logging: { level: "warn", ...config.logging } }, tools.env),
     stateDir: home.director,
     version: DIRECTOR_VERSION,
@@ -144,7 +144,7 @@ export async function obtainCloud(
     return { cloud: await openCloud(options, prepared, tools) };
   } catch (error) {
     if (!HomeInUse.is(error)) throw error;
-    // Somebody was quicker by a moment.
+    // Another process was quicker by a moment.
     const found = await findCloud(tools, options.port);
     if (found === undefined) throw error;
     return { found };

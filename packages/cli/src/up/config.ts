@@ -17,7 +17,7 @@ import { choosePort, mustBeFree } from "./port.ts";
 
 export interface CloudOptions extends AskedConfig {
   readonly port: number | undefined;
-  /** What the operator has changed on purpose, for the Director. */
+  /** Settings that the operator has changed on purpose, for the Director. */
   readonly accept?: readonly Acceptable[];
   /** How agents of new VMs are reached; undefined: as the last time. */
   readonly transport?: TransportName | undefined;
@@ -38,7 +38,7 @@ export async function chooseConfig(
   return await withNats({ ...config, listen: { ...config.listen, port } }, options.transport, home, random);
 }
 
-/** Which configuration a caller asks for. */
+/** Configuration that a caller asks for. */
 export interface AskedConfig {
   /** Path of the Director's configuration file; undefined: the remembered one. */
   readonly config: string | undefined;

@@ -8,7 +8,7 @@ import { Machine } from "./testing/machine.ts";
 
 const asRoot = process.getuid?.() === 0;
 const AS_USER = asRoot ? [] : ["--user", "--map-current-user"];
-/** As a container runs it: in a pid namespace of its own that ends with its first process. */
+/** Runs a program as a container does: in its own pid namespace, which ends with its first process. */
 const CONTAINER = ["unshare", ...AS_USER, "--pid", "--fork", "--mount-proc", "--kill-child"];
 const works = spawnSync("unshare", [...CONTAINER.slice(1), "true"]).status === 0;
 

@@ -20,7 +20,7 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
     machine = await Machine.onSmallDisk(1600);
     const port = await freePort();
     expect((await machine.run("up", "--detach", "--port", String(port))).code).toBe(0);
-    // Somebody's demo may have the usual addresses.
+    // A demo on this machine may use the default addresses.
     const demo = await machine.run("demo", "--range", `127.144.${port & 0xff}.0/24`);
     expect(demo.code, demo.said).toBe(0);
   });
@@ -39,7 +39,7 @@ describe.runIf(sandboxes)("on a disk that is really full", () => {
     const { said } = await machine.run("--json", ...args);
     return (JSON.parse(said) as { Tables: { Rows: Record<string, string>[] }[] }).Tables[0]?.Rows ?? [];
   };
-  /** As a job of the counter would, on its persistent disk. */
+  /** Writes to the persistent disk as a job of the counter would. */
   const write = async () => {
     const script = `dd if=/dev/urandom of=/var/vcap/store/file bs=1M count=60 conv=fsync && sync -f /var/vcap/store && echo written`;
     const [vm] = (await rows("-d", "demo", "vms")).filter(({ instance }) => instance?.startsWith("counter/"));

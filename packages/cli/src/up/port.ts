@@ -10,7 +10,7 @@ const DEFAULT_PORT = 25555;
 
 const portFile = (home: Home): string => join(home.dir, "port");
 
-/** As the user wrote it; undefined where it was left out. */
+/** Parses the port that the user typed; undefined if it was left out. */
 export function portOf(given: string | undefined): number | undefined {
   if (given === undefined) return undefined;
   const port = Number(given);
@@ -44,7 +44,7 @@ export async function mustBeFree(host: string, port: number): Promise<void> {
 
 const LISTENING = "0A";
 
-/** Who listens on a port of this machine, in words; undefined where the system does not tell us. */
+/** Describes the program that listens on a port of this machine; undefined if the system does not say. */
 export async function holderOf(port: number): Promise<string | undefined> {
   const sockets = new Set<string>();
   for (const table of ["tcp", "tcp6"])
@@ -75,7 +75,7 @@ async function holds(pid: string, sockets: ReadonlySet<string>): Promise<boolean
   return false;
 }
 
-/** The program alone: arguments may hold what is nobody's business. A script counts with its interpreter. */
+/** Returns the program without its arguments, which may be secret. A script is named with its interpreter. */
 function programOf(cmdline: string): string {
   const [program = "", first = ""] = cmdline.split("\0");
   const script = /\.(c|m)?js$|\.py$|\.rb$/.test(first) ? ` ${basename(first)}` : "";

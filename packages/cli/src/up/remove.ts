@@ -12,14 +12,14 @@ import { confirmed } from "../ui/confirmed.ts";
 import { rememberedConfig } from "./config.ts";
 import { ContainersLeft, DeploymentsLeft } from "./errors.ts";
 
-/** What a home consists of. Whatever else is in the directory is not ours, and stays. */
+/** Files of a home. Other files in the directory are not Slipway's, and stay. */
 const OURS =
   /^(director|cloud|demo|completion|env|port|(cpi|nats|config|running|logins)\.json|(up|demo)\.lock.*|director\.log.*)$/;
 
 const DELETE_FIRST =
   "To have them deleted, answer no, and run `slipway up --detach`, `slipway delete-disk CID` for each orphaned disk and `slipway clean-up --all`.";
 
-/** Asked before anything is stopped. Says what will be lost, and refuses where something would be left that nobody knows. */
+/** Asks before anything is stopped. Says what will be lost, and refuses if resources without a record would be left. */
 export async function confirmRemoval(tools: Tools): Promise<void> {
   const { home, ui } = tools;
   const backend = await backendOf(tools);
@@ -48,7 +48,7 @@ const contentsOf = ({ vms, disks }: Seen, words: Words): string =>
     ...(disks === undefined ? [] : [`${disks} ${disks === 1 ? "disk" : "disks"}`]),
   ].join(", ");
 
-/** Of a home that is stopped. Resolves to what was not ours and is still there. */
+/** Removes a stopped home. Resolves to the remaining files, which are not Slipway's. */
 export async function removeHome({
   home,
   programs,
@@ -67,12 +67,12 @@ async function removeIfEmpty({ dir }: Home): Promise<void> {
   try {
     await rmdir(dir);
   } catch (error) {
-    // Somebody made something there meanwhile, or may not change the directory above.
+    // A file was made there meanwhile, or the directory above may not be changed.
     if (!["ENOTEMPTY", "EACCES", "EPERM", "EBUSY"].includes(systemCode(error) ?? "")) throw error;
   }
 }
 
-/** What the removal of a home leaves in clouds, and no record names any more. */
+/** Resources that the removal of a home leaves in clouds without any record. */
 export interface LeftBehind {
   readonly held: readonly Held[];
   /** The Director's own CPI, for messages. */

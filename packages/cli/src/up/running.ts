@@ -25,7 +25,7 @@ const running = open({
 export type Running = v.InferOutput<typeof running>;
 export type Reach = NonNullable<Running["reach"]>;
 
-/** What the home's file says runs, and whether that process is alive. A file that cannot be read says nothing. */
+/** Reads which Director the home's file names, and whether that process is alive. An invalid file counts as absent. */
 export async function readRunning(home: Home): Promise<(Running & { readonly life: Life }) | undefined> {
   const source = await readFile(home.runFile, "utf8").catch(async (error: unknown) => {
     if (systemCode(error) === "ENOENT") return "";
@@ -37,7 +37,7 @@ export async function readRunning(home: Home): Promise<(Running & { readonly lif
   return { ...found, life: life === "unknown" ? await lifeByLock(home) : life };
 }
 
-/** Of a process in another pid namespace, such as a container's: it holds the home's lock for as long as it runs. */
+/** Judges a process in another pid namespace, such as a container's, by the home's lock, which it holds while it runs. */
 async function lifeByLock(home: Home): Promise<Life> {
   const life = await lockLife(lockOf(home));
   return life === "free" || life === "dead" ? "dead" : "unknown";
@@ -69,7 +69,7 @@ const info = open({
 });
 export type Info = v.InferOutput<typeof info>;
 
-/** What the Director says about itself; undefined when there is no answer from one that our authority has certified. */
+/** Returns the Director's information; undefined without an answer from one that our authority has certified. */
 export async function infoOf(reach: Reach, clock: Clock, withinMs = 5000): Promise<Info | undefined> {
   const ca = await readFile(reach.caFile, "utf8").catch(() => undefined);
   if (ca === undefined) return undefined;

@@ -4,7 +4,7 @@ import type { Backend, BackendTools, Seen } from "../cpis/descriptor.ts";
 import type { Home } from "../home/home.ts";
 import { infoOf, readRunning } from "./running.ts";
 
-/** What there is of a home's cloud. */
+/** State of a home's cloud. */
 export interface Status {
   /** `killed`: it ended without putting its things away. `silent`: its process is there and does not answer. */
   readonly director: "stopped" | "killed" | "starting" | "silent" | "running";
@@ -12,9 +12,9 @@ export interface Status {
   readonly pid: number | undefined;
   readonly since: number | undefined;
   readonly version: string | undefined;
-  /** What keeps it from working at present, as it says itself. */
+  /** Problems that the Director reports about itself at present. */
   readonly problems: readonly string[];
-  /** What it has not done yet, of authorities and certificates. */
+  /** Upkeep of authorities and certificates that is still to be done. */
   readonly upkeep: readonly string[];
   /** Its process. */
   readonly database: number | undefined;

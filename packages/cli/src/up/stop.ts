@@ -8,14 +8,14 @@ import { NotProven, WillNotEnd } from "./errors.ts";
 import { lockHome } from "./home-dir.ts";
 import { forgetRunning, readRunning } from "./running.ts";
 
-/** What was running and no longer is. */
+/** Processes and VMs that `down` has stopped. */
 export interface Stopped {
   /** Its process. */
   readonly director: number | undefined;
-  /** Of a Director that was killed; one that ends itself takes its own along. */
+  /** Process of a killed Director's database; a Director that ends itself stops its own. */
   readonly database: number | undefined;
   readonly vms: number;
-  /** What there was before. */
+  /** VMs and disks seen before the stop. */
   readonly seen: Seen;
   readonly backend: Backend;
 }
@@ -68,7 +68,7 @@ async function stopDirector({
   return pid;
 }
 
-/** Nobody should have to find out that something still runs. */
+/** Says which VMs still run after the stop. */
 export function leftRunning({ outlives, words, engine }: Backend, { vms, trouble }: Seen): readonly string[] {
   if (!outlives) return [];
   if (trouble !== undefined) return [`Whether ${words.many} run on is not known: ${trouble}.`];

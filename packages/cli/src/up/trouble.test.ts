@@ -61,7 +61,7 @@ describe.runIf(sandboxes)("a Director in trouble", () => {
     await expect.poll(async () => (await stat(log)).size).toBeLessThan(LOG_LIMIT);
   });
 
-  it.runIf(agents)("that waits for an agent says for whom, how long already and how long yet", async () => {
+  it.runIf(agents)("names the agent it waits for, since when and how much longer", async () => {
     const vms = join(machine.home, "cloud", "vms");
     for (const vm of await readdir(vms))
       process.kill(Number(await readFile(join(vms, vm, "pid"), "utf8")), "SIGKILL");

@@ -11,7 +11,7 @@ import { piece } from "../api/request-path.ts";
 
 export type ListedRelease = Release["release_versions"][number] & { readonly name: string };
 
-/** By name, the newest version first. */
+/** Lists releases by name, the newest version first. */
 export async function listReleases(api: DirectorApi): Promise<readonly ListedRelease[]> {
   const all = await api.json({ method: "GET", path: "/releases" }, v.array(release));
   return all
@@ -19,6 +19,6 @@ export async function listReleases(api: DirectorApi): Promise<readonly ListedRel
     .sort((a, b) => (a.name === b.name ? compareVersions(b.version, a.version) : a.name < b.name ? -1 : 1));
 }
 
-/** What is in one version. */
+/** Returns the content of one version of a release. */
 export const readRelease = (api: DirectorApi, name: string, version: string): Promise<ReleaseContent> =>
   api.json({ method: "GET", path: `/releases/${piece(name)}`, query: { version } }, releaseContent);

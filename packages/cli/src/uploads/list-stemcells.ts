@@ -2,7 +2,7 @@ import { type Stemcell, stemcell } from "@slipway/protocol/director/stemcell";
 import * as v from "valibot";
 import type { DirectorApi } from "../api/director-api.ts";
 
-/** By name, the newest version first. */
+/** Lists stemcells by name, the newest version first. */
 export async function listStemcells(api: DirectorApi): Promise<readonly Stemcell[]> {
   const all = await api.json({ method: "GET", path: "/stemcells" }, v.array(stemcell));
   return [...all].sort((a, b) =>

@@ -36,7 +36,7 @@ async function tarball(compiledFor?: string): Promise<string> {
   return path;
 }
 
-/** What the Director got: the release, and the packages that were in it. */
+/** Returns the release that the Director received, and the packages in it. */
 async function sent() {
   const uploads = lab.seen.filter(({ method, url }) => method === "POST" && url.startsWith("/releases"));
   expect(uploads).toHaveLength(1);
@@ -174,7 +174,7 @@ describe("releases of a Director", () => {
     expect((await run("delete-release", "a/b/c")).err).toContain("name/version");
   });
 
-  it("that are not there are not deleted, and that is fine", async () => {
+  it("are not deleted if they do not exist, which is no error", async () => {
     expect(await run("delete-release", "none/1")).toMatchObject({
       code: 0,
       out: expect.stringContaining("Release 'none/1' does not exist."),

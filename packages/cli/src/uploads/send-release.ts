@@ -30,7 +30,7 @@ export interface SentRelease {
   readonly rebase: boolean;
 }
 
-/** As upstream's CLI: whether it is there already is asked by the name and version that were given, of files too. */
+/** Uploads a release. As upstream's CLI, looks for an existing one by the given name and version, also for files. */
 export async function sendRelease(wanted: SentRelease, tools: Tools): Promise<void> {
   const { from, name, version, stemcell, fix } = wanted;
   const api = await tools.director();
@@ -106,7 +106,7 @@ const request = ({ fix, rebase }: How): ApiRequest => ({
   query: { fix: fix ? "true" : undefined, rebase: rebase ? "true" : undefined },
 });
 
-/** Whether the Director has all of a release: its sources, or with a stemcell what is compiled for exactly that. */
+/** Returns true if the Director has all of a release: its sources, or with a stemcell the packages compiled for exactly that. */
 export async function releaseThere(
   api: DirectorApi,
   name: string,

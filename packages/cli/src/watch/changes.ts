@@ -7,7 +7,7 @@ export interface Change {
   readonly document: object;
 }
 
-/** What is different; without a `before`, everything there is. */
+/** Returns the differences; without a `before`, everything is one. */
 export function changesBetween(before: Seen | undefined, after: Seen): readonly Change[] {
   const at = after.at;
   const told = (text: string, type: string, rest: object): Change => ({
@@ -111,7 +111,7 @@ function tasks(before: readonly Task[], after: readonly Task[], told: Told): rea
   });
 }
 
-/** Of a stage that says how many steps it has. */
+/** Returns the progress of a stage with a known number of steps; empty for others. */
 const doneText = ({ done, total }: Progress) => (total === 0 ? "" : ` ${done}/${total}`);
 
 const stepsText = ({ progress }: Task) =>
@@ -119,7 +119,7 @@ const stepsText = ({ progress }: Task) =>
 
 const taskNews = ({ state, progress }: Task): string => JSON.stringify([state, progress]);
 
-/** The oldest first. Those from before are not told: they are no change. */
+/** Returns new events, the oldest first. Earlier ones are no change. */
 function events(before: Seen | undefined, after: Seen, told: Told): readonly Change[] {
   if (before === undefined) return [];
   const known = new Set(before.events.map(({ id }) => id));

@@ -13,7 +13,7 @@ export interface Drawing {
   readonly paint: Paint;
   /** How many lines of the list of instances are above the window. */
   readonly scroll: number;
-  /** Somebody can press keys. */
+  /** True if there is a keyboard. */
   readonly keys: boolean;
 }
 
@@ -28,7 +28,7 @@ export const paintOf = (level: Level, paint: Paint): ((text: string) => string) 
 interface Column {
   readonly title: string;
   readonly cell: (one: Instance) => string;
-  /** Of numbers. */
+  /** Aligns numbers to the right. */
   readonly right?: boolean;
   readonly most?: number;
   /** The lower, the longer it stays when there is no room. */
@@ -79,7 +79,7 @@ const order = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0);
 export interface ListLine {
   /** Made when it is to be seen: of thousands only a few are. */
   readonly text: () => string;
-  /** Of the instance; what is wrong with it stands below. */
+  /** True for the line of the instance itself; its problems follow below. */
   readonly first: boolean;
 }
 
@@ -123,7 +123,7 @@ interface Chosen {
   readonly width: number;
 }
 
-/** As many columns as there is room for; those without any content are left out. */
+/** Chooses as many columns as there is room for, without empty ones. */
 function chosenOf(
   cells: ReadonlyMap<Column, readonly string[]>,
   several: boolean,

@@ -3,7 +3,7 @@ import { clockText, spanText } from "../ui/time-text.ts";
 import type { Drawing } from "./draw-instances.ts";
 import type { Instance, Seen, Task } from "./model.ts";
 
-/** Also with its index behind it, as tasks write it. */
+/** Matches an instance id, with or without the index after it that tasks write. */
 const ID = /\/([0-9a-f-]{36})(?: \(\d{1,6}\))?/g;
 const BAR = 10;
 /** Below it, a task's progress stands on a line of its own. */
@@ -11,7 +11,7 @@ const NARROW = 100;
 
 type Named = (text: string) => string;
 
-/** As in the list of instances, and short: `web/1` in place of its id. */
+/** Shortens names of instances as their list does: `web/1` in place of the id. */
 function namerOf(instances: readonly Instance[]): Named {
   const indexes = new Map(instances.map(({ id, index }) => [id, index]));
   return (text) =>

@@ -91,7 +91,7 @@ describe("what is seen first", () => {
     expect(text(seen(), 50, 24)).not.toContain("vm-0");
   });
 
-  it("of several deployments each instance says whose it is", () => {
+  it("each instance names its deployment if there are several", () => {
     expect(text(seen({ deployment: undefined }), 80, 24)).toMatch(/● shop +web\/0/);
   });
 });
@@ -103,7 +103,7 @@ describe("tasks and events", () => {
     );
   });
 
-  it("of a stage that has no number of steps none is made up", () => {
+  it("show no count for a stage without a number of steps", () => {
     const progress = { stage: "Updating instance", done: 1, total: 0, steps: ["Creating VM"] };
     expect(text(seen({ tasks: [task(7, { progress })] }), 160, 24)).toContain(
       "Updating instance: Creating VM",
@@ -111,7 +111,7 @@ describe("tasks and events", () => {
     expect(text(seen({ tasks: [task(7, { progress })] }), 160, 24)).not.toContain("1/0");
   });
 
-  it("that failed say why", () => {
+  it("show the reason of a failed task", () => {
     const over = task(7, { state: "error", progress: undefined, ended: AT, result: "no room" });
     expect(text(seen({ tasks: [over] }), 80, 24)).toContain("✗ 7 create deployment error 1m 12s no room");
   });
@@ -123,8 +123,8 @@ describe("tasks and events", () => {
   });
 });
 
-describe("what is said of the Director", () => {
-  it("that it does not answer, since when, and of when the rest is", () => {
+describe("the state of the Director", () => {
+  it("shows since when the Director does not answer, and the time of the data below", () => {
     const shown = text(FULL, 100, 24);
     expect(shown).toContain("no answer for 5s");
     expect(shown).toContain(
@@ -132,11 +132,11 @@ describe("what is said of the Director", () => {
     );
   });
 
-  it("that its last answer is old", () => {
+  it("shows the age of an old answer", () => {
     expect(text(seen({ at: AT - 15_000 }), 80, 24)).toContain("as of 15s ago");
   });
 
-  it("that a deployment is not there any more", () => {
+  it("says that a deployment no longer exists", () => {
     expect(text(seen({ instances: [], deployments: [] }), 80, 24)).toContain("not there any more");
   });
 });

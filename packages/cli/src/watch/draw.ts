@@ -103,7 +103,7 @@ interface Wants {
   readonly events: number;
 }
 
-/** Who gets how many lines: tasks a third, instances what they need, events the rest. */
+/** Divides the lines: a third for tasks, as many as needed for instances, the rest for events. */
 function shareOf({ room, low, list, tasks, events }: Wants): Omit<Wants, "room" | "low"> {
   const extra = low ? 0 : 2;
   const listExtra = low || list === 0 ? 0 : 2;

@@ -78,7 +78,7 @@ async function over(ran: Promise<Ran>): Promise<Ran> {
 }
 
 const looks = () => director.asked("GET").filter((url) => url.startsWith("/health")).length;
-/** What is different now has been looked at. */
+/** Waits until the latest changes have been read. */
 async function looked(): Promise<void> {
   const before = looks();
   await expect.poll(looks).toBeGreaterThan(before + 1);

@@ -12,7 +12,7 @@ export interface FollowTools {
   readonly ui: Ui;
   readonly clock: Clock;
   readonly stop: AbortSignal;
-  /** What is to be seen now. */
+  /** Reads the current state. */
   readonly look: () => Promise<Seen>;
   readonly intervalMs: number;
 }
@@ -20,7 +20,7 @@ export interface FollowTools {
 /** How often the window is drawn again although nothing was read: times go on. */
 const TICK_MS = 1_000;
 
-/** Until somebody ends it: on a terminal a window, elsewhere a line for each change. */
+/** Follows until the user ends it: on a terminal in a window, elsewhere with a line for each change. */
 export async function follow(tools: FollowTools): Promise<void> {
   // What is wrong at the first look is a mistake of who typed it, and belongs into no window.
   const first = await tools.look();
@@ -89,7 +89,7 @@ function teller(ui: Ui): (seen: Seen) => void {
   };
 }
 
-/** What is seen and how far it is scrolled. */
+/** Window with the state last read, and its scroll position. */
 class Window {
   quit = false;
   readonly #clock: Clock;

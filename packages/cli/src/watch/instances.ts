@@ -19,7 +19,7 @@ const SILENT = ["unresponsive", "no_vm"];
 
 const keyOf = (deployment: string, group: string, id: string) => `${deployment} ${group}/${id}`;
 
-/** What is recorded of instances, and what the health monitor knows of them, together. */
+/** Combines the records of instances with the health monitor's view of them. */
 export function instancesOf(
   recorded: ReadonlyMap<string, readonly Recorded[]>,
   health: Health | undefined,
@@ -74,7 +74,7 @@ function instanceOf(deployment: string, one: Recorded, judged: InstanceHealth | 
 const withoutVmText = ({ expects_vm, errand }: Recorded): string =>
   expects_vm === false ? (errand ? "idle" : "detached") : "no vm";
 
-/** What all its processes do, if nothing is wrong; of one that is stopped, that it is. */
+/** Returns the state of a healthy instance's processes; its own state if it is not started; else its health. */
 function stateText({ health, state, job_state }: InstanceHealth): string {
   if (health !== "healthy") return health.replaceAll("_", " ");
   return state === "started" ? job_state || "running" : state;

@@ -1,9 +1,9 @@
-/** How something is, for whoever sorts or colours it. The worst comes first. */
+/** Levels of health, for sorting and colors. The worst comes first. */
 export const LEVELS = ["bad", "busy", "quiet", "well"] as const;
 export type Level = (typeof LEVELS)[number];
 
 export interface Instance {
-  /** Of one instance for ever: deployment, group and id. */
+  /** Permanent key of an instance: deployment, group and id. */
   readonly key: string;
   readonly deployment: string;
   readonly group: string;
@@ -18,13 +18,13 @@ export interface Instance {
   /** Since when it is as it is, where that is known. Milliseconds since 1970. */
   readonly since: number | undefined;
   readonly problems: readonly string[];
-  /** What is being done, or why nothing is. */
+  /** Current action of the Director, or why there is none. */
   readonly action: string;
   readonly processes: readonly { readonly name: string; readonly state: string }[];
   readonly vitals: Vitals;
 }
 
-/** In percent but the load, as far as its agent told. */
+/** Vitals that the agent reported, in percent except for the load. */
 export interface Vitals {
   readonly cpu?: number | undefined;
   readonly load?: number | undefined;
@@ -43,12 +43,12 @@ export interface Task {
   readonly began: number | undefined;
   /** When it was seen to have ended. */
   readonly ended: number | undefined;
-  /** Of one that has failed. */
+  /** Reason of a failed task. */
   readonly result: string;
   readonly progress: Progress | undefined;
 }
 
-/** Where a task is. */
+/** Progress of a task. */
 export interface Progress {
   readonly stage: string;
   readonly done: number;
@@ -67,19 +67,19 @@ export interface Event {
   readonly task: string;
 }
 
-/** What is seen of a Director at one moment. */
+/** State of a Director at one moment. */
 export interface Seen {
   /** When it was read: milliseconds since 1970. */
   readonly at: number;
   readonly url: string;
   /** The one that is watched; undefined: all. */
   readonly deployment: string | undefined;
-  /** All there are of those that are watched; none: it was deleted, or there is none. */
+  /** Existing deployments among those watched; empty if it was deleted, or there are no deployments. */
   readonly deployments: readonly string[];
-  /** Why health is not told, or why VMs are not replaced. */
+  /** Says why health is unknown, or why VMs are not replaced. */
   readonly note: string;
   readonly instances: readonly Instance[];
-  /** Those under way, the queue, and those that ended a moment ago. */
+  /** Running and queued tasks, and those that ended a moment ago. */
   readonly tasks: readonly Task[];
   /** The newest first. */
   readonly events: readonly Event[];

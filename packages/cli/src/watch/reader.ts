@@ -21,7 +21,7 @@ export interface ReaderTools {
 }
 
 const KEEP_EVENTS = 100;
-/** What no event and no task has announced is seen by then. */
+/** Interval for changes that no event and no task announces. */
 const INSTANCES_MS = 10_000;
 const NO_DEPLOYMENT = 70000;
 

@@ -8,7 +8,7 @@ export class TaskProgress {
   #stage: { readonly name: string; total: number; readonly done: Set<string> } | undefined;
   readonly #steps = new Map<string, string>();
 
-  /** What has no end yet is read again when it has one. */
+  /** Adds whole lines of the output. An unfinished line is read again when it is complete. */
   add(text: string): void {
     const whole = text.slice(0, text.lastIndexOf("\n") + 1);
     this.bytes += Buffer.byteLength(whole);

@@ -5,7 +5,7 @@ import type { Task } from "./model.ts";
 import type { ReaderTools } from "./reader.ts";
 import { TaskProgress } from "./task-progress.ts";
 
-/** Of so many at once the progress is followed. */
+/** Maximum number of tasks whose progress is followed at once. */
 const MOST_FOLLOWED = 8;
 /** How long one that has ended is still shown. */
 const LINGER_MS = 30_000;

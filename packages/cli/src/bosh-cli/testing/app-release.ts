@@ -1,6 +1,6 @@
 import { writeRelease } from "./release-dir.ts";
 
-/** What a script of the job leaves behind: a line in a file on the persistent disk. */
+/** Returns a script of the job that appends a line to a file on the persistent disk. */
 const note = (what: string) =>
   `#!/bin/bash\nmkdir -p /var/vcap/store/counter\necho "${what}" >> /var/vcap/store/counter/log\n`;
 
@@ -53,7 +53,7 @@ esac
   "jobs/counter/templates/counter.yml.erb": 'greeting: <%= p("greeting") %>\n',
 };
 
-/** What the job notes each time it is started and stopped. */
+/** Lines that the job writes each time it is started. */
 export const startLines = (greeting: string): readonly string[] => [
   "pre-start",
   "ctl start",

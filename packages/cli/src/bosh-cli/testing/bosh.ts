@@ -6,7 +6,7 @@ import { shellWord } from "@slipway/kernel/shell";
 /** One row of a table, by the CLI's own column names. */
 export type Row = Readonly<Record<string, string>>;
 
-/** What a command has said with `--json`. */
+/** Output of a command with `--json`. */
 export interface Said {
   readonly code: number;
   readonly rows: readonly Row[];
@@ -14,7 +14,7 @@ export interface Said {
   /** Everything that is not a table, in one text. */
   readonly text: string;
   readonly blocks: string;
-  /** Of the task it started or followed. */
+  /** Id of the task that the command started or followed. */
   readonly task: string;
 }
 
@@ -23,7 +23,7 @@ export interface Login {
   readonly ca: string;
   readonly user?: string | undefined;
   readonly password?: string | undefined;
-  /** Where it keeps its own settings. */
+  /** Home directory, in which the CLI keeps its settings. */
   readonly home: string;
 }
 
@@ -95,7 +95,7 @@ export class Bosh {
     return { code, shown };
   }
 
-  /** Who it is, for any program that reads these. */
+  /** Environment variables with the Director and the credentials, for any program that reads them. */
   get env(): Readonly<Record<string, string>> {
     const { url, ca, user, password, home } = this.#login;
     return {

@@ -50,7 +50,7 @@ export class DirectorProcess {
     return Number(new URL(this.url).port);
   }
 
-  /** As Ctrl-C does; the exit code. */
+  /** Stops the Director as Ctrl-C does. Resolves to the exit code. */
   async stop(): Promise<number | null> {
     this.#child.kill("SIGINT");
     await eventually("the end of the Director", () => this.#over());

@@ -8,7 +8,7 @@ import { sshKey } from "@slipway/testkit/ssh-login";
 
 /** A host that people go through to VMs: the machine's sshd, on a port and with a user of its own. */
 export interface Gateway {
-  /** As ssh takes it. */
+  /** Host in the form that ssh takes. */
   readonly host: string;
   readonly user: string;
   readonly key: string;

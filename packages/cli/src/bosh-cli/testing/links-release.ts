@@ -1,4 +1,4 @@
-/** What a job was told, as a line of its log each time it is started. */
+/** Returns a script that appends the job's rendered links to its log at each start. */
 const note = (job: string) =>
   `#!/bin/bash\nmkdir -p /var/vcap/sys/log/${job}\ncat /var/vcap/jobs/${job}/config/told.json >> /var/vcap/sys/log/${job}/told\n`;
 

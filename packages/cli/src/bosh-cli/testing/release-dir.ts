@@ -13,7 +13,7 @@ export async function writeRelease(dir: string, files: Readonly<Record<string, s
   }
 }
 
-/** What `create-release` makes of it, uploaded. */
+/** Uploads the release that `create-release` makes of a directory. */
 export async function uploadReleaseDirectory(world: World, dir: string): Promise<void> {
   const file = `${dir}.tgz`;
   const made = await systemExec(

@@ -14,7 +14,7 @@ export const PROGRAMS = {
   agent: built("agent/dist/slipway-agent.cjs"),
 };
 
-/** Whether the stories can be played here: the CLI by `npm run test:bosh-cli`, our own programs built. */
+/** Returns true if the stories can run here: with the CLI of `npm run test:bosh-cli`, and our programs built. */
 export async function canPlay(): Promise<boolean> {
   const bosh = process.env.SLIPWAY_BOSH ?? "";
   if (!needs("bosh-cli", bosh !== "", "`npm run test:bosh-cli` brings it")) return false;

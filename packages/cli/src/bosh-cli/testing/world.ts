@@ -124,7 +124,7 @@ export class World {
     return this.#director;
   }
 
-  /** Of the Director. */
+  /** Returns a path in the Director's state directory. */
   state(...path: readonly string[]): string {
     return this.#state(...(this.#embedded ? ["director"] : []), ...path);
   }
@@ -133,22 +133,22 @@ export class World {
     return join(this.dir, this.#stateName, ...path);
   }
 
-  /** As if it stood on another machine: from its next start on it works in another directory beside the first. */
+  /** Simulates a move to another machine: from its next start on, the Director uses another directory beside the first. */
   moveTo(name: string): void {
     this.#stateName = name;
   }
 
-  /** Of the local CPI: vms, disks, stemcells. */
+  /** Returns a path in the directory of the local CPI: vms, disks, stemcells. */
   cloud(...path: readonly string[]): string {
     return this.#embedded ? this.#state("cloud", ...path) : join(this.dir, "cloud", ...path);
   }
 
-  /** Of another cloud of a CPI config. */
+  /** Returns a path in another cloud of a CPI config. */
   otherCloud(name: string, ...path: readonly string[]): string {
     return join(this.dir, "clouds", name, ...path);
   }
 
-  /** Where the content of a disk is. */
+  /** Returns a path in the content of a disk. */
   disk(cid: string, ...path: readonly string[]): string {
     return this.cloud("disks", cid, "content", ...path);
   }
@@ -186,13 +186,13 @@ export class World {
     );
   }
 
-  /** By index, as `instances --details` shows them. */
+  /** Returns the rows of `instances --details`, sorted by index. */
   async instances(deployment: string): Promise<readonly Row[]> {
     const rows = await this.bosh.rows("-d", deployment, "instances", "--details");
     return [...rows].sort((a, b) => Number(a.index) - Number(b.index));
   }
 
-  /** What the agent of a VM was asked to do. */
+  /** Returns the log of a VM's agent, which names the requests it received. */
   async agentLog(vm: string): Promise<string> {
     return await readFile(this.cloud("vms", vm, "agent.log"), "utf8");
   }

@@ -19,7 +19,7 @@ const SCRIPTS: Readonly<Record<Shell, (model: Model) => string>> = {
 export const isHere = (shell: Shell): boolean =>
   ["/bin", "/usr/bin", "/usr/local/bin"].some((dir) => existsSync(join(dir, shell)));
 
-/** As bash splits a line for completion: also at `=`. The last word is the one that is completed. */
+/** Splits a line as bash does for completion: also at `=`. The last word is the one to complete. */
 const BASH = `source "$1"; shift; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _slipway; printf "%s\\n" "\${COMPREPLY[@]}"`;
 const bashWords = (line: string) => line.split(" ").flatMap((word) => word.split(/(?==)|(?<==)/));
 
@@ -42,7 +42,7 @@ zpty -w -n typed $3$'\\t\\x14'
 while zpty -r typed line; do :; done
 `;
 
-/** What a real shell offers where a line ends, in the order of the alphabet. */
+/** Asks a real shell what it offers at the end of a line, in alphabetical order. */
 export class Completing {
   readonly #dir: string;
   readonly #shell: Shell;

@@ -65,8 +65,8 @@ const subnet = open({ Gateway: v.optional(v.string()), Subnet: v.optional(v.stri
 const bridge = open({ IPAM: v.optional(open({ Config: v.optional(v.nullable(v.array(subnet))) })) });
 
 /**
- * What containers connect to, NATS or the registry for old stemcells, must listen where they reach it: at the end of the
- * engine's bridge on this machine. Undefined where the engine is elsewhere.
+ * Returns the address at which NATS, or the registry for old stemcells, must listen to be reachable from containers: this
+ * machine's end of the engine's bridge. Undefined if the engine is on another machine.
  */
 async function hostForContainers(engine: Engine, { host }: DockerChoice): Promise<string | undefined> {
   if (!host.startsWith("unix:")) return undefined;
@@ -79,11 +79,11 @@ async function hostForContainers(engine: Engine, { host }: DockerChoice): Promis
   return undefined;
 }
 
-/** Of a bridge that an engine has just made it says no gateway, until its next start. */
+/** Returns the first address of a range. An engine reports no gateway for a new bridge until its next start. */
 const firstIn = (range = ""): string | undefined =>
   /^(\d+\.\d+\.\d+)\.0\/\d+$/.exec(range)?.[1]?.concat(".1");
 
-/** Whether one can listen there. A bridge without containers has no carrier, and the system does not list it. */
+/** Returns true if this machine can listen there. A bridge without containers has no carrier, and the system does not list it. */
 async function isOwn(address: string): Promise<boolean> {
   const server = createServer();
   return await new Promise((resolve) => {

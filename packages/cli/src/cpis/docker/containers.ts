@@ -7,7 +7,7 @@ import * as v from "valibot";
 import type { Seen, VmState } from "../descriptor.ts";
 import type { DockerChoice } from "./descriptor.ts";
 
-/** What an engine has of a home. */
+/** Returns the VMs and disks of a home on an engine. */
 export async function seenOn(engine: Engine, { director, volume }: DockerChoice): Promise<Seen> {
   // Before its first start a Director has no name, and nothing.
   const vms = director === undefined ? [] : await containersOf(engine, director);

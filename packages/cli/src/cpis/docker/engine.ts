@@ -11,7 +11,7 @@ import { BadDockerHost, CertificatesUnreadable, EngineAbsent } from "./errors.ts
 
 type Where = Pick<DockerChoice, "host" | "certificates">;
 
-/** Asks the engine for its version. Its troubles are told in words of `up`, which takes no configuration of the CPI. */
+/** Asks the engine for its version. Its errors use the terms of `up`, which takes no configuration of the CPI. */
 export async function openEngine(where: Where, clock: Clock, withinMs = 10_000): Promise<Engine> {
   const [{ addressOf }, { Engine }, errors] = await Promise.all([
     import("@slipway/cpi-docker/engine/address"),
@@ -41,7 +41,7 @@ export async function openEngine(where: Where, clock: Clock, withinMs = 10_000):
   }
 }
 
-/** As the CPI takes it. Keys are only ever in memory. */
+/** Returns the CPI's settings to reach the engine. Keys are only ever in memory. */
 export async function reachOf({ host, certificates }: Where): Promise<Pick<DockerConfig, "host" | "tls">> {
   if (certificates === undefined) return { host };
   // One after the other: the first that is missing is named, always the same one.

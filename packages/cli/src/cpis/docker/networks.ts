@@ -20,8 +20,8 @@ type Network = v.InferOutput<typeof network>;
 export type Interfaces = Readonly<Record<string, readonly NetworkInterfaceInfo[] | undefined>>;
 
 /**
- * Who has addresses of a range already, in words: a Docker network, or this machine. A network that was made for this
- * very range and has nobody in it is as good as none: it is used again.
+ * Describes what already has addresses of a range: a Docker network, or this machine. A network of exactly this range without
+ * containers does not count: it is used again.
  */
 export async function holderOfRange(
   engine: Engine,
@@ -50,7 +50,7 @@ const subnetsOf = ({ IPAM }: Network): readonly string[] =>
 const isOurs = (found: Network, range: string): boolean =>
   found.Labels?.[LABEL.kind] === "network" && subnetsOf(found).every((subnet) => subnet === range);
 
-/** Of two ranges one has the other in it, or they have nothing in common. */
+/** Returns true if one range contains the other; ranges never overlap in part. */
 export function overlap(one: string, other: string): boolean {
   const start = (range: string) => range.split("/")[0] ?? "";
   return isInRange(one, start(other)) || isInRange(other, start(one));

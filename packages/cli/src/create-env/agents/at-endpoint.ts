@@ -5,22 +5,22 @@ import type { AgentId } from "@slipway/protocol/ids";
 import type { Tools } from "../../tools.ts";
 import { AgentTrouble } from "../errors.ts";
 
-/** Where the agent of a VM of create-env listens, and how we know each other. */
+/** Address and credentials of the agent of create-env's VM. */
 export interface AgentEndpoint {
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** Of its authority. */
+  /** Certificate of the agent's authority. */
   readonly ca: string;
 }
 
 export type EnvAgent = Agent;
 
-/** What its VM is called, as by the bosh CLI; and as an instance. */
+/** Name of the VM, as in the bosh CLI; and as an instance. */
 export const ENV_VM = "create-env-vm";
 export const ENV_NAME = `${ENV_VM}/0`;
-/** Somebody waits at a terminal. */
+/** Short, because a user waits at the terminal. */
 const THERE_MS = 10_000;
 
 /** Talks to it, once it has answered. Its password is in no error. */
@@ -58,6 +58,6 @@ export async function withAgentAt<T>(
   }
 }
 
-/** What follows is what a Director's operator does. */
+/** Cuts off the advice for a Director's operator. */
 const forNoDirector = (text: string): string =>
   (text.split("; ")[0] ?? text).replace("this Director's password", "this password");

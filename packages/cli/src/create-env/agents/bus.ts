@@ -41,8 +41,8 @@ export function envWithBus(
 }
 
 /**
- * What the agent is told beside its bus: where it keeps blobs. That is beside it, where they are put over HTTPS, or what the
- * manifest has the CPI tell it. A blobstore elsewhere in the form of a CPI's job is left to the CPI.
+ * Returns the agent's settings besides its bus: the blobstore. It is beside the agent, filled over HTTPS, or the one that the
+ * manifest has the CPI pass on. A remote blobstore in the form of a CPI's job is left to the CPI.
  */
 export function agentEnvFor(provider: Pick<CloudProvider, "properties">): JsonObject {
   const told = objectIn(agentSection(provider), "blobstore");
@@ -61,7 +61,7 @@ function listenUrl(url: URL, networks: Networks): string {
   return listen.href.replace(/\/$/, "");
 }
 
-/** What a VM was made with, as its record has it. Undefined: it was not made with an address of the manifest. */
+/** Returns the bus settings in a VM's record. Undefined if the VM was not made with an address of the manifest. */
 export function madeWith(vm: {
   readonly env: JsonObject;
   readonly agentUrl: string;

@@ -18,15 +18,15 @@ export interface EnvAgentsOptions {
   readonly bus: Bus;
   /** `bosh.mbus` of the VM's env, which our certificate is put into. */
   readonly mbus: JsonObject;
-  /** Of a VM that was made with another address, password or certificate than is wanted now. */
+  /** Returns the settings of a VM that was made with another address, password or certificate than the current one. */
   readonly made?: ((agentId: string) => MadeWith | undefined) | undefined;
-  /** Where our authority and secret are, or are made when they are needed. */
+  /** Directory of our authority and secret, which are made when they are needed. */
   readonly keysDir: string;
   readonly directorUuid: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly warn: (line: string) => void;
-  /** Where the way to the VM is not straight. */
+  /** Opens connections if the VM is not reached directly. */
   readonly wire?: MakeWire | undefined;
 }
 

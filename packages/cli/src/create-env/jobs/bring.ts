@@ -10,13 +10,13 @@ import type { Random } from "@slipway/kernel/random";
 import { PackageWithoutSource } from "../errors.ts";
 import type { Stages } from "../stages.ts";
 
-/** What the one instance is to run. */
+/** Jobs and packages that the only instance is to run. */
 export interface JobsPlan {
   readonly group: string;
   readonly jobs: readonly { readonly rendered: RenderedJob; readonly fingerprint: string }[];
   /** In the order they are compiled in. */
   readonly packages: readonly UnpackedPackage[];
-  /** Those that run, without what they are only compiled with. */
+  /** Packages needed at run time, without those needed only to compile. */
   readonly installed: readonly string[];
 }
 

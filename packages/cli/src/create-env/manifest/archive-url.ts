@@ -3,7 +3,7 @@ import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import { type Fields, MISSING, WRONG_VALUE } from "@slipway/engine/documents/fields";
 
-/** As an address that can be fetched. `file://` paths are relative to the manifest, `~` is home; the scheme is needed. */
+/** Reads an address that can be fetched. `file://` paths are relative to the manifest, `~` is home; the scheme is needed. */
 export function readArchiveUrl(
   fields: Fields,
   what: "stemcell" | "release",

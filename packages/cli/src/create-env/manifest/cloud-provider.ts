@@ -152,7 +152,7 @@ function readCert(fields: Fields): MbusCert | undefined {
   return undefined;
 }
 
-/** What callers are to believe must be a certificate. */
+/** Checks that the authority that callers are to trust is a certificate. */
 export function checkCa(fields: Fields, key: string, cert: unknown): void {
   const ca = certOf(cert)?.ca;
   if (ca === undefined) return;
@@ -168,7 +168,7 @@ export function checkCa(fields: Fields, key: string, cert: unknown): void {
   }
 }
 
-/** Of anything that may hold certificates, what is there. */
+/** Returns the certificates in a value; undefined if it has none. */
 export function certOf(value: unknown): MbusCert | undefined {
   if (!v.is(certSchema, value)) return undefined;
   const { ca, certificate, private_key: key } = value;

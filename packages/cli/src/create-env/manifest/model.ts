@@ -20,7 +20,7 @@ export interface MbusCert {
   readonly private_key?: string;
 }
 
-/** Where a registry for old CPIs and stemcells is to be found, as far as the manifest says. */
+/** The manifest's settings for a registry for old CPIs and stemcells. */
 export interface RegistryWish {
   /** An address of this machine that the VM reaches; undefined: the one this machine reaches the VM from. */
   readonly host: string | undefined;
@@ -66,7 +66,7 @@ export interface EnvManifest {
   readonly cloudProperties: JsonObject;
   readonly env: JsonObject;
   readonly tags: JsonObject;
-  /** As they go to the CPI. */
+  /** Networks in the form that the CPI takes. */
   readonly networks: Networks;
   readonly persistentDisk: { readonly size: number; readonly cloudProperties: JsonObject } | null;
   readonly watchMs: readonly [low: number, high: number];

@@ -33,7 +33,7 @@ const KEYS = [
   "properties",
   "variables",
 ];
-/** As upstream, where the manifest has no update_watch_time. */
+/** Upstream's default for a manifest without `update_watch_time`. */
 export const DEFAULT_WATCH: readonly [number, number] = [0, 300_000];
 
 interface Document {
@@ -82,7 +82,7 @@ export function readEnvManifest(document: Document): EnvManifest {
   });
 }
 
-/** As much of it as delete-env needs. */
+/** The parts of a manifest that delete-env needs. */
 export type EnvProvider = Pick<EnvManifest, "name" | "cloudProvider" | "env" | "releases">;
 
 export function readEnvProvider(document: Document): EnvProvider {

@@ -17,7 +17,7 @@ export interface EnvRegistryOptions {
   readonly dir: string;
   /** The executable of the registry. */
   readonly program: string;
-  /** Where the VM finds it; asked once, when there is none yet. */
+  /** Returns the address at which the VM finds the registry; called once, if there is no registry yet. */
   readonly host: () => Promise<string>;
   readonly clock: Clock;
   readonly random: Random;
@@ -41,7 +41,7 @@ export class EnvRegistry implements DirectorRegistry {
     this.#options = options;
   }
 
-  /** Whether a VM may have an entry in it. */
+  /** True if a VM may have an entry in the registry. */
   get running(): boolean {
     return existsSync(this.#config);
   }
@@ -62,7 +62,7 @@ export class EnvRegistry implements DirectorRegistry {
     return this.running;
   }
 
-  /** It goes on without us. */
+  /** Does nothing: the registry's process outlives this one. */
   close(): Promise<void> {
     return Promise.resolve();
   }
@@ -158,7 +158,7 @@ function tell(pid: number, signal: "SIGTERM" | "SIGKILL"): void {
   }
 }
 
-/** With its password, no registry of somebody else's says that it has no such entry. */
+/** Returns true if our registry answers. Another registry would refuse the password instead of reporting a missing entry. */
 async function answers({ endpoint, user, password }: RegistryAccess, clock: Clock): Promise<boolean> {
   try {
     const reply = await requestOnce(

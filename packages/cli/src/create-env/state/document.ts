@@ -119,7 +119,7 @@ const UPSTREAM = {
   releases: listOf(releaseEntry),
 } as const;
 
-/** What the file must look like to be read. */
+/** Schema of the state file. */
 export const stateDocument = open({ ...UPSTREAM, slipway: v.optional(own) });
 
 export type DiskEntry = v.InferOutput<typeof diskEntry>;
@@ -162,7 +162,7 @@ export function readState(source: string, path: string): Upstream & { readonly s
   return read;
 }
 
-/** As upstream writes it: four blanks, no newline at the end. */
+/** Formats the file as upstream does: four blanks, no newline at the end. */
 export function formatState(document: StateDocument): string {
   const { slipway, ...rest } = document;
   const known = Object.fromEntries(KEYS.map((key) => [key, document[key]]));

@@ -9,7 +9,7 @@ import {
   type Upstream,
 } from "./document.ts";
 
-/** Of a VM that another program made: it is reached by its address, and nobody knows its name. */
+/** Agent id of a VM that another program made: it is reached by its address, and its id is unknown. */
 const UNKNOWN_AGENT = "unknown" as AgentId;
 
 type OwnVm = OwnInstance["vms"][number];
@@ -77,8 +77,8 @@ function foreignVm(document: StateDocument, cid: VmCid): OwnVm {
 }
 
 /**
- * Only what we have seen ourselves is told from what it is worth: a disk that came to its place without us may be the
- * last one's predecessor, and nothing is ever copied onto it. Like upstream, we delete it in the end.
+ * Keeps the history of disks that this program has seen. A disk that became current without it may be an older one, and
+ * nothing is ever copied onto it. As upstream, it is deleted in the end.
  */
 function disksOf(document: StateDocument, known: OwnInstance | null, vms: readonly OwnVm[]): OwnDisk[] {
   const own = document.slipway;
@@ -111,7 +111,7 @@ function foreignDisk(document: StateDocument, entry: DiskEntry, vms: readonly Ow
   };
 }
 
-/** Of VMs, disks and intents: each number is given once. */
+/** Returns the next number. VMs, disks and intents share the numbers, and each is used once. */
 export function takeId(own: Own): number {
   own.nextId += 1;
   return own.nextId - 1;

@@ -33,7 +33,7 @@ const open = async (): Promise<EnvStore> => {
 const onDisk = async (): Promise<Record<string, unknown>> =>
   JSON.parse(await readFile(path, "utf8")) as Record<string, unknown>;
 
-/** As the Go CLI writes it. */
+/** State file as the Go CLI writes it. */
 const UPSTREAM = {
   director_id: "6f0c6e4b-6f0c-4e4b-8f0c-6e4b6f0c6e4b",
   installation_id: "0a9b6e4b-6f0c-4e4b-8f0c-6e4b6f0c6e4b",
@@ -110,7 +110,7 @@ describe("the state file", () => {
     expect(await readdir(dir)).toEqual(["lab-state.json"]);
   });
 
-  it("of the Go CLI is taken over: its VM, its disk with its size, its stemcell", async () => {
+  it("takes over the VM, the disk with its size and the stemcell of the Go CLI's file", async () => {
     await writeFile(path, JSON.stringify(UPSTREAM, null, 4));
     const store = await open();
     expect(store.document).toMatchObject(UPSTREAM);
@@ -121,7 +121,7 @@ describe("the state file", () => {
     expect(instance?.disks).toMatchObject([
       { cid: "disk-1", size: 65_536, active: true, attachedTo: "vm-1", cloudProperties: { type: "ssd" } },
     ]);
-    // Nobody knows what is on it: nothing is copied onto it, and it is deleted in the end, as upstream does.
+    // Its content is unknown: nothing is copied onto it, and it is deleted in the end, as upstream does.
     expect(store.document.slipway.unusedDisks).toEqual(["disk-0"]);
     await store.update(() => undefined);
     expect(await onDisk()).toMatchObject(UPSTREAM);

@@ -28,8 +28,8 @@ const EMPTY = {
 } as const;
 
 /**
- * The state file, held in memory and on disk alike: every change is whole in both before anybody goes on. Whoever has
- * it holds the lock.
+ * The state file, the same in memory and on disk: every change is complete in both before its promise resolves. The owner
+ * holds the lock.
  */
 export class EnvStore implements Journal {
   readonly path: string;
@@ -85,7 +85,7 @@ export class EnvStore implements Journal {
     await syncDirectory(dirname(this.path));
   }
 
-  /** What is recorded, in the form the flows read. */
+  /** Recorded instance, in the form the flows read. */
   get instanceNow(): InstanceRecord | undefined {
     const { instance } = this.#document.slipway;
     return instance === null ? undefined : recordOf(instance);
@@ -104,7 +104,7 @@ export class EnvStore implements Journal {
     await this.update((draft) => commitTo(draft, entry, this.#random));
   }
 
-  /** Those of the instance, whatever the deployment was called when they were begun; others by their scope. */
+  /** Returns open intents of the instance, whatever the deployment's name when they were begun; others by their scope. */
   openIntents(scope: string): Promise<readonly IntentRecord[]> {
     const found = this.#document.slipway.intents.filter(({ instance, scope: its }) =>
       scope.startsWith("stemcell ") ? its === scope : instance !== null || its === scope,

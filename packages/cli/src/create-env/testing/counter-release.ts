@@ -56,7 +56,7 @@ esac
   },
 };
 
-/** What the job notes when it is started. */
+/** Lines that the job writes when it is started. */
 export const started = (greeting: string, address: string): readonly string[] => [
   "pre-start",
   "ctl start",

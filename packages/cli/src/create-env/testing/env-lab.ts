@@ -65,7 +65,7 @@ export class EnvLab {
     return join(this.dir, "lab-state.slipway");
   }
 
-  /** Where sandboxes and disks are, in whichever way the CPI is run. */
+  /** Directory of sandboxes and disks, however the CPI is run. */
   get cloud(): string {
     return join(this.dir, "cloud");
   }
@@ -191,7 +191,7 @@ export class EnvLab {
     };
   }
 
-  /** What is in the cloud. */
+  /** Lists the VMs in the cloud. */
   async vms(): Promise<readonly string[]> {
     return await namesIn(join(this.cloud, "vms"));
   }
@@ -248,7 +248,7 @@ export class EnvLab {
     }
   }
 
-  /** What the kernel still has of it: mounts, and loop devices on its files. */
+  /** Lists mounts, and loop devices on files, that the kernel still has under the directory. */
   async held(): Promise<readonly string[]> {
     const ours = (text: string) => text.split("\n").filter((line) => line.includes(`${this.dir}/`));
     const loops = await systemExec("losetup", ["--list", "--noheadings", "--output", "BACK-FILE"]);

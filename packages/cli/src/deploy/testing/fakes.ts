@@ -7,7 +7,7 @@ import { AllProxy } from "../../proxy/all-proxy.ts";
 import type { Tools } from "../../tools.ts";
 import type { Table, Ui } from "../../ui/ui.ts";
 
-/** What was sent and said, in order. */
+/** Requests and output, in order. */
 export interface Heard {
   readonly requests: ApiRequest[];
   readonly lines: string[];

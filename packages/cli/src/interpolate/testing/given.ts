@@ -1,6 +1,6 @@
 import type { Given } from "../../command.ts";
 
-/** What a user typed, without a parser: options by their long names. */
+/** Returns typed options without a parser, by their long names. */
 export function givenOf(
   options: Readonly<Record<string, string | readonly string[] | true>> = {},
   args: readonly string[] = [],

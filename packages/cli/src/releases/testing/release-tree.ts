@@ -1,7 +1,7 @@
 import { chmod, mkdir, symlink, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 
-/** What stands at a path: a text, a program, or a link. */
+/** Content of a path: a text, a program, or a link. */
 export type Planted = string | { readonly program: string } | { readonly link: string };
 
 /** Files of a release directory, as its author has them. */

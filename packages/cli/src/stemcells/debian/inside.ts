@@ -1,13 +1,13 @@
 import { GROUPS, type InsideFile, insideFiles, PLACES } from "@slipway/cpi-docker/inside";
 import { officialLines } from "./sources.ts";
 
-/** What is put over Debian's files. `agent` and `node` are files of this machine. */
+/** Returns the files that replace or extend Debian's. `agent` and `node` are files of this machine. */
 export const overDebian = (order: {
   readonly suite: string;
   readonly agent: string;
   readonly node: string;
 }): readonly InsideFile[] => [
-  // Not this machine's own, which may be a mirror that nobody else reaches.
+  // Not this machine's own sources, which may be a mirror that only it reaches.
   { name: "etc/apt/sources.list", mode: 0o644, text: `${officialLines(order.suite).join("\n")}\n` },
   ...insideFiles(order),
 ];

@@ -8,7 +8,7 @@ export interface MachineApt {
   readonly sources: readonly AptSource[];
   /** Debian's keys, where their package is installed. */
   readonly keyring: string | undefined;
-  /** As programs take them from their environment: a proxy may have a password, which is nothing for an argument. */
+  /** Environment variables of proxies: a proxy's URL may have a password, which must not be an argument. */
   readonly proxies: Readonly<Record<string, string>>;
   /** False where the mirror is a picture of an older day. */
   readonly checkValidUntil: boolean;

@@ -1,7 +1,7 @@
 import { EPOCH } from "@slipway/cpi-docker/inside";
 import { FINISH } from "./inside.ts";
 
-/** What our agent and the Docker CPI's disk helper run, and what Node.js needs. The rest is Debian's smallest system. */
+/** Packages that our agent and the Docker CPI's disk helper run, and that Node.js needs. The rest is Debian's smallest system. */
 const PACKAGES = [
   "ca-certificates",
   "e2fsprogs",
@@ -15,7 +15,7 @@ const PACKAGES = [
   "util-linux",
 ];
 
-/** Licences stay: whoever passes the image on must pass them on too. */
+/** Keeps licenses: a copy of the image must include them. */
 const WITHOUT = [
   "path-exclude=/usr/share/man/*",
   "path-exclude=/usr/share/info/*",
@@ -51,7 +51,7 @@ export function planBootstrap(order: {
   /** Else in a user namespace. */
   readonly root: boolean;
   readonly checkValidUntil: boolean;
-  /** Whether this mmdebstrap has it. */
+  /** True if this mmdebstrap has the merged-usr hook. */
   readonly mergedUsr: boolean;
   readonly env: Readonly<Record<string, string>>;
 }): Bootstrap {

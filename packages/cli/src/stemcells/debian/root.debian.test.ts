@@ -77,7 +77,7 @@ describe.runIf(needs("mmdebstrap", asked && there, why))("a stemcell of real Deb
     });
     afterAll(() => cloud.close());
 
-    /** As the Director opens and uploads it. */
+    /** Unpacks and uploads a stemcell as the Director does, and starts a VM of it. */
     async function started({ file }: BuiltStemcell): Promise<Vm> {
       const dir = `${file}.unpacked`;
       await mkdir(dir);

@@ -14,7 +14,7 @@ import { FILES_TAR, MERGED_USR, planBootstrap, ROOT_TAR } from "./plan.ts";
 import { linesOf, mirrorLines, officialLines } from "./sources.ts";
 
 export interface DebianOrder {
-  /** Which release of Debian. */
+  /** Release of Debian, such as `bookworm`. */
   readonly suite: string;
   /** In place of what the machine itself gets its packages from. */
   readonly mirror?: string | undefined;
@@ -26,7 +26,7 @@ export interface DebianOrder {
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly exec: Exec;
   readonly stop?: AbortSignal | undefined;
-  /** Whether this process may do everything; else it is done in a user namespace. */
+  /** True if this process is root; otherwise the work is done in a user namespace. */
   readonly root: boolean;
 }
 

@@ -46,7 +46,7 @@ const words = (text: string): readonly string[] => text.split(/\s+/).filter((wor
 
 const OFFICIAL = "http://deb.debian.org";
 
-/** What belongs to a release besides itself. */
+/** Returns a release with its updates and security fixes. */
 const partsOf = (suite: string): readonly string[] => [suite, `${suite}-updates`, `${suite}-security`];
 
 /** Debian's own keys come with Debian's packages; what another key signs is another's. */
@@ -71,7 +71,7 @@ export const mirrorLines = (
   keyring: string | undefined,
 ): readonly string[] => [line(mirror, suite, keyring)];
 
-/** Where Debian itself offers it. */
+/** Returns apt lines of Debian's own mirrors. */
 export const officialLines = (suite: string, keyring?: string): readonly string[] =>
   /^(sid|unstable|experimental)$/.test(suite)
     ? [line(`${OFFICIAL}/debian`, suite, keyring)]

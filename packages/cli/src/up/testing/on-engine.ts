@@ -16,7 +16,7 @@ const things = v.array(
   }),
 );
 
-/** What the engine of the tests has of one home. */
+/** Resources of one home on the engine of the tests. */
 export class OnEngine {
   readonly #engine: Engine;
   readonly #dir: string;
@@ -49,7 +49,7 @@ export class OnEngine {
     };
   }
 
-  /** What no command of ours removes; and what a test that failed has left. */
+  /** Removes what no command of ours removes, and what a failed test has left. */
   async clear(): Promise<void> {
     if ((await this.#choice()) === undefined) return;
     const gone = async (path: string) =>
@@ -66,7 +66,7 @@ export class OnEngine {
     for (const id of images) await gone(`/images/${id}?force=true`);
   }
 
-  /** As `docker rmi -f` does it: also where no other name is left. What was made of them runs on. */
+  /** Untags stemcells as `docker rmi -f` does, even the last name of an image. Containers made of them keep running. */
   async untagStemcells(): Promise<void> {
     const images = await this.#list("images/json", await this.#byDirector("stemcell"));
     for (const tag of images.flatMap(({ RepoTags }) => RepoTags ?? []))

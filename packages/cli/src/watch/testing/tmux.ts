@@ -6,7 +6,7 @@ export const hasTmux = async (): Promise<boolean> =>
 /** A terminal that a program draws on, and that can be looked at. The server is its own and ends with it. */
 export class Tmux {
   readonly #place: string;
-  /** Another one at each start: a server that was told to end may still take a connection, and drops it. */
+  /** Path of the socket, new at each start: a server that is ending may still accept a connection, and drop it. */
   #socket = "";
   #starts = 0;
 
@@ -14,7 +14,7 @@ export class Tmux {
     this.#place = place;
   }
 
-  /** What the program is to see of its surroundings is in `env`. */
+  /** Starts a program in a terminal, with `env` as its environment. */
   async start(command: string, env: Readonly<Record<string, string>>, size: Size): Promise<void> {
     this.#socket = `${this.#place}-${++this.#starts}`;
     const set = Object.entries(env).flatMap(([name, value]) => ["-e", `${name}=${value}`]);
@@ -40,7 +40,7 @@ export class Tmux {
     await this.#run("send-keys", ...keys);
   }
 
-  /** What is to be seen; with `-e` with its colours. */
+  /** Returns the text of the screen; with `-e`, including its colors. */
   async screen(...how: readonly "-e"[]): Promise<string> {
     return await this.#run("capture-pane", "-p", ...how);
   }
