@@ -62,7 +62,7 @@ describe("the program", () => {
     });
   });
 
-  it("says which deployment to name, and changes nothing without being told to", async () => {
+  it("asks for the name of a deployment, and changes nothing without a confirmation", async () => {
     expect((await run("manifest")).err).toContain("Name it with -d NAME or BOSH_DEPLOYMENT");
     const { code, err } = await run("-d", "shop", "delete-deployment");
     expect(code).toBe(1);
@@ -138,7 +138,7 @@ describe("logging in", () => {
     expect((await bare("env")).err).toContain("CLI-010");
   });
 
-  it("to another Director than the one that runs here is told on stderr by whatever goes there", async () => {
+  it("prints on stderr that commands go to another Director than the one that runs here", async () => {
     await run("log-in");
     await writeFile(join(home, "env"), "export BOSH_ENVIRONMENT='https://127.0.0.1:25555'\n");
     await writeFile(join(home, "running.json"), "{}");

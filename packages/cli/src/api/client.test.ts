@@ -89,13 +89,16 @@ describe("a refusal", () => {
     [400, "plain words", undefined, "plain words"],
     [500, "", undefined, "it gave no reason"],
     [401, '{"code":600000,"description":"needs bosh.admin"}', 600000, "needs bosh.admin"],
-  ])("a refusal with status %i keeps the Director's words and code", async (status, body, directorCode, description) => {
-    director.on("GET /x", { status, body });
-    const error = await failure(client().text(get("/x")));
-    expect(error.code).toBe("CLI-024");
-    expect(error.message).toContain(description);
-    expect(refusalOf(error)).toEqual({ status, directorCode, description, body });
-  });
+  ])(
+    "a refusal with status %i keeps the Director's words and code",
+    async (status, body, directorCode, description) => {
+      director.on("GET /x", { status, body });
+      const error = await failure(client().text(get("/x")));
+      expect(error.code).toBe("CLI-024");
+      expect(error.message).toContain(description);
+      expect(refusalOf(error)).toEqual({ status, directorCode, description, body });
+    },
+  );
 
   it("a refusal of unknown credentials says to log in, and never shows the password", async () => {
     director.on("GET /x", { status: 401, body: "Not authorized: '/x'\n" }).json("GET /info", INFO);

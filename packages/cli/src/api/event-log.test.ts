@@ -54,7 +54,7 @@ describe("the events of a task", () => {
     ]);
   });
 
-  it("are passed over where they are none, and cannot move the cursor", () => {
+  it("are skipped if they are invalid, and cannot move the cursor", () => {
     expect(shown(["", "not json", "7", "null", '{"time":"x"}', '{"time":1,"stage":5,"state":{}}'])).toBe("");
     expect(shown([step("\u001b[2Jweb", "started", 1)])).toContain("web: \\x1b[2Jweb");
   });

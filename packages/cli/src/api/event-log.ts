@@ -97,7 +97,7 @@ const withoutAdvice = (text: string): string => text.split(ADVICE)[0] ?? "";
 
 const words = (text: string | null | undefined): string => printable(String(text ?? ""));
 
-/** A line that is no event is passed over: what a Director logs must not end the command that watches it. */
+/** Parses an event. Skips other lines: what a Director logs must not end the command that watches it. */
 function parsed(line: string): TaskEvent | undefined {
   if (line.trim() === "") return undefined;
   try {

@@ -28,11 +28,11 @@ for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"] as const)
     const now = systemClock.monotonic();
     if (now - last < ONE_SIGNAL_MS) return;
     last = now;
-    // Whoever insists does not want to wait for an orderly end.
+    // A user who presses Ctrl-C again does not want to wait for an orderly end.
     if (++signals >= MOST_SIGNALS) process.exit(130);
   });
 
-// `slipway events | head`: nobody reads on. What runs is still put away: a Ctrl-C ends `| tee` too.
+// `slipway events | head` closes the pipe early. Cleanup still runs: a Ctrl-C ends `| tee` too.
 let unread = false;
 for (const stream of [process.stdout, process.stderr])
   stream.on("error", (error) => {

@@ -9,7 +9,7 @@ import { canPlay } from "./testing/requirements.ts";
 import { openWorld } from "./testing/world.ts";
 
 const PASSWORD = [{ name: "pw", type: "password", options: { length: 24 } }];
-/** Certificates that name who is found behind a link. */
+/** Certificates with the names of the instances behind a link. */
 const TLS = [
   { name: "ca", type: "certificate", options: { is_ca: true, common_name: "ca" } },
   {

@@ -375,7 +375,7 @@ describe.runIf(await canEnter())("ways into VMs with the real CLI", () => {
   it("leaves no users, and the events tell who came", async () => {
     const [first] = await world().instances("shop");
     const homes = world().cloud("vms", first?.vm_cid ?? "", "vcap", "bosh_ssh");
-    // Nobody waits for the end of that task.
+    // The command does not wait for the end of that task.
     await expect.poll(() => readdir(homes)).toEqual([]);
     const events = await world().bosh.rows("events", "--instance", first?.instance ?? "");
     const actions = events.map(({ action }) => action);

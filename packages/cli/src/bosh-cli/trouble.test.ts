@@ -97,7 +97,7 @@ describe.runIf(await canPlay())(
         await gate.release(method);
         expect((await bosh.run("task", task)).text).toContain(`Task ${task} done`);
         await end;
-        // It may take longer than all of that, and what it makes late is nobody's.
+        // It may take longer than all of that, and what it makes late belongs to no record.
         await gate.ended(call);
         expect((await bosh.rows("tasks", "--recent")).find(({ id }) => id === task)).toMatchObject({
           state: "done",

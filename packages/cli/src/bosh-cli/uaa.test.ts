@@ -90,7 +90,7 @@ describe.runIf(await canPlay())("the real CLI and a Director with a UAA", () => 
     };
     await logIn();
     const ada = ci.as(undefined, undefined);
-    // With a token that has ended `env` is answered as well, to nobody.
+    // With an expired token `env` is answered as well, without a user.
     expect(await ada.rows("env")).toMatchObject([{ user: "ada" }]);
     uaa.lastsS = 5;
     await logIn();

@@ -156,7 +156,7 @@ describe.runIf(needs("bosh-cli", bosh !== "", "`npm run test:bosh-cli` brings it
       async (line) => {
         const argv = [...words(line), "--tty", "--no-color"];
         const [their, our] = [await theirs(argv), await ours(argv)];
-        // Upstream counts no packages in sections. A failure is told in other words.
+        // Upstream counts no packages in sections. The wording of a failure differs.
         const wanted = their.stdout.replace("0 packages", "2 packages");
         expect(our.out.trimEnd()).toBe(wanted.trimEnd());
       },

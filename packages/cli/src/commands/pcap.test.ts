@@ -190,7 +190,7 @@ describe("slipway pcap", () => {
     expect(director.seen).toEqual([]);
   });
 
-  it("asks nobody when there is no place for the file", async () => {
+  it("sends no request if the file cannot be written", async () => {
     const { code, err } = await pcap(["-o", join(dir, "none", "x.pcap")]);
     expect([code, err]).toEqual([1, expect.stringContaining("packets cannot be written to")]);
     expect(director.seen).toEqual([]);

@@ -80,7 +80,7 @@ describe.each(SHELLS.filter((shell) => needs(shell, isHere(shell))))("in %s", (n
       expect(await offered("-d st")).toEqual([]);
     });
 
-    it("is asked for in the background when it is old: nobody waits for the answer", async () => {
+    it("is refreshed in the background when it is old, without waiting for the answer", async () => {
       await utimes(join(dir, "completion", "default"), 1, 1);
       // One that never ends. It would hold the test, if it were waited for.
       const program = `#!/bin/sh\necho $$ > "${join(dir, "pid")}"\necho "$@" > "${join(dir, "asked")}"\nexec sleep 1000\n`;

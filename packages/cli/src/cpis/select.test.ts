@@ -25,7 +25,7 @@ describe("which CPI", () => {
     expect(selection(NEW, { cpi: "docker" })).toMatchObject({ cpi: "docker" });
   });
 
-  it("DOCKER_HOST alone makes nobody's VMs containers", () => {
+  it("DOCKER_HOST alone does not select Docker", () => {
     expect(selection(NEW, {}, { DOCKER_HOST: "unix:///x" })).toEqual({ cpi: "local" });
   });
 

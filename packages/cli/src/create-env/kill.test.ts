@@ -12,7 +12,7 @@ import { type Built, builtPrograms } from "./testing/programs.ts";
 
 const programs = builtPrograms();
 
-/** More for who has the time: SLIPWAY_KILLS=20. */
+/** Number of kills; SLIPWAY_KILLS=20 runs more. */
 const KILLS = Number(process.env.SLIPWAY_KILLS ?? rounds({ sample: 1, all: 3 }));
 
 interface Ended {

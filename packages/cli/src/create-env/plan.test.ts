@@ -109,7 +109,7 @@ function steps(given: Given): readonly string[] {
 }
 
 describe("the plan of an environment", () => {
-  it("makes VM and disk where there are none", () => {
+  it("makes a missing VM and disk", () => {
     expect(steps({})).toEqual([
       "create_vm",
       "set_vm_metadata",
@@ -185,7 +185,7 @@ describe("the plan of an environment", () => {
     expect(names).toEqual(expect.arrayContaining(["delete_vm", "create_vm"]));
   });
 
-  it("makes disks anew once per attempt", () => {
+  it("recreates disks once per attempt", () => {
     const made = vm(101);
     const renew = { vms: [made], agent: ANSWERS, renewDisks: true };
     expect(steps({ ...renew, disks: [disk(2, made)] })).toContain("migrate_disk");

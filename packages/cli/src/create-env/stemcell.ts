@@ -52,8 +52,8 @@ export async function uploadStemcell(
 }
 
 /**
- * Uploads that were begun and whose end nobody saw: a CPI that remembers them says what it made, so that it is recorded
- * and can be used or deleted.
+ * Settles uploads whose end was not recorded: a CPI that remembers them says what it made, so that it is recorded and can be
+ * used or deleted.
  */
 export async function settleStemcells(store: EnvStore, context: FlowContext, stages: Stages): Promise<void> {
   const scopes = new Set(

@@ -2,7 +2,7 @@ import type { About, StepSubject } from "@slipway/engine/steps/step";
 import { STEPS, type StepName } from "@slipway/engine/steps/steps";
 import type { Begun, Stages } from "./stages.ts";
 
-/** Runs a flow and tells its steps: each ends where the next begins. What only changes the records is not told. */
+/** Runs a flow and prints its steps: each ends where the next begins. Steps that only change records are not printed. */
 export async function tellSteps(
   stages: Stages,
   about: About,

@@ -70,7 +70,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("slipway demo --
     });
   });
 
-  it("a stemcell whose image somebody has removed is made again", async () => {
+  it("a stemcell is made again if its image was removed", async () => {
     expect((await machine.run("up", "--detach")).code).toBe(0);
     await engine.untagStemcells();
     const { code, said } = await machine.run("demo");
@@ -78,7 +78,7 @@ describe.runIf(needs("docker", trouble === undefined, trouble))("slipway demo --
     expect((await machine.run("down")).code).toBe(0);
   });
 
-  it("a home with containers gets no sandboxes, and is told where its containers are by no other engine", async () => {
+  it("a home with containers refuses the local CPI, and an engine other than its own", async () => {
     const { code, said } = await machine.run("up", "--cpi", "local");
     expect({ code, said }).toEqual({ code: 1, said: expect.stringContaining("CLU-031") });
     expect((await machine.run("up", "--docker-host", "unix:///nowhere")).said).toContain("CLU-033");

@@ -42,7 +42,7 @@ describe("the addresses of the demo", () => {
   });
 });
 
-it("the demo knows its own documents, and takes nobody else's for its own", () => {
+it("the demo recognizes its own documents, and no others", () => {
   for (const text of [
     manifestOf(example, { name: "a", version: "1" }),
     cloudConfig("127.20.0.0/24", "whose"),

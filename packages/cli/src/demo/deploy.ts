@@ -29,7 +29,7 @@ export async function deployDemo(
   tell: (text: string) => void,
 ): Promise<{ readonly compiled: boolean }> {
   const found = (await listDeployments(api)).find(({ name }) => name === DEPLOYMENT);
-  // With its release it is the demo, as somebody has deployed it again.
+  // With its release it is the demo, which was deployed again.
   if (found !== undefined && !(found.releases ?? []).some(({ name }) => name === release.name)) {
     const { manifest } = await api.json(
       { method: "GET", path: `/deployments/${DEPLOYMENT}` },
@@ -40,7 +40,7 @@ export async function deployDemo(
   }
   const body = manifestOf(await readFile(programs.demo.manifest, "utf8"), stemcell);
   await writeFileAtomic(join(dir, "demo.yml"), body);
-  // A VM that somebody has ended is replaced; its disk is kept.
+  // A VM that was killed is replaced; its disk is kept.
   const query = { fix: "true" };
   const request = {
     method: "POST",

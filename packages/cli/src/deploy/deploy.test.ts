@@ -77,7 +77,7 @@ describe("deploy", () => {
     expect(older.heard.lines.at(-1)).toBe("1 VM will be replaced by a new one; disks are kept.");
   });
 
-  it("leaves to the Director what nobody here knows", async () => {
+  it("leaves variables without a value to the Director", async () => {
     const { heard } = await deployed({});
     expect(heard.requests.at(-1)?.body).toBe("name: shop\nsize: ((n))\n");
   });

@@ -7,7 +7,7 @@ export interface Conversation {
   readonly calls: readonly ConversationLine[];
   /** The runs of the task; more than one after the Director was interrupted, none while it goes on. */
   readonly runs: readonly ConversationLine[];
-  /** Lines that are none: a Director cuts off what is too long, with a note. */
+  /** Number of invalid lines: a Director cuts off what is too long, with a note. */
   readonly unread: number;
 }
 

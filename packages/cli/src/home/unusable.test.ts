@@ -17,7 +17,7 @@ const homeIn = (...path: string[]) => homeOf({ SLIPWAY_HOME: join(dir, ...path) 
 
 it("a home that cannot be used says whose it is", async () => {
   await mkdir(join(dir, "home"));
-  // Only root can give a directory away; anybody else sees his own name.
+  // Only root can give a directory away; other users see their own name.
   if (process.getuid?.() === 0) await chown(join(dir, "home"), 1, 1);
   const { message } = await homeUnusable(homeIn("home"), refused);
   expect(message).toMatch(

@@ -23,8 +23,8 @@ export interface ReadDocument {
 }
 
 /**
- * A document with the operations and variables the user gave; `-` is standard input. With `all`, a placeholder that
- * nobody has a value for is an error; else it stays as it is.
+ * Reads a document with the operations and variables the user gave; `-` is standard input. With `all`, a placeholder without a
+ * value is an error; otherwise it stays as it is.
  */
 export async function readDocument(
   path: string,

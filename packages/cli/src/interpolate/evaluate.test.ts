@@ -55,7 +55,7 @@ describe("variables a document defines", () => {
     expect(missing).toEqual([]);
   });
 
-  it("are generated though nobody uses them, but not without a type", async () => {
+  it("are generated even if they are not used, but not without a type", async () => {
     const { value, made, missing } = await play("{variables: [{name: p, type: password}, {name: q}]}");
     expect(made.map(({ name }) => name)).toEqual(["p"]);
     expect(value).toEqual({ variables: [{ name: "q" }] });

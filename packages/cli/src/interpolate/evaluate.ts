@@ -18,9 +18,9 @@ export interface Template {
 
 export interface Evaluated {
   readonly value: unknown;
-  /** Names of variables that are used or defined, and that nobody has. Sorted. */
+  /** Names of variables that are used or defined, but have no value. Sorted. */
   readonly missing: readonly string[];
-  /** Names that were given, or are in the store, and nobody asks for. Sorted. */
+  /** Names that were given, or are in the store, but are not used. Sorted. */
   readonly unused: readonly string[];
 }
 

@@ -6,7 +6,7 @@ export interface Wanted {
   readonly filter: string | undefined;
 }
 
-/** Said in the VM when it is so; nobody else says it. */
+/** Printed in the VM if it has no tcpdump; no other program prints it. */
 export const NO_TCPDUMP = "slipway: there is no tcpdump here";
 
 /**

@@ -108,7 +108,7 @@ describe.runIf(canEnter)("a jumpbox", () => {
     await expect.poll(async () => (await proxy.socks(url(), "a test")).port).not.toBe(port);
   });
 
-  it.runIf(existsSync(PROGRAMS.slipway))("is left when whoever entered it is killed", async () => {
+  it.runIf(existsSync(PROGRAMS.slipway))("is left when its client is killed", async () => {
     const { slipway: program } = PROGRAMS;
     const silent = await stuck();
     const child = spawn(process.execPath, [program, "stemcells"], {

@@ -5,7 +5,7 @@ import { messageTrail } from "@slipway/kernel/errors";
 import { dialSocks5, type Socks5Proxy } from "@slipway/kernel/socks5";
 import { readProxyUrl } from "./proxy-url.ts";
 
-/** No command of anybody's: ssh calls us with it, in place of a connection of its own. */
+/** Internal command: ssh runs it in place of a connection of its own. */
 export const PIPE = "__through-socks5";
 
 /** Environment variable for the password; arguments can be read by every user of the machine. */

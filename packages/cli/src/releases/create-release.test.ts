@@ -167,7 +167,7 @@ describe("create-release", () => {
     expect(refused.err).toContain(words);
   });
 
-  it("is refused in a directory that is no release, and for a final one without a blobstore", async () => {
+  it("is refused outside a release directory, and for a final release without a blobstore", async () => {
     await mkdir(join(dir, "empty"));
     expect((await create("empty")).err).toContain("Expected non-empty 'name' in config");
     await plant(join(dir, "r"), { ...EVERYTHING, "config/final.yml": "name: r\n" });

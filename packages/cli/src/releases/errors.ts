@@ -85,7 +85,7 @@ export const BlobDamaged = defineError<{ path: string; why: string }>({
   next: "See that the blobstore in config/final.yml has it; `slipway add-blob` puts it into the release again.",
 });
 
-/** Collected with others of its kind, and told behind the name of its directory. */
+/** One of several problems, which are reported together, each after the name of its directory. */
 export const Unbuildable = defineError<{ why: string }>({
   code: "CLI-112",
   kind: "operator",

@@ -15,7 +15,7 @@ export const BadEnvironment = defineError<{ given: string; why: string }>({
   next: "Give a URL such as https://10.0.0.6:25555, or an alias that `slipway environments` lists.",
 });
 
-/** Name and password that somebody put into a URL. Rather too much than too little: a password may hold a slash. */
+/** Hides a name and password in a URL. Rather too much than too little: a password may hold a slash. */
 const withoutLogin = (given: string): string =>
   String(given).replace(
     /^([a-z][\w+.-]*:\/\/)?[\s\S]*@/i,

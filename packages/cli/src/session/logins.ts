@@ -81,7 +81,7 @@ function nameless({ alias: _, ...rest }: Remembered): Remembered {
   return rest;
 }
 
-/** The name is forgotten; URL, authority and who is logged in stay. */
+/** Forgets the alias; URL, authority and log-in stay. */
 export const withoutAlias = (logins: Logins, alias: string): Logins => ({
   ...logins,
   environments: logins.environments.map((one) => (one.alias === alias ? nameless(one) : one)),

@@ -138,7 +138,7 @@ describe("a URL", () => {
     expect(directorUrl(given)).toBe(url);
   });
 
-  it.each(["http://1.2.3.4", "https://", "ftp://x", "a b"])("%s is none", (given) => {
+  it.each(["http://1.2.3.4", "https://", "ftp://x", "a b"])("refuses %s", (given) => {
     expect(() => directorUrl(given)).toThrow("neither the URL of a Director");
   });
 

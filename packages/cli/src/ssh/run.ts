@@ -10,7 +10,7 @@ type Ended = Promise<number>;
 export const runHere = (program: string, args: readonly string[], env: NodeJS.ProcessEnv): Ended =>
   ended(program, spawn(program, args, { stdio: "inherit", env }));
 
-/** Each line it prints is told; it reads nothing. */
+/** Runs a program and reports each line it prints; its input is empty. */
 export function runTold(
   program: string,
   args: readonly string[],

@@ -17,7 +17,7 @@ export interface DockerStemcellOrder extends Omit<DebianOrder, "suite" | "exec" 
   readonly name?: string | undefined;
   readonly version?: string | undefined;
   readonly apiVersion?: number | undefined;
-  /** A release of Debian; bookworm unless told otherwise. */
+  /** Release of Debian; default: bookworm. */
   readonly suite?: string | undefined;
   /** Only the image of it, a gzipped tar: for machine images. */
   readonly rootOnly?: boolean;

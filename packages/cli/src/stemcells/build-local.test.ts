@@ -61,7 +61,7 @@ describe("the stemcell of the local cloud", () => {
     });
   });
 
-  it("is not made with a name that is none, and leaves what was there", async () => {
+  it("is refused with an invalid name or path, and the old file stays", async () => {
     await writeFile(join(root, "s.tgz"), "before");
     await expect(build("s.tgz", { name: "a/b" })).rejects.toMatchObject({ code: "CLS-005" });
     await expect(build("no/s.tgz")).rejects.toMatchObject({

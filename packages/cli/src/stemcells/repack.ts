@@ -33,7 +33,7 @@ export function repackStemcell(order: RepackOrder): Promise<WrittenArchive> {
     const text = newManifest(order, await inspectUnpacked(order.from, unpacked));
     const others = unpacked.names.filter((name) => name !== "stemcell.MF");
     return await writeArchive(order.to, [
-      // First, so that whoever only wants to know what it is need not read the image.
+      // First, so that readers of the manifest need not read the image.
       { name: "stemcell.MF", text },
       ...others.map((name) =>
         name === "image" && order.emptyImage ? { name, text: "" } : { name, path: join(unpacked.dir, name) },

@@ -25,7 +25,7 @@ export interface Typed {
   readonly command: string | undefined;
 }
 
-/** Commands in a text, as this reader would type them: `slipway up --port N` is another thing to whoever typed `npm start`. */
+/** Rewrites commands in a text as this reader would type them: after `npm start`, `slipway up --port N` reads otherwise. */
 export function asTyped(text: string, { self, env, command }: Typed): string {
   const again = env.SLIPWAY_BY_NPM === "start" ? "npm start --" : `slipway ${command}`;
   const own = command === "demo" ? text.replaceAll("`slipway up --", `\`${again} --`) : text;

@@ -29,7 +29,7 @@ export const NoSuchColumn = defineError<{ asked: string; known: readonly string[
   next: "Name one of them with --column, or leave it out to see them all.",
 });
 
-/** Ctrl-C; not an error of anybody. */
+/** Thrown on Ctrl-C; not a failure. */
 export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }

@@ -20,7 +20,7 @@ function streams() {
 }
 
 describe("a hidden answer", () => {
-  it("is never shown: the terminal is told before the question is asked", async () => {
+  it("is never shown: echo is off before the question is asked", async () => {
     const { told, keyboard, streams: at } = streams();
     const answer = askHidden("Password: ", at);
     keyboard.write("secrét\r");
@@ -52,7 +52,7 @@ describe.each([
   ["shown", askLine],
   ["hidden", askHidden],
 ])("a question (%s)", (_, ask) => {
-  it("ends when the program is told to, and when nobody can answer any more", async () => {
+  it("ends when the program is stopped, and when its input is closed", async () => {
     const told = streams();
     const stopped = ask("Name: ", told.streams);
     told.stop.abort();

@@ -35,7 +35,7 @@ export interface Ui {
   /** Text as it is: a manifest, a document. */
   block(text: string): void;
   table(table: Table): void;
-  /** To stderr: a note that is no result. */
+  /** Prints a note to stderr; it is no part of the result. */
   note(text: string): void;
   /** `y` or the like. True at once with `-n`; without a terminal to ask, an error that names `-n`. */
   confirm(question: string): Promise<boolean>;

@@ -23,7 +23,7 @@ export async function detach(
 ): Promise<Found> {
   const { home, clock, stop } = tools;
   await makeHome(home, process.getuid?.() ?? 1);
-  // Said here too: nobody needs a log to learn that a port is taken.
+  // Checked here too, so that an occupied port is reported at once and not only in the log.
   await chooseConfig(options, home, tools.random);
   const { child, ended, logFrom } = await launch(options, prepared, tools);
   let over: string | undefined;

@@ -4,7 +4,7 @@ import { shellQuoted } from "@slipway/kernel/shell";
 import type { Home } from "../home/home.ts";
 
 export interface Access {
-  /** The home, for `slipway` itself: whoever reads this speaks of the same one afterwards. */
+  /** Home directory for `slipway` itself: a shell that reads the file uses the same home afterwards. */
   readonly dir: string;
   readonly url: string;
   readonly caFile: string;

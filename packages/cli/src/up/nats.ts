@@ -15,7 +15,7 @@ import { BothTransports, NatsChoiceUnreadable } from "./errors.ts";
 export type TransportName = "https" | "nats";
 
 const port = v.pipe(v.number(), v.integer(), v.minValue(1), v.maxValue(65535));
-/** Agents are told these ports when their VM is made, so they stay. */
+/** Ports that agents receive when their VM is made, and which therefore stay. */
 const remembered = v.strictObject({ transport: v.picklist(["https", "nats"]), port, blobsPort: port });
 type Remembered = v.InferOutput<typeof remembered>;
 

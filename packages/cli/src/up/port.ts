@@ -36,7 +36,7 @@ async function rememberedPort(home: Home): Promise<number | undefined> {
 export const rememberPort = (home: Home, port: number): Promise<void> =>
   writeFileAtomic(portFile(home), `${port}\n`);
 
-/** Asked before anything is started, so that the answer comes at once and names who is there. */
+/** Checks a port before anything is started, so that the error comes at once and names the program that has it. */
 export async function mustBeFree(host: string, port: number): Promise<void> {
   if (port === 0 || !(await isTaken(host, port))) return;
   throw PortInUse({ host, port, holder: (await holderOf(port)) ?? "another program" });

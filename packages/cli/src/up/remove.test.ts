@@ -44,7 +44,7 @@ describe("slipway down --remove", () => {
     expect(await readdir(home)).toEqual(["thesis.txt"]);
   });
 
-  it("does not leave containers behind that nobody knows any more", async () => {
+  it("does not leave containers behind without a record", async () => {
     await used();
     const choice = {
       cpi: "docker",

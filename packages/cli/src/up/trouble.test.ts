@@ -47,7 +47,7 @@ describe.runIf(sandboxes)("a Director in trouble", () => {
   );
 
   const agents = plays("director", "agents in trouble");
-  it.runIf(agents)("has agents whose logs stay short, whoever connects to them", async () => {
+  it.runIf(agents)("has agents whose logs stay short, whatever connects to them", async () => {
     // Addresses of its own: suites run side by side.
     const demo = await machine.run("demo", "--range", `127.121.${ownOctet()}.0/24`);
     expect(demo.code, demo.said).toBe(0);

@@ -33,7 +33,7 @@ describe("slipway up, down and status", () => {
     expect(await machine.run("down")).toEqual({ code: 0, said: expect.stringContaining("Nothing runs in") });
   });
 
-  it("a port that somebody uses is named, with who it is and what to do", async () => {
+  it("an occupied port is reported with the program that has it, and what to do", async () => {
     const server = createServer();
     await new Promise<void>((resolve) => server.listen(port, "127.0.0.1", resolve));
     try {

@@ -6,7 +6,7 @@ import { AT, failing, instance, seen, task } from "./testing/seen.ts";
 const lines = (before: Seen | undefined, after: Seen) =>
   changesBetween(before, after).map(({ line }) => line);
 
-it("at first everything there is is told, but no events from before", () => {
+it("the first look reports everything but earlier events", () => {
   const events = [{ id: "1", at: AT, text: "create vm", failed: false, deployment: "shop", task: "" }];
   expect(lines(undefined, seen({ events, tasks: [task(7)] }))).toEqual([
     "12:00:00 shop: deployment seen",
@@ -16,12 +16,12 @@ it("at first everything there is is told, but no events from before", () => {
   ]);
 });
 
-it("nothing is told when nothing but vitals and time differs", () => {
+it("reports nothing if only vitals and time differ", () => {
   const later = seen({ at: AT + 5_000, instances: [instance(0, { vitals: { cpu: 90 } }), instance(1)] });
   expect(changesBetween(seen(), later)).toEqual([]);
 });
 
-it("an instance that fails is told with what is wrong and what is done, as a document too", () => {
+it("reports a failing instance with its problem and the action, as a document too", () => {
   const [change] = changesBetween(seen(), seen({ instances: [instance(0), failing(1)] }));
   expect(change?.line).toBe(
     "12:00:00 shop web/1: running -> failing, 10.0.0.1, VM vm-1, processes 0/1, process nginx is failing, task 9 replaces its VM",
@@ -38,7 +38,7 @@ it("an instance that fails is told with what is wrong and what is done, as a doc
   });
 });
 
-it("what is gone is told, and a deployment that comes", () => {
+it("reports what is gone, and a new deployment", () => {
   expect(lines(seen(), seen({ instances: [], deployments: ["bank"] }))).toEqual([
     "12:00:00 shop: deployment gone",
     "12:00:00 bank: deployment appeared",
@@ -47,7 +47,7 @@ it("what is gone is told, and a deployment that comes", () => {
   ]);
 });
 
-it("a task is told when it gets on and when it ends, with why it failed", () => {
+it("reports a task's progress and its end, with the reason of a failure", () => {
   const on = task(7, { progress: { stage: "Updating instance web", done: 3, total: 5, steps: [] } });
   const over = task(7, { state: "error", progress: undefined, result: "no room" });
   const of = (one: typeof on) => seen({ tasks: [one] });
@@ -57,7 +57,7 @@ it("a task is told when it gets on and when it ends, with why it failed", () => 
   expect(lines(of(on), of(over))).toEqual(["12:00:00 shop task 7 (create deployment): error: no room"]);
 });
 
-it("a Director that does not answer is told once, and that it is back", () => {
+it("reports once that the Director does not answer, and that it answers again", () => {
   const away = seen({ trouble: { why: "the connection was refused", since: AT } });
   expect(lines(seen(), away)).toEqual(["12:00:00 the Director does not answer: the connection was refused"]);
   expect(lines(away, away)).toEqual([]);

@@ -42,7 +42,7 @@ export class TaskProgress {
   }
 }
 
-/** A line that is no event is passed over. */
+/** Parses an event; undefined for any other line. */
 function parsed(line: string): TaskEvent | undefined {
   try {
     const value: unknown = JSON.parse(line);

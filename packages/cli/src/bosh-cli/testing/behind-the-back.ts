@@ -4,7 +4,7 @@ import { systemExec } from "@slipway/kernel/exec";
 import { PROGRAMS } from "./requirements.ts";
 import type { World } from "./world.ts";
 
-/** A call of the CPI by somebody who does not tell the Director. */
+/** Calls the CPI without the Director's knowledge. */
 export async function callCpi({ dir }: World, method: string, ...args: readonly unknown[]): Promise<unknown> {
   const context = {
     director_uuid: "nobody",

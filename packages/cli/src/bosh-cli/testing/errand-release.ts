@@ -1,4 +1,4 @@
-/** A job that only runs when it is told to, and one that runs all the time; both write logs. */
+/** A release with an errand and with a job that runs all the time; both write logs. */
 export const ERRAND_RELEASE: Readonly<Record<string, string>> = {
   "config/final.yml": "name: checks\n",
   "config/blobs.yml": "--- {}\n",

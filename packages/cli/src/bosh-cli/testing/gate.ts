@@ -54,7 +54,7 @@ export class Gate {
     });
   }
 
-  /** Until a call that was held has ended, whoever waits for its answer. */
+  /** Waits until a held call has ended, even if its caller has given up. */
   async ended(call: number): Promise<void> {
     await eventually(`the end of ${call}`, async () => {
       const stat = await readFile(`/proc/${call}/stat`, "utf8").catch(() => ") X ");

@@ -29,8 +29,8 @@ const holder = async (interfaces: Interfaces = {}) =>
   await holderOfRange(await openEngine({ host: engine.host }, systemClock), RANGE, interfaces);
 const onHost = (cidr: string): Interfaces => ({ eth0: [{ cidr } as never] });
 
-describe("who has the demo's addresses", () => {
-  it("nobody", async () => {
+describe("the holder of the demo's addresses", () => {
+  it("is undefined for a free range", async () => {
     networks({ Name: "other", ...subnet("10.245.78.0/24") });
     expect(await holder(onHost("10.245.78.5/24"))).toBeUndefined();
   });

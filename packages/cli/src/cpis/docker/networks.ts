@@ -30,7 +30,7 @@ export async function holderOfRange(
 ): Promise<string | undefined> {
   const call = { doing: "listing networks", method: "GET", path: "/networks" } as const;
   for (const { Id, Name } of await engine.json(v.array(network), call)) {
-    // Only one by one does the engine say who is in them. It may be gone by now.
+    // The engine lists a network's containers only if asked for that network. It may be gone by now.
     const found = await engine.find(network, { ...call, path: `/networks/${Id}` });
     if (found === undefined || !subnetsOf(found).some((subnet) => overlap(subnet, range))) continue;
     if (!isOurs(found, range)) return `the Docker network ${Name} (${subnetsOf(found).join(", ")})`;

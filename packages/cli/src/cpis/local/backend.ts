@@ -36,7 +36,7 @@ const localCloud = async ({ home, programs }: Where) => ({
   hide: [await realpath(home.dir)],
 });
 
-/** Starts those that were stopped together with their Director. One that fails is told, and keeps nobody. */
+/** Starts sandboxes that were stopped together with their Director. Reports a failure and goes on with the others. */
 async function startSandboxes({ ui, ...where }: Where & { readonly ui: Ui }): Promise<void> {
   const { startAll } = await import("@slipway/cpi-local/power");
   const { failed } = await startAll(await localCloud(where));

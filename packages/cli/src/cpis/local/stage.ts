@@ -22,9 +22,9 @@ export const localStage = ({ clock }: StageTools): Stage => ({
       return { path, done: async () => undefined };
     },
   },
-  // In the home itself: nobody takes it away.
+  // Part of the home itself: no other program removes it.
   hasStemcell: async () => true,
-  /** The first address that is given out: somebody else's agent, or anything else, may have it. */
+  /** Checks the first address that is given out: another agent, or another program, may have it. */
   mustBeFree: async (range) => {
     const host = range.replace(/0\/24$/, "2");
     if (await isTaken(host, AGENT_PORT)) throw RangeTaken({ address: `${host} port ${AGENT_PORT}` });

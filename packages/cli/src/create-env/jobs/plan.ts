@@ -13,7 +13,7 @@ export interface RenderTools {
   readonly signal: AbortSignal;
 }
 
-/** Renders everything before a VM is touched: a mistake in a template costs nobody their VM. */
+/** Renders everything before a VM is touched: a mistake in a template must not cost the operator the VM. */
 export async function planJobs(
   manifest: EnvManifest,
   releases: Releases,

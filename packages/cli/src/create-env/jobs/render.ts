@@ -17,7 +17,7 @@ export interface About {
   readonly networks: JsonObject;
 }
 
-/** All jobs, as upstream's create-env renders them. Everything that is wrong is told at once. */
+/** Renders all jobs as upstream's create-env does. Reports all mistakes at once. */
 export async function renderJobs(
   jobs: readonly ToRender[],
   about: About,

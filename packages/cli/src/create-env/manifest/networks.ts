@@ -53,7 +53,7 @@ function defined(report: Report, fields: Fields, name: string, type: Defined["ty
     : { type, name, cloudProperties, dns: readDns(name, fields) };
 }
 
-/** The networks of the instance group, as CPI and agent are told. */
+/** Returns the networks of the instance group, in the form that the CPI and the agent take. */
 export function groupNetworks(report: Report, group: Fields, networks: readonly Defined[]): Networks {
   const items = group.needList("networks", "Name the network of the VM: networks: [{name: default, ...}].");
   const asked = mapsOf(report, items, group.at("networks"));

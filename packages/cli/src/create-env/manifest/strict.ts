@@ -1,7 +1,7 @@
 import { type Fields, WRONG_VALUE } from "@slipway/engine/documents/fields";
 import { shown } from "@slipway/engine/documents/problems";
 
-/** A key nobody reads is a key that was meant for something. */
+/** Reports unknown keys: each was meant for something. */
 export function onlyKeys(fields: Fields, known: readonly string[]): void {
   for (const key of Object.keys(fields.map)) {
     if (known.includes(key)) continue;

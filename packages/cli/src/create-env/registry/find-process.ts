@@ -1,8 +1,8 @@
 import { readdir, readFile } from "node:fs/promises";
 
 /**
- * The processes that were started with this argument, told by their command lines. Nothing has to be written down when
- * one is started, so no crash can lose sight of it.
+ * Finds the processes that were started with this argument, by their command lines. Nothing has to be recorded when one is
+ * started, so no crash can lose sight of it.
  */
 export async function processesWith(argument: string): Promise<readonly number[]> {
   const names = await readdir("/proc").catch(() => []);

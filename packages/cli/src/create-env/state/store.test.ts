@@ -194,7 +194,7 @@ describe("the state file", () => {
 });
 
 describe("the journal in it", () => {
-  it("has an intent on disk before anybody acts on it, and its outcome with all it changes at once", async () => {
+  it("has an intent on disk before it is acted on, and its outcome with all it changes at once", async () => {
     const store = await withInstance();
     const number = store.newNumber();
     const intent = { taskId: 0, number, scope: "lab", instance: INSTANCE, step: "create_vm", version: 1 };

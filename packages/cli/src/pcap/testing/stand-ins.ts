@@ -17,8 +17,8 @@ exec "$@"
 `;
 
 /**
- * Tells how it was called and who it is, sends what is there, and the last of it when it is told to end. That it was told is
- * noted first: nobody may be left to whom it could say anything.
+ * Records its arguments and process id, sends the prepared packets, and the last of them when it is asked to end. Records the
+ * request to end first: its output may be closed by then.
  */
 const TCPDUMP = `#!/bin/bash
 printf '%s\\n' "$@" > "$VM/called"
@@ -43,7 +43,7 @@ export async function standIns(dir: string) {
   };
   await program(join(bin, "ssh"), SSH);
   await program(join(bin, "sudo"), SUDO);
-  // Whoever we are, in a VM we are not root.
+  // In a VM the user is not root, whatever the user of the tests.
   await program(join(bin, "id"), "#!/bin/sh\necho 1000\n");
   return {
     env: { PATH: `${bin}:${process.env.PATH ?? ""}`, VMS: vms },

@@ -9,7 +9,7 @@ import { SmallDisk } from "@slipway/testkit/small-disk";
 import { passableDirectory } from "@slipway/testkit/temporary";
 import { PROGRAMS } from "../../bosh-cli/testing/requirements.ts";
 
-/** Before the test's own deadline, so that what was said until then is told. */
+/** Ends before the test's own deadline, so that the output until then is reported. */
 const WITHIN_MS = 600_000;
 
 /** A `slipway` that runs, as leader of a process group, as a shell would start it. */
@@ -50,7 +50,7 @@ export class Running {
     process.kill(-this.pid, "SIGINT");
   }
 
-  /** The terminal is closed: nobody reads any more, and it is told so. */
+  /** Closes the terminal: its output is closed, and the process gets SIGHUP. */
   hangUp(): void {
     for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.destroy();
     this.#child.kill("SIGHUP");
@@ -103,7 +103,7 @@ export class Machine {
     await this.#small?.free("home");
   }
 
-  /** `below`: a directory nobody else may pass through. */
+  /** `below`: a directory that no other user may pass through. */
   static async open({ below }: { readonly below?: string } = {}): Promise<Machine> {
     const dir = await passableDirectory("up");
     if (below === undefined) return new Machine(dir, join(dir, "home"));
