@@ -107,7 +107,7 @@ describe("a task", () => {
     expect(clock.slept).toEqual([10, 15, 25, 50, 100, 250, 500, 1000, 1000]);
   });
 
-  it("that old agents name without a value around it is one too", async () => {
+  it("accepts the task id of old agents, which do not wrap it in a value", async () => {
     const { agent } = await fakes.open(({ method }, response) => {
       if (method === "get_task") answers(response, { value: [] });
       else answers(response, { agent_task_id: "t", state: "running" });
@@ -115,7 +115,7 @@ describe("a task", () => {
     expect(await agent.listDisk()).toEqual([]);
   });
 
-  it("that fails is refused in the agent's words", async () => {
+  it("reports a failed task in the agent's words", async () => {
     const { agent } = await fakes.open(({ method }, response) => {
       if (method === "get_task")
         return answers(response, {
@@ -140,7 +140,7 @@ describe("a task", () => {
     await expect(agent.start({ signal: cancel.signal })).rejects.toThrow("cancelled by admin");
   });
 
-  it("of a drain is cancelled with its caller", async () => {
+  it("cancels the task of a drain when the caller cancels", async () => {
     const cancel = new AbortController();
     const { agent, asked, methods } = await fakes.open(tasks(() => 0, 1_000));
     const draining = caught(agent.drain("shutdown", {}, { signal: cancel.signal }));
@@ -333,7 +333,7 @@ describe("an agent that does not answer", () => {
     return { told, waiting: clock.waiting };
   };
 
-  it("is named to whoever follows, with how long it is waited for and why", async () => {
+  it("reports to the task's output which agent is awaited, for how long, and why", async () => {
     const { told, waiting } = await ask({ kind: "trouble", trouble: unreachable, late: false });
     expect(told).toEqual(
       [5, 20, 35].map(

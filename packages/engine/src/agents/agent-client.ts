@@ -40,7 +40,7 @@ const AGENT_BLOBS = "/var/vcap/data/blobs";
 const UNKNOWN = /unknown message/;
 const STOP_TIMED_OUT = /Timed out waiting for service/;
 
-/** As far as it is read; the rest is passed on. */
+/** Part of the `get_state` reply that the Director reads; the rest is passed on unchanged. */
 const stateReply = open({ job_state: text("job_state"), networks });
 
 const compiled = open({ result: open({ blobstore_id: text("blobstore_id"), sha1: text("sha1") }) });
@@ -60,7 +60,7 @@ export const packageWire = ({ name, version, blobId, digest }: PackageBlob) => (
   blobstore_id: blobId,
 });
 
-/** What a message came to. `left`: its task still runs, and is no longer waited for. */
+/** Result of a message. `left`: the agent's task still runs, and the Director no longer waits for it. */
 type Outcome = Extract<Answer, { readonly kind: "value" | "exception" }> | { readonly kind: "left" };
 
 /** The protocol of agents: messages, tasks that are polled to their end, what a failure means. */
@@ -97,7 +97,7 @@ export function agentClient(to: AgentTransport, options: AgentClientOptions): Ag
     }
   };
 
-  /** What came of a task that was cancelled, if that is known soon. */
+  /** Waits a short time for a canceled task to end, and returns its result if it does. */
   const endOf = async (id: string): Promise<Outcome | undefined> => {
     const started = clock.monotonic();
     while (clock.monotonic() - started < ERRAND_END_MS) {

@@ -4,14 +4,14 @@ import type { UpdateSettings } from "@slipway/protocol/settings/agent-settings";
 import type { DiskHintWire } from "@slipway/protocol/settings/disk-hint";
 import type { Networks } from "@slipway/protocol/settings/networks";
 
-/** Who is to be reached: the part of a VM record that says so. */
+/** Address of an agent: the part of a VM record needed to reach it. */
 export interface AgentAddress {
   readonly agentId: AgentId;
   /** `https://10.0.0.2:6868`, or `nats://10.0.0.6:4222`: the server it is a client of. */
   readonly agentUrl: string;
 }
 
-/** What carries messages to an agent. */
+/** Transport that carries messages to an agent. */
 export type TransportName = "https" | "nats";
 
 export interface AgentState {
@@ -25,18 +25,18 @@ export interface AskOptions {
   readonly signal?: AbortSignal | undefined;
   /** For one question; default 45 s. */
   readonly timeoutMs?: number | undefined;
-  /** One that is not answered in time is not repeated: whoever asks does so again by itself. */
+  /** True for a message that is not repeated after a timeout, because the caller asks again anyway. */
   readonly once?: boolean | undefined;
-  /** Told each time it was asked whether it is done, and when it does not know the message and that is fine. */
+  /** Called on each poll of a task, and when the agent does not know an optional message. */
   readonly noted?: ((what: "polled" | "unknown") => void) | undefined;
-  /** Told whom it is waited for, how long already and how long at most, when that takes more than a few seconds. */
+  /** Called with the agent's name, the time waited and the time limit, once waiting takes more than a few seconds. */
   readonly waits?: ((message: string) => void) | undefined;
 }
 
-/** Who can be asked whether it is there. */
+/** An agent that answers ping. */
 export interface Pings {
   ping(options?: AskOptions): Promise<void>;
-  /** Pings until it answers. The error says what it was waiting for, as far as it told. */
+  /** Pings until the agent answers. The error says what the Director was waiting for, as far as that is known. */
   waitUntilReady(options: AskOptions & { readonly withinMs: number }): Promise<void>;
 }
 
@@ -59,7 +59,7 @@ export interface RunsJobs {
   runScript(name: string, env: JsonObject, options?: AskOptions): Promise<void>;
 }
 
-/** A package in a blobstore, as an agent is told of it. */
+/** A package in a blobstore, in the form that agents expect. */
 export interface PackageBlob {
   readonly name: string;
   readonly version: string;
@@ -67,7 +67,7 @@ export interface PackageBlob {
   readonly digest: string;
 }
 
-/** What is sent as a blob: all of it, or as it is read. */
+/** Content of a blob to send: all bytes, or a stream of known size. */
 export type BlobContent = Uint8Array | { readonly size: number; readonly content: AsyncIterable<Uint8Array> };
 
 export interface KeepsBlobs {
@@ -79,7 +79,7 @@ export interface KeepsBlobs {
     take: (content: AsyncIterable<Uint8Array>) => Promise<T>,
     options?: AskOptions,
   ): Promise<T>;
-  /** Of a blob that nobody needs any more. Agents that keep it all the same do no harm. */
+  /** Removes a blob that is no longer needed. An agent that keeps the blob does no harm. */
   removeBlob(id: string, options?: AskOptions): Promise<void>;
 }
 
@@ -156,7 +156,7 @@ export interface DnsBlob {
 }
 
 export interface TakesNames extends KeepsBlobs {
-  /** What is as old as the records it has, or older, changes nothing. */
+  /** Sends DNS records to the agent, which ignores a version that is not newer than its own. */
   syncDns(blob: DnsBlob, options?: AskOptions): Promise<void>;
 }
 
@@ -166,9 +166,9 @@ export interface ShutsDown {
 }
 
 /**
- * One agent, whatever carries its messages. Who needs only a part of it takes that part. Long messages are polled to
- * their end. Failures are `AgentRefused` (it answered with an exception; `AgentUnaware` when it does not know the
- * message), `AgentSilent` (no answer in time; holds the last thing known) or `WrongAgent` (somebody else answered).
+ * One agent, over any transport. Callers that need only a part of the interface take that part. Long messages are polled to their
+ * end. Failures are `AgentRefused` (the agent answered with an exception; `AgentUnaware` if it does not know the message),
+ * `AgentSilent` (no answer in time; holds the last thing known) or `WrongAgent` (another agent answered).
  */
 export interface Agent
   extends Pings,
@@ -189,7 +189,7 @@ export interface Reaches<A> {
   agent(address: AgentAddress): A;
 }
 
-/** What is recorded of the certificate that an agent was given. */
+/** Data recorded about the certificate that an agent was given. */
 export interface GivenCertificate {
   readonly certificateUntil: number;
   /** Over NATS: whom the agent believes, and who has signed for it. */
@@ -202,7 +202,7 @@ export interface Introduces {
   readonly transport: TransportName;
   /** Rejects with the reason when agents of new VMs could not be reached, however long they were waited for. */
   ready(): Promise<void>;
-  /** What a new VM is told: the `bosh` part of its env, and where it will listen or whom it will call. */
+  /** Returns the settings of a new VM's agent: the `bosh` part of its env, and the URL where the Director will reach it. */
   introduce(
     vm: {
       readonly agentId: AgentId;
@@ -211,13 +211,13 @@ export interface Introduces {
     },
     by?: TransportName,
   ): Promise<GivenCertificate & { readonly envBosh: JsonObject }>;
-  /** Where the agent is once its networks are known; undefined when it is called at an address and none of them has one. */
+  /** Returns the agent's URL once its networks are known; undefined if the transport needs an address and no network has one. */
   urlFor(networks: Networks, by?: TransportName): string | undefined;
   /** New certificates for an agent that runs. */
   renewal(
     vm: AgentAddress & { readonly ips: readonly string[] },
   ): Promise<GivenCertificate & { readonly settings: UpdateSettings }>;
-  /** The end of whoever signs for agents now, in milliseconds since 1970: no certificate of theirs lasts longer. */
+  /** Returns when the authority that signs for agents ends, in milliseconds since 1970. No agent certificate lasts longer. */
   signerEnds(by: TransportName): number;
 }
 
@@ -227,7 +227,7 @@ export class AgentRefused extends Error {
   override readonly name = "AgentRefused";
 }
 
-/** It is one that does not know the message. */
+/** Thrown if the agent does not know the message. */
 export class AgentUnaware extends AgentRefused {}
 
 export class AgentSilent extends Error {

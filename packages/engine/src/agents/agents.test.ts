@@ -154,7 +154,7 @@ describe("the secret of passwords", () => {
 });
 
 describe("a certificate", () => {
-  it("of the Director itself is issued anew when its time comes, and when it was issued while the clock was ahead", async () => {
+  it("reissues the Director's own certificate when it is due, and when it was issued while the clock was ahead", async () => {
     let now = systemClock.now();
     const authority = await testAuthority();
     const issued: number[] = [];
@@ -174,7 +174,7 @@ describe("a certificate", () => {
       warn: () => {},
     });
     onTestFinished(() => agents.close());
-    // Nobody listens there; the certificate is made before that is known.
+    // No agent listens there; the certificate is made before the connection fails.
     const call = (at: number) => {
       now = at;
       const agentUrl = `https://127.0.0.1:1`;

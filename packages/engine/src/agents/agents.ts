@@ -18,10 +18,10 @@ const RENEW_BEFORE_MS = 120 * DAY_MS;
 /** Peers remembered, with what makes the next connection to each cheap; idle connections end by themselves. */
 const MOST_PEERS = 20_000;
 
-/** Whether an agent's certificate should be replaced now. */
+/** Returns true if an agent's certificate should be replaced now. */
 export const needsRenewal = (until: number, now: number): boolean => until - now < RENEW_BEFORE_MS;
 
-/** And whether a new one would last longer. */
+/** Returns true if the certificate should be replaced and a new one would last longer. */
 export const isRenewable = (until: number, now: number, signerEnds: number): boolean =>
   needsRenewal(until, now) && signerEnds - until > DAY_MS;
 

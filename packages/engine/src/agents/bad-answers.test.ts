@@ -16,7 +16,7 @@ const caught = (work: Promise<unknown>): Promise<Error> =>
 const PONG = '{"value":"pong"}';
 const deep = (depth: number) => `${"[".repeat(depth)}${"]".repeat(depth)}`;
 
-describe("an answer that is none", () => {
+describe("an invalid answer", () => {
   it.each<[what: string, status: number, type: string, body: string, said: RegExp]>([
     [
       "HTML",
@@ -128,7 +128,7 @@ describe("an agent that answers twice", () => {
     expect(await agent.listDisk()).toEqual(["vol-1"]);
   });
 
-  it("with a pause: neither", async () => {
+  it("does not take a second answer after a pause for the answer to another question", async () => {
     let socket: Socket | null = null;
     const { agent } = await fakes.open(({ method }, response) => {
       if (method !== "ping") return answers(response, { value: ["vol-1"] });
@@ -256,29 +256,32 @@ describe("no answer", () => {
 });
 
 describe("an address without an agent", () => {
-  it.each(["says nothing", "hangs up", "speaks plain HTTP"])("whoever is there %s", async (how) => {
-    const silent = how === "says nothing";
-    const clock = fakeClock({ hurry: !silent });
-    const greeted = latch();
-    const server =
-      how === "speaks plain HTTP"
-        ? createPlainServer((_, response) => response.end("hello"))
-        : createTcpServer((socket) => {
-            onTestFinished(() => void socket.destroy());
-            socket.on("error", () => {});
-            socket.once("data", () => greeted.open());
-            if (how === "hangs up") socket.destroy();
-          });
-    const port = await listening(server);
-    const asked = caught(fakes.agentAt(port, clock).ping({ timeoutMs: 5_000 }));
-    if (silent) {
-      await greeted.opened;
-      await clock.advance(5_000);
-    }
-    const error = await asked;
-    expect(error).toBeInstanceOf(AgentSilent);
-    expect(error.message).toMatch(
-      /does not finish the TLS handshake|the TLS handshake broke off|TLS failed \(.*wrong version/,
-    );
-  });
+  it.each(["says nothing", "hangs up", "speaks plain HTTP"])(
+    "reports an address where another program %s",
+    async (how) => {
+      const silent = how === "says nothing";
+      const clock = fakeClock({ hurry: !silent });
+      const greeted = latch();
+      const server =
+        how === "speaks plain HTTP"
+          ? createPlainServer((_, response) => response.end("hello"))
+          : createTcpServer((socket) => {
+              onTestFinished(() => void socket.destroy());
+              socket.on("error", () => {});
+              socket.once("data", () => greeted.open());
+              if (how === "hangs up") socket.destroy();
+            });
+      const port = await listening(server);
+      const asked = caught(fakes.agentAt(port, clock).ping({ timeoutMs: 5_000 }));
+      if (silent) {
+        await greeted.opened;
+        await clock.advance(5_000);
+      }
+      const error = await asked;
+      expect(error).toBeInstanceOf(AgentSilent);
+      expect(error.message).toMatch(
+        /does not finish the TLS handshake|the TLS handshake broke off|TLS failed \(.*wrong version/,
+      );
+    },
+  );
 });

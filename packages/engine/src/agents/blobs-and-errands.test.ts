@@ -39,7 +39,7 @@ describe("blobs of a real agent", () => {
     await agent.ping();
   });
 
-  it("that cannot be read to their end are the reader's failure, and nothing is stored", async () => {
+  it("fails with the reader's error and stores nothing if the content cannot be read to its end", async () => {
     const { agent, start } = await introduced(bundle());
     await start();
     async function* broken() {
@@ -75,7 +75,7 @@ describe("an errand", () => {
     expect(asked[1]).toMatchObject({ method: "run_errand", arguments: [] });
   });
 
-  it("whose caller is cancelled is ended, and gives the result of its end", async () => {
+  it("ends the errand when the caller cancels, and returns the errand's result", async () => {
     const cancel = new AbortController();
     let ended = false;
     const { agent, methods } = await fakes.open(({ method }, response) => {
@@ -90,7 +90,7 @@ describe("an errand", () => {
     expect(await running).toMatchObject({ exitCode: 143 });
   });
 
-  it("whose caller is cancelled before it is known by its id is ended all the same", async () => {
+  it("ends the errand when the caller cancels before its task id is known", async () => {
     const cancel = new AbortController();
     let ended = false;
     const { agent, methods } = await fakes.open(({ method }, response) => {
@@ -105,7 +105,7 @@ describe("an errand", () => {
     expect(methods()).toEqual(["run_errand", "cancel_task", "get_task"]);
   });
 
-  it("that does not end when it is cancelled is not waited for for long", async () => {
+  it("stops waiting soon for a canceled errand that does not end", async () => {
     const clock = fakeClock({ hurry: true });
     const cancel = new AbortController();
     const { agent } = await fakes.open(({ method }, response) => {
@@ -135,7 +135,7 @@ describe("ssh", () => {
     ]);
   });
 
-  it("that answers without a way in makes no sense", async () => {
+  it("rejects an ssh reply without an address", async () => {
     const { agent } = await fakes.open(values(() => ({ command: "setup", status: "success" })));
     await expect(agent.sshSetup("bosh_a", "k")).rejects.toThrow("makes no sense");
   });

@@ -5,7 +5,7 @@ import type { AgentId } from "@slipway/protocol/ids";
 import { readOwnFile, writeOwnFile } from "../pki/pair-file.ts";
 import { SecretUnreadable } from "./errors.ts";
 
-/** What the passwords of all agents follow from, so that none needs to be stored. */
+/** Secret from which the passwords of all agents are derived, so that no password is stored. */
 export interface AgentSecret {
   passwordFor(agentId: AgentId): string;
   /** For blobs, where agents get them from the Director. */

@@ -4,9 +4,9 @@ import { NoAnswer } from "./question.ts";
 import { certificateTrouble } from "./trouble.ts";
 
 /**
- * Whether an agent could not be asked for reasons that say nothing of its VM: this Director does not accept its
- * certificate, or it has proven who it is and hung up, as one does that does not accept the Director's. A certificate of
- * this Director for another agent is not meant: that address is another VM's by now.
+ * Returns true if the failure to reach an agent says nothing about its VM: the Director does not accept the agent's certificate,
+ * or the agent proved its identity and hung up, as agents do that reject the Director's certificate. A certificate of this
+ * Director for another agent does not count: the address belongs to another VM by now.
  */
 export function isDistrust(error: unknown): boolean {
   if (error instanceof NoAnswer) return error.trouble.hungUp === true;

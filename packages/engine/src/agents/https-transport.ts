@@ -25,7 +25,7 @@ import { readHttpReply } from "./reply.ts";
 import type { AgentTransport, Delivery } from "./transport.ts";
 import { certificateTrouble, silence, troubleOf, troubleOfTime } from "./trouble.ts";
 
-/** What the Director shows to agents, and whom it believes. */
+/** Certificate that the Director presents to agents, and the CA it trusts. */
 export interface ClientIdentity {
   /** Without a pair, a password alone says who calls. */
   readonly privateKey?: string;
@@ -33,14 +33,14 @@ export interface ClientIdentity {
   readonly ca: string;
 }
 
-/** One agent as somebody to connect to. */
+/** Connection details of one agent. */
 export interface Peer {
   readonly agentId: AgentId;
   readonly host: string;
   readonly port: number;
   readonly user: string;
   readonly password: string;
-  /** What its certificate must bear: its id, unless somebody else has made it for an address. */
+  /** Subject that the agent's certificate must have: its id, or its address if the certificate was made elsewhere. */
   readonly provenBy?: "id" | "address";
 }
 
@@ -48,9 +48,9 @@ export interface HttpsTools {
   readonly clock: Clock;
   readonly random: Random;
   readonly directorUuid: string;
-  /** What the Director shows to agents. */
+  /** Returns the certificate that the Director presents to agents. */
   readonly identity: () => Promise<ClientIdentity>;
-  /** Where the way there is not straight. */
+  /** Makes the connections to agents that cannot be reached directly. */
   readonly wire?: MakeWire | undefined;
 }
 
@@ -97,7 +97,7 @@ export function httpsTransport(peer: Peer, tools: HttpsTools): AgentTransport {
     };
   };
 
-  /** What went wrong on the way is the agent's silence; other errors are whoever's they are. */
+  /** Turns connection failures into `AgentSilent`; other errors pass unchanged. */
   const blobTrouble = (error: unknown, what: string, signal: AbortSignal | undefined): unknown => {
     if (signal?.aborted) return signal.reason;
     if (!(error instanceof HttpTrouble)) return error;

@@ -11,14 +11,14 @@ import type { VmToIntroduce, Way } from "./way.ts";
 export interface HttpsWayOptions {
   readonly authority: Authority;
   readonly secret: AgentSecret;
-  /** Where agents listen. */
+  /** Port that agents listen on. */
   readonly port: number;
   readonly clock: Clock;
   readonly random: Random;
   readonly directorUuid: string;
-  /** Of agents' certificates; default a year. */
+  /** Lifetime of agents' certificates; default one year. */
   readonly certificateDays?: number;
-  /** Where the way to agents is not straight. */
+  /** Makes the connections to agents that cannot be reached directly. */
   readonly wire?: MakeWire | undefined;
 }
 

@@ -5,7 +5,7 @@ import type { Reply } from "./reply.ts";
 import type { AgentTransport } from "./transport.ts";
 import { nonsense, type Trouble } from "./trouble.ts";
 
-/** What is left once transport and form are dealt with. */
+/** Reply of an agent, once transport and format errors are handled. */
 export type Answer = Extract<Reply, { readonly kind: "value" | "task" | "exception" }>;
 
 /** No answer, with the cause as far as it is known. */
@@ -23,7 +23,7 @@ export const ANSWER_MS = 45_000;
 const PAUSE_MS = 1_000;
 
 export const CANCEL_MS = 5_000;
-/** What is ended when nobody waits for it any more. */
+/** Messages whose task is canceled when the caller cancels. */
 export const CANCELLED: readonly AgentMessageName[] = ["drain", "run_errand", "fetch_logs"];
 
 /** How often a question is repeated that was not answered in time. */
@@ -115,11 +115,11 @@ async function askUntilTimeout(
   }
 }
 
-/** When whoever follows is told that something takes long, and how often. */
+/** Time until the first report that an agent takes long, and between reports. */
 const TELL_AFTER_MS = 5_000;
 const TELL_EVERY_MS = 15_000;
 
-/** `agent 4b0f at 10.0.0.2:6868 has not answered stop for 5 s, and is given 45 s: nobody listens there`. */
+/** Returns `agent 4b0f at 10.0.0.2:6868 has not answered stop for 5 s, and is given 45 s: nobody listens there`. */
 export const waitsFor = (
   name: string,
   how: string,
@@ -183,7 +183,7 @@ function answerOf(reply: Reply, to: Named, method: string): Answer {
   }
 }
 
-/** Who is talked of. */
+/** The agent that an error is about. */
 type Named = Pick<AgentTransport, "name">;
 
 /** An answer came that cannot be one to this question. */

@@ -74,7 +74,7 @@ describe("a real agent over HTTPS", () => {
     expect(JSON.parse(answer.text)).toEqual({ value: "pong" });
   });
 
-  it("is told from another agent at the same address", async () => {
+  it("distinguishes an agent from another at the same address", async () => {
     const { agents, agentId, agent, url, start } = await introduced(bundle(), { clock: patient() });
     await start();
     await agent.ping();
@@ -84,12 +84,12 @@ describe("a real agent over HTTPS", () => {
     expect(String(error)).toContain(
       `is not the agent somebody-else: its certificate is the one of ${agentId}`,
     );
-    // The certificate is good, the address is somebody else's: nothing is wrong with this Director's own.
+    // The certificate is valid, and the address belongs to another agent: the Director's own certificate is fine.
     expect(isDistrust(error)).toBe(false);
     await expect(other.waitUntilReady({ withinMs: 600 })).rejects.toThrow(WrongAgent);
   });
 
-  it("of another Director is a stranger, by certificate", async () => {
+  it("rejects an agent of another Director by its certificate", async () => {
     const { agentId, url, start } = await introduced(bundle());
     await start();
     const options = { secret: agentSecret("5e".repeat(32)), port: 1, directorUuid: "d-2", warn: () => {} };
@@ -108,7 +108,7 @@ describe("a real agent over HTTPS", () => {
     expect(isDistrust(error)).toBe(true);
   });
 
-  it("that refuses the Director's certificate is there all the same", async () => {
+  it("treats an agent that refuses the Director's certificate as alive", async () => {
     const { agentId, url, authority, start } = await introduced(bundle());
     await start();
     const { privateKey: key, certificate: cert } = await (await testAuthority()).issue({
@@ -174,7 +174,7 @@ describe("a real agent over HTTPS", () => {
     expect(process.over).toBe(false);
   });
 
-  it("that is gone is told by what is known of it", async () => {
+  it("reports what is known of an agent that is gone", async () => {
     const { agent, machine, start } = await introduced(bundle(), { clock: patient() });
     const process = await start();
     await agent.ping();
@@ -194,7 +194,7 @@ describe("a real agent over HTTPS", () => {
     );
   });
 
-  it("is told of in its own words when it waits for a disk", async () => {
+  it("reports in the agent's own words that it waits for a disk", async () => {
     const { agent, agentId, agents, machine } = await introduced(bundle(), { clock: patient() });
     const { envBosh } = await agents.introduce({ agentId, ips: ["127.0.0.1"] });
     const disks = { system: "", persistent: { "vol-9": { path: "/nowhere/vol-9" } } };
@@ -212,7 +212,7 @@ describe("a real agent over HTTPS", () => {
   });
 });
 
-/** Of the certificate that is shown to whoever connects. */
+/** Returns the fingerprint of the certificate that the agent presents. */
 function servedFingerprint(port: number, ca: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: "127.0.0.1", port, ca });

@@ -3,14 +3,14 @@ import { agentException } from "@slipway/protocol/agent/envelope";
 import { kindOf, matches } from "@slipway/protocol/schema/check";
 import { isObject } from "@slipway/protocol/schema/json";
 
-/** What came over HTTP. */
+/** An HTTP response of an agent. */
 export interface HttpAnswer {
   readonly status: number;
   readonly contentType: string;
   readonly body: string;
 }
 
-/** What an agent meant. `silence`: it answered on purpose that it cannot answer yet. */
+/** A decoded reply of an agent. `silence`: the agent deliberately said that it cannot answer yet. */
 export type Reply =
   | { readonly kind: "value"; readonly value: unknown }
   | { readonly kind: "task"; readonly id: string }
@@ -22,7 +22,7 @@ export type Reply =
 const LONGEST_MESSAGE = 8_000;
 const LONGEST_QUOTE = 120;
 
-/** What an agent answers over HTTP. `secrets` are texts that a quoted answer must not hold. */
+/** Decodes an HTTP response of an agent. `secrets` are texts that a quoted answer must not contain. */
 export function readHttpReply(answer: HttpAnswer, secrets: readonly string[]): Reply {
   if (answer.status === 401) return { kind: "denied" };
   // An agent that restarts answers so to get_task: an exception would be taken for the failure of the task.
@@ -36,7 +36,7 @@ export function readHttpReply(answer: HttpAnswer, secrets: readonly string[]): R
   }
 }
 
-/** What an agent answers over NATS: the document alone. */
+/** Decodes a reply over NATS, which is only the document. */
 export function readReply(text: string): Reply {
   try {
     return readEnvelope(parseStrictJson(text, "the reply"));

@@ -11,7 +11,7 @@ export interface AgentRequest {
   readonly harmless?: boolean;
 }
 
-/** What became of it: the agent's reply, or why none came. */
+/** Result of a message: the agent's reply, or why none came. */
 export type Delivery =
   | Reply
   | {
@@ -27,9 +27,9 @@ export type Delivery =
  * Over HTTPS or NATS.
  */
 export interface AgentTransport {
-  /** Of the agent, for people: `agent 4b0f at 10.0.0.2:6868`. */
+  /** Name of the agent in messages: `agent 4b0f at 10.0.0.2:6868`. */
   readonly name: string;
-  /** Rejects with `WrongAgent` when somebody else is there, and with the signal's reason. */
+  /** Sends a message. Rejects with `WrongAgent` if another agent answers, and with the signal's reason. */
   send(request: AgentRequest, withinMs: number, signal: AbortSignal | undefined): Promise<Delivery>;
   /** Puts a blob beside the agent. Rejects as `send` does, and with `AgentRefused` when it is not taken. */
   putBlob(id: string, content: BlobContent, withinMs: number, signal: AbortSignal | undefined): Promise<void>;
@@ -40,7 +40,7 @@ export interface AgentTransport {
     withinMs: number,
     signal: AbortSignal | undefined,
   ): Promise<T>;
-  /** Removes one that nobody needs any more, where the agent does not keep it itself. */
+  /** Removes a blob that is no longer needed, if the agent does not keep blobs itself. */
   removeBlob?(id: string): Promise<void>;
   /** Ends its connections. */
   close(): void;

@@ -12,8 +12,8 @@ export interface Trouble {
   readonly what: string;
   readonly next: string;
   /**
-   * It is there, and ended the conversation. An agent that does not accept the Director's certificate does so, with an
-   * alert of TLS 1.2, or with TLS 1.3 by hanging up after it has proven who it is.
+   * Set if the agent is alive and closed the connection. An agent that does not accept the Director's certificate does so with a
+   * TLS 1.2 alert, or with TLS 1.3 by hanging up after it has proven its identity.
    */
   readonly hungUp?: true;
 }
@@ -38,14 +38,14 @@ const CONNECT: Readonly<Record<string, readonly [what: string, next: string]>> =
   EAI_AGAIN: ["its name cannot be resolved now", "see that the Director's name servers answer"],
 };
 
-/** What is known of a connection that failed. */
+/** Details of a failed connection. */
 export interface Broken {
   /** The system's, such as ECONNREFUSED. */
   readonly code: string | undefined;
   /** In the words of who found it. */
   readonly why: string;
   readonly phase: Phase;
-  /** It had been used before. */
+  /** True if the connection had carried a message before. */
   readonly reused: boolean;
 }
 
@@ -119,7 +119,7 @@ const EXPIRED = new Set(["CERT_HAS_EXPIRED", "CERT_NOT_YET_VALID"]);
 const UNTRUSTED =
   /^(SELF_SIGNED_CERT_IN_CHAIN|DEPTH_ZERO_SELF_SIGNED_CERT|UNABLE_TO_|CERT_|INVALID_|ERROR_IN_CERT|HOSTNAME_MISMATCH)/;
 
-/** What is wrong with the certificate that was shown; undefined when the code is not about one. */
+/** Describes the problem with the certificate that was presented; undefined if the code is not about a certificate. */
 export function certificateTrouble(code: string): string | undefined {
   if (EXPIRED.has(code)) return `its certificate is not valid now (${code})`;
   return UNTRUSTED.test(code) ? `its certificate is not of this Director's authority (${code})` : undefined;

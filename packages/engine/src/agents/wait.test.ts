@@ -117,7 +117,7 @@ describe("waiting for an agent", () => {
       AgentSilent,
       /refused: .*; \d+ s before that it said that it was waiting for disk vol-1; next/,
     ],
-  ])("that never is ready tells %s", async (_, script, kind, said) => {
+  ])("reports %s if it is never ready", async (_, script, kind, said) => {
     const { outcome, tookMs } = await waiting(script, 600_000);
     expect(outcome).toBeInstanceOf(kind);
     expect(outcome?.message).toMatch(/^agent a was not ready within 600 s \(\d+ tries\): /);

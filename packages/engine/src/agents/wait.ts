@@ -8,20 +8,20 @@ export interface WaitOptions {
   readonly withinMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal | undefined;
-  /** Told now and then how long it takes already. */
+  /** Called now and then with the time waited so far. */
   readonly waits?: ((message: string) => void) | undefined;
   /** One ping that ends after `timeoutMs`. */
   readonly ping: (timeoutMs: number) => Promise<Answer>;
 }
 
 const PING_MS = 1_000;
-/** A VM that is slow gets more time for its handshake, or it would be begun anew for ever. */
+/** Longest ping. A slow VM gets more time for its handshake, or the handshake would start over forever. */
 const LONGEST_PING_MS = 5_000;
 const PAUSE_MS = 250;
-/** A VM boots meanwhile: whoever follows is told when it takes long, more and more seldom. */
+/** Time until the first report that a VM takes long to boot. Reports get rarer. */
 const TELL_AFTER_MS = 10_000;
 
-/** What was seen last, for the error. */
+/** Last observation before the wait ended, for the error. */
 interface Seen {
   readonly what: string;
   readonly next: string;
@@ -87,7 +87,7 @@ function notYet(answer: Answer, name: string): string | undefined {
   return answer.message.replace(/^restarting agent:? */, "") || "restarting";
 }
 
-/** It was there, and needed longer. */
+/** Returns true if the agent was connected and needed longer. */
 const slow = (error: NoAnswer) => error.trouble.phase !== "connecting";
 
 function seenIn(error: NoAnswer | WrongAgent): Seen {

@@ -40,18 +40,18 @@ describe("a blob", () => {
     expect([await blobs.has(id), await blobs.get(id), await names()]).toEqual([false, undefined, []]);
   });
 
-  it("that may be empty is there all the same", async () => {
+  it("stores an empty blob", async () => {
     const { id, size } = await blobs.put(pieces());
     const got = await blobs.get(id);
     expect([size, got && (await text(got.content))]).toEqual([0, ""]);
   });
 
-  it("whose content breaks off is not there at all, and nothing is left of it", async () => {
+  it("leaves nothing of a blob whose content breaks off", async () => {
     await expect(blobs.put(pieces("half", new Error("cut off")))).rejects.toThrow("cut off");
     expect(await names()).toEqual([]);
   });
 
-  it("for which there is no space is told so, and nothing is left of it", async () => {
+  it("reports missing disk space, and leaves nothing of the blob", async () => {
     const full = Object.assign(new Error("ENOSPC: no space left on device"), { code: "ENOSPC" });
     await expect(blobs.put(pieces("half", full))).rejects.toMatchObject({ code: "DIB-003" });
     expect(await names()).toEqual([]);
@@ -65,7 +65,7 @@ describe("a blob", () => {
     expect(await names()).toEqual([]);
   });
 
-  it("is seen by nobody before it is whole", async () => {
+  it("does not show a blob before it is complete", async () => {
     const id = blobId("mine");
     let seen: unknown;
     async function* watched() {

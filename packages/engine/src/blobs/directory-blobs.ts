@@ -9,10 +9,10 @@ import { blobId, isBlobId } from "./blob-id.ts";
 import type { BlobId, Blobs } from "./blobs.ts";
 import { BlobExists, NoSpaceForBlobs } from "./errors.ts";
 
-/** Blobs that are files of this machine, for whoever needs one as a file. */
+/** Blobs that are files of this machine, for callers that need a path. */
 export interface FileBlobs extends Blobs {
   pathOf(id: BlobId): string;
-  /** Removes what uploads that were killed have left half. To be called while nobody else uses the directory. */
+  /** Removes what killed uploads have left. Must be called while no other process uses the directory. */
   sweep(): Promise<void>;
 }
 

@@ -4,7 +4,7 @@ import type { BlobContent } from "../agent.ts";
 
 /** A place where an agent gets blobs from and puts those it makes: each agent sees its own alone. */
 export interface AgentBlobs {
-  /** What the agent is told of it: an entry of `blobstores`. */
+  /** Returns the entry of `blobstores` for the agent's settings. */
   blobstoreFor(agentId: AgentId): JsonObject;
   put(agentId: AgentId, id: string, content: BlobContent, signal: AbortSignal | undefined): Promise<void>;
   /** Rejects with `AgentRefused` when the agent has put none there, and with what `take` throws. */
@@ -14,6 +14,6 @@ export interface AgentBlobs {
     take: (content: AsyncIterable<Uint8Array>) => Promise<T>,
     signal: AbortSignal | undefined,
   ): Promise<T>;
-  /** Fine when there is none. */
+  /** Succeeds if the blob does not exist. */
   remove(agentId: AgentId, id: string): Promise<void>;
 }

@@ -12,7 +12,7 @@ import { type Outcome, Waiters } from "./waiters.ts";
 export interface BusOptions {
   /** `nats://host:port`; all are servers of one bus. */
   readonly urls: readonly string[];
-  /** What the Director shows and believes; asked for with every connection. */
+  /** Returns the Director's certificate and the CA it trusts; called for every connection. */
   readonly credentials: () => Promise<NatsCredentials>;
   readonly clock: Clock;
   readonly random: Random;
@@ -29,7 +29,7 @@ export interface BusRequest {
   readonly harmless: boolean;
 }
 
-/** What came on a subject. It must not throw. */
+/** Receives the messages of a subject. Must not throw. */
 export type Listener = (subject: string, data: Uint8Array) => void;
 
 /** A server that does not confirm in this time is as good as gone. */
@@ -37,12 +37,12 @@ const CONFIRM_MS = 5_000;
 /** Messages that wait for a connection; older ones go. */
 const MOST_UNSENT = 100;
 const LONGEST_PAUSE_MS = 2_000;
-/** "No responders": nobody is subscribed to the subject. */
+/** NATS status "No responders": the subject has no subscriber. */
 const NOBODY = 503;
 
 /**
- * The Director's one connection to NATS, made when it is first needed and again whenever it is lost. Each process has an
- * inbox of its own; replies are told apart by the last part of their subject, as upstream does.
+ * The Director's one connection to NATS, made when first needed and again whenever it is lost. Each process has its own inbox;
+ * the last part of a reply's subject identifies the request, as upstream does.
  */
 export class NatsBus {
   readonly description: string;
@@ -68,7 +68,7 @@ export class NatsBus {
     this.description = this.#servers.map(({ name }) => name).join(", ");
   }
 
-  /** What came back, or why nothing did. Rejects with the signal's reason. */
+  /** Sends a request and returns the reply, or why there was none. Rejects with the signal's reason. */
   async request(request: BusRequest): Promise<Outcome> {
     const { agentId, withinMs, signal } = request;
     if (!isSubjectToken(agentId)) throw NotASubject({ agentId });
@@ -102,7 +102,7 @@ export class NatsBus {
     if (this.#link !== undefined) this.#hear(this.#link, added);
   }
 
-  /** For whoever listens. Nobody waits for it, and it never fails; what cannot be sent for long is lost. */
+  /** Publishes a message without waiting. Never fails; messages that cannot be sent for long are dropped. */
   publish(subject: string, text: string): void {
     if (this.#closed.signal.aborted) return;
     this.#unsent.push({ subject, text });
@@ -135,7 +135,7 @@ export class NatsBus {
       { requestId, agentId, withinMs, harmless, signal },
       this.#options.clock,
     );
-    // Below the reply the server tells us, too, when nobody is there. Agents take its subject from the message.
+    // With a reply subject below ours, the server reports a missing subscriber. Agents take the reply subject from the message.
     if (!link.connection.isClosed()) link.connection.publish(agentSubject(agentId), text, { reply });
     else this.#waiters.end(requestId, { kind: "unconnected", why: "the connection was lost" });
     const outcome = await answer;
@@ -143,7 +143,7 @@ export class NatsBus {
     return outcome;
   }
 
-  /** A server that hangs is told from an agent that does: nobody is blamed for a connection that leads nowhere. */
+  /** Checks whether the server hangs or only the agent, so that no agent is blamed for a dead connection. */
   async #probe(link: Link): Promise<void> {
     if (this.#probed === link || link.gone.aborted) return;
     this.#probed = link;
@@ -270,7 +270,7 @@ export class NatsBus {
     return link;
   }
 
-  /** A subject that the server does not allow is an answer to whoever asked. */
+  /** Passes a subject that the server does not allow to the request that used it, as its answer. */
   async #watch({ connection }: Link): Promise<void> {
     for await (const status of connection.status()) {
       if (status.type !== "error") continue;

@@ -14,7 +14,7 @@ const pong: Says = (_, answer) => answer({ value: "pong" });
 sampleTests(1 / 3);
 
 describe.runIf(here)("a NATS server that is full", () => {
-  it("and takes no more connections is named, with what it does, and used once there is room", async () => {
+  it("names a NATS server that refuses connections and why, and uses it once there is room", async () => {
     const server = await TestNatsServer.start({ more: "max_connections: 1" });
     const other = await fakeAgentOn(server, pong);
     const { agent, bus } = directorOn(server);
@@ -28,7 +28,7 @@ describe.runIf(here)("a NATS server that is full", () => {
     expect(bus.connected).toBe(true);
   });
 
-  it("and takes no room for an agent keeps the Director, which says that the agent is not there", async () => {
+  it("stays connected to a NATS server without room for the agent, and says that the agent is not connected", async () => {
     const server = await TestNatsServer.start({ more: "max_connections: 1" });
     const { agent, bus } = directorOn(server);
     await expect

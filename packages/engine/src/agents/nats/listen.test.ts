@@ -15,7 +15,7 @@ const start = nats.TestNatsServer.start;
 const HEARTBEATS = "hm.agent.heartbeat.*";
 const BEAT = `hm.agent.heartbeat.${nats.AGENT_ID}`;
 const ALERTS = "hm.director.alert";
-/** As the Director writes them for its own server. */
+/** Users as the Director writes them for its own server. */
 const users = {
   ...nats.healthMonitor,
   ...nats.agent,
@@ -71,7 +71,7 @@ describe.runIf(here)("the Director's connection to NATS", () => {
     expect(bus.connections).toBe(2);
   });
 
-  it("that may not listen does without, says so, and still carries questions", async () => {
+  it("warns and still carries messages when NATS does not let the Director subscribe", async () => {
     const server = await start();
     const { bus, agent, warnings } = directorOn(server);
     bus.listen([HEARTBEATS], () => undefined);
@@ -83,7 +83,7 @@ describe.runIf(here)("the Director's connection to NATS", () => {
     expect(bus.connections).toBe(1);
   });
 
-  it("carries what is said to everybody, once there is a connection, and nobody waits for it", async () => {
+  it("publishes to all subscribers once connected, without making the caller wait", async () => {
     // It does not know the Director yet.
     const server = await start({ users: nats.healthMonitor });
     const { bus } = directorOn(server, quick);
@@ -100,7 +100,7 @@ describe.runIf(here)("the Director's connection to NATS", () => {
     await expect.poll(() => heard.at(-1), { timeout: 60_000 }).toBe("after");
   });
 
-  it("to a server that hangs is given up when an agent does not answer, so that nobody takes it for the agent's silence", async () => {
+  it("reconnects to a server that hangs instead of blaming the agent for its silence", async () => {
     const server = await start({ users });
     await fakeAgentOn(server, (_, answer) => answer({ value: "pong" }));
     // The library's own pings find it out as well, in about a minute.
@@ -116,7 +116,7 @@ describe.runIf(here)("the Director's connection to NATS", () => {
     await expect.poll(() => bus.connected, { timeout: 15_000 }).toBe(false);
   });
 
-  it("that does not keep up is cut off by the server, and made again: it hears, and what it had asked is answered", async () => {
+  it("reconnects after the server cut off a slow Director, and still gets messages and pending answers", async () => {
     const server = await start({ users, more: "max_pending: 2097152" });
     const proxy = await SlowProxy.to(server.port);
     const { connection } = await fakeAgentOn(server, (_, answer) => answer({ value: STATE }));

@@ -6,12 +6,12 @@ export const DIRECTOR_NAME = "default.director.bosh-internal";
 export const HEALTH_MONITOR_NAME = "default.hm.bosh-internal";
 export const SERVER_NAME = "default.nats.bosh-internal";
 export const agentName = (agentId: AgentId): string => `${agentId}.agent.bosh-internal`;
-/** Of the certificate a new VM comes up with. It is replaced at the first contact. */
+/** Returns the name in the certificate that a new VM boots with. The certificate is replaced at the first contact. */
 export const bootstrapName = (agentId: AgentId): string => `${agentId}.bootstrap.agent.bosh-internal`;
 
 /**
- * The certificate of a client. The name is there twice: a server looks an alternative name up, but compares a subject with
- * that of every user, for every client, whenever it is told of a new one.
+ * The certificate of a client. It has the name twice: a server looks up an alternative name, but compares a subject with that of
+ * every user, for every client, whenever the users change.
  */
 export const natsClient = (name: string) =>
   ({

@@ -11,7 +11,7 @@ import type { Outcome } from "./waiters.ts";
 
 export interface NatsTools {
   readonly bus: Pick<NatsBus, "request" | "description">;
-  /** Where agents get blobs and put those they make; NATS carries none. */
+  /** Blobs that agents download and upload; NATS carries none. */
   readonly blobs?: AgentBlobs | undefined;
 }
 

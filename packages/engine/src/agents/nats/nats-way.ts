@@ -11,14 +11,14 @@ import { type NatsTrust, trustMark } from "./trust.ts";
 
 export interface NatsWayOptions {
   readonly bus: Pick<NatsBus, "request" | "description" | "whyUnconnected">;
-  /** By which agents reach the servers. */
+  /** URLs by which agents reach the NATS servers. */
   readonly urls: readonly string[];
   /** Asked for each certificate: it changes when an authority takes over from another. */
   readonly trust: () => NatsTrust;
   readonly blobs?: AgentBlobs | undefined;
   /** Called before a VM is made, so that its agent may take part. */
   readonly authorize: () => Promise<void>;
-  /** What a VM is made with lasts, for agents that nobody starts again when their certificate is replaced. */
+  /** Gives a VM a lasting certificate at creation, for agents that are not restarted when their certificate is replaced. */
   readonly lastingFromBirth?: boolean | undefined;
 }
 
@@ -77,7 +77,10 @@ const certOf = ({ certificate, privateKey }: Issued, { serverCa }: NatsTrust) =>
   private_key: privateKey,
 });
 
-/** What the Director shows to NATS servers: in memory only, a new one when it is about to end or others are believed. */
+/**
+ * Returns the certificate that the Director presents to NATS servers. It is kept in memory only, and renewed when it is about to
+ * end or when the trusted authorities change.
+ */
 export function directorCredentials(options: {
   readonly trust: () => NatsTrust;
   readonly clock: Clock;

@@ -78,7 +78,7 @@ describe.runIf(here)("a message to an agent over NATS", () => {
     for (let turn = 0; turn < 20; turn++) await agent.ping();
   });
 
-  it("whose answer makes no sense says so, and quotes nothing", async () => {
+  it("says that an answer makes no sense, and quotes nothing of it", async () => {
     const server = await start();
     await fakeAgentOn(server, (_, answer) => answer("<html>secret</html>"));
     const error = await directorOn(server)
@@ -112,7 +112,7 @@ describe.runIf(here)("a message to an agent over NATS", () => {
     expect(asked).toHaveLength(1);
   });
 
-  it("that is larger than the server takes is refused with its size, and the next one goes through", async () => {
+  it("rejects a message larger than the server's limit with its size, and sends the next one", async () => {
     const server = await start();
     await fakeAgentOn(server, (_, answer) => answer({ value: "pong" }));
     const { agent } = directorOn(server);
@@ -129,7 +129,7 @@ describe.runIf(here)("a message to an agent over NATS", () => {
     expect(await directorOn(server).agent.readStoreFile("a")).toBe(content);
   });
 
-  it("is left when whoever waits for it leaves", async () => {
+  it("stops waiting when the caller cancels", async () => {
     const server = await start();
     const got = latch();
     await fakeAgentOn(server, () => got.open());
@@ -144,7 +144,7 @@ describe.runIf(here)("a message to an agent over NATS", () => {
 const ALL = { publish: [">"], subscribe: [">"] };
 
 describe.runIf(here)("a NATS server", () => {
-  it("that is down is waited for, and the error names it", async () => {
+  it("waits for a NATS server that is down, and names it in the error", async () => {
     const server = await start({ down: true });
     const { agent, warnings } = directorOn(server);
     const refused = new RegExp(`no connection to NATS at 127.0.0.1:${server.port}: .*ECONNREFUSED`);
@@ -156,7 +156,7 @@ describe.runIf(here)("a NATS server", () => {
     await later;
   });
 
-  it("that is only slow is waited for: each message goes to the agent once, and its task to its end", async () => {
+  it("waits for a slow NATS server: sends each message once, and follows its task to the end", async () => {
     const server = await start();
     const proxy = await SlowProxy.to(server.port);
     const { methods } = await fakeAgentOn(proxy, ({ method }, answer) =>
@@ -171,7 +171,7 @@ describe.runIf(here)("a NATS server", () => {
     expect({ connections: bus.connections, warnings }).toEqual({ connections: 1, warnings: [] });
   });
 
-  it("that is restarted while a task runs does not fail it", async () => {
+  it("follows a task to its end when the NATS server restarts meanwhile", async () => {
     const server = await start();
     const began = latch();
     await fakeAgentOn(server, ({ method }, answer) => {
@@ -187,7 +187,7 @@ describe.runIf(here)("a NATS server", () => {
     await applied;
   });
 
-  it("that is restarted before an answer gives the answer that the agent sends later, without asking again", async () => {
+  it("takes an answer sent after a restart of the NATS server, without asking again", async () => {
     const server = await start();
     const got = latch<string>();
     const first = await fakeAgentOn(server, ({ reply_to }) => got.open(reply_to));
@@ -212,7 +212,7 @@ describe.runIf(here)("a NATS server", () => {
     expect([...first.asked, ...second.asked]).toHaveLength(1);
   });
 
-  it("that does not let the Director write to agents is named as the cause", async () => {
+  it("names the NATS server that does not let the Director publish to agents as the cause", async () => {
     const users = { "default.director.bosh-internal": { publish: ["other"], subscribe: ["director.>"] } };
     const server = await start({ users });
     const { agent } = directorOn(server);
@@ -221,7 +221,7 @@ describe.runIf(here)("a NATS server", () => {
       .toContain("does not let the Director send");
   });
 
-  it("that does not know the Director is no connection, and works once it does", async () => {
+  it("reports a NATS server that does not know the Director as no connection, and works once it does", async () => {
     const server = await start({ users: nats.agent });
     const { agent } = directorOn(server, quick);
     await expect

@@ -91,7 +91,7 @@ async function introduced(lastingFromBirth = false) {
 }
 
 describe.runIf(here)("a real agent over NATS", () => {
-  it("is told the server and a certificate that ends soon, and needs no address", async () => {
+  it("gets the server's URL and a certificate that ends soon, and needs no address", async () => {
     const { told, server, agentUrl, agentId, certificateUntil } = await introduced();
     expect(told.mbus.urls).toEqual([server.url]);
     expect(agentUrl).toBe(server.url);
@@ -104,7 +104,7 @@ describe.runIf(here)("a real agent over NATS", () => {
     expect(certificateUntil - systemClock.now()).toBeLessThanOrEqual(DAY_MS);
   });
 
-  it("is told a certificate that lasts, where the first one is not to be replaced", async () => {
+  it("gets a lasting certificate if the first one is not to be replaced", async () => {
     const { agent, agentId, machine, told, certificateUntil } = await introduced(true);
     expect(new X509Certificate(told.mbus.cert.certificate).subject).toContain(
       `CN=${agentId}.agent.bosh-internal`,
@@ -141,7 +141,7 @@ describe.runIf(here)("a real agent over NATS", () => {
     await agent.waitUntilReady({ withinMs: 60_000 });
   });
 
-  it("that was not given another certificate is shut out with the first one", async () => {
+  it("shuts out an agent that keeps its first certificate", async () => {
     const { agent, agentId, machine, server } = await introduced();
     machine.start();
     await agent.waitUntilReady({ withinMs: 60_000 });

@@ -1,15 +1,18 @@
 import { createHash } from "node:crypto";
 import type { Authority } from "../../pki/authority.ts";
 
-/** Whom those on the bus believe, at this moment. */
+/** Authorities that the clients and servers of NATS trust at this moment. */
 export interface NatsTrust {
-  /** Who signs for the Director and its agents; the servers believe it. */
+  /** Authority that signs for the Director and its agents; the servers trust it. */
   readonly authority: Authority;
-  /** By whom the Director and its agents know the servers: one certificate, or several while one takes over; PEM. */
+  /** CA certificates by which the Director and its agents verify the servers, several during a rotation; PEM. */
   readonly serverCa: string;
 }
 
-/** What is kept with a VM whose agent has confirmed it. Another one means that the agent is to be told. */
+/**
+ * Returns the mark stored with a VM once its agent has confirmed this trust. A different mark means that the agent needs an
+ * update.
+ */
 export function trustMark({ authority, serverCa }: NatsTrust): string {
   const believed = certificatesOf(serverCa).map(bare).sort();
   return createHash("sha256")
@@ -18,7 +21,7 @@ export function trustMark({ authority, serverCa }: NatsTrust): string {
     .slice(0, 32);
 }
 
-/** What stands between them, and a key beside them, is left out. */
+/** Returns the certificates of a PEM text, without the text between them and without keys. */
 export const certificatesOf = (pem: string): readonly string[] =>
   pem.match(/-----BEGIN CERTIFICATE-----[^-]+-----END CERTIFICATE-----/g) ?? [];
 

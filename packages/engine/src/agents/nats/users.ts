@@ -11,7 +11,7 @@ import { agentName, bootstrapName, DIRECTOR_NAME, HEALTH_MONITOR_NAME } from "./
 /** An agent that may take part. */
 export interface AllowedAgent {
   readonly agentId: AgentId;
-  /** It has its lasting certificate: the one it was made with is good for nothing any more. */
+  /** True once the agent has its lasting certificate, and the one it was created with is no longer accepted. */
   readonly lasting: boolean;
 }
 
@@ -23,7 +23,7 @@ export interface NatsUser {
 
 const FROM_AGENTS = [heartbeatSubject("*"), alertSubject("*"), shutdownSubject("*")];
 
-/** Who may say and hear what, as upstream's nats-sync writes it. */
+/** Returns the NATS users and their permissions, as upstream's nats-sync writes them. */
 export function natsUsers(agents: readonly AllowedAgent[]): readonly NatsUser[] {
   const users = [
     // Heartbeats and alerts besides upstream's: this Director has its monitor within.

@@ -1,6 +1,6 @@
 import type { Clock } from "@slipway/kernel/clock";
 
-/** What became of a request. */
+/** Result of a request. */
 export type Outcome =
   | { readonly kind: "answer"; readonly text: string }
   /** Nothing was sent. */
@@ -28,7 +28,7 @@ interface Waiter {
   readonly end: (outcome: Outcome) => void;
 }
 
-/** Who waits for which reply. A reply nobody waits for, because it is late or there was one already, is dropped. */
+/** Requests that wait for a reply. A reply that is late, or a second one, is dropped. */
 export class Waiters {
   readonly #waiters = new Map<string, Waiter>();
 

@@ -17,7 +17,7 @@ export interface AskedOverNats {
   readonly reply_to: string;
 }
 
-/** What a fake agent does with a message: `answer` publishes to the subject the message names, or to another. */
+/** Handler of a fake agent's messages: `answer` publishes to the subject that the message names, or to another. */
 export type Says = (
   asked: AskedOverNats,
   answer: (reply: unknown, subject?: string) => void,

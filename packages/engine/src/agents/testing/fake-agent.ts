@@ -24,7 +24,7 @@ export interface Asked {
   readonly authorization: string | undefined;
 }
 
-/** What a fake agent does with a question; nothing, if it wants to. */
+/** Handler of a fake agent's requests. It may leave a request unanswered. */
 export type Talk = (asked: Asked, response: ServerResponse) => void;
 
 export const answers = (response: ServerResponse, reply: unknown): void => {
