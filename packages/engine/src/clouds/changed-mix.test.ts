@@ -82,7 +82,7 @@ describe("a VM made with the registry, whose CPI is now one that does without", 
 });
 
 describe("a VM made without the registry, whose CPI is now one that needs it", () => {
-  it("gets no further disk: the operator is told to recreate it", async () => {
+  it("gets no further disk, and the error says to recreate it", async () => {
     const { cloud, vm, channel, about, become, disk } = await stage(2);
     expect(channel).toBe("user-data");
     const one = await disk();

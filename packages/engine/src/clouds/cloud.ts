@@ -21,7 +21,7 @@ import type { CpiName } from "../model/names.ts";
 /** How an agent gets its settings: complete with its VM, or from the registry. */
 export type Channel = "user-data" | "registry";
 
-/** What every call carries beside its arguments. */
+/** Data that every CPI call carries beside its arguments. */
 export interface CallOptions {
   /** The same for a repeat of the same intent, never for another. */
   readonly requestId: RequestId;
@@ -32,7 +32,7 @@ export interface CallOptions {
   /** Disks recorded for the VM; sent in `context.vm.disks`, and as an argument to CPIs that announce it. */
   readonly disks?: Disks | undefined;
   readonly signal?: AbortSignal | undefined;
-  /** Where the CPI's stderr and log go: the task's `cpi` output. */
+  /** Receives the CPI's stderr and log, for the task's `cpi` output. */
   readonly log?: ((text: string) => void) | undefined;
   /** Records the call itself, without its secrets, in the task's `conversation` output. */
   readonly record?: ((call: Omit<CallStart, "to">) => CallRecord) | undefined;
@@ -49,7 +49,7 @@ export interface CreateVmArguments {
 
 export interface VmCreated {
   readonly cid: VmCid;
-  /** As returned, or as asked for where the dialect does not say. */
+  /** Networks as the CPI returned them, or as requested if this version of the API does not return them. */
   readonly networks: Networks;
   readonly disks: Disks;
 }
@@ -66,11 +66,11 @@ export interface NetworkCreated {
   readonly range: string | undefined;
   readonly gateway: string | undefined;
   readonly reserved: readonly string[];
-  /** What VMs in it are made with. */
+  /** Cloud properties for VMs in this network. */
   readonly cloudProperties: JsonObject;
 }
 
-/** What a CPI said of itself, and what was agreed with it. */
+/** Data that a CPI reported about itself, and the API version agreed with it. */
 export interface CloudInfo {
   readonly apiVersion: ApiVersion;
   readonly stemcellFormats: readonly string[] | undefined;
@@ -79,11 +79,11 @@ export interface CloudInfo {
   readonly repeatable: boolean;
 }
 
-/** One CPI, as the Director calls it. Failures are `CpiRefused` (it answered) or `CpiLost` (nobody knows). */
+/** One CPI, as the Director calls it. Failures are `CpiRefused` (the CPI answered) or `CpiLost` (the outcome is unknown). */
 export interface Cloud {
   readonly name: CpiName;
   info(options?: Pick<CallOptions, "signal" | "log" | "record">): Promise<CloudInfo>;
-  /** Whether a VM of this stemcell gets its settings without the registry. Starts our registry when it does not. */
+  /** Returns how a VM of this stemcell gets its settings. Starts the Director's registry if the stemcell needs it. */
   channelFor(stemcellApiVersion: number): Promise<Channel>;
   createStemcell(
     imagePath: string,
@@ -131,11 +131,11 @@ export interface Cloud {
 
 /** The CPIs of this Director by name, as one task sees them from its beginning to its end. */
 export interface Clouds {
-  /** By a name of today, or one that is recorded. */
+  /** Returns the CPI with a current name, or with one in the records. */
   cloud(name: CpiName): Cloud;
-  /** Those that stemcells are uploaded to. */
+  /** Names of the CPIs that stemcells are uploaded to. */
   readonly names: readonly CpiName[];
-  /** They are from a CPI config: zones have to name theirs. */
+  /** True if the CPIs are from a CPI config, so that zones must name theirs. */
   readonly configured: boolean;
   /** The name of today of what is recorded under a name: the CPI that says `migrated_from` it, or the same name. */
   nameOf(recorded: CpiName): CpiName;
@@ -146,7 +146,7 @@ export class CpiRefused extends Error {
   override readonly name = "CpiRefused";
   readonly method: string;
   readonly type: string;
-  /** Undefined for types nobody agreed on. */
+  /** Undefined for error types outside the CPI contract. */
   readonly errorName: CpiErrorName | undefined;
   readonly okToRetry: boolean;
 

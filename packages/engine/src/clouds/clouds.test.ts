@@ -24,7 +24,7 @@ describe("the CPIs of a Director", () => {
     expect((await two.cloud("z2").info()).apiVersion).toBe(2);
   });
 
-  it("that are not there are named with those that are", () => {
+  it("names a CPI that does not exist, together with those that do", () => {
     expect(() => clouds("", "z2").cloud("z3")).toThrow(
       UnknownCpi({ name: "z3", known: ["", "z2"], configured: false }).message,
     );
@@ -38,7 +38,7 @@ describe("a configuration", () => {
     expect(cpiOfConfig({}, given)).toMatchObject({ name: "", port: { command: "v3" }, longestMs: undefined });
   });
 
-  it("with one has that", () => {
+  it("uses the executable that the configuration names", () => {
     const cpi = { exec_path: "/the/cpi", properties: { a: 1 }, deadline_s: 60 };
     expect(cpiOfConfig({ cpi }, given)).toMatchObject({
       name: "",

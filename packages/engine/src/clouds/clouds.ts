@@ -20,7 +20,7 @@ export interface CpiEntry {
   readonly longestMs?: number | undefined;
 }
 
-/** What all CPIs of a Director are called with. */
+/** Options shared by all CPIs of a Director. */
 export interface CloudsOptions {
   readonly directorUuid: DirectorUuid;
   readonly random: Random;

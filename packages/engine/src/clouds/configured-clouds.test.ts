@@ -53,7 +53,7 @@ describe("the CPIs of a CPI config", () => {
     expect(clouds.cloud("")).toBe(clouds.cloud("new"));
   });
 
-  it("that are gone are told in upstream's words", () => {
+  it("names a CPI that is missing from the CPI config in upstream's words", () => {
     const programs = { byType: new Map(), paths: [], inProcess: new Map([["t", noting().port]]) };
     const made = configuredClouds({ programs });
     expect(() => made.of(cpis({ name: "a", type: "t" })).cloud("b")).toThrow(
@@ -87,7 +87,7 @@ describe("the CPIs of a CPI config", () => {
     const lines: string[] = [];
     await clouds.cloud("p").hasDisk(DISK, { ...CALL, log: (text) => lines.push(text) });
     expect(lines.join("")).toContain("zone nested yes");
-    // What a property holds is nobody's but the CPI's.
+    // Property values are for the CPI only.
     expect(lines.join("")).not.toContain('"k"');
   });
 });
@@ -143,7 +143,7 @@ describe("a CPI config may run", () => {
     expect(checked({ properties: { request_id: "x" } })).toThrow(failure.message);
   });
 
-  it("one that cannot be used keeps nobody from the others", () => {
+  it("a CPI entry that cannot be used does not affect the others", () => {
     const clouds = made.of(cpis({ name: "a", type: "tiny" }, { name: "b", type: "x", exec_path: "/bin/sh" }));
     expect(clouds.names).toEqual(["a", "b"]);
     expect(clouds.cloud("a").name).toBe("a");

@@ -18,7 +18,7 @@ export interface CpiPrograms {
   readonly byType: ReadonlyMap<string, string>;
   /** Others of it: the Director's own. */
   readonly paths: readonly string[];
-  /** Of all of them, beside what every executable has. */
+  /** Environment of all executables, beside what each of them has. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   /** CPIs in this process by type: the Director's own, where it is one. */
   readonly inProcess: ReadonlyMap<string, CpiPort>;
@@ -48,7 +48,7 @@ export class ConfiguredClouds {
 
   constructor(options: ConfiguredCloudsOptions) {
     this.#options = options;
-    // What keeps it from being used is told at the start.
+    // Fails at the start if the Director's own CPI cannot be used.
     this.#own();
   }
 
@@ -61,7 +61,9 @@ export class ConfiguredClouds {
     this.#entry(cpi);
   }
 
-  /** A list that is empty is as good as none. One that cannot be used keeps nobody from the others. */
+  /**
+   * Returns the CPIs of a CPI config. An empty list means the Director's own CPI. An unusable entry does not affect the others.
+   */
   of(cpis: readonly (ConfiguredCpi | UnusableCpi)[]): Clouds {
     if (cpis.length === 0)
       return cloudsOf({ byName: new Map([["", this.#own()]]), names: [""], configured: false });
@@ -111,7 +113,7 @@ export class ConfiguredClouds {
   }
 }
 
-/** Where upstream's jobs have their executables. Whoever can write there needs no CPI config. */
+/** Returns the path of an executable as upstream's jobs install it. A user who can write there needs no CPI config. */
 const placeOf = (type: string): string => `/var/vcap/jobs/${type}_cpi/bin/cpi`;
 const PLACES = /^\/var\/vcap\/jobs\/[\w.-]+\/bin\/cpi$/;
 

@@ -24,7 +24,7 @@ import { type CallOptions, CpiLost, CpiRefused } from "./cloud.ts";
 import { type CpiPort, deadlineFor } from "./cpi-port.ts";
 import { inMethod } from "./reply.ts";
 
-/** Who calls: the same for every call of one CPI. */
+/** Caller of a CPI: the same for every call of one CPI. */
 export interface Caller {
   readonly port: CpiPort;
   readonly directorUuid: DirectorUuid;

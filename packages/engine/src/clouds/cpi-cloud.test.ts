@@ -31,7 +31,7 @@ describe("a request", () => {
     );
   });
 
-  it("that is about no VM has no such context; properties of the CPI stand flat beside ours, also for info", async () => {
+  it("sends no VM context with calls about no VM, and the CPI's properties flat beside the Director's", async () => {
     const properties = { region: "r-1", aws: { access_key: "k" } };
     const { cloud, call, sent } = cloudOf({ info: info(2), create_disk: ok("disk-1") }, { properties });
     await cloud.createDisk(64, {}, null, call());
@@ -88,7 +88,7 @@ describe("a request", () => {
     ["delete_snapshot", (c, o) => c.deleteSnapshot("snap-3" as SnapshotCid, o), null, ["snap-3"], undefined],
   ];
   it.each(cases)(
-    "of %s has its arguments, and its result comes back",
+    "sends the arguments of %s and returns its result",
     async (method, ask, answer, args, result) => {
       const { cloud, call, last } = cloudOf({ info: info(3), [method]: ok(answer) });
       expect(await ask(cloud, call() as never)).toEqual(result);
@@ -176,7 +176,7 @@ describe("deadlines", () => {
       { info: 300_000, has_vm: 3600_000, create_stemcell: 4 * 3600_000, snapshot_disk: 4 * 3600_000 },
     ],
     [60_000, { info: 60_000, has_vm: 60_000, create_stemcell: 60_000, snapshot_disk: 60_000 }],
-  ])("with a longest time of %s ms are %j", async (longestMs, expected) => {
+  ])("a longest time of %s ms gives the deadlines %j", async (longestMs, expected) => {
     const answers = { info: info(2), has_vm: ok(true), create_stemcell: ok("i"), snapshot_disk: ok("s") };
     const { cloud, call, sent, callOptions } = cloudOf(answers, { longestMs });
     await cloud.hasVm(VM, call());
@@ -213,7 +213,7 @@ describe("what create_vm returns", () => {
     ["null", 2, null, /got null/],
     ["networks that are none", 2, ["vm-1", "x"], /networks/],
     ["too much", 3, ["vm-1", {}, {}, {}], /array of 4/],
-  ])("as %s under version %s is lost, not guessed at", async (_, version, result, words) => {
+  ])("%s under version %s is lost, not guessed at", async (_, version, result, words) => {
     const { cloud, call } = cloudOf({ info: info(version), create_vm: ok(result) });
     const error = await failure(cloud.createVm(createArgs(), call({ stemcellApiVersion: 2 })));
     expect(error).toBeInstanceOf(CpiLost);
@@ -376,7 +376,7 @@ describe("an error of the CPI", () => {
     expect(sent).toHaveLength(2);
   });
 
-  it("that says it has no tags is noted and passes; any other is raised", async () => {
+  it("notes a CPI error that tags are not implemented and goes on; raises any other error", async () => {
     const type = "Bosh::Clouds::NotImplemented";
     const without = cloudOf({ info: info(2), set_vm_metadata: no(type), set_disk_metadata: no(type) });
     await without.cloud.setVmMetadata(VM, {}, without.call());

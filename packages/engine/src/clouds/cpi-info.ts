@@ -4,9 +4,9 @@ import { check } from "@slipway/protocol/schema/check";
 import { type CallOptions, CpiLost, refusedAs } from "./cloud.ts";
 import { CpiAnswerUnusable } from "./errors.ts";
 
-/** What a CPI said of itself. */
+/** Data that a CPI reported about itself. */
 export interface Introduced {
-  /** As it came; undefined means 1. */
+  /** Version as the CPI reported it; undefined means 1. */
   readonly apiVersion: number | undefined;
   readonly stemcellFormats: readonly string[] | undefined;
   readonly capabilities: Capabilities;
@@ -48,8 +48,8 @@ interface Asking {
 }
 
 /**
- * Asks once and remembers the answer for as long as the CPI is the same, or until it is told to forget it; a failure is
- * not remembered. The question ends when nobody waits for it.
+ * Asks for `info` once and remembers the answer until the CPI changes or `forget` is called; a failure is not remembered. The
+ * call is canceled when its last waiter cancels.
  */
 export class InfoOnce {
   readonly #ask: (waiter: Waiter) => Promise<Introduced>;
@@ -104,7 +104,7 @@ export class InfoOnce {
         this.#known = { of, said };
         return said;
       });
-    // Nobody may be left to hear of it.
+    // Every waiter may be gone when this fails.
     answer.catch(() => undefined);
     this.#asking = { of, answer, stop, waiting: 0 };
     return this.#asking;

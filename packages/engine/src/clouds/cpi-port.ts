@@ -5,7 +5,7 @@ import type { CpiMethodName } from "@slipway/protocol/cpi/methods";
 export interface CpiPortOptions {
   readonly deadlineMs: number;
   readonly signal?: AbortSignal | undefined;
-  /** What the CPI says while it works, in pieces of any size. */
+  /** Receives the CPI's log while it works, in chunks of any size. */
   readonly log: (text: string) => void;
   /** Takes out of a text what may not be shown of this call. */
   readonly hide: (text: string) => string;
@@ -16,9 +16,9 @@ export interface CpiPortOptions {
  * aborted before that, and with `CpiLost` in all other cases.
  */
 export interface CpiPort {
-  /** What logs call it: the path of an executable. */
+  /** Name of the CPI in logs: the path of an executable. */
   readonly command: string;
-  /** Of the executable and its configuration: another text when one of them was replaced. Missing: they never are. */
+  /** Returns a text that changes when the executable or its configuration is replaced. If missing, they never change. */
   readonly fingerprint?: () => Promise<string>;
   call(request: CpiRequest, options: CpiPortOptions): Promise<CpiResponse>;
 }

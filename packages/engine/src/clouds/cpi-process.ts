@@ -24,14 +24,14 @@ export interface Ended {
   readonly stopped: "deadline" | "cancelled" | "flood" | undefined;
 }
 
-/** What a dead process wrote is read at once; whoever holds its pipes open after that is not waited for. */
+/** Time to read what a dead process wrote. A process that holds its pipes open longer is not waited for. */
 const DRAIN_MS = 1000;
 /** A process may hang in the kernel where no signal reaches it. */
 const UNKILLABLE_MS = 5000;
 
 /**
- * Runs one process in a group of its own. Told to stop, the whole group gets SIGTERM, later SIGKILL. Rejects only if
- * the process cannot be started.
+ * Runs one process in its own process group. On abort, the whole group gets SIGTERM, later SIGKILL. Rejects only if the process
+ * cannot be started.
  */
 export function runCpiProcess(options: ProcessOptions): Promise<Ended> {
   return new Promise((resolve, reject) => {
@@ -63,11 +63,11 @@ export function runCpiProcess(options: ProcessOptions): Promise<Ended> {
       try {
         if (child.pid !== undefined) process.kill(-child.pid, name);
       } catch {
-        // Nobody of the group is left.
+        // The group is gone.
       }
     };
     const kill = () => {
-      // Its number may be somebody else's by now.
+      // Its process id may be in use again.
       if (exited) return;
       killGroup("SIGKILL");
       after(UNKILLABLE_MS, finish);

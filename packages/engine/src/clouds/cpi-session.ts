@@ -50,7 +50,7 @@ type CallArguments = readonly unknown[] | ((terms: Terms) => readonly unknown[])
 const REGISTRY_STEMCELL = 1;
 
 /**
- * Calls to one CPI after the versions are agreed on: `info` is asked once, by whoever comes first, and again after a call
+ * Calls to one CPI after the versions are agreed on: the first caller asks for `info`, and it is asked for again after a call
  * that failed by its form.
  */
 export class CpiSession {
@@ -71,7 +71,7 @@ export class CpiSession {
     this.#info = new InfoOnce((waiter) => this.#introduce(waiter), port.fingerprint);
   }
 
-  /** What holds between us and the CPI, for VMs of this stemcell. */
+  /** Returns the API version and capabilities agreed with the CPI, for VMs of this stemcell. */
   async agree(stemcell: number | undefined, waiter: Waiter): Promise<Agreed> {
     const introduced = await this.#info.get(waiter);
     const director = { min: 1, max: this.#options.maxApiVersion ?? NEWEST_API_VERSION };
@@ -81,7 +81,7 @@ export class CpiSession {
     return { ...agreed, introduced };
   }
 
-  /** Makes sure that the registry runs. Undefined: CPI and agents use another one, or there is none. */
+  /** Makes sure that the registry runs. Returns undefined if the CPI and its agents use another registry, or none. */
   async registry(): Promise<JsonObject | undefined> {
     if (this.#caller.properties.registry !== undefined) return undefined;
     const access = await this.#options.registry?.start();
@@ -196,7 +196,7 @@ const termsOf = ({ agreed, capabilities }: AgreedForVm): Terms => ({
   capabilities,
 });
 
-/** As upstream, nobody is told of disks that are not there, unless it asked for them. */
+/** Returns the disks for the context of a call. As upstream, an empty map is sent only to a CPI that asked for disks. */
 function disksFor(disks: CallOptions["disks"], capabilities: Capabilities): CallOptions["disks"] {
   const asks =
     capabilities.attach_disk_takes_disks === true || capabilities.detach_disk_returns_disks === true;

@@ -4,7 +4,7 @@ import { isObject, type Json, type JsonObject } from "@slipway/protocol/schema/j
 import type { Disks } from "@slipway/protocol/settings/disks";
 import type { CreateVmArguments } from "./cloud.ts";
 
-/** What decides the shape of a call. */
+/** Agreed version and capabilities, which decide the shape of a call. */
 export interface Terms {
   readonly apiVersion: ApiVersion;
   readonly capabilities: Capabilities;

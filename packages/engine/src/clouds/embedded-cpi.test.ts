@@ -86,7 +86,7 @@ describe("a CPI in this process", () => {
     expect(CpiStopped.is((error as Error).cause)).toBe(true);
   });
 
-  it("that does not even stop is not waited for longer than its grace", async () => {
+  it("stops waiting after the grace time for a CPI that does not stop", async () => {
     const { call, clock } = portOf(() => ({ request: () => new Promise(() => {}) }));
     const called = failure(call(CREATE));
     await clock.advance(60_000);
@@ -116,7 +116,7 @@ describe("a CPI in this process", () => {
     expect(calls).toBe(1);
   });
 
-  it("that is told to stop and has its result all the same has its result", async () => {
+  it("returns the result of a CPI that finishes although it was asked to stop", async () => {
     const { call } = portOf(({ signal }) => ({
       request: () =>
         new Promise((resolve) => signal?.addEventListener("abort", () => resolve(JSON.parse(OK) as never))),
@@ -131,7 +131,7 @@ describe("a CPI in this process", () => {
     ["throws", () => Promise.reject(new Error("out of coffee")), /The CPI failed: out of coffee/],
     ["answers what no CPI answers", async () => ({ result: 1 }), /SchemaValidationError: /],
     ["answers with a circle", async () => Object.assign([], { 0: 1n }), /The CPI failed: /],
-  ])("that %s is lost", async (_, answer, words) => {
+  ])("a CPI that %s is lost", async (_, answer, words) => {
     const { call } = portOf(() => ({ request: answer as never }));
     const error = await failure(call(CREATE));
     expect(error).toBeInstanceOf(CpiLost);

@@ -12,16 +12,16 @@ import { checkReply, inMethod } from "./reply.ts";
 type Around = NonNullable<Parameters<typeof embed>[1]>;
 
 export interface EmbeddedCpi {
-  /** What logs call it. */
+  /** Name of the CPI in logs. */
   readonly name: string;
   readonly clock: Clock;
   /** Makes the client of one call: `(around) => embed(cpi, { ...around, config })`. */
   readonly open: (around: Pick<Around, "clock" | "signal" | "stream">) => CpiClient;
-  /** How long a call that is told to stop may clean up. */
+  /** Time that a call has for its cleanup after a stop request. */
   readonly graceMs?: number | undefined;
 }
 
-/** More than the half minute the SDK gives a method that was told to stop. */
+/** More than the half minute that the SDK gives a method after a stop request. */
 const GRACE_MS = 40_000;
 
 /** A CPI in this process, behind the same port: it gets and gives plain JSON, and is not waited for for ever. */

@@ -24,7 +24,7 @@ describe("a CPI executable is run as upstream runs it", () => {
     expect(reply?.result).toEqual([JSON.stringify(request()).length, "0"]);
   });
 
-  it("with --configFile only when there is one", async () => {
+  it("passes --configFile only if there is a config file", async () => {
     const { reply } = await callText(sh(`printf '{"result":"%s","error":null,"log":""}' "$*"`), {
       configFile: "/etc/a cpi.json",
     });
@@ -37,19 +37,19 @@ describe("a CPI executable is run as upstream runs it", () => {
       { TMPDIR: "/t", HOME: "/h", PATH: "/mine", SECRET: "CANARY" },
       "HOME=/h PATH=/usr/sbin:/usr/bin:/sbin:/bin TMPDIR=/t",
     ],
-  ])("with a fixed PATH, and of %j nothing but TMPDIR and HOME", async (environment, seen) => {
+  ])("passes a fixed PATH, and of %j only TMPDIR and HOME", async (environment, seen) => {
     const text = sh(`printf '{"result":"%s","error":null,"log":""}' \\
       "$(env | grep -v -e ^PWD= -e ^_= -e ^SHLVL= -e ^OLDPWD= | sort | tr '\\n' ' ')"`);
     const { reply } = await callText(text, { environment });
     expect(String(reply?.result).trim()).toBe(seen);
   });
 
-  it.each(["cpi.js", "cpi.cjs", "cpi.mjs"])("by this Node when it is %s, executable or not", async (name) => {
+  it.each(["cpi.js", "cpi.cjs", "cpi.mjs"])("runs %s with this Node, executable or not", async (name) => {
     const text = `process.stdout.write(${JSON.stringify(OK)})`;
     expect((await callText(text, { name, mode: 0o600 })).reply).toEqual(JSON.parse(OK));
   });
 
-  it("and may answer without reading its input, with white space around, and with any exit code", async () => {
+  it("accepts an answer without reading of the input, with white space around it, and with any exit code", async () => {
     const large = request("set_vm_metadata", ["vm-1", { text: "x".repeat(1 << 20) }]);
     const { reply, log } = await callText(sh(`exec 0<&-\nprintf '\\n  %s  \\n' '${OK}'\nexit 3`), {}, large);
     expect(reply).toEqual(JSON.parse(OK));
@@ -90,7 +90,7 @@ describe("stderr is passed on", () => {
     expect(log).toContain("\n[external-cpi] more than 1000 characters on stderr: the rest is left out\n");
   });
 
-  it("with bytes replaced that are no text", async () => {
+  it("replaces invalid UTF-8 bytes", async () => {
     const { reply, log } = await callText(sh(`printf 'a\\377b\\n' >&2\necho '${OK}'`));
     expect(reply?.result).toBe(true);
     expect(log).toContain("a\ufffdb\n");
@@ -130,7 +130,7 @@ describe("a CPI that cannot be run did nothing, and is refused:", () => {
   });
 });
 
-describe("a CPI whose answer is none is lost:", () => {
+describe("a CPI with an invalid answer is lost:", () => {
   it.each([
     ["nothing", sh("cat >/dev/null"), /ParserError - the reply .* it is empty \(exit code 0\): ''/],
     ["junk", sh("echo Traceback: no such luck"), /ParserError - .*: 'Traceback: no such luck\n'/],
@@ -223,7 +223,7 @@ describe("a CPI that does not come to an end is stopped", () => {
     for (const name of ["cpi.pid", "cpi.child"]) await gone(Number(await note(name)));
   });
 
-  it("and a child of it that does not listen does not outlive it", async () => {
+  it("ends a child that ignores the signal together with the CPI", async () => {
     const { path, note } = await cpiFile(
       sh(`(trap '' TERM; echo ready > "$0.ready"; while :; do sleep 1; done) &\necho $! > "$0.child"\nwait`),
     );
@@ -250,11 +250,11 @@ describe("a CPI that does not come to an end is stopped", () => {
     return await called;
   };
 
-  it("and a result it gives then is its result", async () => {
+  it("takes a result that the CPI gives while it is stopped", async () => {
     expect((await cancelled(OK)).reply).toEqual(JSON.parse(OK));
   });
 
-  it("but an error it gives then does not say that nothing was done", async () => {
+  it("does not take an error given while the CPI is stopped as proof that nothing was done", async () => {
     const { error } = await cancelled(
       '{"result":null,"error":{"type":"Bosh::Clouds::CloudError","message":"cut with CANARY","ok_to_retry":false},"log":""}',
     );
@@ -262,7 +262,7 @@ describe("a CPI that does not come to an end is stopped", () => {
     expect((error as Error).message).toContain("its last word: cut with hidden");
   });
 
-  it("but a child that outlives it with its pipes open is not waited for, nor ended", async () => {
+  it("neither waits for nor ends a child that outlives the CPI with its pipes open", async () => {
     const { path, note } = await cpiFile(sh(`sleep 600 &\necho $! > "$0.child"\necho '${OK}'`));
     const { reply } = await callPath(path);
     expect(reply?.result).toBe(true);

@@ -14,21 +14,21 @@ export interface ExecCpi {
   /** Given with `--configFile`; without one the CPI gets no arguments, as from upstream. */
   readonly configFile?: string | undefined;
   readonly clock: Clock;
-  /** Where TMPDIR and HOME are taken from; default: this process's. */
+  /** Environment from which TMPDIR and HOME are taken; default: this process's. */
   readonly environment?: Readonly<Record<string, string | undefined>> | undefined;
   /** For the CPI, beside PATH, TMPDIR and HOME, and over them. */
   readonly env?: Readonly<Record<string, string>> | undefined;
   readonly maxStdoutBytes?: number | undefined;
   /** Characters of stderr passed on per call; the rest is read and dropped. */
   readonly maxStderrChars?: number | undefined;
-  /** How long a CPI that is told to stop may clean up. */
+  /** Time that a CPI has for its cleanup after a stop request. */
   readonly graceMs?: number | undefined;
 }
 
 const PATH = "/usr/sbin:/usr/bin:/sbin:/bin";
 const MAX_STDOUT = 8 * 1024 * 1024;
 const MAX_STDERR = 4 * 1024 * 1024;
-/** More than the half minute the SDK gives a method that was told to stop. */
+/** More than the half minute that the SDK gives a method after a stop request. */
 const GRACE_MS = 40_000;
 
 /** A CPI executable: one process per call, as upstream's Director runs it. */

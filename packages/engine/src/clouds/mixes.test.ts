@@ -78,7 +78,7 @@ async function stage(port: CpiPort, director: 1 | 2 | 3, cpi: 1 | 2 | 3) {
 describe.each(PORTS)("the tiny CPI as %s", (name, port) => {
   // Each call of the executable is a process.
   it.each(name === "an executable" ? sampleOf("mixes of an executable", MIXES, 2) : MIXES)(
-    "with Director $director, CPI $cpi and stemcell $stemcell",
+    "works with Director $director, CPI $cpi and stemcell $stemcell",
     async ({ director, cpi, stemcell }) => {
       const { cloud, registry, call, image, book, userData } = await stage(port(), director, cpi);
       const apiVersion = Math.min(director, cpi);
@@ -100,7 +100,7 @@ describe.each(PORTS)("the tiny CPI as %s", (name, port) => {
       const disk = await cloud.createDisk(64, {}, vm.cid, call());
       const { hint } = await cloud.attachDisk(vm.cid, disk, about());
       expect(hint !== undefined).toBe(apiVersion === 2);
-      // What the agent finds there is how it learns of its id, and of its disk if nobody else tells it.
+      // The agent learns its id from this entry, and its disk unless it gets that another way.
       const endpoint = found.form === "registry" ? found.userData.registry.endpoint : undefined;
       const entry = async () => {
         const text = endpoint === undefined ? undefined : await registryClient({ endpoint }).get(vm.cid);
@@ -127,7 +127,7 @@ describe.each(PORTS)("the tiny CPI as %s", (name, port) => {
 });
 
 describe("a create that is repeated", () => {
-  it("with its request id makes nothing new, even with a fresh certificate; a short id needs the arguments too", async () => {
+  it("repeats nothing for a known request id, even with a fresh certificate; a short id compares arguments", async () => {
     const { cloud, call, image } = await stage(embedded(), 3, 3);
     const once = call({ stemcellApiVersion: 2 });
     const stemcellCid = await cloud.createStemcell(image, {}, {}, once);
@@ -174,7 +174,7 @@ describe("the Director's registry", () => {
     expect(seen).toEqual([properties.registry]);
   });
 
-  it("is told only to the methods that use it", async () => {
+  it("is passed only to the methods that use it", async () => {
     const port = embedded();
     const told: Record<string, boolean> = {};
     const recording: CpiPort = {

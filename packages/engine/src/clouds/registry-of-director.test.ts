@@ -24,7 +24,7 @@ const clientOf = ({ endpoint, user, password }: Awaited<ReturnType<RegistryOfDir
   registryClient({ endpoint, username: user, password });
 
 describe("the Director's registry", () => {
-  it("leaves no trace as long as nobody needs it", async () => {
+  it("leaves no trace as long as no CPI needs it", async () => {
     const dir = await tempDir();
     const registry = registryIn(dir);
     expect(await registry.resume()).toBe(false);
@@ -43,7 +43,7 @@ describe("the Director's registry", () => {
     expect(await clientOf(two).get("vm-1")).toBe("{}");
   });
 
-  it("comes back with its entries and the same credentials, which nobody else can read", async () => {
+  it("comes back with its entries and the same credentials, which only its user can read", async () => {
     const dir = await tempDir();
     const before = registryIn(dir);
     const access = await before.start();
@@ -75,7 +75,7 @@ describe("the Director's registry", () => {
     expect(await registryIn(dir).resume()).toBe(false);
   });
 
-  it("that could not start is tried again", async () => {
+  it("starts on a later attempt if the first one failed", async () => {
     const taken = registryIn(await tempDir());
     const { endpoint } = await taken.start();
     const registry = registryIn(await tempDir(), { port: Number(new URL(endpoint).port) });

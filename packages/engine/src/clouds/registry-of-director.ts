@@ -32,13 +32,13 @@ export interface DirectorRegistry {
 }
 
 export interface DirectorRegistryOptions {
-  /** Of the Director; everything is kept under `registry` in it. */
+  /** State directory of the Director; the registry keeps everything under `registry` in it. */
   readonly stateDir: string;
   readonly host?: string | undefined;
   readonly port?: number | undefined;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told why a request failed on our side. */
+  /** Called with the reason when a request fails on the Director's side. */
   readonly onError?: ((error: unknown) => void) | undefined;
 }
 
@@ -102,7 +102,7 @@ export class RegistryOfDirector implements DirectorRegistry {
     try {
       if (this.#closed) throw new Error("the Director is stopping: its registry is closed");
       const { host = DEFAULT_HOST, port = DEFAULT_PORT, clock, onError } = this.#options;
-      // Agents are told this address; from inside a VM a wildcard is the VM itself.
+      // Agents get this address; from inside a VM a wildcard is the VM itself.
       if (["0.0.0.0", "::", "*"].includes(host)) throw RegistryAddressUnusable({ host });
       await mkdir(this.#dir, { recursive: true, mode: 0o700 });
       const { user, password } = await this.#credentials();

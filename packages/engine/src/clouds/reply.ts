@@ -16,7 +16,7 @@ export interface ReplyOf {
   readonly ended: string;
 }
 
-/** The reply on a CPI's stdout: exactly one object. Failures are told in upstream's words. */
+/** Decodes the reply on a CPI's stdout: exactly one object. Failures use upstream's words. */
 export function readReply(stdout: Uint8Array, about: ReplyOf): CpiResponse {
   let text: string;
   try {
@@ -45,7 +45,7 @@ export function checkReply(
   throw invalid(about, `SchemaValidationError: ${checked.problems.join("; ")}${said}`);
 }
 
-/** What a reply of the wrong form tells people. Its result may be anything, and is not shown. */
+/** Returns the error and log texts of a reply of the wrong form. Its result may be anything, and is not shown. */
 function wordsIn(value: unknown): string {
   if (!isObject(value)) return "";
   const { error, log } = value;
@@ -67,7 +67,7 @@ function invalid(
 /** Signals that others send; a CPI that crashes by itself gets others. A shell that stands between adds 128 to theirs. */
 const KILLED = /^(signal SIG(KILL|TERM|INT|HUP|QUIT)|exit code (129|130|131|137|143))$/;
 
-/** Where it happened, in upstream's words. */
+/** Names the CPI method and request id in upstream's words. */
 export const inMethod = (request: CpiRequest): string =>
   `in '${request.method}' CPI method (CPI request ID: '${request.context.request_id ?? ""}')`;
 

@@ -19,7 +19,7 @@ const HINT = {
 };
 const CLOUD = { type: "small", password: "CANARY-cloud", nested: { api_key: "CANARY-nested" } };
 
-/** Repeats everything it is told wherever it can, in small pieces, and answers as `how` in its own name says. */
+/** Repeats all its input wherever it can, in small pieces, and answers as `how` in its own name says. */
 const PARROT = `
   let input = "";
   process.stdin.on("data", (chunk) => { input += chunk; });
@@ -77,7 +77,7 @@ async function playWith(how: string) {
 
 describe("no credential of a call shows in a log line or an error", () => {
   it.each(["well", "error", "junk", "shape", "mute", "form"])(
-    "of a CPI that repeats all it is told, and answers with %s",
+    "shows no secret of a CPI that repeats all its input and answers with %s",
     async (how) => {
       const { log, errors } = await playWith(how);
       expectNoSecrets(log);
@@ -93,7 +93,7 @@ describe("no credential of a call shows in a log line or an error", () => {
     },
   );
 
-  it("where a request is logged with everything hidden that is somebody else's", async () => {
+  it("logs a request with the operator's and the cloud's data hidden", async () => {
     const { log } = await playWith("well");
     const line = log
       .split("\n")
@@ -113,7 +113,7 @@ describe("no credential of a call shows in a log line or an error", () => {
     });
   });
 
-  it("and what the CPI says on stderr is not said twice because its reply repeats it", async () => {
+  it("logs stderr of a CPI once, although its reply repeats it", async () => {
     const text = `
       console.error("one line of log");
       console.log(JSON.stringify({ result: true, error: null, log: "one line of log\\n" }));`;

@@ -15,13 +15,16 @@ export interface NeededPackage {
   readonly package: KnownPackage;
   readonly stemcell: CompileStemcell;
   readonly key: CompileKey;
-  /** Only the direct ones: no other is there when it is compiled. */
+  /** Direct dependencies only: no other package is present during the compilation. */
   readonly dependencies: readonly NeededPackage[];
-  /** It is used as it was compiled for one of these, the first that there is, and never compiled. Empty: any way. */
+  /**
+   * Stemcells whose compiled packages may be used, in order of preference; the package is never compiled then. Empty: no
+   * restriction.
+   */
   readonly exportedFrom: readonly ExportedFrom[];
 }
 
-/** One thing to compile, whoever needs it. */
+/** Returns the key of one compilation, which all its users share. */
 export const keyText = ({
   packageId,
   stemcellOs,
@@ -39,7 +42,7 @@ export class NeededPackages {
     return [...new Map([...this.#made.values()].map((one) => [keyText(one.key), one])).values()];
   }
 
-  /** Those a job is installed with. */
+  /** Lists the packages that a job is installed with. */
   ofJob(
     release: KnownRelease,
     job: KnownJob,

@@ -2,8 +2,8 @@ import { compareStemcellVersions, sameLine } from "../manifest/versions.ts";
 import type { CompiledPackage, CompileKey } from "../releases/model.ts";
 
 /**
- * For a package whose source nobody has: one that was compiled with the same packages on another stemcell of the same line,
- * the newest.
+ * Returns a substitute for a package without source: the newest one that was compiled with the same packages on another
+ * stemcell of the same line.
  */
 export function nextBest(key: CompileKey, compiled: readonly CompiledPackage[]): CompiledPackage | undefined {
   return compiled

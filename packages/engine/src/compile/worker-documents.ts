@@ -7,7 +7,7 @@ export interface Compilation {
   readonly workers: number;
   /** A VM is used for one package after the other. */
   readonly reuse: boolean;
-  /** What is left of a VM is cleared away later, by the clean-up of orphaned VMs. */
+  /** True if worker VMs are orphaned, and deleted later by the cleanup of orphaned VMs. */
   readonly orphan: boolean;
 }
 

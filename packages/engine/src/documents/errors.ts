@@ -1,6 +1,8 @@
 import { defineError } from "@slipway/kernel/errors";
 
-/** What can be wrong with YAML, ops files and variables. Mistakes in a manifest's content are `PlanProblem`s, told together by `NotValid`. */
+/**
+ * Errors of YAML, ops files and variables. Mistakes in a manifest's content are `PlanProblem`s, reported together by `NotValid`.
+ */
 
 export const BadYaml = defineError<{
   what: string;

@@ -162,7 +162,7 @@ function asText(value: unknown): string | undefined {
   return typeof value === "string" && value.trim() !== "" ? value : undefined;
 }
 
-/** The maps of a list; what is none is reported. Places are named by this key where it is given, else by number. */
+/** Returns the maps of a list; other items are reported. Places are named by `nameKey` if an item has it, else by number. */
 export function mapsOf(
   report: Report,
   items: readonly unknown[] | undefined,

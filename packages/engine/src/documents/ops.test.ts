@@ -228,7 +228,7 @@ describe("any operation", () => {
     );
   });
 
-  it("that replaced a key passes the test for its value", () => {
+  it("a test operation passes for the value that a replace has set", () => {
     const key = fc.stringMatching(/^[a-z]{1,5}$/);
     fc.assert(
       fc.property(fc.array(key, { minLength: 1, maxLength: 4 }), fc.jsonValue(), (keys, value) => {

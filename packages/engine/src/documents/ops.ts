@@ -48,7 +48,10 @@ function apply(document: unknown, operation: unknown, file: string, index: numbe
   }
 }
 
-/** What stands at a path. What is optional and missing is null, or the item that would be made. Throws what `failed` makes. */
+/**
+ * Returns the value at a path. An optional part that is missing is null, or the item that would be made. Throws the error that
+ * `failed` makes.
+ */
 export function findAt(document: unknown, path: string, failed: (why: string) => Error): unknown {
   const pieces = parsePath(path);
   if (typeof pieces === "string") throw failed(pieces);
@@ -85,7 +88,7 @@ function test(
   }
 }
 
-/** What the path leads to. When absence is hoped for, a path that leads nowhere is no error. */
+/** Returns the value at a path. If `absent` is set, a path that leads nowhere is no error. */
 function look(
   document: unknown,
   pieces: Pieces,

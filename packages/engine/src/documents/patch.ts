@@ -9,7 +9,7 @@ export type Act =
   | {
       readonly kind: "look";
       readonly see: (value: unknown) => void;
-      /** What is optional and missing is seen as what a replace would have made there. */
+      /** True if an optional part that is missing reads as the value a replace would have made there. */
       readonly lenient?: true;
     };
 
@@ -50,7 +50,7 @@ interface Step {
   readonly path: string;
 }
 
-/** Where to go on, or nothing when all is done. */
+/** Value to continue with; undefined if the path is done. */
 type Next = { readonly value: unknown } | undefined;
 
 function stepKey({ at, next, act, failed, path }: Step, piece: Extract<Piece, { kind: "key" }>): Next {

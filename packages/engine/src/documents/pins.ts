@@ -1,9 +1,9 @@
 import { fillPlaceholders, placeholdersIn } from "./placeholders.ts";
 
 /**
- * A pin is a placeholder that says which version it means: `((/lab/shop/db.password@8f1c))`. It stands in records and
- * intents, where values must not stand, and means the same whenever it is resolved. No name has an `@`, so nobody can
- * write one.
+ * A pin is a placeholder that says which version it means: `((/lab/shop/db.password@8f1c))`. Pins stand in records and intents,
+ * where values must not stand, and mean the same whenever they are resolved. Names cannot have an `@`, so no manifest can contain
+ * a pin.
  */
 const PIN = /^(\/[a-zA-Z0-9_\-./]+)@([a-zA-Z0-9_\-:]+)$/;
 
@@ -13,7 +13,7 @@ export interface Pin {
   readonly id: string;
 }
 
-/** What is written between brackets, if it is a pin. */
+/** Parses the text between the brackets of a placeholder as a pin. */
 export function pinIn(written: string): Pin | undefined {
   const [, reference, id] = PIN.exec(written) ?? [];
   return reference === undefined || id === undefined ? undefined : { reference, id };
@@ -24,7 +24,7 @@ export const pinText = ({ reference, id }: Pin): string => `((${reference}@${id}
 /** An id that can stand in a pin. */
 export const isPinnable = (id: string): boolean => /^[a-zA-Z0-9_\-:]{1,200}$/.test(id);
 
-/** As it was before, but for relative names: to compare what was written. */
+/** Returns the document without pins, to compare what was written. Names that were relative stay absolute. */
 export const unpinned = (value: unknown): unknown =>
   fillPlaceholders(value, (written) => `((${pinIn(written)?.reference ?? written}))`);
 

@@ -1,17 +1,17 @@
 import { isObject } from "@slipway/protocol/schema/json";
 import { newMap } from "./tree.ts";
 
-/** Where something stands in a document: keys and places in lists. */
+/** Path of a value in a document: keys and indexes of lists. */
 export type Place = readonly (string | number)[];
 
 /** `((anything))`: what is no name inside is a mistake, not text. */
 const ANY = /\(\(([^()\n]*)\)\)/g;
 const WHOLE = /^\(\(([^()\n]*)\)\)$/;
 
-/** Which parts of a document are looked at; all when it is not given. */
+/** Selects the parts of a document to look at; default all. */
 export type Within = (place: Place) => boolean;
 
-/** What stands for a placeholder. `whole`: it is all of the text, and any value may stand there. */
+/** Returns the value of a placeholder. `whole`: the placeholder is all of the text, and may become any value. */
 export type Fill = (written: string, whole: boolean, place: Place) => unknown;
 
 /** The document with its placeholders filled, and everything else as it is. Keys are filled where they are nothing else. */
@@ -33,7 +33,7 @@ export async function fillInSlices(document: unknown, fill: Fill, within?: Withi
   }
 }
 
-/** What is written between brackets, each once. */
+/** Returns the texts between the brackets of all placeholders, each once. */
 export function placeholdersIn(document: unknown, within?: Within): ReadonlySet<string> {
   const found = new Set<string>();
   fillPlaceholders(document, collect(found), within);

@@ -9,7 +9,7 @@ export interface PlanProblem {
   readonly fix: string;
 }
 
-/** Takes problems as they are found; more than this many help nobody. */
+/** Most problems that are reported; more would not help. */
 const MOST = 200;
 
 export interface Report {

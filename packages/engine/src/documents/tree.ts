@@ -1,13 +1,13 @@
 import { createHash } from "node:crypto";
 import { isObject } from "@slipway/protocol/schema/json";
 
-/** Documents as YAML gives them: maps without a prototype, so that no name is found in them that nobody wrote. */
+/** Documents as YAML gives them: maps without a prototype, so that only keys of the document are found. */
 
 export type Tree = Record<string, unknown>;
 
 export const newMap = (): Tree => Object.create(null) as Tree;
 
-/** What stands under a key, never what a prototype has. */
+/** Returns the value of a map's own key, never of its prototype. */
 export const own = (map: Tree, key: string): unknown => (Object.hasOwn(map, key) ? map[key] : undefined);
 
 export function clone(value: unknown): unknown {
@@ -31,8 +31,8 @@ export function fingerprint(value: unknown): string {
 export type Printer = (value: unknown) => string;
 
 /**
- * As `fingerprint`, for who asks for every part of a document: what was printed once is kept, and what is long is
- * printed as its digest. So the whole costs as much as the document is long, however deep it is.
+ * Works as `fingerprint` for callers that ask for every part of a document: it caches its results, and prints long ones as
+ * digests. So the total cost grows with the length of the document, not with its depth.
  */
 export function printer(): Printer {
   const kept = new WeakMap<object, string>();
@@ -55,7 +55,7 @@ export function printer(): Printer {
   return print;
 }
 
-/** What kind of thing a value is, in words. Never the value. */
+/** Describes the type of a value in words. Never includes the value. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return "nothing (null)";
   if (Array.isArray(value)) return "a list";

@@ -44,7 +44,7 @@ describe("interpolation as the CLI does it", () => {
     expect(put(document).value).toEqual(expected);
   });
 
-  it("what nobody knows stays, and is listed once", () => {
+  it("keeps an unknown variable, and lists it once", () => {
     const done = put({
       a: "((no))",
       b: "x((no))((!other.path))",

@@ -7,12 +7,12 @@ import { kindOf, newMap, own } from "./tree.ts";
 const WHOLE = /^\(\( ?(!?[-/.\w\p{L}]+) ?\)\)$/u;
 const INSIDE = /\(\((!?[-/.\w\p{L}]+)\)\)/gu;
 
-/** What a variable is; undefined when nobody knows. */
+/** Looks up a variable; undefined if it is unknown. */
 export type LookUp = (name: string) => { readonly value: unknown } | undefined;
 
 export interface Interpolated {
   readonly value: unknown;
-  /** As they are written, sorted; their placeholders stay as text. */
+  /** Missing variables as they are written, sorted; their placeholders stay as text. */
   readonly missing: readonly string[];
   /** Names of variables, without paths. */
   readonly used: ReadonlySet<string>;

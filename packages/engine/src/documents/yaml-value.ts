@@ -5,7 +5,7 @@ import { newMap, type Tree } from "./tree.ts";
 type Fail = (offset: number, problem: string, fix: string) => Error;
 
 const MAX_DEPTH = 200;
-/** What copies of aliased parts may take together: the parser takes no more values than this without aliases, either. */
+/** Limit for all copies of aliased parts: the parser takes no more values than this without aliases, either. */
 const MAX_COPIED_VALUES = 300_000;
 const MAX_COPIED_CHARACTERS = 32 * 1024 * 1024;
 
@@ -87,7 +87,7 @@ function map(items: readonly Pair<Node | null, Node | null>[], walk: Walk): Tree
 const isMergeKey = (key: Node | null): boolean =>
   isScalar(key) && key.type === "PLAIN" && key.value === "<<" && key.tag === undefined;
 
-/** As Psych: what is merged wins over the keys before it; in a list of maps the first wins. */
+/** Merges as Psych does: merged keys win over the keys before them; in a list of maps the first wins. */
 function merge(into: Tree, pair: Pair<Node | null, Node | null>, walk: Walk): void {
   const source = value(pair.value, walk);
   const maps = Array.isArray(source) ? [...source].reverse() : [source];

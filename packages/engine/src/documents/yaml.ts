@@ -83,7 +83,7 @@ function checkSize(text: string, what: string): void {
   }
 }
 
-/** As libyaml: no control characters but tab and the ends of lines. */
+/** Rejects what libyaml rejects: control characters other than tab and line ends. */
 function checkCharacters(text: string, what: string): void {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
   const at = text.search(/[\0-\x08\x0b\x0c\x0e-\x1f\x7f]/);
@@ -104,7 +104,7 @@ const PIECES = codes("\n,[]{}!&*");
 const PIECES_BEFORE_BLANK = codes("-:?\"'");
 const BLANKS = codes(" \t\"'");
 
-/** Whether a token of its own begins here, as far as one look can tell. */
+/** Returns true if a token may begin here, judged by one character and the next. */
 function isPiece(c: number, text: string, at: number): boolean {
   if (PIECES.has(c)) return true;
   return PIECES_BEFORE_BLANK.has(c) && BLANKS.has(text.charCodeAt(at + 1));

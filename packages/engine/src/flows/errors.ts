@@ -1,6 +1,6 @@
 import { isAgentError } from "../agents/agent.ts";
 
-/** Which instance, and at what; why is in its cause. */
+/** Names the instance and step that failed; `cause` has the reason. */
 export class StepFailed extends Error {
   override readonly name = "StepFailed";
 
@@ -12,8 +12,8 @@ export class StepFailed extends Error {
   }
 }
 
-/** What went wrong, whichever step it happened in. */
+/** Returns the reason of a failure, without the step it happened in. */
 export const causeOf = (error: unknown): unknown => (error instanceof StepFailed ? error.cause : error);
 
-/** Whether it was an agent's doing. */
+/** Returns true if an agent caused the failure. */
 export const isOfAgent = (error: unknown): boolean => isAgentError(causeOf(error));

@@ -6,8 +6,8 @@ import type { AuditEvent } from "../model/audit-event.ts";
 import type { InstanceRecord } from "../model/records.ts";
 
 /**
- * What is known of one instance while steps are taken on it, and what of it the journal does not have yet. Nothing is
- * read again that was just written: whoever runs steps holds the lock, and nobody else changes the instance.
+ * State of one instance while steps run on it, and the changes that the journal does not have yet. The state is not read again
+ * after a write: the task holds the lock, and only it changes the instance.
  */
 export class Ledger {
   readonly #journal: Pick<Journal, "commit">;

@@ -10,7 +10,7 @@ import { Ledger } from "./ledger.ts";
 import { flushed, type InstanceRun, takeStep } from "./run-steps.ts";
 import { toldOf } from "./told.ts";
 
-/** What is known of the instances of a deploy, so that nobody reads again what was just written. */
+/** Cache of the instances of a deploy, so that they are not read again after a write. */
 export class KnownInstances {
   readonly #journal: Pick<Journal, "instance">;
   readonly #known = new Map<InstanceUuid, InstanceRecord>();
@@ -77,7 +77,7 @@ async function takeAll(
   ledger: Ledger,
   context: FlowContext,
 ): Promise<void> {
-  // Before anything of the instance is touched: a VM that nobody could talk to must not replace one that may run.
+  // Checked before the instance is touched: a VM whose agent cannot be reached must not replace one that may run.
   if (plan.steps.some(({ name, condition }) => name === "create_vm" && condition === undefined))
     await context.agents.ready();
   let copies: boolean | undefined;
@@ -118,7 +118,7 @@ async function removeUnusable(
     for (const { name, condition } of steps)
       if (condition === "new_agent_unusable") await takeStep(name, gone, ledger, context);
   } catch (problem) {
-    // The operator is told why the VM is of no use; the next deploy deletes it.
+    // The error that the operator gets says why the VM is unusable; the next deploy deletes it.
     context.debug(`VM ${vm.cid} could not be deleted: ${messageTrail(problem)}`);
   }
 }

@@ -19,7 +19,7 @@ export interface InstanceRun {
   readonly uuid: InstanceUuid;
   readonly goal: InstanceGoal;
   readonly watchMs: readonly [low: number, high: number] | null;
-  /** Told each step before it is taken. */
+  /** Called before each step. */
   readonly progress?: ((step: StepName, subject: StepSubject) => void) | undefined;
 }
 
@@ -35,7 +35,7 @@ export async function runSteps(
   });
 }
 
-/** What was done is in the journal afterwards, also when the work failed. */
+/** Runs the work and writes its changes to the journal afterwards, also if the work failed. */
 export async function flushed(ledger: Ledger, work: () => Promise<void>): Promise<void> {
   try {
     await work();

@@ -19,8 +19,8 @@ export interface SettleOptions {
 }
 
 /**
- * Finds out what became of every step that was begun and whose outcome nobody has recorded: after a crash, a lost CPI
- * or a cancelled task. Afterwards the records say what is, and can be planned from.
+ * Finds out what became of every step that was begun and whose outcome is not recorded: after a crash, a lost CPI
+ * or a canceled task. Afterwards the records say what is, and can be planned from.
  *
  * A CPI that refuses says nothing about the first call. Such an intent stays open and fails the task, after the other
  * intents are settled. Refused again in a later task, it is given up: no deploy fails for ever because of one.

@@ -3,7 +3,7 @@ import type { InstancePlan } from "../plan/model.ts";
 
 type Told = Pick<InstancePlan, "action" | "changes" | "desired" | "recorded">;
 
-/** What `bosh events` calls the work on an instance, and says of it: upstream's words, which scripts look for. */
+/** Returns the action and context for `bosh events` of the work on an instance, in upstream's words, which scripts look for. */
 export function toldOf({ action, changes, desired, recorded }: Told): {
   readonly action: string;
   readonly context: JsonObject;
