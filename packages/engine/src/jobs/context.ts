@@ -8,7 +8,7 @@ import type { PlacedJob } from "./model.ts";
 /** Templates may be rendered before anybody knows the address: they read a valid one rather than none. */
 const UNKNOWN_ADDRESS = "127.0.0.1";
 
-/** What all templates of an instance see, whatever their job. */
+/** Returns the context that all templates of an instance share. */
 export function instanceContext(
   instance: DesiredInstance,
   jobs: readonly PlacedJob[],
@@ -30,7 +30,7 @@ export function instanceContext(
     ),
     properties_need_filtering: true,
     dns_domain_name: naming.domain,
-    // Disks with names have a size each: there is none to tell.
+    // Named disks have a size each, so there is no single size.
     ...(namedDisks.length === 0 && { persistent_disk: persistentDisk?.size ?? 0 }),
     address:
       network === undefined ? null : addressOn(instance, network, naming, { preferDns: naming.useDns }),
@@ -69,7 +69,7 @@ function networkContext(instance: DesiredInstance, name: string, network: Networ
   };
 }
 
-/** What the templates of one job of an instance see. */
+/** Returns the context of one job's templates. */
 export const jobContext = (
   common: JsonObject,
   { properties, release }: PlacedJob,

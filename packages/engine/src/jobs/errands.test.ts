@@ -37,11 +37,11 @@ describe("errands of a deployment", () => {
     });
   });
 
-  it("named by both run as the job, and that is told", () => {
+  it("prefers the job if both have the name, and reports the ambiguity", () => {
     expect(chooseErrand("accept", GROUPS, runs)).toMatchObject({ by: "job", ambiguous: true });
   });
 
-  it("that are none are told apart from groups that are none", () => {
+  it("distinguishes a missing name from a group that is no errand", () => {
     expect(chooseErrand("backup", GROUPS, runs)).toBe("missing");
     expect(chooseErrand("db", GROUPS, runs)).toBe("no-errand");
   });

@@ -1,13 +1,13 @@
 import type { KnownRelease } from "../releases/model.ts";
 
-/** As far as errands go: what a manifest says of a group. */
+/** Part of an instance group that errands need. */
 export interface ErrandGroup {
   readonly name: string;
   readonly lifecycle: "service" | "errand";
   readonly jobs: readonly { readonly name: string; readonly release: string }[];
 }
 
-/** Whether a job of a release has something to run. */
+/** Returns true if a job of a release can run as an errand. */
 export type RunsAsErrand = (job: { readonly name: string; readonly release: string }) => boolean;
 
 export function errandJobs(releases: Iterable<KnownRelease>): RunsAsErrand {
@@ -27,14 +27,14 @@ export function errandNames(groups: readonly ErrandGroup[], runs: RunsAsErrand):
 }
 
 export interface ErrandChoice<G extends ErrandGroup> {
-  /** Of whom it is the errand: a job, wherever it is, or a group's first job. */
+  /** Source of the name: a job in any group, or a group, whose first job runs. */
   readonly by: "job" | "group";
   readonly groups: readonly G[];
-  /** It is the name of a job and of a group. */
+  /** True if both a job and a group have the name. */
   readonly ambiguous: boolean;
 }
 
-/** Which groups an errand runs in. `no-errand`: there is such a group, and it is none. */
+/** Chooses the groups that an errand runs in. `no-errand`: the name is that of a group that is not an errand. */
 export function chooseErrand<G extends ErrandGroup>(
   name: string,
   groups: readonly G[],
@@ -47,7 +47,7 @@ export function chooseErrand<G extends ErrandGroup>(
   return named.lifecycle === "errand" ? { by: "group", groups: [named], ambiguous: false } : "no-errand";
 }
 
-/** What `--instance` names: a group, or one of it by id, by index, or the `first`. */
+/** Value of `--instance`: a group, or one of its instances by id, by index, or `first`. */
 export interface ErrandFilter {
   readonly group: string;
   readonly id?: string | undefined;

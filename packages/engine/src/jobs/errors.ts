@@ -17,6 +17,6 @@ export const LinksNotResolved = defineError<{ report: string }>({
   next: "Name one provider for each link by `consumes` in the manifest, with `from` and perhaps `deployment`, or add the job that provides it. `nil` does without a link that is optional.",
 });
 
-/** What a task ends with whose jobs cannot be planned. */
+/** Error of a task whose jobs cannot be planned. */
 export const jobsError = ({ what, problems, report }: RefusedJobs): SlipwayError =>
   report === undefined ? problemsError(what, problems) : LinksNotResolved({ report });

@@ -11,7 +11,7 @@ import type { LinkConsumer, PlannedLink, PlannedProvider, SharedProviders } from
 export interface PlannedJob {
   readonly release: { readonly name: string; readonly version: string };
   readonly job: KnownJob;
-  /** What its templates see. `((variables))` in `properties` and `links` are names still. */
+  /** Context of the job's templates. `((variables))` in `properties` and `links` are still names. */
   readonly context: JsonObject;
   /** For `.bosh/links.json`: the links it provides, with their DNS groups. */
   readonly provides: readonly { readonly name: string; readonly type: string; readonly group: string }[];
@@ -21,21 +21,21 @@ export interface JobsInput {
   readonly director: { readonly name: string };
   /** With the jobs of addons in their groups. */
   readonly manifest: Manifest;
-  /** By name; each in the version that the manifest means. */
+  /** Releases by name, each in the version that the manifest means. */
   readonly releases: ReadonlyMap<string, KnownRelease>;
   /** All instances that stay, with their addresses. */
   readonly instances: readonly DesiredInstance[];
-  /** What this one runs is asked, not what the others do, whose addresses it may have to know. Absent: all. */
+  /** Plans the jobs of this instance only; the others are given for their addresses. Absent: all instances. */
   readonly only?: InstanceUuid | undefined;
   /** Absent: instances have no names of the Director's own DNS. */
   readonly dns?: DnsSettings;
-  /** Of the other deployments that `consumedDeployments` names; one that does not exist is not there. */
+  /** Shared providers of the deployments that `consumedDeployments` names; a deployment that does not exist has no entry. */
   readonly sharedProviders?: SharedProviders;
-  /** What certificates consume, for names in them. */
+  /** Links that certificates consume, for the names in them. */
   readonly variableConsumers?: readonly LinkConsumer[];
 }
 
-/** What the Director's settings say of DNS, and the numbers that short names are made of. */
+/** DNS settings of the Director, and the numbers that short names are made of. */
 export interface DnsSettings {
   /** Addresses are names where the deployment wants names. Dynamic networks have names in any case. */
   readonly enabled: boolean;
@@ -53,11 +53,11 @@ export interface JobsPlan {
   readonly instances: ReadonlyMap<InstanceUuid, readonly PlannedJob[]>;
   /** Values that the templates of each group's jobs see at any instance. Includes groups without instances. */
   readonly groups: ReadonlyMap<string, readonly JsonObject[]>;
-  /** What the Director keeps of the deployment's links. */
+  /** Links of the deployment, for the Director to store. */
   readonly linkProviders: readonly PlannedProvider[];
   readonly linkConsumers: readonly LinkConsumer[];
   readonly links: readonly PlannedLink[];
-  /** What is no mistake, but perhaps not meant. */
+  /** Warnings: not mistakes, but perhaps not intended. */
   readonly notes: readonly string[];
 }
 
@@ -76,8 +76,8 @@ export interface PlacedJob {
   readonly manifest: ManifestJob;
   readonly release: KnownRelease;
   readonly known: KnownJob;
-  /** As they were given, before names that the job does not declare are left out. */
+  /** Properties as the manifest has them, including names that the job does not declare. */
   readonly given: JsonObject;
-  /** What its templates may see. */
+  /** Properties that the job's templates may see. */
   readonly properties: JsonObject;
 }

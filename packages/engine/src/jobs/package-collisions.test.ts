@@ -50,6 +50,6 @@ describe("two jobs of a group", () => {
   it("may need the same package of two releases", () =>
     expect(plannedJobs(input(golang("f"), golang("f"))).ok).toBe(true));
 
-  it("of different groups may need what they like", () =>
+  it("jobs of different groups may need different packages of one name", () =>
     expect(plannedJobs(input(golang("f1"), golang("f2"), false)).ok).toBe(true));
 });

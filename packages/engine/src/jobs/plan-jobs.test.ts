@@ -35,7 +35,7 @@ const contextOf = (...given: Parameters<typeof input>): JsonObject => {
 };
 
 describe("a planned job", () => {
-  it("is told of its instance what templates of a Director see", () => {
+  it("gets the context of its instance that templates of a Director see", () => {
     expect(contextOf()).toEqual({
       deployment: "shop",
       name: "web",
@@ -80,7 +80,7 @@ describe("a planned job", () => {
     expect(contextOf(shared, undefined, global).properties).toMatchObject({ db: { host: "h", port: 1 } });
   });
 
-  it("with an empty map of properties sees neither the group's nor the deployment's", () => {
+  it("ignores the properties of the group and of the deployment if its own map is empty", () => {
     const given = { jobs: [job("app", { properties: {} })], properties: { db: { host: "h" } } };
     expect(contextOf(given, undefined, { properties: { debug: false } }).properties).toEqual({
       db: { host: null, port: 5432 },
@@ -88,7 +88,7 @@ describe("a planned job", () => {
     });
   });
 
-  it("is told the size of its disk", () => {
+  it("gets the size of its disk", () => {
     const persistentDisk = { size: 1024, cloudProperties: {} };
     expect(contextOf({}, [instance("web", 0, { persistentDisk })]).persistent_disk).toBe(1024);
     const namedDisks = [{ name: "data", ...persistentDisk }];
@@ -102,7 +102,7 @@ describe("a planned job", () => {
     ]);
   });
 
-  it("of one instance alone is the same as among all, and the others are left out", () => {
+  it("is planned the same for one instance alone as among all, without the others", () => {
     const two = input({}, [instance("web", 0), instance("web", 1)]);
     const [, second] = two.instances;
     const uuid = second?.uuid;
@@ -126,7 +126,7 @@ describe("addresses in a context", () => {
     });
   });
 
-  it("of a dynamic network read 127.0.0.1 until they are known, and the address is a name", () => {
+  it("reads 127.0.0.1 for an unknown address of a dynamic network, and a name as the address", () => {
     const networks = { net_1: { type: "dynamic" as const, default: ["dns", "gateway"] } };
     expect(contextOf({}, [instance("web", 0, { networks })])).toMatchObject({
       networks: {
@@ -142,7 +142,7 @@ describe("addresses in a context", () => {
     });
   });
 
-  it("of a dynamic network are the known ones once they are known", () => {
+  it("reads the address of a dynamic network once it is known", () => {
     const networks = { net: { type: "dynamic" as const, ip: "10.9.0.9", default: ["dns", "gateway"] } };
     expect(contextOf({}, [instance("web", 0, { networks })])).toMatchObject({
       networks: { net: { ip: "10.9.0.9", netmask: "127.0.0.1" } },

@@ -10,7 +10,7 @@ import type { JobsInput, PlacedJob, PlannedJob, PlannedJobs } from "./model.ts";
 import { packageCollisions } from "./package-collisions.ts";
 import { placeJobs } from "./place-jobs.ts";
 
-/** What each instance is to run, and all that its templates are told. Nothing is asked, nothing is rendered. */
+/** Plans the jobs of each instance and the context of their templates. Makes no calls, and renders nothing. */
 export function planJobs(input: JobsInput): PlannedJobs {
   const report = newReport();
   const naming = namingOf(input);
@@ -57,7 +57,7 @@ type Shares = ReadonlyMap<
   { readonly links: JsonObject; readonly provides: PlannedJob["provides"] }
 >;
 
-/** What all instances of a group have in common, made once for each of its jobs. */
+/** Returns the parts that all instances of a group share, made once for each of its jobs. */
 function sharedParts(placed: readonly PlacedJob[], found: DeploymentLinks, { ids }: Naming): Shares {
   const key = (group: string, job: string) => `${group}/${job}`;
   const links = groupBy(found.links, ({ consumer }) => key(consumer.group, consumer.job));

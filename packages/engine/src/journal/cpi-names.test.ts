@@ -19,7 +19,7 @@ describe("what is recorded under a name of before", () => {
     expect(withCpiNames(seen, nameOf)).toBe(seen);
   });
 
-  it("and of stemcells that of the name of today is taken first", () => {
+  it("prefers a stemcell recorded under the current name", () => {
     const rows = [stemcell("1.1", "", 1), stemcell("1.1", "new", 2), stemcell("1.1", "other", 3)];
     const cids = (cpi: string) =>
       stemcellsByCpiName(rows, nameOf)

@@ -13,7 +13,7 @@ export function withCpiNames(instance: InstanceRecord, nameOf: NameOf): Instance
   return { ...instance, vms: instance.vms.map(today), disks: instance.disks.map(today) };
 }
 
-/** Those of a CPI's own name stand before those of its names of before, so that the newer upload is taken. */
+/** Lists stemcells under a CPI's current name before those under its former names, so that the newer upload is used. */
 export function stemcellsByCpiName<T extends StemcellRecord>(
   stemcells: readonly T[],
   nameOf: NameOf,
@@ -26,7 +26,7 @@ export function stemcellsByCpiName<T extends StemcellRecord>(
   ];
 }
 
-/** The same journal, read with the names of today. What is recorded keeps its name until it is made anew. */
+/** Returns the same journal, read with the current names. Records keep their name until the resource is created again. */
 export const journalWithCpiNames = (journal: Journal, nameOf: NameOf): Journal => {
   const today = (instance: InstanceRecord | undefined) => instance && withCpiNames(instance, nameOf);
   return {

@@ -22,7 +22,7 @@ export interface Stray {
   readonly requestId: string;
   readonly about: string;
   readonly why: string;
-  /** Addresses it may answer at: nobody else gets them while it is listed. */
+  /** Addresses that the resource may answer at: no instance gets them while it is listed. */
   readonly addresses: readonly string[];
 }
 
@@ -34,11 +34,11 @@ export interface NewSnapshot {
   readonly disk: DiskCid;
   readonly clean: boolean;
   readonly createdAt: number;
-  /** That has asked for it. */
+  /** Task that asked for the snapshot. */
   readonly task: number;
 }
 
-/** What the outcome of a step changes in the records. */
+/** Changes to the records that the outcome of a step makes. */
 export interface Writes {
   addVm(vm: Omit<VmRecord, "id">): void;
   activateVm(cid: VmCid): void;
@@ -87,7 +87,7 @@ export interface Writes {
       keepIps: readonly string[];
     }>,
   ): void;
-  /** Only when it has neither VM nor disk any more. */
+  /** Removes the instance, which must have neither VM nor disk. */
   removeInstance(): void;
   addStray(stray: Stray): void;
   addStemcell(stemcell: NewStemcell): void;
@@ -97,12 +97,12 @@ export interface Writes {
   removeOrphanedVm(cid: VmCid): void;
   addSnapshot(snapshot: NewSnapshot): void;
   removeSnapshot(cid: SnapshotCid, cpi: string): void;
-  /** Of a managed network: made by the CPI. */
+  /** Adds a subnet of a managed network, made by the CPI. */
   addSubnet(subnet: SubnetRecord): void;
   removeSubnet(cid: NetworkCid, cpi: string): void;
 }
 
-/** What writes change beside the instance itself. */
+/** Changes beside those of the instance itself. */
 export interface Effects {
   readonly orphanDisks: readonly DiskRecord[];
   readonly orphanedVms: readonly { readonly vm: VmRecord; readonly addresses: readonly string[] }[];
@@ -132,7 +132,7 @@ export const NO_EFFECTS: Effects = {
 };
 
 export interface Written {
-  /** Null: it was removed; undefined: there is none. */
+  /** Null: the instance was removed; undefined: there is no instance. */
   readonly instance: InstanceRecord | null | undefined;
   readonly effects: Effects;
 }

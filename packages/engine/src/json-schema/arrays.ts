@@ -2,7 +2,7 @@ import type { Json } from "@slipway/protocol/schema/json";
 import { type Evaluation, type Keyword, type KeywordVisit, nothing, wrong } from "./model.ts";
 import { place } from "./place.ts";
 
-/** What a schema says of lists. */
+/** Keywords about lists. */
 export const ARRAYS: Readonly<Record<string, Keyword>> = {
   prefixItems: ofArray((given, list) => {
     const schemas = listOf(given.schema.prefixItems);

@@ -5,7 +5,7 @@ import { sameJson } from "../model/equal.ts";
 import { type Keyword, nothing, wrong } from "./model.ts";
 import { place } from "./place.ts";
 
-/** What a schema says of one value itself. */
+/** Keywords about a single value. */
 export const ASSERTIONS: Readonly<Record<string, Keyword>> = {
   type: ({ schema, value, at }) => {
     const types = (Array.isArray(schema.type) ? schema.type : [schema.type]) as readonly unknown[];

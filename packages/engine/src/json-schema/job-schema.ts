@@ -4,7 +4,7 @@ import { schemaProblems } from "./validate.ts";
 
 const DRAFT = "https://json-schema.org/draft/2020-12/schema";
 
-/** What is wrong with the properties of a job by its `properties_schema.json`, in upstream's words. */
+/** Validates the properties of a job with its `properties_schema.json`. Returns the problems in upstream's words. */
 export function jobSchemaProblems(schema: Json, properties: JsonObject): readonly string[] {
   const draft = isObject(schema) ? own(schema, "$schema") : undefined;
   if (typeof draft !== "string" || draft.trim() === "")

@@ -11,7 +11,7 @@ export interface Visit {
   readonly visit: (given: Visit) => Evaluation;
 }
 
-/** What came of it: the mistakes, and which properties and items a schema has spoken of. */
+/** Result of a schema: the problems, and the properties and items that it evaluated. */
 export interface Evaluation {
   readonly problems: string[];
   readonly properties: Set<string>;

@@ -4,7 +4,7 @@ import { matches } from "./assertions.ts";
 import { type Evaluation, joined, type Keyword, type KeywordVisit, nothing, wrong } from "./model.ts";
 import { place } from "./place.ts";
 
-/** What a schema says of maps. */
+/** Keywords about maps. */
 export const OBJECTS: Readonly<Record<string, Keyword>> = {
   properties: ofObject((given, map) => {
     const known = mapOf(given.schema.properties);

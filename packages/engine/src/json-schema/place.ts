@@ -1,4 +1,4 @@
-/** As upstream names places: `/db/port`, or root. */
+/** Formats a path as upstream does: `/db/port`, or root. */
 export const place = (at: readonly (string | number)[]): string =>
   at.length === 0
     ? "root"

@@ -7,16 +7,16 @@ import { OBJECTS } from "./objects.ts";
 import { place } from "./place.ts";
 import { resolveReference } from "./references.ts";
 
-/** Those of `unevaluated` look at what all others have seen: they come last. */
+/** Keywords by name. The `unevaluated` ones depend on the results of all others, so they come last. */
 const KEYWORDS: ReadonlyMap<string, Keyword> = new Map(
   Object.entries({ ...ASSERTIONS, ...COMBINATIONS, ...OBJECTS, ...ARRAYS, $ref, $dynamicRef: $ref }),
 );
 const LAST = ["unevaluatedProperties", "unevaluatedItems"];
 
-/** Schemas may speak of themselves. No value that somebody writes is as deep. */
+/** Limit for schemas that refer to themselves. No real value is as deep. */
 const DEEPEST = 500;
 
-/** What is wrong with a value, in the words of upstream's validator. JSON Schema 2020-12; no value is in them. */
+/** Validates a value with JSON Schema 2020-12. Returns the problems in the words of upstream's validator, without values. */
 export function schemaProblems(schema: Json, value: Json): readonly string[] {
   return visit({ root: schema, schema, value, at: [], depth: 0, visit }).problems;
 }

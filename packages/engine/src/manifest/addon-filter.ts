@@ -7,7 +7,7 @@ const INCOMPLETE_JOB = 530004;
 const INCOMPLETE_STEMCELL = 530005;
 const NO_DEPLOYMENTS_HERE = 530006;
 
-/** Whose addon it is: a deployment's own, or a runtime config's, which is for all deployments. */
+/** Source of an addon: a deployment's manifest, or a runtime config, which is for all deployments. */
 export type AddonLevel = "deployment" | "runtime";
 
 /** `include` or `exclude` of an addon. A rule that is empty says nothing. */
@@ -15,7 +15,7 @@ export interface AddonFilter {
   readonly deployments: readonly string[];
   readonly groups: readonly string[];
   readonly jobs: readonly { readonly name: string; readonly release: string }[];
-  /** By operating system. */
+  /** Operating systems of stemcells. */
   readonly stemcells: readonly string[];
   readonly networks: readonly string[];
   readonly teams: readonly string[];
@@ -23,7 +23,7 @@ export interface AddonFilter {
   readonly lifecycle: string | undefined;
 }
 
-/** What filters ask of a group. */
+/** Part of an instance group that filters look at. */
 export interface FilteredGroup
   extends Pick<InstanceGroup, "name" | "azs" | "networks" | "jobs" | "lifecycle"> {
   readonly deployment: string;

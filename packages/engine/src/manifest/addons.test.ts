@@ -88,7 +88,7 @@ describe("an addon of a runtime config", () => {
     expect(manifest.releases).toEqual([{ name: "dns", version: "1.2" }]);
   });
 
-  it("that is for no group adds no release", () =>
+  it("adds no release if it is for no group", () =>
     expect(applied([addon(", include: {deployments: [other]}")]).releases).toEqual([]));
 
   it("gives its own properties to jobs that have none, never those of the group", () => {
@@ -164,7 +164,7 @@ describe("a release of a runtime config", () => {
     ]);
   });
 
-  it("of another version is no matter where none of its addons is for the deployment", () =>
+  it("may have another version if none of its addons is for the deployment", () =>
     expect(problems([addon(", include: {deployments: [other]}")], release("1.3"))).toEqual([]));
 
   it("must be what `latest` of the manifest stands for, once that is known", () => {

@@ -9,7 +9,7 @@ import { isRelative } from "./versions.ts";
 const JOB_TWICE = 140010;
 const OTHER_VERSION = 530003;
 
-/** What filters of addons ask about, beside the manifest. */
+/** Facts beside the manifest that filters of addons look at. */
 export interface AddonFacts {
   readonly teams: readonly string[];
   /** Operating systems by the alias of the stemcell. */

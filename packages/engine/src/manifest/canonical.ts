@@ -17,12 +17,12 @@ export function canonicalProblem(name: string): string | undefined {
   return form.endsWith("-") ? "it must not end with a hyphen" : undefined;
 }
 
-/** As upstream has it for what becomes part of paths. */
+/** Names that upstream allows in paths. */
 const IDENTIFIER = /^[-0-9A-Za-z_+][-0-9A-Za-z_+.]{0,254}$/;
 const CONTROL = /\p{Cc}/u;
 const LONGEST_NAME = 255;
 
-/** Of deployments, instance groups and jobs, which are parts of paths, and of releases. */
+/** Checks the name of a deployment, instance group or job, which are parts of paths, or of a release. */
 export function checkIdentifier(report: Report, name: string, where: string): void {
   if (IDENTIFIER.test(name) && !isUnusableName(name)) return;
   report.add(
@@ -35,7 +35,7 @@ export function checkIdentifier(report: Report, name: string, where: string): vo
   );
 }
 
-/** Of what is only a word between documents: types, zones, networks. Upstream takes nearly anything. */
+/** Checks the name of a type, zone or network, which only links documents. Upstream takes nearly anything. */
 export function checkWord(fields: Fields, name: string): void {
   if (isUnusableName(name))
     fields.wrong(WRONG_VALUE, "name", `'${name}' cannot be a name`, "Choose another name.");

@@ -164,12 +164,12 @@ describe("a mistake is reported at its place, with upstream's number", () => {
       ["x"],
       "Compilation config references unknown vm extension 'x'. Known vm extensions are: ",
     ],
-  ])("of the compilation's %s in upstream's words", (key, value, words) => {
+  ])("reports the compilation's %s in upstream's words", (key, value, words) => {
     const said = problemsOf(changed(`/compilation/${key}`, value)).map(({ problem }) => problem);
     expect(said).toContainEqual(expect.stringContaining(words));
   });
 
-  it("of a missing gateway is none where the Director ignores that; one that is given is looked at", () => {
+  it("accepts a missing gateway if the Director ignores that, and still checks one that is set", () => {
     const found = (config: unknown) => {
       const parsed = parseCloudConfig([config], undefined, true);
       return parsed.ok ? parsed.cloudConfig.networks : parsed.problems;

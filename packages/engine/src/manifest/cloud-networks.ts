@@ -12,9 +12,9 @@ const INVALID_PROPERTY = 160008;
 /** Dynamic networks are of IPv4. */
 const SINGLE = 32;
 
-/** What the Director's configuration says of networks. */
+/** Rules for networks from the Director's configuration. */
 export interface NetworkRules {
-  /** Those that were made; undefined: none are. */
+  /** Managed networks that CPIs have made; undefined: the Director manages no networks. */
   readonly managed: ManagedNetworks | undefined;
   /** Subnets may be without a gateway. */
   readonly noGateway: boolean;

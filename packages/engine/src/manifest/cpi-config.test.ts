@@ -73,7 +73,7 @@ describe("a CPI config", () => {
       ],
       "",
     ],
-  ])("with a name that means two is refused: %j", (list, name) => {
+  ])("rejects a name that means two CPIs: %j", (list, name) => {
     const cpis = list.map((one) => ({ ...one, type: "x" }));
     expect(problems({ cpis })).toMatchObject([{ code: 550000, problem: `Duplicate cpi name '${name}'` }]);
     // In two configs as well.

@@ -8,7 +8,7 @@ import { checkWord } from "./canonical.ts";
 /** One CPI of a CPI config. */
 export interface ConfiguredCpi {
   readonly name: CpiName;
-  /** Which program, where no path is given. */
+  /** Selects the program if no path is set. */
   readonly type: string;
   readonly execPath: string | undefined;
   /** Merged into the context of every call. Credentials among them. */

@@ -34,7 +34,7 @@ const replace = (path: string, value: unknown) => ({ type: "replace", path, valu
 describe("a deploy", () => {
   it("without mistakes has none", () => expect(problems()).toEqual([]));
 
-  it("with four mistakes in four parts has four messages, each at its place", () => {
+  it("reports four mistakes in four parts with four messages, each at its place", () => {
     const found = problems([
       replace("/instance_groups/name=web/vm_type", "huge"),
       replace("/instance_groups/name=web/name", "../web"),

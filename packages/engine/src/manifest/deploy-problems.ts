@@ -10,13 +10,13 @@ import { referenceProblems } from "./references.ts";
 import { type ResolvedStemcells, resolveStemcells } from "./resolve-stemcells.ts";
 import { readRuntimeConfigs } from "./runtime-config.ts";
 
-/** What a deploy is made of, as it was read. */
+/** Documents of a deploy, as read. */
 export interface DeployDocuments {
   readonly manifest: unknown;
   readonly cloudConfigs: readonly unknown[];
   readonly runtimeConfigs: readonly unknown[];
   readonly stemcells: readonly StemcellRecord[];
-  /** Whose deployment it is: addons may be for some. */
+  /** Teams of the deployment: addons may be for some teams only. */
   readonly teams?: readonly string[] | undefined;
   /** Networks that CPIs have made; undefined: this Director has none made. */
   readonly managedNetworks?: ManagedNetworks | undefined;
@@ -63,7 +63,7 @@ export function checkDeploy(given: DeployDocuments): CheckedDeploy {
   return { ok: false, what: kinds.length === 1 && first ? first[0] : "this cannot be deployed", problems };
 }
 
-/** By alias. A stemcell that is given by name says it by what was uploaded. */
+/** Returns the operating systems by stemcell alias. For a stemcell named by `name`, the uploaded one decides. */
 function systemsOf({ stemcells }: Manifest, resolved: ResolvedStemcells): ReadonlyMap<string, string> {
   const systems = new Map<string, string>();
   if (resolved.ok)

@@ -1,7 +1,10 @@
 import { isObject } from "@slipway/protocol/schema/json";
 import { newMap, own } from "../documents/tree.ts";
 
-/** What a deployment is diffed as: its manifest (versions resolved) over its cloud configs, their lists joined. */
+/**
+ * Returns the document that a deployment is diffed as: its manifest (versions resolved) over its cloud configs, their lists
+ * joined.
+ */
 export function diffDocument(manifest: unknown, cloudConfigs: readonly unknown[]): unknown {
   const merged = newMap();
   for (const config of cloudConfigs.filter(isObject)) {

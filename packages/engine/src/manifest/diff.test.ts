@@ -8,7 +8,7 @@ import { diffDocument } from "./diff-document.ts";
 import { SHOP } from "./testing/documents.ts";
 
 const MARK = { added: "+ ", removed: "- ", null: "  " };
-/** As the CLI prints it. */
+/** Formats a diff as the CLI prints it. */
 const printed = (lines: readonly DiffLine[]) =>
   lines.map(([text, status]) => (MARK[`${status}`] + text).trimEnd()).join("\n");
 
@@ -31,7 +31,7 @@ describe("a diff", () => {
     ]);
   });
 
-  it("of a first deploy adds everything, section by section", () => {
+  it("adds everything for a first deploy, section by section", () => {
     const text = diff(
       "",
       "name: shop\nupdate: {canaries: 1}\nstemcells:\n- {alias: a, version: '1'}\ntags: {}\nreleases: []\n",
@@ -54,7 +54,7 @@ describe("a diff", () => {
     );
   });
 
-  it("of equal documents is empty, whatever the order of keys", () => {
+  it("is empty for equal documents, whatever the order of keys", () => {
     expect(diff("a: {x: 1, y: 2}\nb: 1", "b: 1\na: {y: 2, x: 1}")).toBe("");
     expect(diff(SHOP, SHOP)).toBe("");
   });

@@ -5,7 +5,7 @@ import { yamlOptions } from "../documents/yaml.ts";
 import { redact } from "./redact.ts";
 
 export type DiffStatus = null | "added" | "removed";
-/** As the CLI wants it: always two elements. */
+/** Line of a diff as the CLI expects it: always two elements. */
 export type DiffLine = readonly [text: string, status: DiffStatus];
 
 /** Upstream's order of sections; all others follow as they come. */
@@ -28,8 +28,8 @@ const ORDER = [
 ].map((key) => `${key}:`);
 
 /**
- * What changes between two documents, as lines of YAML. Lists of maps are matched by `name`, else by `range`. Changes are
- * found in what is really there, also where it is shown redacted. What is no map counts as an empty one.
+ * Returns the changes between two documents as lines of YAML. Lists of maps are matched by `name`, else by `range`. Changes are
+ * found in the real values, also if they are shown redacted. A document that is not a map counts as an empty one.
  */
 export function diffManifests(
   before: unknown,
@@ -69,7 +69,7 @@ const without = (items: readonly Item[], others: readonly Item[]): Item[] => {
   return items.filter((item) => !known.has(item.print));
 };
 
-/** Of two documents, each part of which is printed once. */
+/** Compares two documents, and prints each part once. */
 class Comparison {
   readonly #print: Printer;
 

@@ -14,7 +14,7 @@ export const readExportedFrom = (report: Report, release: Fields): readonly Expo
     return os === undefined || version === undefined ? [] : [{ os, version }];
   });
 
-/** Those that instances with this stemcell may use. */
+/** Filters the stemcells that instances with this stemcell may use compiled packages of. */
 export const suitedTo = (
   exportedFrom: readonly ExportedFrom[],
   stemcell: ExportedFrom,

@@ -10,13 +10,13 @@ const parsed = (features: object) =>
   );
 
 describe("features of a manifest", () => {
-  it("that want names of links want short names, and names", () =>
+  it("features with link names imply short names and DNS addresses", () =>
     expect(parsed({ use_link_dns_names: true })).toMatchObject({
       manifest: { features: { useDnsAddresses: true, useShortDnsAddresses: true, useLinkDnsNames: true } },
     }));
 
   it.each(["use_short_dns_addresses", "use_dns_addresses"])(
-    "that want names of links must not refuse %s",
+    "features with link names reject a disabled %s",
     (key) =>
       expect(parsed({ use_link_dns_names: true, [key]: false })).toMatchObject({
         problems: [
@@ -29,7 +29,7 @@ describe("features of a manifest", () => {
       }),
   );
 
-  it("that say nothing of names leave it to the Director", () => {
+  it("features without a choice of names leave it to the Director", () => {
     const found = parsed({});
     expect(found.ok && found.manifest.features.useDnsAddresses).toBeUndefined();
   });
@@ -43,16 +43,14 @@ describe("features of a manifest", () => {
     return found.ok ? found.manifest.groups.find(({ name }) => name === "web")?.env : found.problems;
   };
 
-  it.each([true, false])(
-    "that say %s to memory for jobs and settings say it in the env of every group",
-    (tmpfs) =>
-      expect(envs({ use_tmpfs_config: tmpfs }, { a: 1, bosh: { swap_size: 0 } })).toEqual({
-        a: 1,
-        bosh: { swap_size: 0, job_dir: { tmpfs }, agent: { settings: { tmpfs } } },
-      }),
+  it.each([true, false])("features with tmpfs %s set it in the env of every group", (tmpfs) =>
+    expect(envs({ use_tmpfs_config: tmpfs }, { a: 1, bosh: { swap_size: 0 } })).toEqual({
+      a: 1,
+      bosh: { swap_size: 0, job_dir: { tmpfs }, agent: { settings: { tmpfs } } },
+    }),
   );
 
-  it("that say it leave what a group says itself, and the env alone where they say nothing", () => {
+  it("features with tmpfs keep what a group sets itself, and change no env if they are silent", () => {
     const own = {
       bosh: { job_dir: { tmpfs: false, tmpfs_size: "9m" }, agent: { settings: { tmpfs: false } } },
     };

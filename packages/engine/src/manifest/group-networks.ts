@@ -15,7 +15,7 @@ const MISSING_DEFAULT = 150005;
 const INVALID_STATIC_IPS = 150009;
 
 const CLAIMS = ["dns", "gateway", "addressable"];
-/** These must be somebody's. */
+/** Defaults that one of the networks must have. */
 const REQUIRED = ["dns", "gateway"];
 
 export function readGroupNetworks(report: Report, group: Fields): readonly GroupNetwork[] {

@@ -47,7 +47,7 @@ export const formatBlock = (first: bigint, size: bigint): string =>
     ? formatIp(first)
     : `${formatIp(first)}/${BITS[familyOf(first)] - (size.toString(2).length - 1)}`;
 
-/** What `formatBlock` wrote. */
+/** Parses the text that `formatBlock` writes. */
 export function parseBlock(text: string): { readonly first: bigint; readonly size: bigint } | undefined {
   if (text.includes("/")) {
     const cidr = parseCidr(text);

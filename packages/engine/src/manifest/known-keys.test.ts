@@ -140,23 +140,23 @@ const CLOUD = {
   compilation: { workers: 1, network: "private", az: "z1", vm_type: "small" },
 };
 const CPIS = { cpis: [{ name: "a", type: "local" }] };
-/** What stands under these is one map; under all others that have keys, a list of them. */
+/** Keys whose value is one map; all other keys with keys below have a list of maps. */
 const MAPS = /(^|\.)(features|update|vm_resources|include|exclude|compilation|release|releases?\.stemcell)$/;
-/** What is needed beside the key in question for anything to be read. */
+/** Fields required beside the tested key. */
 const MADE: Readonly<Record<string, object>> = {
   release: { name: "r", version: "1" },
   releases: { name: "r", version: "1" },
   variables: { name: "v", type: "password" },
   "instance_groups.migrated_from": { name: "old" },
 };
-/** Of no key the right kind. */
+/** A value of the wrong type for every key. */
 const WRONG = [[7]];
-/** Where that is as good as nothing. */
+/** Values for keys where the wrong value counts as absent. */
 const OTHER: Readonly<Record<string, unknown>> = {
   "variables.name": "other",
   "variables.update": { strategy: "on-stemcell-change" },
 };
-/** Where something must be right to be refused. */
+/** Values for keys that need a valid value to be rejected. */
 const REFUSED: Readonly<Record<string, unknown>> = {
   "addons.include.deployments": ["shop"],
   "addons.exclude.deployments": ["shop"],
@@ -228,7 +228,7 @@ const rows = (wanted: Verdict) =>
       .map(({ path }) => [kind, path] as const),
   );
 
-/** With the key, and without it. */
+/** Checks the documents with the key, and without it. */
 const played = (kind: DocumentKind, path: string, value: unknown = WRONG) => {
   const base = baseFor(kind, path);
   const documents = documentsWith(kind, withKey(base, path, value));
@@ -241,12 +241,12 @@ describe("the verdict on a key holds", () => {
     expect(problemsIn(outcomeOf(documentsWith("manifest", MANIFEST)))).toEqual([]);
   });
 
-  it.each(rows("used"))("of the %s, %s is used: what stands there makes a difference", (kind, path) => {
+  it.each(rows("used"))("the %s uses %s: its value makes a difference", (kind, path) => {
     const { with: one, without } = played(kind, path, OTHER[path]);
     expect(one).not.toEqual(without);
   });
 
-  it.each(rows("refused"))("of the %s, %s is refused by name", (kind, path) => {
+  it.each(rows("refused"))("the %s rejects %s by name", (kind, path) => {
     const { with: one, without } = played(kind, path, REFUSED[path]);
     const [section = "", ...inner] = path.split(".");
     const name = inner.at(-1);
@@ -258,14 +258,14 @@ describe("the verdict on a key holds", () => {
     expect(here(without)).toEqual([]);
   });
 
-  it.each(rows("ignored"))("of the %s, %s changes nothing, and nobody is warned of it", (kind, path) => {
+  it.each(rows("ignored"))("the %s ignores %s without a warning", (kind, path) => {
     const { documents, with: one, without } = played(kind, path);
     expect(one).toEqual(without);
     expect(notesOn(documents).warnings).toEqual([]);
   });
 });
 
-describe("a key that nobody knows", () => {
+describe("an unknown key", () => {
   const levels = KINDS.flatMap((kind) => Object.keys(EXPECTED[kind]).map((place) => [kind, place] as const));
 
   it.each(levels)("in the %s at '%s' is warned of by its place, and is no mistake", (kind, place) => {
@@ -275,7 +275,7 @@ describe("a key that nobody knows", () => {
     expect(notesOn(documents).warnings).toEqual([expect.stringMatching(/surprise is not known/)]);
   });
 
-  it("may have been another one", () => {
+  it("is reported with the known key that it resembles", () => {
     const misspelt = withKey(MANIFEST, "instance_groups.lifecylce", "errand");
     expect(notesOn(documentsWith("manifest", misspelt)).warnings).toEqual([
       "In the manifest, the key instance_groups[web].lifecylce is not known: nothing reads it. Did you mean lifecycle?",

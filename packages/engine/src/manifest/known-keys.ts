@@ -8,7 +8,7 @@ export type Verdict = "used" | "refused" | "ignored";
 export interface KnownKey {
   readonly verdict: Verdict;
   readonly what: string;
-  /** Of the map, or of the maps of the list. Undefined: what is below is not the Director's, or has no keys. */
+  /** Keys of the map, or of the maps of the list. Undefined: the value has no keys, or the Director does not read them. */
   readonly keys?: KnownKeys | undefined;
 }
 export type KnownKeys = Readonly<Record<string, KnownKey>>;

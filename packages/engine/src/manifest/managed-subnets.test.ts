@@ -50,7 +50,7 @@ describe("a managed network", () => {
     expect(one?.reserved.map(formatRange)).toEqual(["10.8.0.9", "10.8.0.2-10.8.0.3"]);
   });
 
-  it("is read anew while it was never finished", () => {
+  it("is read again from the cloud config while its creation is unfinished", () => {
     const again = config([{ name: "one", range: "10.9.0.0/24", gateway: "10.9.0.1" }]);
     expect(subnetOf(again, recorded(false, made()))).toMatchObject({
       range: "10.9.0.0/24",
@@ -80,7 +80,7 @@ describe("a managed network", () => {
     ],
     [{ name: "one", static: "10.9.0.4" }, 160006, "Static IP '10.9.0.4' is out of network 'made' range"],
     [{ name: "one", static: "10.8.0.3" }, 160006, "is in network 'made' reserved range"],
-  ])("that was made otherwise is refused: %j", (subnet, code, text) => {
+  ])("rejects settings that differ from what the CPI has made: %j", (subnet, code, text) => {
     expect(networkOf(config([subnet]), recorded(true, made()))).toMatchObject([
       { code, problem: expect.stringContaining(text) },
     ]);

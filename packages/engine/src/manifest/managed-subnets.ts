@@ -7,7 +7,7 @@ const INVALID_GATEWAY = 160003;
 const INVALID_PROPERTY = 160008;
 const SUBNET_NOT_FOUND = 91000;
 
-/** Those that CPIs have made, by name. */
+/** Networks that CPIs have made, by name. */
 export type ManagedNetworks = ReadonlyMap<string, NetworkRecord>;
 
 /** A network that is to be managed, and what is recorded of it; undefined: it was not made yet. */
@@ -15,7 +15,7 @@ export interface ManagedNetwork {
   readonly recorded: NetworkRecord | undefined;
 }
 
-/** Whether a network is a managed one. `recorded` undefined: the Director makes none. */
+/** Returns the managed network, or undefined if it is not managed. `recorded` undefined: the Director manages no networks. */
 export function managedHere(
   fields: Fields,
   name: string,
@@ -43,7 +43,7 @@ export interface ManagedSubnet {
   readonly recorded: SubnetRecord | undefined;
 }
 
-/** What is said of a subnet for the CPI to make, against what it has made. */
+/** Reads a subnet for the CPI to make, and compares it with the one that was made. */
 export function readManagedSubnet(fields: Fields, network: string, managed: ManagedNetwork): ManagedSubnet {
   const name = fields.needText("name", "A managed network finds its subnets by their names: give each one.");
   const netmaskBits = fields.whole("netmask_bits", { min: 1, max: 128 });
@@ -66,7 +66,7 @@ export function readManagedSubnet(fields: Fields, network: string, managed: Mana
   return { name, netmaskBits, recorded };
 }
 
-/** What a CPI has made stays as it is: another range would be another network. */
+/** Rejects changes of a subnet that a CPI has made: another range would be another network. */
 function checkUnchanged(fields: Fields, network: string, { name, range, gateway }: SubnetRecord): void {
   const differs = (key: string, made: string) =>
     fields.wrong(

@@ -121,7 +121,7 @@ function readSubnet(
   };
 }
 
-/** As a number or as its digits. One that means a single address is as good as none. */
+/** Reads a prefix, as a number or as digits. A prefix for a single address counts as absent. */
 function readPrefix(fields: Fields, cidr: Cidr | undefined): number | undefined {
   if (!fields.has("prefix")) return undefined;
   const written = own(fields.map, "prefix");
@@ -147,7 +147,7 @@ function readPrefix(fields: Fields, cidr: Cidr | undefined): number | undefined 
   return prefix === most && cidr !== undefined ? undefined : prefix;
 }
 
-/** One spelling of each address: what a VM is told must not change with how the config writes it. */
+/** Returns one spelling of each address, so that a VM's settings do not change with how the config writes it. */
 const canonical = (address: string): string => {
   const ip = parseIp(address);
   return ip === undefined ? address : formatIp(ip);

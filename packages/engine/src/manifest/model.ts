@@ -21,7 +21,7 @@ export interface ManifestRelease {
   readonly name: string;
   /** May be `latest` or `1.latest`. */
   readonly version: string;
-  /** What a runtime config wants, where the manifest does not say a version. */
+  /** Version that a runtime config wants, if the manifest names none. */
   readonly runtimeVersion?: string;
   /** Its packages are used as they were compiled for one of these stemcells, and never compiled. Absent or empty: any way. */
   readonly exportedFrom?: readonly ExportedFrom[];
@@ -39,7 +39,7 @@ export interface Features {
   readonly useDnsAddresses?: boolean | undefined;
   readonly useShortDnsAddresses?: boolean | undefined;
   readonly useLinkDnsNames?: boolean | undefined;
-  /** Whether jobs and settings are kept in memory; it is in the groups' env by then. */
+  /** True if jobs and settings are kept in memory; the groups' env has it, too. */
   readonly useTmpfsConfig?: boolean | undefined;
 }
 
@@ -76,7 +76,7 @@ export interface InstanceGroup {
   readonly vmExtensions: readonly string[];
   /** An alias of `stemcells`. */
   readonly stemcell: string;
-  /** Of a disk type, or a plain size (0 is none). */
+  /** Name of a disk type, or a plain size (0: no disk). */
   readonly persistentDisk: { readonly size: number } | { readonly type: string } | undefined;
   /** Attached and linked by name. An instance has these or the one above. */
   readonly persistentDisks?: readonly { readonly name: string; readonly type: string }[] | undefined;
@@ -96,7 +96,7 @@ export interface ManifestJob {
   readonly release: string;
   /** Undefined: those of the group and of the deployment hold. */
   readonly properties: JsonObject | undefined;
-  /** By the name that the job's release gives a link. */
+  /** Links by their name in the job's release. */
   readonly consumes: JsonObject;
   readonly provides: JsonObject;
   readonly customProviders: readonly JsonObject[];
@@ -106,7 +106,7 @@ export interface GroupNetwork {
   readonly name: string;
   /** Single addresses, ranges already spelled out. */
   readonly staticIps: readonly string[];
-  /** Of `dns`, `gateway`, `addressable`; sorted, defaults in place. */
+  /** Subset of `dns`, `gateway`, `addressable`; sorted, defaults in place. */
   readonly default: readonly string[];
   /** Networks of one VM with the same group share an interface. */
   readonly nicGroup?: string | undefined;
@@ -135,7 +135,7 @@ export type CloudNetwork = ManualNetwork | DynamicNetwork | VipNetwork;
 export interface ManualNetwork {
   readonly type: "manual";
   readonly name: string;
-  /** The Director has the CPI make it, and delete it when nobody uses it any more. */
+  /** True if the Director has the CPI make the network, and delete it when no deployment uses it. */
   readonly managed?: true | undefined;
   readonly subnets: readonly ManualSubnet[];
 }
@@ -143,9 +143,9 @@ export interface ManualNetwork {
 export interface ManualSubnet {
   /** CIDR, as written. Empty: of a managed network, and known once the CPI has made it. */
   readonly range: string;
-  /** Of a managed network. */
+  /** Name of the subnet, for managed networks. */
   readonly name?: string | undefined;
-  /** Whoever is in it gets so large a part of the range; undefined: a single address. */
+  /** Length of the prefix that each instance gets from the range; undefined: a single address. */
   readonly prefix?: number | undefined;
   /** How large the range is to be that the CPI chooses. */
   readonly netmaskBits?: number | undefined;

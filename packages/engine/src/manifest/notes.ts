@@ -3,7 +3,7 @@ import { own } from "../documents/tree.ts";
 import type { DeployDocuments } from "./deploy-problems.ts";
 import { unknownKeys } from "./unknown-keys.ts";
 
-/** What a deploy says of documents that are no mistake. */
+/** Messages of a deploy about documents that have no mistakes. */
 export interface Notes {
   readonly warnings: readonly string[];
   /** In upstream's words. */

@@ -26,7 +26,7 @@ const DB = "/instance_groups/name=db";
 const WEB = "/instance_groups/name=web";
 
 describe("manifest and cloud config", () => {
-  it("that fit have no problems", () => expect(check([])).toEqual([]));
+  it("have no problems if they fit", () => expect(check([])).toEqual([]));
 
   it.each<[string, readonly Change[], readonly Change[], string, number]>([
     ["an unknown zone", [[`${WEB}/azs`, ["z1", "z9"]]], [], "instance_groups[web].azs[1]", 140018],

@@ -45,7 +45,7 @@ describe("versions", () => {
 
   it("stemcells separate with _ too", () => expect(compareStemcellVersions("1_9", "1.10")).toBeLessThan(0));
 
-  it.each(["", "1 2", "1/2", "1+a+b", "-1", "é"])("%j is none", (text) =>
+  it.each(["", "1 2", "1/2", "1+a+b", "-1", "é"])("%j is not a version", (text) =>
     expect(isVersion(text)).toBe(false),
   );
 

@@ -19,7 +19,7 @@ export type ResolvedStemcells =
 
 const NOT_FOUND = 50003;
 
-/** Which uploaded stemcells the manifest means, in the order of the manifest. */
+/** Finds the uploaded stemcells that the manifest means, in the order of the manifest. */
 export function resolveStemcells(
   wanted: Manifest["stemcells"],
   uploaded: readonly StemcellRecord[],
@@ -74,7 +74,7 @@ function chooseVersion(wanted: string, versions: readonly string[]): string | un
   );
 }
 
-/** Of a raw manifest that may have any mistake. */
+/** Reads the stemcells of a raw manifest that may have any mistake. */
 export function stemcellsIn(manifest: unknown): readonly ManifestStemcell[] {
   const entries: unknown = isObject(manifest) ? own(manifest, "stemcells") : undefined;
   return (Array.isArray(entries) ? (entries as readonly unknown[]) : []).filter(isObject).map((entry) => ({

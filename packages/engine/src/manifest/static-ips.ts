@@ -82,7 +82,7 @@ interface Pool {
   /** The first, the last, and the gateway's. */
   readonly kept: readonly bigint[];
   readonly static: readonly IpRange[];
-  /** Of the parts that are given out. */
+  /** Number of addresses that each instance gets. */
   readonly size: bigint;
 }
 

@@ -97,7 +97,7 @@ interface WrittenRange {
   readonly place: string;
 }
 
-/** Returns what is written as ranges, as upstream reads it: one, or lists of them in lists. Null is none. */
+/** Returns what is written as ranges, as upstream reads it: one, or lists of them in lists. Null means no range. */
 export function rangesUnder(fields: Fields, key: string): readonly WrittenRange[] {
   const flat = (item: unknown, place: string): readonly WrittenRange[] => {
     if (!Array.isArray(item)) return item === null || item === undefined ? [] : [{ item, place }];

@@ -4,9 +4,9 @@ import { shown } from "../documents/problems.ts";
 import { own, type Tree } from "../documents/tree.ts";
 import { type DocumentKind, KNOWN_KEYS, type KnownKeys } from "./known-keys.ts";
 
-/** More help nobody. */
+/** Most messages; more would not help. */
 const MOST = 20;
-/** What is longer is no name that somebody has misspelt. */
+/** Longer keys are not misspelled names. */
 const LONGEST = 64;
 /** Deepest level of the tables, and a little more. */
 const DEEPEST = 10;
@@ -19,8 +19,8 @@ const TITLES: Readonly<Record<DocumentKind, string>> = {
 };
 
 /**
- * What is said of keys that nothing reads: upstream reads over them, so a manifest that deploys there deploys here, but
- * nobody should have to find out later that a key was misspelt.
+ * Warns about keys that nothing reads. Upstream ignores them, so a manifest that deploys there deploys here, but the operator
+ * should learn of a misspelled key.
  */
 export function unknownKeys(kind: DocumentKind, document: unknown): readonly string[] {
   const found: string[] = [];

@@ -7,7 +7,7 @@ type Said<T> = { readonly [K in keyof T]: T[K] | undefined };
 const INVALID_WATCH_TIME = 180001;
 const NEEDED = ["canaries", "max_in_flight", "canary_watch_time", "update_watch_time"] as const;
 
-/** What a section `update` says; undefined where it says nothing or something wrong. */
+/** Reads a section `update`; undefined for values that are absent or wrong. */
 export function readUpdate(fields: Fields): Said<UpdatePolicy> {
   return {
     canaries: readAmount(fields, "canaries"),
@@ -30,7 +30,7 @@ export function readDeploymentUpdate(fields: Fields, vmStrategy: UpdatePolicy["v
   return overlay({ ...FALLBACK, vmStrategy }, readUpdate(fields));
 }
 
-/** Only seen beside a problem, except for what is optional. */
+/** Values for missing keys. Required keys get them only beside a reported problem. */
 export const FALLBACK: UpdatePolicy = {
   canaries: { count: 1 },
   maxInFlight: { count: 1 },

@@ -15,7 +15,7 @@ const STEMCELL = {
   apiVersion: 3,
 } as StemcellRecord;
 
-/** What a deploy says with one place of one document changed: `undefined` removes it. */
+/** Returns the messages of a deploy with one place of one document changed: `undefined` removes it. */
 function said(document: "manifest" | "cloud", path: string, value: unknown) {
   const operation = value === undefined ? { type: "remove", path } : { type: "replace", path, value };
   const change = (text: string, wanted: boolean) =>
@@ -38,7 +38,7 @@ const disks = [
   { name: "a", type: "d10" },
 ];
 
-describe("mistakes are told with upstream's number, in upstream's words first", () => {
+describe("mistakes are reported with upstream's number, in upstream's words first", () => {
   it.each<Mistake>([
     ["manifest", "/name", undefined, "40001 Required property 'name' was not specified in object"],
     [

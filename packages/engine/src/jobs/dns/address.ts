@@ -43,7 +43,7 @@ export function defaultNetwork(
   )?.name;
 }
 
-/** Null where nobody knows it yet. */
+/** Returns the address of an instance on a network; null while it is unknown. */
 export function addressOn(
   instance: DesiredInstance,
   network: string,

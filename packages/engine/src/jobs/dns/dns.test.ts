@@ -65,26 +65,26 @@ describe("addresses", () => {
       "q-m21n7s0.q-g4.bosh",
     ]));
 
-  it("of links are of the link's group where the deployment wants names of links", () =>
+  it("addresses of links use the link's group if the deployment wants link names", () =>
     expect(addresses({ useDnsAddresses: true, useShortDnsAddresses: true, useLinkDnsNames: true })).toEqual([
       "q-m22n7s0.q-g5.bosh",
       "q-m21n7s0.q-g9.bosh",
     ]));
 
-  it("of links are what the consumer asks for by ip_addresses", () => {
+  it("addresses of links follow the consumer's ip_addresses", () => {
     const asks = (ip: boolean) => ({ db: { ip_addresses: ip } });
     expect(addresses({ useDnsAddresses: true }, DNS, asks(true))[1]).toBe("10.0.0.5");
     expect(addresses({}, DNS, asks(false))[1]).toBe("db-0.db.private.shop.bosh");
   });
 
-  it("that are wanted as names and are none are noted", () =>
+  it("notes a link address that is wanted as a name and has none", () =>
     expect(planned({ useDnsAddresses: true }, { ...DNS, enabled: false }).notes).toEqual([
       "DNS address not available for the link provider instance: db/db-0",
     ]));
 });
 
 describe("a job", () => {
-  it("is told the numbers of its links, by which templates make queries", () => {
+  it("gets the numbers of its links, by which templates make queries", () => {
     const { instances } = planned({ useLinkDnsNames: true });
     const [web] = instances.get(instance("web", 0).uuid) ?? [];
     expect(web?.context.links).toMatchObject({
@@ -101,7 +101,7 @@ describe("a job", () => {
 describe("a DNS name", () => {
   const query = { group: group("instance-group", "db"), network: "private", domain: "bosh" };
 
-  it("of a whole group asks for all of them", () => {
+  it("the name of a whole group asks for all its instances", () => {
     expect(dnsName(query, IDS, false)).toBe("q-s0.db.private.shop.bosh");
     expect(dnsName(query, IDS, true)).toBe("q-n7s0.q-g4.bosh");
   });
@@ -112,7 +112,7 @@ describe("a DNS name", () => {
     expect(dnsName(asked, IDS, true)).toBe("q-a1a2n7s3y1.q-g4.bosh");
   });
 
-  it("is never made of a number that nobody gave", () =>
+  it("rejects a zone that has no number", () =>
     expect(() => dnsName({ ...query, azs: ["z9"] }, IDS, true)).toThrow("Unknown AZ: 'z9'"));
 
   it("has only letters, digits and hyphens between its dots, whatever things are called", () => {
@@ -175,7 +175,7 @@ describe("the DNS records", () => {
       ["db-0", "21", "db", ["4", "9"], null, null, "private", "7", "shop", "10.0.0.5", "bosh", "agent", 0],
     ]));
 
-  it("of a group without links have its own number only, and other deployments' links are not its", () =>
+  it("gives a group without links only its own number, and ignores links of other deployments", () =>
     expect(dnsRecords({ ...input, providers: [{ ...provider, deployment: "other" }] }).record_infos).toEqual([
       expect.arrayContaining(["db-0", ["4"]]),
     ]));

@@ -2,7 +2,7 @@ import { canonical } from "../../manifest/canonical.ts";
 import { DnsIdMissing } from "../errors.ts";
 import { type DnsGroup, type DnsIds, groupKey } from "./ids.ts";
 
-/** Which instances a name stands for. */
+/** Selects the instances that a DNS name stands for. */
 export interface DnsQuery {
   readonly group: DnsGroup;
   readonly network: string;
@@ -42,7 +42,7 @@ export const longName = (
   domain: string,
 ): string => [host, canonical(group), canonical(network), canonical(deployment), domain].join(".");
 
-/** As text; empty for a group that has none. */
+/** Returns the group's number as text; empty if it has none. */
 export const groupId = (group: DnsGroup, ids: DnsIds): string =>
   String(ids.groups.get(groupKey(group)) ?? "");
 

@@ -2,9 +2,9 @@
 export interface DnsIds {
   readonly azs: ReadonlyMap<string, number>;
   readonly networks: ReadonlyMap<string, number>;
-  /** By `groupKey`. */
+  /** Numbers of groups, by `groupKey`. */
   readonly groups: ReadonlyMap<string, number>;
-  /** Of instances, by uuid. */
+  /** Numbers of instances, by uuid. */
   readonly instances: ReadonlyMap<string, number>;
 }
 

@@ -27,7 +27,7 @@ export interface RecordsInput {
   readonly domain: string;
   /** Names by index too, beside those by uuid. */
   readonly includeIndex: boolean;
-  /** Of all deployments. */
+  /** Instances of all deployments. */
   readonly instances: readonly DnsInstance[];
   readonly providers: readonly DnsProvider[];
   readonly ids: DnsIds;
@@ -49,7 +49,7 @@ const RECORD_KEYS = [
   "instance_index",
 ] as const;
 
-/** Everything that agents and bosh-dns are told of names, as one document. */
+/** Returns all names for agents and bosh-dns, as one document. */
 export function dnsRecords(input: RecordsInput): JsonObject {
   const { version, domain, includeIndex, instances, providers, ids } = input;
   const key = (deployment: string, group: string) => JSON.stringify([deployment, group]);
@@ -96,7 +96,7 @@ function idOf(known: ReadonlyMap<string, number>, what: string, name: string): s
   return String(id);
 }
 
-/** Of its instance group first, then of each link that the group provides. */
+/** Returns the number of the instance group, then those of the links that the group provides. */
 function groupIds(
   { group, deployment }: DnsInstance,
   links: readonly DnsProvider[],

@@ -4,7 +4,7 @@ import type { DesiredInstance } from "../../model/goal.ts";
 import { addressOn, defaultNetwork, type Naming } from "../dns/address.ts";
 import { type LinkConsumer, type LinkProvider, linkGroupName } from "./model.ts";
 
-/** What a provider tells: each instance with its addresses on all networks, of which a consumer gets one. */
+/** Returns the link content of a provider: each instance with its addresses on all networks, of which a consumer gets one. */
 export function providerContent(
   provider: LinkProvider,
   group: InstanceGroup,
@@ -41,7 +41,7 @@ export function providerContent(
   };
 }
 
-/** Of a named disk: its name, by which jobs find it on their VM. */
+/** Returns the link content of a named disk: its name, by which jobs find it on their VM. */
 export const diskContent = ({ deployment, properties }: LinkProvider): JsonObject => ({
   deployment_name: deployment,
   properties,
@@ -68,7 +68,7 @@ export type LinkContent =
   | { readonly ok: true; readonly content: JsonObject; readonly notes: readonly string[] }
   | { readonly ok: false; readonly problem: string };
 
-/** What one consumer is told of a provider: each instance with the one address it asked for. */
+/** Returns the link content for one consumer: each instance with the one address that the consumer asked for. */
 export function linkContent(
   provided: JsonObject,
   { network: wanted, ipAddresses }: Pick<LinkConsumer, "network" | "ipAddresses">,

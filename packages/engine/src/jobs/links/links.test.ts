@@ -40,7 +40,7 @@ describe("a link", () => {
     expect(report({ provides, consumes: { db: { from: "other" } } })).toBe(noProvider("alias 'other' and "));
   });
 
-  it("that several jobs provide is refused with the list of them", () => {
+  it("rejects a link that several jobs provide, and lists them", () => {
     expect(report({ providers: ["db", "db2"], provides: { db: { as: "main" } } })).toBe(
       [
         "Failed to resolve links from deployment 'shop'. See errors below:",
@@ -51,7 +51,7 @@ describe("a link", () => {
     );
   });
 
-  it("that cannot be resolved hides no other", () => {
+  it("reports every link that cannot be resolved", () => {
     const given = sketch({ providers: [] });
     const two = {
       ...given,
@@ -65,21 +65,21 @@ describe("a link", () => {
     expect(jobsError(refused).message.split("\n")).toHaveLength(5);
   });
 
-  it("of a provider that is `nil` in the manifest is nobody's", () =>
+  it("does not use a provider that is `nil` in the manifest", () =>
     expect(report({ provides: { db: "nil" } })).toBe(noProvider()));
 
-  it("that the manifest blocks by `nil` is not there, which only an optional one survives", () => {
+  it("omits a link that the manifest blocks by `nil`, and rejects that for a required link", () => {
     expect(linkOf({ consumer: "maybe", consumes: { db: "nil" } })).toBeUndefined();
     expect(report({ consumes: { db: "nil" } })).toBe(noProvider());
   });
 
-  it("that is optional may lack a provider, unless the manifest mentions it", () => {
+  it("lets an optional link lack a provider, unless the manifest mentions the link", () => {
     expect(linkOf({ consumer: "maybe", providers: [] })).toBeUndefined();
     expect(linkOf({ consumer: "maybe" })).toBeDefined();
     expect(texts({ consumer: "maybe", providers: [], consumes: { db: {} } })).toHaveLength(1);
   });
 
-  it("of a provider without instances has none", () =>
+  it("has no instances if its provider has none", () =>
     expect(linkOf({ instances: [instance("web", 0)] })).toMatchObject({ instances: [] }));
 
   it("lists the bootstrap instance first, then its zone, then those without, then the other zones by name", () => {
@@ -93,7 +93,7 @@ describe("a link", () => {
 describe("a manual link", () => {
   const written = { instances: [{ address: "db.example" }], properties: { port: 1 }, address: "db.example" };
 
-  it("is told as it is written", () =>
+  it("is passed on as it is written", () =>
     expect(linkOf({ providers: [], consumes: { db: written } })).toMatchObject({
       ...written,
       deployment_name: "shop",
@@ -130,7 +130,7 @@ describe("a named disk", () => {
     });
   });
 
-  it("of several is found by its name", () => {
+  it("is found by its name among several", () => {
     const planned = plannedJobs(given({ place: { from: "wal" } }, "data", "wal"));
     expect(planned.links).toMatchObject([{ name: "place", provider: { kind: "disk", name: "wal" } }]);
     expect(refusedJobs(given({}, "data", "wal")).problems[0]?.problem).toContain(
@@ -163,7 +163,7 @@ describe("what a manifest says of a link", () => {
     expect(texts({ consumes: { db: wanted } })).toEqual([text]),
   );
 
-  it("of its provider is refused in upstream's words", () => {
+  it("is rejected in upstream's words if it is about the provider", () => {
     const of = "in job 'postgres' in instance group 'db'";
     expect(texts({ provides: { db: 7 } })).toEqual([
       `Provider 'db' ${of} specified in the manifest should only be a hash or string 'nil'`,
@@ -179,11 +179,11 @@ describe("what a manifest says of a link", () => {
     [{ shared: "false" }, "expected true or false"],
     [{ aliases: "web.internal" }, "expected a list of maps"],
     [{ aliases: [{ name: "web.internal" }] }, "expected a list of maps"],
-  ])("of its provider is not read over where it is of another kind: %j", (db, text) =>
+  ])("is rejected if a key of the provider has the wrong type: %j", (db, text) =>
     expect(texts({ provides: { db } })).toEqual([text]),
   );
 
-  it("that the release does not know is only noted", () => {
+  it("is only noted if the release does not know the link", () => {
     const { notes } = plannedJobs(sketch({ consumes: { db: {}, more: {} }, provides: { other: {} } }));
     expect(notes).toEqual([
       "Job 'postgres' does not define link provider 'other' in the release spec",
@@ -195,14 +195,14 @@ describe("what a manifest says of a link", () => {
 describe("exported properties", () => {
   const BAD = knownJob("postgres", { provides: [{ name: "db", type: "sql", properties: ["port"] }] });
 
-  it("that neither the manifest gives nor the release declares are refused", () => {
+  it("are rejected if neither the manifest sets nor the release declares them", () => {
     const given = { ...sketch(), releases: releases(release("demo", BAD, WEB)) };
     expect(refusedJobs(given).problems.map(({ problem }) => problem)).toEqual([
       "Link property port in template postgres is not defined in release spec",
     ]);
   });
 
-  it("that were given need no declaration", () => {
+  it("need no declaration if the manifest sets them", () => {
     const given = { ...sketch({ properties: { port: 1 } }), releases: releases(release("demo", BAD, WEB)) };
     expect(plannedJobs(given).linkProviders).toMatchObject([{ properties: { port: 1 } }]);
   });
@@ -211,7 +211,7 @@ describe("exported properties", () => {
 describe("custom providers", () => {
   const custom = (more: JsonObject = {}) => ({ name: "side", type: "sql", properties: ["secret"], ...more });
 
-  it("of the manifest provide links as those of the release do", () => {
+  it("provide links as providers of the release do", () => {
     const given = {
       customProviders: [custom()],
       properties: { secret: "s" },

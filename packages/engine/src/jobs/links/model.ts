@@ -7,29 +7,29 @@ export interface LinkProvider {
   /** The job that offers it; of a manual link, the job that consumes it; of a named disk, its group. */
   readonly job: string;
   readonly kind: "job" | "manual" | "disk";
-  /** As the release, or a custom definition, names it. */
+  /** Name in the release, or in a custom definition. */
   readonly originalName: string;
-  /** As consumers ask for it: `as` of the manifest, else its original name. */
+  /** Name that consumers ask for: `as` of the manifest, else the original name. */
   readonly name: string;
   readonly type: string;
   /** Other deployments may consume it. */
   readonly shared: boolean;
-  /** False: `nil` in the manifest; nobody may. */
+  /** False if the provider is `nil` in the manifest, so that no job may consume it. */
   readonly consumable: boolean;
   /** The manifest defines it, not the release. */
   readonly custom: boolean;
-  /** What consumers may read. */
+  /** Properties that consumers may read. */
   readonly properties: JsonObject;
   /** DNS aliases, as the manifest gives them. */
   readonly aliases: readonly JsonObject[];
 }
 
-/** With what its consumers are told. Null: nobody can consume it. */
+/** A provider with the content for its consumers. Null: no job can consume it. */
 export interface PlannedProvider extends LinkProvider {
   readonly content: JsonObject | null;
 }
 
-/** Of another deployment, as it was last deployed. */
+/** A provider of another deployment, as last deployed. */
 export interface SharedProvider extends LinkProvider {
   readonly content: JsonObject;
 }
@@ -39,9 +39,9 @@ export interface LinkConsumer {
   /** Empty: a variable consumes it, and `job` is its name. */
   readonly group: string;
   readonly job: string;
-  /** As the job's templates name it. */
+  /** Name in the job's templates. */
   readonly originalName: string;
-  /** Which provider it wants: the last part of `from`, else its original name. */
+  /** Name of the wanted provider: the last part of `from`, else the original name. */
   readonly name: string;
   readonly type: string;
   readonly optional: boolean;
@@ -51,13 +51,13 @@ export interface LinkConsumer {
   readonly blocked: boolean;
   /** Written out by hand. */
   readonly manual: JsonObject | undefined;
-  /** Of another deployment, where it says so. */
+  /** Deployment of the provider, if the manifest names another one. */
   readonly deployment: string | undefined;
   readonly network: string | undefined;
   readonly ipAddresses: boolean | undefined;
 }
 
-/** A consumer with its provider, and what its templates are told. */
+/** A consumer with its provider, and the content for its templates. */
 export interface PlannedLink {
   readonly name: string;
   readonly consumer: LinkConsumer;
@@ -65,7 +65,7 @@ export interface PlannedLink {
   readonly content: JsonObject;
 }
 
-/** By deployment, what it shares. A deployment that shares nothing is there too. */
+/** Shared providers by deployment. A deployment that shares nothing has an entry too. */
 export type SharedProviders = ReadonlyMap<string, readonly SharedProvider[]>;
 
 /** All instances behind a provider: the name of its DNS group. */

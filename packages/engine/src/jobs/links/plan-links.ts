@@ -16,7 +16,7 @@ import { diskProviders, providersOf } from "./providers.ts";
 import { resolveLinks } from "./resolve.ts";
 import { linksFailed, linksReport } from "./words.ts";
 
-/** What the Director keeps of a deployment's links: others may consume them, and operators ask for them. */
+/** Links of a deployment that the Director stores: other deployments may consume them, and operators list them. */
 export interface DeploymentLinks {
   readonly providers: readonly PlannedProvider[];
   readonly consumers: readonly LinkConsumer[];

@@ -134,7 +134,7 @@ function exportedProperties(
   return { properties, problems };
 }
 
-/** A null that somebody gave is found. */
+/** Returns the value at a path; undefined if it is missing. A null in the manifest counts as a value. */
 function lookUp(given: JsonObject, path: readonly string[]): Json | undefined {
   let at: Json | undefined = given;
   for (const key of path) {
@@ -157,7 +157,10 @@ function put(into: Record<string, Json>, path: readonly string[], value: Json): 
   put(next, rest, value);
 }
 
-/** `custom_provider_definitions` of the manifest. What is wrong with one leaves all out, as it is all told at once. */
+/**
+ * Reads `custom_provider_definitions` of the manifest. One mistake leaves all of them out, since all mistakes are reported
+ * together.
+ */
 function customProviders(placed: PlacedJob, report: Report): readonly ProvidedLink[] {
   const { group, manifest, known, release } = placed;
   const place = `in job '${manifest.name}' in instance group '${group.name}'`;

@@ -17,7 +17,7 @@ export interface ResolvedLinks {
   readonly notes: readonly string[];
 }
 
-/** Finds for each consumer the one provider it means. What cannot be resolved is told of all of them. */
+/** Finds the one provider that each consumer means. Reports all links that cannot be resolved. */
 export function resolveLinks(
   providers: readonly LinkProvider[],
   consumers: readonly LinkConsumer[],
@@ -80,7 +80,7 @@ export function resolveLinks(
   return { providers: [...planned, ...manual], links, problems, notes };
 }
 
-/** Those of the type that the consumer may have: by name too where the manifest says anything of the link. */
+/** Returns the providers of the type that the consumer may use, also matched by name if the manifest mentions the link. */
 function candidates(
   consumer: LinkConsumer,
   byType: ReadonlyMap<string, readonly LinkProvider[]>,

@@ -30,7 +30,7 @@ describe("networks of a link", () => {
     expect(addressOf({ db: { network: "back" } })).toEqual(["10.1.0.5"]);
   });
 
-  it("that the provider does not have are refused by their name", () =>
+  it("rejects a network that the provider does not have, and names it", () =>
     expect(jobsError(refusedJobs(input({ db: { network: "front" } }))).message).toContain(
       "    - Link provider 'db' from job 'postgres' in instance group 'db' in deployment 'shop' does not belong to network 'front'",
     ));
@@ -51,7 +51,7 @@ describe("links across deployments", () => {
     ]);
   const consumes = { db: { deployment: "data" } };
 
-  it("are told what the other deployment last told of its shared provider", () =>
+  it("get the content that the other deployment last stored for its shared provider", () =>
     expect(linkOf({ providers: [], consumes, sharedProviders: shared() })).toMatchObject({
       deployment_name: "data",
       instances: [{ id: "db-0" }],

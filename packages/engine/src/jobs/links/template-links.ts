@@ -3,7 +3,7 @@ import { groupId } from "../dns/encoder.ts";
 import type { DnsGroup, DnsIds } from "../dns/ids.ts";
 import { type LinkProvider, linkGroupName, type PlannedLink } from "./model.ts";
 
-/** What templates may see of a link. */
+/** Keys of a link that templates may see. */
 const VISIBLE = [
   "address",
   "default_network",
