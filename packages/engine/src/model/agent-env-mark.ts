@@ -3,7 +3,7 @@ import type { AgentId } from "@slipway/protocol/ids";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import { fingerprint } from "../documents/tree.ts";
 
-/** Enough to see a change by; too few for whoever reads it to try passwords with. */
+/** Digits of the mark: enough to detect a change, too few to test guesses of a password. */
 const DIGITS = 8;
 
 /** Tells whether a VM was made with this env of all agents, and nothing of what is in it. */

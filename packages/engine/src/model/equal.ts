@@ -19,7 +19,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
 export const sameBeforePins = (a: unknown, b: unknown): boolean =>
   sameJson(a, b) || (hasPins(a) && hasPins(b) && sameJson(unpinned(a), unpinned(b)));
 
-/** Where two values differ, as dotted names. Never what they hold: it may be a secret. */
+/** Returns the paths where two values differ, as dotted names. Never includes the values: they may be secret. */
 export function differences(a: unknown, b: unknown, depth = 3): readonly string[] {
   if (!isObject(a) || !isObject(b)) return [];
   const found: string[] = [];

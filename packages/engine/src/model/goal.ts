@@ -37,7 +37,7 @@ export interface NamedDisk extends WantedDisk {
   readonly name: string;
 }
 
-/** What an instance is to become: all a flow needs, nothing to look up. */
+/** Goal of an instance: all that a flow needs, without further lookups. */
 export interface DesiredInstance {
   readonly group: GroupName;
   readonly uuid: InstanceUuid;
@@ -57,7 +57,7 @@ export interface DesiredInstance {
   readonly vmType: string | null;
   readonly env: JsonObject;
   readonly tags: JsonObject;
-  /** As they go to the CPI. */
+  /** Networks in the form that the CPI gets. */
   readonly networks: Networks;
   readonly ips: readonly IpRecord[];
   readonly persistentDisk: WantedDisk | null;
@@ -85,7 +85,7 @@ export const newInstance = (desired: DesiredInstance): InstanceRecord => ({
   ips: desired.ips,
 });
 
-/** Where one instance is to get to, and what its steps must know of how it is now. */
+/** Goal of one instance, and the part of its present state that steps need. */
 export interface InstanceGoal {
   readonly action: Action;
   readonly changes: readonly Change[];
@@ -98,7 +98,7 @@ export interface InstanceGoal {
   readonly skipDrain: boolean;
   /** A new disk may take over from the active one, by copy or because the CPI cannot change it. */
   readonly diskMayBeReplaced: boolean;
-  /** By hand: these disks are to go, and no other. */
+  /** Disks to remove on the operator's request; no other disk is removed. */
   readonly disksToGo?: readonly DiskCid[];
   /** VMs that were made for it and would do, but are not waited for again: others are made in their place. */
   readonly vmsToGo?: readonly VmCid[];

@@ -3,7 +3,7 @@ import { sameJson } from "./equal.ts";
 
 type Key = keyof Network;
 const SENT: readonly Key[] = ["type", "ip", "netmask", "gateway", "dns", "default", "cloud_properties"];
-/** Of a dynamic network the cloud says the rest. */
+/** Keys sent for a dynamic network. The cloud chooses the rest. */
 const SENT_DYNAMIC: readonly Key[] = ["type", "dns", "default", "cloud_properties"];
 
 /** How what a VM has differs from what it should have, in words. What the cloud or the agent added does not count. */

@@ -1,7 +1,7 @@
 import type { AgentId, DiskCid, VmCid } from "@slipway/protocol/ids";
 import { type CpiName, display, type GroupName, type InstanceUuid } from "./names.ts";
 
-/** What can be wrong between the records and the cloud, in upstream's names and words. */
+/** Kinds of problems between the records and the cloud, in upstream's names and words. */
 
 export type ProblemType =
   | "missing_vm"
@@ -36,14 +36,17 @@ export interface FoundProblem {
   readonly index: number;
   /** Null: the instance has no VM at all. */
   readonly vm: VmCid | null;
-  /** Of problems of disks. */
+  /** Set for disk problems only. */
   readonly disk: DiskCid | null;
   readonly size: number | null;
   /** VMs that have the disk mounted, as far as their agents said. */
   readonly mountedOn: readonly string[];
-  /** Of what no record names. */
+  /** Set for resources that no record names. */
   readonly cpi?: CpiName;
-  /** Of a VM that no record names, as its cloud says. Over NATS it may take part from then on, to be asked who it is. */
+  /**
+   * Agent of a VM that no record names, as its cloud reports. Over NATS it may then connect, so that the Director can ask for its
+   * identity.
+   */
   readonly agent?: AgentId;
 }
 
@@ -51,7 +54,7 @@ export interface ProblemRecord extends FoundProblem {
   readonly id: number;
 }
 
-/** What it is about: there is one open problem of a type for each. */
+/** Returns the resource of a problem. A resource has at most one open problem of each type. */
 export const resourceOf = ({ type, instance, disk, vm }: FoundProblem): string =>
   disk ?? (type === "unrecorded_vm" ? (vm ?? instance) : instance);
 
@@ -104,7 +107,7 @@ const PLANS: Readonly<Record<ResolutionName, string>> = {
   adopt_disk: "Adopt disk: record it as the instance's",
 };
 
-/** What a resolution does, as operators choose it. */
+/** Describes a resolution to the operator who chooses it. */
 export const planOf = (type: ProblemType, name: ResolutionName): string =>
   type === "missing_vm" && name === "delete_vm_reference" ? "Delete VM reference" : PLANS[name];
 

@@ -6,7 +6,7 @@ import type { Disks } from "@slipway/protocol/settings/disks";
 import type { Networks } from "@slipway/protocol/settings/networks";
 import type { CpiName, GroupName, InstanceUuid } from "./names.ts";
 
-/** What the Director remembers. Times are milliseconds since 1970. */
+/** Records of the Director. Times are milliseconds since 1970. */
 
 export type InstanceState = "started" | "stopped" | "detached";
 
@@ -33,12 +33,12 @@ export interface SubnetRecord {
   readonly name: string;
   readonly cid: NetworkCid;
   readonly cpi: CpiName;
-  /** As the cloud config has it, or else as the CPI chose; empty when neither said. */
+  /** Range from the cloud config, else as the CPI chose; empty if neither named one. */
   readonly range: string;
   readonly gateway: string | null;
   /** Addresses and ranges that the cloud keeps for itself. */
   readonly reserved: readonly string[];
-  /** What VMs in it are made with. */
+  /** Cloud properties for VMs in this subnet. */
   readonly cloudProperties: JsonObject;
 }
 
@@ -51,26 +51,26 @@ export interface InstalledPackage {
   readonly blobId: string;
 }
 
-/** What an instance runs. */
+/** Jobs and packages of an instance. */
 export interface InstanceJobs {
   /** In the order of the manifest. */
   readonly jobs: readonly { readonly name: string; readonly version: string; readonly logs: JsonObject }[];
   readonly packages: readonly InstalledPackage[];
   /** Changes exactly when a rendered file does. */
   readonly configurationHash: string;
-  /** By job: of all its files. */
+  /** Hash of all files of a job, by job. */
   readonly templateHashes: Readonly<Record<string, string>>;
-  /** By job and path: of each file, to say which one changed. */
+  /** Hash of each file, by job and path, to say which one changed. */
   readonly files: Readonly<Record<string, string>>;
 }
 
 /** The last spec an instance was brought to: what changes are found against. */
 export interface AppliedSpec {
-  /** As sent to CPI and agent, per network name. */
+  /** Networks as sent to CPI and agent, by name. */
   readonly networks: Networks;
   readonly persistentDisk: { readonly size: number; readonly cloudProperties: JsonObject } | null;
   readonly tags: JsonObject;
-  /** Of the jobs; a constant without any. */
+  /** Hash of the jobs' configuration; a constant without jobs. */
   readonly configurationHash: string;
   readonly vmType: string | null;
   readonly vmResources?: JsonObject | null;
@@ -85,7 +85,7 @@ export interface IpRecord {
   readonly static: boolean;
 }
 
-/** What a VM knows of what it holds: of a prefix its first address. */
+/** Returns the address that the VM knows: the first address of a prefix. */
 export const firstAddress = ({ address }: Pick<IpRecord, "address">): string => address.replace(/\/\d+$/, "");
 
 export interface VmRecord {
@@ -104,11 +104,11 @@ export interface VmRecord {
   /** The group's env as in the manifest, to find changes; variables by their pins. */
   readonly env: JsonObject;
   readonly cloudProperties: JsonObject;
-  /** What the VM has: as sent, completed by what the CPI returned and the agent reported. */
+  /** Networks of the VM: as sent, completed by the CPI's result and the agent's report. */
   readonly networks: Networks;
   /** `{system, ephemeral, persistent: {cid: hint}}`, whatever dialect the CPI speaks. */
   readonly disks: Disks;
-  /** Where its agent listens: `https://10.0.0.2:6868`. */
+  /** URL of the agent: `https://10.0.0.2:6868`. */
   readonly agentUrl: string;
   /** When the agent's certificate ends. */
   readonly certificateUntil: number | null;
@@ -116,7 +116,7 @@ export interface VmRecord {
   readonly natsTrust?: string | undefined;
   /** The agent was given its settings and the first apply. */
   readonly ready: boolean;
-  /** A mark of the Director's own agent env that it was made with. Absent: nobody noted it. */
+  /** Mark of the Director's agent env that the VM was made with. Absent: not recorded. */
   readonly agentEnv?: string | undefined;
 }
 
@@ -136,11 +136,11 @@ export interface DiskRecord {
   /** The VM it is attached to, as far as we know. */
   readonly attachedTo: VmCid | null;
   readonly hint: DiskHintWire | null;
-  /** Of a named disk: its agent has linked it. */
+  /** True if the agent has mounted the disk, or linked it if it is a named one. */
   readonly mounted: boolean;
-  /** Undefined: nobody has noted it. */
+  /** Undefined: not recorded. */
   readonly createdAt?: number | undefined;
-  /** Who has last taken a snapshot of it while nothing wrote to it, or has just found that its CPI takes none. */
+  /** Task that last took a snapshot of the disk while nothing wrote to it, or found that the CPI takes no snapshots. */
   readonly snapshotTask?: number | undefined;
 }
 
@@ -154,7 +154,7 @@ export interface InstanceRecord {
   readonly state: InstanceState;
   readonly bootstrap: boolean;
   readonly ignore: boolean;
-  /** It is there to compile packages, and goes when they are. */
+  /** True for an instance that compiles packages, and is deleted afterwards. */
   readonly compilation?: boolean;
   /** Its group is an errand: it has a VM only while the errand runs, or when that was kept. */
   readonly errand?: boolean;
@@ -175,7 +175,7 @@ export const expectsVm = ({ errand, state }: Pick<InstanceRecord, "errand" | "st
 /** The active one of a name; without a name the one that is mounted. */
 export const activeDisk = (instance: Pick<InstanceRecord, "disks">, name?: string): DiskRecord | undefined =>
   instance.disks.find((disk) => disk.active && disk.name === name);
-/** Those that hold data, whatever their names. */
+/** Returns the disks that hold data, with any name or none. */
 export const activeDisks = (instance: Pick<InstanceRecord, "disks">): readonly DiskRecord[] =>
   instance.disks.filter(({ active }) => active);
 export const namedDisks = (instance: Pick<InstanceRecord, "disks">): readonly DiskRecord[] =>

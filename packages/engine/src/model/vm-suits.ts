@@ -5,7 +5,7 @@ import type { VmRecord } from "./records.ts";
 
 type WantedVm = Pick<DesiredInstance, "cpi" | "stemcell" | "env" | "cloudProperties">;
 
-/** Whether a VM has the stemcell, env and cloud properties that are wanted, wherever its networks are. */
+/** Returns true if a VM has the wanted stemcell, env and cloud properties, whatever its networks. */
 export const sameBody = (vm: VmRecord, wanted: WantedVm): boolean =>
   vm.cpi === wanted.cpi &&
   vm.stemcell.name === wanted.stemcell.name &&
@@ -13,6 +13,6 @@ export const sameBody = (vm: VmRecord, wanted: WantedVm): boolean =>
   sameBeforePins(vm.env, wanted.env) &&
   sameJson(vm.cloudProperties, wanted.cloudProperties);
 
-/** Whether a VM that was made earlier is just what would be made now. */
+/** Returns true if an existing VM equals the one that would be made now. */
 export const vmSuits = (vm: VmRecord, wanted: DesiredInstance): boolean =>
   sameBody(vm, wanted) && networkDifferences(vm.networks, wanted.networks).length === 0;

@@ -8,7 +8,7 @@ import { type Pair, readPair, writePair } from "./pair-file.ts";
 import { beginOf, canSign, endOf, sign } from "./sign.ts";
 
 export interface CertificateRequest {
-  /** What stands before the common name: our own words, or upstream's `C=USA, O=Cloud Foundry`. Default ours. */
+  /** Subject before the common name: Slipway's own, or upstream's `C=USA, O=Cloud Foundry`. Default: Slipway's. */
   readonly subject?: "slipway" | "bosh";
   readonly commonName: string;
   readonly sans: { readonly dns: readonly string[]; readonly ips: readonly string[] };
@@ -22,7 +22,7 @@ export interface Issued extends Pair {
   readonly until: number;
 }
 
-/** Who signs for the Director: its own server certificate, those of its agents, and the one it calls them with. */
+/** Signs certificates for the Director: its own server certificate, those of its agents, and the one it calls them with. */
 export interface Authority {
   /** The authority's certificate, PEM. */
   readonly ca: string;
@@ -69,7 +69,7 @@ export async function openAuthority(options: AuthorityOptions): Promise<Authorit
   return authorityOf(pair, options, endOf(parsed));
 }
 
-/** An authority that somebody else has made. `where`: what names it to the operator. */
+/** Opens an authority made elsewhere. `where` names it to the operator. */
 export function givenAuthority(
   given: Pair & { readonly where: string },
   options: Pick<AuthorityOptions, "clock" | "random">,
@@ -99,7 +99,7 @@ function readGiven(certificate: string, privateKey: string): { parsed?: X509Cert
 
 function makeAuthority({ clock, random }: AuthorityOptions): Promise<Pair> {
   const now = clock.now();
-  // Two authorities of one name confuse whoever knows both, such as a laptop with several Directors.
+  // Two authorities of one name confuse clients that know both, such as a laptop with several Directors.
   const commonName = `slipway authority ${random.hex(4)}`;
   return sign(
     {

@@ -13,7 +13,7 @@ export interface DirectorCertificateOptions {
   readonly authority: Authority;
   readonly dir: string;
   readonly clock: Clock;
-  /** What the API listens on. */
+  /** Host that the API listens on. */
   readonly host: string;
   /** `listen.names` of the configuration. */
   readonly names: readonly string[];
@@ -35,7 +35,7 @@ export interface DirectorCertificate {
 const DAYS = 397;
 const RENEW_BEFORE_MS = 30 * DAY_MS;
 
-/** The API's own certificate: kept while it covers every name served and does not end soon, else issued anew. */
+/** Returns the API's certificate: kept while it covers every name served and does not end soon, else reissued. */
 export async function directorCertificate(options: DirectorCertificateOptions): Promise<DirectorCertificate> {
   const { authority, dir, clock, warn } = options;
   const names = servedNames({ ...options, addresses: options.addresses ?? interfaceAddresses() });

@@ -19,7 +19,7 @@ const RSA = {
 };
 const P384 = { name: "ECDSA", namedCurve: "P-384", hash: "SHA-384" };
 
-/** As somebody else would make one. */
+/** Makes an authority as another tool would. */
 async function authorityOfOthers(algorithm: typeof RSA | typeof P384, ca = true) {
   const lib = await x509();
   const keys = await webcrypto.subtle.generateKey(algorithm, true, ["sign", "verify"]);
@@ -41,28 +41,31 @@ async function authorityOfOthers(algorithm: typeof RSA | typeof P384, ca = true)
 
 const tools = { clock: systemClock, random: systemRandom };
 
-describe("an authority that somebody else has made", () => {
+describe("an authority made elsewhere", () => {
   it.each([
     ["RSA", RSA],
     ["P-384", P384],
-  ])("of %s signs certificates with upstream's subject that it is believed for", async (_, algorithm) => {
-    const given = await authorityOfOthers(algorithm);
-    const issued = await givenAuthority(given, tools).issue({
-      subject: "bosh",
-      commonName: "x.agent.bosh-internal",
-      sans: { dns: [], ips: [] },
-      usage: "client",
-      days: 365,
-    });
-    const shown = new X509Certificate(issued.certificate);
-    expect(shown.verify(new X509Certificate(given.certificate).publicKey)).toBe(true);
-    expect(shown.subject.split("\n")).toEqual(["C=USA", "O=Cloud Foundry", "CN=x.agent.bosh-internal"]);
-    expect(shown.issuer).toBe("CN=other ca");
-    // Never longer than the authority itself.
-    expect(issued.until).toBeLessThanOrEqual(systemClock.now() + 10 * DAY_MS);
-  });
+  ])(
+    "signs certificates with upstream's subject that clients of a %s authority accept",
+    async (_, algorithm) => {
+      const given = await authorityOfOthers(algorithm);
+      const issued = await givenAuthority(given, tools).issue({
+        subject: "bosh",
+        commonName: "x.agent.bosh-internal",
+        sans: { dns: [], ips: [] },
+        usage: "client",
+        days: 365,
+      });
+      const shown = new X509Certificate(issued.certificate);
+      expect(shown.verify(new X509Certificate(given.certificate).publicKey)).toBe(true);
+      expect(shown.subject.split("\n")).toEqual(["C=USA", "O=Cloud Foundry", "CN=x.agent.bosh-internal"]);
+      expect(shown.issuer).toBe("CN=other ca");
+      // Never longer than the authority itself.
+      expect(issued.until).toBeLessThanOrEqual(systemClock.now() + 10 * DAY_MS);
+    },
+  );
 
-  it("that cannot sign is refused with why, and its key is not told", async () => {
+  it("rejects an authority that cannot sign, says why, and does not reveal its key", async () => {
     const good = await authorityOfOthers(RSA);
     const other = await authorityOfOthers(RSA);
     const late = fakeClock({ start: systemClock.now() + 20 * DAY_MS });
@@ -84,7 +87,7 @@ describe("an authority that somebody else has made", () => {
   });
 });
 
-describe("an authority that somebody has put into the state directory", () => {
+describe("an authority that the operator has put into the state directory", () => {
   let dir: string;
   beforeEach(async () => {
     const made = await temporaryDirectory();
@@ -104,7 +107,7 @@ describe("an authority that somebody has put into the state directory", () => {
     expect(signed.verify(new X509Certificate(pair.certificate).publicKey)).toBe(true);
   });
 
-  it("is refused at the start when nobody could sign with its key", async () => {
+  it("is rejected at the start if its key cannot sign", async () => {
     const { privateKey } = generateKeyPairSync("ec", { namedCurve: "secp256k1" });
     expect(canSign(privateKey)).toBe(false);
     expect(canSign(generateKeyPairSync("ed25519").privateKey)).toBe(false);

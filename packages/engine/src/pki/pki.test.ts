@@ -130,7 +130,7 @@ describe("the authority", () => {
     expect(await readFile(file(), "utf8")).toBe(torn);
   });
 
-  it("with the key of another is an error", async () => {
+  it("rejects a certificate with the key of another authority", async () => {
     const first = await authority();
     const foreign = await first.issue({ commonName: "x", sans: SANS, usage: "client", days: 1 });
     await writeFile(file(), `${foreign.privateKey}${first.ca}`);
@@ -139,20 +139,17 @@ describe("the authority", () => {
     await expect(authority()).rejects.toThrow(/not that of an authority/);
   });
 
-  it("that has ended is an error that says so", async () => {
+  it("rejects an authority that has ended, and says so", async () => {
     await authority();
     const later = fakeClock({ start: systemClock.now() + 11 * 365 * DAY_MS });
     await expect(authority(later)).rejects.toSatisfy(AuthorityEnded.is);
   });
 
-  it.skipIf(process.getuid?.() === 0)(
-    "that cannot be read is an error, not a reason for a new one",
-    async () => {
-      await authority();
-      await chmod(file(), 0o000);
-      await expect(authority()).rejects.toSatisfy(PkiFileFailed.is);
-    },
-  );
+  it.skipIf(process.getuid?.() === 0)("fails if its file cannot be read, and makes no new one", async () => {
+    await authority();
+    await chmod(file(), 0o000);
+    await expect(authority()).rejects.toSatisfy(PkiFileFailed.is);
+  });
 });
 
 describe("the names of the Director's certificate", () => {
@@ -219,14 +216,14 @@ describe("the Director's certificate", () => {
     expect((await stat(first.paths.pair)).mode & 0o777).toBe(0o600);
   });
 
-  it("is issued anew when a name is missing, and not when one is no longer wanted", async () => {
+  it("is reissued if a name is missing, and kept if a name is no longer wanted", async () => {
     const first = await get();
     const more = await get({ names: ["other.test"] });
     expect(more.cert).not.toBe(first.cert);
     expect((await get()).cert).toBe(more.cert);
   });
 
-  it("is issued anew before it ends, and when its authority is another", async () => {
+  it("is reissued before it ends, and if its authority is another", async () => {
     const first = await get();
     const soon = fakeClock({ start: first.until - 29 * DAY_MS });
     expect((await get({ clock: soon })).cert).not.toBe(first.cert);
@@ -238,7 +235,7 @@ describe("the Director's certificate", () => {
     expect(after.ca).not.toBe(before.ca);
   });
 
-  it("that was issued while the clock was ahead is not valid yet, and is issued anew", async () => {
+  it("is reissued if it was issued while the clock was ahead and is not valid yet", async () => {
     const first = await get();
     // By less than the authority lasts, and by more than a certificate is backdated.
     const ahead = fakeClock({ start: first.until + 400 * DAY_MS });

@@ -3,7 +3,7 @@ import { isDnsName } from "./authority.ts";
 import { NameUnusable } from "./errors.ts";
 
 export interface Served {
-  /** What the Director listens on. */
+  /** Host that the Director listens on. */
   readonly host: string;
   /** Further names and addresses of the configuration. */
   readonly names: readonly string[];

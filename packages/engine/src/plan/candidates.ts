@@ -12,7 +12,7 @@ export interface Candidate {
 export interface Candidates {
   /** Instances of the group itself, then those it migrates from in the order of its list; each by index, then id. */
   readonly byGroup: ReadonlyMap<string, readonly Candidate[]>;
-  /** Of groups the manifest neither has nor migrates from. */
+  /** Instances of groups that the manifest neither has nor migrates from. */
   readonly obsolete: readonly InstanceRecord[];
 }
 

@@ -163,7 +163,7 @@ describe("what is found to have changed", () => {
       { recreateDisksCreatedBefore: 1 },
       ["new persistent disks were asked for"],
     ],
-  ])("of a disk: %s", (_, disk, options, reasons) => {
+  ])("changes of a disk: %s", (_, disk, options, reasons) => {
     const now = { group: { persistentDisk: undefined, ...disk }, options };
     expect(changes(now, { persistentDisk: { size: 100 } })).toEqual([
       "update",
@@ -174,7 +174,7 @@ describe("what is found to have changed", () => {
   it.each([
     ["detached", { attachedTo: null, mounted: false }, "is not attached"],
     ["unmounted", { mounted: false }, "is not mounted"],
-  ])("of a disk that was %s", (_, change, reason) => {
+  ])("changes of a disk that was %s", (_, change, reason) => {
     const world = (one: World) => Object.assign(first(one).disks[0] ?? {}, change);
     expect(changes({ world }, { persistentDisk: { size: 100 } })).toEqual([
       "update",
@@ -266,7 +266,7 @@ describe("the state of an instance", () => {
     [{ group: "none", instance: undefined }, 70009],
     [{ group: "web", instance: "7" }, 70001],
     [{ group: "web", instance: "1" }, 140021],
-  ])("of %o is refused", (at, code) => {
+  ])("rejects a state change of %o", (at, code) => {
     const world = deployed(web());
     for (const one of world.instances) one.ignore = one.group === "web" && one.index === 1;
     const state = { ...at, to: "stopped" as const };

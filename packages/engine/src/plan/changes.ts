@@ -15,7 +15,7 @@ import { idleAddresses, type Leftover } from "./vms.ts";
 export interface Known {
   readonly recorded: InstanceRecord;
   readonly vm: VmRecord;
-  /** Undefined: nobody asked. */
+  /** Undefined: the agent was not asked. */
   readonly agent: AgentReport | undefined;
   readonly request: Request;
   readonly options: PlanOptions;
@@ -64,15 +64,15 @@ export function bodyChanges(known: Known, wanted: InstanceTemplate): readonly Ch
 }
 
 /**
- * What differs in the networks. After a finished update the spec is the word; within an unfinished one the VM may be
- * older or newer than it, and only the VM tells.
+ * Returns the changes of the networks. After a finished update the spec is compared; in an unfinished one the VM may be older or
+ * newer than the spec, so the VM is compared.
  */
 export function networkChanges({ recorded, vm }: Known, wanted: Networks): readonly Change[] {
   const had = recorded.updateCompleted && recorded.spec !== null ? recorded.spec.networks : vm.networks;
   return networkDifferences(had, wanted).map((reason) => ({ kind: "network", reason }));
 }
 
-/** What can be done with the VM in place. */
+/** Returns the changes that keep the VM. */
 export function inPlaceChanges(
   known: Known,
   wanted: InstanceTemplate,
@@ -116,7 +116,7 @@ function diskDifferences({ active, wanted }: DiskWork): readonly string[] {
   return found.length > 0 ? found : ["new persistent disks were asked for"];
 }
 
-/** What is put right without a word to the jobs: what an interrupted update left, and who the instance is. */
+/** Returns the changes that the jobs do not notice: leftovers of an interrupted update, and the instance's identity. */
 export function quietChanges(
   recorded: InstanceRecord | undefined,
   desired: DesiredInstance,
@@ -162,6 +162,6 @@ const named = (names: readonly string[]): string =>
     ? ""
     : `: ${names.slice(0, 5).join(", ")}${names.length > 5 ? ` and ${names.length - 5} more` : ""}`;
 
-/** Whether there may be jobs to stop; an agent that nobody asked is taken to have some. */
+/** Returns true if there may be jobs to stop; an agent that was not asked counts as running jobs. */
 export const mayRun = ({ agent, recorded }: Known): boolean =>
   agent === undefined ? recorded.state === "started" : agent.responsive && agent.jobState !== "stopped";

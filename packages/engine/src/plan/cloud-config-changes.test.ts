@@ -80,7 +80,7 @@ const read = (inCloud: readonly Change[], inManifest: readonly Change[]) =>
     stemcells: [stemcell("1.1")],
   });
 
-/** What a deploy does to whom, or why it is refused, with these changes under the running deployment. */
+/** Returns the actions of a deploy, or why it is rejected, with these changes under the running deployment. */
 function deploying(inCloud: readonly Change[], inManifest: readonly Change[] = []): readonly string[] {
   const before = read([], []);
   if (!before.ok) throw new Error("the documents are wrong");
@@ -305,7 +305,7 @@ describe("a cloud config that changes under a running deployment", () => {
     ]);
   });
 
-  it("whose network is of another type now: its VMs are made anew", () => {
+  it("recreates the VMs of a network whose type has changed", () => {
     const network = { name: "private", type: "dynamic", subnets: [{ azs: ["z1", "z2"] }] };
     const noStatics: Change = ["/instance_groups/name=db/networks/0/static_ips"];
     expect(deploying([["/networks/name=private", network]], [noStatics])).toEqual(

@@ -53,7 +53,7 @@ describe("a zone's CPI", () => {
     expect(made.desired.map(({ cpi, stemcell: { cid } }) => [cpi, cid])).toEqual([["b", "sc-1.1-b"]]);
   });
 
-  it("is none of a group without zones: it needs a stemcell of the Director's own CPI", () => {
+  it("is the Director's own for a group without zones, which needs a stemcell there", () => {
     const [found] = refused(input(given("a", { azs: undefined, networks: [on("anywhere")] })));
     expect(found?.problem).toMatch(/not found for default cpi, please upload again$/);
   });
@@ -72,21 +72,24 @@ describe("an instance whose zone has another CPI by now", () => {
     expect(updatesOf(planned(inputFor(world, given("b"))))).toEqual([]);
   });
 
-  it.each([undefined, "data"])("is refused with its disk, and told of both ways; name: %s", (name) => {
-    const disk: Partial<InstanceGroup> =
-      name === undefined ? { persistentDisk: { size: 10 } } : { persistentDisks: [{ name, type: "d1" }] };
-    const world = deployed(given("a", { persistentDisk: { size: 10 } }));
-    const disks = world.instances.flatMap((one) => one.disks);
-    for (const one of disks) one.name = name;
-    const [found, ...more] = refused(inputFor(world, given("b", disk)));
-    expect(more).toEqual([]);
-    expect(found?.problem).toMatch(
-      /^Instance 'db\/.* \(0\)' is to move to CPI 'b', and its persistent disk /,
-    );
-    expect(found?.problem).toContain(`'${disks[0]?.cid}' is with CPI 'a' and cannot`);
-    expect(found?.fix).toContain("migrated_from: [{name: 'a'}]");
-    expect(found?.fix).toContain("orphaned and not deleted");
-  });
+  it.each([undefined, "data"])(
+    "is rejected with its disk, and the error names both ways out; name: %s",
+    (name) => {
+      const disk: Partial<InstanceGroup> =
+        name === undefined ? { persistentDisk: { size: 10 } } : { persistentDisks: [{ name, type: "d1" }] };
+      const world = deployed(given("a", { persistentDisk: { size: 10 } }));
+      const disks = world.instances.flatMap((one) => one.disks);
+      for (const one of disks) one.name = name;
+      const [found, ...more] = refused(inputFor(world, given("b", disk)));
+      expect(more).toEqual([]);
+      expect(found?.problem).toMatch(
+        /^Instance 'db\/.* \(0\)' is to move to CPI 'b', and its persistent disk /,
+      );
+      expect(found?.problem).toContain(`'${disks[0]?.cid}' is with CPI 'a' and cannot`);
+      expect(found?.fix).toContain("migrated_from: [{name: 'a'}]");
+      expect(found?.fix).toContain("orphaned and not deleted");
+    },
+  );
 
   it("moves without its disk where that is no longer wanted, and the disk is orphaned", () => {
     const world = deployed(given("a", { persistentDisk: { size: 10 } }));

@@ -45,7 +45,10 @@ export function planDeletion(
   };
 }
 
-/** Not with addresses somebody may want at once, nor with a disk that would stay attached to it. */
+/**
+ * Returns true if the VM is orphaned rather than deleted. A VM with static addresses, which may be wanted at once, or with a
+ * disk that would stay attached to it, is deleted.
+ */
 const orphans = (recorded: InstanceRecord, vm: VmRecord, asked: boolean): boolean =>
   asked &&
   !recorded.ips.some((ip) => ip.static) &&

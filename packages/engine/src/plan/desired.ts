@@ -9,7 +9,7 @@ import { cpisByZone } from "./cpis.ts";
 import type { PlanInput } from "./model.ts";
 import { rowFor } from "./stemcells.ts";
 
-/** What all instances of a group in one zone have in common. One object each: 10,000 instances share a few. */
+/** Properties that all instances of a group in one zone share, in one object: 10,000 instances share a few. */
 export interface InstanceTemplate {
   readonly cpi: CpiName;
   readonly stemcell: StemcellRecord;

@@ -8,7 +8,7 @@ import type { PlanInput } from "./model.ts";
 type WantedDisk = DesiredInstance["persistentDisk"];
 
 export interface DiskRules {
-  /** Of the instance's VM: no disk of another one can be attached to it. */
+  /** CPI of the instance's VM: disks of another CPI cannot be attached to it. */
   readonly cpi: CpiName;
   readonly resizeByCpi: boolean;
   readonly updateByCpi: boolean;
@@ -16,7 +16,7 @@ export interface DiskRules {
   readonly renewBefore: number | undefined;
 }
 
-/** What becomes of the disks of an instance. */
+/** Work on the disks of an instance. */
 export interface DiskWork {
   readonly how: "none" | "keep" | "first" | "copy" | "resize" | "update" | "remove";
   readonly wanted: WantedDisk;
@@ -42,8 +42,8 @@ export function diskWork(
   const fits = active !== undefined && matches(active, wanted);
   const renew = active !== undefined && isOlder(active, rules.renewBefore);
   if (fits && !renew) return { wanted, how: "keep", active, fresh: undefined, old: inactive };
-  // Ids count up: an inactive disk from before the active one is its predecessor. Of named disks, of which nothing is
-  // copied, it has the data: it is taken again by whoever goes back.
+  // Ids count up: an inactive disk from before the active one is its predecessor. A predecessor of a named disk still has the
+  // data, since nothing is copied, so it is used again when the change is undone.
   const fresh = inactive.findLast(
     (disk) =>
       disk.cpi === rules.cpi &&
@@ -61,7 +61,7 @@ export function diskWork(
   return { wanted, how: "copy", active, fresh, old: [...leftovers, active] };
 }
 
-/** Whether a new disk may take over: by copy, or because the CPI cannot change the one there is. */
+/** Returns true if a new disk may take over: by copy, or because the CPI cannot change the present one. */
 export const mayBeReplaced = ({ how }: DiskWork): boolean =>
   how === "first" || how === "copy" || how === "resize" || how === "update";
 
@@ -75,8 +75,8 @@ export const isAttached = (disk: DiskRecord, vm: { readonly cid: string } | unde
   vm !== undefined && disk.attachedTo === vm.cid;
 
 /**
- * As upstream: those of an instance that was to run, whose jobs are stopped first. Also when they are stopped by now: the
- * task may have been interrupted in between. What it has made itself has nothing on it that was there before.
+ * Returns the disks to snapshot. As upstream, these are the disks of a started instance, whose jobs are stopped first. They may
+ * be stopped by now: the task may have been interrupted in between. Disks that the task has made itself hold no earlier data.
  */
 export const disksToSnapshot = (
   recorded: InstanceRecord | undefined,

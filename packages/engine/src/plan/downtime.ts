@@ -8,7 +8,7 @@ const DISK_WORK: Readonly<Record<string, string>> = {
   first: " and it gets its disk",
 };
 
-/** Whether an instance is down meanwhile, and for what. */
+/** Describes the downtime of an instance and its reason; undefined: no downtime. */
 export function downtimeOf({
   vmWork,
   recorded,

@@ -95,7 +95,7 @@ describe("a dry run", () => {
     expect(JSON.stringify([describePlan(made), planAsJson(made)])).not.toContain("S3CRET");
   });
 
-  it("of no change says so", () => {
+  it("says that there is nothing to change", () => {
     expect(describePlan(next(deployed(before), before))).toEqual([
       "Nothing to change.",
       "4 instances unchanged.",

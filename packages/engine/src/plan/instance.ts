@@ -195,8 +195,8 @@ function converge(
   };
   const mounted = recorded && { disks: recorded.disks.filter(({ name }) => name === undefined) };
   const disk = diskWork(desired.persistentDisk, mounted, rules);
-  // What is on a named disk is copied by nobody: the CPI is asked whether it can make it larger. By then the disk is off
-  // the old VM, also where that does not answer.
+  // The content of a named disk is never copied, so the CPI is asked to enlarge the disk. By then the disk is off the old
+  // VM, even if that does not answer.
   const named = namedDiskWork(desired.namedDisks, recorded, {
     ...rules,
     resizeByCpi: true,

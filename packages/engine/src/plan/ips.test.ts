@@ -26,7 +26,7 @@ const addresses = (cloudConfig: CloudConfig, count: number, taken: readonly stri
     }),
   ).desired.flatMap(({ ips }) => ips.map(({ address }) => address));
 
-describe("an address for whoever asks for any", () => {
+describe("an address that is not listed", () => {
   it.each([
     ["not the first nor the gateway", flat({}), [], ["10.0.0.2", "10.0.0.3", "10.0.0.4"]],
     ["a gateway elsewhere", flat({ gateway: "10.0.0.3" }), [], ["10.0.0.1", "10.0.0.2", "10.0.0.4"]],
@@ -99,7 +99,7 @@ describe("an address for whoever asks for any", () => {
     ]);
   });
 
-  it("is refused by name when there is none left", () => {
+  it("is rejected with the network's name if no address is left", () => {
     const problems = refused(
       input({ cloudConfig: flat({}, "10.0.0.0/30"), manifest: manifest([group("web", 2)]) }),
     );
@@ -150,7 +150,7 @@ describe("a static address", () => {
     expect(problems[0]?.problem).toContain(problem);
   });
 
-  it("that two groups list is refused, naming the first", () => {
+  it("is rejected if two groups list it, naming the first", () => {
     const twice = manifest(
       ["a", "b"].map((name) => group(name, 1, { networks: [on("private", "10.0.0.9")] })),
     );
@@ -160,7 +160,7 @@ describe("a static address", () => {
     });
   });
 
-  it("is not taken by somebody who asks for any, wherever in the manifest it is listed", () => {
+  it("is not given to an instance that takes any address, wherever in the manifest it is listed", () => {
     const overlapping = cloud({
       networks: [
         manual("open", subnet("10.0.0.0/28")),

@@ -3,7 +3,7 @@ import type { IpRange } from "../manifest/model.ts";
 import type { InstanceUuid } from "../model/names.ts";
 import type { Pool } from "./network-pools.ts";
 
-/** Who has an address: an instance of this deployment, or somebody else. */
+/** Holder of an address: an instance of this deployment, which has a `uuid`, or an outside owner. */
 export interface Holder {
   readonly uuid: InstanceUuid | undefined;
   /** `instance 'web/0a1b' from deployment 'shop'`. */
@@ -13,9 +13,12 @@ export interface Holder {
 /** All addresses taken in the Director, one holder each, whatever the network: overlapping subnets share them. */
 export interface Ledger {
   holder(address: bigint): Holder | undefined;
-  /** So many addresses from this one on. False when somebody else has one of them. */
+  /** Claims `size` addresses from this one on. Returns false if another holder has one of them. */
   claim(address: bigint, holder: Holder, size?: bigint): boolean;
-  /** The lowest free address, or the first one of the lowest free prefix. Nothing is given back while planning, so the search never turns round. */
+  /**
+   * Takes the lowest free address, or the first one of the lowest free prefix. Nothing is given back while planning, so the
+   * search only goes up.
+   */
   takeLowest(pool: Pool, holder: Holder): bigint | undefined;
 }
 
@@ -28,7 +31,7 @@ export function newLedger(): Ledger {
   const holderOf = (address: bigint): Holder | undefined =>
     holders.get(address) ?? blocks.find((block) => contains(block, address))?.holder;
 
-  /** Whoever has one of so many addresses. */
+  /** Returns the holders of addresses in the range. */
   function holdersIn(range: IpRange): readonly Holder[] {
     const found = blocks.filter((block) => overlap(block, range)).map(({ holder }) => holder);
     if (sizeOf(range) > holders.size) {

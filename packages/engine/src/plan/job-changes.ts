@@ -9,7 +9,7 @@ const NOTHING: InstanceJobs = {
   files: {},
 };
 
-/** What differs in what an instance runs, each in words that name it. */
+/** Returns the changes of an instance's jobs, each in words that name it. */
 export function jobChanges(had: InstanceJobs | null, wanted: InstanceJobs | null): readonly Change[] {
   const before = had ?? NOTHING;
   const after = wanted ?? NOTHING;

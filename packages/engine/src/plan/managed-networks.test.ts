@@ -86,7 +86,7 @@ describe("the managed networks of a deployment", () => {
     expect(missing({}, made(false, "10.8.0.0/24", "10.9.0.0/26"))).toEqual([]);
   });
 
-  it("of another range than is wanted now are given up, if they were never finished", () => {
+  it("are given up if they were never finished and have another range than is wanted now", () => {
     const [network] = orders({}, made(false, "10.5.0.0/24", "10.9.0.0/26"));
     expect(network?.unwanted.map(({ range }) => range)).toEqual(["10.5.0.0/24"]);
     expect(network?.missing.map((one) => one.subnet)).toEqual(["one"]);

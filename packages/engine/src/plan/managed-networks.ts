@@ -10,7 +10,7 @@ import type { PlanInput } from "./model.ts";
 /** A managed network that a deployment uses. */
 export interface WantedNetwork {
   readonly name: string;
-  /** What the CPI has yet to make of it. */
+  /** Subnets that the CPI has yet to make. */
   readonly missing: readonly SubnetOrder[];
   /** Left by one that was never finished, and not wanted like this any more. */
   readonly unwanted: readonly SubnetRecord[];
@@ -43,7 +43,7 @@ export function planNetworks(
   return report.problems.length > 0 ? { ok: false, problems: report.problems } : { ok: true, networks };
 }
 
-/** Those of its groups, and the one it compiles on. */
+/** Returns the networks of the deployment's groups, and the one it compiles on. */
 function usedNetworks({ groups }: Manifest, { networks, compilation }: CloudConfig) {
   const names = new Set(groups.flatMap((group) => group.networks.map(({ name }) => name)));
   if (groups.some(({ jobs }) => jobs.length > 0) && typeof compilation?.network === "string")

@@ -7,17 +7,17 @@ import type { CpiName, GroupName, InstanceUuid } from "../model/names.ts";
 import type { InstanceJobs, InstanceRecord, StemcellRecord } from "../model/records.ts";
 import type { StepName } from "../steps/steps.ts";
 
-/** Everything a plan is made of. Planning asks nobody else: the same input gives the same plan. */
+/** All input of a plan. Planning makes no calls: the same input gives the same plan. */
 export interface PlanInput {
   readonly manifest: Manifest;
   readonly cloudConfig: CloudConfig;
   /** Instances of this deployment, as recorded. */
   readonly instances: readonly InstanceRecord[];
-  /** What their agents say; absent for instances without a VM. */
+  /** Reports of the agents; absent for instances without a VM. */
   readonly agents: ReadonlyMap<InstanceUuid, AgentReport>;
   /** Addresses of other deployments, of orphaned VMs and of the Director itself. */
   readonly takenIps: ReadonlyMap<string, string>;
-  /** The CPI config. Undefined: there is none, and the Director's own CPI does everything. */
+  /** The CPI config. Undefined: without one, the Director's own CPI does everything. */
   readonly cpis?: PlanCpis | undefined;
   /** All uploaded stemcells. */
   readonly stemcells: readonly StemcellRecord[];
@@ -32,10 +32,10 @@ export interface PlanInput {
     readonly enableCpiUpdateDisk: boolean;
     /** Snapshots of disks are taken before their instances are changed. Undefined: they are not. */
     readonly enableSnapshots?: boolean | undefined;
-    /** What all agents are told; a VM whose agent was never ready is made anew when it changes. Undefined: not known. */
+    /** Env of all agents; a VM whose agent was never ready is recreated when it changes. Undefined: not known. */
     readonly agentEnv?: JsonObject | undefined;
   };
-  /** What each instance is to run. Undefined while that is not known yet: then nothing follows from it. */
+  /** Jobs of each instance. Undefined while not known yet: no change follows from them then. */
   readonly jobs?: ReadonlyMap<InstanceUuid, InstanceJobs> | undefined;
   /** Errand groups that are about to run: they get VMs as services do. Absent: none. */
   readonly runningErrands?: ReadonlySet<string> | undefined;
@@ -55,7 +55,7 @@ export type AgentReport =
 
 export interface PlanOptions {
   readonly recreate: boolean;
-  /** Disks older than this are made anew, ms since 1970; undefined: none is. */
+  /** Disks older than this are replaced, ms since 1970; undefined: no disk is. */
   readonly recreateDisksCreatedBefore: number | undefined;
   /** Only VMs older than this are recreated, ms since 1970. */
   readonly recreateVmsCreatedBefore: number | undefined;
@@ -92,7 +92,7 @@ export interface PlannedStep {
 
 export interface InstancePlan extends InstanceGoal {
   readonly steps: readonly PlannedStep[];
-  /** Whether the instance is down meanwhile, and for what. */
+  /** Reason for a downtime of the instance; undefined: no downtime. */
   readonly downtime: string | undefined;
 }
 
@@ -124,7 +124,7 @@ export interface Plan {
   readonly desired: readonly DesiredInstance[];
   /** Errand groups without a VM: their instances are recorded, and nothing else is done about them. */
   readonly idleErrands: ReadonlySet<string>;
-  /** Which uploaded stemcells the deployment uses. */
+  /** Uploaded stemcells that the deployment uses. */
   readonly stemcells: readonly StemcellRecord[];
   readonly notes: readonly string[];
 }

@@ -17,7 +17,7 @@ const web = (disks: Readonly<Record<string, string>>, vmType = "small") => ({
 
 const SIZES: Readonly<Record<string, number>> = { d1: 1024, d2: 2048 };
 
-/** An instance that has these, all of them linked unless told otherwise. */
+/** Returns an instance that has these disks, all of them linked unless `change` says otherwise. */
 function having(disks: Readonly<Record<string, string>>, change: Partial<DiskRecord> = {}) {
   const world = deployed({ manifest: manifest([group("web", 1)]) });
   const [instance] = world.instances;
@@ -69,14 +69,14 @@ describe("the steps of named disks", () => {
     expect(stepsOf(next(having(had), web(wanted)))).toEqual({ early: "", late });
   });
 
-  it("that move to a new VM: none is left behind, none is made", () => {
+  it("moves disks to a new VM, leaves none behind, and makes none", () => {
     const made = next(having({ data: "d1", wal: "d2" }), web({ data: "d1", wal: "d2" }, "large"));
     expect(stepsOf(made).late).toBe(
       `stop dissociate_disks detach_named_disk delete_vm ${BOOT} attach_named_disk associate_disks ${END}`,
     );
   });
 
-  it("that were attached and not linked: the CPI says again where they are, of those alone", () => {
+  it("attaches only those disks again that were attached and not linked", () => {
     const world = having({ data: "d1", wal: "d2" });
     Object.assign(world.instances[0]?.disks[0] ?? {}, { mounted: false });
     const made = next(world, web({ data: "d1", wal: "d2" }));
@@ -86,7 +86,7 @@ describe("the steps of named disks", () => {
     expect(updatesOf(made)[0]?.named?.freed).toEqual(["disk-data"]);
   });
 
-  it("of an instance whose agent is silent, and that grow: not replaced for that", () => {
+  it("does not replace growing disks of an instance whose agent is silent", () => {
     const world = having({ data: "d1" });
     for (const { uuid } of world.instances) world.silent.add(uuid);
     const made = next(world, { ...web({ data: "d2" }), options: { fix: true } });
@@ -95,7 +95,7 @@ describe("the steps of named disks", () => {
     );
   });
 
-  it("are told before they are taken: also that nothing is copied", () => {
+  it("are described before they run, including that nothing is copied", () => {
     const director: PlanInput["director"] = {
       name: "d",
       enableCpiResizeDisk: false,

@@ -4,7 +4,10 @@ import { type InstanceRecord, namedDisks, type VmRecord } from "../model/records
 import { type DiskRules, type DiskWork, diskWork, isAttached } from "./disks.ts";
 import type { StepList } from "./steps.ts";
 
-/** What becomes of the disks of one name. `copy` is a new disk in its place: nothing is copied, nobody knows what is on it. */
+/**
+ * Work on the disks of one name. `copy` puts a new disk in place: nothing is copied, since the Director does not know the
+ * content.
+ */
 export interface NamedDiskWork extends DiskWork {
   readonly name: string;
 }
@@ -28,7 +31,7 @@ export function namedDiskWork(
 const byCpi = ({ how }: NamedDiskWork): boolean => how === "resize" || how === "update";
 const renewed = ({ how }: NamedDiskWork): boolean => how === "first" || how === "copy";
 
-/** Disks that leave a VM that stays: to be changed, or to be attached anew. */
+/** Returns the disks that leave a VM that stays: to be changed, or to be attached again. */
 const freed = (works: readonly NamedDiskWork[], vm: VmRecord) =>
   works.flatMap((work) => {
     const { active, how } = work;
@@ -114,7 +117,7 @@ export function bringNamedDisks(
   if (old.length > 0) list.add("orphan_disk", `kept for some days: ${why}`);
 }
 
-/** As with a CPI that is not asked at all. */
+/** Adds the steps for a new disk, as with a CPI that is not asked at all. */
 function newInstead(works: readonly NamedDiskWork[], list: StepList): void {
   const add = (name: Parameters<StepList["addIf"]>[1], reason: string) =>
     list.addIf("cpi_cannot_change_named_disk", name, reason);

@@ -13,10 +13,10 @@ import { holds, without } from "./ranges.ts";
 /** Addresses of one subnet, made ready to be searched. */
 export interface Pool {
   readonly azs: readonly string[] | undefined;
-  /** What may be given to whoever asks for any address. */
+  /** Ranges that instances get any address from. */
   readonly open: readonly IpRange[];
   readonly static: readonly IpRange[];
-  /** How many addresses whoever asks gets, of which the first is told: 1, or a prefix of so many. */
+  /** Number of addresses that each instance gets, of which it knows the first: 1, or the size of a prefix. */
   readonly size: bigint;
 }
 
@@ -76,7 +76,7 @@ export const serves = (subnet: { readonly azs: readonly string[] | undefined }, 
 export const poolHolding = (pools: readonly ManualPool[], address: bigint): ManualPool | undefined =>
   pools.find((pool) => contains(pool.range, address));
 
-/** Whether an address, or a prefix, might be given here to somebody who asks for any. */
+/** Returns true if an address or a prefix may be given here to an instance that takes any. */
 export const mayKeep = (networkPools: NetworkPools, { first, size }: Block, az: string | null): boolean =>
   poolsFor(networkPools, az).some((pool) => pool.size === size && holds(pool.open, first, size));
 

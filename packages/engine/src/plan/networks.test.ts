@@ -41,7 +41,7 @@ const config = cloud({
   ],
 });
 
-describe("what CPI and agent are told of a network", () => {
+describe("a network in the form for CPI and agent", () => {
   it("is as upstream writes it for each type", () => {
     const networks = [
       { name: "private", staticIps: [], default: ["gateway", "dns"] },
@@ -91,7 +91,7 @@ describe("what CPI and agent are told of a network", () => {
     ]);
   });
 
-  it("of the zone is that of a dynamic network, and the first one where there are no zones", () => {
+  it("uses the zone's subnet of a dynamic network, and the first one without zones", () => {
     const given = (azs: readonly string[] | undefined) =>
       planned(
         input({
@@ -106,7 +106,7 @@ describe("what CPI and agent are told of a network", () => {
     expect(given(undefined)).toEqual(Array(2).fill([{ subnet: "b" }, ["dns", "gateway"], []]));
   });
 
-  describe("of floating addresses", () => {
+  describe("networks of floating addresses", () => {
     const vips = (...ips: string[]) =>
       manifest([
         group("web", ips.length, {
@@ -125,7 +125,7 @@ describe("what CPI and agent are told of a network", () => {
       ]);
     });
 
-    it("leaves each to whoever holds it, in whatever order they are listed", () => {
+    it("leaves each address to its holder, in whatever order they are listed", () => {
       const world = deployed(listed("203.0.113.7", "203.0.113.6"));
       const made = next(world, listed("203.0.113.5", "203.0.113.6", "203.0.113.7"));
       expect(addresses(made)).toEqual([
@@ -136,7 +136,7 @@ describe("what CPI and agent are told of a network", () => {
       expect(updatesOf(made).map(({ action }) => action)).toEqual(["create"]);
     });
 
-    it("makes the VM anew whose address is another now", () => {
+    it("recreates the VM whose address has changed", () => {
       const world = deployed(listed("203.0.113.7", "203.0.113.6"));
       const [only, ...more] = updatesOf(next(world, listed("203.0.113.7", "203.0.113.9")));
       expect([only?.action, only?.changes.map(({ reason }) => reason), more]).toEqual([
@@ -182,7 +182,7 @@ describe("the difference between networks", () => {
     ["a gateway", { a: { ...a, gateway: "10.0.0.1" } }, ["network 'a': gateway changed"]],
     ["another network", { b: a }, ["network 'a' dropped", "network 'b' added"]],
   ];
-  it.each(cases)("is told: %s", (_, wanted, expected) => {
+  it.each(cases)("is reported: %s", (_, wanted, expected) => {
     expect(networkDifferences({ a }, wanted)).toEqual(expected);
   });
 

@@ -3,7 +3,7 @@ import { formatIp, singlePrefix } from "../manifest/ip.ts";
 import type { GroupNetwork } from "../manifest/model.ts";
 import { type NetworkPools, poolHolding, serves } from "./network-pools.ts";
 
-/** One network of one instance, as CPI and agent are told. Undefined: no subnet of it serves the instance. */
+/** Returns one network of an instance, in the form for CPI and agent. Undefined: no subnet of it serves the instance. */
 export function networkSettings(
   networkPools: NetworkPools,
   asked: GroupNetwork,

@@ -58,7 +58,7 @@ describe("a VM that is not in use and was never ready", () => {
     expect(stepsOf(next(waiting({ active: false }), wanted(options))).early).toBe(early);
   });
 
-  it("is replaced when what all agents are told has changed, and not when nobody noted what that was", () => {
+  it("is replaced if the env of all agents has changed, and kept if its env was not recorded", () => {
     const other = wanted({}, { ntp: ["b"] });
     expect(stepsOf(next(waiting({ active: false }), other)).early).toBe(ANEW);
     expect(stepsOf(next(waiting({ active: false, agentEnv: undefined }), other)).early).toBe(AGAIN);

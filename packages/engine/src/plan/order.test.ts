@@ -125,7 +125,7 @@ describe("the instances of a group", () => {
     ]);
   });
 
-  it("that do not change are in no batch and do not count", () => {
+  it("are in no batch and do not count if they do not change", () => {
     const given = (count: number) => ({
       cloudConfig: zoned(),
       manifest: manifest([group("web", count, { azs: ["z1"] })]),
@@ -133,7 +133,7 @@ describe("the instances of a group", () => {
     expect(batches(next(deployed(given(3)), given(4)))).toEqual(["canary 1: 3z1"]);
   });
 
-  it("that are too many go first", () => {
+  it("are listed as surplus if they are too many", () => {
     const given = (count: number) => ({
       cloudConfig: zoned(),
       manifest: manifest([group("web", count, { azs: ["z1"] })]),

@@ -48,7 +48,7 @@ describe("an errand", () => {
     expect(made.missingVms.map(({ desired }) => desired?.uuid)).toEqual(before);
   });
 
-  it("whose VMs were kept is updated like any other", () => {
+  it("is updated like a service if its VMs were kept", () => {
     expect(inSequence(next(ran(), errand(2)))).toEqual([]);
     expect(actions(next(ran(), errand(2, "large")))).toEqual(["recreate", "recreate"]);
     expect(surplus(next(ran(), errand(1)))).toBe("u000002");
@@ -60,7 +60,7 @@ describe("an errand", () => {
     expect(next(world, errand(2)).missingVms.map(({ desired }) => desired?.index)).toEqual([1]);
   });
 
-  it("whose VM is gone does not get it back", () => {
+  it("does not get back a VM that is gone", () => {
     const world = ran();
     for (const one of world.instances) one.vms = [];
     expect(inSequence(next(world, errand(2)))).toEqual([]);

@@ -131,7 +131,7 @@ const FLAT = {
 } as const;
 
 describe("who an instance is", () => {
-  it("has the lowest index nobody has, not even those that are leaving", () => {
+  it("has the lowest index that no other instance has, not even one that is leaving", () => {
     const had = existing("z1 z1 z2").map((one, at) => ({ ...one, index: [0, 2, 5][at] ?? 0 }));
     const made = planned(
       input({ cloudConfig: zoned(), instances: had, manifest: manifest([group("web", 5, { azs: ["z2"] })]) }),
@@ -259,7 +259,7 @@ describe("with static addresses", () => {
     ]);
   });
 
-  it("who holds an address keeps it, in whatever order they are listed", () => {
+  it("an instance keeps the address it holds, in whatever order they are listed", () => {
     world = deployed(fixed(Z, "10.0.0.100", "10.1.0.100"));
     const made = next(world, fixed(Z, "10.2.0.100", "10.1.0.100", "10.0.0.100"));
     const kept = world.instances.map(({ uuid, ips: [ip] }) => `${uuid} ${ip?.address}`);

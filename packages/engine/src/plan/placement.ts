@@ -24,7 +24,7 @@ export interface Placed {
 
 export interface PlacedGroup {
   readonly group: InstanceGroup;
-  /** By index. */
+  /** Instances sorted by index. */
   readonly placed: readonly Placed[];
   readonly surplus: readonly InstanceRecord[];
 }
@@ -65,7 +65,7 @@ function place(
     : placeByZone(group, group.instances, candidates, fraction, report);
 }
 
-/** Floating addresses follow nobody's zone: who holds one keeps it, the rest are given out in order. */
+/** Places floating addresses, which have no zone: an instance keeps the one it holds, the rest are given out in order. */
 function withVips(
   group: InstanceGroup,
   placements: readonly Placement[],
@@ -101,8 +101,8 @@ function withVips(
 }
 
 /**
- * Ids and indices last as long as the instance; a new one takes the lowest index nobody has or had a moment ago. Those that
- * migrate take theirs in the order of `migrated_from`, as upstream.
+ * Assigns ids and indices, which last as long as the instance; a new one takes the lowest index that no other has or just had.
+ * Migrated instances take theirs in the order of `migrated_from`, as upstream.
  */
 function identify(
   group: InstanceGroup,

@@ -205,7 +205,7 @@ function turned(value: unknown): unknown {
   );
 }
 
-/** What is decided, without the records it was decided from. */
+/** Returns the decisions of a plan, without the records they were based on. */
 const shape = (result: ReturnType<typeof plan>): unknown =>
   result.ok
     ? {

@@ -23,16 +23,16 @@ describe("ten thousand instances", () => {
   const fresh = next(newWorld(), big("small"));
   const world = asDeployed(fresh);
 
-  it("that are new get a VM and an address each", () => {
+  it("get a VM and an address each if they are new", () => {
     expect(fresh.missingVms).toHaveLength(COUNT);
     expect(new Set(fresh.desired.flatMap(({ ips }) => ips.map(({ address }) => address))).size).toBe(COUNT);
   });
 
-  it("that do not change are left alone", () => {
+  it("are left alone if they do not change", () => {
     expect(inSequence(next(world, big("small")))).toEqual([]);
   });
 
-  it("that all change are all replaced", () => {
+  it("are all replaced if they all change", () => {
     const actions = updatesOf(next(world, big("large"))).map(({ action }) => action);
     expect(actions).toHaveLength(COUNT);
     expect(new Set(actions)).toEqual(new Set(["recreate"]));

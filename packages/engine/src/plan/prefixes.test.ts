@@ -141,7 +141,7 @@ describe("the prefix of a subnet", () => {
       expect(problems({ ...one, prefix })).toEqual([[160008, expect.stringContaining("is no prefix")]]);
   });
 
-  it("is none of dynamic networks", () => {
+  it("is rejected for dynamic networks", () => {
     const dynamic = { networks: [{ name: "private", type: "dynamic", subnets: [{ prefix: 28 }] }] };
     const parsed = parseCloudConfig([{ ...dynamic, compilation: { workers: 1, network: "private" } }]);
     expect(parsed).toMatchObject({

@@ -1,6 +1,6 @@
 import type { IpRange } from "../manifest/model.ts";
 
-/** What is left of a range without others, which are merged. */
+/** Returns the parts of a range outside other ranges, which are merged. */
 export function without(range: IpRange, others: readonly IpRange[]): readonly IpRange[] {
   const left: IpRange[] = [];
   let from = range.first;
@@ -14,7 +14,7 @@ export function without(range: IpRange, others: readonly IpRange[]): readonly Ip
   return left;
 }
 
-/** Whether merged ranges hold an address, or so many from it on. */
+/** Returns true if merged ranges contain an address, or `size` addresses from it on. */
 export function holds(ranges: readonly IpRange[], address: bigint, size = 1n): boolean {
   let low = 0;
   let high = ranges.length - 1;

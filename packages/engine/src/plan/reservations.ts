@@ -12,8 +12,8 @@ import type { Placed } from "./placement.ts";
 export type Reserved = ReadonlyMap<string, bigint>;
 
 /**
- * Which of the addresses an instance holds it can go on using, the first fitting one per network. A network that was
- * renamed, or whose subnet another one took over, keeps its addresses.
+ * Returns the held addresses that an instance can keep, the first fitting one per network. A network that was renamed, or whose
+ * subnet another one took over, keeps its addresses.
  */
 export function keepReservations(
   placed: Placed,

@@ -4,7 +4,7 @@ import type { InstanceState } from "../model/records.ts";
 import type { PlanInput, StateChange } from "./model.ts";
 import type { Placed, PlacedGroup } from "./placement.ts";
 
-/** What was asked for one instance, beside what the manifest says. */
+/** Requested change of one instance, beside what the manifest says. */
 export interface Request {
   readonly state: InstanceState;
   readonly restart: boolean;

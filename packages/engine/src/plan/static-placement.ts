@@ -19,7 +19,7 @@ interface StaticList {
   readonly network: string;
   readonly ips: readonly StaticIp[];
   readonly byAddress: ReadonlyMap<bigint, StaticIp>;
-  /** Where the search for a free one in a zone goes on: claimed ones are never free again. */
+  /** Index at which the search for a free address in a zone continues: claimed addresses are never free again. */
   readonly cursors: Map<Zone, number>;
 }
 

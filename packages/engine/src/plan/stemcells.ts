@@ -16,7 +16,7 @@ export function stemcellsByAlias(
   return new Map();
 }
 
-/** Of several stemcells of one operating system the first by name is meant. */
+/** Returns the record of a stemcell for a CPI. Of several stemcells of one operating system, the first by name is used. */
 export function rowFor(
   { records, version }: ResolvedStemcell,
   cpi: CpiName,

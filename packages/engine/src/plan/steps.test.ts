@@ -258,7 +258,7 @@ describe("after an interruption, the steps that are left", () => {
     ["switch_disk", `stop ${TOLD} ${OLD_DISK} ${END}`],
     ["detach_old_disk", `stop ${TOLD} orphan_disk ${END}`],
     ["orphan_disk", `stop ${TOLD} ${END}`],
-  ])("of a copy, after %s", (after, late) => {
+  ])("complete a copy that was interrupted after %s", (after, late) => {
     const world = cut(web(D1), web(D2), after);
     // Jobs were stopped: asking them again does no harm, but is not needed.
     expect(stepsOf(next(world, web(D2))).late).toBe(late.replace("stop ", ""));
@@ -288,7 +288,7 @@ describe("after an interruption, the steps that are left", () => {
     ],
     ["prepare_agent", { early: "", late: `stop ${TOLD} ${END}` }],
     ["start", { early: "", late: `stop ${TOLD} ${END}` }],
-  ])("of a recreate, after %s", (after, { early, late }) => {
+  ])("complete a recreate that was interrupted after %s", (after, { early, late }) => {
     const world = cut(web(D1), web({ ...D1, ...LARGE }), after);
     const again = stepsOf(next(world, web({ ...D1, ...LARGE })));
     expect(again).toEqual({ early, late: after === "start" ? late : late.replace("stop ", "") });
@@ -309,12 +309,12 @@ describe("after an interruption, the steps that are left", () => {
     ["detach_disk", "", `orphan_vm ${TOLD} activate_vm attach_disk mount_disk ${END}`],
     ["orphan_vm", "activate_vm attach_disk mount_disk", `${TOLD} ${END}`],
     ["activate_vm", "", `${TOLD} attach_disk mount_disk ${END}`],
-  ])("of a swap, after %s", (after, early, late) => {
+  ])("complete a swap that was interrupted after %s", (after, early, late) => {
     const world = cut(web({ ...D1, ...SWAP }), web(swap), after);
     expect(stepsOf(next(world, web(swap)))).toEqual({ early, late });
   });
 
-  it("a VM made for a swap that is no longer wanted is deleted, and nobody is stopped", () => {
+  it("delete a VM made for a swap that is no longer wanted, and stop no jobs", () => {
     const recreate = web({ ...D1, ...SWAP }, { options: { recreate: true } });
     const world = cut(web({ ...D1, ...SWAP }), recreate, "prepare_agent");
     for (const instance of world.instances) instance.updateCompleted = true;

@@ -9,7 +9,7 @@ import type { Leftover } from "./vms.ts";
 /** Steps by name, read in the order of the table of steps. */
 export interface StepList {
   add(name: StepName, reason: string): void;
-  /** One that depends on what happens on the way; not listed where the step is taken anyway. */
+  /** Adds a step that runs only on a condition; not listed if the step runs anyway. */
   addIf(condition: StepCondition, name: StepName, reason: string): void;
   steps(): readonly PlannedStep[];
 }
@@ -42,7 +42,7 @@ export function newStepList(): StepList {
   };
 }
 
-/** What happens to the VM: it stays, comes, is replaced, or is swapped for one made beforehand. */
+/** Work on the VM: it stays, is created, is replaced, or is swapped for one made beforehand. */
 export type VmWork = "keep" | "create" | "replace" | "swap";
 
 export interface Situation {
@@ -54,13 +54,13 @@ export interface Situation {
   readonly disk: DiskWork;
   readonly named: readonly NamedDiskWork[];
   readonly vmWork: VmWork;
-  /** Its jobs may run, and its agent can be told to stop them. */
+  /** True if the instance's jobs may run, and its agent can stop them. */
   readonly running: boolean;
   /** Snapshots are taken of its disks first, if it has any. */
   readonly snapshots: boolean;
   /** Its agent does not answer: nothing is asked of it. */
   readonly unresponsive: boolean;
-  /** What an update in place is about: the jobs, only the switch to stopped, or nothing the jobs notice. */
+  /** Scope of an update in place: the jobs, only the switch to stopped, or nothing that the jobs notice. */
   readonly inPlace: "jobs" | "stop" | "quiet";
   readonly newTags: boolean;
   /** Why the VM is touched. */
@@ -121,7 +121,7 @@ function newVm(situation: Situation, early: StepList, late: StepList): void {
   byCpi(disk, vmWork === "create" ? early : late, () => undefined);
   const making = vmWork === "replace" ? late : early;
   if (spare === undefined) making.add("create_vm", cause);
-  // As upstream: whoever looks at the cloud sees whose it is, also while nobody answers there.
+  // As upstream, so that the cloud shows the owner of the VM, even while its agent does not answer.
   const unnamed = spare?.ready === true ? late : making;
   unnamed.add("set_vm_metadata", "a new VM is told who it is");
   if (spare?.ready !== true) {
@@ -187,7 +187,7 @@ function bringDisk(disk: DiskWork, list: StepList, vm: VmRecord | undefined): vo
   if (changed) copyInstead(list);
 }
 
-/** By copy, as with a CPI that is not asked at all. */
+/** Adds the steps of a copy, as with a CPI that is not asked at all. */
 function copyInstead(list: StepList): void {
   const add = (name: StepName, reason: string) => list.addIf("cpi_cannot_change_disk", name, reason);
   add("create_disk", "the disk changed");

@@ -63,7 +63,10 @@ export function whyGivenUp(
   return newAgentEnv(vm, director);
 }
 
-/** What all agents are told has changed before this one was ready. Later it is no reason, as upstream has it. */
+/**
+ * Returns the reason to replace a VM if the env of all agents has changed before its agent was ready. Later it is no reason, as
+ * upstream has it.
+ */
 export function newAgentEnv(vm: VmRecord, { agentEnv }: PlanInput["director"]): string | undefined {
   if (vm.ready || agentEnv === undefined || vm.agentEnv === undefined) return undefined;
   return vm.agentEnv === agentEnvMark(agentEnv, vm.agentId)

@@ -63,7 +63,7 @@ const flatGroup = fc.record({ ...common, old: fc.boolean() }).map(
     }),
 );
 
-/** As many addresses as instances, of zones the group is in. */
+/** Generates a group with as many addresses as instances, in zones of the group. */
 const staticGroup = fc
   .record({ ...common, azs: zones, picks: fc.subarray([...Array(10).keys()], { minLength: 6 }) })
   .map(({ azs, picks, ...one }): InstanceGroup => {
@@ -106,7 +106,7 @@ export interface Deploy {
   readonly recreate: boolean;
   readonly renewDisks: boolean;
   readonly byCpi: boolean;
-  /** Which instances' agents are silent: every nth. */
+  /** Interval of instances whose agents are silent: every nth. */
   readonly silentEach: number;
   readonly state: StateChange | undefined;
   /** Steps until the Director is killed; undefined: it lives. */

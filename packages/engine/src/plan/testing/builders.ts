@@ -192,7 +192,7 @@ export function refused(given: PlanInput): readonly PlanProblem[] {
   return result.problems;
 }
 
-/** Who goes: their ids. */
+/** Returns the ids of the surplus instances. */
 export const surplus = ({ groups }: Plan) =>
   groups
     .flat()

@@ -19,9 +19,9 @@ export interface Instance extends Mutable<Omit<InstanceRecord, "vms" | "disks" |
 export interface World {
   instances: Instance[];
   orphanDisks: Disk[];
-  /** Of orphaned VMs. */
+  /** Addresses of orphaned VMs. */
   orphanIps: Map<string, string>;
-  /** What the agent of a VM says. */
+  /** Job state that the agent of a VM reports. */
   jobState: Map<VmCid, string>;
   silent: Set<InstanceUuid>;
   steps: { readonly instance: InstanceUuid; readonly step: StepName }[];
@@ -38,7 +38,7 @@ export const newWorld = (): World => ({
   ids: 0,
 });
 
-/** What a deploy would plan from now. */
+/** Returns the input of a deploy in the present state. */
 export function inputFor(world: World, given: Parameters<typeof input>[0]): PlanInput {
   const agents = new Map<InstanceUuid, AgentReport>();
   for (const { uuid, vms, ignore } of world.instances) {
@@ -329,7 +329,7 @@ export function asDeployed(plan: Plan): World {
   return world;
 }
 
-/** What a deploy of this would do now. */
+/** Plans a deploy in the present state. */
 export const next = (world: World, given: Given): Plan => planned(inputFor(world, given));
 
 export const updatesOf = (plan: Plan): readonly InstancePlan[] =>
@@ -343,6 +343,6 @@ export const stepsOf = (plan: Plan): { readonly early: string; readonly late: st
     .join(" | "),
 });
 
-/** What is taken in any case. */
+/** Returns the names of the unconditional steps. */
 const namesOf = (steps: InstancePlan["steps"]): string =>
   steps.flatMap(({ name, condition }) => (condition === undefined ? [name] : [])).join(" ");
