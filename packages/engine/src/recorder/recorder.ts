@@ -21,7 +21,7 @@ export function recordCalls(
   clients: Clients,
   clock: Clock,
   write: (line: ConversationLine) => void,
-  /** Told of agents whose answers take long. */
+  /** Called for agents whose answers take long. */
   waits?: (message: string) => void,
 ): RecordingClients {
   const record = callRecorder(clock, write);

@@ -5,7 +5,7 @@ import { hiddenFrom, scrubber } from "@slipway/protocol/schema/scrub";
 import { type Agent, type Agents, type AskOptions, stateFilters } from "../agents/agent.ts";
 import type { CallRecorder } from "../call-log/call-log.ts";
 
-/** The same agents; every message to them is recorded. `waits`: told of answers that take long. */
+/** Returns the same agents; every message to them is recorded. `waits` is called for answers that take long. */
 export const recordingAgents = (
   agents: Agents,
   recorder: CallRecorder,
@@ -52,7 +52,7 @@ function recordingAgent(agent: Agent, to: string, recorder: CallRecorder, waits:
         stateFilters(full),
         o,
         (asked) => agent.getState(full, asked),
-        // The rest is what the agent was told before, and measurements.
+        // The rest is the spec that the agent already has, and measurements.
         ({ jobState }) => ({ job_state: jobState }),
       ),
     apply: (spec, o) => tell("apply", [spec], o, (asked) => agent.apply(spec, asked)),

@@ -33,7 +33,7 @@ import {
 export interface UnpackedJob extends ReleaseJob {
   readonly job: Job;
   readonly monit: Uint8Array;
-  /** By their path in the job. */
+  /** Templates by their path in the job. */
   readonly templates: ReadonlyMap<string, Uint8Array>;
   /** Its `properties_schema.json`; undefined: it has none. */
   readonly propertiesSchema?: Json | undefined;
@@ -60,7 +60,7 @@ export interface UnpackReleaseOptions {
 /** Templates are read into memory; no job comes near it. */
 const LARGEST_JOB = 64 * 2 ** 20;
 
-/** As `openRelease`, with all jobs in memory. */
+/** Opens a release as `openRelease` does, with all jobs in memory. */
 export const unpackRelease = (
   file: string,
   directory: string,
@@ -124,7 +124,7 @@ async function manifestIn(directory: string): Promise<Release> {
   return parsed.release;
 }
 
-/** Whether it is there; what is there must be what was meant. */
+/** Returns true if the file exists. Throws if its digest is not the expected one. */
 async function verified(part: string, path: string, digest: string): Promise<boolean> {
   if ((await ifThere(stat(path))) === undefined) return false;
   const expected = readDigest(digest, part);

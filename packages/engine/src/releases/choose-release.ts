@@ -10,7 +10,7 @@ const NO_RELEASE = 30005;
 const NO_VERSION = 30006;
 const OTHER_VERSION = 530003;
 
-/** Which of the uploaded versions is meant; `latest` and `1.latest` are the newest of theirs. */
+/** Finds the uploaded version that the manifest means; `latest` and `1.latest` mean the newest that fits. */
 export function chooseRelease(
   { name, version, runtimeVersion }: ManifestRelease,
   uploaded: readonly string[],

@@ -17,7 +17,7 @@ export interface PackedRelease {
   readonly stemcell: { readonly os: string; readonly version: string };
 }
 
-/** What a compiled release consists of, in upstream's order. */
+/** Returns the entries of a compiled release, in upstream's order. */
 export function compiledArchive(packed: PackedRelease, pathOf: (id: BlobId) => string): readonly TarInput[] {
   const { jobs, packages } = packed;
   const directory = (name: string): TarInput => ({ type: "directory", name: `./${name}`, mode: 0o755 });

@@ -1,6 +1,6 @@
 import { defineError } from "@slipway/kernel/errors";
 
-/** What can be wrong with a release. The numbers are upstream's. */
+/** Errors of releases. The numbers are upstream's. */
 
 export const BadRelease = defineError<{ why: string }>({
   code: "ENR-001",

@@ -34,12 +34,12 @@ export interface KnownRelease {
   readonly packages: readonly KnownPackage[];
 }
 
-/** What a package was compiled for and with: who has the same key uses the same bytes. */
+/** Key of a compiled package: packages with the same key have the same bytes. */
 export interface CompileKey {
   readonly packageId: number;
   readonly stemcellOs: string;
   readonly stemcellVersion: string;
-  /** Of the packages it was compiled with: see `dependency-key.ts`. */
+  /** Key of the packages it was compiled with: see `dependency-key.ts`. */
   readonly dependencyKey: string;
 }
 

@@ -124,7 +124,7 @@ describe("the upload of a release", () => {
     expect(plan({ there: there() }).packages).toHaveLength(1);
   });
 
-  it("is refused with a version that is none, and with packages that need each other", () => {
+  it("is rejected with an invalid version, and with packages that need each other", () => {
     expect(() => plan({ release: release({ version: "1-" }) })).toThrow("Release version invalid: 1-");
     const packages = [given("a", { dependencies: ["b"] }), given("b", { dependencies: ["a"] })];
     expect(() => plan({ release: release({ packages }) })).toThrow("a -> b -> a");

@@ -24,9 +24,9 @@ export interface UploadInput {
   /** Jobs of the same release in any version, with the same name, version and fingerprint as some that come. */
   readonly jobs: readonly (ReleaseJob & { readonly blobId: BlobId })[];
   readonly packages: readonly SamePackage[];
-  /** Whether the archive holds this package. */
+  /** Returns true if the archive contains this package. */
   readonly holds: (name: string) => boolean;
-  /** Whether a blob is really there. */
+  /** Returns true if a blob exists in the store. */
   readonly has: (id: BlobId) => boolean;
   /** Everything is taken from the archive. */
   readonly fix: boolean;
@@ -64,7 +64,7 @@ export interface UploadPlan {
   readonly packages: readonly PackageUpload[];
 }
 
-/** What of a release is stored and what is there already. Refuses what contradicts the version that is there. */
+/** Decides which parts of a release are stored and which exist already. Rejects parts that contradict the existing version. */
 export function planReleaseUpload(input: UploadInput): UploadPlan {
   const { release, there } = input;
   const { name, version, commitHash, uncommittedChanges } = release;

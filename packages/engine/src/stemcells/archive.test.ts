@@ -62,7 +62,7 @@ describe("a stemcell archive", () => {
       /sparse/,
     ],
   ];
-  it.each(hostile)("with %s is refused whole, with error 50000", async (_what, extra, why) => {
+  it.each(hostile)("rejects an archive with %s whole, with error 50000", async (_what, extra, why) => {
     const bytes = await tarball([...stemcellEntries(), ...extra]);
     await expect(unpack(bytes)).rejects.toMatchObject({ number: 50000, message: expect.stringMatching(why) });
     expect(await readdir(join(root, "out"))).toEqual([]);
@@ -80,7 +80,7 @@ describe("a stemcell archive", () => {
       /name: it is missing/,
     ],
     ["nothing", [], 50000, /holds no stemcell\.MF/],
-  ])("with %s gets a clear error", async (_what, entries, number, why) => {
+  ])("gets a clear error for an archive with %s", async (_what, entries, number, why) => {
     await expect(unpack(await tarball(entries))).rejects.toMatchObject({
       number,
       message: expect.stringMatching(why),
@@ -96,7 +96,7 @@ describe("a stemcell archive", () => {
     }
   });
 
-  it("whose tar is cut off inside a good gzip is refused", async () => {
+  it("rejects a tar that is cut off inside a valid gzip", async () => {
     const { gunzipSync } = await import("node:zlib");
     const whole = gunzipSync(await tarball(stemcellEntries()));
     for (const part of [512, 700, 1024, 1536, 1600, 2048]) {
@@ -106,7 +106,7 @@ describe("a stemcell archive", () => {
     }
   });
 
-  it("that is not gzip, or damaged inside, says so", async () => {
+  it("rejects an archive that is not gzip, or is damaged inside, and says so", async () => {
     await expect(unpack(Buffer.from("MZ not a stemcell"))).rejects.toThrow(/not gzip, or damaged/);
     const bytes = await tarball(stemcellEntries());
     bytes[bytes.length >> 1] = (bytes[bytes.length >> 1] ?? 0) ^ 0xff;
@@ -114,7 +114,7 @@ describe("a stemcell archive", () => {
   });
 
   it.each(["image", "other"])(
-    "that unpacks to more than the disk holds (%s) stops early, with error 500001",
+    "stops early with error 500001 if the archive unpacks to more than the disk holds (%s)",
     async (name) => {
       const bytes = await tarball([
         fileEntry("stemcell.MF", MANIFEST),

@@ -77,7 +77,7 @@ describe("downloading a stemcell", () => {
     expect((await left()).sort()).toEqual(["got", "source"]);
   });
 
-  it("sends credentials to the host they are for, and tells them nobody", async () => {
+  it("sends credentials only to the host they are for, and shows them in no error", async () => {
     const seen: (string | undefined)[] = [];
     const other = await serve((request, response) => {
       seen.push(request.headers.authorization);

@@ -78,7 +78,7 @@ function parseUrl(text: string, what: string): URL {
 /** An address for people: without user, password and query, where credentials travel. */
 const shownUrl = (url: URL): string => `${url.protocol}//${url.host}${url.pathname}`;
 
-/** What comes, and how much of it is announced; `undefined` when it is not. */
+/** A download and its announced size; `undefined` if none was announced. */
 interface Source {
   readonly body: AsyncIterable<Uint8Array>;
   readonly size: number | undefined;

@@ -5,20 +5,20 @@ const MOST_ENTRIES = 10_000;
 const LARGEST_MANIFEST = 1 << 20;
 
 export interface EntryRules {
-  /** Of one file that is kept, and of all together. */
+  /** Size limit of each kept file, and of all together. */
   readonly mostBytes: number;
   readonly tooBig: () => Error;
   readonly refused: (why: string) => Error;
   /** All files, not only the two that every stemcell needs. */
   readonly keepAll?: boolean;
-  /** It is a plain tar. */
+  /** True for a plain tar. */
   readonly uncompressed?: boolean;
 }
 
 /**
- * Judges the entries of a stemcell by their headers, before anything of them is written: the name to keep one under, or
- * undefined. Only the two files we need are kept, but one bad entry is enough to refuse the archive: whoever made it did
- * not make a stemcell.
+ * Judges the entries of a stemcell by their headers, before anything is written: returns the name to keep an entry under, or
+ * undefined. Only the two needed files are kept, but one bad entry is enough to reject the archive, because no stemcell has such
+ * entries.
  */
 export function entryRules({ mostBytes, tooBig, refused, keepAll = false }: EntryRules) {
   const seen = new Set<string>();

@@ -1,7 +1,7 @@
 import { defineError } from "@slipway/kernel/errors";
 import { RESERVE } from "./free-space.ts";
 
-/** What can be wrong with a stemcell that was uploaded or is to be downloaded. */
+/** Errors of stemcells that are uploaded or downloaded. */
 
 export const BadArchive = defineError<{ why: string }>({
   code: "DIU-001",

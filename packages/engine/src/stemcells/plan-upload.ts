@@ -13,7 +13,7 @@ export interface CpiUpload {
   readonly what: "create" | "exists" | "unsupported";
 }
 
-/** Which CPIs are to get a stemcell. Throws error 50008 when none can take it. */
+/** Decides which CPIs get a stemcell. Throws error 50008 if no CPI can take it. */
 export function planUpload(
   formats: readonly string[] | undefined,
   cpis: readonly CpiFormats[],

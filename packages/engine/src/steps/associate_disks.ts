@@ -16,7 +16,7 @@ interface Associate extends CallIntent {
   readonly vm: VmRecord;
   readonly agent: AgentAddress;
   readonly disks: Disks;
-  /** Those the agent does not know yet. */
+  /** Disks that the agent does not know yet. */
   readonly added: readonly { readonly cid: DiskCid; readonly hint: DiskHintWire | null }[];
   /** All that are to be linked. */
   readonly linked: readonly { readonly name: string; readonly cid: DiskCid }[];
@@ -90,7 +90,7 @@ interface Dissociate {
   readonly linked: Associate["linked"];
 }
 
-/** Before disks leave the VM: an agent that starts anew must not look for disks that are gone. */
+/** Runs before disks leave the VM: an agent that restarts must not look for disks that are gone. */
 export const dissociateDisks = rerunStep<Dissociate>({
   name: "dissociate_disks",
   subject: "disk",

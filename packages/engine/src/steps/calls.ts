@@ -10,7 +10,7 @@ import type { FlowContext, FlowSettings } from "./context.ts";
 export const newRequestId = (context: Pick<FlowContext, "random">): RequestId =>
   `cpi-${context.random.hex(8)}` as RequestId;
 
-/** What every intent of a CPI call holds. */
+/** Fields of every intent of a CPI call. */
 export const callFields = {
   requestId,
   cpi: v.string(),
@@ -18,7 +18,7 @@ export const callFields = {
   disks: v.optional(disks),
 };
 
-/** What every intent of a CPI call about a VM holds besides. */
+/** Additional fields of every intent of a CPI call about a VM. */
 export const vmCallFields = { ...callFields, channel: v.optional(v.picklist(["user-data", "registry"])) };
 
 /** Version 1 of such intents has no channel: it was taken from the versions of the moment. */
@@ -45,7 +45,7 @@ export const settingsOfAgent = (
 
 export const addressOf = ({ agentId, agentUrl }: VmRecord) => ({ agentId, agentUrl });
 
-/** What every CPI intent about a VM holds. */
+/** Returns the fields of every CPI intent about a VM. */
 export const callAbout = (vm: VmRecord, context: FlowContext): CallIntent => ({
   requestId: newRequestId(context),
   cpi: vm.cpi,
@@ -74,14 +74,14 @@ export const withoutDisk = (disks: Disks, cid: string): Disks => ({
   persistent: Object.fromEntries(Object.entries(disks.persistent ?? {}).filter(([key]) => key !== cid)),
 });
 
-/** What one step did to several things, one call each. */
+/** Result of a step that makes one call for each of several resources. */
 export interface PartDone<T> {
   readonly done: readonly T[];
   /** Refusal that kept the rest from being done. */
   readonly failed?: unknown;
 }
 
-/** What was done before the CPI refused. With nothing done, or an answer that was lost, the error is the outcome. */
+/** Returns the part that was done before the CPI refused. Throws the error if nothing was done, or if the answer was lost. */
 export function partOf<T>(done: readonly T[], error: unknown): PartDone<T> {
   if (done.length === 0 || !(error instanceof CpiRefused)) throw error;
   return { done, failed: error };

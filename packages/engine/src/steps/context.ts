@@ -37,7 +37,7 @@ export interface PreparedAgent {
   readonly spec: JsonObject;
 }
 
-/** What an instance runs. */
+/** Jobs of an instance. */
 export interface JobsToRun {
   /**
    * Brings packages and rendered jobs to where the agent of the instance finds them. What is there already is not sent
@@ -53,15 +53,15 @@ export interface JobsToRun {
   readonly isPrepared?: (agentId: AgentId) => boolean;
 }
 
-/** The names of all instances of the Director, and the agents that are told of them. */
+/** DNS names of all instances of the Director, and their distribution to agents. */
 export interface Names {
   /** Sees that the agent of a new VM knows them before its jobs run. That it does not take them is no failure. */
   bring(agent: Agent, address: AgentAddress): Promise<void>;
-  /** Tells all agents what has changed. Those that do not take it in time are told later. */
+  /** Sends the changes to all agents. Agents that do not take them in time get them later. */
   publish(): Promise<void>;
 }
 
-/** What steps work with. */
+/** Services that steps use. */
 export interface Outside {
   readonly clouds: Clouds;
   readonly agents: Agents;
@@ -70,7 +70,7 @@ export interface Outside {
   readonly settings: FlowSettings;
   /** Undefined: instances run nothing. */
   readonly jobs?: JobsToRun | undefined;
-  /** Who knows what pins mean. Undefined: nothing has any. */
+  /** Resolves pins. Undefined: no document has any. */
   readonly variables?: Pick<ConfigServer, "byId"> | undefined;
 }
 
@@ -81,13 +81,13 @@ export interface FlowContext extends Outside {
   readonly signal: AbortSignal;
   /** Undefined: instances have no names. */
   readonly names?: Names | undefined;
-  /** All of it goes: scripts that run before it are told. */
+  /** True if the whole deployment is deleted; pre-stop scripts get this as an environment variable. */
   readonly deletesDeployment?: boolean | undefined;
   /** Clouds and agents for calls about one instance, `db/<uuid>`, whose name the task's call log then shows. */
   readonly about?: ((instance: string) => Pick<Outside, "clouds" | "agents">) | undefined;
   /** For the operator who follows the task. */
   readonly warn?: ((message: string) => void) | undefined;
-  /** Told of a VM that was to be deleted and was not there any more. */
+  /** Called for a VM that was to be deleted and no longer existed. */
   readonly gone?: ((vm: VmCid) => void) | undefined;
   /** Called when a CPI was killed during a call of a step, before the step is tried again. */
   readonly interrupted?: (() => void) | undefined;

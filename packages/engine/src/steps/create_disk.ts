@@ -18,7 +18,7 @@ const schema = v.object({
   size: v.number(),
   cloudProperties: jsonObject(),
   vm: v.nullable(vmCid),
-  /** Of a named disk. */
+  /** Name of a named disk. */
   name: v.optional(v.string()),
 });
 
@@ -90,7 +90,7 @@ export const createDisk = create(
       : (subject.goal.desired?.persistentDisk ?? undefined),
 );
 
-/** A disk that is to be made anew though it fits has the change in its plan. */
+/** Returns true if the active disk is kept. A disk that is replaced although it fits has the change in its plan. */
 function activeFits({ instance, goal }: StepSubject): boolean {
   const disk = activeDisk(instance);
   if (disk === undefined || !diskFits(disk, goal.desired?.persistentDisk)) return false;

@@ -28,7 +28,7 @@ const schema = v.object({
   cloudProperties: jsonObject(),
 });
 
-/** What is made and deleted of one network is journaled under. Deployments share networks. */
+/** Returns the scope under which changes of one network are journaled. Deployments share networks. */
 export const networkScope = (network: string): string => `network ${network}`;
 
 export const createNetwork = createStep<v.InferOutput<typeof schema>, NetworkCreated, SubnetOrder>({
@@ -71,7 +71,7 @@ export const createNetwork = createStep<v.InferOutput<typeof schema>, NetworkCre
   }),
 });
 
-/** What a CPI hands back of what it was told holds values; the record keeps the pins. */
+/** Restores the pins in properties that a CPI returns with their values, because the record keeps pins only. */
 const withPins = (said: JsonObject, asked: JsonObject, told: JsonObject): JsonObject =>
   Object.fromEntries(
     Object.entries(said).map(([key, value]) => [

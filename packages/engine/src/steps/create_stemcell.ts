@@ -31,7 +31,7 @@ const schema = v.object({
 });
 type CreateStemcell = v.InferOutput<typeof schema>;
 
-/** What uploads of one stemcell to one CPI are journaled under. */
+/** Returns the scope under which uploads of one stemcell to one CPI are journaled. */
 export const stemcellScope = (name: string, version: string, cpi: string): string =>
   `stemcell ${name}/${version} ${cpi}`;
 
@@ -78,7 +78,9 @@ export const createStemcell = createStep<CreateStemcell, StemcellCid, StemcellUp
   }),
 });
 
-/** It named the stemcell only in its scope. What else it was is in the archive, which is uploaded again. */
+/**
+ * Upgrades a version 1 intent, which named the stemcell only in its scope. The rest is in the archive, which is uploaded again.
+ */
 function fromVersion1(older: JsonObject): JsonObject {
   const [, name = "unknown", version = "unknown"] =
     /^stemcell ([^/]+)\/(\S+)/.exec(String(older.about)) ?? [];

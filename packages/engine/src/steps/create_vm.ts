@@ -114,7 +114,7 @@ export const createVm = createStep<CreateVm, Created>({
   }),
 });
 
-/** As the records have what it was given: a single address, or a prefix. */
+/** Returns an address in the form of the records: a single address, or a prefix. */
 function heldAs({ ip, prefix, type }: Network): readonly string[] {
   if (ip === undefined) return [];
   const single = type !== "manual" || prefix === undefined || prefix === (ip.includes(":") ? "128" : "32");
@@ -133,7 +133,7 @@ function hasFittingVm({ instance, goal }: StepSubject): boolean {
   );
 }
 
-/** The certificate is issued anew for a repeat: one of this agent's is as good as another, and none has to be kept. */
+/** Creates the VM. A repeat gets a new certificate: any certificate of this agent will do, and none has to be stored. */
 async function create(intent: CreateVm, context: FlowContext): Promise<Created> {
   const cloud = cloudOf(context, intent.cpi);
   const { apiVersion } = await cloud.info({ signal: context.signal, log: context.cpiLog });

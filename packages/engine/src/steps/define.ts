@@ -147,7 +147,7 @@ function outcomeOf<S, I, O>(
   };
 }
 
-/** As it will be read after a crash: the same for whoever runs it now. */
+/** Returns an intent as the journal stores it: plain JSON, exactly as it is read after a crash. */
 const kept = <I>(step: Journaled<I>, intent: I) => ({
   version: step.version,
   intent: JSON.parse(JSON.stringify(intent)) as JsonObject,

@@ -7,7 +7,7 @@ import { rerunStep } from "./define.ts";
 export interface OrphanDisk {
   readonly cid: DiskCid;
   readonly cpi: string;
-  /** Whose it was. */
+  /** Instance the disk belonged to. */
   readonly instance?: string | undefined;
 }
 

@@ -6,7 +6,7 @@ import { rerunStep } from "./define.ts";
 
 export type SubnetToDelete = Pick<SubnetRecord, "cid" | "cpi">;
 
-/** One that is gone already is deleted. A crash in between asks for it once more. */
+/** Deletes a subnet. A subnet that is gone counts as deleted. After a crash the CPI is asked once more. */
 export const deleteNetwork = rerunStep<SubnetToDelete, void, SubnetToDelete>({
   name: "delete_network",
   subject: "subnet",

@@ -8,11 +8,11 @@ export interface OrphanedVm {
   readonly cid: VmCid;
   readonly cpi: string;
   readonly stemcellApiVersion: number;
-  /** Whose it was. */
+  /** Instance the VM belonged to. */
   readonly instance?: string | undefined;
 }
 
-/** A VM without an instance: left by create-swap-delete, or one that nobody knew. */
+/** Deletes a VM without an instance: left by create-swap-delete, or unknown to the records. */
 export const deleteOrphanedVm = rerunStep<OrphanedVm, void, OrphanedVm>({
   name: "delete_orphaned_vm",
   subject: "vm",

@@ -9,7 +9,7 @@ export interface KnownSnapshot {
   readonly cpi: string;
 }
 
-/** One that is gone already is deleted. A crash in between asks for it once more. */
+/** Deletes a snapshot. A snapshot that is gone counts as deleted. After a crash the CPI is asked once more. */
 export const deleteSnapshot = rerunStep<KnownSnapshot, void, KnownSnapshot>({
   name: "delete_snapshot",
   subject: "snapshot",

@@ -91,7 +91,7 @@ export const detachOldDisk = detach(
   { status: "detaching old disk", line: (instance) => `Detaching disk '${oldDiskOf(instance)}'` },
   oldDisks,
 );
-/** One that was attached and never mounted: it is attached anew, and the CPI says again where it is. */
+/** Detaches a disk that was attached and never mounted. It is attached again, so that the CPI returns its location once more. */
 export const detachNewDisk = detach(
   "detach_new_disk",
   { status: "detaching new disk", line: (instance) => `Detaching disk '${newDiskOf(instance)}'` },

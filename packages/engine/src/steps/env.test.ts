@@ -4,7 +4,7 @@ import { agentEnvOf, createVmEnv, groupNames } from "./env.ts";
 
 const NAMES = ["My Director", "shop_prod", "web"];
 
-describe("what all agents are told", () => {
+describe("the env of all agents", () => {
   const local = [{ provider: "local", options: { blobstore_path: "/var/vcap/micro_bosh/data/cache" } }];
 
   it("names the blobs beside them, whatever else is configured", () => {

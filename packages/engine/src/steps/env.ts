@@ -16,8 +16,8 @@ export function groupNames(names: readonly string[]): { readonly group: string; 
 }
 
 /**
- * What all agents are told, with where they keep blobs unless that is configured: beside them, where the Director puts
- * and gets blobs over HTTPS. Old agents need one to be named.
+ * Returns the env of all agents, with the default blobstore unless one is configured: local to the agent, where the Director puts
+ * and gets blobs over HTTPS. Old agents need a named blobstore.
  */
 export const agentEnvOf = (configured: JsonObject = {}): JsonObject => ({
   ...configured,
@@ -28,7 +28,7 @@ const LOCAL: JsonObject = {
   blobstores: [{ provider: "local", options: { blobstore_path: "/var/vcap/micro_bosh/data/cache" } }],
 };
 
-/** Of several envs, the first that names one: a list that is empty or null names none. */
+/** Returns the blobstores of the first env that names any: an empty list or null does not count. */
 function blobstoresIn(...envs: readonly JsonObject[]): JsonObject {
   const named = envs.find(({ blobstores }) => Array.isArray(blobstores) && blobstores.length > 0);
   return named === undefined ? {} : { blobstores: named.blobstores as Json };

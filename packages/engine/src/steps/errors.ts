@@ -6,7 +6,7 @@ export const InstanceNotRunning = defineError<{
   seconds: number;
   /** Names of processes that do not run, as far as the agent tells. */
   failed: readonly string[];
-  /** What is wrong with them, with the last lines of their logs, where the agent tells. */
+  /** Problems of the processes, with the last lines of their logs, if the agent reports them. */
   problems: readonly string[];
 }>({
   code: "DIF-001",

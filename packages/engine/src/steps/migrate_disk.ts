@@ -9,7 +9,7 @@ import { diskOf, newDiskOf } from "./words.ts";
 
 const schema = v.object({ agent: agentAddress, from: diskCid, to: diskCid });
 
-/** The copy and the change of the active disk are one outcome: nobody sees the one without the other. */
+/** Copies the data and changes the active disk. Both are one outcome: the records never show one without the other. */
 export const migrateDisk = callStep<v.InferOutput<typeof schema>>({
   name: "migrate_disk",
   subject: "disk",

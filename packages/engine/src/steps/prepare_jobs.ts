@@ -15,8 +15,8 @@ interface PrepareJobs {
 }
 
 /**
- * Has an agent fetch and unpack what it will be told to apply, before anything is stopped: the transfer is no downtime,
- * and what cannot be fetched fails while the old jobs still run.
+ * Has an agent fetch and unpack what it will apply, before anything is stopped: the transfer is no downtime, and a failed
+ * fetch fails the task while the old jobs still run.
  */
 const prepare = (
   name: string,

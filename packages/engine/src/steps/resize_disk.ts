@@ -8,7 +8,7 @@ import { callStep } from "./define.ts";
 
 const schema = v.object({ ...callFields, disk: diskCid, size: v.number() });
 
-/** By the CPI. One that cannot leaves the disk as it is: the plan goes on by copy. */
+/** Resizes the disk by the CPI. If the CPI cannot, the disk stays as it is, and the plan continues with a copy. */
 export const resizeDisk = callStep<v.InferOutput<typeof schema>, { readonly resized: boolean }>({
   name: "resize_disk",
   subject: "disk",

@@ -12,7 +12,7 @@ const schema = v.object({
 });
 type Resize = v.InferOutput<typeof schema>;
 
-/** By the CPI. Those it cannot resize stay as they are: the plan goes on with new ones. */
+/** Resizes named disks by the CPI. Disks that the CPI cannot resize stay as they are, and the plan continues with new ones. */
 export const resizeNamedDisks = callStep<Resize, PartDone<Resize["disks"][number]>>({
   name: "resize_named_disks",
   subject: "disk",

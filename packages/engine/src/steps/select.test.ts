@@ -16,7 +16,7 @@ const disk = (id: number, more: Partial<DiskRecord> = {}): DiskRecord => ({
   ...more,
 });
 
-/** What the sample VM and the sample disk fit. */
+/** Goal that the sample VM and the sample disk fit. */
 const WANTED = {
   cpi: "",
   state: "started",

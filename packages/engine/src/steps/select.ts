@@ -13,7 +13,7 @@ import {
 import { vmSuits } from "../model/vm-suits.ts";
 import type { StepSubject } from "./step.ts";
 
-/** Which VM or disk of an instance a step is about, told from the records alone. */
+/** Selects the VM or disk of an instance that a step is about, from the records alone. */
 
 /** The VM that is being made: not yet in use. */
 export const newVm = (instance: InstanceRecord): VmRecord | undefined =>
@@ -23,7 +23,7 @@ export const newVm = (instance: InstanceRecord): VmRecord | undefined =>
 export const currentVm = (instance: InstanceRecord): VmRecord | undefined =>
   newVm(instance) ?? activeVm(instance);
 
-/** Whether its agent can be asked: the one that did not answer may be replaced by now. */
+/** Returns true if the VM's agent can be asked. The VM whose agent did not answer may be replaced by now. */
 export const answers = (vm: VmRecord, { goal }: Pick<StepSubject, "goal">): boolean =>
   !goal.unresponsive || !goal.recorded?.vms.some(({ active, cid }) => active && cid === vm.cid);
 
@@ -79,7 +79,7 @@ export function oldDisks(subject: StepSubject): readonly DiskRecord[] {
     const { name } = disk;
     const wanted = name === undefined ? desired?.persistentDisk : wantedAs(goal, name);
     if (wanted === null || wanted === undefined) return true;
-    // Where none is to take over, one that could is left from a change that nobody wants any more.
+    // If no disk is to take over, a disk that could is left from a change that is no longer wanted.
     const replaced = name === undefined ? goal.diskMayBeReplaced : mayBeReplaced(goal, name);
     return !disk.active && disk.id !== (replaced ? newDisk(subject, name)?.id : undefined);
   });
@@ -105,7 +105,7 @@ export function freedDisks({ instance, goal: { named, disksToGo } }: StepSubject
   return freed === undefined ? disks : disks.filter(({ cid }) => freed.includes(cid));
 }
 
-/** Of each name that is wanted: the disk that is in use, or the one that takes over. */
+/** Returns for each wanted name the disk in use, or the one that takes over. */
 export function wantedNamed(subject: StepSubject): readonly NamedRecord[] {
   const { instance, goal } = subject;
   return (goal.desired?.namedDisks ?? []).flatMap(({ name }) => {
@@ -119,7 +119,7 @@ export interface NamedRecord extends DiskRecord {
   readonly name: string;
 }
 
-/** What the agent of the VM has linked. */
+/** Returns the disks that the agent of the VM has linked. */
 export const linkedDisks = (
   instance: InstanceRecord,
   vm: Pick<VmRecord, "cid">,

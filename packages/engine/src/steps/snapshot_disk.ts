@@ -14,7 +14,7 @@ import type { StepEvent } from "./step.ts";
 export interface DiskToSnapshot {
   readonly instance: InstanceRecord;
   readonly disk: DiskRecord;
-  /** Nothing writes to it. */
+  /** True if nothing writes to the disk. */
   readonly clean: boolean;
 }
 
@@ -24,7 +24,7 @@ const schema = v.object({
   about: v.string(),
   metadata: jsonObject(),
   clean: v.boolean(),
-  /** Who has asked for it, whoever settles it. */
+  /** Task that asked for the snapshot, also if another task settles it. */
   task: v.number(),
 });
 type Intent = v.InferOutput<typeof schema>;
@@ -34,7 +34,7 @@ interface Taken {
   readonly createdAt: number;
 }
 
-/** What both ways to take one have in common. */
+/** Properties that both snapshot steps share. */
 const common = {
   subject: "snapshot",
   calls: ["cpi snapshot_disk"],
@@ -93,8 +93,8 @@ export const snapshotDisk = createStep<Intent, Taken, DiskToSnapshot>({
 });
 
 /**
- * Of each disk of an instance whose jobs were stopped, before anything else is done to it. One for each task, however often
- * it is interrupted. A CPI that takes none is no failure.
+ * Takes a snapshot of each disk of an instance whose jobs were stopped, before any other change. Each task takes one, however
+ * often it is interrupted. A CPI without snapshots is no failure.
  */
 export const snapshotDisks = createStep<Intent, Taken | null>({
   ...common,

@@ -5,7 +5,7 @@ import type { AppliedSpec } from "../model/records.ts";
 import { currentVm } from "./select.ts";
 import type { StepSubject } from "./step.ts";
 
-/** Of a deployment without jobs. Jobs get a real one. */
+/** Configuration hash of a deployment without jobs. */
 export const NO_JOBS_HASH = "unused-configuration-hash";
 
 const networksOf = ({ instance, goal }: StepSubject): Json =>
@@ -55,7 +55,7 @@ export function nextSpec(subject: StepSubject, deployment: string): JsonObject {
   return { ...fullSpec(subject, deployment), ...jobs };
 }
 
-/** What is remembered of an instance that has reached its plan. */
+/** Returns the spec that is recorded for an instance that has reached its plan. */
 export const appliedSpec = (desired: DesiredInstance): AppliedSpec => ({
   networks: desired.networks,
   persistentDisk: desired.persistentDisk,

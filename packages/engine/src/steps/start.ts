@@ -63,7 +63,7 @@ async function watch(
 
 const hasProcesses = ({ processes }: JsonObject): boolean => Array.isArray(processes) && processes.length > 0;
 
-/** Those whose own state is not `running`, in the agent's order, and what is wrong with them. */
+/** Returns the processes whose own state is not `running`, in the agent's order, and their problems. */
 function failedProcesses({ processes }: JsonObject): Record<"failed" | "problems", readonly string[]> {
   const all = Array.isArray(processes) ? processes : [];
   const down = all

@@ -8,16 +8,16 @@ import type { FlowContext } from "./context.ts";
 /** The instance at hand: what it is to become, and what is recorded of it now. */
 export interface StepSubject {
   readonly goal: InstanceGoal;
-  /** As the steps before have left it. */
+  /** Record as the steps before have left it. */
   readonly instance: InstanceRecord;
-  /** How long it may take to be running: the shorter and the longer time. Null: nobody waits for it. */
+  /** Time that the instance may take to be running: lower and upper limit. Null: the Director does not wait. */
   readonly watchMs: readonly [low: number, high: number] | null;
 }
 
-/** What a step is about. */
+/** Kind of resource that a step changes. */
 export type SubjectKind = "instance" | "vm" | "disk" | "stemcell" | "snapshot" | "subnet";
 
-/** What `bosh events` says of a step: once when it begins, once when it is over. */
+/** Event of a step for `bosh events`: one when it begins, one when it ends. */
 export interface StepEvent {
   readonly action: string;
   readonly objectType: SubjectKind;
@@ -30,34 +30,34 @@ export interface StepEvent {
 /** For the words of `create-env`. */
 export interface About {
   readonly stemcell?: string | undefined;
-  /** What the cloud at hand has: VMs, or sandboxes of this machine. */
+  /** Name of the cloud's machines: VMs, or sandboxes of this machine. */
   readonly machine: "VM" | "sandbox";
 }
 
-/** How a step reads, whoever takes it. */
+/** Texts of a step, for tasks, dry runs and `create-env`. */
 export interface StepWords {
   /** The calls it makes, for a dry run: `cpi create_vm`, `agent mount_disk`. */
   readonly calls: readonly string[];
   /** Calls that are left out with `--skip-drain`. */
   readonly drainCalls?: readonly string[] | undefined;
-  /** What people read in the task's event log meanwhile, upstream's words where it has them. A step of a moment has none. */
+  /** Text for the task's event log, in upstream's words if it has any. Undefined for very short steps. */
   readonly status?: string | undefined;
-  /** What `create-env` prints, upstream's words where it has them. */
+  /** Line that `create-env` prints, in upstream's words if it has any. */
   readonly line?: ((instance: InstanceRecord, about: About) => string) | undefined;
 }
 
 export interface Common<S, I, O> extends StepWords {
   readonly name: string;
   readonly subject: SubjectKind;
-  /** What will be done, with every id it uses. Undefined: the records say that there is nothing to do. */
+  /** Returns the planned work, with every id it uses. Undefined: by the records there is nothing to do. */
   intent(subject: S, context: FlowContext): I | undefined;
   /** `outcome` is undefined when it begins. */
   event?(intent: I, outcome: O | undefined): StepEvent;
-  /** Begun anew for as long as it finds something to do: one intent per thing. */
+  /** True if the step repeats while it finds something to do: one intent per resource. */
   readonly loop?: true;
 }
 
-/** Changes the records and calls nobody. */
+/** A step that changes the records and makes no calls. */
 export interface RecordStep<S, I> extends Common<S, I, void> {
   readonly kind: "record";
   record(intent: I, writes: Writes): void;
@@ -66,7 +66,7 @@ export interface RecordStep<S, I> extends Common<S, I, void> {
 /** Calls that are harmless twice: after a crash the plan takes the step again. Nothing of it is in the journal. */
 export interface RerunStep<S, I, O> extends Common<S, I, O> {
   readonly kind: "rerun";
-  /** What the records may no longer claim from the first call on. Committed before it. */
+  /** Removes claims from the records that do not hold from the first call on. Committed before the call. */
   invalidate?(intent: I, writes: Writes): void;
   run(intent: I, context: FlowContext): Promise<O>;
   record?(intent: I, outcome: O, writes: Writes): void;
@@ -90,11 +90,11 @@ export interface CallStep<S, I, O> extends Common<S, I, O>, Journaled<I> {
    * proves that it was not done. A refusal proves nothing about the first call: it is thrown.
    */
   readonly settle: "run" | ((intent: I, context: FlowContext) => Promise<O | typeof UNDONE>);
-  /** Asks somebody else when `settle` is refused or the agent fails. Throws when there is still no proof. */
+  /** Asks another source if `settle` is refused or the agent fails. Throws if there is still no proof. */
   inDoubt?(intent: I, error: unknown, context: FlowContext): Promise<O | typeof UNDONE>;
   /** Why it was done in part only. That part is recorded, and the step fails. */
   failure?(outcome: O): unknown;
-  /** What the records may no longer claim when it was begun and may or may not have been done. */
+  /** Removes claims from the records that do not hold if the step has begun with unknown outcome. */
   invalidate?(intent: I, writes: Writes): void;
 }
 
@@ -105,16 +105,16 @@ export interface CreateStep<S, I extends { readonly cpi: string; readonly reques
   readonly kind: "create";
   run(intent: I, context: FlowContext): Promise<O>;
   record(intent: I, outcome: O, writes: Writes): void;
-  /** What may exist when the CPI cannot say. */
+  /** Describes what may exist if the CPI cannot say. */
   stray(intent: I, context: FlowContext): Pick<Stray, "kind" | "about" | "addresses">;
-  /** Whether a failure is worth another try, with an intent of its own. `tries` counts those made. */
+  /** Returns true if a failure is worth another try, with a new intent. `tries` counts the tries so far. */
   retry?(error: unknown, tries: number, context: FlowContext): boolean;
 }
 
-/** What `settle` of a step returns when an answer proves that the step was not done. */
+/** Returned by `settle` if an answer proves that the step was not done. */
 export const UNDONE = Symbol("undone");
 
-/** What a step's work came to. */
+/** Outcome of a step's work. */
 export interface Outcome {
   readonly event: StepEvent | undefined;
   /** Why the step fails although it is recorded; undefined: it does not. */
@@ -129,13 +129,13 @@ export type Settled =
 
 /** A step with its intent in hand. */
 export interface Begun {
-  /** As the journal keeps it; undefined: it keeps none of this kind. */
+  /** Intent as the journal stores it; undefined if steps of this kind are not journaled. */
   readonly journaled: { readonly version: number; readonly intent: JsonObject } | undefined;
   readonly invalidate: ((writes: Writes) => void) | undefined;
   readonly event: StepEvent | undefined;
   run(context: FlowContext): Promise<Outcome>;
   settle(context: FlowContext): Promise<Settled>;
-  /** What to note when nothing can be found out; undefined: nothing can have been left behind. */
+  /** Describes the stray to record if the outcome cannot be found out; undefined: the step leaves none. */
   stray(context: FlowContext): Stray | undefined;
 }
 
@@ -145,13 +145,13 @@ export interface Step<S> extends StepWords {
   readonly kind: "record" | "rerun" | "call" | "create";
   readonly subject: SubjectKind;
   readonly loop: boolean;
-  /** Whether its outcome changes the records. */
+  /** True if the outcome of the step changes the records. */
   readonly records: boolean;
-  /** Whether it has a way of its own to find out what became of it, other than being done again. */
+  /** True if the step can find out its outcome other than by running again. */
   readonly settles: boolean;
-  /** Whether there is something that the records may no longer claim once it is begun. */
+  /** True if the records claim something that does not hold once the step has begun. */
   readonly invalidates: boolean;
-  /** Of the form its intents have in the journal; undefined: it has none there. */
+  /** Version of the intent in the journal; undefined if the step is not journaled. */
   readonly intentVersion: number | undefined;
   begin(subject: S, context: FlowContext): Begun | undefined;
   /** From what the journal has kept. */
@@ -159,5 +159,5 @@ export interface Step<S> extends StepWords {
   retry(error: unknown, tries: number, context: FlowContext): boolean;
 }
 
-/** Any step, for whoever has only its name and its intent. */
+/** Any step, for callers that have only its name and its intent. */
 export type AnyStep = Step<never>;

@@ -98,7 +98,7 @@ export type StepName = keyof typeof STEPS;
 
 export const STEP_ORDER = Object.keys(STEPS) as readonly StepName[];
 
-/** By the name in the journal, which may be of another version of this program. */
+/** Finds a step by its name in the journal, which another version of this program may have written. */
 export function stepNamed(name: string): AnyStep | undefined {
   if (Object.hasOwn(STEPS, name)) return STEPS[name as StepName];
   return Object.hasOwn(OTHER_STEPS, name) ? OTHER_STEPS[name as keyof typeof OTHER_STEPS] : undefined;

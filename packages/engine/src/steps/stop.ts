@@ -13,9 +13,9 @@ import { nameOf } from "./words.ts";
 interface Stop {
   readonly agent: AgentAddress;
   readonly drain: "shutdown" | "update" | "skip";
-  /** What pre-stop scripts are told of what comes next. */
+  /** Environment of pre-stop scripts: what becomes of the VM, the instance and the deployment. */
   readonly next: Readonly<Record<string, "keep" | "delete">>;
-  /** Apply spec that drain scripts are told of: disk, packages and configuration after the stop. */
+  /** Apply spec for drain scripts: disk, packages and configuration after the stop. */
   readonly spec: JsonObject;
 }
 

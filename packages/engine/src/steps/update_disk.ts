@@ -18,7 +18,10 @@ const schema = v.object({
   cloudProperties: jsonObject(),
 });
 
-/** By the CPI, which may give the disk another cid. One that cannot leaves it as it is: the plan goes on by copy. */
+/**
+ * Updates the disk by the CPI, which may give it another cid. If the CPI cannot, the disk stays as it is, and the plan continues
+ * with a copy.
+ */
 export const updateDisk = callStep<v.InferOutput<typeof schema>, DiskCid | null>({
   name: "update_disk",
   subject: "disk",

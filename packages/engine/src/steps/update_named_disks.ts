@@ -18,7 +18,10 @@ const schema = v.object({
 type Update = v.InferOutput<typeof schema>;
 type Updated = Update["disks"][number] & { readonly cid: DiskCid };
 
-/** By the CPI, which may give disks other cids. Those it cannot change stay as they are: the plan goes on with new ones. */
+/**
+ * Updates named disks by the CPI, which may give them other cids. Disks that the CPI cannot change stay as they are, and the plan
+ * continues with new ones.
+ */
 export const updateNamedDisks = callStep<Update, PartDone<Updated>>({
   name: "update_named_disks",
   subject: "disk",

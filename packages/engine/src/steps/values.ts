@@ -4,13 +4,13 @@ import { hasPins } from "../documents/pins.ts";
 import { resolvePins } from "../variables/pins.ts";
 import type { FlowContext } from "./context.ts";
 
-/** With the values that its pins mean: for whoever is told, never for the records. */
+/** Replaces pins by their values: for calls, never for the records. */
 export const valuesIn = <T extends JsonObject>(value: T, { variables, signal }: FlowContext): Promise<T> =>
   variables === undefined
     ? Promise.resolve(value)
     : resolvePins(value, async (id, name) => (await variables.byId(id, name, signal)).value);
 
-/** What a CPI says of networks holds what it was told; the record keeps the pins. */
+/** Restores the pins in networks that a CPI returns with their values, because the record keeps pins only. */
 export function withoutValues(said: Networks, asked: Networks): Networks {
   if (!hasPins(asked)) return said;
   return Object.fromEntries(

@@ -49,7 +49,7 @@ export const waitForAgent = rerunStep<Wait>({
   },
 });
 
-/** What becomes of the VM: it goes, or stays to be looked at. Those that compile never stay. */
+/** Describes what becomes of the VM: it is deleted, or kept for the operator to inspect. Compilation VMs are never kept. */
 function afterwards(instance: InstanceRecord, { deployment, settings }: FlowContext): string {
   if (settings.keepUnreachableVms === undefined || instance.compilation === true)
     return ". The VM is deleted";
@@ -62,7 +62,7 @@ function afterwards(instance: InstanceRecord, { deployment, settings }: FlowCont
   return `. The VM is kept (director.keep_unreachable_vms): a deploy waits for it again, \`bosh -d ${deployment} deploy --recreate\` or \`--fix\` replaces it${more}`;
 }
 
-/** What can be said of a VM whose agent is silent, without going there. */
+/** Describes what is known of a VM whose agent is silent, without access to the VM. */
 async function known(vm: VmRecord, context: FlowContext): Promise<string> {
   const { certificateUntil: until } = vm;
   const over = until !== null && until <= context.clock.now();

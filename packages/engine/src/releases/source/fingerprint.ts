@@ -6,7 +6,7 @@ export interface SourceFile {
   /** Its path in the archive. */
   readonly name: string;
   readonly content: SourceContent;
-  /** Of hooks and licenses it does not count whether they can be executed. */
+  /** True for hooks and licenses, whose executable bit does not count. */
   readonly modeless?: boolean;
 }
 
@@ -16,8 +16,8 @@ export type SourceContent =
   | { readonly type: "symlink"; readonly to: string };
 
 /**
- * What makes a job, package or license the same one, exactly as upstream says it: who continues a release directory of
- * the other builds nothing again. `extra`: names of packages it depends on.
+ * Returns the fingerprint of a job, package or license exactly as upstream computes it, so that either tool can continue a
+ * release directory of the other without a rebuild. `extra`: names of packages it depends on.
  */
 export async function fingerprint(
   files: readonly SourceFile[],
@@ -34,7 +34,7 @@ export async function fingerprint(
 export const inOrder = (files: readonly SourceFile[]): readonly SourceFile[] =>
   [...files].sort((a, b) => compareBytes(a.name, b.name));
 
-/** As Go compares strings; JavaScript would compare halves of letters. */
+/** Compares strings by bytes, as Go does; JavaScript would compare UTF-16 units. */
 export const compareBytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 
 async function contentDigest(content: SourceContent): Promise<string> {
@@ -44,7 +44,7 @@ async function contentDigest(content: SourceContent): Promise<string> {
     .digest("hex");
 }
 
-/** As git knows them. */
+/** Returns the file mode as git records it. */
 function modeOf(content: SourceContent): string {
   if (content.type === "symlink") return "symlink";
   return content.type === "file" && content.executable ? "100755" : "100644";

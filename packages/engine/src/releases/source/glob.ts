@@ -4,7 +4,7 @@ import { join, posix } from "node:path";
 import { ifThere } from "@slipway/kernel/files";
 import { compareBytes } from "./fingerprint.ts";
 
-/** What a pattern found: a file or a symlink, never a directory. */
+/** Match of a pattern: a file or a symlink, never a directory. */
 export interface Found {
   /** Below the directory it was looked for in. */
   readonly name: string;
@@ -60,7 +60,7 @@ async function walk(search: Search, below: string, parts: readonly string[]): Pr
     if (matches(part, entry.name)) await visit(search, posix.join(below, entry.name), rest);
 }
 
-/** As upstream: `**` at the end skips a link that leads nowhere, `*` does not. */
+/** Returns false for a dangling symlink. As upstream, `**` at the end skips those, `*` does not. */
 async function leadsSomewhere({ root }: Search, name: string, entry: Dirent): Promise<boolean> {
   if (!entry.isSymbolicLink()) return true;
   return (await ifThere(stat(join(root, name)))) !== undefined;
@@ -91,7 +91,7 @@ function isWhole(part: string): boolean {
   return true;
 }
 
-/** Where its bracket is; beyond the end when there is none. A class has at least one letter. */
+/** Returns the index of the closing bracket of a class; beyond the end if there is none. A class has at least one letter. */
 function classEnd(letters: readonly string[], start: number): number {
   for (let at = start + 1; at < letters.length; at++) {
     if (letters[at] === "\\") at++;
