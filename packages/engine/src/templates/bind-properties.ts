@@ -2,8 +2,8 @@ import { isObject, type Json, type JsonObject } from "@slipway/protocol/schema/j
 import { PropertyNotAHash } from "./errors.ts";
 
 /**
- * What a template may see: only names that the job declares, each with the given value, its default, or null. Hashes are
- * sorted, so that the order in which an operator writes them changes nothing.
+ * Returns the properties that a template may see: only names that the job declares, each with the given value, its default, or
+ * null. Hashes are sorted, so that the order in which an operator writes them changes nothing.
  */
 export function bindProperties(
   declared: ReadonlyMap<string, Json | undefined>,
@@ -15,7 +15,7 @@ export function bindProperties(
   return sorted(bound) as JsonObject;
 }
 
-/** Undefined when nobody gave it. A null is as good as nothing. */
+/** Returns undefined if the property is not set. A null counts as not set. */
 function givenValue(name: string, given: JsonObject): Json | undefined {
   let found: Json | undefined = given;
   for (const key of name.split(".")) {

@@ -140,7 +140,7 @@ describe("a snapshot file", () => {
       "is of another Ruby",
       (bytes: Buffer) => Buffer.from(bytes.toString("latin1").replace(/"key":"./, '"key":"x'), "latin1"),
     ],
-  ])("that %s never changes what is rendered", async (_, change) => {
+  ])("never changes what is rendered if it %s", async (_, change) => {
     const snapshot = join(await tempDir(), "snapshot");
     await writeFile(snapshot, change(whole));
     const one = new WasmRenderer({ worker, ruby, snapshot, clock: systemClock, threads: 1, limit: LIMIT });

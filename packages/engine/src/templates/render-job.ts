@@ -4,7 +4,7 @@ import type { UnpackedJob } from "../releases/archive.ts";
 import { type Dialect, isFailure, type Renderer, type RenderFailure } from "./request.ts";
 
 export interface RenderedFile {
-  /** Where it stands in the job. */
+  /** Path of the file in the job. */
   readonly path: string;
   readonly content: Uint8Array;
 }
@@ -26,7 +26,7 @@ export interface JobToRender {
   readonly context: JsonObject;
 }
 
-/** Renders monit and all templates; what fails is told of all of them at once. */
+/** Renders monit and all templates; reports all failures together. */
 export async function renderJob(
   renderer: Renderer,
   dialect: Dialect,
@@ -51,7 +51,10 @@ export async function renderJob(
   return { ok: true, job: { name: job.name, monit, files } };
 }
 
-/** Changes exactly when what a job is told changes. Upstream's rule, so that a Director that takes over restarts nothing. */
+/**
+ * Returns a hash that changes exactly if a rendered file does. It follows upstream's rule, so that a Director that takes over
+ * restarts nothing.
+ */
 export function configurationHash(jobs: readonly RenderedJob[]): string {
   const hash = createHash("sha1");
   for (const { name, monit, files } of [...jobs].sort((a, b) => (a.name < b.name ? -1 : 1))) {
@@ -61,7 +64,7 @@ export function configurationHash(jobs: readonly RenderedJob[]): string {
   return hash.digest("hex");
 }
 
-/** Of one job: `template_hashes` of the apply spec. */
+/** Returns the hash of one job, for `template_hashes` of the apply spec. */
 export function templateHash({ monit, files }: RenderedJob): string {
   const hash = createHash("sha1").update(monit);
   for (const { content } of files) hash.update(content);

@@ -2,7 +2,7 @@ import { parentPort, workerData } from "node:worker_threads";
 import { type LoadedRuby, loadRuby, type RubyFiles } from "./ruby-module.ts";
 import { restoreRuby } from "./ruby-vm.ts";
 
-/** What a thread is started with: the Ruby as another thread has loaded it, otherwise its files. */
+/** Data that a thread is started with: the Ruby as another thread has loaded it, otherwise its files. */
 export interface RenderWorkerData {
   readonly loaded: LoadedRuby | undefined;
   readonly files: RubyFiles;
@@ -13,7 +13,7 @@ export interface RenderReady {
   readonly loaded: LoadedRuby | undefined;
 }
 
-/** What the thread that renders is asked and answers, one at a time. */
+/** Answer of the thread that renders. It handles one request at a time. */
 export interface RenderAnswer {
   readonly answer: string;
   /** In bytes. */

@@ -1,6 +1,6 @@
 import type { JsonObject } from "@slipway/protocol/schema/json";
 
-/** Whose rules hold: a Director's, or those of `create-env`, which knows no links and words its errors differently. */
+/** Rules for templates: a Director's, or those of `create-env`, which has no links and words its errors differently. */
 export type Dialect = "director" | "create-env";
 
 export interface Template {
@@ -23,7 +23,7 @@ export interface RenderedText {
 
 export interface RenderFailure {
   readonly name: string;
-  /** Where in the template, when Ruby could tell. */
+  /** Line in the template, if Ruby reported one. */
   readonly line: number | undefined;
   /** Ruby's own words. */
   readonly message: string;

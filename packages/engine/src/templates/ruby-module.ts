@@ -12,7 +12,7 @@ const MEMORY_PAGES = 8192;
 /** Name of the snapshot file, which the build puts beside the threads' program. */
 export const SNAPSHOT_FILE = "render-snapshot.bin";
 
-/** What each thread starts from. A module that crosses threads shares its code. */
+/** Data that each thread starts from. A module that crosses threads shares its code. */
 export interface LoadedRuby {
   readonly module: WebAssembly.Module;
   readonly snapshot: Snapshot;
@@ -25,7 +25,7 @@ export interface RubyFiles {
   readonly snapshot: string;
 }
 
-/** Where CRuby with its standard library is, for a program that stands at `from`. */
+/** Returns the path of CRuby with its standard library, for a program at `from`. */
 export const rubyFile = (from: string | URL): string =>
   createRequire(from).resolve("@ruby/3.3-wasm-wasi/dist/ruby+stdlib.wasm");
 

@@ -2,8 +2,8 @@ import { RUBY_LINKS } from "./ruby-links.ts";
 import { RUBY_RENDER } from "./ruby-render.ts";
 
 /**
- * What a template may use, in Ruby: the same file runs in the built-in WebAssembly Ruby and in a system one. It takes a
- * job as JSON and gives back JSON, one answer for each template, so that one failing template hides no other.
+ * The Ruby program that renders templates: the same source runs in the built-in WebAssembly Ruby and in a system one. It takes a
+ * job as JSON and returns JSON, one answer for each template, so that one failing template hides no other.
  */
 export const RUBY_PROGRAM = `
 require "base64"

@@ -9,7 +9,7 @@ import type {} from "./webassembly.ts";
 export interface Ruby {
   /** One call of the program: base64 in, base64 out. */
   render(request: string): string;
-  /** What it holds by now; it never gives any back. */
+  /** Returns the memory in use; it never shrinks. */
   memory(): number;
 }
 

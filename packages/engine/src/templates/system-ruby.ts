@@ -61,8 +61,8 @@ out.write(SlipwayTemplates.render(request))
 const NAMESPACES = ["--user", "--map-root-user", "--mount", "--net", "--pid", "--fork", "--kill-child"];
 
 /**
- * One process of a system's Ruby for each job: several times faster than the built-in one, for whoever trusts it. Where it
- * takes too long or dies, only the template that did it fails: the others of its job are rendered again, one by one.
+ * Runs one process of a system's Ruby for each job: several times faster than the built-in one, for operators who trust it. If
+ * it takes too long or dies, only the template that did it fails: the others of its job are rendered again, one by one.
  */
 export function systemRuby(options: SystemRubyOptions): Renderer {
   const { ruby, over, exec, clock, limit } = options;

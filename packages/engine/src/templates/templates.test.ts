@@ -113,7 +113,7 @@ describe("templates in the built-in Ruby", () => {
     expect(found[1]).not.toContain("etc");
   });
 
-  it("that take all memory or all stack fail alone", async () => {
+  it("fail alone if they take all memory or all stack", async () => {
     const found = await rendered(renderer, [
       'a<%= x = "x"; loop { x << x } %>',
       "<% def deeper(n) = deeper(n + 1) + 1; deeper(0) %>",
@@ -126,7 +126,7 @@ describe("templates in the built-in Ruby", () => {
     ]);
   });
 
-  it("that never end fail alone, and the others of their job are rendered", async () => {
+  it("fail alone if they never end, and the others of their job are rendered", async () => {
     // For all three at once, then for the second alone.
     const clock = upFor(true, false, true, false);
     const impatient = new WasmRenderer({ worker, ruby, clock, threads: 1, limit: LIMIT });
@@ -138,7 +138,7 @@ describe("templates in the built-in Ruby", () => {
     await impatient.close();
   });
 
-  it("of create-env know no links and word their errors as its users know them", async () => {
+  it("have no links in create-env, and word their errors as its users know them", async () => {
     const found = await rendered(
       renderer,
       [...sourcesOf(CREATE_ENV), '<%= link("db") %>'],
@@ -204,7 +204,7 @@ describe.runIf(hasRuby)("templates in a system's Ruby", () => {
     ]);
   });
 
-  it("that never end, or end their Ruby, fail alone, and the others of their job are rendered", async () => {
+  it("fail alone if they never end, or end their Ruby, and the others of their job are rendered", async () => {
     // For all at once, then for the second alone.
     const clock = upFor(true, false, true);
     const impatient = systemRuby({ ...REAL, clock });
@@ -217,7 +217,7 @@ describe.runIf(hasRuby)("templates in a system's Ruby", () => {
     ]);
   });
 
-  it("are nobody's fault where there is no such Ruby", async () => {
+  it("are not blamed if there is no such Ruby", async () => {
     const none = systemRuby({ ...REAL, ruby: "/no/ruby" });
     await expect(rendered(none, ["a", "b"])).rejects.toThrow(/^\/no\/ruby, which is set as `templates.ruby`/);
   });

@@ -1,4 +1,4 @@
-/** What the WebAssembly Ruby needs before the program: libraries' places, and a clear no for what it cannot do. */
+/** Prelude of the WebAssembly Ruby: paths of libraries, and clear errors for what it cannot do. */
 export const WASM_PRELUDE = `
 $LOAD_PATH.concat(Dir.glob("/usr/local/lib/ruby/gems/*/gems/*/lib"))
 $LOADED_FEATURES << "socket.rb" << "socket.so"

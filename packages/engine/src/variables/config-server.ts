@@ -6,7 +6,7 @@ export type GenerationMode = "no-overwrite" | "overwrite" | "converge";
 export const GENERATION_MODES: readonly GenerationMode[] = ["no-overwrite", "overwrite", "converge"];
 
 export interface GenerationRequest {
-  /** Absolute. */
+  /** Absolute name. */
   readonly name: string;
   readonly type: string;
   readonly options: Readonly<Record<string, unknown>>;
@@ -15,9 +15,9 @@ export interface GenerationRequest {
   readonly requestId: string;
 }
 
-/** Who knows variables by name and makes new ones: the Director itself, or another program. */
+/** Stores variables by name and generates new ones: the Director itself, or another program. */
 export interface ConfigServer {
-  /** The newest version. Throws `VariableMissing` where there is none. */
+  /** Returns the newest version. Throws `VariableMissing` if there is no version. */
   newest(name: string, signal?: AbortSignal): Promise<Variable>;
   /** One version. `name` is for messages. */
   byId(id: string, name: string, signal?: AbortSignal): Promise<Variable>;

@@ -7,9 +7,9 @@ import { absoluteName, checkDefinedName, type Scope } from "./names.ts";
 
 /** An entry of `variables`. */
 export interface Definition {
-  /** Absolute. */
+  /** Absolute name. */
   readonly name: string;
-  /** As it is written. */
+  /** Name as the manifest writes it. */
   readonly written: string;
   readonly type: string;
   readonly options: Tree;
@@ -25,7 +25,7 @@ export interface Definers {
   readonly runtimeConfigs: readonly unknown[];
 }
 
-/** What a deploy is to generate: the manifest's variables, then those of the runtime configs. */
+/** Returns the variables that a deploy generates: the manifest's, then those of the runtime configs. */
 export function definitionsOf({ manifest, runtimeConfigs }: Definers, scope: Scope): readonly Definition[] {
   const mode = converges(manifest) ? "converge" : "no-overwrite";
   const all = [manifest, ...runtimeConfigs].flatMap((document) =>

@@ -1,16 +1,16 @@
 import { BadVariableName } from "./errors.ts";
 
-/** Where a relative name belongs. */
+/** Director and deployment that a relative name belongs to. */
 export interface Scope {
   readonly director: string;
   readonly deployment: string;
 }
 
-/** What a placeholder means. */
+/** Parsed content of a placeholder. */
 export interface Reference {
   /** Between the brackets, as it is written. */
   readonly written: string;
-  /** Absolute. */
+  /** Absolute name. */
   readonly name: string;
   /** Keys into its value. */
   readonly path: readonly string[];
@@ -19,7 +19,7 @@ export interface Reference {
 export const absoluteName = (name: string, { director, deployment }: Scope): string =>
   name.startsWith("/") ? name : `/${director}/${deployment}/${name}`;
 
-/** As of CredHub. Longer names would not fit into the store's indexes either. */
+/** Limit of CredHub. Longer names would not fit into the store's indexes either. */
 const LONGEST = 1024;
 
 function checkLength(name: string): void {
@@ -45,7 +45,7 @@ function checkSlashes(name: string): void {
     throw BadVariableName({ name, why: "must not contain two consecutive forward slashes" });
 }
 
-/** What stands in `((...))`. A leading `!`, which other tools want, is no part of the name. */
+/** Parses the text in `((...))`. A leading `!`, which other tools want, is no part of the name. */
 export function referenceOf(written: string, scope: Scope): Reference {
   checkLength(written);
   const bad = (why: string) => BadVariableName({ name: written, why });

@@ -8,7 +8,7 @@ const jobsOf = (...before: readonly string[]): readonly Pattern[] => JOB.map((re
 
 const ADDONS: readonly Pattern[] = [["addons", "*", "properties"], ...jobsOf("addons", "*", "jobs", "*")];
 
-/** What is filled in when an instance is made or its jobs are rendered, not when the document is read. */
+/** Paths that are resolved when an instance is made or its jobs are rendered, not when the document is read. */
 const LATE = {
   manifest: [
     ["properties"],
@@ -32,15 +32,15 @@ const LATE = {
 
 export type DocumentKind = keyof typeof LATE;
 
-/** Whether a part is resolved when the document is read. Definitions of variables are a matter of their own. */
+/** Returns true if a part is resolved when the document is read. Definitions of variables are resolved separately. */
 export const isEarly =
   (kind: DocumentKind) =>
   (place: Place): boolean =>
     place[0] !== "variables" && !LATE[kind].some((pattern) => begins(place, pattern));
 
 /**
- * The same for all documents of a deploy at once, `{manifest, cloudConfigs, runtimeConfigs}`: what is missing in one is
- * told with what is missing in the others.
+ * Works as `isEarly` for all documents of a deploy at once, `{manifest, cloudConfigs, runtimeConfigs}`, so that missing variables
+ * of all of them are reported together.
  */
 export function earlyPlaces([document, ...place]: Place): boolean {
   if (document === undefined) return true;

@@ -9,8 +9,8 @@ export interface Documents {
 }
 
 /**
- * Env of groups, and cloud properties of what they use, with pins for their placeholders: values stand only where the
- * CPI is told. All that is missing is told at once; what nobody uses is not looked at.
+ * Replaces placeholders by pins in the env of groups, and in the cloud properties that they use: values stand only in CPI
+ * calls. Reports all missing variables together; unused parts are not looked at.
  */
 export async function pinDocuments(
   { manifest, cloudConfig }: Documents,
@@ -18,7 +18,7 @@ export async function pinDocuments(
 ): Promise<Documents> {
   const { groups, releases } = manifest;
   const compiles = releases.length > 0 ? (cloudConfig.compilation ?? null) : null;
-  // What VMs that compile are made of may be nobody else's.
+  // Compilation VMs may use types that no group uses.
   const own = (key: string) => [compiles?.[key] ?? []].flat().map(String);
   const [azs, types, extensions, diskTypes, networks] = [
     new Set([...groups.flatMap((group) => group.azs ?? []), ...own("az")]),

@@ -3,7 +3,7 @@ import { pinIn, pinText } from "../documents/pins.ts";
 import { fillInSlices, placeholdersInSlices } from "../documents/placeholders.ts";
 import { findAll, type ResolveOptions, resolveVariables } from "./resolve.ts";
 
-/** Every variable must be there: what is missing is told before anything is made with it. */
+/** Pins every variable of a value. Fails if one is missing, before anything is made with the value. */
 export async function pin<T extends JsonObject>(value: T, options: ResolveOptions): Promise<T> {
   if ((await placeholdersInSlices(value)).size === 0) return value;
   const found = await findAll(value, options);

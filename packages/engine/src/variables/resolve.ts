@@ -10,13 +10,13 @@ import {
 import { BadVariableName, NotAbsolute, VariablesUnresolved } from "./errors.ts";
 import { type Reference, referenceOf, type Scope } from "./names.ts";
 
-/** What a variable is, and which version. */
+/** A version of a variable, with its value. */
 export interface Variable {
   readonly id: string;
   readonly value: unknown;
 }
 
-/** By absolute name. An error is told with those of all other names. */
+/** Gets a variable by absolute name. An error is reported together with those of all other names. */
 export type Get = (name: string) => Promise<Variable | SlipwayError>;
 
 /** Numbers of upstream. */
@@ -26,15 +26,15 @@ const PLACEMENT = 540007;
 export interface ResolveOptions {
   readonly scope: Scope;
   readonly get: Get;
-  /** What is filled in; all of it when not given. */
+  /** Selects the parts to fill in; default all. */
   readonly within?: Within | undefined;
-  /** What must be there, beside what is filled in: to tell all that is missing at once. */
+  /** Selects further parts whose variables must exist, so that all missing ones are reported together. */
   readonly needed?: Within | undefined;
   /** Paths at which a map is filled in as placeholders of its keys, not as values: they are pinned one by one. */
   readonly byKey?: Within | undefined;
 }
 
-/** The document with its variables' values. All that is wrong is told at once; nothing is half resolved. */
+/** Replaces variables by their values. Reports all problems together; never returns a partly resolved document. */
 export async function resolveVariables(document: unknown, options: ResolveOptions): Promise<unknown> {
   const found = await findAll(document, options);
   const misplaced = new Set<string>();
@@ -65,7 +65,7 @@ interface Resolved extends Variable {
   readonly reference: Reference;
 }
 
-/** By what is written between the brackets; `value` is what its path leads to. */
+/** Finds all variables, by the text between the brackets; `value` is the value at its path. */
 export async function findAll(
   document: unknown,
   { scope, get, within, needed }: ResolveOptions,

@@ -170,7 +170,7 @@ describe("what is resolved when a document is read", () => {
     expect(await resolve(document, kind)).toEqual(document);
   });
 
-  it("but everything else", async () => {
+  it("resolves everything else", async () => {
     const document = {
       tags: { a: "((pw))" },
       instance_groups: [{ instances: "((port))", jobs: [{ consumes: { db: { from: "((pw))" } } }] }],

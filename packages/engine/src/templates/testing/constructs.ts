@@ -280,7 +280,7 @@ export const CONSTRUCTS: readonly { readonly template: string; readonly gives: s
   { template: '<% def twice(x) = x * 2 %><%= twice(p("web.port")) %>', gives: "16160" },
 ];
 
-/** What goes wrong, with the line and in the words that operators know. */
+/** Templates that fail, with the line and the words that operators know. */
 export const FAILURES: readonly { readonly template: string; readonly gives: string }[] = [
   { template: '\n\n<%= p("db.host") %>', gives: `line 3: Can't find property '["db.host"]'` },
   { template: '<%= p(["a", "b"]) %>', gives: `line 1: Can't find property '["a", "b"]'` },
@@ -316,7 +316,7 @@ export const FAILURES: readonly { readonly template: string; readonly gives: str
   { template: '<%= JSON.parse("{") rescue raise("not JSON") %>', gives: "line 1: not JSON" },
 ];
 
-/** Of create-env: no links, and errors as its users know them. */
+/** Templates of create-env: without links, and with errors as its users know them. */
 export const CREATE_ENV: readonly { readonly template: string; readonly gives: string }[] = [
   { template: '<%= p("web.port") %> <%= name %> <%= index %>', gives: "8080 web 2" },
   { template: '<%= p(["none", "web.port"], 1) %> <%= p("none", 2) %>', gives: "8080 2" },

@@ -36,7 +36,7 @@ const OPTIONS = {
 
 type Library = Awaited<ReturnType<typeof x509>>;
 
-/** Whoever signs. */
+/** Certificate and key of the signing authority. */
 interface Signer {
   readonly certificate: InstanceType<Library["X509Certificate"]>;
   readonly key: KeyObject;

@@ -3,11 +3,11 @@ import type { Random } from "@slipway/kernel/random";
 import * as v from "valibot";
 import type { LookUp } from "../../documents/variables.ts";
 
-/** What a generator works with. */
+/** Services that generators use. */
 export interface Around {
   readonly clock: Clock;
   readonly random: Random;
-  /** Where a certificate's authority is found. */
+  /** Looks up a certificate's authority. */
   readonly lookUp: LookUp;
   /** Length of RSA keys where the options do not say; smaller ones are for tests only. */
   readonly bits?: number | undefined;

@@ -1,6 +1,6 @@
 import type { Generator } from "./generator.ts";
 
-/** By the type of a variable's definition. The keys are loaded when one is to be made. */
+/** Generators by the type of a variable's definition. Their code is loaded on first use. */
 export const GENERATORS: Readonly<Record<string, () => Promise<Generator>>> = {
   password: async () => (await import("./password.ts")).password,
   rsa: async () => (await import("./rsa.ts")).rsa,
@@ -8,7 +8,7 @@ export const GENERATORS: Readonly<Record<string, () => Promise<Generator>>> = {
   certificate: async () => (await import("./certificate.ts")).certificate,
 };
 
-/** What a config server makes, too; the `bosh` CLI does not. */
+/** Generators of a config server, which makes more types than the `bosh` CLI. */
 export const CONFIG_SERVER_GENERATORS: typeof GENERATORS = {
   ...GENERATORS,
   user: async () => (await import("./user.ts")).user,
