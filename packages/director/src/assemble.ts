@@ -24,7 +24,7 @@ export interface Parts {
   readonly options: OperationContext["options"];
   readonly uploadsDir: string;
   readonly blobs: FileBlobs;
-  /** Of job templates. */
+  /** Renderer of job templates. */
   readonly renderer: RenderPool;
   /** Undefined: the Director keeps variables itself. */
   readonly configServer?: ConfigServer | undefined;
@@ -37,7 +37,7 @@ export interface Parts {
   /** No other Director uses this store. */
   readonly alone: boolean;
   readonly flushMs?: RunnerOptions["flushMs"];
-  /** Of the file system tasks write to. */
+  /** Watches the free space of the file system that tasks write to. */
   readonly space?: RunnerOptions["space"];
   readonly onOver?: RunnerOptions["onOver"];
   readonly watch?: RunnerOptions["watch"];

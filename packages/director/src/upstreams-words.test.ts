@@ -7,8 +7,8 @@ import * as work from "./operations/errors.ts";
 
 const web = { deployment: "shop", instance: "web/1" };
 
-/** What people search for and scripts grep for: upstream's number, and its words before ours. */
-describe("an operator's mistake is told with upstream's number and words", () => {
+/** Operators search for these numbers and scripts grep for them: upstream's number, and its words before ours. */
+describe("an operator's mistake is reported with upstream's number and words", () => {
   it.each<[SlipwayError, number, string]>([
     [api.NoSuchDeployment({ name: "shop" }), 70000, "Deployment 'shop' doesn't exist"],
     [api.NoSuchConfig({ name: "7" }), 440012, "Config 7 not found"],

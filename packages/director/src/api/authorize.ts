@@ -5,7 +5,7 @@ import { given, type Query } from "./call.ts";
 import { type Access, demandTouch, type Level, missing, type Permission } from "./permissions.ts";
 import { NoSuchDeployment, NoSuchTask, ScopeMissing } from "./refusals.ts";
 
-/** What a request is about, as far as who may make it depends on that. */
+/** The parts of a request that decide who may make it. */
 interface Asked {
   readonly access: Access;
   readonly params: Readonly<Record<string, string>>;
@@ -13,7 +13,7 @@ interface Asked {
   readonly db: Db;
 }
 
-/** Throws unless the user may. What they are told of is not looked at before they may see something at all. */
+/** Throws unless the user has the permission. Lookups of named things come after the check for any access at all. */
 export async function authorize(permission: Permission, asked: Asked): Promise<void> {
   const { access } = asked;
   if (access.admin) return;
@@ -58,7 +58,7 @@ function demandUpload(access: Access, what: keyof Access["uploads"]): void {
   throw ScopeMissing({ accepted: ["bosh.admin", `bosh.${uuid}.admin`, `bosh.${what}.upload`] });
 }
 
-/** Of the path, or of the query where a list is of one deployment. */
+/** Requires access to the deployment of the path, or of the query if a list is limited to one deployment. */
 async function demandDeployment(
   level: Level,
   { access, params, query, db }: Asked,

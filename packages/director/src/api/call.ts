@@ -9,10 +9,10 @@ import { BadParameter, BodyNotJson, BodyUnusable, ParameterMissing, RequestUnusa
 
 export type Query = Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** What an endpoint declares of its requests and its answer. */
+/** Schemas that an endpoint declares for its requests and its answer. */
 export interface Shapes {
   readonly query?: v.LooseObjectSchema<v.ObjectEntries, undefined>;
-  /** Of a JSON body. */
+  /** Schema of a JSON body. */
   readonly body?: v.GenericSchema;
   readonly reply?: v.GenericSchema;
 }
@@ -30,9 +30,9 @@ export interface Call<S extends Shapes = Shapes> {
   readonly query: QueryOf<S>;
   /** Empty where no credentials were needed and none were good. */
   readonly user: string;
-  /** What they may. */
+  /** Access that the user's scopes grant. */
   readonly access: Access;
-  /** By which logs and tasks know the request. */
+  /** Id of the request in logs and tasks. */
   readonly requestId: string;
   readonly header: (name: string) => string | undefined;
   /** The whole body, within bounds. */
@@ -62,7 +62,7 @@ const tooLong = (limit: number) =>
   BodyUnusable({ why: `is larger than ${limit >> 20} MiB, the limit for this user`, status: 413 });
 const tooSlow = () => BodyUnusable({ why: `took longer than ${BODY_MS / 1000} s`, status: 408 });
 
-/** By its events: an iterator would destroy the connection that the refusal is to be sent on. */
+/** Reads by events: an iterator would destroy the connection that the refusal is sent on. */
 function readBytes(stream: IncomingMessage, clock: Clock, limit: number): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -108,7 +108,7 @@ export function readJson(text: string, schema: v.GenericSchema): unknown {
 
 const UNSTORABLE = /[\0\ud800-\udfff]/u;
 
-/** Where text stands that no store keeps. Values are as many and as deep as JSON of ours may be. */
+/** Returns the path of text that no store keeps. The limits of JSON bound the number and depth of values. */
 function unstorableIn(value: unknown, where: string): string | undefined {
   if (typeof value === "string") return UNSTORABLE.test(value) ? where : undefined;
   if (typeof value !== "object" || value === null) return undefined;
@@ -121,7 +121,7 @@ function unstorableIn(value: unknown, where: string): string | undefined {
   return undefined;
 }
 
-/** By its commas outside of strings: each stands between two values. */
+/** Counts commas outside of strings: each stands between two values. */
 function hasMoreValues(text: string, most: number): boolean {
   let commas = 0;
   let quoted = false;

@@ -41,7 +41,7 @@ export const teamsOf = ({ team }: Pick<ConfigRecord, "team">): readonly string[]
 /** Programs that the Director runs: not for teams, who would run them for everybody. */
 const FOR_ADMINS = ["cpi"];
 
-/** Whether a config may be changed; undefined stands for one that is new. */
+/** Throws unless the user may change the config; undefined stands for a new one. */
 export function demandConfig(
   access: Access,
   type: string,

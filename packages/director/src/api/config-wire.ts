@@ -19,7 +19,7 @@ export async function configFor(
   return configWire({ ...config, content });
 }
 
-/** As `bosh config` reads it: the id is a string. */
+/** Returns the config as `bosh config` reads it: the id is a string. */
 export const configWire = (config: ConfigRecord): Told<typeof configSchema> => ({
   id: String(config.id),
   type: config.type,

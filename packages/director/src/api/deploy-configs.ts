@@ -18,7 +18,9 @@ export async function currentConfigs(db: Db, teams: readonly string[]): Promise<
   return { cloud_config_ids: await idsOf("cloud"), runtime_config_ids: await idsOf("runtime") };
 }
 
-/** Those of the `context` a diff has handed out; error 190025 for ids that are none, or another team's. */
+/**
+ * Returns the configs of the `context` that a diff has handed out. Throws error 190025 for invalid ids and for another team's.
+ */
 export async function contextConfigs(
   db: Db,
   text: string | undefined,

@@ -20,7 +20,7 @@ export async function deployedDocument(db: Db, name: string): Promise<Side> {
   };
 }
 
-/** What a manifest that is to be deployed comes with. */
+/** Loads the configs, stemcells and releases that a manifest is deployed with. */
 export async function wantedWith(db: Db, configs: ConfigIds) {
   return {
     cloudConfigs: await contents(db, configs.cloud_config_ids),

@@ -2,7 +2,7 @@ import type { deployQuery } from "@slipway/protocol/director/deployment";
 import type { DeployOptions } from "@slipway/protocol/director/task-params";
 import { flag, given, type QueryOf } from "./call.ts";
 
-/** Those of a deploy and of a change of state. */
+/** Query parameters that a deploy and a change of state share. */
 type DeployQuery = Omit<QueryOf<{ query: typeof deployQuery }>, "context">;
 
 /** The switches of `deploy`, as they come in the query. Their values are checked with the task's parameters. */

@@ -27,7 +27,7 @@ export async function checkShape(
   if (problems.length > 0) throw problemsError(`${asked.what} cannot be used`, problems);
 }
 
-/** What changes, as the lines a CLI shows, beside what else is answered. `number` is that of the refusal of a side. */
+/** Returns the changes as the lines a CLI shows, together with `more`. `number` is the error number if a side is refused. */
 export async function difference<const D extends object>(
   documents: Documents,
   { number, ...asked }: Parameters<Questions["difference"]>[0] & { readonly number: number },

@@ -45,7 +45,7 @@ export function errorReply(error: unknown): Reply {
   return problem(500, 100, "the Director failed to answer this request; its log says why");
 }
 
-/** Whether an error is ours to look at, not the caller's. */
+/** Reports whether the Director caused an error, not the caller. */
 export function isOurs(error: unknown): boolean {
   if (!(error instanceof SlipwayError)) return true;
   return error.number === undefined

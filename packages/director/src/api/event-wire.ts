@@ -3,7 +3,7 @@ import type { Told } from "@slipway/protocol/schema/told";
 import type { EventRecord } from "../store/events.ts";
 import { seconds } from "./times.ts";
 
-/** As `bosh events` reads it: ids are strings, what is missing is left out. */
+/** Returns the event as `bosh events` reads it: ids are strings, missing values are left out. */
 export const eventWire = (event: EventRecord): Told<typeof eventSchema> => ({
   id: String(event.id),
   ...(event.parentId === null ? {} : { parent_id: String(event.parentId) }),

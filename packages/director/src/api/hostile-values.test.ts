@@ -39,7 +39,7 @@ beforeAll(async () => {
 });
 afterAll(() => api.close());
 
-/** What there is, so that a request comes as far as the value that is bad. */
+/** Names of existing things, so that a request gets as far as its bad value. */
 const THERE: Readonly<Record<string, string>> = {
   ...{ deployment: "shop", id: "1", link_id: "1", link_provider_id: "1", type: "cloud", name: "default" },
   ...{ group: "web", index: "0", action: "restart", network: "private", errand: "smoke", version: "1" },

@@ -3,7 +3,7 @@ import type { OrphanedVm } from "../store/orphaned-vms.ts";
 import type { UploadedStemcell } from "../store/stemcells.ts";
 import { utc } from "./times.ts";
 
-/** As lists have them, and the preview of a clean-up. */
+/** Documents of stemcells, orphaned disks and orphaned VMs, as lists and the preview of a clean-up have them. */
 
 export const stemcellWire = (stemcell: UploadedStemcell) => ({
   id: stemcell.id,

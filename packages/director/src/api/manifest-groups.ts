@@ -1,7 +1,7 @@
 import * as v from "valibot";
 import type { Documents } from "../documents/documents.ts";
 
-/** What a manifest that was deployed says of its groups; the rest of it does not matter here. */
+/** The groups of a deployed manifest; the rest of it does not matter here. */
 const groups = v.fallback(
   v.array(
     v.looseObject({

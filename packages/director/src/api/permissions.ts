@@ -1,6 +1,6 @@
 import { ScopeMissing } from "./refusals.ts";
 
-/** Who may call an endpoint, besides an administrator, in the words of the API's page. */
+/** Permissions of endpoints, in the words of the API's page. An administrator has all of them. */
 export const PERMISSIONS = {
   anyone: "anyone",
   admin: "admin",
@@ -19,7 +19,7 @@ export const PERMISSIONS = {
 } as const;
 export type Permission = keyof typeof PERMISSIONS;
 
-/** What the scopes of a user come to with this Director. */
+/** Access that the scopes of a user grant on this Director. */
 export interface Access {
   readonly admin: boolean;
   /** Administrators read, too. */
@@ -27,9 +27,9 @@ export interface Access {
   readonly uploads: { readonly stemcells: boolean; readonly releases: boolean };
   /** Teams, in the order of the scopes. */
   readonly adminOf: readonly string[];
-  /** Of whose deployments everything but secrets may be seen: those of `adminOf`, too. */
+  /** Teams whose deployments the user may see, except for secrets. Includes those of `adminOf`. */
   readonly memberOf: readonly string[];
-  /** Of this Director, for messages. */
+  /** UUID of this Director, for messages. */
   readonly uuid: string;
 }
 
@@ -59,7 +59,7 @@ export const NO_ACCESS = accessOf([], "");
 
 export type Level = "read" | "admin";
 
-/** Whether something of these teams may be read or changed. */
+/** Reports whether something of these teams may be read or changed. */
 export const mayTouch = (access: Access, level: Level, teams: readonly string[]): boolean =>
   access[level] ||
   teams.some((team) => (level === "admin" ? access.adminOf : access.memberOf).includes(team));

@@ -1,8 +1,8 @@
 import { defineError } from "@slipway/kernel/errors";
 
-/** What the API refuses its callers, with upstream's numbers. */
+/** Refusals of the API, with upstream's numbers. */
 
-/** Of whole requests. */
+/** Refusals of whole requests. */
 
 export const BodyUnusable = defineError<{ why: string; status: number }>({
   code: "DIH-010",
@@ -63,7 +63,7 @@ export const ContextIdTooLong = defineError<{ most: number }>({
   next: "Send a shorter one.",
 });
 
-/** Of things that are not there. */
+/** Refusals for things that do not exist. */
 
 /** In upstream's words, but for what it does not have. */
 const missing = (
@@ -147,7 +147,7 @@ export const NoInstanceName = defineError<{ given: string }>({
   next: "`bosh instances --details` lists both.",
 });
 
-/** Of manifests, configs and deploys. */
+/** Refusals of manifests, configs and deploys. */
 
 export const BadDocument = defineError<{ why: string; number: number }>({
   code: "DIH-030",
@@ -205,7 +205,7 @@ export const ResurrectionPaused = defineError<Record<never, never>>({
   next: "`bosh update-resurrection on` allows it again.",
 });
 
-/** Of disks, and of files on them. */
+/** Refusals for disks, and for files on them. */
 
 export const DiskInUse = defineError<{ cid: string; instance: string; deployment: string }>({
   code: "DIH-040",

@@ -3,13 +3,13 @@ import type { configConflict } from "@slipway/protocol/director/config";
 import type { refusal as refusalWire } from "@slipway/protocol/director/refusal";
 import type { Told } from "@slipway/protocol/schema/told";
 
-/** What an endpoint answers, perhaps with a document. The server turns it into HTTP. */
+/** Answer of an endpoint, perhaps with a document. The server turns it into HTTP. */
 export interface Reply<D = unknown> {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   /** A stream is sent as it is read. */
   readonly body: string | Uint8Array | Readable;
-  /** What the body holds, for who checks it against the endpoint's schema. */
+  /** Content of the body, to be checked against the endpoint's schema. */
   readonly document?: D;
 }
 
@@ -44,7 +44,7 @@ export const written = <const D, const K extends string>(
 
 type Refusal = Told<typeof refusalWire> | Told<typeof configConflict>;
 
-/** A document that is not the endpoint's answer but says why there is none. */
+/** Returns a document that says why the endpoint has no answer. */
 export const refusal = (document: Refusal, status: number): Reply<never> => ({
   status,
   headers: { "content-type": "application/json" },

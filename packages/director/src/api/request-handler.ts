@@ -12,11 +12,11 @@ import { plain, type Reply } from "./reply.ts";
 import { type Route, routeFor } from "./route.ts";
 import type { ApiUser, Services } from "./services.ts";
 
-/** How much of a body that nobody wants is still read, so that the sender sees the answer and not a broken pipe. */
+/** Bytes of an unwanted body that are still read, so that the sender sees the answer and not a broken pipe. */
 const DRAIN_BYTES = 64 << 20;
 const DRAIN_MS = 20_000;
 
-/** Between HTTP and the endpoints: who asks, may they, for which route; and what they are told. */
+/** Connects HTTP to the endpoints: authenticates the caller, checks the permission of the route, and sends the answer. */
 export function requestHandler(services: Services) {
   let authenticate = authenticator(services.users);
   const failures = new FailureLimit(services.clock);
@@ -92,7 +92,7 @@ export function requestHandler(services: Services) {
     return errorReply(error);
   };
 
-  /** What the framework refuses before an endpoint sees it, such as a content type that is none. */
+  /** Returns the answer to what the framework refuses before an endpoint sees it, such as an invalid content type. */
   const refused = (error: FastifyError, request: FastifyRequest): Reply => {
     if (error.code?.startsWith("FST_ERR_CTP")) return plain(404, "not found\n");
     const status = error.statusCode ?? 500;
@@ -144,7 +144,7 @@ function unusableName(params: Call["params"], query: Query) {
   for (const [name, value] of Object.entries(params)) if (bad(value)) return { name, expected };
   for (const [name, value] of Object.entries(query)) {
     if (bad(name)) return { name: "a name in the query", expected };
-    // What a deploy is told of its configs is a document.
+    // The context of a deploy names its configs in a JSON document.
     if (name === "context" ? UNSTORABLE.test(String(value)) : [value ?? ""].flat().some(bad))
       return { name, expected };
   }

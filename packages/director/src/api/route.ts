@@ -22,7 +22,7 @@ export const endpoint = <const S extends Shapes>(
   answer: (call, services) => answer(call as unknown as Call<S>, services),
 });
 
-/** Which body a route is for. Upstream finds a route by path and content type: another type is no such route. */
+/** Kind of body that a route accepts. Upstream finds a route by path and content type: another type is no such route. */
 export type Body = "any" | "yaml" | "json" | "archive";
 
 export interface Route {
@@ -39,7 +39,7 @@ const TYPES: Readonly<Record<Exclude<Body, "any">, string>> = {
   archive: "application/x-compressed",
 };
 
-/** Of several routes with one path, the one for the content type that came; parameters after `;` do not count. */
+/** Returns the route for the content type, out of several with one path. Parameters after `;` do not count. */
 export function routeFor(routes: readonly Route[], contentType: string | undefined): Route | undefined {
   const type = contentType?.split(";", 1)[0]?.trim().toLowerCase();
   return routes.find(({ body }) => body === "any" || TYPES[body] === type);

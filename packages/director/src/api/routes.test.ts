@@ -122,7 +122,7 @@ describe("every route", () => {
       ...(route.method === "GET" ? {} : { type: TYPES[route.body], body: "{}" }),
     });
 
-  it("but /info refuses strangers, and users without a scope, before it does anything", async () => {
+  it("except /info refuses strangers and users without a scope before it does anything", async () => {
     expect(routes.filter(({ permission }) => permission === "anyone").map(({ path }) => path)).toEqual([
       "/info",
     ]);

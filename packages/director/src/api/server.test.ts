@@ -157,7 +157,7 @@ describe("an uploaded stemcell", () => {
     expect((await readFile(path)).equals(bytes)).toBe(true);
   });
 
-  it("that is empty, as after a repeated 401, is refused and leaves nothing", async () => {
+  it("is refused if it is empty, as after a repeated 401, and leaves nothing", async () => {
     const before = await readdir(api.uploadsDir);
     const answer = await api.ask("POST", "/stemcells?", archive(""));
     expect(answer).toMatchObject({ status: 400, json: { code: 50000 } });
@@ -194,7 +194,7 @@ describe("an uploaded stemcell", () => {
     expect(answer).toContain("HTTP/1.1 401");
   });
 
-  it("that is cut off leaves nothing and starts nothing", async () => {
+  it("leaves nothing and starts nothing if it is cut off", async () => {
     const before = await readdir(api.uploadsDir);
     const socket = connect({ host: "127.0.0.1", port: api.port, ca: TEST_CERT, servername: "localhost" });
     socket.on("error", () => undefined);
@@ -208,7 +208,7 @@ describe("an uploaded stemcell", () => {
     expect(api.queued).toEqual([]);
   });
 
-  it("that does not fit the disk is refused before it is taken in", async () => {
+  it("is refused before it is taken in if it does not fit the disk", async () => {
     const small = await startHarness({ uploads: new UploadSpace(async () => 1000) });
     try {
       const answer = await small.ask("POST", "/stemcells", archive(Buffer.alloc(2000)));
@@ -219,7 +219,7 @@ describe("an uploaded stemcell", () => {
     }
   });
 
-  it("whose task cannot be started leaves nothing, and the caller learns no secret", async () => {
+  it("leaves nothing if its task cannot be started, and the caller learns no secret", async () => {
     const broken = await startHarness({
       tasks: { enqueue: () => Promise.reject(new Error("pw-canary")), cancel: async () => false },
     });
@@ -252,7 +252,7 @@ describe("a stemcell at an address", () => {
     expect(await remote(body)).toMatchObject({ status: 400, json: { code: 40005 } });
   });
 
-  it("with a digest that cannot be read fails in its task, as upstream's does", async () => {
+  it("fails in its task if its digest cannot be read, as upstream's does", async () => {
     expect((await remote({ location: "https://x/y", sha1: "zz" })).status).toBe(302);
   });
 });
@@ -318,7 +318,7 @@ describe("a document that the asker has", () => {
     expect(await again('"x"')).toMatchObject({ status: 200, body: first.body });
   });
 
-  it("is told to nobody else: who may not read it learns nothing of it", async () => {
+  it("is not disclosed by its ETag to a caller who may not read it", async () => {
     const etag = String((await api.get("/tasks")).headers.etag);
     const asked = await api.ask("GET", "/tasks", { user: null, headers: { "if-none-match": etag } });
     expect(asked.status).toBe(401);

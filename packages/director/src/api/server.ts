@@ -44,7 +44,7 @@ const HEADERS_MS = 15_000;
 /** Time for a client to read the answer to what is no request. */
 const LAST_ANSWER_MS = 5000;
 const MOST_CONNECTIONS = 1024;
-/** Of silence; a running upload is not silent. */
+/** Longest silence of a connection; a running upload is not silent. */
 const IDLE_MS = 300_000;
 /** Cids and names are long in some clouds. */
 const LONGEST_PARAMETER = 4096;

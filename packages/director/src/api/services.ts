@@ -30,14 +30,14 @@ export interface Answered {
   readonly id: string;
   readonly method: string;
   readonly path: string;
-  /** As it stands in the table: `/tasks/:id`. */
+  /** The route as the table has it: `/tasks/:id`. */
   readonly route: string;
   readonly status: number;
   readonly ms: number;
-  /** Undefined: nobody who is known. */
+  /** Undefined if the caller is not authenticated. */
   readonly user: string | undefined;
   readonly from: string;
-  /** Where the caller was sent: to its task. */
+  /** Target of a redirect: the task of the caller. */
   readonly location: string;
 }
 
@@ -48,12 +48,12 @@ export interface Services {
   readonly db: Db;
   readonly tasks: Tasks;
   readonly documents: Documents;
-  /** What a CPI config may name. */
+  /** Checks which CPIs a CPI config may name. */
   readonly cpis: Pick<ConfiguredClouds, "check">;
   /** Values of variables: the Director's own, or those of another program. */
   readonly configServer: Pick<ConfigServer, "newest" | "byId">;
   readonly agents: Reaches<KeepsFiles>;
-  /** What is told of the names of instances. */
+  /** Settings of the DNS names of instances. */
   readonly dns?: { readonly enabled: boolean; readonly domain: string };
   readonly identity: {
     readonly name: string;
@@ -63,33 +63,33 @@ export interface Services {
     readonly cpi: string;
     /** The highest CPI API version it asks for. */
     readonly cpiApiVersion: ApiVersion;
-    /** Whether it takes snapshots. */
+    /** True if the Director takes snapshots. */
     readonly snapshots?: boolean | undefined;
   };
-  /** Whether CPIs make networks for it. */
+  /** True if CPIs create networks for the Director. */
   readonly managesNetworks?: boolean | undefined;
   /** Subnets may be without one. */
   readonly ignoreMissingGateway?: boolean | undefined;
   readonly users: readonly ApiUser[];
-  /** Undefined: nobody comes in with a token. */
+  /** Undefined if tokens are not accepted. */
   readonly tokens?: Tokens | undefined;
-  /** Where archives wait for their task; made by the caller, private to the Director. */
+  /** Directory in which archives wait for their task; made by the caller, private to the Director. */
   readonly uploadsDir: string;
   readonly blobs: FileBlobs;
   readonly uploads: UploadSpace;
   readonly clock: Clock;
   readonly random: Random;
-  /** Told of every failure that is not the caller's mistake. */
+  /** Receives every failure that is not the caller's mistake. */
   readonly onError: (error: unknown, about?: { readonly request?: string }) => void;
-  /** Told of every answer that was sent. */
+  /** Receives every answer that was sent. */
   readonly onAnswered?: (answered: Answered) => void;
-  /** Told of every answer before it is sent; what it throws is sent instead. For tests. */
+  /** Receives every answer before it is sent; an error it throws is sent instead. For tests. */
   readonly onReply?: (shapes: Shapes, reply: Reply) => void;
-  /** What keeps the Director from working at present. */
+  /** Returns what keeps the Director from working at present. */
   readonly problems?: () => readonly string[];
-  /** Undefined: nobody watches instances. */
+  /** Undefined if instances are not monitored. */
   readonly health?: { snapshot(): HealthSnapshot | undefined } | undefined;
-  /** Of the Director itself, for Prometheus. */
+  /** Writes the metrics of the Director itself, for Prometheus. */
   readonly metrics?: (into: Exposition) => Promise<void>;
   /** How it is. */
   readonly self?: () => Promise<Told<typeof directorStatus>>;

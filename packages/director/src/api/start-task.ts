@@ -35,7 +35,7 @@ export async function startTask<const S extends v.GenericSchema<unknown, object>
   return toTask(id);
 }
 
-/** As the caller gave it, whatever is in it; or the one by which the log knows the request. */
+/** Returns the context id as the caller gave it, or else the request's id in the log. */
 function contextId(call: Pick<Call, "header" | "requestId">): string {
   const id = call.header("x-bosh-context-id") || call.requestId;
   if (id.length <= LONGEST_CONTEXT_ID) return id;

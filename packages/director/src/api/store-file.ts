@@ -31,11 +31,11 @@ export interface StoreFile {
   readonly deployment: string;
   readonly instance: InstanceRecord;
   readonly path: string;
-  /** Asks its agent; failures are told as the API tells them. */
+  /** Asks the agent of the instance; failures are reported as API errors. */
   ask<T>(work: (agent: KeepsFiles, signal: AbortSignal) => Promise<T>): Promise<T>;
 }
 
-/** What the path and query name. An instance without VM or disk is refused before anybody is asked. */
+/** Finds the file that the path and query name. Refuses an instance without VM or disk before asking its agent. */
 export async function storeFileOf(
   call: Call<{ query: typeof storeFileQuery }>,
   { db, agents, clock }: Services,

@@ -74,7 +74,7 @@ describe("a deployment", () => {
 });
 
 describe("a config", () => {
-  it("is its author's first team's, and stays it, whoever changes it", async () => {
+  it("belongs to the first team of its author, and stays there after changes by other users", async () => {
     const made = { ...CLOUD, name: "kept" };
     expect((await config("two", made)).json).toMatchObject({ team: "shop" });
     expect((await config("admin", { ...made, content: "azs: [{name: a}]\n" })).json).toMatchObject({
@@ -95,7 +95,7 @@ describe("a config", () => {
     expect(await names("admin")).toEqual(expect.arrayContaining(["default", "kept", "ours", "theirs"]));
   });
 
-  it("that names programs the Director runs is for administrators", async () => {
+  it("is for administrators if it names programs that the Director runs", async () => {
     const cpis = { type: "cpi", name: "mine", content: "cpis: []\n" };
     expect((await config("ada", cpis)).json).toMatchObject({ code: 600000 });
     expect((await config("admin", cpis)).status).not.toBe(401);
@@ -162,7 +162,7 @@ describe("a token", () => {
     expect((await api.ask("GET", "/disks", of("00000000-0000-4000-8000-000000000000"))).status).toBe(401);
   });
 
-  it("that is wrong is refused as wrong passwords are, however often, and never shown", async () => {
+  it("is refused as wrong passwords are if it is wrong, however often, and is never shown", async () => {
     const forged = signedToken({ alg: "RS256" }, uaa.claims(ADA), rsaKey("key-1").privateKey);
     for (let i = 0; i < 15; i++) {
       const answer = await api.ask("GET", "/tasks", bearer(forged));
@@ -173,7 +173,7 @@ describe("a token", () => {
   });
 });
 
-it("while nobody can be asked for keys, tokens are answered with 503, and passwords as ever", async () => {
+it("while the UAA cannot be asked for keys, tokens are answered with 503, and passwords as ever", async () => {
   const away = await openTokens(
     { url: "https://127.0.0.1:1" },
     { clock: systemClock, onError: () => undefined },

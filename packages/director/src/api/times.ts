@@ -14,5 +14,5 @@ export function readTime(text: string): number | undefined {
   return Number.isNaN(time) ? undefined : time;
 }
 
-/** What is expected in its place. */
+/** Description of the expected value, for error messages. */
 export const A_TIME = "a time, as 2026-01-31 12:00:00 UTC or in seconds since 1970";

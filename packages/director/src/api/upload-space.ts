@@ -25,7 +25,7 @@ export class UploadSpace {
     this.#free = free;
   }
 
-  /** Whether an archive has no task yet because it has only just come. */
+  /** Reports whether an archive has no task yet because it has only just arrived. */
   isArriving(id: BlobId): boolean {
     return this.#arriving.has(id);
   }
@@ -50,7 +50,7 @@ export class UploadSpace {
     const claim: Claim = { granted: 0, seen: 0 };
     const grow = async (least: number, most: number) => {
       const free = await this.#free(directory);
-      // From here to the end without a pause: nobody else is promised the same meanwhile.
+      // No await from here to the end: another claim must not be promised the same room.
       const room = free - this.#promised();
       if (least > room) throw tooLarge(Math.max(0, room));
       claim.granted += Math.min(most, room);

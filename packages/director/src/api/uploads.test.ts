@@ -109,7 +109,7 @@ describe("uploads that come at the same time", () => {
     const all = Array.from({ length: 6 }, () => begin(api.port, head));
     try {
       const refused = () => all.filter(({ received }) => /^HTTP\/1.1 4|^HTTP\/1.1 5/.test(received()));
-      // Whoever is refused may still be sending: that is waited for.
+      // A refused client may still be sending: the server waits for it.
       await expect.poll(() => clock.waiting).toBe(3);
       await clock.advance(20_000);
       await expect.poll(() => refused().length).toBe(3);
@@ -129,7 +129,7 @@ describe("uploads that come at the same time", () => {
     }
   });
 
-  it("of unknown size take what they need bit by bit, and fail alone; what they had is free again", async () => {
+  it("take room bit by bit if their size is unknown, fail alone, and free what they had", async () => {
     let free = 100;
     const space = new UploadSpace(async () => free);
     const tooLarge = (room: number) => new Error(`only ${room}`);
@@ -150,7 +150,7 @@ describe("uploads that come at the same time", () => {
 });
 
 describe("a server", () => {
-  it("that stops does not wait for ever for an upload, and keeps nothing of it", async () => {
+  it("does not wait forever for an upload when it stops, and keeps nothing of it", async () => {
     const api = await startHarness();
     const upload = begin(api.port, "POST /stemcells HTTP/1.1\r\nContent-Type: application/x-compressed");
     await expect.poll(async () => (await readdir(api.uploadsDir)).length).toBe(1);

@@ -13,7 +13,7 @@ export const inAddressOrder = (ips: readonly string[]): string[] =>
     return first < second ? -1 : first > second ? 1 : 0;
   });
 
-/** What both lists without `format=full` say of an instance and its VM. */
+/** Returns what both lists without `format=full` say of an instance and its VM. */
 export const vmWire = (instance: InstanceRecord, vm: VmRecord | undefined) => ({
   agent_id: vm?.agentId ?? null,
   cid: vm?.cid ?? null,

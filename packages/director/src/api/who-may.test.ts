@@ -9,12 +9,12 @@ import { seedShop } from "./testing/seed.ts";
 
 const OTHER_UUID = "00000000-0000-4000-8000-000000000000";
 
-/** Who is refused everywhere but at `/info`. */
+/** Users who are refused everywhere except at `/info`. */
 const STRANGERS = {
   nobody: [],
   "other-admin": [`bosh.${OTHER_UUID}.admin`],
   "other-read": [`bosh.${OTHER_UUID}.read`],
-  // Forms that are none of ours.
+  // Scopes of an unknown form.
   odd: ["bosh", "bosh.admin.x", "bosh.teams..admin", "bosh.teams.shop.x.admin", "openid", "uaa.admin"],
 };
 
@@ -32,9 +32,8 @@ const USERS = {
 const ADMINS = { "own-admin": [`bosh.${UUID}.admin`], admin: ["bosh.admin"] };
 
 /**
- * Who besides administrators may: R reads everything (O by this Director's id), A and a are admin and reader of the team
- * whose deployment `shop`, task and configs are asked for, B and b those of another team, r and s upload releases and
- * stemcells.
+ * Permissions besides administrators: R reads everything (O by this Director's id), A and a are admin and reader of the team
+ * whose deployment `shop`, task and configs are asked for, B and b those of another team, r and s upload releases and stemcells.
  */
 const TABLE = `GET /director/certificate_expiry: RO
 GET /director/status: RO
@@ -156,7 +155,7 @@ const TYPES: Readonly<Record<Body, string>> = {
 const CONFIG = { type: "cloud", name: "of-shop", content: "azs: []\n" };
 const LOGS = "logs-of-shop";
 
-/** What must be said for the question to be about the team's things. */
+/** Bodies that make a request be about the team's things. */
 const BODIES: Readonly<Record<string, string>> = {
   "POST /configs": JSON.stringify({ ...CONFIG, content: "azs: [{name: z1}]\n" }),
   "POST /configs/diff": JSON.stringify(CONFIG),
@@ -239,7 +238,7 @@ describe("who may", () => {
     expect([...known].filter((one) => !all.includes(one))).toEqual([]);
   });
 
-  it.each(LINES)("$name: $who, and nobody else but administrators", async (line) => {
+  it.each(LINES)("$name: only $who and administrators", async (line) => {
     expect((await ask(line, null)).status).toBe(401);
     // By turns: guesses at one name are answered later and later.
     const names = [...Object.keys(USERS), ...Object.keys(ADMINS)];
@@ -274,7 +273,7 @@ describe("who may", () => {
     expect(await seen("/tasks?verbose=2", "R", "id")).toEqual([task + 1, task]);
   });
 
-  it("what is not there is told only to who might see it", async () => {
+  it("tells that something does not exist only to users who might see it", async () => {
     expect(await api.get("/deployments/none", "A")).toMatchObject({ status: 404, json: { code: 70000 } });
     expect(await api.get("/tasks/999", "a")).toMatchObject({ status: 404, json: { code: 10000 } });
     expect(await api.get("/deployments/none", "s")).toMatchObject({ status: 401, json: { code: 600000 } });

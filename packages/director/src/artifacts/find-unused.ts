@@ -11,7 +11,7 @@ import { exportedReleases } from "./exported.ts";
 import { namedIn, type UnusedRelease, unusedCompiled, unusedReleases, unusedStemcells } from "./unused.ts";
 
 export interface CleanUp {
-  /** Also the newest ones, and orphaned disks. */
+  /** True to also delete the newest ones, and orphaned disks. */
   readonly all: boolean;
   readonly keepDisks: boolean;
 }

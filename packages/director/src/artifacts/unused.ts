@@ -5,9 +5,9 @@ import type { ListedCompiled } from "../store/compiled-packages.ts";
 import type { ReleaseSummary } from "../store/releases.ts";
 import type { UploadedStemcell } from "../store/stemcells.ts";
 
-/** What nobody uses and may be deleted. All of it is pure. */
+/** Selects unused artifacts that may be deleted. All functions are pure. */
 
-/** Of what is not used, so many of the newest stay, for who wants to go back or forth. */
+/** Number of the newest unused versions that stay, for going back or forth. */
 const KEPT = 2;
 
 export interface UnusedRelease {

@@ -87,7 +87,7 @@ const rowsOf = (base: Base) =>
     return all;
   });
 
-/** What is awkward to keep: bytes, times to the microsecond, json's own null, arrays, quotes and what is not ASCII. */
+/** Rows that are awkward to keep: bytes, times to the microsecond, json's own null, arrays, quotes and non-ASCII text. */
 const AWKWARD = `
 insert into director_attributes (name, value) values ('uuid', 'the-director'), ('odd', E'a"b''c\\\\d\\n\\te-ü-\\U0001F600');
 insert into tasks (type, description, username, state, params_sealed, teams, created_at)

@@ -6,7 +6,7 @@ export interface Table {
   readonly columns: readonly string[];
 }
 
-/** Of one moment: what others commit meanwhile is not in it. */
+/** View of the database at one moment, without what is committed later. */
 export interface Snapshot {
   readonly migration: number;
   readonly directorUuid: string;
@@ -19,7 +19,7 @@ const NOT_DATA = "migrations";
 const ROWS_AT_ONCE = 200;
 const CHUNK = 4 << 20;
 
-/** Begins a transaction that sees the database of this moment until it ends. Nobody waits for it. */
+/** Begins a transaction that sees the database of this moment until it ends. It blocks no other transaction. */
 export async function openSnapshot(client: pg.ClientBase): Promise<Snapshot> {
   await client.query("begin transaction isolation level repeatable read read only");
   await client.query(
@@ -39,7 +39,7 @@ export async function openSnapshot(client: pg.ClientBase): Promise<Snapshot> {
   };
 }
 
-/** Whoever loads them in this order breaks no key. */
+/** Returns the tables in an order in which loading them breaks no foreign key. */
 async function parentsFirst(client: pg.ClientBase): Promise<readonly Table[]> {
   const { rows } = await client.query<{ child: string; parent: string }>(
     `select c.relname as child, p.relname as parent from pg_constraint k
@@ -60,7 +60,7 @@ async function parentsFirst(client: pg.ClientBase): Promise<readonly Table[]> {
   return placed;
 }
 
-/** Of our schema, with the columns that are stored as they are given. */
+/** Returns the tables of our schema, with the columns that are not generated. */
 export async function tablesOf(client: pg.ClientBase): Promise<readonly Table[]> {
   const { rows } = await client.query<{ name: string; columns: string[] }>(
     `select c.relname as name,
@@ -97,7 +97,7 @@ export async function* dumpTable(client: pg.ClientBase, { name, columns }: Table
   await client.query("close slipway_dump");
 }
 
-/** Where ids go on. Read last: sequences know no transactions, and run ahead of their tables. */
+/** Returns the last values of the sequences. Read last: sequences know no transactions, and run ahead of their tables. */
 export async function sequencesOf(client: pg.ClientBase): Promise<Record<string, string>> {
   const { rows } = await client.query<{ name: string; value: string }>(
     `select sequencename as name, last_value::text as value from pg_sequences

@@ -1,6 +1,6 @@
 import { defineError } from "@slipway/kernel/errors";
 
-/** Of backups and restores. */
+/** Errors of backups and restores. */
 
 export const BackupThere = defineError<{ path: string }>({
   code: "DIK-001",

@@ -6,7 +6,7 @@ import { ifThere } from "@slipway/kernel/files";
 
 /** The database is read through itself; uploads belong to tasks, and a restored Director resumes none. */
 const NOT_KEPT = /^(database|uploads|director\.lock.*)$/;
-/** What somebody is just writing. */
+/** Names of files that are still being written. */
 const HALF = /^\..*\.(tmp|half)$/;
 
 export interface Kept {
@@ -15,7 +15,7 @@ export interface Kept {
   readonly files: readonly string[];
 }
 
-/** What belongs to a backup: all of a state directory that is not known to be something else. */
+/** Lists what belongs to a backup: all of a state directory that is not known to be something else. */
 export async function keptIn(stateDir: string): Promise<Kept> {
   const directories: { path: string; mode: number }[] = [];
   const files: string[] = [];
@@ -24,7 +24,7 @@ export async function keptIn(stateDir: string): Promise<Kept> {
     for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       const path = join(below, entry.name);
       if (HALF.test(entry.name) || (below === "" && NOT_KEPT.test(entry.name))) continue;
-      // Sockets, and links to what is not ours, are made anew.
+      // Sockets, and links to files outside, are made again.
       if (entry.isFile()) files.push(path);
       if (!entry.isDirectory()) continue;
       directories.push({ path, mode: (await stat(join(stateDir, path))).mode & 0o777 });
@@ -39,7 +39,7 @@ export interface Content {
   readonly mode: number;
   readonly size: number;
   readonly sha256: string;
-  /** Of a small one: others are read again when their turn comes. */
+  /** Set for a small file; larger ones are read again when their turn comes. */
   readonly bytes?: Buffer;
 }
 

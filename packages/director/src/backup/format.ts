@@ -24,13 +24,13 @@ export type FileEntry = Readonly<v.InferOutput<typeof file>>;
 
 const manifest = v.strictObject({
   format: v.pipe(v.number(), v.integer()),
-  /** Of this one backup. */
+  /** Id of this one backup. */
   id: v.pipe(v.string(), v.uuid()),
   /** When the database was read. */
   taken_at: v.pipe(v.string(), v.isoTimestamp()),
-  /** Of the program that took it. */
+  /** Version of the program that took the backup. */
   version: v.string(),
-  /** Of its database. */
+  /** Last migration of the backed-up database. */
   migration: v.pipe(v.number(), v.integer(), v.minValue(1)),
   director: v.strictObject({ uuid: v.string() }),
   tables: v.array(v.strictObject({ name: v.string(), rows: v.number() })),
@@ -40,7 +40,7 @@ const manifest = v.strictObject({
 });
 export type Manifest = Readonly<v.InferOutput<typeof manifest>>;
 
-/** What is wrong with it, or the manifest. */
+/** Returns the manifest, or what is wrong with it. */
 export function manifestOf(document: unknown): Manifest | string {
   const format = (document as { format?: unknown } | null)?.format;
   if (typeof format === "number" && format > FORMAT)

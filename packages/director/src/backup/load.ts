@@ -9,8 +9,8 @@ import type { Manifest, Rows } from "./format.ts";
 export type Loaded = AsyncIterable<{ readonly table: string; readonly rows: Rows }>;
 
 /**
- * Fills an empty database: the tables as they were, then brought to the newest version, then marked as restored. One
- * transaction for all of it. One that has been filled from the same backup, and that nobody has used since, is left.
+ * Fills an empty database in one transaction: loads the tables as they were, migrates them to the newest version, and marks them
+ * as restored. A database that was filled from the same backup and not used since is left as it is.
  */
 export async function load(client: pg.ClientBase, manifest: Manifest, rows: Loaded): Promise<void> {
   await client.query("begin");
@@ -56,7 +56,7 @@ async function fill(client: pg.ClientBase, manifest: Manifest, loaded: Loaded): 
   await afterRestore(client, { backup: manifest.id, takenAt: manifest.taken_at });
 }
 
-/** What the rows once caused has been done. Keys of other tables are still checked, when all is there. */
+/** Disables the triggers of a table: what its rows once caused has been done. Foreign keys are still checked at the end. */
 async function quiet(client: pg.ClientBase, table: string, yes: boolean): Promise<void> {
   const name = pg.escapeIdentifier(table);
   await client.query(`alter table ${name} ${yes ? "disable" : "enable"} trigger user`);

@@ -100,7 +100,7 @@ async function* tarOf({ path, passphrase }: Backup): AsyncGenerator<Uint8Array> 
       () => file.destroy(),
       () => bytes.destroy(),
     );
-    // Whoever reads hears of every failure.
+    // The reader receives every failure.
     zipped.on("error", (error) => bytes.destroy(error));
     yield* zipped.pipe(bytes) as AsyncIterable<Uint8Array>;
   } catch (error) {
@@ -132,7 +132,7 @@ async function digestOf({ body }: Entry): Promise<{ size: number; sha256: string
   return { size, sha256: hash.digest("hex") };
 }
 
-/** Of one that fits into memory. */
+/** Returns the bytes of an entry that fits into memory. */
 export async function bytesOf({ path, body }: Entry, broken: (why: string) => Error): Promise<Buffer> {
   const parts: Uint8Array[] = [];
   let size = 0;

@@ -20,9 +20,9 @@ export interface RestoreOptions {
   readonly from: Backup;
   readonly stateDir: string;
   readonly config: DirectorConfig;
-  /** What is there is moved aside, and kept. */
+  /** Moves existing files aside, and keeps them. */
   readonly replace: boolean;
-  /** Where files beside the state directory belong, by their names in the backup. Those that are there stay. */
+  /** Target paths of files beside the state directory, by their names in the backup. Existing files stay. */
   readonly beside: Readonly<Record<string, string>>;
   readonly clock: Clock;
 }

@@ -11,8 +11,8 @@ interface Where {
 }
 
 /**
- * What all current CPI configs name; empty: the Director's own CPI does everything. `instead`: content that a config is
- * about to have.
+ * Returns the CPIs that all current CPI configs name. If empty, the Director's own CPI does everything. `instead` is the content
+ * that a config is about to have.
  */
 export async function configuredCpis(
   where: Where,
@@ -34,7 +34,7 @@ export async function cpisIn(
   return parsed.ok ? parsed.cpis : [];
 }
 
-/** As they are written, but one of that name. */
+/** Returns the CPI configs as they are written, except the one named `but`. */
 export async function cpiConfigs(where: Where, but?: string): Promise<readonly unknown[]> {
   const stored = await listConfigs(where.db, { type: "cpi", limit: 1 });
   return await Promise.all(stored.filter(({ name }) => name !== but).map((one) => read(one, where)));

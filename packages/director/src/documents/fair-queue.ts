@@ -1,7 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type { Asker } from "./documents.ts";
 
-/** What one asker may use of the threads that read documents. */
+/** Limits of one asker's use of the threads that read documents. */
 export interface Share {
   /** Questions that wait. */
   readonly waiting: number;
@@ -31,8 +31,8 @@ interface Line<J> {
 }
 
 /**
- * Questions of several askers, each within its share. The next question is one of the asker that has used the least processor time
- * in its window, so that nobody waits for all questions of another asker.
+ * Queues questions of several askers, each within its share. The next question is one of the asker that has used the least
+ * processor time in its window, so that no asker waits for all questions of another.
  */
 export class FairQueue<J extends Queued> {
   readonly #clock: Clock;

@@ -28,15 +28,15 @@ export interface Text {
 export interface Side {
   /** Unless it is `loose`, text that is no map is refused; loose, what cannot be read any more counts as empty. */
   readonly main: Text | { readonly text: string | null | undefined; readonly loose: true };
-  /** Of a deploy: what stands before the manifest, loosely read. */
+  /** For a deploy: the configs that stand before the manifest, loosely read. */
   readonly configs?: readonly string[];
-  /** Of a deploy: `latest` is shown as the version it stands for, so that a newer stemcell shows. */
+  /** For a deploy: `latest` is shown as the version it stands for, so that a newer stemcell shows. */
   readonly stemcells?: readonly StemcellRecord[];
   /** And of releases. */
   readonly releases?: readonly { readonly name: string; readonly version: string }[];
 }
 
-/** What is asked about documents: pure, and answered on whatever thread. Answers are small, or text. */
+/** Questions about documents: pure, and answered on any thread. Answers are small, or text. */
 export const questions = {
   /** The whole of it. */
   value: ({ text, what }: Text): unknown => parseYaml(text, what),
@@ -45,7 +45,7 @@ export const questions = {
     const map = mapOf({ text, what });
     return Object.fromEntries(keys.map((key) => [key, own(map, key)]));
   },
-  /** What no deploy could read in a config of this type. */
+  /** Returns what no deploy could read in a config of this type. */
   shapeProblems: ({ type, text, what }: Text & { readonly type: string }): readonly PlanProblem[] =>
     configShapeProblems(type, parseYaml(text, what)),
   /** The same text again without what is secret in it. */
@@ -55,14 +55,14 @@ export const questions = {
     const after = sideOf(asked.after);
     return JSON.stringify(diffManifests(sideOf(asked.before), after, { redact: asked.redact }));
   },
-  /** What a deploy of it would be refused for, as far as the documents tell. */
+  /** Returns why a deploy of the manifest would be refused, as far as the documents show. */
   problems: (asked: {
     readonly manifest: Text;
     readonly cloudConfigs: readonly string[];
     readonly runtimeConfigs: readonly string[];
     readonly stemcells: readonly StemcellRecord[];
     readonly teams: readonly string[];
-    /** Those that CPIs have made; undefined: none are. */
+    /** Networks that CPIs have created; undefined if the Director manages no networks. */
     readonly managedNetworks?: readonly NetworkRecord[] | undefined;
     readonly ignoreMissingGateway?: boolean | undefined;
   }): readonly PlanProblem[] => {
@@ -78,7 +78,7 @@ export const questions = {
     const checked = checkDeploy({ ...given, stemcells, teams, managedNetworks, ignoreMissingGateway });
     return checked.ok ? [] : checked.problems;
   },
-  /** What the schema of a job says of its properties. */
+  /** Returns how properties violate the schema of their job. */
   propertyProblems: (asked: { readonly schema: Json; readonly properties: JsonObject }): readonly string[] =>
     jobSchemaProblems(asked.schema, asked.properties),
 } as const;

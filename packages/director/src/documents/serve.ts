@@ -5,7 +5,7 @@ import { type SlipwayError, toError } from "@slipway/kernel/errors";
 import { answerHere } from "./documents.ts";
 import type { Questions } from "./questions.ts";
 
-/** What the thread is told that it is for: the script is that of the whole program. */
+/** Worker data that gives the thread its role: the script is that of the whole program. */
 export const ROLE = "slipway-documents";
 
 export interface Asked {
@@ -23,7 +23,7 @@ export interface Ready {
   readonly ready: { readonly proc: string | undefined };
 }
 
-/** Whether this is a thread that reads documents; then it does so, and the program does nothing else. */
+/** Serves documents if this is a thread for that, and returns true. The program then does nothing else. */
 export function servesDocuments(): boolean {
   if (isMainThread || workerData !== ROLE || parentPort === null) return false;
   const port = parentPort;

@@ -177,7 +177,7 @@ describe("users of the threads that read documents", () => {
     for (const one of await Promise.all(held)) expect(one).toHaveProperty("error");
   });
 
-  it("who may only read wait for the next minute when their processor time is used up", async () => {
+  it("wait for the next minute if they may only read and their processor time is used up", async () => {
     const clock = fakeClock();
     const documents = await workers({ clock, readerBudgetMs: 1 });
     const as = documents.askedBy(reader);

@@ -22,7 +22,7 @@ export interface WorkersOptions {
 
 /** Up to this length, without aliases, a document takes less time than the way to another thread. */
 const SMALL = 4096;
-/** What may take any time, however little is asked: schemas have regular expressions. */
+/** Questions that may take any time, however small they are: schemas have regular expressions. */
 const BOUNDLESS: ReadonlySet<keyof Questions> = new Set(["propertyProblems"]);
 const MOST_WAITING = 100;
 const MOST_CHARACTERS = 256 << 20;
@@ -137,7 +137,7 @@ export class DocumentWorkers implements Documents {
     const time = new ThreadTime(clock);
     worker.once("message", ({ ready }: Ready) => time.begin(ready.proc));
     worker.unref();
-    // Between two questions nobody waits for it; the next one finds it gone.
+    // Between two questions no caller waits for the thread; the next question finds it gone.
     worker.on("error", () => undefined);
     const thread = { worker, time };
     this.#all.add(thread);
@@ -182,7 +182,7 @@ const failure = (error: unknown) =>
     ? TooCostly({ why: "it takes too much memory" })
     : WorkerFailed({}, { cause: error });
 
-/** By all the text in it. */
+/** Measures a question by all the text in it. */
 function measure(question: unknown): { readonly characters: number; readonly small: boolean } {
   let characters = 0;
   let plain = true;

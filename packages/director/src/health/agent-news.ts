@@ -12,7 +12,7 @@ import { reportOf } from "./report.ts";
 import type { Heartbeats } from "./sightings.ts";
 
 export interface AgentNewsOptions {
-  /** Of an agent that is reached where this was heard, and whose VM is recorded. */
+  /** Returns the instance of an agent that is reached where this was heard, and whose VM is recorded. */
   readonly instanceOf: (agentId: string) => Watched | undefined;
   readonly heartbeats: Heartbeats;
   readonly alert: (alert: Alert) => void;
@@ -22,10 +22,10 @@ export interface AgentNewsOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** What agents say by themselves, as upstream's health monitor hears it. */
+/** Subjects on which agents send without being asked, as upstream's health monitor hears them. */
 export const SUBJECTS = [heartbeatSubject("*"), alertSubject("*"), shutdownSubject("*")];
 
-/** As far as they are read: agents of all versions are heard. */
+/** Fields that the Director reads, so that agents of all versions are heard. */
 const heartbeat = open({ job_state: text("job_state"), vitals: v.optional(json()) });
 const alert = open({
   id: v.optional(v.nullable(v.string())),
@@ -37,7 +37,7 @@ const alert = open({
 
 /** A heartbeat has about one KiB. */
 const LARGEST = 64 << 10;
-/** Of one agent between two ticks; what is more is not even looked at. */
+/** Messages that are read of one agent between two ticks; the Director drops more unread. */
 const MOST_AT_ONCE = 10;
 /** Ids of alerts that are remembered of each agent. */
 const MOST_IDS = 100;

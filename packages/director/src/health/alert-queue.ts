@@ -1,7 +1,7 @@
 import { messageTrail } from "@slipway/kernel/errors";
 import type { Alert, AlertSink } from "./alert.ts";
 
-/** Of a sink that is slow or away: older ones go, and how many is noted. */
+/** Alerts that wait for a slow or absent sink. Older ones are dropped, and their number is noted. */
 const MOST_WAITING = 1_000;
 
 /** Hands alerts to sinks, to each in its own time and in order. */

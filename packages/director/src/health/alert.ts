@@ -1,4 +1,4 @@
-/** As upstream's health monitor tells its plugins of one. */
+/** Alert as upstream's health monitor passes it to its plugins. */
 export interface Alert {
   readonly kind: "alert";
   readonly id: string;
@@ -15,7 +15,7 @@ export interface Alert {
   readonly created_at: number;
 }
 
-/** Somebody who is told of alerts. What it throws is noted, and holds up nobody. */
+/** Receiver of alerts. Its errors are noted, and delay no other sink. */
 export interface AlertSink {
   readonly name: string;
   send(alert: Alert, signal: AbortSignal): Promise<void>;

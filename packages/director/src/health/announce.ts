@@ -17,7 +17,7 @@ export interface Announced {
 
 export type NewAlert = Omit<Alert, "kind" | "id" | "created_at">;
 
-/** What is worth an alert at once; everything else when it lasts. */
+/** Statuses that cause an alert at once; others cause one when they last. */
 const AT_ONCE: readonly Status[] = ["unresponsive", "no_vm"];
 
 const SEVERITY: Readonly<Partial<Record<Status, Alert["severity"]>>> = {
@@ -62,7 +62,7 @@ export class Announcer {
     return { ...about, severity, title: `${about.source} ${words(one.status)}`, summary };
   }
 
-  /** Of a whole deployment, or with an empty name of all of them. */
+  /** Returns the alert about a whole deployment, or with an empty name about all of them. */
   trouble(deployment: string, why: string | undefined): NewAlert | undefined {
     const told = this.#troubles.has(deployment);
     if (why === undefined) this.#troubles.delete(deployment);
@@ -75,7 +75,7 @@ export class Announcer {
       : { ...about, severity: 1, title: `${source}: VMs are not replaced`, summary: why };
   }
 
-  /** Of the one by which agents on NATS are heard: so long there has been none. */
+  /** Returns the alert about the connection to agents on NATS, which has been lost for `lostMs`. */
   connection(lostMs: number, agents: number): NewAlert | undefined {
     const about = { category: "deployment_health", source: "all agents on NATS", deployment: "" } as const;
     if (lostMs >= this.#lastsMs && agents > 0 && !this.#deaf) {
@@ -88,7 +88,7 @@ export class Announcer {
     return { ...about, severity: 4, title: `${about.source} are heard again`, summary: "" };
   }
 
-  /** Deployments of which something was told. */
+  /** Deployments that an alert is open for. */
   get troubled(): readonly string[] {
     return [...this.#troubles.keys()];
   }

@@ -9,8 +9,8 @@ export interface Mark {
 }
 
 /**
- * Milliseconds during which this process ran. While it is stopped (SIGSTOP, a debugger, a host that hangs) it asks
- * nobody, and nobody's silence counts; nor does it when somebody sets the clock.
+ * Counts the milliseconds during which this process ran. While it is stopped (SIGSTOP, a debugger, a host that hangs) it asks no
+ * agent, and no agent's silence counts. Changes of the clock do not count either.
  */
 export class AwakeTime {
   readonly #clock: Pick<Clock, "monotonic">;
@@ -39,7 +39,7 @@ export class AwakeTime {
     return { monotonic, awake: this.#awake + Math.min(passed, LATEST_MS) };
   }
 
-  /** Whether the process was stopped since then, so that a deadline may have passed that nobody had a chance to meet. */
+  /** Reports whether the process was stopped since then, so that agents had no chance to meet a deadline that has passed. */
   stoppedSince(then: Mark): boolean {
     const now = this.mark();
     return now.monotonic - then.monotonic - (now.awake - then.awake) > LATEST_MS / 5;

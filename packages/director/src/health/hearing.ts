@@ -1,6 +1,6 @@
 import type { AwakeTime } from "./awake.ts";
 
-/** Where agents speak by themselves. */
+/** Channel on which agents send without being asked. */
 export interface Channel {
   readonly connected: boolean;
   /** How many connections there have been. */
@@ -38,5 +38,5 @@ export class Hearing {
   }
 }
 
-/** Whether there was no connection at some time since then, so that an answer may have been lost. */
+/** Reports whether the connection was lost at some time since then, so that an answer may have been lost. */
 export const lostSince = ({ up, since }: Connection, then: number): boolean => !up || since > then;

@@ -30,7 +30,7 @@ describe("an agent that is silent", () => {
     expect(judged(watchedOf(), silentFrom(died, 30_000, 1), 90_000)).toMatchObject({ toHeal: false });
   });
 
-  it("of an instance that no deploy has brought up is left to the next deploy", () => {
+  it("is left to the next deploy if no deploy has brought up its instance", () => {
     const never = silentFrom(died, 30_000, 9);
     expect(judged(watchedOf({ deployed: false }), never, 1e6)).toMatchObject({
       status: "unresponsive",
@@ -39,13 +39,13 @@ describe("an agent that is silent", () => {
   });
 
   it("is not blamed for a question that we asked late", () => {
-    // Nobody asked it for ten minutes; then two questions within 20 s were lost.
+    // The Director did not ask for ten minutes; then two questions within 20 s were lost.
     const late = silentFrom(died, 600_000, 2);
     expect(judged(watchedOf(), late, 620_000).status).toBe("healthy");
     expect(judged(watchedOf(), late, 630_000).status).toBe("unresponsive");
   });
 
-  it("that never answered is given the same time from when it was first asked", () => {
+  it("has the same time from the first question if it never answered", () => {
     const never: Known = { watchedSince: 100_000, watchedAt: 5 };
     expect(judged(watchedOf(), silentFrom(never, 101_000, 3), 159_000).status).toBe("unknown");
     expect(judged(watchedOf(), silentFrom(never, 101_000, 3), 160_000)).toMatchObject({
@@ -66,12 +66,12 @@ describe("an agent that is heard over a connection of all", () => {
     expect(heard(70_000, true, -1)).toMatchObject({ status: "unresponsive", toHeal: true });
   });
 
-  it("has all of the time again when the connection was made anew", () => {
+  it("has all of the time again after a reconnect", () => {
     expect(heard(159_999, true, 100_000)).toMatchObject({ status: "healthy", toHeal: false });
     expect(heard(160_000, true, 100_000)).toMatchObject({ status: "unresponsive", toHeal: true });
   });
 
-  it("is not silent without a connection, and after a while nobody knows how it is, which counts as down for the guard", () => {
+  it("is not silent without a connection, and after a while is unknown, which counts as down for the guard", () => {
     const impatient = { ...LIMITS, silentMs: 10_000 };
     for (const limits of [LIMITS, impatient])
       expect(heard(1e6, false, 1e6 - 29_999, limits)).toMatchObject({ status: "healthy", toHeal: false });
@@ -91,11 +91,11 @@ describe("an instance without a VM", () => {
     expect(judged(gone, undefined, 60_000, 0)).toMatchObject({ status: "no_vm", toHeal: true });
   });
 
-  it("gets none while nobody has seen for how long", () => {
+  it("gets no VM while the length of its absence is unknown", () => {
     expect(judged(gone, undefined, 1e9).toHeal).toBe(false);
   });
 
-  it("that was stopped for good is as it should be", () => {
+  it("is as it should be if it was stopped for good", () => {
     expect(judged({ ...gone, state: "detached" }, undefined, 1e9, 0)).toMatchObject({
       status: "detached",
       toHeal: false,
@@ -110,14 +110,14 @@ describe("an instance without a VM", () => {
       });
   });
 
-  it("that no deploy has brought up is left to the next deploy", () => {
+  it("is left to the next deploy if no deploy has brought it up", () => {
     expect(judged({ ...gone, deployed: false }, undefined, 1e9, 0)).toMatchObject({
       status: "unfinished",
       toHeal: false,
     });
   });
 
-  it("that is ignored is left alone", () => {
+  it("is left alone if it is ignored", () => {
     expect(judged({ ...gone, ignore: true }, undefined, 1e9, 0)).toMatchObject({
       status: "ignored",
       toHeal: false,
@@ -177,7 +177,7 @@ describe("an instance whose agent answers", () => {
     expect(findings[0]?.what).toMatch(
       /disk-1 was set to read-only.*slipway -d shop recreate web\/web-0 --skip-drain/,
     );
-    // Of one that is not mounted, that comes first; one that is nobody's disk does not count.
+    // A disk that is not mounted is reported first; a disk that is not the instance's does not count.
     expect(judged(withDisk, answeredAt(0, { mounted: false, readOnly: true }), 1).status).toBe(
       "disk_not_mounted",
     );

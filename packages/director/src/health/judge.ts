@@ -11,17 +11,19 @@ export interface Limits {
 /** A single lost question is no silence. */
 const LEAST_QUESTIONS = 2;
 
-/** What is known beside what the agent said. */
+/** Facts that a verdict depends on, besides the agent's own report. */
 export interface Circumstances {
   /** `AwakeTime`. */
   readonly now: number;
   /** Since when the instance has been without a VM that it should have. */
   readonly absentSince: number | undefined;
-  /** By which its agent is heard; undefined: each agent has its own. */
+  /** Connection over which the agent is heard; undefined if each agent has its own. */
   readonly connection?: Connection | undefined;
 }
 
-/** Whether an instance is what it should be: its VM there, its agent answering, its disk mounted, its processes running. */
+/**
+ * Judges whether an instance is what it should be: its VM there, its agent answering, its disk mounted, its processes running.
+ */
 export function judge(
   watched: Watched,
   known: Known | undefined,
@@ -58,9 +60,9 @@ export function judge(
 }
 
 /**
- * Silence begins with the last answer, but not earlier than the time between two questions before the first that was
- * not answered: when we ask late, that is not the agent's. Nor is the time in which nobody could be heard; agents need a
- * while to be back, too.
+ * Returns how long the agent has been silent. Silence begins with the last answer, but not earlier than one interval before the
+ * first unanswered question: the agent is not blamed if the Director asks late. Time without a connection does not count, nor
+ * does the while that agents need to be back.
  */
 function silentFor(
   { watchedSince, answered, failed }: Known,

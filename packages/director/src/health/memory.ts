@@ -18,7 +18,7 @@ interface Seen {
 /** Most times the first wait between two tries. */
 const LONGEST_WAIT = 60;
 
-/** What the rounds before have seen of each instance. Lost when the Director ends: it then watches anew. */
+/** Remembers what earlier rounds have seen of each instance. It starts empty with each start of the Director. */
 export class Memory {
   readonly #absent = new Map<string, number>();
   readonly #seen = new Map<string, Seen>();
@@ -49,7 +49,7 @@ export class Memory {
     return verdict.since === undefined ? seen : { ...seen, at: verdict.since };
   }
 
-  /** By deployment: who was down within the window. */
+  /** Returns the instances that were down within the window, by deployment. */
   downWithin(
     windowMs: number,
     watched: readonly Watched[],

@@ -7,21 +7,21 @@ export interface ProcessReport {
   readonly state: string;
 }
 
-/** What an agent said of itself: when it was asked, or by itself with a heartbeat. */
+/** Report of an agent on itself: an answer, or a heartbeat that it sends without being asked. */
 export interface AgentReport {
   readonly jobState: string;
   readonly processes: readonly ProcessReport[];
-  /** Whether its persistent disk is mounted; undefined: it has none, or did not say. */
+  /** True if its persistent disk is mounted; undefined if the agent has no disk or did not say. */
   readonly mounted: boolean | undefined;
-  /** Whether the kernel has set it to read-only, after an error. */
+  /** True if the kernel has set the disk to read-only, after an error. */
   readonly readOnly: boolean;
   readonly vitals: Vitals;
 }
 
-/** In percent but the load, as far as they were told. */
+/** Vitals that the agent reported, in percent except for the load. */
 export interface Vitals {
   readonly cpu?: number | undefined;
-  /** Of the last minute. */
+  /** Average of the last minute. */
   readonly load?: number | undefined;
   readonly memory?: number | undefined;
   readonly swap?: number | undefined;
@@ -37,7 +37,7 @@ export interface Known {
   readonly beat?: number;
   /** With that it said something that a question should clear up. */
   readonly news?: boolean;
-  /** It has said that it shuts down, and nothing since. Time of day. */
+  /** Time of day at which the agent announced its shutdown; unset once it speaks again. */
   readonly leaves?: number;
   /** Questions in a row that brought no answer, and when the first of them was asked. */
   readonly failed?: {
@@ -46,7 +46,7 @@ export interface Known {
     readonly times: number;
     readonly why: string;
   };
-  /** Of the last question: it does not take part in a conversation with this Director. */
+  /** Set if the last question was refused: the agent or this Director does not accept the other. */
   readonly refused?: { readonly at: number; readonly why: string };
 }
 
@@ -88,6 +88,6 @@ export interface Verdict {
 export const isAsWanted = (status: Status): boolean =>
   status === "healthy" || status === "detached" || status === "idle";
 
-/** Of nothing that is known to be wrong. */
+/** Reports whether nothing is known to be wrong. */
 export const isWell = (status: Status): boolean =>
   isAsWanted(status) || status === "unknown" || status === "ignored";

@@ -22,7 +22,7 @@ let database: Awaited<ReturnType<typeof freshDatabase>>;
 let db: Db;
 let clock: FakeClock;
 let monitor: HealthMonitor;
-/** What the agents of the world say, by id. */
+/** Behavior of the agents of the world, by id. */
 let world: Map<
   string,
   "silent" | "stopped" | "distrusts" | "denies" | { jobState?: string; disks?: string[] }
@@ -117,7 +117,7 @@ const RESURRECTS = [{ type: "cck_scan_and_fix", deployment: "shop", ids: [WEB_0]
 const endTasks = (state: "done" | "error" = "done") => db.updateTable("tasks").set({ state }).execute();
 
 describe("watching the fleet", () => {
-  it("sees who is well, and tells nobody", async () => {
+  it("sees healthy instances, and sends no alert", async () => {
     await pass(120);
     expect(healthOf()).toEqual({ health: "healthy", action: undefined });
     expect(healthOf(WEB_1).health).toBe("detached");
@@ -186,8 +186,8 @@ describe("watching the fleet", () => {
   });
 });
 
-describe("nobody is replaced", () => {
-  it.each(["distrusts", "denies"] as const)("for credentials: the agent %s", async (how) => {
+describe("the health monitor", () => {
+  it.each(["distrusts", "denies"] as const)("replaces no VM for its credentials: the agent %s", async (how) => {
     world.set("ag-1", how);
     await pass(180);
     expect(healthOf().health).toBe("refused");
@@ -195,7 +195,7 @@ describe("nobody is replaced", () => {
     expect(alerts).toHaveLength(1);
   });
 
-  it("while this process was stopped for minutes, again and again, and nobody could answer", async () => {
+  it("replaces no VM after this process was stopped for minutes, again and again, and agents had no chance to answer", async () => {
     await pass(60);
     world.set("ag-1", "stopped");
     await pass(120);
@@ -206,7 +206,7 @@ describe("nobody is replaced", () => {
     expect(asked()).toEqual(RESURRECTS);
   });
 
-  it("because somebody set the clock", async () => {
+  it("replaces no VM after a change of the clock", async () => {
     await pass(60);
     jump.wall += 86_400_000;
     await pass(30);
@@ -215,7 +215,7 @@ describe("nobody is replaced", () => {
     expect({ queued, alerts }).toEqual({ queued: [], alerts: [] });
   });
 
-  it("while resurrection is off, and from then on again", async () => {
+  it("replaces no VM while resurrection is off, and does so once it is on", async () => {
     await setAttribute(db, RESURRECTION_PAUSED, "true");
     world.set("ag-1", "silent");
     await pass(120);
@@ -226,7 +226,7 @@ describe("nobody is replaced", () => {
     expect(asked()).toEqual(RESURRECTS);
   });
 
-  it("in a group that a resurrection config forbids", async () => {
+  it("replaces no VM in a group that a resurrection config forbids", async () => {
     const content = "rules:\n- enabled: false\n  include: {deployments: [shop], instance_groups: [web]}\n";
     await saveConfig(db, { type: "resurrection", name: "default", content });
     world.set("ag-1", "silent");
@@ -237,7 +237,7 @@ describe("nobody is replaced", () => {
     });
   });
 
-  it("who is ignored, or whose resurrection is paused", async () => {
+  it("replaces no VM of an instance that is ignored, or whose resurrection is paused", async () => {
     world.set("ag-1", "silent");
     await db.updateTable("instances").set({ ignore: true }).execute();
     await pass(120);
@@ -248,7 +248,7 @@ describe("nobody is replaced", () => {
     expect(queued).toEqual([]);
   });
 
-  it("while a task has the lock of the deployment", async () => {
+  it("replaces no VM while a task has the lock of the deployment", async () => {
     const description = "create deployment";
     const task = await enqueue(db, {
       type: "update_deployment",
@@ -273,7 +273,7 @@ describe("nobody is replaced", () => {
     expect(asked()).toEqual(RESURRECTS);
   });
 
-  it("when half of the fleet comes back, before the others had a minute for it, too", async () => {
+  it("replaces no VM when half of the fleet comes back, before the others had a minute for it, too", async () => {
     await seedBank(db, 3);
     await pass(60);
     for (const id of ["bank-0", "bank-1", "bank-2", "ag-1"]) world.set(id, "silent");
@@ -289,7 +289,7 @@ describe("nobody is replaced", () => {
     expect(asked()).toEqual(RESURRECTS);
   });
 
-  it("when half of the fleet is gone, and one who dies after that is over is", async () => {
+  it("replaces no VM while half of the fleet is gone, and replaces one that dies afterwards", async () => {
     await seedBank(db, 6);
     await pass(60);
     for (let index = 0; index < 6; index += 1) world.set(`bank-${index}`, "silent");

@@ -31,9 +31,9 @@ export interface HealthMonitorOptions {
   readonly db: Db;
   readonly tasks: Pick<Tasks, "enqueue">;
   readonly agents: PollerOptions["agents"];
-  /** Where agents on NATS speak by themselves; undefined: there are none. */
+  /** Channel on which agents on NATS send without being asked; undefined if there are no such agents. */
   readonly channel?: Channel | undefined;
-  /** What agents on NATS are to believe; undefined: there are none. */
+  /** Authorities that agents on NATS are to trust; undefined if there are no such agents. */
   readonly nats?: NatsAuthorities | undefined;
   readonly clock: Clock;
   readonly random: Random;
@@ -44,7 +44,7 @@ export interface HealthMonitorOptions {
 
 const TICK_MS = 1_000;
 const LONGEST_ROUND_MS = 10_000;
-/** Who asks for new VMs, in the list of tasks. */
+/** User of the tasks that create new VMs, in the list of tasks. */
 const USER = "health-monitor";
 
 /**
@@ -63,7 +63,7 @@ export class HealthMonitor {
   readonly #rounds: Rounds;
   readonly #hearing: Hearing | undefined;
   readonly #news: AgentNews;
-  /** By agent: who was watched in the last round. */
+  /** Instances that were watched in the last round, by agent. */
   #watched: ReadonlyMap<string, Watched> = new Map();
   #snapshot: HealthSnapshot | undefined;
   #asked = 0;

@@ -81,7 +81,7 @@ describe("an agent that says by itself how it is", () => {
     expect(queued).toEqual([]);
   });
 
-  it("that its processes fail is seen with the next tick, and which ones soon after", async () => {
+  it("shows failing processes with the next tick, and which ones soon after", async () => {
     const { world, pass, everyHalfMinute, beats, health } = await opened();
     await pass(44, everyHalfMinute);
     world.says = undefined;
@@ -98,7 +98,7 @@ describe("an agent that says by itself how it is", () => {
     expect(health().status).toBe("healthy");
   });
 
-  it("that its disk became read-only is seen with the next tick", async () => {
+  it("shows a disk that became read-only with the next tick", async () => {
     const { world, pass, everyHalfMinute, beats, health } = await opened();
     await pass(44, everyHalfMinute);
     world.says = undefined;
@@ -121,7 +121,7 @@ describe("an agent that says by itself how it is", () => {
     expect({ asked: world.asked, status: health().status }).toEqual({ asked: 2, status: "disk_not_mounted" });
   });
 
-  it("says before it goes that it shuts down, and that is told with its silence", async () => {
+  it("announces its shutdown, which is reported with its silence", async () => {
     const { world, channel, pass, everyHalfMinute, beats, health } = await opened();
     await pass(60, everyHalfMinute);
     beats();
@@ -136,7 +136,7 @@ describe("an agent that says by itself how it is", () => {
 });
 
 describe("what cannot be heard", () => {
-  it("is nobody's silence: a connection that is lost for minutes replaces nobody, and is told once", async () => {
+  it("is not counted as silence: a connection lost for minutes replaces no VM, and is reported once", async () => {
     const { world, channel, pass, everyHalfMinute, health, queued, alerts } = await opened();
     await pass(60, everyHalfMinute);
     channel.lost();
@@ -196,7 +196,7 @@ describe("messages of agents", () => {
     created_at: 1_700_000_000,
   };
 
-  it("that are alerts go to the sinks with upstream's fields, once each, and say where they come from", async () => {
+  it("go to the sinks as alerts with upstream's fields, once each, and say where they come from", async () => {
     const { channel, pass, alerts } = await opened();
     await pass(10);
     channel.says("alert", { ...ALERT, source: "director", deployment: "bank" });
@@ -210,7 +210,7 @@ describe("messages of agents", () => {
     ]);
   });
 
-  it("that make no sense are counted and said once, and harm nobody", async () => {
+  it("are counted and reported once if they make no sense, and do no harm", async () => {
     const { channel, beats, pass, monitor, errors, alerts, health } = await opened();
     await pass(10);
     const senseless = [

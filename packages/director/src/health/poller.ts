@@ -34,18 +34,18 @@ export interface PollerOptions {
 /** How long an answer may take, and how soon an agent that gave none is asked again. */
 const ANSWER_MS = 10_000;
 const AGAIN_MS = 10_000;
-/** Who says by itself how it is, is silent when it has not done so for so many times the usual time between questions. */
+/** An agent that sends heartbeats is silent after so many intervals between questions without one. */
 const BEATS = 4 / 3;
 /** And is asked so much more rarely: which disk it has mounted, and whether it answers, no heartbeat says. */
 const RARELY = 10;
 /** The first questions are spread over this time. */
 const SPREAD_MS = 3_000;
-/** Who has not answered by now is waited for with the silent: nobody is kept waiting by it any longer. */
+/** An agent that has not answered by now moves to the queue of the silent, and delays the others no longer. */
 const PROMPT_MS = 500;
-/** Of the silent so many are asked at once: this part of all, since each takes its whole time, but not too many. */
+/** Share of all agents of which silent ones are asked at once: each takes its whole time. `MOST_SILENT` is the upper limit. */
 const SILENT_PART = 1 / 8;
 const MOST_SILENT = 512;
-/** Of this machine: without them nobody can be asked, and nobody is silent for it. */
+/** Shortages of this machine: agents cannot be asked meanwhile, and do not count as silent for it. */
 const OUR_SHORTAGES = new Set(["EMFILE", "ENFILE", "ENOBUFS", "ENOMEM", "EADDRNOTAVAIL", "EAGAIN"]);
 
 type Lane = "prompt" | "silent";
@@ -61,8 +61,8 @@ interface Polled {
 }
 
 /**
- * Asks agents how they are: each about every `intervalMs`, not all at the same moment, and those that are silent in a
- * queue of their own, so that nobody waits behind them. When one question is over, the next begins.
+ * Asks agents how they are: each about every `intervalMs`, not all at the same moment. Silent agents have a queue of their own,
+ * so that others do not wait behind them. When one question is over, the next begins.
  */
 export class Poller {
   readonly #options: PollerOptions;
@@ -71,7 +71,7 @@ export class Poller {
   readonly #stopped = sharedAbort();
   readonly #asking = new Set<Promise<void>>();
   readonly #busy: Record<Lane, number> = { prompt: 0, silent: 0 };
-  /** Who is due, the one that has waited longest last. */
+  /** Agents that are due, the one that has waited longest last. */
   #due: Readonly<Record<Lane, Polled[]>> = { prompt: [], silent: [] };
   #short = false;
 
@@ -130,7 +130,7 @@ export class Poller {
     return (known.news === true || later <= now) && next <= now;
   }
 
-  /** It says by itself how it is, and the last question did not speak against it. */
+  /** Reports whether the agent sends heartbeats, and the last question did not contradict them. */
   #speaks({ beat, failed, refused }: Known, now: number): boolean {
     if (beat === undefined || failed !== undefined || refused !== undefined) return false;
     return now - beat < this.#options.intervalMs * BEATS;
@@ -186,7 +186,7 @@ export class Poller {
     return this.#options.intervalMs * (0.9 + 0.2 * this.#options.random.fraction());
   }
 
-  /** Whether it answered. Never rejects. */
+  /** Reports whether the agent answered. Never rejects. */
   async #ask(vm: WatchedVm): Promise<boolean> {
     const { agents, sightings, awake, intervalMs, onError } = this.#options;
     const { signal } = this.#stopped;
@@ -204,14 +204,14 @@ export class Poller {
       if (OUR_SHORTAGES.has(systemCode((error as Error).cause) ?? "")) this.#fallShort(error);
       else if (error instanceof AgentRefused || isDistrust(error)) sightings.refused(vm.agentId, why);
       else if (!(error instanceof AgentSilent) && !(error instanceof WrongAgent)) onError(error);
-      // It may have answered while nobody was there to hear it.
+      // The agent may have answered while the Director was stopped or not connected.
       else if (!awake.stoppedSince(begun) && !this.#lostSince(vm, begun.awake))
         sightings.silent(vm.agentId, begun.awake, why);
       return false;
     }
   }
 
-  /** Nobody else is asked until the next tick. */
+  /** Asks no other agent until the next tick. */
   #fallShort(error: unknown): void {
     if (!this.#short) this.#options.onError(error);
     this.#short = true;

@@ -8,7 +8,7 @@ const store = v.optional(
   open({ percent: v.optional(v.string()), read_only: v.optional(v.nullable(v.boolean())) }),
 );
 
-/** As far as it is read. What an agent says otherwise is left out: its health does not depend on it. */
+/** Fields of an agent's state that the Director reads. Others are left out: health does not depend on them. */
 const processes = v.array(open({ name: v.string(), state: v.string() }));
 const share = v.optional(v.string());
 const vitals = open({

@@ -125,7 +125,7 @@ describe("when too many are down", () => {
     expect(healed(judged).ids).toEqual(["bank-0"]);
   });
 
-  it("half of all agents gone at once heals nobody, however small the deployments", () => {
+  it("half of all agents gone at once heals no instance, however small the deployments", () => {
     const small = ["a", "b", "c"].flatMap((name) => fleet(name, "silent", "suspect"));
     const { ids, fleet: why } = healed([...small, ...fleet("d", ...times(6, "well"))]);
     expect(ids).toEqual([]);
@@ -161,7 +161,7 @@ describe("resurrection configs", () => {
     expect(rules.allows("bank", "web")).toBe(true);
   });
 
-  it("of a team are for its own deployments, whatever they name", () => {
+  it("apply only to the deployments of their team, whatever they name", () => {
     const everybody = "rules: [{enabled: false}]";
     const rules = rulesOf([{ content: everybody, only: ["shop"] }]);
     expect(rules.allows("shop", "web")).toBe(false);
@@ -175,7 +175,7 @@ describe("resurrection configs", () => {
     expect(allows(text, "mail", "db")).toBe(true);
   });
 
-  it("spare what they exclude; an empty exclude spares nobody", () => {
+  it("spare what they exclude; an empty exclude spares no deployment", () => {
     expect(allows("rules: [{enabled: false, exclude: {deployments: [shop]}}]")).toBe(true);
     expect(allows("rules: [{enabled: false, exclude: {deployments: []}}]")).toBe(false);
   });

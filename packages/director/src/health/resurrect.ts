@@ -4,10 +4,10 @@ import type { Rules } from "./rules.ts";
 
 /** When too many are down at once for new VMs to be the answer. */
 export interface Guard {
-  /** Of one deployment: at least so many instances, and so many percent of them, down within the window. */
+  /** For one deployment: at least so many instances, and so many percent of them, down within the window. */
   readonly minimumDown: number;
   readonly percentDown: number;
-  /** Of all agents: at least so many, and so many percent of them, silent now. */
+  /** For all agents: at least so many, and so many percent of them, silent now. */
   readonly fleetMinimum: number;
   readonly fleetPercent: number;
 }
@@ -18,13 +18,13 @@ export interface Judged {
 }
 
 export interface Situation {
-  /** By configuration of the Director. */
+  /** True if the configuration of the Director enables resurrection. */
   readonly enabled: boolean;
   /** `update-resurrection off`. */
   readonly paused: boolean;
   /** Undefined: they cannot be read. */
   readonly rules: Rules | undefined;
-  /** Deployments that nobody has looked at since the Director was restored from a backup. */
+  /** Deployments that were not looked at since the Director was restored from a backup. */
   readonly restored: ReadonlySet<string>;
   /** Deployments that a task works on, with its words. */
   readonly locked: ReadonlyMap<string, { readonly task: number; readonly description: string }>;
@@ -36,32 +36,32 @@ export interface Situation {
   readonly waits: ReadonlyMap<string, number>;
   /** So many agents were silent until just now that the fault was likely here: the others have a while to be back. */
   readonly settling: boolean;
-  /** By deployment: instances that were down within the window. */
+  /** Instances that were down within the window, by deployment. */
   readonly down: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** What is being done about an instance that is not well. */
+/** Current action for an instance that is not well. */
 export interface Action {
   readonly what: string;
   readonly task?: number;
 }
 
 export interface Decision {
-  /** By deployment: who gets a new VM now. */
+  /** Instances that get a new VM now, by deployment. */
   readonly heal: ReadonlyMap<string, readonly Watched[]>;
   readonly actions: ReadonlyMap<string, Action>;
   /** Deployments in which too many are down. */
   readonly meltdowns: ReadonlyMap<string, string>;
   /** So many agents are silent, or were until just now, that the fault is more likely here. */
   readonly fleet: string | undefined;
-  /** They are now. */
+  /** True while the threshold is exceeded. */
   readonly cut: boolean;
 }
 
 const SETTLING =
   "nothing: most agents were silent until just now. Those that are still have a while to be back";
 
-/** Who gets a new VM, and why the others that need one do not. */
+/** Decides which instances get a new VM, and why the others that need one do not. */
 export function decide(judged: readonly Judged[], situation: Situation, guard: Guard): Decision {
   const trouble = fleetTrouble(judged, situation, guard);
   const fleet = trouble ?? (situation.settling ? SETTLING : undefined);
@@ -103,7 +103,7 @@ function hindrance(watched: Watched, situation: Situation): string | undefined {
   return undefined;
 }
 
-/** Those whose last question was not answered count as well: the others of a cut network follow within seconds. */
+/** Counts an instance whose last question was not answered as down: the others of a cut network follow within seconds. */
 const isDown = ({ verdict: { suspect, toHeal } }: Judged): boolean => suspect || toHeal;
 
 function meltdown(its: readonly Judged[], before: ReadonlySet<string>, guard: Guard): string | undefined {
