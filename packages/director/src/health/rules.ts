@@ -5,7 +5,7 @@ import {
 } from "@slipway/protocol/director/resurrection";
 import { check } from "@slipway/protocol/schema/check";
 
-/** Of configs of type `resurrection`: which groups get new VMs by themselves. */
+/** Rules of configs of type `resurrection`: which groups get new VMs without a request. */
 export interface Rules {
   allows(deployment: string, group: string): boolean;
 }
@@ -50,7 +50,7 @@ const isEmpty = (of: Filter): boolean => !named(of?.deployments) && !named(of?.i
 /** An empty one means everybody. */
 const included = (of: Filter, deployment: string, group: string): boolean =>
   isEmpty(of) || fits(of, deployment, group);
-/** An empty one means nobody. */
+/** Reports whether a filter excludes a group. An empty filter excludes none. */
 const excluded = (of: Filter, deployment: string, group: string): boolean =>
   !isEmpty(of) && fits(of, deployment, group);
 

@@ -4,13 +4,13 @@ import type { AgentReport, Known } from "./model.ts";
 
 /** Takes what agents say by themselves, whatever carries it. */
 export interface Heartbeats {
-  /** Whether that is news. An agent that nobody watches is not remembered. */
+  /** Records a heartbeat and reports whether it has news. An agent that is not watched is not remembered. */
   heartbeat(agentId: string, said: AgentReport): boolean;
-  /** It says that it shuts down. */
+  /** Records that the agent has announced its shutdown. */
   leaves(agentId: string): void;
 }
 
-/** What is known of each agent. Times that count are those this process was awake. */
+/** Remembers what is known of each agent. Times are counted while this process was awake. */
 export class Sightings implements Heartbeats {
   readonly #awake: AwakeTime;
   readonly #clock: Pick<Clock, "now">;
@@ -33,7 +33,7 @@ export class Sightings implements Heartbeats {
         this.#known.set(id, { watchedSince: this.#awake.now(), watchedAt: this.#clock.now() });
   }
 
-  /** It answered a question. */
+  /** Records the answer to a question. */
   answered(agentId: string, report: AgentReport): void {
     this.#change(agentId, ({ watchedSince, watchedAt, beat }) => ({
       watchedSince,
@@ -44,8 +44,8 @@ export class Sightings implements Heartbeats {
   }
 
   /**
-   * Which disk is mounted, and which processes run, is told by answers only: what the last one said stands while nothing
-   * speaks against it. Whether it takes part in conversations, too.
+   * Records a heartbeat. Only answers name the mounted disk and the processes: those of the last answer stand unless the
+   * heartbeat contradicts them. A refusal of the last question stands, too.
    */
   heartbeat(agentId: string, said: AgentReport): boolean {
     const before = this.#known.get(agentId);
@@ -85,7 +85,7 @@ export class Sightings implements Heartbeats {
     }));
   }
 
-  /** It is there, and does not accept this Director, or this Director does not accept it. */
+  /** Records that the agent is there, but the agent or this Director does not accept the other. */
   refused(agentId: string, why: string): void {
     this.#change(agentId, ({ failed: _, ...known }) => ({
       ...known,

@@ -24,7 +24,7 @@ afterEach(() => {
   for (const close of closing.splice(0)) close();
 });
 
-/** Somebody who takes alerts, and answers with this status. */
+/** Starts a receiver of alerts that answers with this status. */
 async function receiver(status: number) {
   const taken: {
     readonly path: string;
@@ -57,7 +57,7 @@ describe("a webhook", () => {
     expect(taken).toEqual([{ path: "/hook?token=CANARY", authorization: "Bearer x", body: ALERT }]);
   });
 
-  it("that does not take it, or is not there, is named without what its address holds", async () => {
+  it("is named without the secrets of its address if it refuses an alert or is not there", async () => {
     const { url } = await receiver(503);
     const refused = await webhookSink({ url, clock: systemClock }).send(ALERT, never).catch(String);
     expect(refused).toContain("status 503");

@@ -7,7 +7,7 @@ import { unseenSinceRestore } from "../store/restores.ts";
 import type { Db } from "../store/schema.ts";
 import { type Rules, type RulesText, rulesOf } from "./rules.ts";
 
-/** What the store knows when a round begins. */
+/** State of the store when a round begins. */
 export type Read = Awaited<ReturnType<typeof readSituation>>;
 
 export async function readSituation(db: Db, onError: (error: unknown) => void) {
@@ -31,7 +31,7 @@ const textOf = async (db: Db, { content, team }: ConfigRecord): Promise<RulesTex
   only: team === null ? undefined : await deploymentsOf(db, team),
 });
 
-/** Undefined: what they were to forbid is not known, so nobody is touched. */
+/** Returns the rules, or undefined if they cannot be read. No VM is replaced then, since the rules may forbid it. */
 function rulesIn(configs: readonly RulesText[], onError: (error: unknown) => void): Rules | undefined {
   try {
     return rulesOf(configs);

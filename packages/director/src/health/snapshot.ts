@@ -11,9 +11,9 @@ export interface HealthSnapshot {
   readonly settings: HealthSettings;
   /** `update-resurrection off`. */
   readonly paused: boolean;
-  /** Why nobody is replaced, in any deployment. */
+  /** Reason why no VM is replaced, in any deployment. */
   readonly held: string | undefined;
-  /** By deployment: why nobody is replaced in it. */
+  /** Reason why no VM is replaced, by deployment. */
   readonly meltdowns: ReadonlyMap<string, string>;
   /** Instances for which a new VM was asked since the start. */
   readonly resurrections: number;

@@ -6,9 +6,9 @@ import { sinceRestore } from "../store/restores.ts";
 import type { Db } from "../store/schema.ts";
 import type { Watched } from "./model.ts";
 
-/** What is not done yet, although nobody is unwell for it. */
+/** Upkeep that is not done yet, although no instance is unwell for it. */
 export interface UpkeepNote {
-  /** Names nobody: whoever may not read instances may read it. */
+  /** Names no instance: users who may not read instances may read it. */
   readonly what: string;
   /** `web/5c1e of shop`. */
   readonly who: readonly string[];

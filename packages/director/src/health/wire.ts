@@ -5,7 +5,7 @@ import type { UpkeepNote } from "./upkeep.ts";
 
 export type HealthWire = Told<typeof health>;
 
-/** What is answered without a health monitor, or before it has looked around. */
+/** Returns the answer without a health monitor, or before its first round. */
 export const unwatched = (enabled: boolean): HealthWire => ({
   enabled,
   at: null,
@@ -18,7 +18,7 @@ export const unwatched = (enabled: boolean): HealthWire => ({
 
 export interface HealthAsked {
   readonly deployment: string | undefined;
-  /** Also processes and vitals. */
+  /** True to include processes and vitals. */
   readonly full: boolean;
 }
 
@@ -64,7 +64,7 @@ const instanceWire = ({ watched, verdict, since, known, action }: InstanceHealth
   resurrection_paused: watched.paused,
 });
 
-/** What its agent said last. */
+/** Returns the last report of the agent. */
 function saidWire({ known }: InstanceHealth) {
   const report = known?.answered?.report;
   if (report === undefined) return {};

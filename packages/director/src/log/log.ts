@@ -6,7 +6,7 @@ export const LOG_LEVELS = ["debug", "info", "warn", "error"] as const;
 export type LogLevel = (typeof LOG_LEVELS)[number];
 export type LogFormat = "text" | "json";
 
-/** What a line can be found by: ids and names, never what was said. */
+/** Fields that a line can be found by: ids and names, never content. */
 export type LogFields = Readonly<Record<string, string | number | undefined>>;
 
 export type Log = Readonly<Record<LogLevel, (message: string, fields?: LogFields) => void>>;
@@ -32,7 +32,7 @@ export function directorLog(clock: Clock, settings: LogSettings, write: (line: s
     write((format === "json" ? jsonLine : textLine)(isoTime(clock), level, scrubUrls(message), fields));
   const troubles = collapseRepeats(clock, (text) => {
     const space = text.indexOf(" ");
-    // What is told of others, seen again and again, belongs to none of their requests.
+    // A repeated line stands for several requests, and belongs to none of them.
     put(
       text.slice(0, space) as LogLevel,
       text.slice(space + 1),

@@ -1,7 +1,7 @@
 export type Labels = Readonly<Record<string, string | number>>;
 export type Sample = readonly [labels: Labels, value: number];
 
-/** What Prometheus reads, version 0.0.4 of its text. */
+/** Writes the text format of Prometheus, version 0.0.4. */
 export class Exposition {
   readonly #lines: string[] = [];
 

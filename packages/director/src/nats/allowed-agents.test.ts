@@ -11,7 +11,7 @@ import type { Db } from "../store/schema.ts";
 import { Sealed } from "../store/sealed.ts";
 import { AllowedAgents } from "./allowed-agents.ts";
 
-it("who comes while a server learns of all others is told of together, the first at once", async () => {
+it("agents that come while a server reads its configuration are announced together, the first at once", async () => {
   const { db, close } = await freshDatabase();
   onTestFinished(close);
   await seedShop(db);
@@ -52,7 +52,7 @@ it("who comes while a server learns of all others is told of together, the first
   await clock.advance(21);
   await Promise.all([second, third]);
   expect(told).toEqual(["new-1", "new-1,new-2,new-3"]);
-  // What waits when the Director stops is not told any more.
+  // Agents that wait when the Director stops are not announced any more.
   await comes(4);
   const last = allowed.refresh();
   await expect.poll(() => clock.waiting).toBe(1);
@@ -61,7 +61,7 @@ it("who comes while a server learns of all others is told of together, the first
   expect(told).toHaveLength(2);
 });
 
-it("whose VM no record names may take part while somebody has to decide about it", async () => {
+it("an agent whose VM no record names may take part while its adoption is undecided", async () => {
   const { db, close } = await freshDatabase();
   onTestFinished(close);
   await seedShop(db);

@@ -8,15 +8,15 @@ import type { Db } from "../store/schema.ts";
 export interface AllowedAgentsOptions {
   readonly db: Db;
   readonly clock: Clock;
-  /** Told whenever somebody comes or goes, and once a day. */
+  /** Called whenever an agent comes or goes, and once a day. */
   readonly changed: (agents: readonly AllowedAgent[]) => Promise<void>;
   readonly onError: (error: unknown) => void;
 }
 
-/** As often as upstream's nats-sync. */
+/** Interval of upstream's nats-sync. */
 const EVERY_MS = 10_000;
 const TELL_MS = 24 * 3_600_000;
-/** For each of them a server takes about so long to learn of all anew. Who comes meanwhile is told of together. */
+/** Time per agent that a server takes to read its configuration. Agents that come meanwhile are announced together. */
 const EACH_MS = 0.2;
 
 /** The agents that may take part: of recorded VMs, of those about to be made, and of those that wait to be adopted. */
@@ -35,7 +35,7 @@ export class AllowedAgents {
     this.#options = options;
   }
 
-  /** Those of now; called once before the server is started with them. */
+  /** Returns the agents of now; called once before the server is started with them. */
   async open(): Promise<readonly AllowedAgent[]> {
     const agents = await this.#list();
     this.#note(agents);
@@ -64,7 +64,7 @@ export class AllowedAgents {
     return this.#agents.has(agentId);
   }
 
-  /** Who asks while one is under way shares the next one with all others that ask. */
+  /** Looks for changes. Callers during a running look share the next one. */
   refresh(): Promise<void> {
     this.#next ??= this.#looking
       .catch(() => undefined)
@@ -77,7 +77,7 @@ export class AllowedAgents {
     return this.#next;
   }
 
-  /** Told of them once more, though they are the same. */
+  /** Announces the agents once more, although they are the same. */
   tellAgain(): Promise<void> {
     this.#again = true;
     return this.refresh();

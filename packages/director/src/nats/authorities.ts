@@ -11,34 +11,34 @@ import { NatsAuthorityMissing } from "./errors.ts";
 import type { Rotates } from "./rotation.ts";
 
 export interface AuthoritiesOptions {
-  /** Where they are kept, each in a directory of its own. */
+  /** Directory of the authorities, each in a directory of its own. */
   readonly dir: string;
   /** The Director's: the first one here, too. */
   readonly first: Authority;
-  /** Who signs for agents when that is somebody else, and all whom the server is to believe; PEM. */
+  /** Authority that signs for agents if it is not the Director's, and all authorities the server is to trust; PEM. */
   readonly clients?: { readonly authority: Authority; readonly believed: string } | undefined;
   readonly db: Db;
   readonly clock: Clock;
   readonly random: Random;
 }
 
-/** Certificates of agents last a year and are renewed 120 days before their end: nobody outlives its authority. */
+/** Certificates of agents last a year and are renewed 120 days before their end: none outlives its authority. */
 const ROTATE_BEFORE_DAYS = 2 * 365;
 
-/** What the server that the Director keeps is to show and to believe. */
+/** Certificates that the Director's NATS server is to show and to trust. */
 export interface ServerTrust {
   readonly authority: Authority;
   readonly clientCa: string;
 }
 
 /**
- * Who signs on the bus of a server that the Director keeps. While one authority takes over, agents believe both and are
- * signed for by the new one, and so does the server believe both; it shows a certificate of the old one, which is the one
- * that an agent who was away knows. The database says where it stands: a Director that was killed goes on from there.
+ * Keeps the authorities that sign on the bus of the Director's own server. While one authority takes over, the server and the
+ * agents trust both, and the new one signs for agents. The server shows a certificate of the old one, which an agent that was
+ * away still knows. The database keeps the progress: a Director that was killed goes on from there.
  */
 export class OwnAuthorities implements Rotates {
   readonly #options: AuthoritiesOptions;
-  /** Told when the server is to be told. */
+  /** Called when the server is to read its configuration again. */
   readonly #changed: () => Promise<void>;
   #state: AuthoritiesOfNats = { current: "" };
   #current: Authority;
@@ -91,7 +91,7 @@ export class OwnAuthorities implements Rotates {
     if (this.now().mark !== before) await this.#changed();
   }
 
-  /** One that is gone is not made anew: agents believe it. */
+  /** Loads an authority. A lost one is not made again: agents trust it. */
   async #known(id: string): Promise<Authority> {
     if (id === "") return this.#options.first;
     const dir = this.#dirOf(id);

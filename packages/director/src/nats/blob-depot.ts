@@ -19,18 +19,18 @@ import { NoRoomForBlobs } from "./errors.ts";
 export interface BlobDepotOptions {
   readonly dir: string;
   readonly secret: AgentSecret;
-  /** By which agents reach it. */
+  /** URL by which agents reach the blob server. */
   readonly url: string;
-  /** By which they know it, PEM. */
+  /** CA by which agents verify the blob server, PEM. */
   readonly ca: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** What agents may put there. */
+  /** Limits what agents may upload. */
   readonly quota: BlobQuota;
   readonly freeSpace?: FreeSpace;
 }
 
-/** What an agent has not got by then it does not want any more. */
+/** Time after which blobs are removed: an agent that has not fetched one by then does not want it any more. */
 const KEEP_MS = 24 * 3_600_000;
 const HALF = ".half";
 /** So much may come in before it is asked again how full the disk is. */
@@ -52,7 +52,7 @@ export class BlobDepot implements AgentBlobs {
     return { provider: "dav", options: { endpoint: url, user: agentId, password, tls: { cert: { ca } } } };
   }
 
-  /** Who it is that shows this user and password. Digests are compared, so that the time tells nothing. */
+  /** Returns the agent of this user and password. Digests are compared, so that the time reveals nothing. */
   agentOf(user: string, password: string): AgentId | undefined {
     if (!AGENT_ID.test(user)) return undefined;
     const digest = (text: string) => createHash("sha256").update(text).digest();

@@ -24,7 +24,7 @@ export interface BlobUpload {
 
 interface Usage {
   readonly blobs: Map<string, number>;
-  /** Of `blobs` and of uploads under way. */
+  /** Bytes of `blobs` and of uploads under way. */
   bytes: number;
   uploads: number;
 }
@@ -94,7 +94,7 @@ export class BlobQuota {
     for (const id of [...(this.#usage.get(agentId)?.blobs.keys() ?? [])]) this.forget(agentId, id);
   }
 
-  /** What agents hold, by deployment, and what was refused. */
+  /** Writes what agents hold, by deployment, and what was refused. */
   tell(into: Exposition): void {
     const all = new Map<string, number>();
     const largest = new Map<string, number>();

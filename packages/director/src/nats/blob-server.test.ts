@@ -21,7 +21,7 @@ const SECRET = agentSecret("5e".repeat(32));
 
 const MIB = 2 ** 20;
 
-/** What is not limited is as large as it is by default. */
+/** Limits of a test; the others have their defaults. */
 interface Limits {
   readonly vm?: number;
   readonly deployment?: number;
@@ -79,7 +79,7 @@ async function opened(there: readonly string[] = [A, B], limits: Limits = {}, se
     of.tell(told);
     return told.text;
   };
-  /** As a Director sees it that is started again. */
+  /** Opens a quota as a restarted Director does. */
   const restarted = async () => {
     const again = newQuota();
     await new BlobDepot({ ...place, quota: again }).count();
@@ -97,7 +97,7 @@ describe("blobs for agents on NATS", () => {
     expect(await ask("GET", "/ab/none", as(A))).toMatchObject({ status: 404 });
   });
 
-  it("that an agent made are taken from it, and removed when nobody needs them", async () => {
+  it("are taken from the agent that made them, and removed when they are no longer needed", async () => {
     const { depot, ask, as } = await opened();
     expect(await ask("PUT", "/ab/log-1", as(A), "lines")).toMatchObject({ status: 201 });
     expect(await depot.get(A, "log-1", (content) => text(content), undefined)).toBe("lines");
@@ -105,7 +105,7 @@ describe("blobs for agents on NATS", () => {
     await expect(depot.get(A, "log-1", (content) => text(content), undefined)).rejects.toThrow(AgentRefused);
   });
 
-  it("are no other agent's, and nobody's without the password of an agent that takes part", async () => {
+  it("are closed to other agents, and to callers without the password of an agent that takes part", async () => {
     const { depot, ask, as } = await opened([A]);
     await depot.put(A, "x", Buffer.from("secret"), undefined);
     const wrong = [
@@ -181,7 +181,7 @@ describe("blobs for agents on NATS", () => {
     expect(errors).toEqual([]);
   });
 
-  it("of agents that are gone are swept", async () => {
+  it("are swept if their agent is gone", async () => {
     const { depot, dir } = await opened();
     await depot.put(A, "x", Buffer.from("1"), undefined);
     await depot.put(B, "x", Buffer.from("2"), undefined);

@@ -15,7 +15,7 @@ export interface BlobServerOptions {
   readonly host: string;
   readonly port: number;
   readonly tls: { readonly certificate: string; readonly privateKey: string };
-  /** Whether an agent takes part now. */
+  /** Reports whether an agent takes part now. */
   readonly isThere: (agentId: string) => boolean;
   readonly clock: Clock;
   readonly onError: (error: unknown) => void;
@@ -109,7 +109,7 @@ export class BlobServer {
     }
   }
 
-  /** Whether the operator has not heard of an agent's refused uploads for a while: it may try without end. */
+  /** Reports whether the last note about an agent's refused uploads is a while ago: the agent may try without end. */
   #isNews(agentId: AgentId): boolean {
     const now = this.#options.clock.monotonic();
     const last = this.#toldOf.get(agentId);
@@ -123,7 +123,7 @@ export class BlobServer {
     if (found === undefined) return end(response, 404);
     response.writeHead(200, { "Content-Type": "application/octet-stream", "Content-Length": found.size });
     if (request.method === "HEAD") return void response.end();
-    // Whoever breaks off knows it.
+    // Client aborts are expected; ignore them.
     await pipeline(found.content(), response).catch(() => response.destroy());
   }
 

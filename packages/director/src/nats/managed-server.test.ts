@@ -57,7 +57,9 @@ async function made(over: { readonly program?: string; readonly port?: number; r
   return { server, bus, dir, port, pid, warnings, authority };
 }
 
-/** "nobody" is the word of a server that knows the Director. One that is not there is asked all of the time. */
+/**
+ * Asks over the bus. "nobody" is the answer of a server that knows the Director; an absent server is asked until the deadline.
+ */
 const answers = async (bus: NatsBus, withinMs = 60_000): Promise<string> => {
   const request = {
     agentId: "agent-1",
@@ -78,7 +80,7 @@ const mounts = needs(
 sampleTests(1 / 3);
 
 describe.runIf(here && mounts)("the NATS server of a Director on a full disk", () => {
-  it("goes on as it is, says why it learns of nobody, and learns of all once there is room", async () => {
+  it("goes on as it is, says why it learns of no agents, and learns of all once there is room", async () => {
     const { path, remove } = await temporaryDirectory();
     onTestFinished(remove);
     await mustRun(systemExec, "preparing the test", "mount", [
@@ -168,7 +170,7 @@ describe.runIf(here)("the NATS server of a Director", () => {
     expect(await answers(bus(), 2_000)).toBe("unconnected");
   });
 
-  it("that a killed Director has left is ended at the next start, and nothing that only has its number", async () => {
+  it("is ended at the next start if a killed Director has left it, and no other process with its number is", async () => {
     const { server, dir } = await made();
     const left = spawn("sleep", ["600"]);
     const other = spawn("sleep", ["600"]);
@@ -186,12 +188,12 @@ describe.runIf(here)("the NATS server of a Director", () => {
     expect(other.exitCode ?? other.signalCode).toBe(null);
   });
 
-  it("that is not installed is an error that says so", async () => {
+  it("reports a program that is not installed", async () => {
     const { server } = await made({ program: "nats-server-that-is-not-there" });
     await expect(server.start([])).rejects.toSatisfy((error) => NatsServerMissing.is(error));
   });
 
-  it("whose port is taken is an error with its own words", async () => {
+  it("reports a taken port in the words of the server", async () => {
     const taken = createServer();
     const port = await freePort();
     await new Promise<void>((resolve) => taken.listen(port, "127.0.0.1", resolve));

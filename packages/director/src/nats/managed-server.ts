@@ -17,7 +17,7 @@ export interface ManagedServerOptions {
   readonly port: number;
   /** Further names by which it is called. */
   readonly names: readonly string[];
-  /** Who signs for it, and whom it believes; asked each time it is told of agents. */
+  /** Returns the authority that signs for the server, and those it trusts; called for each configuration. */
   readonly trust: () => ServerTrust;
   readonly clock: Clock;
   readonly warn: (line: string) => void;

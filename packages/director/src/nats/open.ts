@@ -167,7 +167,7 @@ async function openDepot(options: NatsOptions, allowed: AllowedAgents) {
   return { depot, quota };
 }
 
-/** Who signs for the Director and its agents, when that is given; and whom a server is to believe. */
+/** Returns the configured authority that signs for the Director and its agents, and those a server is to trust. */
 async function givenClients({ config, clock, random }: NatsOptions) {
   if (config.client_ca === undefined) return undefined;
   const { certificate, private_key } = config.client_ca;

@@ -33,7 +33,7 @@ const LARGEST_LOG = 4 << 20;
 
 const identity = v.object({ pid: v.number(), started: v.string(), boot: v.string(), namespace: v.string() });
 
-/** A nats-server that lives with the Director: started again when it ends, told when its configuration has changed. */
+/** Runs a nats-server that lives with the Director: starts it again when it ends, and reloads a changed configuration. */
 export class ServerProcess {
   readonly configFile: string;
   readonly #options: ServerProcessOptions;
@@ -57,7 +57,7 @@ export class ServerProcess {
     this.#supervision = this.#supervise();
   }
 
-  /** It reads its configuration again. Agents that may stay stay connected. */
+  /** Makes the server read its configuration again. Agents that may stay remain connected. */
   reload(): void {
     this.#child?.kill("SIGHUP");
   }
@@ -166,7 +166,7 @@ const isOver = (child: ChildProcess): boolean => child.exitCode !== null || chil
 
 const ANYWHERE: Readonly<Record<string, string>> = { "0.0.0.0": "127.0.0.1", "::": "::1" };
 
-/** Whether a NATS server speaks first, as it does. */
+/** Reports whether a NATS server answers: it speaks first. */
 function greets(host: string, port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect({ host: ANYWHERE[host] ?? host, port });

@@ -13,7 +13,7 @@ export interface AskingAgents {
   readonly silent?: ReadonlySet<string> | undefined;
 }
 
-/** What the agents of all instances say of themselves. Ignored instances are left in peace. */
+/** Asks the agents of all instances for their state. Ignored instances are not asked. */
 export async function askAgents(
   instances: readonly InstanceRecord[],
   context: FlowContext,

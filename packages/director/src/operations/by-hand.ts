@@ -2,7 +2,7 @@ import type { InstanceRun } from "@slipway/engine/flows/run-steps";
 import type { InstanceRecord } from "@slipway/engine/model/records";
 import type { DiskCid } from "@slipway/protocol/ids";
 
-/** What an operator does to the disk of one instance, outside of a deploy: no wish for a disk, no jobs to watch. */
+/** Returns the run for a change of one instance's disk by an operator, outside of a deploy: no wanted disk, no jobs to watch. */
 export const diskByHand = (
   instance: InstanceRecord,
   reason: string,

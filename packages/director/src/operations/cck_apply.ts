@@ -107,7 +107,7 @@ async function resolveOne(
   });
 }
 
-/** What is asked for, all of it checked before any of it is done. Problems that are no longer open are left out. */
+/** Returns the requested resolutions, all checked before any is applied. Problems that are no longer open are left out. */
 function chosen(
   open: readonly ProblemRecord[],
   resolutions: Readonly<Record<string, string | null>>,

@@ -8,7 +8,7 @@ import { Failures } from "./problems/failures.ts";
 import { recreate } from "./problems/recreate.ts";
 import { missingVm, scanVms } from "./problems/scan.ts";
 
-/** What a health monitor asks for: new VMs for those of some instances that are gone or silent. */
+/** Creates new VMs for those of some instances that are gone or silent. The health monitor requests it. */
 export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instances }, task, tools) =>
   task.withLock(deploymentLock(deployment), DEPLOYMENT_LOCK_MS, async () => {
     const context = flowContext(tools, task, deployment);
@@ -39,7 +39,7 @@ export const cckScanAndFix = operation(scanAndFixParams, ({ deployment, instance
     await failures.noting(() =>
       recreate(
         chosen,
-        // Nobody has looked at a VM that was kept to be looked at: it is waited for again, and replaced by people.
+        // A VM that was kept for inspection was not inspected: the Director waits for it again, and an operator replaces it.
         0,
         {},
         ({ problem }, work) =>

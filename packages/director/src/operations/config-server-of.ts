@@ -3,7 +3,7 @@ import type { TaskContext } from "../tasks/task.ts";
 import { builtInConfigServer } from "../variables/built-in.ts";
 import type { OperationContext } from "./operation.ts";
 
-/** Whom a task asks. */
+/** Returns the config server that a task asks. */
 export const configServerOf = (
   { configServer, db, clock, random }: Pick<OperationContext, "configServer" | "db" | "clock" | "random">,
   task: Pick<TaskContext, "write">,

@@ -24,8 +24,8 @@ import { releaseLock } from "./update_release.ts";
 const LOCK_MS = 10_000;
 
 /**
- * `bosh clean-up`. Each kind is looked for when its turn comes: a run after a crash finds what is left, and what somebody
- * has begun to use meanwhile is not found, or left alone.
+ * Runs `bosh clean-up`. Each kind is looked for when its turn comes: a run after a crash finds what is left, and what has come
+ * into use meanwhile is not found, or left alone.
  */
 export const deleteArtifacts = operation(deleteArtifactsParams, async (params, task, tools) => {
   const wanted = { all: params.remove_all, keepDisks: params.keep_orphaned_disks };
@@ -52,7 +52,7 @@ export const deleteArtifacts = operation(deleteArtifactsParams, async (params, t
 /** `2026-11-17 15:11:00 +0000`, as upstream shows a time here. */
 const timeText = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} +0000`;
 
-/** One that cannot be deleted is tried again next time. */
+/** Deletes orphaned VMs. A VM that cannot be deleted is tried again next time. */
 async function deleteVms(task: TaskContext, tools: OperationContext): Promise<number> {
   const all = await listOrphanedVms(tools.db);
   const stage = task.stage("Deleting orphaned vms", [], all.length);

@@ -4,7 +4,7 @@ import * as v from "valibot";
 import { listOrphanedVms } from "../store/orphaned-vms.ts";
 import { flowContext, operation } from "./operation.ts";
 
-/** What create-swap-delete has left behind. One that cannot be deleted is tried again next time. */
+/** Deletes the VMs that create-swap-delete has left. A VM that cannot be deleted is tried again next time. */
 export const deleteOrphanedVms = operation(v.object({}), async (_, task, tools) => {
   const all = await listOrphanedVms(tools.db);
   const stage = task.stage("Deleting orphaned VMs", [], all.length);

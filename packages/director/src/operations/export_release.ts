@@ -23,7 +23,7 @@ import { removeUnreadBlobs } from "./releases/blobs.ts";
 import { JobNotInRelease, ReleaseNotDeployed } from "./releases/errors.ts";
 import { packCompiled } from "./releases/pack-compiled.ts";
 
-/** As long as upstream waits for a deploy. */
+/** Time that upstream waits for a deploy. */
 const LOCK_MS = 900_000;
 /** The stemcell need not be one of the manifest. */
 const ALIAS = "slipway-export";
@@ -34,7 +34,7 @@ type Params = v.InferOutput<typeof exportReleaseParams>;
 export const exportRelease = operation(exportReleaseParams, (params, task, tools) => {
   task.atEnd(() => removeUnreadBlobs(tools.db, tools.blobs));
   return task.withLock(deploymentLock(params.deployment), LOCK_MS, async () => {
-    // Of a run that was killed; nobody was told of them.
+    // A killed run has left these; no result names them.
     for (const { id, taskId } of await exportedReleases(tools.blobs))
       if (taskId === task.id) await tools.blobs.remove(id);
     const { release, jobs } = await chosen(params, tools);
@@ -73,7 +73,7 @@ async function deployed(deployment: string, db: OperationContext["db"]): Promise
   return found;
 }
 
-/** What the jobs are installed with, and what that is compiled with. */
+/** Returns the packages that the jobs are installed with, and those that they are compiled with. */
 async function compiledFor(
   params: Params,
   release: KnownRelease,
@@ -132,7 +132,7 @@ async function stemcellRows({ os, version }: CompileStemcell, { db }: OperationC
   return rows.map(({ id }) => id);
 }
 
-/** What VMs of the deployment are planned with; and one more stemcell. */
+/** Returns the input for planning VMs of the deployment, with one more stemcell. */
 async function withStemcell(
   { name }: DeploymentWithManifest,
   { alias, os, version }: CompileStemcell,

@@ -17,7 +17,7 @@ import { inFlight } from "./in-flight.ts";
 import { type OperationContext, operation } from "./operation.ts";
 
 const AT_ONCE = 32;
-/** As upstream: a listing does not wait for agents that are gone. */
+/** Deadline of an answer, as upstream: a listing does not wait for agents that are gone. */
 const ANSWER_MS = 5_000;
 
 /** Passed on as the agent says it: what it leaves out is not made up. */

@@ -33,7 +33,7 @@ it("logs go after ten days; what is not logs stays", async () => {
   expect(await blobs.list()).toEqual([fresh, release].sort());
 });
 
-it("of very many logs the newest stay, and what is being packed", async () => {
+it("keeps the newest of very many logs, and those that are being packed", async () => {
   const { blobs, put } = await store();
   const part = await put(newPart(systemRandom), 200);
   const kept = [part];

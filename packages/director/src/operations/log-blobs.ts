@@ -5,9 +5,9 @@ import type { FileBlobs } from "@slipway/engine/blobs/directory-blobs";
 import { ifThere } from "@slipway/kernel/files";
 import type { Random } from "@slipway/kernel/random";
 
-/** Logs among the blobs are told by their names: nobody else knows of them, and they go by themselves. */
+/** Prefix of logs among the blobs. No record names them, and they expire. */
 const LOGS = "logs-";
-/** Of one instance, until it is packed with others. */
+/** Prefix of one instance's logs, until they are packed with others. */
 const PART = "logs-part-";
 
 const DAY_MS = 86_400_000;

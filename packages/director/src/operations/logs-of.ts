@@ -8,7 +8,7 @@ import type { OperationContext } from "./operation.ts";
 
 export interface Fetched {
   readonly id: BlobId;
-  /** As the agent says it. */
+  /** Digest that the agent reports. */
   readonly digest: string;
 }
 
@@ -27,7 +27,7 @@ export async function logsOf(
   return await stage.step("Finding and packing log files", async () => {
     const { blobId, digest } = await agent.fetchLogs(asked.types, asked.filters, { signal });
     await agent.getBlob(blobId, (content) => tools.blobs.put(content, { id: asked.as }), { signal });
-    // It lies on the VM's disk, and nobody asks for it again.
+    // The blob lies on the VM's disk, and is not needed again.
     await agent.removeBlob(blobId, { signal }).catch((error: unknown) => {
       signal.throwIfAborted();
       task.debug(`${slug(instance)} keeps a copy of its logs: ${messageTrail(error)}`);

@@ -3,7 +3,7 @@ import { oneLine } from "../tasks/failure.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import type { OperationContext } from "./operation.ts";
 
-/** What upstream's health monitor is told of deployments, with upstream's fields and words. */
+/** Alert about a deployment for upstream's health monitor, with upstream's fields and words. */
 export interface MonitorAlert {
   readonly id: string;
   /** 3 error, 4 warning. */
@@ -16,7 +16,7 @@ export interface MonitorAlert {
   readonly deployment: string;
 }
 
-/** Nobody waits for it, and it does not throw. */
+/** Sends an alert without waiting for it. Does not throw. */
 export type TellMonitors = (alert: MonitorAlert) => void;
 
 type Tools = Pick<OperationContext, "tellMonitors" | "clock" | "random" | "settings">;
@@ -26,7 +26,7 @@ interface Said {
   readonly summary: string;
 }
 
-/** What is said of one kind of work. */
+/** Texts of the alerts about one kind of work. */
 export interface Words {
   readonly begin: Said;
   readonly finish: Said;
@@ -48,7 +48,9 @@ export function deploymentWords(name: string, { settings }: Tools): Words {
   };
 }
 
-/** As upstream, one that failed has finished, too: the end of the task says how. */
+/**
+ * Returns the texts for an action on an instance. As upstream, a failed action has finished, too: the end of the task says how.
+ */
 export function instanceWords(action: string, instance: string, { settings }: Tools): Words {
   const said = (what: string) => ({
     title: `director - ${what} '${action}' instance '${instance}'`,

@@ -20,12 +20,12 @@ import { ParamsUnreadable } from "./errors.ts";
 import type { TellMonitors } from "./monitor-alerts.ts";
 import { mustBeSeen } from "./since-restore.ts";
 
-/** What the work of tasks is done with. */
+/** Services that the work of tasks uses. */
 export interface OperationContext extends Outside {
   /** For reading. What a task writes goes through `task.write`, which is fenced. */
   readonly db: Db;
   readonly documents: Documents;
-  /** Where uploads lie until their task is done, and where archives are unpacked. */
+  /** Directory of uploads until their task is done, and of unpacked archives. */
   readonly uploadsDir: string;
   /** Releases, compiled packages, rendered templates, logs. */
   readonly blobs: FileBlobs;
@@ -42,12 +42,12 @@ export interface OperationContext extends Outside {
     /** Subnets of manual networks may be without one. */
     readonly ignoreMissingGateway?: boolean | undefined;
     readonly allowErrandsOnStoppedInstances?: boolean | undefined;
-    /** What clients go through to VMs by ssh. */
+    /** Gateway that clients go through to VMs by ssh. */
     readonly sshGateway?: { readonly host: string; readonly user: string } | undefined;
   };
   /** For what is downloaded from now on. */
   readonly proxy?: (() => ProxySettings | undefined) | undefined;
-  /** Undefined: nobody listens. */
+  /** Undefined if no monitor listens. */
   readonly tellMonitors?: TellMonitors | undefined;
   /** Undefined: no agent is reached over NATS. */
   readonly nats?: NatsAuthorities | undefined;
@@ -66,7 +66,7 @@ export interface OperationTools extends Omit<OperationContext, "clouds" | "about
   readonly renderer: RenderPool;
 }
 
-/** One type of task: what it is told, and what it does. */
+/** Defines one type of task: its parameters and its work. */
 export function operation<const S extends v.GenericSchema>(
   params: S,
   work: (params: v.InferOutput<S>, task: TaskContext, tools: OperationContext) => Promise<string>,
@@ -126,5 +126,5 @@ export async function askedAt({ id }: Pick<TaskContext, "id">, { db }: Operation
 }
 
 export const deploymentLock = (name: string): string => `lock:deployment:${name}`;
-/** As long as upstream waits for somebody else's deploy. */
+/** Time that upstream waits for the lock of another deploy. */
 export const DEPLOYMENT_LOCK_MS = 10_000;

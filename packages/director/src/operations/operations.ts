@@ -31,7 +31,7 @@ import { updateInstance } from "./update_instance.ts";
 import { updateRelease } from "./update_release.ts";
 import { updateStemcell } from "./update_stemcell.ts";
 
-/** What each type of task does: the table of operations. */
+/** Table of operations: the work of each type of task. */
 export const operations = (tools: OperationTools): Readonly<Record<TaskType, TaskWork>> => ({
   update_deployment: updateDeployment(tools),
   delete_deployment: deleteDeployment(tools),

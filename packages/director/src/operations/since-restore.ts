@@ -4,13 +4,13 @@ import type { Db } from "../store/schema.ts";
 import type { TaskContext } from "../tasks/task.ts";
 import { NotSeenSinceRestore } from "./errors.ts";
 
-/** They act on the records of their deployment. */
+/** Tasks that act on the records of their deployment. */
 const OF_DEPLOYMENT: readonly TaskType[] = [
   ...(["update_deployment", "delete_deployment", "update_instance", "attach_disk"] as const),
   ...(["run_errand", "cck_scan_and_fix", "create_snapshot", "snapshot_deployment"] as const),
   ...(["delete_snapshot", "delete_deployment_snapshots"] as const),
 ];
-/** They delete, or take from an instance, what the records say nobody uses. Any deployment may have come to use it. */
+/** Tasks that delete, or take from an instance, what is unused by the records. Any deployment may have come to use it. */
 const OF_ALL: readonly TaskType[] = [
   ...(["delete_orphan_disks", "delete_orphaned_vms", "delete_artifacts", "orphan_disk"] as const),
 ];

@@ -4,8 +4,8 @@ import { enqueue } from "../tasks/queue.ts";
 import { operation } from "./operation.ts";
 
 /**
- * By schedule: a task for each deployment that has disks. They carry the number of this one, so that a run after a crash
- * asks for none twice.
+ * Queues a task for each deployment that has disks, by schedule. The tasks carry the number of this one, so that a run after a
+ * crash queues none twice.
  */
 export const snapshotDeployments = operation(v.object({}), (_, task) =>
   task.write(async (db) => {
