@@ -15,10 +15,10 @@ const AT_ONCE = 32;
 
 type Params = v.InferOutput<typeof sshParams>;
 type Gateway = "gateway_user" | "gateway_host";
-/** Without a gateway there is none in it, as upstream. */
+/** Answer without the keys of a gateway if none is configured, as upstream. */
 type Answer = Omit<Told<typeof sshAnswer>, Gateway> & Partial<Pick<Told<typeof sshAnswer>, Gateway>>;
 
-/** Users in the VMs that are named, for as long as somebody is in them. The result is one list. */
+/** Creates users in the named VMs, for the length of an ssh session. The result is one list. */
 export const ssh = operation(sshParams, async (params, task, tools) => {
   const { deployment, group, instances } = params;
   const found = (await loadInstances(tools.db, deployment)).filter((one) => fits(one, params));
@@ -56,7 +56,7 @@ export const ssh = operation(sshParams, async (params, task, tools) => {
   return "";
 });
 
-/** By id or by index, within the group if one is named; only VMs can be entered. */
+/** Reports whether an instance is named by id or index, within the group if one is named. Only VMs can be entered. */
 function fits(instance: InstanceRecord, { group, instances }: Params): boolean {
   if (activeVm(instance) === undefined || (group !== undefined && instance.group !== group)) return false;
   return (

@@ -87,7 +87,7 @@ describe("an uploaded release", () => {
     for (const { source } of second.packages) expect(await blobs.list()).toContain(source?.blobId);
   });
 
-  it("is stored anew by --fix, with what was compiled of it forgotten, and what it had is removed", async () => {
+  it("is stored again by --fix, which forgets what was compiled of it and removes its old blobs", async () => {
     await upload(demo());
     const before = await only();
     const packageId = before.packages[0]?.id ?? 0;
@@ -109,7 +109,7 @@ describe("an uploaded release", () => {
     await blobsAre(3);
   });
 
-  it("that lost a blob is repaired by the next upload, without --fix", async () => {
+  it("is repaired by the next upload without --fix if it lost a blob", async () => {
     await upload(demo());
     const lost = (await only()).packages[0]?.source?.blobId;
     await rm(blobs.pathOf(lost ?? ("" as never)));
@@ -183,7 +183,7 @@ describe("an uploaded release", () => {
     ]);
   });
 
-  it("that contradicts the version that is there is refused, and nothing is changed", async () => {
+  it("is refused if it contradicts the stored version, and nothing is changed", async () => {
     await upload(demo());
     const before = await only();
     const job = demo({ jobs: { web: { ...JOB, monit: "# other" } } });
@@ -201,7 +201,7 @@ describe("an uploaded release", () => {
     await blobsAre(3);
   });
 
-  it("that leaves out what is not known, or is damaged, is refused, and nothing of it stays", async () => {
+  it("is refused if it leaves out unknown contents or is damaged, and nothing of it stays", async () => {
     const { packages } = demo();
     const { golang = { files: {} }, web = { files: {} } } = packages;
     const sparse = demo({ packages: { golang, web: { ...web, leftOut: true } } });
@@ -220,7 +220,7 @@ describe("an uploaded release", () => {
     await expect.poll(() => readdir(uploadsDir)).toEqual([]);
   });
 
-  it("whose job is not what release.MF says, or has a schema that nobody can read, is refused", async () => {
+  it("is refused if a job is not what release.MF says, or has an unreadable schema", async () => {
     const strange = demo({ jobs: { web: { ...JOB, spec: { name: "other" } } } });
     expect(await upload(strange)).toMatchObject({
       state: "error",

@@ -18,10 +18,10 @@ const taskOf = (type: NewTask["type"], description: string, params: NewTask["par
   params,
 });
 
-/** After a restore, an orphan may have a place again that the backup does not know, until somebody has looked. */
+/** Reports whether orphans may be in use: after a restore, one may have a place again that the backup does not know. */
 const mayBeInUse = async (db: Db): Promise<boolean> => (await unseenSinceRestore(db)).length > 0;
 
-/** What the Director does by schedule, with upstream's schedules where none is configured. */
+/** Returns the jobs that the Director runs by schedule, with upstream's schedules by default. */
 export function scheduledJobs(
   limits: NonNullable<DirectorConfig["director"]>,
   clock: Pick<Clock, "now">,

@@ -134,7 +134,7 @@ describe("a scheduled turn", () => {
     await second.stop();
   });
 
-  it("that nobody was there for is made up for, once for all of them", async () => {
+  it("is made up for if no Director ran, once for all missed turns", async () => {
     await (await director(SNAPSHOTS)).stop();
     await clock.advance(3 * DAY_MS);
     const later = await director(SNAPSHOTS);
@@ -145,7 +145,7 @@ describe("a scheduled turn", () => {
     await later.stop();
   });
 
-  it("of before the first start, or of another schedule, is nobody's", async () => {
+  it("is not made up for if it was before the first start, or of another schedule", async () => {
     const first = await director({ ...SNAPSHOTS, snapshot_schedule: "0 5 * * *" });
     await first.stop();
     const other = await director({ ...SNAPSHOTS, snapshot_schedule: "30 6 * * *" });
@@ -163,7 +163,7 @@ describe("a scheduled turn", () => {
     await one.stop();
   });
 
-  it("that could not be written is told of, and taken at the next minute", async () => {
+  it("is reported if it could not be written, and taken at the next minute", async () => {
     const one = await director(SNAPSHOTS);
     await db.schema.alterTable("scheduled_turns").renameTo("gone").execute();
     await until("2025-11-15T07:00:00Z");
@@ -232,7 +232,7 @@ describe("what is scheduled", () => {
     expect(sealed).toEqual({ names: ["old", "older"] });
   });
 
-  it("deletes nothing after a restore before somebody has looked at the clouds", async () => {
+  it("deletes nothing after a restore before an operator has looked at the clouds", async () => {
     await swappedOut();
     await orphan("disk-old", 5.1);
     await db

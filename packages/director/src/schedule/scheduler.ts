@@ -6,10 +6,10 @@ import { takeTurn } from "../store/turns.ts";
 import { enqueue } from "../tasks/queue.ts";
 import type { NewTask } from "../tasks/task.ts";
 
-/** What is done again and again. */
+/** Job that is done again and again. */
 export interface ScheduledJob {
   readonly name: string;
-  /** As it was written; whoever writes it otherwise begins anew. */
+  /** Text of the schedule; a changed text starts over. */
   readonly text: string;
   readonly schedule: Schedule;
   /** For one turn. Undefined: there is nothing to do. */
@@ -20,7 +20,7 @@ export interface SchedulerOptions {
   readonly db: Db;
   readonly clock: Clock;
   readonly jobs: readonly ScheduledJob[];
-  /** Told of a task that was queued. */
+  /** Called after a task was queued. */
   readonly wake: () => void;
   readonly onError: (error: unknown) => void;
 }
@@ -28,12 +28,12 @@ export interface SchedulerOptions {
 const MINUTE_MS = 60_000;
 
 /**
- * Takes the turns of scheduled jobs. A turn and the task it asks for are written together: it is taken once, whichever
- * Directors share the database and whenever they die. Of turns that nobody was there for, the last one is made up for.
+ * Takes the turns of scheduled jobs. A turn and its task are written together: it is taken once, whichever Directors share the
+ * database and whenever they die. Of turns missed while no Director ran, the last one is made up for.
  */
 export class Scheduler {
   readonly #options: SchedulerOptions;
-  /** Turns that are known to be taken: nobody is asked again. */
+  /** Turns that are known to be taken, so that the database is not asked again. */
   readonly #known = new Map<ScheduledJob, number>();
   #cancel = () => {};
   #stopped = false;
@@ -74,7 +74,7 @@ export class Scheduler {
     }
   }
 
-  /** Whether a task was queued. One that is not over yet does what another would do. */
+  /** Takes a turn and reports whether a task was queued. A task that is not over yet does what another would do. */
   #take(job: ScheduledJob, turn: number): Promise<boolean> {
     return inTransaction(this.#options.db, async (tx) => {
       if (!(await takeTurn(tx, job.name, job.text, turn))) return false;

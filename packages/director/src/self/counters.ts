@@ -3,7 +3,7 @@ import type { Answered } from "../api/services.ts";
 import { type Exposition, Histogram, type Labels } from "../metrics/exposition.ts";
 import { NO_STEP, type RunEnd, type TaskWatch } from "../tasks/watch.ts";
 
-/** What is counted while the Director runs: requests, tasks, calls to CPIs and agents. */
+/** Counts requests, tasks, and calls to CPIs and agents while the Director runs. */
 export class Counters {
   readonly #clock: Clock;
   readonly #requests = new ByLabels(() => new Histogram());

@@ -8,6 +8,6 @@ export function ownAddresses(host: string): readonly string[] {
   return [...new Set(host === "0.0.0.0" || host === "::" ? all : [...all, host])];
 }
 
-/** As it stands in a URL. */
+/** Returns the host as it stands in a URL. */
 export const shownHost = (host: string): string =>
   host === "0.0.0.0" || host === "::" ? "127.0.0.1" : host.includes(":") ? `[${host}]` : host;

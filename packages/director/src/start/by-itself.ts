@@ -11,12 +11,12 @@ type Parts = Omit<UpkeepOptions, "retain" | "agents"> &
     readonly agents: UpkeepOptions["agents"] & NamesKeeperOptions["agents"];
     readonly blobs: FileBlobs;
     readonly limits: NonNullable<DirectorConfig["director"]>;
-    /** Told of a task that was queued by schedule. */
+    /** Called after a task was queued by schedule. */
     readonly wake: () => void;
     readonly atClose: (close: () => Promise<void> | void) => void;
   };
 
-/** What the Director does without being asked, health apart: upkeep, schedules, names. */
+/** Starts the background jobs of the Director, except health: upkeep, schedules, names. */
 export function startByItself({ blobs, limits, wake, atClose, ...parts }: Parts): void {
   const { db, clock, agents, dns, onError } = parts;
   const upkeep = new Upkeep({ ...parts, retain: () => retain({ db, blobs, limits, now: clock.now() }) });

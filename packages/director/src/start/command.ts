@@ -17,9 +17,9 @@ interface Io {
   readonly err: { write(text: string): unknown };
   /** Aborted when the program is asked to end. */
   readonly stop: AbortSignal;
-  /** Calls back whenever the configuration is to be read anew. */
+  /** Calls back whenever the configuration is to be read again. */
   readonly onReload?: ((reload: () => void) => void) | undefined;
-  /** Of the program itself. */
+  /** Path of the program itself. */
   readonly script?: string | undefined;
 }
 
@@ -38,7 +38,7 @@ const HELP = `${NAME}: a BOSH Director. The bosh CLI drives it, any CPI serves i
   --accept WHAT      once, what was changed on purpose: cpi, keys, users, name
 `;
 
-/** Runs until it is told to stop; resolves to the exit code: 1 failed, 2 called wrongly. */
+/** Runs until a signal stops it; resolves to the exit code: 1 failed, 2 called wrongly. */
 export async function runDirector(argv: readonly string[], io: Io): Promise<number> {
   try {
     const { values } = readArguments(argv);
@@ -77,7 +77,7 @@ export async function runDirector(argv: readonly string[], io: Io): Promise<numb
   }
 }
 
-/** What cannot be used is told, and changes nothing. */
+/** Reads the configuration again. An unusable one is logged, and changes nothing. */
 async function reload(director: Director, configure: () => Promise<DirectorConfig>): Promise<void> {
   try {
     const others = await director.reload(await configure());
@@ -89,7 +89,7 @@ async function reload(director: Director, configure: () => Promise<DirectorConfi
   }
 }
 
-/** They win. */
+/** Returns the configuration with the flags, which win. */
 const withFlags = (
   config: DirectorConfig,
   flags: { readonly port?: string | undefined; readonly "state-dir"?: string | undefined },

@@ -8,7 +8,7 @@ import { check } from "@slipway/protocol/schema/check";
 import { configProblems } from "./config-problems.ts";
 import { ConfigMissing, ConfigUnreadable } from "./errors.ts";
 
-/** Whoever corrects the file wants to do it once. */
+/** Number of problems that are shown, so that the operator corrects the file once. */
 const ALL = 100;
 
 /** The configuration of a file, YAML by its name or else JSON; without one everything has its default. */

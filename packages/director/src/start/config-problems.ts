@@ -5,7 +5,7 @@ import { openTokens } from "../uaa/tokens.ts";
 import { certificateOf } from "../variables/open.ts";
 import { givenCertificate } from "./api-certificate.ts";
 
-/** What is wrong with a configuration whose form is right, all of it at once. Reads the files it names; asks nobody. */
+/** Returns all problems of a configuration whose form is right. Reads the files it names, and makes no requests. */
 export async function configProblems(config: DirectorConfig, now: number): Promise<readonly string[]> {
   const found = await Promise.all([
     ...filesOf(config).map(([what, given]) => trouble(() => certificateOf(what, given))),

@@ -145,7 +145,7 @@ describe("a Director", () => {
     directors.push(director);
     return director;
   };
-  /** As whom the Director knows the caller, over a connection that trusts this authority alone. */
+  /** Returns the user that the Director sees, over a connection that trusts this authority alone. */
   async function user(url: string, ca: string, password: string): Promise<unknown> {
     const http = new HttpClient({ origin: url, clock: systemClock, tls: { ca } });
     try {
@@ -186,7 +186,7 @@ describe("a Director", () => {
     await expect(start({ uuid: other })).rejects.toMatchObject({ code: "DIS-051" });
   });
 
-  it("speaks plain HTTP on loopback when told to", async () => {
+  it("speaks plain HTTP on loopback if configured", async () => {
     const { url } = await start({ listen: { plain_http: true }, users: admin("p") });
     expect(url).toMatch(/^http:\/\/127\.0\.0\.1:/);
     const status = await new Promise<number | undefined>((resolve, reject) => {

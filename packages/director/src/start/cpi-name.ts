@@ -1,7 +1,7 @@
 import { basename, extname } from "node:path";
 import type { DirectorConfig } from "@slipway/protocol/director/config-file";
 
-/** What the CPI is called. One that nobody has named: upstream's jobs have a directory of their own, others a file. */
+/** Returns the name of the CPI. Without a configured one: upstream's jobs have a directory of their own, others a file. */
 export function cpiNameOf(cpi: DirectorConfig["cpi"], embedded = ""): string {
   const { name, exec_path: path } = cpi ?? {};
   if (name !== undefined || path === undefined) return name ?? embedded;

@@ -53,7 +53,7 @@ export interface StartOptions {
   readonly version: string;
   readonly clock: Clock;
   readonly random: Random;
-  /** What the operator has changed on purpose since the last start. */
+  /** Changes that the operator has made on purpose since the last start. */
   readonly accept?: readonly Acceptable[] | undefined;
   /** The CPI in this process, for a configuration without an executable. */
   readonly embeddedCpi?: Pick<EmbeddedCpi, "name" | "open"> | undefined;
@@ -69,7 +69,7 @@ export interface Director {
   readonly url: string;
   readonly uuid: string;
   readonly caFile: string;
-  /** Of the generated user; undefined when the configuration names users. */
+  /** The generated user; undefined when the configuration names users. */
   readonly admin: { readonly name: string; readonly passwordFile: string } | undefined;
   readonly adoptedDatabase: boolean;
   readonly log: Pick<Log, "info" | "warn" | "error">;

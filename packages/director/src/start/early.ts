@@ -1,6 +1,6 @@
 import type { Clock } from "@slipway/kernel/clock";
 
-/** By then the database's process is under way and ours is idle. */
+/** Delay after which the database's process is under way and this one is idle. */
 const SOON_MS = 30;
 
 /** Loads when it is asked for, or soon by itself: what takes a while to load is there when the database is. */
@@ -10,7 +10,7 @@ export function early<T>(clock: Clock, load: () => Promise<T>): () => Promise<T>
     loading ??= load();
     return loading;
   };
-  // A failure is for whoever asks.
+  // A failure is for the caller of the returned function.
   const cancel = clock.after(SOON_MS, () => void get().catch(() => undefined));
   return () => {
     cancel();

@@ -19,7 +19,7 @@ function proxyIn(env: Env): DirectorConfig["proxy"] {
 const given = <K extends string, V>(key: K, value: V | undefined) =>
   value === undefined ? {} : ({ [key]: value } as Record<K, V>);
 
-/** Those of OpenTelemetry. Only where they ask for what is spoken here: their default is another protocol. */
+/** Reads the variables of OpenTelemetry, if they ask for the protocol spoken here: their default is another one. */
 function tracingOf(env: Env): DirectorConfig["tracing"] {
   const of = (name: string) =>
     env[`OTEL_EXPORTER_OTLP_TRACES_${name}`] || env[`OTEL_EXPORTER_OTLP_${name}`] || undefined;

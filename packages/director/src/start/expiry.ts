@@ -2,7 +2,7 @@ import type { DirectorCertificate } from "@slipway/engine/pki/director-certifica
 
 const DAY_MS = 86_400_000;
 
-/** As `GET /director/certificate_expiry` tells of it. */
+/** Returns the entry of `GET /director/certificate_expiry`. */
 export const expiryOf = ({ paths, until }: DirectorCertificate, now: number) => ({
   certificate_path: paths.pair,
   expiry: new Date(until).toISOString(),

@@ -6,7 +6,7 @@ import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { OperationContext } from "../operations/operation.ts";
 import { certificateOf } from "../variables/open.ts";
 
-/** What steps are told of the configuration. */
+/** Returns the settings that steps get from the configuration. */
 export async function flowSettings(
   { agent, director: limits = {} }: DirectorConfig,
   { name, uuid }: { readonly name: string; readonly uuid: string },

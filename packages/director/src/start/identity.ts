@@ -9,7 +9,7 @@ import { changeIdentity, dependedOn, knownIdentities } from "../store/identities
 import type { Db } from "../store/schema.ts";
 import { BadAccept, OtherCpi, OtherKeys, OtherName, UsersGone } from "./errors.ts";
 
-/** What an operator may change on purpose, with `--accept`. */
+/** Settings that an operator may change on purpose, with `--accept`. */
 export const ACCEPTABLE = ["cpi", "keys", "users", "name"] as const;
 export type Acceptable = (typeof ACCEPTABLE)[number];
 
@@ -25,7 +25,7 @@ export function acceptedIn(text: string | undefined): readonly Acceptable[] {
 const inProcess = v.strictObject({ kind: v.literal("in-process"), name: v.string() });
 const executable = v.strictObject({
   kind: v.literal("executable"),
-  /** Of `cpi.name`; null if the configuration does not have it. */
+  /** Value of `cpi.name`; null if the configuration does not have it. */
   name: v.nullable(v.string()),
   path: v.string(),
   config: v.nullable(v.string()),
@@ -33,7 +33,7 @@ const executable = v.strictObject({
 const cpiIdentity = v.variant("kind", [inProcess, executable]);
 type CpiIdentity = v.InferOutput<typeof cpiIdentity>;
 
-/** The Director's own CPI, as far as the configuration tells it; undefined if there is none. */
+/** Returns the identity of the Director's own CPI, as far as the configuration has it; undefined without a CPI. */
 function cpiIdentityOf({ config: { cpi }, embeddedCpi }: Identity): CpiIdentity | undefined {
   if (cpi?.exec_path !== undefined)
     return {

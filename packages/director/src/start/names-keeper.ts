@@ -22,9 +22,9 @@ export const localDnsOf = ({ local_dns: given }: DirectorConfig): LocalDns => ({
   includeIndex: given?.include_index ?? false,
 });
 
-/** As often as upstream. */
+/** Interval of upstream. */
 const EVERY_MS = 10_000;
-/** Whether the records are of what is there: at first, then every five minutes. Tasks that end well see to it themselves. */
+/** Rounds between checks of the records against the instances: every five minutes. Successful tasks renew them, too. */
 const RENEW_EVERY = 30;
 
 /** Tells agents of DNS records that did not take them when they were made. */
@@ -68,7 +68,7 @@ export class NamesKeeper {
       clock,
       signal: this.#stopped.signal,
       write: (work) => work(db),
-      // Who is silent is asked again and again: nobody wants to read of it each time.
+      // A silent agent is asked again and again: that is not worth a line each time.
       debug: () => undefined,
     });
   }

@@ -143,7 +143,7 @@ describe("the program", () => {
       await rm(dir, { recursive: true, force: true });
     });
     await expect.poll(() => said.out, { timeout: 60_000 }).toContain("Ctrl-C");
-    /** What is said when the file is read anew. */
+    /** Returns what is logged when the file is read again. */
     const reloaded = async (more: object) => {
       await write(more);
       said.err = "";

@@ -55,7 +55,7 @@ describe("a request", () => {
     expectNoSecrets([...lines, debug, cpi].join("\n"));
   });
 
-  it("that has no id of its own, or none that can be used, is given one, and told it", async () => {
+  it("gets an id in its answer if it has none of its own, or an unusable one", async () => {
     const { lines, ask } = small;
     await small.logging({ format: "json", access_events: true });
     const asked = async (headers: Readonly<Record<string, string>>) =>
@@ -97,7 +97,7 @@ describe("the log", () => {
 });
 
 describe("the Director itself", () => {
-  it("is told of by metrics: queue, workers, database, disk, certificates, requests, calls", async () => {
+  it("shows itself in metrics: queue, workers, database, disk, certificates, requests, calls", async () => {
     await small.taskOf("/vms/vm-broken");
     const families = readPrometheus((await small.ask("GET", "/metrics")).text);
     const sample = (name: string, labels = "") =>
@@ -124,7 +124,7 @@ describe("the Director itself", () => {
     expect(sample("slipway_task_seconds_count", 'type="delete_vm",state="error"')).toBeGreaterThan(0);
   });
 
-  it("is told of by its status, to who may read", async () => {
+  it("shows its status to users who may read", async () => {
     const { status, text } = await small.ask("GET", "/director/status");
     expect(status).toBe(200);
     expect(JSON.parse(text)).toMatchObject({
@@ -159,7 +159,7 @@ describe("a trace", () => {
   const attribute = ({ attributes }: ReceivedSpan, wanted: string) =>
     attributes.find(({ key }) => key === wanted)?.value;
 
-  it("has a task with its steps and its calls, in the trace of whoever asked, and nobody who does not want one", async () => {
+  it("has a task with its steps and calls, in the trace of the caller, unless the caller does not want one", async () => {
     await small.logging({});
     const id = await small.taskOf("/vms/vm-1", { traceparent: `00-${TRACE}-${CALLER}-01` });
     const other = await small.taskOf("/vms/vm-broken", { traceparent: "junk" });

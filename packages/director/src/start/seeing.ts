@@ -21,7 +21,7 @@ const logSettings = ({ logging = {} }: DirectorConfig): LogSettings => ({
 /** Metrics of what agents have put into the blob service. */
 type AgentMetrics = (into: Exposition) => void;
 
-/** What is told of the Director's work to whoever runs it. */
+/** Opens what the operator observes the Director with: log, traces and counters. */
 export async function openSeeing(options: StartOptions, atClose: (close: () => Promise<void>) => void) {
   const { config, clock, random, version } = options;
   const log = directorLog(clock, logSettings(config), options.log);
@@ -36,13 +36,13 @@ export async function openSeeing(options: StartOptions, atClose: (close: () => P
   return {
     lines: log,
     log: (line: string) => log.warn(line),
-    // With all its causes: what a caller is told says no more than that it is here.
+    // Logged with all its causes: the answer to the caller says no more than that it is here.
     onError: (error: unknown, about?: LogFields) => log.error(messageTrail(error), about),
     onAnswered: (answered: Answered) => {
       requests(answered);
       counters.answered(answered);
     },
-    /** What the API tells of the Director itself. */
+    /** Returns what the API says of the Director itself. */
     told: ({ agentMetrics, ...parts }: SelfParts & { readonly agentMetrics?: AgentMetrics | undefined }) => {
       const self = () => lookAtSelf(parts);
       return {
@@ -60,7 +60,7 @@ export async function openSeeing(options: StartOptions, atClose: (close: () => P
       // A task that began without has no half of a trace.
       (task) => (tracing.on ? traced(task) : UNWATCHED),
     ]),
-    /** What can be changed while the Director runs: throws if it cannot be used, else gives what takes it over. */
+    /** Prepares settings that can change while the Director runs: throws if they are unusable, else returns what applies them. */
     prepare: async (changed: DirectorConfig) => {
       const collector = await collectorOf(changed.tracing, who);
       return () => {

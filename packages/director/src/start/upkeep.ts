@@ -23,7 +23,7 @@ export interface UpkeepOptions {
 const EVERY_MS = 5 * 60_000;
 const USER = "scheduler";
 
-/** What the Director does by itself every few minutes: certificates, and what need not be kept any longer. */
+/** Does the upkeep of every few minutes: certificates, and what need not be kept any longer. */
 export class Upkeep {
   readonly #options: UpkeepOptions;
   #cancel = () => {};
@@ -63,13 +63,13 @@ export class Upkeep {
       });
   }
 
-  /** One that takes over already is not asked for again. */
+  /** Reports whether a new authority is due. One that takes over already is not requested again. */
   #authorityDue(): boolean {
     const own = this.#options.nats?.own;
     return own !== undefined && own.now().next === undefined && own.endsSoon();
   }
 
-  /** Somebody on NATS is to believe others than it does, or all do and the old authority can go. */
+  /** Reports whether an agent on NATS is to trust other authorities than it does, or all do and the old one can go. */
   async #trustDue(): Promise<boolean> {
     const { db, nats } = this.#options;
     if (nats === undefined) return false;

@@ -1,6 +1,6 @@
 import type { Db } from "./schema.ts";
 
-/** The claim of a task on what it deletes in the cloud. Nobody else uses what is claimed. */
+/** Claim of a task on what it deletes in the cloud. No other task uses what is claimed. */
 export interface Claim {
   readonly task: number;
   /** Ms since 1970. */
@@ -16,7 +16,7 @@ export interface ClaimColumns {
 export const claimOf = ({ deleting_task: task, deleting_since: since }: ClaimColumns): Claim | undefined =>
   task === null || since === null ? undefined : { task, since: since.getTime() };
 
-/** Whether another task that has not ended holds the claim: it is deleting the thing now, or will go on with it. */
+/** Reports whether another unfinished task holds the claim: it is deleting the thing now, or will go on with it. */
 export async function isHeldByOther(db: Db, claim: Claim | undefined, taskId: number): Promise<boolean> {
   if (claim === undefined || claim.task === taskId) return false;
   const holder = await db

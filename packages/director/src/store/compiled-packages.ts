@@ -30,7 +30,7 @@ const toCompiled = (row: Row): CompiledPackage => ({
   digest: row.digest,
 });
 
-/** Those that are there for exactly these keys. */
+/** Returns the compiled packages that exist for exactly these keys. */
 export async function findCompiled(db: Db, keys: readonly CompileKey[]): Promise<CompiledPackage[]> {
   if (keys.length === 0) return [];
   const { rows } = await sql<Row>`
@@ -62,13 +62,13 @@ export async function compiledFrom(db: Db, packageIds: readonly number[]): Promi
 /** Blobs that a package was compiled from. */
 export interface CompiledFrom {
   readonly source: BlobId;
-  /** Of the compiled packages it was compiled with. */
+  /** Blobs of the compiled packages it was compiled with. */
   readonly dependencies: readonly BlobId[];
 }
 
 /**
- * What is there for the key already is kept and returned: who else compiled it is done, too. Refused if the package or one
- * it was compiled with was uploaded again meanwhile with `--fix`: those are not to be trusted.
+ * Saves a compiled package. One that exists for the key is kept and returned: another task has compiled it, too. Refused if the
+ * package or one it was compiled with was uploaded again meanwhile with `--fix`: those are not to be trusted.
  */
 export function saveCompiled(
   db: Db,
@@ -113,7 +113,7 @@ export function saveCompiled(
 }
 
 /**
- * Whether compiled packages with these blobs are there. A `--fix` deletes them with all others of its release, and waits for
+ * Reports whether compiled packages with these blobs exist. A `--fix` deletes them with all others of its release, and waits for
  * the row of the package that is saved.
  */
 async function areThere(tx: Db, blobs: readonly BlobId[]): Promise<boolean> {

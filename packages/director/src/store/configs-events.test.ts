@@ -42,7 +42,7 @@ describe("configs", () => {
     expect(await put(content, { type: "cpi" })).toMatchObject({ created: false });
   });
 
-  it("the expected id must be the latest, and 0 means there is none", async () => {
+  it("the expected id must be the latest, and 0 expects no config", async () => {
     const first = await put("a: 1", { expectedLatestId: 0 });
     expect(first).toMatchObject({ created: true });
     expect(await put("a: 2", { expectedLatestId: 0 })).toEqual({ latestId: first.id });
@@ -52,7 +52,7 @@ describe("configs", () => {
     expect(await put("a: 3", { expectedLatestId: 0 })).toMatchObject({ created: true });
   });
 
-  it("of two that expect the same one wins", async () => {
+  it("one of two that expect the same id wins", async () => {
     const first = await put("a: 0");
     const both = await Promise.all(
       ["a: 1", "a: 2"].map((content) => put(content, { expectedLatestId: Number(first.id) })),

@@ -32,12 +32,12 @@ const columns = sql`c.id, c.type, c.name, c.content_sealed, c.team, c.created_at
 
 export type SavedConfig =
   | { readonly ok: true; readonly config: ConfigRecord; readonly created: boolean }
-  /** Somebody else was faster; 0 when there is none. */
+  /** Another change was faster; 0 if the config does not exist. */
   | { readonly ok: false; readonly latestId: number };
 
 /**
- * Content that is the current one already makes no new version. `expectedLatestId` 0 means: there is none. A config stays
- * its team's, whoever changes it.
+ * Saves a config. Content that is already current makes no new version. `expectedLatestId` 0 means that no config exists. A
+ * config stays with its team, also after changes by other users.
  */
 export function saveConfig(
   db: Db,
@@ -45,7 +45,7 @@ export function saveConfig(
     readonly type: string;
     readonly name: string;
     readonly content: string;
-    /** Of one that is new. */
+    /** Team of a new config. */
     readonly team?: string | undefined;
     readonly expectedLatestId?: number | undefined;
     /** Throws where this one must not be changed. */
@@ -97,21 +97,21 @@ export async function currentConfigs(db: Db, type: string): Promise<Pick<ConfigR
     .execute();
 }
 
-/** Those of the ids that exist, deleted ones too, in the order of their ids. */
+/** Returns the configs with these ids, deleted ones too, in the order of their ids. */
 export async function findConfigs(db: Db, ids: readonly number[]): Promise<ConfigRecord[]> {
   const { rows } = await sql<ConfigRow>`select ${columns} from configs c
     where c.id = any(${[...ids]}::bigint[]) order by c.id`.execute(db);
   return rows.map(toConfig);
 }
 
-/** By type, then name with `default` first, then newest first; `limit` counts per type and name. */
+/** Lists configs by type, then by name with `default` first, then newest first; `limit` counts per type and name. */
 export async function listConfigs(
   db: Db,
   filter: {
     readonly type?: string | undefined;
     readonly name?: string | undefined;
     readonly limit?: number | undefined;
-    /** Those of nobody, and of these teams. */
+    /** Limits the list to configs of these teams and those without a team. */
     readonly teams?: readonly string[] | undefined;
   },
 ): Promise<ConfigRecord[]> {

@@ -28,10 +28,10 @@ beforeEach(async () => {
 });
 
 interface Killed {
-  /** Which method, and the first how many of its calls are killed from outside. */
+  /** Method whose first `times` calls are killed from outside. */
   readonly method: string;
   readonly times: number;
-  /** Whether the CPI remembers requests. */
+  /** True if the CPI remembers requests. */
   readonly repeatable: boolean;
   /** From then on the method is refused. */
   readonly refuses?: boolean;
@@ -100,7 +100,7 @@ async function upload(killed: Killed) {
 }
 
 describe("a CPI that is killed from outside", () => {
-  it("in the middle of a step is asked again under the same request id, and the step goes on; the operator is told", async () => {
+  it("is asked again under the same request id in the middle of a step, which goes on, and the operator gets a warning", async () => {
     const { failure, warnings, ids } = await upload({
       method: "create_stemcell",
       times: 2,
@@ -130,7 +130,7 @@ describe("a CPI that is killed from outside", () => {
     expect(await base.db.selectFrom("intents").selectAll().execute()).toHaveLength(1);
   });
 
-  it("and remembers no requests is not asked again: what it may have made is settled as a stray, never made twice", async () => {
+  it("is not asked again if it remembers no requests: what it may have made is settled as a stray, never made twice", async () => {
     const { failure, ids, context } = await upload({
       method: "create_stemcell",
       times: 1,

@@ -23,7 +23,7 @@ beforeEach(async () => {
   return () => base.close();
 });
 
-/** By a CPI that answers like this. */
+/** Deletes a stemcell with a CPI that answers like this. */
 async function remove(force: boolean, errorName: "StemcellNotFound" | "CloudError"): Promise<void> {
   const { journal } = await runningTask(base.db);
   const refused = new CpiRefused({

@@ -12,16 +12,16 @@ import { Sealed } from "./sealed.ts";
 export interface DeploymentRecord {
   readonly id: number;
   readonly name: string;
-  /** As posted, of the last deploy that succeeded. */
+  /** Manifest as posted, of the last deploy that succeeded. */
   readonly manifestText: string | null;
-  /** Whose it is. */
+  /** Teams that own the deployment. */
   readonly teams: readonly string[];
 }
 
 export interface DeploymentSummary extends Omit<DeploymentRecord, "manifestText"> {
   readonly stemcells: readonly { readonly name: string; readonly version: string }[];
   readonly releases: readonly { readonly name: string; readonly version: string }[];
-  /** Of the last deploy that succeeded. */
+  /** Configs of the last deploy that succeeded. */
   readonly configs: readonly { readonly id: number; readonly type: string; readonly name: string }[];
 }
 
@@ -29,7 +29,7 @@ export type DeploymentWithManifest = DeploymentSummary & Pick<DeploymentRecord, 
 
 const FOREIGN_KEY_VIOLATION = "23503";
 
-/** The deployment of that name, made if there is none: it is these teams' then. */
+/** Returns the deployment of that name, or makes one for these teams. */
 export async function ensureDeployment(
   db: Db,
   name: string,
@@ -60,7 +60,7 @@ export async function findDeployment(db: Db, name: string): Promise<DeploymentRe
   return row && { id: row.id, name: row.name, manifestText: row.manifest_sealed, teams: row.teams };
 }
 
-/** Whose it is; undefined when there is none of that name. */
+/** Returns the teams of a deployment; undefined if it does not exist. */
 export async function teamsOfDeployment(db: Db, name: string): Promise<readonly string[] | undefined> {
   const row = await db.selectFrom("deployments").select("teams").where("name", "=", name).executeTakeFirst();
   return row?.teams;

@@ -100,7 +100,7 @@ export async function releaseOrphanDisk(db: Db, cid: DiskCid, taskId: number): P
     .execute();
 }
 
-/** The error for whoever wants to use a disk that is being deleted. */
+/** Returns the error for the use of a disk that is being deleted. */
 export const beingDeleted = (cid: string, { task, since }: Claim): Error =>
   DiskBeingDeleted({ cid, task, since: new Date(since).toISOString() });
 
@@ -127,15 +127,15 @@ export async function diskHolder(db: Db, cid: string): Promise<DiskHolder | unde
 }
 
 /**
- * Gives a disk of the orphan list, or one that nobody knew, to an instance as its active disk; the one it had goes to
- * the orphan list, and is returned. All at once, so that no disk is ever in two places or in none.
+ * Gives a disk of the orphan list, or an unknown one, to an instance as its active disk. Its old disk goes to the orphan list,
+ * and is returned. All at once, so that each disk is in exactly one place.
  */
 export function giveDisk(
   db: Db,
   given: {
     readonly instance: string;
     readonly cid: DiskCid;
-    /** Of a disk nobody knew; for an orphan they replace what was recorded. */
+    /** Properties of an unknown disk; for an orphan they replace what was recorded. */
     readonly properties?: { readonly size: number; readonly cloudProperties: JsonObject } | undefined;
     readonly cpi: string;
     /** The disk was in the orphan list before, so it must still be there. */

@@ -2,7 +2,7 @@ import { type DnsGroup, type DnsIds, groupKey } from "@slipway/engine/jobs/dns/i
 import { sql } from "kysely";
 import type { Db } from "./schema.ts";
 
-/** What is to have a number. */
+/** Things that are to have a number. */
 export interface NamedInDns {
   readonly azs: readonly string[];
   readonly networks: readonly string[];
@@ -54,7 +54,7 @@ async function giveTo(db: Db, table: "dns_azs" | "dns_networks", names: readonly
     order by n on conflict do nothing`.execute(db);
 }
 
-/** For what is only planned: numbers that nobody has, and nobody keeps. */
+/** Adds unused numbers for what is only planned, and stores none of them. */
 export function withProvisional(ids: DnsIds, wanted: NamedInDns, uuids: readonly string[]): DnsIds {
   return {
     azs: filled(ids.azs, wanted.azs),

@@ -46,7 +46,7 @@ describe("numbers in DNS", () => {
     expect((await dnsIds(db)).groups).toEqual(first.groups);
   });
 
-  it("of a group go with its deployment, and one that does not exist gets none", async () => {
+  it("go with the deployment of a group, and a missing deployment gets none", async () => {
     const { id } = await ensureDeployment(db, "shop");
     await giveDnsIds(db, { azs: [], networks: [], groups: [web, { ...web, deployment: "nowhere" }] });
     expect([...(await dnsIds(db)).groups.keys()]).toEqual([groupKey(web)]);
@@ -63,7 +63,7 @@ describe("numbers in DNS", () => {
     expect([...(await dnsIds(db, ["shop"])).instances.keys()].sort()).toEqual([WEB_0, WEB_1]);
   });
 
-  it("for a plan alone are those nobody has, and nobody keeps them", async () => {
+  it("are unused ones for a plan, and are not stored", async () => {
     await ensureDeployment(db, "shop");
     await giveDnsIds(db, { azs: ["z1"], networks: [], groups: [] });
     const ids = withProvisional(await dnsIds(db), { azs: ["z1", "z2"], networks: [], groups: [web] }, [
@@ -89,7 +89,7 @@ describe("the records", () => {
     expect(await latestDns(db)).toEqual(back.now);
   });
 
-  it("that are made at the same time are made one after the other, the last of what is there then", async () => {
+  it("are made one after the other if requested at the same time, the last from the newest state", async () => {
     let state = 0;
     let inside = 0;
     const make = async () => {
@@ -141,13 +141,13 @@ describe("instances", () => {
     ]);
   });
 
-  it("that compile have no names", async () => {
+  it("have no names while they compile", async () => {
     await db.updateTable("instances").set({ compilation: true }).execute();
     expect(await instancesWithNames(db)).toEqual([]);
     expect(await agentsBehind(db, 1)).toEqual([]);
   });
 
-  it("whose agents are behind are known, once those can be asked", async () => {
+  it("are listed if their agents are behind and can be asked", async () => {
     expect(await agentsBehind(db, 3)).toEqual([]);
     await db.updateTable("vms").set({ ready: true }).execute();
     expect(await agentsBehind(db, 3)).toEqual([{ agentId: "ag-1", agentUrl: "https://10.0.0.2:6868" }]);

@@ -80,7 +80,7 @@ export async function instancesWithNames(db: Db): Promise<readonly DnsInstance[]
 const addressesIn = (networks: Networks) =>
   Object.entries(networks).flatMap(([network, { ip }]) => (ip === undefined ? [] : [{ network, ip }]));
 
-/** Those whose agents can be told, and have older records. */
+/** Returns the agents that can be asked, and have older records. */
 export async function agentsBehind(db: Db, version: number): Promise<readonly AgentAddress[]> {
   const rows = await db
     .selectFrom("vms as v")
