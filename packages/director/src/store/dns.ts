@@ -95,7 +95,7 @@ export async function agentsBehind(db: Db, version: number): Promise<readonly Ag
   return rows.map((row) => ({ agentId: row.agent_id as AgentId, agentUrl: row.agent_url }));
 }
 
-/** Which records an agent was last told of; 0 for one that knows none. */
+/** Returns the version of the records an agent last got; 0 if it has none. */
 export async function dnsVersionOf(db: Db, agentId: string): Promise<number> {
   const row = await db
     .selectFrom("vms")

@@ -41,7 +41,7 @@ const MOST = 200;
 /** In place of a parent: the database finds the event of the task that began this (migration 18). */
 export const BEGUN = 0;
 
-/** Of a running task, fenced by its lease. Returns its id, for the event that ends what this one began. */
+/** Adds an event of a running task, fenced by its lease. Returns the id, for the event that ends what this one began. */
 export async function addTaskEvent(db: Db, lease: Lease, user: string, event: AuditEvent): Promise<number> {
   try {
     const { rows } = await sql<{ id: number }>`
@@ -108,7 +108,7 @@ export async function addEvent(
   return id;
 }
 
-/** Whether this task has done that already, in a run before this one. Events go with what they tell of, or not at all. */
+/** Reports whether an earlier run of this task has done that already. Events are written together with what they record. */
 export async function wasDone(
   db: Db,
   taskId: number,
@@ -125,7 +125,7 @@ export async function wasDone(
   return row !== undefined;
 }
 
-/** What a task has created of this type, in this run or one before. */
+/** Returns what a task has created of this type, in this run or an earlier one. */
 export async function createdBy(db: Db, taskId: number, objectType: string): Promise<string | undefined> {
   const row = await db
     .selectFrom("events")

@@ -19,7 +19,7 @@ const FULL_STATE = /^(53...|58030)$/;
 const LOST_WORDS =
   /Connection terminated|connection error and is not queryable|closed and is not queryable|timeout exceeded when trying to connect|timeout expired/i;
 
-/** What the driver throws, as an error of ours when the server or the way to it is at fault; others are left as is. */
+/** Returns the driver's error as one of ours if the server or the connection is at fault; others are returned as they are. */
 export function fromDatabase(thrown: unknown, doing: string): Error {
   const error = toError(thrown);
   if (error instanceof SlipwayError) return error;

@@ -4,7 +4,7 @@ import type { AgentId } from "@slipway/protocol/ids";
 import { sql } from "kysely";
 import type { Db } from "./schema.ts";
 
-/** What the records say of an instance, as far as its health goes. */
+/** Records of an instance that its health depends on. */
 export interface WatchedInstance {
   readonly deployment: string;
   readonly uuid: InstanceUuid;
@@ -15,13 +15,13 @@ export interface WatchedInstance {
   /** True for an instance that has a VM only while its errand runs, or if the VM was kept. */
   readonly errand: boolean;
   readonly ignore: boolean;
-  /** Nobody replaces its VM by itself until that is taken back. */
+  /** True if its VM is not to be replaced without a request until that is taken back. */
   readonly paused: boolean;
   readonly updateCompleted: boolean;
   /** An update of it and a deploy have ended well once: it has something to miss, and it is known what. */
   readonly deployed: boolean;
   readonly vm: WatchedVm | undefined;
-  /** One that has not been seen to end well. */
+  /** Last resurrection that has not been seen to end well. */
   readonly resurrection: Resurrection | undefined;
 }
 
@@ -126,7 +126,7 @@ export async function endResurrections(db: Db, uuids: readonly string[]): Promis
       select id from instances where uuid = any(${[...uuids]}::text[]))`.execute(db);
 }
 
-/** Those of the instances whose VM some task has begun to replace, with no good end so far. */
+/** Returns those of the instances whose VM a task has begun to replace, with no good end so far. */
 export async function begunResurrections(db: Db, uuids: readonly string[]): Promise<ReadonlySet<string>> {
   const rows = await db
     .selectFrom("resurrections as r")
@@ -160,7 +160,7 @@ export async function openResurrections(db: Db): Promise<readonly OpenResurrecti
   }));
 }
 
-/** By deployment: the task that has its lock. */
+/** Returns the task that has the lock of a deployment, by deployment. */
 export async function lockedDeployments(
   db: Db,
 ): Promise<ReadonlyMap<string, { readonly task: number; readonly description: string }>> {

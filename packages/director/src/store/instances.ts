@@ -15,7 +15,7 @@ const inDeployment = (deployment: string) =>
 export const loadInstances = (db: Db, deployment: string): Promise<InstanceRecord[]> =>
   readInstances(db, inDeployment(deployment));
 
-/** By uuid, or by index within its group. */
+/** Finds an instance by uuid, or by index within its group. */
 export async function findInstance(
   db: Db,
   deployment: string,
@@ -32,7 +32,7 @@ export async function findInstance(
   return found[0];
 }
 
-/** What a plan says of an instance when it is first recorded. */
+/** Fields of a planned instance when it is first recorded. */
 export type NewInstance = Pick<
   DesiredInstance,
   "uuid" | "group" | "index" | "az" | "state" | "bootstrap" | "errand" | "ips"

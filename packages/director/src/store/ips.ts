@@ -29,7 +29,7 @@ export interface Reservation {
   readonly ip: IpRecord;
 }
 
-/** Whoever reserves does so one after the other. A prefix and an address in it are different keys to the database. */
+/** Key of the lock that serializes reservations. A prefix and an address in it are different keys to the database. */
 const LOCK = 732_047;
 
 /** Reserves them all or none. What the instance holds already stays its own; a taken one is an error that names the holder. */
@@ -66,12 +66,12 @@ export function reserveIps(db: Db, taskId: number, wanted: readonly Reservation[
   });
 }
 
-/** A prefix holds every address in it: nobody else may have one of them. */
+/** Refuses addresses that overlap: a prefix holds every address in it, for one instance only. */
 async function refuseOverlaps(
   tx: Db,
   wanted: readonly { readonly address: string; readonly uuid: string }[],
 ): Promise<void> {
-  // Each arm has prefixes on one side: where there are none, nothing is compared.
+  // Each arm has prefixes on one side: without prefixes, nothing is compared.
   const { rows } = await sql<{ address: string; uuid: string; holder: string }>`
     with wanted as (
       select x.address, x.uuid, i.id from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb)

@@ -56,7 +56,7 @@ async function intend(
   return open;
 }
 
-/** As a step does: the end of the intent with all it changes. */
+/** Ends the intent with all it changes, as a step does. */
 async function close(
   intent: IntentRecord,
   change: (writes: Writes) => void = () => undefined,
@@ -368,7 +368,7 @@ describe("a stray", () => {
 });
 
 describe("secrets", () => {
-  it("of intents and of the env of VMs are not in the tables in plain text", async () => {
+  it("are not in the tables in plain text, be it in intents or in the env of VMs", async () => {
     await intend("create_vm", { env: { bosh: { password: "CANARY-1" } } });
     await write((writes) => writes.addVm(vm("vm-1", { env: { bosh: { password: "CANARY-2" } } })));
     const { rows } = await sql`select (select json_agg(i) from intents i)::text

@@ -82,7 +82,7 @@ function ownerIs(id: Parameters<Journal["ownerOf"]>[0]): RawBuilder<unknown> {
   return sql`i.id = (select instance_id from vms where agent_id = ${id.agent})`;
 }
 
-/** What the functions refuse, and what the constraints do. */
+/** Explains what the functions and the constraints of the database refuse. */
 function explained(error: unknown, taskId: number): unknown {
   const refused = refusal(error);
   const { message } = error as Error;

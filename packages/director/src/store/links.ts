@@ -21,7 +21,7 @@ import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 import { Sealed } from "./sealed.ts";
 
-/** What a deploy offers and uses. */
+/** Links that a deploy offers and uses. */
 export interface DeployedLinks {
   /** Earlier names of instance groups (`migrated_from`), by their present name. */
   readonly formerGroups?: FormerGroups;
@@ -101,7 +101,7 @@ export function saveLinks(db: Db, deploymentId: number, made: DeployedLinks): Pr
   });
 }
 
-/** By deployment, what it shares. Those that do not exist, or were never deployed, are not there. */
+/** Returns the shared providers, by deployment. Deployments that do not exist, or were never deployed, are left out. */
 export async function sharedProviders(db: Db, deployments: readonly string[]): Promise<SharedProviders> {
   if (deployments.length === 0) return new Map();
   const known = await db
@@ -270,7 +270,7 @@ async function saveConsumers(
   );
 }
 
-/** Of another deployment. */
+/** Finds the id of a provider in another deployment. */
 async function providerElsewhere(tx: Db, provider: LinkProvider): Promise<number | undefined> {
   const row = await tx
     .selectFrom("link_providers as p")

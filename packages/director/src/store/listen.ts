@@ -1,7 +1,7 @@
 import type { Clock } from "@slipway/kernel/clock";
 import type pg from "pg";
 
-/** What has changed: see the triggers of migration 4. */
+/** Kind of change: see the triggers of migration 4. */
 export type Notice = "tasks" | "locks";
 
 export interface ListenOptions {
@@ -14,8 +14,7 @@ export interface ListenOptions {
 const RETRY_MS = 1000;
 
 /**
- * Hears what other connections to the database have changed. While it cannot, nothing is lost but time: whoever listens
- * also looks by itself now and then.
+ * Hears what other connections to the database have changed. An outage costs only time: the subscribers also look now and then.
  */
 export class Listener {
   readonly #options: ListenOptions;

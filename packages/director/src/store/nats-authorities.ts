@@ -29,7 +29,7 @@ export async function beginTakeover(db: Db, id: string): Promise<void> {
   await setAttribute(db, NAME, JSON.stringify({ current, next: id } satisfies AuthoritiesOfNats));
 }
 
-/** The old authority is dropped, unless somebody still needs it. `mark`: what all have confirmed who do not. */
+/** Drops the old authority, unless an agent still needs it. `mark` is the trust that all other agents have confirmed. */
 export async function endTakeover(
   db: Db,
   taking: { readonly next: string; readonly mark: string },
@@ -52,11 +52,11 @@ export interface AgentBehind {
 
 export interface Behind {
   readonly agents: readonly AgentBehind[];
-  /** VMs that are being made, or may have been before a crash: what they are told is not known. */
+  /** VMs that are being made, or may have been before a crash: the trust they get is not known. */
   readonly making: number;
 }
 
-/** Who on NATS has not confirmed to have what the mark stands for. */
+/** Returns the agents on NATS that have not confirmed the trust of the mark. */
 export async function behind(db: Db, mark: string): Promise<Behind> {
   // First: a VM that is recorded between the queries is then counted twice, and not missed.
   const making = (await agentsBeingMade(db)).length;
@@ -94,7 +94,7 @@ export async function agentsBeingMade(db: Db): Promise<readonly string[]> {
     .map((intent) => String(intent.agentId));
 }
 
-/** By agent: the name of the deployment that its VM belongs to. */
+/** Returns the names of the deployments that VMs belong to, by agent. */
 export async function deploymentsOfAgents(
   db: Db,
   agents: readonly AgentId[],

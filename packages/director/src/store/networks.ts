@@ -10,11 +10,11 @@ import type { Db } from "./schema.ts";
 export interface KnownNetwork extends NetworkRecord {
   readonly type: string;
   readonly createdAt: number;
-  /** Null: somebody uses it, or is about to. */
+  /** Null if a deployment uses the network, or is about to. */
   readonly orphanedAt: number | null;
-  /** By name. */
+  /** Deployments that use the network, sorted by name. */
   readonly deployments: readonly string[];
-  /** Subnets that a task has begun to delete: they may be gone, and nobody may use them. */
+  /** Subnets that a task has begun to delete: they may be gone, and may not be used. */
   readonly deleting: readonly SubnetRecord[];
 }
 
@@ -40,7 +40,7 @@ interface Row {
     | null;
 }
 
-/** By name; one round trip. */
+/** Lists networks by name, in one round trip. */
 export async function listNetworks(db: Db): Promise<readonly KnownNetwork[]> {
   const { rows } = await sql<Row>`
     select n.name, n.type, n.ready, n.created_at, n.orphaned_at,
@@ -68,8 +68,8 @@ export async function listNetworks(db: Db): Promise<readonly KnownNetwork[]> {
 }
 
 /**
- * Claims a subnet for the task that deletes it. Its network is not ready any more: whoever uses the network next deletes the
- * subnet first and makes another. `again`: an earlier deletion had an unknown outcome. Undefined: it is not recorded any more.
+ * Claims a subnet for the task that deletes it. Its network is no longer ready: the next task that uses the network deletes the
+ * subnet first and makes another. `again`: an earlier deletion had an unknown outcome. Undefined if it is no longer recorded.
  */
 export function claimSubnet(
   db: Db,
@@ -135,13 +135,13 @@ export async function removeNetwork(db: Db, name: string, deploymentId?: number)
     and not exists (select 1 from deployment_networks dn where dn.network_id = n.id)`.execute(db);
 }
 
-/** The deployment uses none but these. Gives the names of those that nobody uses any more. */
+/** Releases all networks of the deployment except these. Returns the names of those that are no longer used. */
 export async function releaseNetworks(
   db: Db,
   deploymentId: number,
   used: readonly string[],
 ): Promise<readonly string[]> {
-  // Whoever uses or releases one of them at the same time waits: one of us is the last.
+  // Concurrent uses and releases of these networks wait: one release is the last.
   const { rows: left } = await sql<{ id: number }>`
     select n.id from networks n join deployment_networks dn on dn.network_id = n.id
     where dn.deployment_id = ${deploymentId} and not n.name = any(${[...used]}::text[])

@@ -14,7 +14,7 @@ import { openRows, sealParameters } from "./sealed.ts";
 
 export interface Store {
   readonly db: Db;
-  /** Told what changed: `tasks` or `locks`. Until it is closed. */
+  /** Listens for changes of `tasks` or `locks` until it is closed. */
   listen(options: Omit<ListenOptions, "connect">): Listener;
   close(): Promise<void>;
 }
@@ -25,13 +25,13 @@ export interface StoreOptions {
   readonly sealer: Sealer;
   /** A statement for which the server has no space is tried again for a moment; without it, it fails at once. */
   readonly clock?: Clock;
-  /** Told of connections that broke while nobody used them. */
+  /** Receives errors of connections that broke while unused. */
   readonly onIdleError?: (error: Error) => void;
 }
 
 const INT8 = 20;
 const IDLE_MS = 20_000;
-/** By then the server has been given the space that is kept for it. */
+/** Time after which the server has got the space that is kept for it. */
 const FULL_MS = 5_000;
 const FULL_PAUSE_MS = 100;
 
@@ -99,7 +99,9 @@ function asWeUseIt(pool: pg.Pool, prepared: Prepared, sealer: Sealer, clock: Clo
       throw ours;
     }
   };
-  /** Of a statement alone nothing was done when it failed; one in a transaction has failed all of it. */
+  /**
+   * Retries while the disk is full. A single statement that failed has done nothing; one in a transaction has failed all of it.
+   */
   const patiently = async (client: pg.PoolClient, sql: string, values: readonly unknown[]) => {
     if (/^begin\b/i.test(sql)) inside.add(client);
     if (/^(commit|rollback)\b/i.test(sql)) inside.delete(client);

@@ -95,7 +95,7 @@ describe("releases", () => {
     );
   });
 
-  it("that are not there are left out, and those that are asked for are told apart", async () => {
+  it("are left out if they do not exist, and told apart by name and version", async () => {
     await save("1");
     await save("2");
     await save("1", { name: "other" });
@@ -145,7 +145,7 @@ describe("releases", () => {
     expect(await versionsOf(db, "none")).toEqual([]);
   });
 
-  it("of a deployment are those of its last success", async () => {
+  it("are those of the last success of a deployment", async () => {
     const [first, second] = [await save("1"), await save("2")];
     const { id } = await ensureDeployment(db, "prod");
     await useReleases(db, id, [{ id: first, name: "shop", version: "1" }]);
@@ -181,7 +181,7 @@ describe("releases", () => {
     expect(error).toMatchObject({ message: expect.stringContaining("the release 'shop/1' was deleted") });
   });
 
-  it("cannot be given a blob that nobody has any more", async () => {
+  it("cannot be given a blob that no release has any more", async () => {
     await save("1");
     await save("1", { name: "other", shared: [blobId("package-golang")] });
     const error = await failure(save("1", { name: "third", shared: [blobId("package-gone")] }));
@@ -211,7 +211,7 @@ describe("compiled packages", () => {
       expect(await findCompiled(db, [await key(other)])).toEqual([]);
   });
 
-  it("of one package on one stemcell have builds that count up, also when they come together", async () => {
+  it("have builds that count up for one package on one stemcell, also when they come together", async () => {
     await save("1");
     const keys = await Promise.all(
       ["[]", "[1]", "[2]", "[3]"].map((dependencyKey) => key({ dependencyKey })),
@@ -238,7 +238,7 @@ describe("compiled packages", () => {
     expect((await listCompiled(db)).map(({ stemcellVersion }) => stemcellVersion)).toEqual(["1.1"]);
   });
 
-  it("that are there already stay as they are", async () => {
+  it("stay as they are if they exist already", async () => {
     await save("1");
     const first = await saveCompiled(db, await key(), made("c1"));
     expect(await saveCompiled(db, await key(), made("c2"))).toEqual(first);

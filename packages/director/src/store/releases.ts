@@ -45,7 +45,7 @@ interface ReleaseRow {
   readonly packages: readonly PackageRow[] | null;
 }
 
-/** Those of them that are there, whole. Versions may be spelled as old release tools did. */
+/** Loads those of the releases that exist, whole. Versions may be spelled as old release tools did. */
 export async function loadReleases(
   db: Db,
   wanted: readonly { readonly name: string; readonly version: string }[],
@@ -90,7 +90,7 @@ function toPackage({ digest, blob_id, ...row }: PackageRow): KnownPackage {
   return { ...row, source };
 }
 
-/** By name. */
+/** Lists releases by name. */
 export async function listReleases(
   db: Db,
   filter: { readonly name?: string | undefined } = {},
@@ -121,7 +121,7 @@ export async function releaseVersions(db: Db): Promise<{ name: string; version: 
     .execute();
 }
 
-/** What `latest` chooses among, the oldest first. */
+/** Returns the versions that `latest` chooses among, the oldest first. */
 export async function versionsOf(db: Db, name: string): Promise<string[]> {
   const rows = await db
     .selectFrom("release_versions as v")

@@ -13,12 +13,12 @@ export interface Restored {
  */
 const AHEAD = { atOnce: 1_000_000, perSecond: 10 };
 
-/** As the event log of a task ends when it failed. */
+/** Error code that ends the event log of a failed task. */
 const ENDED_CODE = 100;
 
 /**
- * In the transaction that fills a database from a backup. Another life of this Director may have gone on after it: no
- * task is resumed, no lock held, no step taken up, and deployments wait until somebody has looked at their cloud.
+ * Runs in the transaction that fills a database from a backup. Another life of this Director may have gone on after the backup:
+ * no task is resumed, no lock held, no step taken up, and deployments wait until an operator has looked at their cloud.
  */
 export async function afterRestore(client: pg.ClientBase, { backup, takenAt }: Restored): Promise<void> {
   await client.query(
@@ -84,7 +84,7 @@ export async function sinceRestore(db: Db): Promise<SinceRestore | undefined> {
   };
 }
 
-/** Deployments that nobody has looked at since the restore, and the time of the backup. */
+/** Returns the deployments whose cloud was not looked at since the restore, and the time of the backup. */
 export async function unseenSinceRestore(
   db: Db,
 ): Promise<readonly { readonly deployment: string; readonly takenAt: number }[]> {

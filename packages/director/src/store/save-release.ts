@@ -20,7 +20,7 @@ export interface PackageToSave {
   readonly dependencies: readonly string[];
   /** Without one, the one that is there stays. */
   readonly source: Content | undefined;
-  /** What was compiled of it before is not to be trusted. */
+  /** True if earlier compiled packages are not to be trusted. */
   readonly recompile: boolean;
   readonly compiled:
     | (Content & {
@@ -73,7 +73,7 @@ export function saveRelease(db: Db, release: ReleaseToSave): Promise<number> {
 
 const LOCK = 732_046;
 
-/** Until the end of the transaction nobody else saves or deletes releases: a blob that is shared keeps an owner. */
+/** Locks releases until the end of the transaction, so that no other saves or deletes them: a shared blob keeps an owner. */
 export const releasesLock = (tx: Db) => sql`select pg_advisory_xact_lock(${LOCK})`.execute(tx);
 
 async function mustBeOwned(tx: Db, shared: readonly BlobId[]): Promise<void> {

@@ -26,7 +26,7 @@ export interface Tables extends NameTables, NetworkTables, ReleaseTables {
     deployment_name: string | null;
     context_id: Generated<string>;
     trace_parent: string | null;
-    /** Of its deployment, when it was asked for. */
+    /** Teams of its deployment when the task was requested. */
     teams: Generated<string[]>;
     params_sealed: Kept<JsonObject>;
     result: string | null;
@@ -70,7 +70,7 @@ export interface Tables extends NameTables, NetworkTables, ReleaseTables {
     manifest_sealed: ColumnType<string | null, Sealed | null, Sealed | null>;
     teams: Generated<string[]>;
     created_at: TimeNow;
-    /** Nobody has looked at its cloud since this restore. */
+    /** Restore since which the cloud of the deployment was not looked at. */
     restored: Generated<number | null>;
   };
   restores: {

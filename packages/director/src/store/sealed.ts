@@ -1,8 +1,8 @@
 import { isSealed, type Sealer } from "@slipway/kernel/sealer";
 
 /**
- * What may hold secrets is encrypted on its way to the database and opened on its way back, here and nowhere else:
- * parameters wrapped as `Sealed`, and result columns whose name ends in `_sealed`.
+ * Value that may hold secrets. It is encrypted on its way to the database and opened on its way back, only here: parameters
+ * wrapped as `Sealed`, and result columns whose name ends in `_sealed`.
  */
 export class Sealed {
   readonly value: unknown;
@@ -34,6 +34,6 @@ export function openRows(rows: readonly Record<string, unknown>[], sealer: Seale
     }
 }
 
-/** What an earlier version wrote is plain JSON until it is written again. */
+/** Opens a sealed value. Values of an earlier version are plain JSON until they are written again. */
 const opened = (value: unknown, sealer: Sealer): unknown =>
   typeof value === "string" ? JSON.parse(isSealed(value) ? sealer.open(value) : value) : value;

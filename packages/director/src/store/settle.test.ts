@@ -66,20 +66,20 @@ const context = (
     warn: given.warn,
   }) as unknown as FlowContext;
 
-describe("steps that were begun and whose outcome nobody has recorded", () => {
-  it("of another version are not touched, and said to be of another version", async () => {
+describe("steps that were begun and whose outcome is not recorded", () => {
+  it("are not touched if they are of another version, which the error names", async () => {
     await begun("dance", {});
     await expect(settleOpenIntents(context())).rejects.toThrow(/'dance'/);
     expect(await open()).toHaveLength(1);
   });
 
-  it("of other deployments are left to them", async () => {
+  it("are left to their own deployments", async () => {
     await begun("dance", {});
     expect(await settleOpenIntents({ ...context(), deployment: "store" })).toBe(0);
     expect(await open()).toHaveLength(1);
   });
 
-  it("of a kind that is simply taken again are closed: the plan does that", async () => {
+  it("are closed if they can simply be taken again: the plan does that", async () => {
     await begun("unmount_disk", { agent: AGENT, disks: ["disk-1"] });
     expect(await settleOpenIntents(context())).toBe(1);
     expect(await open()).toEqual([]);

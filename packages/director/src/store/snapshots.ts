@@ -36,7 +36,7 @@ const toRecord = (row: Row): SnapshotRecord => ({
   taskId: row.task_id,
 });
 
-/** Of the disks that instances of a deployment have, oldest first. */
+/** Lists snapshots of the disks that instances of a deployment have, oldest first. */
 export async function listSnapshots(db: Db, deployment: string): Promise<readonly InstanceSnapshot[]> {
   const { rows } = await sql<Row & { group_name: string; index: number; uuid: string }>`
     select s.cid, s.cpi, s.disk_cid, s.clean, s.created_at, s.task_id, i.group_name, i.index, i.uuid
@@ -64,7 +64,7 @@ export async function snapshotsOfDisk(db: Db, diskCid: string): Promise<readonly
   return rows.map(toRecord);
 }
 
-/** Those whose instances have disks, by name. */
+/** Returns the names of deployments whose instances have disks, sorted. */
 export async function deploymentsWithDisks(db: Db): Promise<readonly string[]> {
   const { rows } = await sql<{ name: string }>`
     select name from deployments d

@@ -43,7 +43,7 @@ const toStemcell = (row: StemcellRow): UploadedStemcell => ({
   claim: claimOf(row),
 });
 
-/** By name, version and CPI. */
+/** Lists stemcells by name, version and CPI. */
 export async function listStemcells(
   db: Db,
   filter: { readonly name?: string; readonly version?: string; readonly cpi?: string } = {},

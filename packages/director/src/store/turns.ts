@@ -2,8 +2,8 @@ import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 
 /**
- * Whether this turn is the caller's: nobody has taken it, nor a later one. A schedule that nobody has seen before begins
- * now; its last turn is nobody's.
+ * Takes a turn and reports whether it is the caller's: neither this nor a later one was taken before. A new schedule begins now;
+ * its last turn is not taken.
  */
 export function takeTurn(db: Db, job: string, schedule: string, turn: number): Promise<boolean> {
   return inTransaction(db, async (tx) => {

@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Db } from "./schema.ts";
 
-/** Which version of which variable a deploy uses. */
+/** Versions of the variables that a deploy uses. */
 export interface VariableSet {
   readonly id: number;
   /** Ids by name. */
@@ -14,7 +14,7 @@ export interface VariableSet {
 const PROVIDED_BY = "@";
 const variableOf = sql<string>`split_part(e.name, ${PROVIDED_BY}, 1)`;
 
-/** That of one deploy, made if it is the first time its task runs. */
+/** Returns the set of one deploy, and makes it when its task runs for the first time. */
 export async function ensureVariableSet(db: Db, deployment: string, taskId: number): Promise<VariableSet> {
   await sql`insert into variable_sets (deployment_id, task_id)
     select id, ${taskId} from deployments where name = ${deployment}
@@ -29,7 +29,7 @@ export async function ensureVariableSet(db: Db, deployment: string, taskId: numb
   return { id, ...(await entriesOf(db, id)) };
 }
 
-/** Of the last deploy that succeeded. */
+/** Returns the set of the last deploy that succeeded. */
 export async function deployedVariableSet(db: Db, deployment: string): Promise<VariableSet | undefined> {
   const row = await db
     .selectFrom("variable_sets as s")

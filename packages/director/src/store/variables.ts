@@ -42,7 +42,7 @@ export async function variableById(db: Db, id: string): Promise<VariableRecord |
   return row && toVariable(row);
 }
 
-/** What a request has made already. */
+/** Returns the variable that a request has made already. */
 export async function variableOfRequest(
   db: Db,
   name: string,
@@ -64,7 +64,7 @@ export function saveVariable(
   suits: (newest: VariableRecord) => boolean,
 ): Promise<string> {
   return inTransaction(db, async (tx) => {
-    // One after the other, or two could both find that there is none.
+    // One after the other, or two could both find that no variable exists.
     await sql`select pg_advisory_xact_lock(hashtextextended(${`variable/${made.name}`}, 0))`.execute(tx);
     const same = await variableOfRequest(tx, made.name, made.requestId);
     if (same !== undefined) return same.id;

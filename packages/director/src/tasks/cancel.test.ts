@@ -36,7 +36,7 @@ const lastError = async (id: number) => (await eventsOf(db, id)).at(-1)?.error;
 const cancelled = (id: number) => ({ code: 10001, message: `Task ${id} cancelled` });
 
 describe("a cancelled task", () => {
-  it("that waits never runs, whether a runner is there or not", async () => {
+  it("never runs if it was still waiting, whether a runner is there or not", async () => {
     const ran: number[] = [];
     const early = await queued(db);
     await cancelTasks(db, systemClock, { id: early, states: ["queued"] });
@@ -140,7 +140,7 @@ describe("a cancelled task", () => {
     expect(reasons[0]).toBeInstanceOf(TaskCancelled);
   });
 
-  it("whose work was done all the same is done", async () => {
+  it("is done if its work was done all the same", async () => {
     const reached = gate();
     const runner = runners.start({
       update_deployment: async (_, { signal }) => {

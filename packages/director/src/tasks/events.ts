@@ -25,7 +25,7 @@ export function makeEventLog(
   clock: Clock,
   signal: AbortSignal,
   write: (line: string) => void,
-  /** Whether the task goes on later in spite of an error. */
+  /** Reports whether the task goes on later in spite of an error. */
   goesOn: (error: unknown) => boolean = () => false,
 ): EventLog {
   const put = (document: object) => write(eventLine(clock, document));

@@ -70,7 +70,7 @@ describe("the failure of a task", () => {
     expect(debugText(new AggregateError([new Error("one"), "two"], "both"))).toMatch(/both.*one.*two/s);
   });
 
-  it("keeps credentials of URLs out, and fields nobody asked for", () => {
+  it("keeps credentials of URLs and unrelated fields out", () => {
     const error = Object.assign(new Error("GET https://u:canary@h failed"), { password: "canary" });
     const failure = failureOf(error, 1);
     for (const text of [failure.message, failure.result, debugText(error)])
@@ -109,7 +109,7 @@ describe("the scrubbing of URLs", () => {
     ["https://h/x?token=t&b=1", "https://h/x?token=<redacted>&b=1"],
     ["https://h/a@b", "https://h/a@b"],
     ["me@example.com", "me@example.com"],
-  ])("of %s", (text, clean) => {
+  ])("scrubs only the secrets of %s", (text, clean) => {
     expect(scrubUrls(text)).toBe(clean);
   });
 

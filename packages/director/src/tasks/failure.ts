@@ -28,7 +28,7 @@ export function failureOf(error: unknown, taskId: number): Failure {
   };
 }
 
-/** What happened, in one line, and what the operator does next. */
+/** Returns what happened, in one line, and what the operator does next. */
 export const adviceOf = (error: unknown): string => advice(error, oneLine);
 
 function advice(error: unknown, form: (text: string) => string): string {
@@ -59,7 +59,7 @@ export function debugText(error: unknown): string {
   );
 }
 
-/** At most 128 characters, cut after a word. The column takes no NUL, and half a character helps nobody. */
+/** Shortens a text to at most 128 characters, cut after a word. The column takes no NUL, and half a character is of no use. */
 export function shortResult(text: string): string {
   const line = oneLine(text);
   if (line.length <= LONGEST_RESULT) return line;

@@ -78,7 +78,7 @@ describe("the list of tasks", () => {
     expect((await listTasks(db, taskFilter(query))).map((task) => task.id)).toEqual(ids);
   });
 
-  it("refuses a limit that is none", () => {
+  it("refuses an invalid limit", () => {
     expect(() => taskFilter({ limit: "many" })).toThrow("'limit' of the task query must be a whole number");
   });
 });
@@ -112,7 +112,7 @@ describe("a cancel", () => {
     [{ states: ["queued", "processing"], types: ["vms"] }, [3, 4]],
     [{ states: ["queued", "processing"], id: 4 }, [4]],
     [{ states: ["queued"], types: [] }, []],
-  ] as const)("of many, %o, is for %o", async (filter, ids) => {
+  ] as const)("picks for the filter %o the tasks %o", async (filter, ids) => {
     await add("update_deployment", "queued");
     await add("update_deployment", "queued", "blog");
     await add("vms", "queued");

@@ -11,7 +11,7 @@ export type TaskWire = Told<typeof task>;
 
 export interface TaskFilter {
   readonly states?: readonly string[] | undefined;
-  /** Also the types that people seldom ask for. */
+  /** True to include the types that are seldom asked for. */
   readonly everything: boolean;
   readonly limit?: number | undefined;
   readonly deployment?: string | undefined;
@@ -23,7 +23,7 @@ export interface TaskFilter {
 /** The query of `GET /tasks`, as it comes. */
 export type TaskQuery = Partial<Told<typeof tasksQuery>>;
 
-/** What `verbose=1` shows: upstream's list, with types that are still to come. */
+/** Types that `verbose=1` shows: upstream's list, with types that are still to come. */
 const SHOWN: readonly string[] = [
   "attach_disk",
   "create_snapshot",
@@ -86,13 +86,13 @@ export async function findTask(db: Db, id: number): Promise<TaskWire | undefined
   return row === undefined ? undefined : toWire(row);
 }
 
-/** Whose deployment a task was for; undefined when there is no such task. */
+/** Returns the teams of the deployment a task was for; undefined if the task does not exist. */
 export async function teamsOfTask(db: Db, id: number): Promise<readonly string[] | undefined> {
   const row = await db.selectFrom("tasks").select("teams").where("id", "=", id).executeTakeFirst();
   return row?.teams;
 }
 
-/** Whether one of these teams had a task with this result. */
+/** Reports whether one of these teams had a task with this result. */
 export async function hasResultOf(db: Db, result: string, teams: readonly string[]): Promise<boolean> {
   const row = await db
     .selectFrom("tasks")
@@ -130,7 +130,7 @@ const toWire = (row: Row): TaskWire => ({
 const seconds = (time: Date | null): number | null =>
   time === null ? null : Math.floor(time.getTime() / 1000);
 
-/** Which tasks to cancel; what is absent does not matter. */
+/** Selects the tasks to cancel; an absent field matches all. */
 export interface CancelFilter {
   readonly id?: number | undefined;
   readonly deployment?: string | undefined;
@@ -146,7 +146,7 @@ export async function noteWaiting(
   why: string,
 ): Promise<void> {
   const line = Buffer.from(eventLine(clock, { type: "warning", message: why }));
-  // Locked, so that nobody begins one of them before the line is there.
+  // Locked, so that none of them is begun before the line is there.
   await sql`
     with waiting as materialized (
       select id from tasks where state = 'queued' and type <> all(${types}::text[]) for update skip locked)
@@ -158,7 +158,8 @@ export async function noteWaiting(
 export const cancelledMessage = (id: number): string => `Task ${id} cancelled`;
 
 /**
- * A waiting task is over at once and never runs; a running one is told, and ends by itself. Returns the ids of both.
+ * Cancels tasks. A waiting task is over at once and never runs; a running one gets the signal, and ends itself. Returns the ids
+ * of both.
  */
 export async function cancelTasks(db: Db, clock: Clock, filter: CancelFilter): Promise<readonly number[]> {
   return db.transaction().execute(async (tx) => {

@@ -75,7 +75,7 @@ describe("a lock", () => {
     expect(await row()).toBeUndefined();
   });
 
-  it("that is taken names its holder and since when", async () => {
+  it("names its holder and since when if it is taken", async () => {
     const holder = await task();
     const other = await task([holder.taskId]);
     const done = gate();
@@ -97,7 +97,7 @@ describe("a lock", () => {
     await work;
   });
 
-  it("of a resurrection is waited for, which is said, while one of anybody else ends the wait", async () => {
+  it("is waited for and reported if a resurrection holds it, while another task's lock ends the wait", async () => {
     const holder = await task();
     await db.updateTable("tasks").set({ type: "cck_scan_and_fix" }).where("id", "=", holder.taskId).execute();
     const other = await task([holder.taskId]);
@@ -147,7 +147,7 @@ describe("a lock", () => {
     expect(await listLocks(db)).toEqual([]);
   });
 
-  it("of an interrupted task is taken over by the same task at once, and by no other, even when it has expired", async () => {
+  it("is taken over at once by the same task after an interruption, and by no other, even when it has expired", async () => {
     const before = await task();
     const stay = gate();
     const held = gate();
@@ -190,7 +190,7 @@ describe("a lock", () => {
     await locksOf(second).withLock(SHOP, 0, nothing);
   });
 
-  it("that is lost is noticed by its holder, who does not end well", async () => {
+  it("makes its holder fail if it is lost", async () => {
     const lost: Error[] = [];
     const events: unknown[] = [];
     const locks = locksOf(await task(), {
@@ -235,7 +235,7 @@ describe("a lock", () => {
 });
 
 describe("the list of locks", () => {
-  it("has the CLI's shape, and forgets what nobody has held for a minute", async () => {
+  it("has the CLI's shape, and forgets locks that were not held for a minute", async () => {
     const soon = new Date("2100-01-01T00:00:00.250Z");
     const rows = [
       { name: "lock:stemcells:ubuntu:1.2", task_id: 42, owner: "a", expires_at: soon },

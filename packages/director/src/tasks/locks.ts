@@ -15,7 +15,7 @@ const EXPIRY_MS = 240_000;
 const PURGE_AFTER_S = 60;
 const FIRST_WAIT_MS = 25;
 const LONGEST_WAIT_MS = 500;
-/** Nobody asked for a resurrection: it does not make an operator's task fail, and ends by itself. */
+/** Longest wait for a resurrection. It was not requested by an operator, so it does not make an operator's task fail. */
 const LONGEST_RESURRECTION_MS = 1_800_000;
 
 export interface LockOptions {
@@ -28,7 +28,7 @@ export interface LockOptions {
   /** True: the task goes on later or elsewhere, and its locks stay its own. `error`: what ended the work, if one did. */
   readonly keep: (error: unknown) => boolean;
   readonly onError: (error: unknown) => void;
-  /** Told once whom it is waited for longer than was asked. */
+  /** Receives once the resurrection that the task waits for longer than requested. */
   readonly waits?: ((message: string) => void) | undefined;
   /** Rung when some lock was let go. */
   readonly released: Bell;
@@ -84,7 +84,7 @@ export class TaskLocks {
       if (still.has(name) || !this.#held.delete(name)) continue;
       const error = this.#lost(name);
       this.#options.onLost(error);
-      // The task ends with it, told of or not.
+      // The task ends with this error, even if the event cannot be written.
       await this.#options
         .audit?.({ ...lockEvent("lost", name), error: error.message })
         .catch((why: unknown) => this.#options.onError(why));
@@ -112,7 +112,7 @@ export class TaskLocks {
     }
   }
 
-  /** The task that holds the lock, if it is one that nobody asked for. */
+  /** Returns the task that holds the lock, if it is a resurrection. */
   async #resurrection(name: string): Promise<number | undefined> {
     const row = await this.#db
       .selectFrom("locks as l")
@@ -140,7 +140,7 @@ export class TaskLocks {
     return rows.length > 0;
   }
 
-  /** Of a run that was taken over, no lock is taken, kept or let go: they are the next run's. */
+  /** Runs a statement on locks only while this run has its lease. After a takeover the locks are the next run's. */
   async #fenced<T>(statement: (held: RawBuilder<unknown>) => RawBuilder<T>): Promise<QueryResult<T>> {
     try {
       return await statement(mine(this.#lease)).execute(this.#db);

@@ -177,7 +177,7 @@ describe("the output of a task", () => {
     expect(await textOf(db, lease.taskId, "debug")).toBe(text);
   });
 
-  it("of a run that was taken over is not written, and the run is told", async () => {
+  it("is not written after its run was taken over, and the run is notified", async () => {
     const old = await leased();
     let lost = 0;
     const before = await open(old, { onLost: () => (lost += 1) });
