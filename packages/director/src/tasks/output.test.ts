@@ -196,7 +196,7 @@ describe("the output of a task", () => {
     expect(lost).toBe(1);
   });
 
-  it("that could not be written, or of which nobody knows, is written once when the database is back", async () => {
+  it("is written once when the database is back, if the write failed or its outcome is unknown", async () => {
     const lease = await leased();
     let mode: Shaking = "works";
     const shaky = shakyDb(db, () => mode);

@@ -5,14 +5,14 @@ import { type Lease, LeaseLost, leaseLostAs, mine } from "../store/lease.ts";
 import type { Db } from "../store/schema.ts";
 import { Tail } from "./tail.ts";
 
-/** What grows while the task runs. `result` is written with its end. */
+/** Types that grow while the task runs. `result` is written with its end. */
 type GrowingType = Exclude<OutputType, "result">;
 const GROWING: readonly GrowingType[] = ["event", "debug", "cpi", "conversation"];
 const BOUNDED: readonly GrowingType[] = ["debug", "cpi", "conversation"];
 
 const MIB = 1024 * 1024;
 const FLUSH_AT = 64 * 1024;
-/** Of the line between beginning and end, at most. */
+/** Largest size of the line between beginning and end. */
 const NOTE_BYTES = 128;
 const LONGEST_CHARACTER = 4;
 
@@ -40,7 +40,7 @@ export class TaskOutput {
   readonly #options: OutputOptions;
   readonly #sizes: Map<GrowingType, number>;
   readonly #pending = new Map<GrowingType, { parts: string[]; length: number }>();
-  /** What came after the beginning was full; its last part is written when the task ends. */
+  /** Text that came after the beginning was full; its last part is written when the task ends. */
   readonly #tails = new Map<GrowingType, Tail>();
   #ending = false;
   /** Sent, and perhaps written: sent again unchanged until that is known. */
@@ -142,7 +142,7 @@ export class TaskOutput {
     return pieces;
   }
 
-  /** As much as belongs to the beginning. */
+  /** Returns as much as belongs to the beginning. */
   #head(type: GrowingType, start: number, data: Buffer): Buffer {
     const room = this.#room(type);
     if (data.length === 0 || start + data.length <= room) return data;
@@ -152,7 +152,7 @@ export class TaskOutput {
     return data.subarray(0, end);
   }
 
-  /** With a line that says what is missing before it. Of a run before this one, that was killed, nobody knows how much. */
+  /** Returns the end, after a line that says how much is missing. After a killed run, that is not known. */
   #lastOf(type: GrowingType, start: number): Buffer {
     const tail = this.#tails.get(type);
     this.#tails.delete(type);

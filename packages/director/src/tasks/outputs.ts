@@ -5,11 +5,11 @@ import type { TaskOutput } from "./output.ts";
 import type { ClaimedTask } from "./queue.ts";
 import type { RunWatch } from "./watch.ts";
 
-/** How a run introduces itself in its logs: whoever has the id of a request finds what was done for it. */
+/** Returns the first line of a run's logs, by which the id of a request leads to what was done for it. */
 export const introduction = ({ lease, type, contextId }: ClaimedTask): string =>
   `task ${lease.taskId} (${type}), attempt ${lease.attempt}, on ${lease.owner}${contextId === "" ? "" : `, for request ${contextId}`}`;
 
-/** What the CPIs of a run say. The introduction comes first, once there is something. */
+/** Writes the output of a run's CPIs. The introduction comes first, once there is something. */
 export function cpiOutput(output: TaskOutput, task: ClaimedTask): (text: string) => void {
   let introduced = task.contextId === "";
   return (text) => {

@@ -24,11 +24,11 @@ export interface ClaimOptions {
   /** Only types of this list, or, with `others`, all but them. */
   readonly types: readonly TaskType[];
   readonly others?: boolean;
-  /** Also those that were cancelled, whatever their type: they only have to end. */
+  /** Also claims canceled tasks of any type, to finish them. */
   readonly cancelled?: boolean;
   /** Tasks this owner runs already. */
   readonly running: readonly number[];
-  /** No other Director uses this store: whoever else holds a lease is dead. */
+  /** True if no other Director uses this store: any other holder of a lease is dead. */
   readonly alone: boolean;
 }
 
@@ -131,7 +131,7 @@ export async function finish(db: Db, lease: Lease, ending: Ending): Promise<bool
         state: ending.state,
         result: ending.result,
         finished_at: sql<Date>`now()`,
-        // Nobody needs it any more, and it may hold secrets.
+        // The ended task no longer needs them, and they may hold secrets.
         params_sealed: new Sealed({}),
         lease_owner: null,
         lease_until: null,
@@ -153,7 +153,7 @@ export async function finish(db: Db, lease: Lease, ending: Ending): Promise<bool
   });
 }
 
-/** Hands the task back: it stays in its state and whoever claims next goes on with it. Its locks stay its own. */
+/** Hands the task back: it stays in its state and the next claim goes on with it. Its locks stay its own. */
 export async function release(db: Db, lease: Lease): Promise<void> {
   await db
     .updateTable("tasks")
@@ -165,7 +165,7 @@ export async function release(db: Db, lease: Lease): Promise<void> {
     .execute();
 }
 
-/** Tasks of this owner that somebody wants to end. */
+/** Returns the tasks of this owner that are to be canceled. */
 export async function cancelledOf(db: Db, owner: string): Promise<readonly number[]> {
   const rows = await db
     .selectFrom("tasks")

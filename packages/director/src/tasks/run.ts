@@ -36,7 +36,7 @@ export interface RunOptions {
   readonly released: Bell;
   readonly space?: Space | undefined;
   readonly watch?: TaskWatch | undefined;
-  /** Troubles nobody waits for. */
+  /** Receives background errors. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -97,7 +97,7 @@ export class TaskRun {
     this.#controller.abort(new TaskCancelled(cancelledMessage(this.id)));
   }
 
-  /** The work is told to stop; what it has done stands, and the next run goes on from there. */
+  /** Stops the work; what it has done stands, and the next run goes on from there. */
   handBack(): void {
     this.#elsewhere = true;
     this.#controller.abort(DirectorStopping({ task: this.id }));
@@ -290,7 +290,7 @@ export class TaskRun {
     await this.#renewLocks();
   }
 
-  /** Whoever cannot reach the database must not go on when another may have begun. */
+  /** Arms a timer that stops a run without a database: another Director may have begun it. */
   #armDeadMan(): void {
     this.#cancelDeadMan();
     if (this.#over || this.#options.alone) return;

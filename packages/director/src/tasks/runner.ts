@@ -13,7 +13,7 @@ import type { NewTask, Tasks } from "./task.ts";
 
 /** Short questions of an operator: they must not wait behind long deploys. */
 const QUICK: readonly TaskType[] = ["vms", "instances", "ssh"];
-/** What takes next to no space, or gives some back. All others are not begun while there is none. */
+/** Types that take next to no space, or give some back. All others are not begun while there is none. */
 const WITHOUT_SPACE: readonly TaskType[] = [
   "delete_deployment",
   "delete_stemcell",
@@ -49,11 +49,11 @@ export interface RunnerOptions {
   readonly flushMs?: number | undefined;
   readonly limitBytes?: number | undefined;
   readonly lockExpiryMs?: number | undefined;
-  /** Of what tasks write to. Without it there is always enough. */
+  /** Free space of what tasks write to. Without it there is always enough. */
   readonly space?: Space | undefined;
   /** Sees every run of every task. */
   readonly watch?: RunOptions["watch"];
-  /** Told when tasks were cancelled, or one is no longer run: what was kept for them may be of no use any more. */
+  /** Called when tasks were canceled, or one is no longer run: what was kept for them may be of no use any more. */
   readonly onOver?: (() => void) | undefined;
   readonly onError: (error: unknown) => void;
   /** Put around the journal of every run: by drivers that watch or break it. */
@@ -77,7 +77,7 @@ export class TaskRunner implements Tasks {
     this.#owner = `director-${options.random.uuid()}`;
   }
 
-  /** As tasks and leases know it. */
+  /** Name of this runner in tasks and leases. */
   get name(): string {
     return this.#owner;
   }
@@ -106,7 +106,7 @@ export class TaskRunner implements Tasks {
   async cancelMany(filter: CancelFilter): Promise<readonly number[]> {
     const ids = await cancelTasks(this.#options.db, this.#options.clock, filter);
     for (const run of this.#runs.keys()) if (ids.includes(run.id)) run.cancel();
-    // One that is being claimed just now, or that nobody runs.
+    // Tasks that are being claimed just now, or that no runner has.
     if (ids.length > 0) {
       this.wake();
       this.#options.onOver?.();
@@ -114,7 +114,7 @@ export class TaskRunner implements Tasks {
     return ids;
   }
 
-  /** What the database says others have changed. */
+  /** Handles a change that the database announces. */
   notice(what: Notice): void {
     if (what === "tasks") this.wake();
     else this.#released.ring();
@@ -137,7 +137,7 @@ export class TaskRunner implements Tasks {
     await this.#looking;
     await this.#allOver(this.#options.stopGraceMs ?? 5000);
     for (const run of this.#runs.keys()) run.handBack();
-    // What does not let go keeps its lease until that ends: nobody runs it a second time meanwhile.
+    // Work that does not end keeps its lease until that expires: it is not run a second time meanwhile.
     await this.#allOver(this.#options.stopUnwindMs ?? 10_000);
   }
 

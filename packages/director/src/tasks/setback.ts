@@ -11,9 +11,9 @@ export interface Space {
 }
 
 /**
- * What keeps a task from going on and passes by itself, in words: the store is gone for a while, or there is no space.
- * Undefined: the error is the task's own, and ends it. `begun` is the moment the run began: what a shortage has broken
- * often comes to light when somebody has made room already.
+ * Returns why a task cannot go on for a while, in words: the store is gone, or there is no space. Undefined if the error is the
+ * task's own, and ends it. `begun` is the moment the run began: what a shortage has broken often comes to light when there is
+ * room again.
  */
 export function setbackIn(error: unknown, space: Space | undefined, begun: number): string | undefined {
   const chain = causes(error);

@@ -18,7 +18,7 @@ const TASKS = 11;
 async function killable(): Promise<{
   readonly embedded: Embedded;
   readonly db: Db;
-  /** Whoever serves the data now, also one that is only starting. */
+  /** Returns the pid of the process that serves the data now, also of one that is only starting. */
   readonly server: () => Promise<number | undefined>;
 }> {
   const dir = await stateDirectory();

@@ -30,7 +30,7 @@ const lines = async (child: Child, count: number): Promise<readonly string[]> =>
   return heard;
 };
 const signal = (child: Child, name: NodeJS.Signals) => process.kill(child.pid, name);
-/** As if the lease had run out meanwhile. */
+/** Sets the lease to expired, as if its time had passed. */
 const passLease = (id: number) =>
   base.db
     .updateTable("tasks")

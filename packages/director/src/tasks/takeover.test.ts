@@ -93,7 +93,7 @@ async function hanging() {
 }
 
 describe("a task whose Director is gone", () => {
-  it("is taken over when its lease ends; the old one is told at its next beat and writes nothing more", async () => {
+  it("is taken over when its lease ends; the old run learns of it at its next beat and writes nothing more", async () => {
     const { id, clock, context, wakes } = await hanging();
     const finishNow = gate();
     const before = await textOf(db, id, "event");
@@ -126,7 +126,7 @@ describe("a task whose Director is gone", () => {
     ]);
   });
 
-  it("and that wakes up without being told changes nothing: no record, no lock, no event, no output", async () => {
+  it("changes nothing if the old run wakes up unaware: no record, no lock, no event, no output", async () => {
     const { id, context, wakes } = await hanging();
     const finishNow = gate();
     const began = gate();
@@ -192,7 +192,7 @@ describe("a task whose Director is gone", () => {
     wakes.open();
   });
 
-  it("that somebody wanted to end is not begun again", async () => {
+  it("is not begun again if it was canceled", async () => {
     const { id, wakes } = await hanging();
     const other = runners.start({
       update_deployment: () => Promise.reject(new Error("it was begun")),
@@ -332,7 +332,7 @@ describe("a stop", () => {
     expect(await findTask(db, id)).toMatchObject({ state: "done", result: "in time" });
   });
 
-  it("does not wait for ever for work that does not listen, and nobody runs that a second time meanwhile", async () => {
+  it("does not wait forever for work that does not listen, which is not run a second time meanwhile", async () => {
     const began = gate();
     const deaf = gate();
     const runner = runners.start(

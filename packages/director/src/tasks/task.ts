@@ -10,11 +10,11 @@ export interface NewTask {
   readonly description: string;
   readonly user: string;
   readonly deployment?: string | undefined;
-  /** Of the request that asks for it. */
+  /** Id of the request that asks for the task. */
   readonly contextId?: string | undefined;
   /** The W3C `traceparent` of that request. */
   readonly traceParent?: string | undefined;
-  /** What the task is to do; kept with it, encrypted and until it has ended, so that a resumed one knows. */
+  /** Parameters of the task; kept with it, encrypted and until it has ended, for a resumed run. */
   readonly params: JsonObject;
 }
 
@@ -32,7 +32,7 @@ export interface StageStep {
   failed(error: unknown): void;
 }
 
-/** What the work of a task has in hand. */
+/** Interface of a task's work to its run. */
 export interface TaskContext {
   readonly id: number;
   readonly type: TaskType;
@@ -65,7 +65,7 @@ export interface TaskContext {
 /** The work of one type of task. Run again from the start after a crash. Returns the task's `result` text. */
 export type TaskWork = (params: JsonObject, context: TaskContext) => Promise<string>;
 
-/** What the API needs of the tasks. */
+/** Operations on tasks that the API needs. */
 export interface Tasks {
   enqueue(task: NewTask): Promise<number>;
   /** False when it is over already. */

@@ -4,14 +4,14 @@ import type { EventLog } from "./events.ts";
 import type { ClaimedTask } from "./queue.ts";
 import type { Stage } from "./task.ts";
 
-/** Of a task whose run is watched. */
+/** Fields of a task whose run is watched. */
 export interface WatchedTask {
   readonly id: number;
   readonly type: TaskType;
   readonly user: string;
   readonly deployment: string | undefined;
   readonly attempt: number;
-  /** Of the request that asked for it; empty when nobody did. */
+  /** Id of the request that asked for the task; empty without a request. */
   readonly contextId: string;
   /** The W3C `traceparent` of that request. */
   readonly traceParent: string | undefined;
@@ -23,13 +23,13 @@ export type RunEnd = "done" | "error" | "cancelled" | "handed-back";
 export interface StepWatch {
   /** `error` of one that failed. */
   ended(error?: unknown): void;
-  /** What is done in here belongs to the step. */
+  /** Runs work that belongs to the step. */
   inside<T>(work: () => T): T;
-  /** What the caller does from here on belongs to the step. */
+  /** Makes what the caller does from here on belong to the step. */
   enter(): void;
 }
 
-/** What somebody sees of one run. Whoever watches never throws and never keeps anybody waiting. */
+/** Observer of one run. Its methods never throw and never block. */
 export interface RunWatch {
   step(stage: string, step: string, tags: readonly string[]): StepWatch;
   /** A call to a CPI or an agent that has ended. */

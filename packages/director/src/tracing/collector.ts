@@ -5,7 +5,7 @@ import { certificateOf } from "../variables/open.ts";
 import { HeaderUnusable } from "./errors.ts";
 import type { Collector } from "./exporter.ts";
 
-/** Who makes the spans: the same for as long as the Director runs. */
+/** Program that makes the spans: the same for as long as the Director runs. */
 interface Maker {
   readonly version: string;
   readonly name: string;
@@ -27,7 +27,7 @@ export async function collectorOf(
   };
 }
 
-/** Of a collector, or whole already. */
+/** Returns the URL for traces, of the address of a collector or of the whole URL. */
 function tracesUrl(endpoint: string): URL {
   const url = new URL(endpoint);
   if (!url.pathname.endsWith("/v1/traces")) url.pathname = `${url.pathname.replace(/\/$/, "")}/v1/traces`;

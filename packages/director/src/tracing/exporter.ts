@@ -5,11 +5,11 @@ import { tracesDocument } from "./otlp.ts";
 import type { Span } from "./span.ts";
 
 export interface Collector {
-  /** Where spans are posted. */
+  /** URL that spans are posted to. */
   readonly url: URL;
   readonly headers: Readonly<Record<string, string>>;
   readonly tls?: HttpClientOptions["tls"];
-  /** Who makes the spans. */
+  /** Attributes of the program that makes the spans. */
   readonly resource: Span["attributes"];
 }
 
@@ -32,12 +32,12 @@ const BATCH = 512;
 const MOST_WAITING = 8_192;
 const POST_MS = 10_000;
 const LAST_POST_MS = 2_000;
-/** Somebody in between is away, or has too much to do: it may be taken the next time. */
+/** Statuses of a server in between that is away or overloaded: a retry may succeed. */
 const AGAIN = [408, 429, 502, 503, 504];
 
 /**
- * Posts spans in batches. Nobody waits for it: a collector that is away or refuses is told of once, and again when spans
- * are taken. What does not fit the queue meanwhile is dropped and counted.
+ * Posts spans in batches without blocking. A collector that is away or refuses is logged once, and again when spans are taken.
+ * Spans that do not fit the queue meanwhile are dropped and counted.
  */
 export function otlpExporter(options: ExporterOptions): SpanExporter {
   const { clock, log } = options;

@@ -1,9 +1,9 @@
 export type SpanValue = string | number | boolean;
 
-/** `client`: a call to somebody else. */
+/** Kind of a span; `client` is a call to another program. */
 export type SpanKind = "internal" | "client";
 
-/** What took some time, and within what it did. Names are few; what tells one from another is in the attributes. */
+/** Work that took some time, and the span around it. Names are few; the attributes tell spans apart. */
 export interface Span {
   /** 16 bytes in hex; of a span 8. */
   readonly traceId: string;

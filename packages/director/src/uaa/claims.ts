@@ -16,7 +16,7 @@ export type ClaimsVerdict =
 /** Clocks of two machines. Not for the end: who is late gets a new token. */
 const LEEWAY_S = 60;
 
-/** Whether a token that is signed lets somebody in now, and whom. */
+/** Validates the claims of a verified token. */
 export function judgeClaims(
   { header, claims }: Pick<Jwt, "header" | "claims">,
   rules: ClaimRules,
@@ -50,5 +50,5 @@ const nameOf = ({ user_name, client_id }: TokenClaims): string =>
 const scopesOf = ({ scope = [] }: TokenClaims): readonly string[] =>
   typeof scope === "string" ? scope.split(" ").filter((one) => one !== "") : scope;
 
-/** Of a signed token, but still somebody else's text. */
+/** Quotes text of a token: it is signed, but still foreign. */
 const shown = (text: string): string => JSON.stringify(text.slice(0, 200));

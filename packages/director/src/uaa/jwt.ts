@@ -12,7 +12,7 @@ export interface Jwt {
   readonly signature: Buffer;
 }
 
-/** Those of large installations hold some hundred scopes. */
+/** Longest token: those of large installations hold some hundred scopes. */
 const LONGEST = 24 << 10;
 const FORM = /^([\w-]+)\.([\w-]+)\.([\w-]+)$/;
 
@@ -36,7 +36,7 @@ function documentOf(part: string): unknown {
   }
 }
 
-/** A key, and what may be signed with it. A token does not choose: of a public key nobody makes a shared secret. */
+/** A key, and the algorithms it may be used with. A token does not choose: a public key never serves as a shared secret. */
 export interface VerifyKey {
   /** Undefined: for tokens that name any key, or none. */
   readonly kid?: string | undefined;

@@ -9,7 +9,7 @@ import { KeysUnavailable } from "./errors.ts";
 import { publicKey, type VerifyKey } from "./jwt.ts";
 
 export interface Keys {
-  /** Those a token that names this key may be signed with. */
+  /** Returns the keys that may have signed a token which names this one. */
   find(kid: string | undefined): Promise<readonly VerifyKey[]>;
   close(): void;
 }
@@ -28,11 +28,11 @@ export interface FetchedKeysOptions {
   readonly clock: Clock;
 }
 
-/** After this, keys are fetched anew: one that was withdrawn is not believed for longer. */
+/** Age after which keys are fetched again: a withdrawn key is not trusted for longer. */
 const FRESH_MS = 10 * 60_000;
-/** So long the old ones count where nobody answers. */
+/** Age up to which the old keys count while the server does not answer. */
 const STALE_MS = 60 * 60_000;
-/** Whoever names keys that nobody has makes no more requests than this. */
+/** Pause between fetches, however many tokens name unknown keys. */
 const AGAIN_MS = 30_000;
 /** The same after a failure, which may be over soon. */
 const RETRY_MS = 3000;

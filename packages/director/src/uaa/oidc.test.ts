@@ -16,7 +16,7 @@ type MakeProvider = new (issuer: string, configuration: object) => Provider;
 
 const CLIENT = { id: "ci", secret: "ci-secret-of-the-test" };
 
-/** Its tokens are JSON Web Tokens for `bosh`, made for whoever asks as a client. */
+/** Configures a provider whose tokens are JSON Web Tokens for `bosh`, made for any client. */
 const configuration = (key: object) => ({
   clients: [
     {
@@ -112,7 +112,7 @@ describe("an OpenID Connect provider", () => {
     expect(await tokens.judge(await token("bosh.read"))).toEqual({ name: "ci", scopes: ["bosh.read"] });
   });
 
-  it("of another name, or with tokens for somebody else, lets nobody in", async () => {
+  it("is refused if it has another name, or its tokens are for another audience", async () => {
     const given = await token("bosh.admin");
     const named = await open({ issuer: `${url}/oauth/token` });
     const others = await open({ audience: "credhub" });
@@ -122,7 +122,7 @@ describe("an OpenID Connect provider", () => {
     others.close();
   });
 
-  it("that has another key now is believed by that one, and its old tokens are not", async () => {
+  it("is trusted by its new key after a change, and its old tokens are not", async () => {
     const before = await token("bosh.admin");
     provider = new Make(url, configuration(jwk("second")));
     const fresh = await open({});

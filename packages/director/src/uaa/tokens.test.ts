@@ -43,7 +43,7 @@ describe("a token of UAA's form", () => {
     expect(await tokens.judge(uaa.token(of(USER)))).toEqual({ name: "ada", scopes: USER.scopes });
   });
 
-  it("of client credentials lets the client in", async () => {
+  it("lets in the client of client credentials", async () => {
     expect(await tokens.judge(uaa.token(of(CLIENT)))).toEqual({ name: "ci", scopes: ["bosh.admin"] });
   });
 
@@ -127,12 +127,12 @@ describe("a signature", () => {
     expect(await tokens.judge(token())).toBeUndefined();
   });
 
-  it("by a short key counts for nothing", async () => {
+  it("counts for nothing if made by a short key", async () => {
     uaa.keys = [rsaKey("short", 1024)];
     expect(await tokens.judge(uaa.token(of(USER)))).toBeUndefined();
   });
 
-  it("of the configured public key counts, whatever key it names, and nothing is fetched", async () => {
+  it("counts if made by the configured public key, whatever key it names, and nothing is fetched", async () => {
     const pem = String(first.publicKey.export({ format: "pem", type: "spki" }));
     const fixed = await open({ public_key: pem });
     expect(await fixed.judge(uaa.token(of(USER)))).toBeDefined();
@@ -144,14 +144,14 @@ describe("a signature", () => {
     });
   });
 
-  it("by an elliptic curve counts", async () => {
+  it("counts if made by an elliptic curve", async () => {
     const pair = generateKeyPairSync("ec", { namedCurve: "P-256" });
     const fixed = await open({ public_key: String(pair.publicKey.export({ format: "pem", type: "spki" })) });
     expect(await fixed.judge(signedToken({ alg: "ES256" }, of(USER), pair.privateKey))).toBeDefined();
     expect(await fixed.judge(signedToken({ alg: "ES384" }, of(USER), pair.privateKey))).toBeUndefined();
   });
 
-  it("of the configured shared secret counts", async () => {
+  it("counts if made by the configured shared secret", async () => {
     const shared = await open({ symmetric_key: "tokensecret" });
     expect(await shared.judge(headed({ alg: "HS256" }, "tokensecret"))).toMatchObject({ name: "ada" });
     expect(await shared.judge(headed({ alg: "HS256" }, "tokensecre"))).toBeUndefined();
@@ -166,7 +166,7 @@ describe("keys", () => {
     expect(uaa.asked).toEqual(["GET /token_keys"]);
   });
 
-  it("that are new are noticed by the first token that names one", async () => {
+  it("are noticed by the first token that names a new one", async () => {
     await tokens.judge(uaa.token(of(USER)));
     uaa.keys.push(rsaKey("key-2"));
     await clock.advance(30_000);
@@ -174,7 +174,7 @@ describe("keys", () => {
     expect(uaa.asked).toHaveLength(2);
   });
 
-  it("that nobody has make few requests", async () => {
+  it("cause few requests if they are unknown", async () => {
     const odd = rsaKey("key-9");
     for (let i = 0; i < 50; i++) expect(await tokens.judge(uaa.token(of(USER), odd))).toBeUndefined();
     expect(uaa.asked).toHaveLength(1);
@@ -183,7 +183,7 @@ describe("keys", () => {
     expect(uaa.asked).toHaveLength(2);
   });
 
-  it("that are withdrawn count no longer than ten minutes", async () => {
+  it("count no longer than ten minutes after they are withdrawn", async () => {
     const token = () => uaa.token(of(USER), first);
     expect(await tokens.judge(token())).toBeDefined();
     uaa.keys = [rsaKey("key-2")];
@@ -191,7 +191,7 @@ describe("keys", () => {
     expect(await tokens.judge(token())).toBeUndefined();
   });
 
-  it("count for an hour while nobody answers, and then it is said that nobody does", async () => {
+  it("count for an hour while the server does not answer, which is then reported", async () => {
     expect(await tokens.judge(uaa.token(of(USER)))).toBeDefined();
     uaa.broken = true;
     await clock.advance(59 * 60_000);

@@ -13,11 +13,11 @@ export interface TokenUser {
   readonly scopes: readonly string[];
 }
 
-/** Who may come in with a token. */
+/** Judges tokens of users. */
 export interface Tokens {
   /** For `/info`: where tokens are got. */
   readonly urls: readonly [string, ...string[]];
-  /** Undefined: it lets nobody in. Throws where that cannot be known. */
+  /** Returns the user of the token, or undefined if it is refused. Throws if that cannot be known. */
   judge(token: string): Promise<TokenUser | undefined>;
   close(): void;
 }

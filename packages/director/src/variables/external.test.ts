@@ -162,12 +162,12 @@ describe("an external config server", () => {
     expect((await asked).message).toMatch(/did not finish within 30 s/);
   });
 
-  it("only one that is known by its certificate is told anything", async () => {
+  it("receives requests only if its certificate is known", async () => {
     const error = await failure(server({ ca: OTHER_CA }).newest("/l/d/pw"));
     expect([ConfigServerAway.is(error), fake.asked]).toEqual([true, []]);
   });
 
-  it("who cannot show who he is gets no token", async () => {
+  it("gives no token for a wrong client secret", async () => {
     const uaa = { url: `${fake.url}/uaa`, clientId: "director", clientSecret: "CANARY-wrong", ca: fake.ca };
     const error = await failure(server({ uaa }).newest("/l/d/pw"));
     expect([NoToken.is(error), error.message]).toEqual([

@@ -11,7 +11,7 @@ const reply = open({
 
 const WITHIN_MS = 30_000;
 const LARGEST = 1 << 20;
-/** One that ends in this moment could be refused on its way. */
+/** Time before its end at which a token is replaced: it could be refused on its way. */
 const BEFORE_MS = 10_000;
 
 export interface UaaOptions {
@@ -41,7 +41,7 @@ export class UaaToken {
     return this.#token.header;
   }
 
-  /** It was refused. */
+  /** Forgets a token that was refused. */
   forget(): void {
     this.#token = undefined;
   }

@@ -38,7 +38,7 @@ describe("logs", () => {
     ],
     ["web/*", "", { types: "job", filters: [] }],
     ["*/*", "", { types: "job", filters: [] }],
-  ])("of %s%s are a task's work, for those that have a VM", async (which, query, asked) => {
+  ])("are fetched by a task for %s%s, of instances that have a VM", async (which, query, asked) => {
     expect((await api.get(`${SHOP}/jobs/${which}/logs${query}`)).status).toBe(302);
     expect(api.queued).toMatchObject([
       {

@@ -64,7 +64,7 @@ describe("a config", () => {
     expect(events.map(({ action }) => action)).toEqual(["delete", "delete", "create", "create"]);
   });
 
-  it("that is refused is an event with why, and events of others have no context", async () => {
+  it("leaves an event with the reason if it is refused, and events of others have no context", async () => {
     const about = { type: "refused", name: "b" };
     expect((await send("POST", "/configs", { ...about, content: "- 1" })).json).toMatchObject({
       code: 440011,
@@ -81,7 +81,7 @@ describe("a config", () => {
     });
   });
 
-  it("that does not exist is error 440012, in compact JSON", async () => {
+  it("is error 440012 if it does not exist, in compact JSON", async () => {
     for (const id of ["999", "x", "0"]) {
       const answer = await api.get(`/configs/${id}`);
       expect(answer.status).toBe(404);
@@ -141,7 +141,7 @@ describe("a config", () => {
   });
 });
 
-/** What a config of each type must have. */
+/** Content that a config of each type must have. */
 const NEEDED: Readonly<Record<string, string>> = { cpi: "cpis: []\n" };
 
 describe.each(["cloud", "runtime", "cpi"])("the %s config", (type) => {
@@ -212,7 +212,7 @@ describe("a config that no deploy could read", () => {
     ["resurrection", "rules: [{enabled: true, include: web}]"],
     ["cpi", "cpis: 5"],
     ["cpi", "cpis: [5]"],
-  ])("of type %s is refused at the door: %s", async (type, content) => {
+  ])("is refused on upload with type %s: %s", async (type, content) => {
     const name = "shape";
     expect(await send("POST", "/configs", { type, name, content })).toMatchObject({
       status: 400,
@@ -305,7 +305,7 @@ describe("a CPI config", () => {
     await api.ask("DELETE", "/configs?type=cpi&name=later");
   });
 
-  it("is told without its properties to who may only read", async () => {
+  it("is shown without its properties to users who may only read", async () => {
     const secret = {
       type: "cpi",
       name: "more",

@@ -106,13 +106,13 @@ describe("deploy", () => {
     ["context=%7B%22cloud_config_ids%22%3A%5B999%5D%7D", "name: shop", 190025],
     ["context=%7B%22cloud_config_ids%22%3A%5B%221%22%5D%7D", "name: shop", 190025],
     ["context=%7B%22runtime_config_ids%22%3A%5B1%5D%7D", "name: shop", 190025],
-  ])("with the query %j and the manifest %j is refused with code %i", async (query, manifest, code) => {
+  ])("refuses the query %j and the manifest %j with code %i", async (query, manifest, code) => {
     const answer = await yaml("POST", `/deployments?${query}`, manifest);
     expect(answer).toMatchObject({ status: 400, json: { code } });
     expect(api.queued).toEqual([]);
   });
 
-  it("of a refused manifest leaves no deployment behind", async () => {
+  it("leaves no deployment behind if the manifest is refused", async () => {
     await yaml("POST", "/deployments?canaries=x", "name: ghost");
     expect((await api.get("/deployments/ghost")).json).toMatchObject({ code: 70000 });
   });
@@ -223,7 +223,7 @@ describe("the diff of a deploy", () => {
     expect(await diff("?redact=false")).toContain("hush-hush");
   });
 
-  it.each(["", "a: [", "- x"])("of %j is error 440001", async (manifest) => {
+  it.each(["", "a: [", "- x"])("is error 440001 for the manifest %j", async (manifest) => {
     const answer = await yaml("POST", "/deployments/n/diff", manifest);
     expect(answer).toMatchObject({ status: 400, json: { code: 440001 } });
   });
@@ -317,7 +317,7 @@ describe("a deployment", () => {
   });
 });
 
-it("variables are told by name and id, of a type if asked, and never with a value", async () => {
+it("variables are listed by name and id, of a type if requested, and never with a value", async () => {
   const { id } = await api.db
     .selectFrom("deployments")
     .select("id")
@@ -339,7 +339,7 @@ it("variables are told by name and id, of a type if asked, and never with a valu
   await api.db.deleteFrom("variable_sets").where("deployment_id", "=", id).execute();
 });
 
-it("certificates among the variables of the last successful deploy are told with their expiry, without values", async () => {
+it("certificates among the variables of the last successful deploy are listed with their expiry, without values", async () => {
   const { id } = await ensureDeployment(api.db, "shop");
   const pin = async (task: number, ids: readonly string[]) => {
     const set = await ensureVariableSet(api.db, "shop", task);

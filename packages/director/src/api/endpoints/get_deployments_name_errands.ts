@@ -10,7 +10,7 @@ import { groupsOf } from "../manifest-groups.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-/** What `run-errand` can run: as the last deploy that succeeded has it, with the jobs of addons. */
+/** Lists what `run-errand` can run: the errands of the last deploy that succeeded, with the jobs of addons. */
 export const getDeploymentsNameErrands = endpoint({ reply: v.array(errand) }, async (call, services) => {
   const { db, documents } = services;
   const { name, manifestText } = await deploymentOf(db, param(call, "deployment"));

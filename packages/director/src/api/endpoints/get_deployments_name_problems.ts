@@ -7,7 +7,7 @@ import { deploymentOf } from "../lookup.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-/** What the last scan has found and nobody has resolved, with what can be done about it. */
+/** Lists the unresolved problems of the last scan, with their resolutions. */
 export const getDeploymentsNameProblems = endpoint({ reply: v.array(problemWire) }, async (call, { db }) => {
   const { name } = await deploymentOf(db, param(call, "deployment"));
   const problems = await listProblems(db, name);

@@ -10,7 +10,7 @@ import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 import { agreedWire, vmWire } from "../vm-wire.ts";
 
-/** As `instances`, one entry per VM. Beside upstream's keys it shows what was agreed for the VM. */
+/** Lists one entry per VM, as `instances`. Beside upstream's keys it shows what was agreed for the VM. */
 export const getDeploymentsNameVms = endpoint(
   { query: formatQuery, reply: v.array(vmEntry) },
   async (call, services) => {

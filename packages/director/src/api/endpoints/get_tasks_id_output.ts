@@ -33,7 +33,7 @@ export const getTasksIdOutput = endpoint({ query: taskOutputQuery }, async (call
   };
 });
 
-/** Of `bytes=N-`. Any other form is not what the CLI sends, and gets everything. */
+/** Returns the start of `bytes=N-`. The CLI sends no other form; any other gets everything. */
 function rangeStart(range: string | undefined): number | undefined {
   const start = /^bytes=(\d{1,15})-$/.exec(range?.trim() ?? "")?.[1];
   return start === undefined ? undefined : Number(start);

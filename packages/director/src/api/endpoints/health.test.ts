@@ -102,7 +102,7 @@ describe("GET /health", () => {
     expect(await api.get("/health")).toMatchObject({ json: { instances: [{}, {}] } });
   });
 
-  it("with `full` it also tells processes and vitals, as the agent told them last", async () => {
+  it("shows processes and vitals with `full`, as the agent last reported them", async () => {
     const { json } = await api.get("/health?deployment=shop&full=true", "reader");
     const said = {
       job_state: "running",
@@ -113,7 +113,7 @@ describe("GET /health", () => {
     expect((await api.get("/health?deployment=shop")).body).not.toContain("nginx");
   });
 
-  it("tells what is not done yet, of whom; `/info` tells everybody, and names nobody", async () => {
+  it("lists pending upkeep and its instances; `/info` lists it for everybody, without instances", async () => {
     expect(await api.get("/health", "reader")).toMatchObject({
       json: { upkeep: ["another authority takes over on NATS: 1 agent waits: web/1 of shop"] },
     });
@@ -154,7 +154,7 @@ describe("GET /metrics", () => {
 });
 
 describe("what a health monitor of upstream asks", () => {
-  it("of deployments, instances, configs and tasks is answered", async () => {
+  it("is answered for deployments, instances, configs and tasks", async () => {
     const all = await api.get(
       "/deployments?exclude_configs=true&exclude_releases=true&exclude_stemcells=true",
     );
@@ -168,7 +168,7 @@ describe("what a health monitor of upstream asks", () => {
     expect((await api.get("/tasks?deployment=shop&state=queued,processing&verbose=2")).json).toEqual([]);
   });
 
-  /** As it sends them: the time is a text. */
+  /** Returns an alert as upstream's health monitor sends it: the time is a text. */
   const alert = (fields: object) =>
     JSON.stringify({ timestamp: "1731700000", action: "create", object_type: "alert", ...fields });
 

@@ -108,7 +108,7 @@ describe("links over the API", () => {
     },
   );
 
-  it("can be had by somebody outside, once for each, until they are given back", async () => {
+  it("can be created by an outsider, once for each, until they are deleted", async () => {
     const ids = async () =>
       ((await api.get("/links?deployment=data")).json as { id: string }[]).map(({ id }) => id);
     const made = await post(wanted({ network: "public" }));
@@ -150,7 +150,7 @@ describe("links over the API", () => {
     }
   });
 
-  it("of jobs are not given back, nor those that are not there", async () => {
+  it("cannot be deleted if they are of jobs, or do not exist", async () => {
     expect((await api.ask("DELETE", "/links/1")).body).toContain("not a external link");
     expect(codeOf(await api.ask("DELETE", "/links/77"))).toEqual([404, 810000]);
     expect(codeOf(await api.ask("DELETE", "/links/x"))).toEqual([404, 810000]);
