@@ -10,8 +10,8 @@ import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
 /**
- * What a deploy of this manifest would change, of any deployment, known or not. A manifest that is none is refused; if
- * only the comparison fails, the deploy goes on without one.
+ * Returns what a deploy of this manifest would change, of any deployment, known or not. An invalid manifest is refused; if only
+ * the comparison fails, the deploy goes on without one.
  */
 export const postDeploymentsNameDiff = endpoint(
   { query: diffQuery, reply: deploymentDiff },

@@ -9,7 +9,7 @@ import { endpoint } from "../route.ts";
 const OWN_CPI: Pick<ConfiguredCpi, "name" | "migratedFrom"> = { name: "", migratedFrom: [] };
 
 /**
- * Whether an upload would bring something new to some CPI. For an address whose name is not known the CLI sends empty
+ * Reports whether an upload would bring something new to some CPI. For an address whose name is not known the CLI sends empty
  * strings.
  */
 export const postStemcellUploads = endpoint(

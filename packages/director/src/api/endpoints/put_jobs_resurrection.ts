@@ -8,7 +8,7 @@ import { deploymentOf, instanceOf } from "../lookup.ts";
 import { nothing } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-/** Of one instance. Upstream had it once and answers 410 now; ours keeps to it. */
+/** Pauses or resumes the resurrection of one instance. Upstream had it once and answers 410 now; ours keeps to it. */
 export const putJobsResurrection = endpoint({ body: resurrectionChange }, async (call, { db }) => {
   const { resurrection_paused: paused } = await call.json();
   const { name } = await deploymentOf(db, param(call, "deployment"));

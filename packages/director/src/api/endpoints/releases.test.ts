@@ -159,7 +159,7 @@ describe("releases", () => {
     ["GET", "/releases/none?version=1", 30005],
     ["GET", "/releases/shop?version=11", 30006],
     ["DELETE", "/releases/none", 30005],
-  ])("that are not there: %s %s is 404 with %i", async (method, path, code) => {
+  ])("answers %s %s for an absent release with 404 and code %i", async (method, path, code) => {
     expect(await api.ask(method, path)).toMatchObject({ status: 404, json: { code } });
   });
 
@@ -202,7 +202,7 @@ describe("a release that is uploaded", () => {
     });
   });
 
-  it("as an archive waits for its task in a file; an empty one is refused and nothing is kept", async () => {
+  it("waits for its task in a file if it is an archive; an empty one is refused and nothing is kept", async () => {
     const type = "application/x-compressed";
     expect(await api.ask("POST", "/releases?", { type, body: Buffer.alloc(4 << 20) })).toMatchObject({
       status: 302,

@@ -14,7 +14,7 @@ afterAll(() => api.close());
 beforeEach(() => void api.queued.splice(0));
 
 describe("disks", () => {
-  it("that are orphaned are listed in the CLI's form", async () => {
+  it("are listed in the CLI's form if they are orphaned", async () => {
     await api.db
       .insertInto("orphan_disks")
       .values({
@@ -41,7 +41,7 @@ describe("disks", () => {
     ]);
   });
 
-  it("of an instance are never deleted, only orphaned", async () => {
+  it("are never deleted while an instance has them, only orphaned", async () => {
     const answer = await api.ask("DELETE", "/disks/disk-1");
     expect(answer).toMatchObject({ status: 400, json: { code: 520000 } });
     expect(answer.body).toContain(`web/${WEB_0}`);

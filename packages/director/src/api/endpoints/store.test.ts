@@ -48,13 +48,13 @@ const events = async () =>
   (await api.get(`/events?instance=web/${WEB_0}&object_type=store_file`)).json as Record<string, unknown>[];
 
 describe("a file of an instance's persistent disk", () => {
-  it.each(["web/0", `web/${WEB_0}`])("of %s is written and read through its agent", async (instance) => {
+  it.each(["web/0", `web/${WEB_0}`])("is written and read through the agent of %s", async (instance) => {
     expect((await put(instance, "notes/today", "ahoy, Grüße\n")).status).toBe(204);
     expect(await api.get(url(instance, "notes/today"))).toMatchObject({ status: 200, body: "ahoy, Grüße\n" });
     expect(asked).toEqual(["write notes/today", "read notes/today"]);
   });
 
-  it("that is written leaves an event without its content, and one more with the error when it fails", async () => {
+  it("leaves an event without its content when it is written, and one more with the error when that fails", async () => {
     const before = (await events()).length;
     await put("web/0", "note", "a-canary");
     trouble = new AgentRefused("agent ag-1 refused write_store_file: the disk is full");
@@ -91,7 +91,7 @@ describe("a file of an instance's persistent disk", () => {
     },
   );
 
-  it("that is larger than an agent takes is refused", async () => {
+  it("is refused if it is larger than an agent takes", async () => {
     expect(await put("web/0", "note", "x".repeat(LARGEST_STORE_FILE + 1))).toMatchObject({
       status: 400,
       json: { code: 40005, description: expect.stringContaining("1 MiB") },

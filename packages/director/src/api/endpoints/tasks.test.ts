@@ -72,7 +72,7 @@ describe("the output of a task", () => {
     expect(seen).toBe("a\nbb\nccc\n");
   });
 
-  it("of an unknown type or task is refused", async () => {
+  it("is refused for an unknown type or task", async () => {
     expect(await output("?type=other")).toMatchObject({ status: 400, json: { code: 40005 } });
     expect(await api.get("/tasks/999/output")).toMatchObject({ status: 404, json: { code: 10000 } });
   });
@@ -131,7 +131,7 @@ describe("tasks", () => {
     expect(events).toMatchObject([{ action: "cancel", user: "admin", object_type: "task" }]);
   });
 
-  it("are cancelled many at once, those that wait unless told otherwise", async () => {
+  it("are cancelled many at once, by default only those that wait", async () => {
     const shop = await newTask({ deployment: "many" });
     const other = await newTask({ deployment: "many", type: "delete_deployment" });
     const cancel = (body: object) =>

@@ -42,7 +42,7 @@ export interface Harness {
   readonly db: Db;
   readonly port: number;
   readonly uploadsDir: string;
-  /** What was put in the queue, oldest first. */
+  /** Tasks that were queued, oldest first. */
   readonly queued: NewTask[];
   readonly cancelled: number[];
   readonly errors: unknown[];

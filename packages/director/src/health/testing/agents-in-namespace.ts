@@ -3,7 +3,7 @@ import { systemClock } from "@slipway/kernel/clock";
 import { dial, type NatsCredentials, readNatsUrl } from "@slipway/kernel/nats/dial";
 import { heartbeatOf } from "./heartbeat.ts";
 
-/** What it is told, a line each; each is answered with a line. */
+/** Order to the program, a line each; each is answered with a line. */
 export type Order =
   | {
       readonly connect: readonly { readonly id: string; readonly credentials: NatsCredentials }[];
@@ -11,7 +11,7 @@ export type Order =
     }
   | { readonly beat: true };
 
-/** Agents where this program runs: they answer, and beat when they are told to. */
+/** Runs agents in the namespace of this program: they answer, and send heartbeats when ordered. */
 async function main(): Promise<void> {
   const agents = new Map<string, Awaited<ReturnType<typeof dial>>>();
   for await (const line of createInterface({ input: process.stdin })) {

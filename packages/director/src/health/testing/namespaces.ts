@@ -8,7 +8,7 @@ import type { Order } from "./agents-in-namespace.ts";
 
 const ip = (...args: readonly string[]) => mustRun(systemExec, "preparing the test", "ip", args);
 
-/** Whether networks can be made here: root, iproute2, bridges. */
+/** Returns why networks cannot be made here: root, iproute2 or bridges are missing. */
 export async function networksTrouble(): Promise<string | undefined> {
   const tried = await systemExec("unshare", ["--net", "ip", "link", "add", "type", "bridge"]).catch(
     () => undefined,
@@ -56,7 +56,7 @@ export async function makeSwitch() {
         child.stdin?.write(`${JSON.stringify(order)}\n`);
         await done;
       },
-      /** What is sent is lost, and nobody is told. */
+      /** Cuts the cable: packets are lost without an error. */
       cut: () => ip("link", "set", cable, "down"),
       mend: () => ip("link", "set", cable, "up"),
     };

@@ -17,7 +17,7 @@ export const AGENT_ID = "agent-1";
 /** How long a question is asked of a real agent that is not there, or too slow. */
 export const IN_VAIN_MS = 300;
 
-/** What the agent answers; undefined: nothing. */
+/** Answer of the agent; undefined if it does not answer. */
 export type Says = { readonly jobState?: string; readonly disks?: readonly string[] } | undefined;
 
 /**

@@ -20,8 +20,8 @@ export interface Control {
 }
 
 /**
- * What an answer takes on this machine in this moment, whoever gives it: asked by turns with a Director, it tells what is
- * the machine's doing and what the Director's.
+ * Starts a server that measures what an answer takes on this machine at this moment. Asked by turns with a Director, it separates
+ * delays of the machine from those of the Director.
  */
 export async function startControl(): Promise<Control> {
   const child = spawn(process.execPath, ["-e", SERVER], {

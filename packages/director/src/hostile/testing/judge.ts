@@ -4,7 +4,7 @@ import { fractionsOf } from "@slipway/testkit/sample";
 import { expect } from "vitest";
 import type { Sent, Target } from "./target.ts";
 
-/** By the family that runs. */
+/** Inputs that the running family has tried. */
 let tried = 0;
 
 /** `SLIPWAY_HOSTILE` says how many random inputs a family gets. */
@@ -33,7 +33,7 @@ export async function attack(target: Target, sent: Sent): Promise<number> {
 
 const INFO: Sent = { method: "GET", path: "/info" };
 
-/** What `/info` may take, also while the Director has costly work to do. */
+/** Time that `/info` may take, also while the Director has costly work to do. */
 export const SOON_MS = 100;
 
 /** How long each of those waited who asked one after the other while something costly ran, the quickest first. */
@@ -58,7 +58,7 @@ export async function answeredMeanwhile(
   return waits.sort((a, b) => a - b);
 }
 
-/** What so many of them waited at most. */
+/** Returns the longest wait of the given share of requests. */
 export const share = (sorted: readonly number[], part: number): number =>
   sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * part))] ?? 0;
 

@@ -34,7 +34,7 @@ export interface Target {
   readonly log: () => string;
   alive(): boolean;
   send(sent: Sent): Promise<Told>;
-  /** What the CPI says from now on. */
+  /** Sets the answer of the CPI from now on. */
   cpiSays(answer: string | Buffer): Promise<void>;
   /** Everything a reader of the API can see, to find out what has changed. */
   everything(): Promise<string>;

@@ -1,7 +1,7 @@
 export interface Family {
   readonly type: string;
   readonly help: string;
-  /** By name and labels, as they stand there. */
+  /** Samples by name and labels, as written. */
   readonly samples: Map<string, number>;
 }
 

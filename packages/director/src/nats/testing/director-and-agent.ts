@@ -94,7 +94,7 @@ async function running(db: Db, stateDir: string, config: NatsOptions["config"]) 
   return { agents, authority, task, close };
 }
 
-/** A VM with a real agent that was told of the server, and is not started yet. Undefined: one that the Director starts. */
+/** Makes a VM with a real agent that knows the server and is not started yet. Without `given`, the Director starts the server. */
 export async function withAgent(bundle: string, given?: NatsOptions["config"]) {
   const base = await freshDatabase();
   onTestFinished(() => base.close());
@@ -121,7 +121,7 @@ export async function withAgent(bundle: string, given?: NatsOptions["config"]) {
   await machine.offer(machine.settings({ agent_id: ID, mbus: "", networks: NETWORKS, env }));
   const answers = ({ agents }: Pick<typeof director, "agents">) =>
     agents.agent({ agentId: ID, agentUrl }).waitUntilReady({ withinMs: 120_000 });
-  /** Whether the server lets in whom `signer` has signed for, by one that believes `ca`. */
+  /** Reports whether the server accepts a client certificate of `signer`, for a client that trusts `ca`. */
   const letsIn = async (signer: Authority, ca: string): Promise<boolean> => {
     const credentials = directorCredentials({
       trust: () => ({ authority: signer, serverCa: ca }),

@@ -19,7 +19,7 @@ import { pullBlob, pushBlob } from "./moved-blobs.ts";
 import { namesLike, releaseAndStemcell } from "./names.ts";
 import type { Workers } from "./workers.ts";
 
-/** What was compiled, by the text of its key. */
+/** Compiled packages, by the text of their key. */
 export type Compiled = ReadonlyMap<string, CompiledPackage>;
 
 /** Another deployment may compile the same package: it is waited for, and what it made is used. */
@@ -27,7 +27,7 @@ const JOIN_MS = 24 * 3_600_000;
 /** Longer than any package takes: an agent that answers and never ends is not waited for any longer. */
 const COMPILE_MS = 24 * 3_600_000;
 
-/** What is compiled of them already; what can never be is told at once. */
+/** Returns those that are compiled already. Throws at once for those that can never be. */
 export async function compiledBefore(
   needed: readonly NeededPackage[],
   tools: OperationContext,

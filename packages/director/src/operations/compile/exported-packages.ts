@@ -5,7 +5,7 @@ import type { OperationContext } from "../operation.ts";
 import { PackagesNotExported } from "./errors.ts";
 import { namesLike, releaseAndStemcell } from "./names.ts";
 
-/** What releases with `exported_from` use, by the text of its key. All that is missing of one is told at once. */
+/** Returns the packages of releases with `exported_from`, by the text of their key. One error names all that are missing. */
 export async function exportedPackages(
   needed: readonly NeededPackage[],
   { db }: OperationContext,

@@ -8,7 +8,7 @@ import { releaseBlobId } from "../releases/blobs.ts";
 import { BlobChanged, BlobDamaged, BlobGone } from "./errors.ts";
 
 interface NamedBlob extends MadeBlob {
-  /** Of the package. */
+  /** Name of the package. */
   readonly name: string;
 }
 
@@ -35,7 +35,7 @@ export async function pushBlob(
   }
 }
 
-/** What an agent made, as a blob of this task. Nothing is kept of what has changed on its way. */
+/** Stores a blob that an agent made as one of this task. Nothing is kept of a blob that changed on its way. */
 export async function pullBlob(
   agent: KeepsBlobs,
   { name, blobId: id, digest }: NamedBlob,
@@ -66,7 +66,7 @@ async function* checked(
     if (last !== undefined) yield last;
     last = piece;
   }
-  // Before the last of it is given: whoever reads never has the whole.
+  // Checked before the last piece is passed on: the reader never has the whole of a bad blob.
   const actual = hash.digest("hex");
   if (actual !== hex) throw differs(`${algorithm}:${actual}`, `${algorithm}:${hex}`);
   if (last !== undefined) yield last;

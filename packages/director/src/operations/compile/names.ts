@@ -1,6 +1,6 @@
 import type { NeededPackage } from "@slipway/engine/compile/needed";
 
-/** Whose package it is, and for what, in an operator's words. */
+/** Returns the release and the stemcell of a package, in an operator's words. */
 export const releaseAndStemcell = ({ release, stemcell }: NeededPackage) => ({
   release: `${release.name}/${release.version}`,
   stemcell: `${stemcell.os}/${stemcell.version}`,

@@ -24,9 +24,9 @@ interface Worker {
   readonly plan: InstancePlan;
 }
 
-/** What goes on after a cancel to leave nothing behind, and no longer. */
+/** Longest time that cleaning up goes on after a cancel. */
 const CLEARING_MS = 600_000;
-/** Somebody else was given the address meanwhile. */
+/** Tries for an address: another deployment may take it meanwhile. */
 const MOST_TRIES = 5;
 
 /**
@@ -147,7 +147,7 @@ export class Workers {
     );
   }
 
-  /** What became of a call that was cut off is found out first: it may have made a VM. */
+  /** Deletes all workers. Calls that were cut off are settled first: they may have made a VM. */
   async #removeEach(context: FlowContext): Promise<void> {
     await settleOpenIntents(context);
     const known = new KnownInstances(context.journal);
@@ -177,7 +177,7 @@ export async function clearWorkers(
   for (const one of instances) if (one.compilation === true) await removeWorker(one, false, context, known);
 }
 
-/** Ends a VM that compiled; its jobs are none, and nobody waits for its agent. */
+/** Deletes a VM that compiled. It has no jobs, and its agent is not waited for. */
 async function removeWorker(
   recorded: InstanceRecord,
   orphanVm: boolean,

@@ -84,7 +84,7 @@ export const bringJobs = (
   };
 };
 
-/** What the agent says it has: a VM that was made anew has nothing. */
+/** Returns the packages that the agent reports: a recreated VM has none. */
 async function installedOn(agent: Agent, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const { raw } = await agent.getState(false, { signal });
   const packages: JsonObject = isObject(raw.packages) ? (raw.packages as JsonObject) : {};

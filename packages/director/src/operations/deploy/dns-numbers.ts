@@ -5,7 +5,7 @@ import type { OperationContext } from "../operation.ts";
 
 export interface DnsWanted {
   readonly named: NamedInDns;
-  /** Whose groups and instances are spoken of. */
+  /** Deployments whose groups and instances are numbered. */
   readonly deployments: readonly string[];
   /** Instances that may not be recorded yet. */
   readonly uuids: readonly string[];

@@ -3,8 +3,8 @@ import { isObject, type Json, type JsonObject } from "@slipway/protocol/schema/j
 import type { DeployVariables } from "./variables.ts";
 
 /**
- * What templates see, with the values of its variables. A link of another deployment speaks of that one's variables. Those in
- * `cloud_properties` of networks are for the CPI only: templates see their names, as upstream.
+ * Returns what templates see, with the values of its variables. A link of another deployment uses that deployment's variables.
+ * Those in `cloud_properties` of networks are for the CPI only: templates see their names, as upstream.
  */
 export async function fillContext(
   context: JsonObject,

@@ -29,7 +29,7 @@ import { variablesRequest } from "./variables-request.ts";
 /** With --fix silent agents are expected: they are not waited for as long as one that is only busy. */
 const FIX_ANSWER_MS = 15_000;
 
-/** What a deploy is asked for, wherever it came from. */
+/** Request for a deploy, wherever it came from. */
 export interface Request {
   readonly deployment: string;
   readonly manifestText: string;
@@ -37,7 +37,7 @@ export interface Request {
   readonly options: DeployOptions;
   readonly state: StateChange | undefined;
   readonly firstDeploy: boolean;
-  /** Which versions of variables are used. */
+  /** Choice of the versions of variables. */
   readonly versions: VariablesRequest["versions"];
   /** When it was asked for: VMs made since are as new as it wants them. */
   readonly askedAt: number;
@@ -48,7 +48,7 @@ export interface Request {
 /** `variables`: for what is made of them after the plan. */
 export interface Gathered extends PlanInput {
   readonly variables: DeployVariables;
-  /** Those the deployment uses. */
+  /** Managed networks that the deployment uses. */
   readonly managedNetworks: readonly string[];
 }
 
@@ -164,7 +164,7 @@ async function readDocuments(
 function planOptions({ options, state, askedAt }: Request): PlanOptions {
   const before = options.recreate_vms_created_before;
   const given = before === undefined ? undefined : new Date(before).getTime();
-  // A resumed task does not make anew what it has made already.
+  // A resumed task does not recreate again what it has recreated already.
   const recreates = options.recreate || state?.to === "recreate";
   return {
     recreate: options.recreate || given !== undefined,

@@ -19,10 +19,10 @@ export interface Generation {
   /** Ids by name, of this deploy. */
   readonly pins: ReadonlyMap<string, string>;
   readonly keep: (name: string, id: string, type: string) => Promise<void>;
-  /** Of the last deploy that succeeded. */
+  /** Variables of the last deploy that succeeded. */
   readonly before: VariableSet | undefined;
   readonly task: TaskContext;
-  /** Of the links that certificates consume. */
+  /** Names of the links that certificates consume. */
   readonly nameOf?: NameOfLink;
 }
 
@@ -46,7 +46,7 @@ export async function generateAll(definitions: readonly Definition[], generation
   for (const definition of definitions) await generate(definition, []);
 }
 
-/** Those that take names from links, and whatever needs one of them, come later. */
+/** Splits off the variables that take names from links, and those that need one of them: they come later. */
 export function splitByLinks(definitions: readonly Definition[], scope: Scope) {
   const later = new Set(definitions.filter(({ consumes }) => consumes.length > 0).map(({ name }) => name));
   for (let before = -1; before < later.size && later.size > 0; ) {

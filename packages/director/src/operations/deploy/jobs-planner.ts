@@ -16,7 +16,7 @@ import type { OperationContext } from "../operation.ts";
 import { dnsNumbers } from "./dns-numbers.ts";
 import type { DeployVariables } from "./variables.ts";
 
-/** What instances run, once for all as they are planned, and again with what is learned of one of them. */
+/** Plans what instances run: once for all as they are planned, and again with what is learned of one of them. */
 export interface JobsPlanner {
   readonly all: JobsPlan;
   again(instances: readonly DesiredInstance[], only: InstanceUuid): JobsPlan;

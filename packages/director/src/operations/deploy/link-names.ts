@@ -11,8 +11,8 @@ import { knownReleases } from "./known-releases.ts";
 import type { DeployVariables, NameOfLink } from "./variables.ts";
 
 /**
- * What certificates are told of the links they consume, before any instance is planned. They outlive a dry run: so do the
- * numbers in their names.
+ * Returns the names of the links that certificates consume, before any instance is planned. Certificates outlive a dry run: so do
+ * the numbers in their names.
  */
 export async function linkNames(
   { manifest, cloudConfig }: { readonly manifest: Manifest; readonly cloudConfig: CloudConfig },

@@ -2,7 +2,7 @@ import type { InstancePlan } from "@slipway/engine/plan/model";
 import type { StepName } from "@slipway/engine/steps/steps";
 import type { Stage, StageStep } from "../../tasks/task.ts";
 
-/** What begins with a step, in upstream's words for one instance. Steps in between belong to what has begun. */
+/** Phases that begin with a step, in upstream's words for one instance. Steps in between belong to the phase that has begun. */
 const PHASES: Partial<Readonly<Record<StepName, string>>> = {
   stop: "Stopping instance",
   delete_vm: "Deleting VM",
@@ -14,7 +14,7 @@ const PHASES: Partial<Readonly<Record<StepName, string>>> = {
 /** Before a VM is deleted its disks are taken off. */
 const BEFORE_DELETION: readonly StepName[] = ["unmount_disk", "detach_disk", "detach_named_disk"];
 
-/** Work on one instance, told as `Updating instance web/... (0): Stopping instance`. */
+/** Works on one instance, shown as `Updating instance web/... (0): Stopping instance`. */
 export async function inPhases(
   stage: Stage,
   { steps, desired }: InstancePlan,

@@ -22,10 +22,10 @@ import { repeatable } from "./repeatable.ts";
 import { reserve } from "./reserve.ts";
 import type { DeployVariables } from "./variables.ts";
 
-/** What a deploy is to do, with all that it needs made ready. */
+/** Plan of a deploy, with all that it needs made ready. */
 export interface PlannedDeploy {
   readonly plan: Plan;
-  /** Of all instances that stay, whichever are looked at. */
+  /** Plan of all instances that stay, whichever are looked at. */
   readonly whole: Plan;
   /** Undefined for a dry run: nothing was reserved. */
   readonly known: KnownInstances | undefined;
@@ -40,7 +40,7 @@ export interface PlannedDeploy {
 export interface Deploying {
   readonly deployment: DeploymentRecord;
   readonly dryRun: boolean;
-  /** Which instances are looked at. */
+  /** Selects the instances that are looked at. */
   readonly only: (uuid: string, group: string) => boolean;
   readonly preparing: Pick<Stage, "step">;
 }
@@ -141,7 +141,7 @@ async function plannedAndReserved<T>(
   }
 }
 
-/** Each time somebody was faster. */
+/** Tries for addresses: each time another deployment was faster. */
 const MOST_TRIES = 10;
 
 async function packagesOf(

@@ -24,11 +24,11 @@ import type { JobsPlanner } from "./jobs-planner.ts";
 import { type RenderedInstance, renderInstances } from "./render-instances.ts";
 import type { DeployVariables } from "./variables.ts";
 
-/** What a deploy's instances are to run, rendered; packages may have to be compiled still. */
+/** Rendered jobs of a deploy's instances; packages may have to be compiled still. */
 export interface PreparedJobs {
   /** Each after what it is compiled with. */
   readonly packages: readonly NeededPackage[];
-  /** What is no mistake, but perhaps not meant. */
+  /** Notes on what is no mistake, but perhaps not meant. */
   readonly notes: readonly string[];
   /** With what was compiled; without, a package that is not compiled yet counts as new. */
   instanceJobs(compiled: ReadonlyMap<string, Built>): ReadonlyMap<InstanceUuid, InstanceJobs>;
@@ -38,7 +38,7 @@ export interface PreparedJobs {
 
 type Built = { readonly build: number; readonly blobId: string; readonly digest: string };
 
-/** Whether a deployment runs anything, or did. */
+/** Reports whether a deployment runs anything, or did. */
 export const hasJobs = ({ manifest, instances }: PlanInput): boolean =>
   manifest.groups.some(({ jobs }) => jobs.length > 0) ||
   instances.some(({ spec }) => (spec?.jobs?.jobs.length ?? 0) > 0);
@@ -105,7 +105,7 @@ export async function prepareJobs(
     toRun: (compiled) => bringJobs(instanceJobs(compiled), withLearned, tools),
   };
 
-  /** Addresses that the cloud gives are known once the VM is there: its jobs are then told of them. */
+  /** Renders the jobs again once the VM exists: addresses that the cloud gives are known only then. */
   async function withLearned(instance: InstanceRecord): Promise<RenderedInstance | undefined> {
     const { uuid, group } = instance;
     const vm = activeVm(instance);

@@ -37,7 +37,7 @@ export interface InstanceToRender {
   readonly jobs: readonly PlannedJob[];
 }
 
-/** Renders everything; all that fails is told at once, and nothing was changed by then. */
+/** Renders everything; one error names all failures, before anything has changed. */
 export async function renderInstances(
   instances: readonly InstanceToRender[],
   variables: Pick<DeployVariables, "late" | "lateOf">,
@@ -88,7 +88,7 @@ async function packed(jobs: readonly RenderedJob[]): Promise<RenderedInstance> {
 
 const hashOf = ({ content }: RenderedFile): string => createHash("sha256").update(content).digest("hex");
 
-/** As upstream: the links a job provides, for programs on the VM. */
+/** Adds the links a job provides, for programs on the VM, as upstream. */
 function withLinks(job: RenderedJob, { provides }: PlannedJob): RenderedJob {
   const sorted = [...provides].sort((a, b) => (a.group < b.group ? -1 : a.group > b.group ? 1 : 0));
   const text = `${JSON.stringify(sorted, null, 2)}\n`;

@@ -5,9 +5,9 @@ import { type DeploymentRecord, useStemcells } from "../../store/deployments.ts"
 import { createInstances, withdrawReservations } from "../../store/instances.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 
-/** What a deploy holds before anything is asked of the cloud. */
+/** Reservations of a deploy before any call to the cloud. */
 export interface Reserved {
-  /** What is known of the deployment's instances from now on. */
+  /** Instances of the deployment as known from now on. */
   readonly known: KnownInstances;
   /** Gives back what was reserved, for a deploy that fails before it changes anything. */
   withdraw(): Promise<void>;

@@ -45,24 +45,24 @@ export interface VariablesRequest {
   /** `new`: a deploy takes the newest. `deployed`: what is done to what is deployed uses what it was deployed with. */
   readonly versions: "new" | "deployed";
   readonly dryRun: boolean;
-  /** Also of variables that wait for another stemcell. */
+  /** True to include variables that wait for another stemcell. */
   readonly forceLatest: boolean;
   readonly stemcellsChanged: () => Promise<boolean>;
 }
 
-/** What all instances behind a link are called, by the variable that consumes it and for what. */
+/** Returns the name of all instances behind a link, by the variable that consumes it and the name it has there. */
 export type NameOfLink = (variable: string, as: string) => string | undefined;
 
 /** The variables of one deploy. */
 export interface DeployVariables {
   /** With the values of everything that must be known to plan. */
   readonly documents: RawDocuments;
-  /** Who consumes links among them. */
+  /** Variables that consume links. */
   readonly linkConsumers: readonly LinkConsumer[];
   /** Some are generated once the links are known: before `pinned` and `late`. */
   readonly waitsForLinks: boolean;
   generateLinked(nameOf: NameOfLink): Promise<void>;
-  /** What only the CPI is to see, by pins. */
+  /** Resolves by pins what only the CPI is to see. */
   pinned(documents: Documents): Promise<Documents>;
   /** Values for what is rendered: properties of jobs and links. They belong in no record. */
   late<T extends JsonObject>(value: T): Promise<T>;
@@ -179,13 +179,13 @@ function othersVariables(
   };
 }
 
-/** What is missing in the env of a group is told at once, too. */
+/** Places whose missing variables are reported at once, including the env of groups. */
 const withEnv: Within = (place) => earlyPlaces(place) || (place[0] === "manifest" && isEnv(place.slice(1)));
 
 interface Pinning {
   readonly pins: ReadonlyMap<string, string>;
   readonly keep: (name: string, id: string) => Promise<void>;
-  /** What is not pinned yet may be. */
+  /** True if variables that are not pinned yet may be. */
   readonly fresh: boolean;
   readonly deployment: string;
   readonly signal: AbortSignal;

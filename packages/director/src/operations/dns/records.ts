@@ -8,7 +8,7 @@ import { dnsIds, giveDnsIds, type NamedInDns } from "../../store/dns-ids.ts";
 import { providersWithNames } from "../../store/links.ts";
 import type { Db } from "../../store/schema.ts";
 
-/** What the configuration says of names. */
+/** Settings of local DNS in the configuration. */
 export interface LocalDns {
   readonly enabled: boolean;
   /** The root domain. */
