@@ -20,7 +20,7 @@ export interface LocalDns {
 
 export interface RenewedDns {
   readonly now: DnsVersion;
-  /** Somebody is found elsewhere than before: others are to know it soon. */
+  /** True if an instance is found elsewhere than before: others are to know it soon. */
   readonly moved: boolean;
 }
 
@@ -36,7 +36,7 @@ async function contentOf(
   { domain, includeIndex }: LocalDns,
 ): Promise<string> {
   const known = agentsIn(before);
-  // One whose VM is being made anew keeps its names meanwhile; one that never had a VM has none yet.
+  // An instance whose VM is being recreated keeps its names meanwhile; one that never had a VM has none yet.
   const instances = (await instancesWithNames(db)).flatMap((one) => {
     const agentId = one.agentId ?? known.get(one.uuid);
     return agentId === undefined ? [] : [{ ...one, agentId }];
@@ -74,7 +74,7 @@ const parsed = ({ content }: DnsVersion): Content => JSON.parse(content) as Cont
 const namesIn = (version: DnsVersion | undefined): string =>
   version === undefined ? "" : JSON.stringify(parsed(version).records);
 
-/** By the uuid of their instance. */
+/** Returns the agents by the uuid of their instance. */
 function agentsIn(version: DnsVersion | undefined): ReadonlyMap<string, string> {
   if (version === undefined) return new Map();
   const { record_keys: keys, record_infos: infos } = parsed(version);
@@ -85,7 +85,7 @@ function agentsIn(version: DnsVersion | undefined): ReadonlyMap<string, string> 
 /** Every version has the same id: what an agent has of the one before is overwritten. */
 const BLOB_ID = "dns-records";
 
-/** As agents get it. */
+/** Returns the records as agents get them. */
 export function dnsBlob({ version, content }: DnsVersion): DnsBlob & { readonly bytes: Uint8Array } {
   const bytes = Buffer.from(JSON.stringify({ ...(JSON.parse(content) as JsonObject), version }));
   const digest = `sha256:${createHash("sha256").update(bytes).digest("hex")}`;

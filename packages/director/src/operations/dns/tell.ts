@@ -7,7 +7,7 @@ import type { Db } from "../../store/schema.ts";
 import { inFlight } from "../in-flight.ts";
 import { dnsBlob } from "./records.ts";
 
-/** As long as upstream waits for all of them. */
+/** Time that upstream waits for all of them. */
 const TELL_MS = 10_000;
 const AT_ONCE = 100;
 
@@ -21,7 +21,7 @@ export interface Telling {
   readonly debug: (line: string) => void;
 }
 
-/** Tells all agents that have older records. Who does not take them in time is told another time. */
+/** Sends the records to all agents that have older ones. An agent that does not take them in time gets them another time. */
 export async function tellBehind(latest: DnsVersion, telling: Telling): Promise<void> {
   await tellAgents(await agentsBehind(telling.db, latest.version), latest, telling);
 }

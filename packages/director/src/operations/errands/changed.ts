@@ -22,7 +22,7 @@ export function stateOf(instances: readonly Ran[]): string {
   return createHash("sha256").update(JSON.stringify(parts)).digest("hex");
 }
 
-/** Whether its last run was on these instances as they are now, and succeeded on all. Events remember. */
+/** Reports whether its last run was on these instances as they are now, and succeeded on all. The events record it. */
 export async function ranAlready(
   db: Db,
   errand: { readonly deployment: string; readonly name: string },

@@ -10,7 +10,7 @@ import { knownReleases } from "../deploy/known-releases.ts";
 import type { OperationContext } from "../operation.ts";
 import { ErrandFilterUnusable, ErrandOnStopped, NoSuchErrand, NotAnErrand } from "./errors.ts";
 
-/** What an errand is to run on. */
+/** Targets of an errand. */
 export interface Chosen {
   readonly found: Gathered;
   readonly job: string | undefined;
@@ -20,7 +20,7 @@ export interface Chosen {
   readonly services: readonly InstanceRecord[];
 }
 
-/** By the name of a job or of a group, and by the instances that are named. */
+/** Chooses targets by the name of a job or of a group, and by the named instances. */
 export async function chooseTargets(
   { errand, instances: filters }: Pick<v.InferOutput<typeof runErrandParams>, "errand" | "instances">,
   found: Gathered,
@@ -51,7 +51,7 @@ export async function chooseTargets(
       (filters.length === 0 || filters.some((filter) => fitsFilter(filter, one, found.instances))) &&
       hasVm(one, task),
   );
-  // Nobody knows why they were stopped. As upstream, but for those that it would not run on.
+  // The reason why they were stopped is not known. As upstream, except for those that it would not run on.
   const stopped = services.filter(({ state }) => state === "stopped").map(slug);
   if (stopped.length > 0 && tools.options.allowErrandsOnStoppedInstances !== true)
     throw ErrandOnStopped({ instances: stopped, deployment: task.deployment ?? "" });
@@ -75,7 +75,7 @@ function hasVm(instance: InstanceRecord, task: TaskContext): boolean {
   return false;
 }
 
-/** Of an errand group the first instance runs it, which may not be there yet. */
+/** Reports whether the filters select an errand group. Its first instance runs the errand, and may not exist yet. */
 const wantsErrandGroup = (
   filters: readonly ErrandFilter[],
   { name }: InstanceGroup,

@@ -17,9 +17,9 @@ export interface ErrandOrder {
   readonly name: string;
   /** Undefined: the first job of the instance. */
   readonly job: string | undefined;
-  /** Of the task, and never of another. */
+  /** Id of the run, unique to the task. */
   readonly run: string;
-  /** What all its instances run: what `--when-changed` compares. */
+  /** Digest of what all its instances run: `--when-changed` compares it. */
   readonly state: string;
 }
 

@@ -13,7 +13,7 @@ import { type PlannedDeploy, planDeploy } from "../deploy/plan-deploy.ts";
 import { planned } from "../deploy/planned.ts";
 import type { OperationContext } from "../operation.ts";
 
-/** What goes on after a cancel to leave nothing behind, and no longer. */
+/** Longest time that cleaning up goes on after a cancel. */
 const CLEARING_MS = 600_000;
 const ANSWER_MS = 15_000;
 

@@ -28,7 +28,7 @@ import type { OperationContext } from "../operation.ts";
 import { NetworkNotMade, NetworkUnknownYet } from "./errors.ts";
 
 export const networkLock = (name: string): string => `lock:networks:${name}`;
-/** As long as upstream waits. */
+/** Time that upstream waits for the lock of a network. */
 export const NETWORK_LOCK_MS = 10_000;
 
 export const networksByName = (networks: readonly KnownNetwork[]): ReadonlyMap<string, KnownNetwork> =>
@@ -127,7 +127,7 @@ async function refuseUnusable(name: string, { db }: OperationContext): Promise<v
   }
 }
 
-/** As upstream: of a network that cannot be made whole nothing is left. What cannot be deleted now stays recorded. */
+/** Deletes what was made of a network that cannot be made whole, as upstream. What cannot be deleted now stays recorded. */
 async function takeBack(
   name: string,
   deploymentId: number,
@@ -155,7 +155,7 @@ export async function deleteSubnets(
   for (const subnet of network?.subnets ?? []) await deleteSubnet(subnet, task, context);
 }
 
-/** The subnet is claimed first: if the outcome is unknown, nobody uses it before it is deleted to the end. */
+/** Deletes a subnet. It is claimed first: after an unknown outcome it is not used before it is deleted to the end. */
 async function deleteSubnet(subnet: SubnetRecord, task: TaskContext, context: FlowContext): Promise<void> {
   const claim = await task.write((db) => claimSubnet(db, subnet, task.id));
   if (claim === undefined) return;

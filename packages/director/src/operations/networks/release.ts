@@ -7,7 +7,7 @@ import type { Db } from "../../store/schema.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import { NETWORK_LOCK_MS, networkLock } from "./make.ts";
 
-/** The deployment uses none but these networks. Those that nobody uses any more are orphaned, and deleted later. */
+/** Releases all networks of the deployment except these. Those that are no longer used are orphaned, and deleted later. */
 export async function orphanUnused(
   db: Db,
   deployment: { readonly id: number; readonly name: string },
@@ -21,7 +21,7 @@ export async function orphanUnused(
     });
 }
 
-/** What was begun and is of no use any more: the networks of a deployment that is about to go. */
+/** Settles the unfinished networks of a deployment that is about to be deleted. */
 export async function settleNetworksOf(
   deployment: string,
   giveUp: boolean,

@@ -17,7 +17,7 @@ import { stemcellOf } from "./stemcell-of.ts";
 import { listed } from "./unrecorded.ts";
 
 const ANSWER_MS = 10_000;
-/** It may connect to NATS since the scan has found it: the server is told every ten seconds, and an agent tries again. */
+/** Time for an agent to connect to NATS after the scan: the server learns of it every ten seconds, and an agent tries again. */
 const CONNECT_MS = 60_000;
 
 /** A VM becomes the instance's when its own agent says that it is, under the id the cloud says it was made with. */
@@ -51,7 +51,7 @@ export const adoptVm: Resolution = async (scene) => {
       env: recorded?.env ?? {},
       cloudProperties: recorded?.cloudProperties ?? {},
       ...{ networks, disks: {}, agentUrl, ready: true },
-      // Nobody knows when it ends: it is renewed with the next ones.
+      // The end of its certificate is not known: it is renewed with the next ones.
       certificateUntil: context.clock.now(),
     });
     writes.activateVm(vm.cid);
@@ -64,7 +64,7 @@ export const adoptVm: Resolution = async (scene) => {
   await note(scene, "vm", vm.cid);
 };
 
-/** What it holds already it keeps as it is. */
+/** Returns the addresses to reserve. Those that the instance holds already stay as they are. */
 const addressesFor = ({ instance }: Scene, networks: Networks): readonly Reservation[] =>
   Object.entries(networks).flatMap(([network, { ip, type }]) => {
     if (ip === undefined || type === "dynamic" || instance.ips.some(({ address }) => address === ip))

@@ -5,7 +5,7 @@ import type { DiskRecord, VmRecord } from "@slipway/engine/model/records";
 import { newRequestId } from "@slipway/engine/steps/calls";
 import type { FlowContext } from "@slipway/engine/steps/context";
 
-/** As upstream: a check does not wait for agents that are gone. */
+/** Deadline of an answer, as upstream: a check does not wait for agents that are gone. */
 const ANSWER_MS = 10_000;
 
 /** How a VM is found: its agent answers, it is there and silent, or the cloud does not have it. */
@@ -26,7 +26,7 @@ export async function lookAtVm(vm: VmRecord, context: FlowContext): Promise<VmSi
   return (await isThere(vm, context)) ? { how: "silent", distrust } : { how: "missing" };
 }
 
-/** What its agent has mounted; undefined when it answers and does not say. */
+/** Returns the disks that the agent has mounted; undefined if it answers and does not say. */
 export const mountsOf = async (
   vm: VmRecord,
   context: FlowContext,

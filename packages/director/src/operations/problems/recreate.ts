@@ -22,7 +22,7 @@ export interface Recreation {
   readonly silent?: boolean;
 }
 
-/** How one of them is told and carried out; it never throws. */
+/** Reports and carries out one of them; never throws. */
 export type Carry<R extends Recreation> = (
   recreation: R,
   work: (progress: (status: string) => void) => Promise<void>,
@@ -95,7 +95,7 @@ async function planFor(
   return { plan, instances: whole.desired.map(({ uuid }) => uuid), sizes, known, jobs };
 }
 
-/** What is to be done for an instance, in order: its VM if it has none, then everything else. */
+/** Returns what is to be done for an instance, in order: its VM if it has none, then everything else. */
 function plansOf(
   { problem }: Recreation,
   group: GroupPlan | undefined,

@@ -9,9 +9,9 @@ const AT_ONCE = 32;
 
 export interface VmScan {
   readonly problems: readonly FoundProblem[];
-  /** What is mounted where, for VMs whose agents said so. */
+  /** Disks that are mounted, for VMs whose agents said so. */
   readonly mounts: ReadonlyMap<string, readonly string[]>;
-  /** By instance: why its agent and this Director do not accept each other, though the VM is there. */
+  /** Reasons why an agent and this Director do not accept each other, though the VM is there, by instance. */
   readonly distrust: ReadonlyMap<string, string>;
 }
 
@@ -50,7 +50,7 @@ export async function scanVms(
   return { problems: problems.sort(byPlace), mounts, distrust };
 }
 
-/** One that was never brought to its plan has nothing to miss: a deploy does that. */
+/** Reports whether an instance should have a VM. One that was never brought to its plan misses nothing: a deploy makes its VM. */
 const wantsVm = (instance: InstanceRecord): boolean =>
   instance.state !== "detached" &&
   (activeVm(instance) !== undefined || (expectsVm(instance) && instance.spec !== null));

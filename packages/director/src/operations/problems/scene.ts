@@ -7,7 +7,7 @@ import type { Db } from "../../store/schema.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import { diskByHand } from "../by-hand.ts";
 
-/** What a resolution works with: the problem, its instance as it is recorded now, and the world. */
+/** Input of a resolution: the problem, its instance as it is recorded now, and the world. */
 export interface Scene {
   readonly problem: ProblemRecord;
   readonly instance: InstanceRecord;
@@ -25,7 +25,7 @@ export interface Scene {
  */
 export type Resolution = (scene: Scene) => Promise<void>;
 
-/** Those that are carried out one by one; new VMs are planned together. */
+/** Resolutions that are carried out one by one; new VMs are planned together. */
 export type SingleResolution = Exclude<ResolutionName, "ignore" | "recreate_vm" | "recreate_vm_without_wait">;
 
 /** Work on one instance outside of a deploy; its jobs are not drained. */

@@ -5,7 +5,7 @@ import type { ListedVm } from "@slipway/protocol/cpi/methods/list_resources";
 import { NotProven } from "../errors.ts";
 import type { Scene } from "./scene.ts";
 
-/** What a VM was made from: as the cloud says, or as the VM before it, where the cloud does not say. */
+/** Returns the stemcell of a VM: as the cloud says, or else that of the VM before it. */
 export async function stemcellOf(
   { db, instance }: Scene,
   vm: ListedVm,

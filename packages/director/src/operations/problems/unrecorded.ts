@@ -11,7 +11,7 @@ import type { Db } from "../../store/schema.ts";
 import type { TaskContext } from "../../tasks/task.ts";
 import { byPlace } from "./scan.ts";
 
-/** What a CPI has of this Director; undefined: it cannot say. */
+/** Lists what a CPI has of this Director; undefined if it cannot say. */
 export async function listed(cpi: CpiName, context: FlowContext): Promise<ListedResources | undefined> {
   const { signal, cpiLog } = context;
   try {
@@ -66,7 +66,7 @@ export async function scanUnrecorded(
     .sort(byPlace);
 }
 
-/** A deploy might do harm before somebody has decided: a second VM, or an older disk in place of this one. */
+/** Reports whether a deploy might do harm before an operator has decided: a second VM, or an older disk in place of this one. */
 export const isInTheWay = ({ type, mountedOn }: FoundProblem): boolean =>
   type === "unrecorded_vm" || (type === "unrecorded_disk" && mountedOn.length > 0);
 

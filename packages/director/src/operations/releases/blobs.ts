@@ -8,7 +8,9 @@ import type { Db } from "../../store/schema.ts";
 
 const OF_TASK = /^release-(\d{1,15})-/;
 
-/** Of a job, a package or a compiled package. It names the task: until that is over, rows for the blob may still come. */
+/**
+ * Returns an id for a job, a package or a compiled package. It names the task: until that is over, rows for the blob may come.
+ */
 export const releaseBlobId = (taskId: number, random: Random): BlobId =>
   blobId(`release-${taskId}-${random.uuid()}`);
 

@@ -8,14 +8,14 @@ import { snapshotsOfDisk } from "../../store/snapshots.ts";
 import type { Stage, TaskContext } from "../../tasks/task.ts";
 import type { OperationContext } from "../operation.ts";
 
-/** As upstream: a Director that is not to take snapshots, or a CPI that cannot, is no failure. */
+/** Reports whether snapshots are enabled. As upstream, a disabled Director or an incapable CPI is no failure. */
 export function maySnapshot(task: TaskContext, { options }: OperationContext): boolean {
   if (options.enableSnapshots === true) return true;
   task.warn("snapshots are disabled: none is taken; `director.enable_snapshots` enables them");
   return false;
 }
 
-/** Of the disks of one instance; the cids. A task that is taken up again takes none a second time. */
+/** Takes snapshots of the disks of one instance and returns their cids. A resumed task takes none a second time. */
 export async function takeSnapshots(
   instance: InstanceRecord,
   stage: Stage,

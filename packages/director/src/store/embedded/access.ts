@@ -16,8 +16,8 @@ import { mustBeAlone, stopServer } from "./server.ts";
 import type { ServerUser } from "./user.ts";
 
 /**
- * Who may connect: the Director's role, with its password. Nobody connects as the superuser, since whoever does can run
- * programs (`copy ... to program`) as the server's user; what only a superuser may do is done while no server runs.
+ * Allows connections of the Director's role, with its password. The superuser may not connect, since it can run programs (`copy
+ * ... to program`) as the server's user; what only a superuser may do is done while no server runs.
  */
 const HBA = `# Written by the Director at each start.\nlocal all ${ROLE} scram-sha-256\n`;
 
@@ -54,7 +54,7 @@ export async function ensureAccess(setup: AccessSetup): Promise<string> {
   if (known === undefined) await writeOwned(at.password, password, await stat(at.root));
   await asSuperuser(setup, "postgres", rolesFor(password, setup.durable));
   await asSuperuser(setup, DATABASE, [OWNERS]);
-  // Last: whoever finds it finds everything else done.
+  // Written last: if it exists, everything else is done.
   await writeOwned(file, HBA, await stat(at.data));
   return password;
 }

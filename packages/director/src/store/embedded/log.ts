@@ -13,7 +13,7 @@ export const logSize = async (log: string): Promise<number> => {
   }
 };
 
-/** What stands in the log from `from` on, at most `most` bytes of its end. */
+/** Returns the log from `from` on, at most `most` bytes of its end. */
 export async function logFrom(log: string, from: number, most = 4000): Promise<Buffer> {
   let file: FileHandle | undefined;
   try {

@@ -15,7 +15,7 @@ import { ask, bundledOpener, directory, later, opened, ROOT, stateDirectory } fr
 
 sampleTests(1 / 4);
 
-/** Nobody may be there to reap it: a zombie counts as gone. */
+/** Reports whether a process lives. It may have no parent to reap it: a zombie counts as gone. */
 const alive = async (pid: number) => (await readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "")) !== "";
 const serverPid = (line: string) => Number(/^pid (\d+)$/.exec(line)?.[1]);
 
@@ -58,7 +58,7 @@ describe("one start after the other", () => {
 });
 
 describe("after a kill", () => {
-  it("of the Director, the bundle's server is adopted with all that was written, and stopped at the end", async () => {
+  it("the next Director adopts the bundle's server with all that was written, and stops it at the end", async () => {
     const script = await bundledOpener();
     const dir = await stateDirectory();
     const pid = await killedParent(script, dir);
@@ -81,7 +81,7 @@ describe("after a kill", () => {
     expect(await alive(pid)).toBe(false);
   });
 
-  it("of the Director and its server, the next start recovers", async () => {
+  it("the next start recovers if both the Director and its server were killed", async () => {
     const script = await bundledOpener();
     const dir = await stateDirectory();
     const pid = await killedParent(script, dir);
@@ -91,7 +91,7 @@ describe("after a kill", () => {
     expect(await ask(next, "select 1")).toBe(1);
   });
 
-  it("of the server alone, it is started again and acknowledged writes are there", async () => {
+  it("the server is started again if it alone was killed, and acknowledged writes are there", async () => {
     const dir = await stateDirectory();
     const embedded = await opened(dir, { durable: true });
     await ask(embedded, "create table kept as select 1 as n");

@@ -16,7 +16,7 @@ import { type Running, type ServerSetup, startServer, stopServer } from "./serve
 import { type ServerUser, serverUser, usersOf } from "./user.ts";
 
 export interface EmbeddedOptions {
-  /** Of the Director. The server keeps to `database` in it. */
+  /** State directory of the Director. The server keeps to `database` in it. */
   readonly stateDir: string;
   readonly clock: Clock;
   /** Called whenever the server has ended or could not be started again; queries fail meanwhile. */
@@ -36,13 +36,13 @@ export interface Embedded {
   readonly adopted: boolean;
   /** The server's process, at present. */
   readonly pid: () => number;
-  /** Why there is none at present; undefined while it runs. */
+  /** Returns why the server does not run at present; undefined while it runs. */
   readonly trouble: () => string | undefined;
   readonly close: () => Promise<void>;
 }
 
 const LOG_CHECK_MS = 10 * 60_000;
-/** One that dies once is started again at once, one that dies again and again more and more seldom. */
+/** Pause before a restart: none that matters for a server that dies once, longer and longer for one that keeps dying. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 /** After so long it runs well. */

@@ -8,7 +8,7 @@ import type { ServerAccess } from "./probe.ts";
 import { blockerOf } from "./reach.ts";
 import type { ServerUser } from "./user.ts";
 
-/** Where everything of the embedded server is. */
+/** Returns the paths of the embedded server. */
 export const places = (stateDir: string) => {
   const root = join(stateDir, "database");
   return {
@@ -26,13 +26,15 @@ export const places = (stateDir: string) => {
 };
 export type Places = ReturnType<typeof places>;
 
-/** As root in a system directory: the server's user must reach it, and a home is private. */
+/**
+ * Returns the default state directory. As root it is a system directory: the server's user must reach it, and a home is private.
+ */
 export const defaultStateDir = (uid: number, env: Readonly<Record<string, string | undefined>>): string =>
   uid === 0
     ? "/var/lib/slipway/director"
     : join(env.XDG_STATE_HOME || join(env.HOME || homedir(), ".local", "state"), "slipway", "director");
 
-/** What fits a socket address, without the zero at its end. */
+/** Length that fits a socket address, without the zero at its end. */
 const LONGEST_SOCKET = process.platform === "darwin" ? 103 : 107;
 /** Name of the server's socket in its directory. */
 export const SOCKET_FILE = ".s.PGSQL.5432";
@@ -89,7 +91,7 @@ export async function foundAccess(stateDir: string): Promise<ServerAccess> {
   return { socket, password: await readFile(at.password, "utf8") };
 }
 
-/** Temporary directories are open to all: what is there now may be somebody else's. */
+/** Reports whether a directory is ours: temporary directories are open to all users. */
 async function isOurs(dir: string, user: ServerUser | undefined): Promise<boolean> {
   try {
     const seen = await lstat(dir);
@@ -101,7 +103,7 @@ async function isOurs(dir: string, user: ServerUser | undefined): Promise<boolea
   }
 }
 
-/** Who owns the data directory; undefined when there is none yet. */
+/** Returns the owner of the data directory; undefined if it does not exist yet. */
 export async function dataOwner(data: string) {
   try {
     const { uid, gid } = await stat(data);

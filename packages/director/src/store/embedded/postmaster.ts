@@ -10,7 +10,7 @@ export async function livingPostmaster(data: string): Promise<number | undefined
   return Number.isSafeInteger(pid) && pid > 1 && (await serves(pid, data)) ? pid : undefined;
 }
 
-/** The pid file names nobody, or a process that is something else: its pid was given out again. */
+/** Reports whether the pid file names no process, or one that is something else: its pid was given out again. */
 export async function isPidFileStale(data: string): Promise<boolean> {
   const text = await textOf(join(data, "postmaster.pid"));
   if (text === undefined) return false;
@@ -25,7 +25,7 @@ export async function startedWith(data: string): Promise<string | undefined> {
   return line?.slice(line.indexOf(' "') + 1);
 }
 
-/** As the server writes them to postmaster.opts. */
+/** Returns arguments as the server writes them to postmaster.opts. */
 export const asWritten = (args: readonly string[]): string => args.map((arg) => `"${arg}"`).join(" ");
 
 function exists(pid: number): boolean {

@@ -42,7 +42,7 @@ export async function withClient<T>(
   }
 }
 
-/** Whether a server answers on the socket and serves this data directory. */
+/** Reports whether a server answers on the socket and serves this data directory. */
 export async function answers(access: ServerAccess, data: string): Promise<boolean> {
   try {
     return await withClient(
@@ -53,7 +53,7 @@ export async function answers(access: ServerAccess, data: string): Promise<boole
       },
     );
   } catch {
-    // Not listening yet, starting, or shutting down: whoever waits has a deadline.
+    // Not listening yet, starting, or shutting down: the caller has a deadline.
     return false;
   }
 }

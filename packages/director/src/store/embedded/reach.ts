@@ -16,6 +16,6 @@ export async function blockerOf(dir: string, user: ServerUser | undefined): Prom
   return undefined;
 }
 
-/** Whether `user` may read (and, where `bits` says so, run) the file, seen from its own directory. */
+/** Reports whether `user` may read (and, if `bits` says so, run) the file, seen from its own directory. */
 export const mayUse = async (file: string, user: ServerUser | undefined, bits = 4): Promise<boolean> =>
   user === undefined || may(await stat(file), user, bits);

@@ -46,7 +46,7 @@ const argsOf = (setup: ServerSetup): string[] => {
     timezone: "UTC",
     log_timezone: "UTC",
     log_min_messages: "log",
-    // What clients get wrong is told to them. Statements and row contents stay out of the log: they may hold secrets.
+    // Clients receive their own errors. Statements and row contents stay out of the log: they may hold secrets.
     log_min_error_statement: "panic",
     log_error_verbosity: "terse",
     logging_collector: "off",
@@ -169,7 +169,7 @@ async function comesUp(setup: ServerSetup, alive: () => Promise<boolean>): Promi
   return false;
 }
 
-/** Nobody tells us when a process ends that is not our child. */
+/** Waits for the end of a process. It is not our child, so no event announces it. */
 async function endOf(pid: number, setup: ServerSetup, signal: AbortSignal): Promise<string> {
   try {
     while (await serves(pid, setup.at.data)) await setup.clock.sleep(500, signal);

@@ -19,8 +19,8 @@ export function usersOf(passwd: string): ServerUser[] {
 }
 
 /**
- * Whom the server runs as: ourselves (undefined) or, because it refuses root, a user that is there already. A data
- * directory that exists decides: `postgres` may have been installed after it was made.
+ * Chooses the user that the server runs as: ourselves (undefined) or, because it refuses root, an existing user. An existing data
+ * directory decides: `postgres` may have been installed after it was made.
  */
 export function serverUser(given: {
   readonly self: number;

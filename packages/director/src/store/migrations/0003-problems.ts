@@ -1,4 +1,4 @@
-/** What `cloud-check` has found. An open one is there once, however often it is found again. */
+/** Problems that `cloud-check` has found. An open one is there once, however often it is found again. */
 export const problems = `
 create table problems (
   id            bigint generated always as identity primary key,

@@ -1,6 +1,6 @@
 /**
- * What the Director's own config server holds: every version of every variable. A deploy pins the versions it uses in a
- * set; there is one set for each deploy, whose task may run several times.
+ * Variables of the Director's own config server: every version of every variable. A deploy pins the versions it uses in a set;
+ * there is one set for each deploy, whose task may run several times.
  */
 export const variables = `
 create table variables (

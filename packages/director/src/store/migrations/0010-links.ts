@@ -1,6 +1,6 @@
 /**
- * What the last deploy of each deployment offers and uses. Providers are there from the beginning of the deploy that brings
- * them, without content: who is found by them has a name from then on. What the deploy no longer has goes with its success.
+ * Links that the last deploy of each deployment offers and uses. Providers are there from the beginning of the deploy that brings
+ * them, without content: the groups they name have DNS names from then on. What the deploy no longer has goes with its success.
  */
 export const links = `
 create table link_providers (

@@ -1,6 +1,6 @@
 /**
- * What is done again and again, by one of the Directors that share a database: the last turn of each job that one of them
- * has taken. A schedule that changes begins anew.
+ * Scheduled jobs, done by one of the Directors that share a database: the last turn of each job that one of them has taken. A
+ * schedule that changes starts over.
  */
 export const keeping = `
 create table scheduled_turns (

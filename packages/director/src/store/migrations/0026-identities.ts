@@ -1,6 +1,6 @@
 /**
- * What the rows of this database depend on and do not hold: the keys, the CPI, the users and the name of its Director. A
- * Director that has others is refused.
+ * Identity that the rows of this database depend on and do not hold: the keys, the CPI, the users and the name of its Director. A
+ * Director with another identity is refused.
  */
 export const identities = `
 create table identities (

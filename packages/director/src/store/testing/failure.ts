@@ -1,4 +1,4 @@
-/** What the work failed with; a text when it did not. */
+/** Returns the error of the work; a text if it succeeded. */
 export const failure = (work: Promise<unknown>): Promise<unknown> =>
   work.then(
     () => "no error",

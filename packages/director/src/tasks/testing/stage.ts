@@ -28,7 +28,7 @@ export const textOf = async (db: Db, id: number, type: OutputType): Promise<stri
 
 export type EventLine = Record<string, unknown> & { readonly error?: { code: number; message: string } };
 
-/** As the CLI reads it: every line JSON, every number whole, nothing after the last newline. */
+/** Returns the event log as the CLI reads it: every line JSON, every number whole, nothing after the last newline. */
 export async function eventsOf(db: Db, id: number): Promise<readonly EventLine[]> {
   const text = await textOf(db, id, "event");
   if (text !== "" && !text.endsWith("\n")) throw new Error(`the last line is not whole: ${text}`);

@@ -1,6 +1,6 @@
 import type { Span } from "../span.ts";
 
-/** One that is like all others but for what is said. */
+/** Returns a span like all others except for `change`. */
 export const spanOf = (name: string, at: number, change: Partial<Span> = {}): Span => ({
   traceId: "0af7651916cd43dd8448eb211c80319c",
   spanId: "b7ad6b7169203331",
