@@ -201,7 +201,7 @@ describe("an uploaded release", () => {
     await blobsAre(3);
   });
 
-  it("is refused if it leaves out unknown contents or is damaged, and nothing of it stays", async () => {
+  it("is refused if it omits contents that the Director lacks or is damaged, and nothing of it stays", async () => {
     const { packages } = demo();
     const { golang = { files: {} }, web = { files: {} } } = packages;
     const sparse = demo({ packages: { golang, web: { ...web, leftOut: true } } });

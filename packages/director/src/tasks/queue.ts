@@ -24,7 +24,7 @@ export interface ClaimOptions {
   /** Only types of this list, or, with `others`, all but them. */
   readonly types: readonly TaskType[];
   readonly others?: boolean;
-  /** Also claims canceled tasks of any type, to finish them. */
+  /** Claims canceled tasks of any type as well, to finish them. */
   readonly cancelled?: boolean;
   /** Tasks this owner runs already. */
   readonly running: readonly number[];

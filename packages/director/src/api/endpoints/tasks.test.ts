@@ -131,7 +131,7 @@ describe("tasks", () => {
     expect(events).toMatchObject([{ action: "cancel", user: "admin", object_type: "task" }]);
   });
 
-  it("are cancelled many at once, by default only those that wait", async () => {
+  it("are canceled many at once, by default only those that wait", async () => {
     const shop = await newTask({ deployment: "many" });
     const other = await newTask({ deployment: "many", type: "delete_deployment" });
     const cancel = (body: object) =>

@@ -42,7 +42,7 @@ export interface Embedded {
 }
 
 const LOG_CHECK_MS = 10 * 60_000;
-/** Pause before a restart: none that matters for a server that dies once, longer and longer for one that keeps dying. */
+/** Pauses between restarts: a server that dies once is restarted at once, one that keeps dying more and more seldom. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
 /** After so long it runs well. */

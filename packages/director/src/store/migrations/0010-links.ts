@@ -1,6 +1,6 @@
 /**
  * Links that the last deploy of each deployment offers and uses. Providers are there from the beginning of the deploy that brings
- * them, without content: the groups they name have DNS names from then on. What the deploy no longer has goes with its success.
+ * them, without content: the instances behind them have names from then on. What the deploy no longer has goes with its success.
  */
 export const links = `
 create table link_providers (
