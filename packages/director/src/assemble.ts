@@ -34,7 +34,7 @@ export interface Parts {
   readonly ownIps: readonly string[];
   readonly workers?: number | undefined;
   readonly limitBytes?: RunnerOptions["limitBytes"];
-  /** No other Director uses this store. */
+  /** True if no other Director uses this store. */
   readonly alone: boolean;
   readonly flushMs?: RunnerOptions["flushMs"];
   /** Watches the free space of the file system that tasks write to. */

@@ -28,7 +28,7 @@ describe("credentials", () => {
     [undefined, "nobody"],
   ])("%j are judged %s", (header, verdict) => expect(judge(header)).toBe(verdict));
 
-  it("without users, or with two of one name, are a mistake at the start", () => {
+  it("are a mistake at the start without users, or with two of one name", () => {
     expect(() => authenticator([])).toThrow(/there are none/);
     expect(() => authenticator([{ name: "a:b", password: "x" }])).toThrow(/colon/);
     const twice = [
@@ -46,7 +46,7 @@ describe("the API", () => {
   });
   afterAll(() => api.close());
 
-  it("answers /info to anybody, and bad credentials there with user null", async () => {
+  it("answers /info to all callers, and bad credentials there with user null", async () => {
     for (const headers of [{}, { authorization: basic("admin", "wrong") }, { authorization: "junk" }]) {
       const answer = await api.ask("GET", "/info", { user: null, headers });
       expect(answer).toMatchObject({ status: 200, json: { user: null, uuid: UUID, cpi: "local" } });

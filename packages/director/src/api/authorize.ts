@@ -22,7 +22,7 @@ export async function authorize(permission: Permission, asked: Asked): Promise<v
 
 type Rule = (asked: Asked) => void | Promise<void>;
 
-/** For who is not an administrator. */
+/** Rules for users who are not administrators. */
 const RULES: Readonly<Record<Permission, Rule>> = {
   anyone: () => undefined,
   admin: ({ access }) => {

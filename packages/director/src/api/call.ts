@@ -17,7 +17,7 @@ export interface Shapes {
   readonly reply?: v.GenericSchema;
 }
 
-/** Only what is declared can be read. */
+/** Declared parameters of the query; others cannot be read. */
 export type QueryOf<S extends Shapes> =
   S["query"] extends v.LooseObjectSchema<infer E, undefined>
     ? { readonly [K in keyof E]?: string | readonly string[] }
@@ -43,7 +43,7 @@ export interface Call<S extends Shapes = Shapes> {
 }
 
 export const BODY_LIMIT = 16 << 20;
-/** For users who administer nothing: they compare configs, and start nothing. */
+/** Limit for users who administer nothing: they compare configs, and start nothing. */
 export const READER_BODY_LIMIT = 4 << 20;
 const BODY_MS = 60_000;
 
@@ -86,7 +86,7 @@ function readBytes(stream: IncomingMessage, clock: Clock, limit: number): Promis
   });
 }
 
-/** No request of this API has nearly as many: what is long in them is one string, a document. */
+/** Most values of a JSON body. No request of this API has nearly as many: the long part is one string, a document. */
 const MOST_VALUES = 20_000;
 
 /** A body as JSON of a shape. */

@@ -38,7 +38,7 @@ export async function noteRefusal<T>(
 export const teamsOf = ({ team }: Pick<ConfigRecord, "team">): readonly string[] =>
   team === null ? [] : [team];
 
-/** Programs that the Director runs: not for teams, who would run them for everybody. */
+/** Types that name programs the Director runs: not for teams, who would run them for all teams. */
 const FOR_ADMINS = ["cpi"];
 
 /** Throws unless the user may change the config; undefined stands for a new one. */

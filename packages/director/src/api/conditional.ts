@@ -13,6 +13,6 @@ export function conditional(reply: Reply, method: string, has: string | undefine
   return { ...reply, headers: { ...headers, etag } };
 }
 
-/** Something between may have made them weak. */
+/** Splits a list of entity tags. A proxy may have made them weak. */
 const tagsOf = (header: string): readonly string[] =>
   header.split(",").map((one) => one.trim().replace(/^W\//, ""));

@@ -7,7 +7,7 @@ interface NewContent {
   readonly type: string;
   readonly name: string;
   readonly content: string;
-  /** How the endpoint calls a document that is none. */
+  /** Error number for an invalid document. */
   readonly number: number;
 }
 

@@ -6,8 +6,8 @@ import type { Access } from "./permissions.ts";
 import { utc } from "./times.ts";
 
 /**
- * For who asked: the properties of CPIs are credentials of clouds, and only administrators see them. All else that a
- * config holds is for everybody who may read.
+ * Returns the config as the caller may see it: the properties of CPIs are credentials of clouds, and only administrators see
+ * them. All else that a config holds is for all users who may read.
  */
 export async function configFor(
   { admin }: Pick<Access, "admin">,

@@ -11,7 +11,7 @@ export interface ConfigIds {
   readonly runtime_config_ids: number[];
 }
 
-/** The current one of each name that is for everybody or for these teams. */
+/** Returns the current config of each name that belongs to no team or to one of these teams. */
 export async function currentConfigs(db: Db, teams: readonly string[]): Promise<ConfigIds> {
   const idsOf = async (type: string) =>
     (await listConfigs(db, { type, limit: 1, teams })).map(({ id }) => id);

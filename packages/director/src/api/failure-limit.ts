@@ -6,10 +6,10 @@ const MOST_GUESSES = 10;
 const WINDOW_MS = 60_000;
 /** Names of one address that are counted each; all further names are counted as one. */
 const MOST_NAMES = 64;
-/** Over all addresses; the oldest addresses are forgotten first. */
+/** Most failures that are kept over all addresses; the oldest addresses are forgotten first. */
 const MOST_KEPT = 100_000;
 
-/** A name and a password that somebody tries, as digests. */
+/** A name and a password that a caller tries, as digests. */
 export interface Guess {
   readonly name: string;
   readonly pair: string;

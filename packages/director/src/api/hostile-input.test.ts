@@ -64,7 +64,7 @@ it.each([
   expect(api.errors).toEqual([]);
 });
 
-it("what fails inside leaves its whole cause with the Director, and none of it with the caller", async () => {
+it("an internal failure leaves its whole cause with the Director, and none of it with the caller", async () => {
   const broken = await startHarness();
   try {
     await broken.db.schema.dropTable("configs").cascade().execute();

@@ -65,7 +65,7 @@ export const ContextIdTooLong = defineError<{ most: number }>({
 
 /** Refusals for things that do not exist. */
 
-/** In upstream's words, but for what it does not have. */
+/** Defines the error for a missing thing, in upstream's words unless it has none. */
 const missing = (
   code: string,
   number: number,

@@ -117,7 +117,7 @@ export function requestHandler(services: Services) {
     answered,
     refused,
     settle: (stream: IncomingMessage) => drain(stream, services),
-    /** When nothing is done for anybody any more, also not for callers that have hung up. */
+    /** Waits until no request is being worked on, even for callers that have hung up. */
     idle: async (): Promise<void> => void (await Promise.allSettled(underWay)),
     useUsers: (users: readonly ApiUser[]) => {
       authenticate = authenticator(users);

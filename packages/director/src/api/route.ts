@@ -12,7 +12,9 @@ export interface Endpoint extends Shapes {
 
 type ReplyOf<S extends Shapes> = S["reply"] extends v.GenericSchema ? Told<S["reply"]> : never;
 
-/** Only declared names of the query and keys of the body can be read, and only the declared document be answered. */
+/**
+ * Defines an endpoint. It reads only declared names of the query and keys of the body, and answers only the declared document.
+ */
 export const endpoint = <const S extends Shapes>(
   shapes: S,
   answer: (call: Call<S>, services: Services) => Promise<Reply<ReplyOf<S>>>,

@@ -10,7 +10,7 @@ const TYPES: Readonly<Record<Body, string>> = {
   archive: "application/x-compressed",
 };
 
-/** One line for each route, in their order; `{}` is the body. */
+/** Answers to a request with the body `{}`, a line for each route, in their order. */
 const ANSWERS = `GET /director/certificate_expiry 404
 GET /director/status 404
 GET /tasks 200

@@ -165,7 +165,7 @@ describe("an uploaded stemcell", () => {
     expect(api.queued).toEqual([]);
   });
 
-  it("without credentials gets its 401 however large it is, and leaves nothing", async () => {
+  it("gets its 401 without credentials however large it is, and leaves nothing", async () => {
     const before = await readdir(api.uploadsDir);
     const answer = await api.ask("POST", "/stemcells?", archive(Buffer.alloc(8 << 20), { user: null }));
     expect(answer.status).toBe(401);

@@ -31,9 +31,9 @@ export interface ApiOptions {
 
 export interface Api {
   readonly port: number;
-  /** For connections that are made from now on. */
+  /** Uses another certificate for new connections. */
   useCertificate(tls: Exclude<Tls, "plain">): void;
-  /** For requests that are made from now on. */
+  /** Uses other users for new requests. */
   useUsers(users: readonly ApiUser[]): void;
   /** Takes no more requests and lets those under way finish. */
   close(): Promise<void>;

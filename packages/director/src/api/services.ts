@@ -91,7 +91,7 @@ export interface Services {
   readonly health?: { snapshot(): HealthSnapshot | undefined } | undefined;
   /** Writes the metrics of the Director itself, for Prometheus. */
   readonly metrics?: (into: Exposition) => Promise<void>;
-  /** How it is. */
+  /** Returns the status of the Director for `GET /director/status`. */
   readonly self?: () => Promise<Told<typeof directorStatus>>;
   readonly certificates?: () => Promise<readonly CertificateExpiry[]>;
 }

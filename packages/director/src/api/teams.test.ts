@@ -50,7 +50,7 @@ describe("a deployment", () => {
     expect((await deploy("theirs", "two")).status).toBe(401);
   });
 
-  it("is deployed with the configs of its teams, and those of everybody", async () => {
+  it("is deployed with the configs of its teams, and those without a team", async () => {
     const id = async (user: string, name: string) =>
       Number(((await config(user, { ...CLOUD, name })).json as { id: string }).id);
     const [ours, theirs, all] = [
@@ -155,7 +155,7 @@ describe("a token", () => {
     expect((await api.get("/deployments/second", "admin")).status).toBe(200);
   });
 
-  it("for this Director alone counts here", async () => {
+  it("counts here if it is for this Director alone", async () => {
     const of = (uuid: string) =>
       bearer(uaa.token(uaa.claims({ client: "ci", scopes: [`bosh.${uuid}.admin`] })));
     expect((await api.ask("GET", "/disks", of(UUID))).status).toBe(200);

@@ -1,4 +1,4 @@
-/** All of them take milliseconds since 1970. */
+/** Formats of times, which are milliseconds since 1970. */
 
 /** `2025-11-15 19:00:00 UTC`, one of the few forms the CLI reads. */
 export const utc = (ms: number): string => `${new Date(ms).toISOString().slice(0, 19).replace("T", " ")} UTC`;

@@ -1,7 +1,7 @@
 import type { BlobId } from "@slipway/engine/blobs/blobs";
 import { type FreeSpace, freeSpace } from "@slipway/engine/stemcells/free-space";
 
-/** So much is taken at once for an upload that does not say how large it is. */
+/** Bytes that are taken at once for an upload of unknown size. */
 const STEP = 16 << 20;
 
 /** One upload: what it may write, and what it has written. */
@@ -11,7 +11,7 @@ interface Claim {
 }
 
 export interface UploadClaim {
-  /** Before so many more bytes are written. */
+  /** Claims room before so many more bytes are written. */
   take(bytes: number): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export class UploadSpace {
     return this.#arriving.has(id);
   }
 
-  /** While `work` runs, the archive is on its way to its task. */
+  /** Marks the archive as on its way to its task while `work` runs. */
   async arriving<T>(id: BlobId, work: () => Promise<T>): Promise<T> {
     this.#arriving.add(id);
     try {

@@ -63,8 +63,8 @@ async function* metered(
 }
 
 /**
- * Removes archives that no task will read, and what tasks that are over had unpacked. `space`: uploads that come in
- * meanwhile. Without it nobody else may be at work, and what a crash has left half is removed, too.
+ * Removes archives that no task will read, and what tasks that are over had unpacked. `space` has the uploads that come in
+ * meanwhile. Without it no uploads may be under way, and what a crash has left half is removed, too.
  */
 export async function sweepUploads(
   db: Db,

@@ -168,7 +168,7 @@ const QUERIES: Readonly<Record<string, string>> = {
   "GET /link_consumers": "?deployment=shop",
 };
 
-describe("who may", () => {
+describe("permissions", () => {
   let api: Harness;
   let task: number;
   let config: number;
@@ -229,7 +229,7 @@ describe("who may", () => {
     return false;
   };
 
-  it("is written down for every route but /info, which is for anybody", () => {
+  it("are written down for every route except /info, which needs none", () => {
     const known = new Set(LINES.map(({ name, route, archive }) => (archive ? name : route)));
     const all = routes.map(
       ({ method, path, body }) => `${method} ${path}${body === "archive" ? " (archive)" : ""}`,

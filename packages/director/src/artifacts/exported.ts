@@ -6,8 +6,8 @@ import { ifThere } from "@slipway/kernel/files";
 import type { Random } from "@slipway/kernel/random";
 
 /**
- * Exported releases among the blobs are told by their names: nobody else knows of them. They stay until a clean-up, or
- * until they are as old as the configuration says.
+ * Name of an exported release among the blobs; no record names them. They stay until a clean-up, or until they are as old as the
+ * configuration says.
  */
 const EXPORTED = /^exported-release-(\d{1,15})-/;
 

@@ -55,7 +55,7 @@ export const findDisks = async (
   { all, keepDisks }: CleanUp,
 ): Promise<readonly OrphanDisk[]> => (all && !keepDisks ? await listOrphanDisks(db) : []);
 
-/** But for those of tasks that are not over. */
+/** Finds exported releases, except for those of tasks that are not over. */
 export async function findExported({ db, blobs }: Pick<Sources, "db" | "blobs">): Promise<readonly BlobId[]> {
   const exported = await exportedReleases(blobs);
   if (exported.length === 0) return [];
@@ -77,7 +77,7 @@ export interface Unused {
   readonly exported: readonly BlobId[];
 }
 
-/** All that a clean-up would delete. */
+/** Finds all that a clean-up would delete. */
 export async function findUnused(sources: Sources, wanted: CleanUp): Promise<Unused> {
   const stemcells = await findStemcells(sources, wanted.all);
   return {

@@ -14,7 +14,7 @@ const stemcell = (name: string, version: string, cpi = "", ...deployments: reado
   ({ name, version, cpi, operatingSystem: "os", deployments }) as unknown as UploadedStemcell;
 const nobody = () => false;
 
-describe("releases that nobody uses", () => {
+describe("unused releases", () => {
   it("are all but the newest two of those that are not deployed", () => {
     expect(unusedReleases([release("a", "1", "2*", "3", "4", "5")], nobody, false)).toEqual([
       { name: "a", versions: ["1", "3"] },
@@ -34,7 +34,7 @@ describe("releases that nobody uses", () => {
   });
 });
 
-describe("stemcells that nobody uses", () => {
+describe("unused stemcells", () => {
   const gone = (all: boolean, ...stemcells: readonly UploadedStemcell[]) =>
     unusedStemcells(stemcells, all).map(({ version, cpi }) => `${version} ${cpi}`.trim());
 
@@ -52,7 +52,7 @@ describe("stemcells that nobody uses", () => {
   });
 });
 
-describe("compiled packages that nobody needs", () => {
+describe("unneeded compiled packages", () => {
   it("are for no stemcell of the line of one that stays", () => {
     const of = (stemcellOs: string, stemcellVersion: string) => ({ stemcellOs, stemcellVersion });
     const all = [of("os", "1.5"), of("os", "2.1"), of("os", "1_7"), of("other", "1.5")];

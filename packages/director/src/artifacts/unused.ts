@@ -16,7 +16,7 @@ export interface UnusedRelease {
   readonly versions: readonly string[];
 }
 
-/** Neither deployed nor in a runtime config; `named` says the latter. */
+/** Returns versions that are neither deployed nor in a runtime config; `named` reports the latter. */
 export function unusedReleases(
   releases: readonly ReleaseSummary[],
   named: (name: string, version: string) => boolean,
@@ -60,7 +60,7 @@ export function unusedStemcells(
   });
 }
 
-/** For no stemcell that stays. One of the same line is enough: packages without source are taken from it. */
+/** Returns compiled packages for no stemcell that stays. One of the same line is enough: packages without source use it. */
 export function unusedCompiled<T extends Pick<ListedCompiled, "stemcellOs" | "stemcellVersion">>(
   compiled: readonly T[],
   staying: readonly UploadedStemcell[],

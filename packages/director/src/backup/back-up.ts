@@ -38,7 +38,7 @@ export interface Taken {
 
 const TRIES = 3;
 
-/** All that a Director needs to go on elsewhere, of one moment, in one file. The Director may run meanwhile. */
+/** Writes all that a Director needs to go on elsewhere, of one moment, into one file. The Director may run meanwhile. */
 export async function backUp(options: BackUpOptions): Promise<Taken> {
   const { stateDir, to } = options;
   if (!(await exists(join(stateDir, "secrets.key")))) throw NothingToBackUp({ dir: stateDir });

@@ -14,7 +14,7 @@ export interface Snapshot {
   readonly tables: readonly Table[];
 }
 
-/** Made by migrations, here and where it is restored. */
+/** Table that migrations make, here and where the backup is restored. */
 const NOT_DATA = "migrations";
 const ROWS_AT_ONCE = 200;
 const CHUNK = 4 << 20;

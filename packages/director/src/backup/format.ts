@@ -11,7 +11,7 @@ export const MANIFEST = "manifest.json";
 export const DATABASE = "database/";
 /** Below it is what the state directory has, database and uploads aside. */
 export const STATE = "state/";
-/** Beside the state directory: what `slipway up` remembers, and the configuration. */
+/** Folder for files beside the state directory: what `slipway up` remembers, and the configuration. */
 export const BESIDE = "beside/";
 
 const file = v.strictObject({
@@ -26,7 +26,7 @@ const manifest = v.strictObject({
   format: v.pipe(v.number(), v.integer()),
   /** Id of this one backup. */
   id: v.pipe(v.string(), v.uuid()),
-  /** When the database was read. */
+  /** Time at which the database was read. */
   taken_at: v.pipe(v.string(), v.isoTimestamp()),
   /** Version of the program that took the backup. */
   version: v.string(),

@@ -28,7 +28,9 @@ export interface Held {
 }
 
 export interface Inventory {
-  /** In-process, with its name, or the path of an executable; undefined before a Director of this version has started. */
+  /**
+   * The CPI: in-process, with its name, or the path of an executable; undefined before a Director of this version has started.
+   */
   readonly own: { readonly kind: "in-process" | "executable"; readonly name: string } | undefined;
   readonly deployments: readonly string[];
   readonly held: readonly Held[];

@@ -24,7 +24,10 @@ export async function load(client: pg.ClientBase, manifest: Manifest, rows: Load
   }
 }
 
-/** Asked also before anything is read: false when it is there already, of a restore that was killed. */
+/**
+ * Reports whether the database must be filled: false if a restore of this backup that was killed has done so. Called before
+ * anything is read, too.
+ */
 export async function mustFill(client: pg.ClientBase, { id }: Manifest): Promise<boolean> {
   const there = await tablesOf(client);
   if (there.length === 0) return true;

@@ -46,7 +46,7 @@ export async function* unpacked(
     await syncDirectory(join(dir, path));
 }
 
-/** Directories come from the manifest, which names like anybody could. */
+/** Returns a path below a directory. Directories come from the manifest, which may be forged. */
 function below(dir: string, path: string, broken: (why: string) => Error): string {
   const parts = path.split("/");
   if (path === "" || parts.some((part) => ["", ".", ".."].includes(part)))

@@ -6,7 +6,7 @@ import { runDirector } from "../start/command.ts";
 function start(): void {
   const stop = new AbortController();
   for (const signal of ["SIGINT", "SIGTERM"] as const) process.on(signal, () => stop.abort());
-  // A Director goes on when nobody reads its output, and when the output has no space.
+  // A Director goes on when its output is not read, and when the output has no space.
   for (const stream of [process.stdout, process.stderr]) stream.on("error", () => undefined);
   // As modules we are the script that was started; the bundle knows its name.
   const script = typeof __filename === "string" ? __filename : process.argv[1];

@@ -19,7 +19,7 @@ interface Given {
   readonly signal: AbortSignal;
 }
 
-/** The CPIs as the CPI configs have them now: whoever is given them keeps them, whatever is uploaded meanwhile. */
+/** Returns the CPIs as the CPI configs have them now. The caller keeps them, whatever is uploaded meanwhile. */
 export async function cloudsNow(given: Given): Promise<Clouds> {
   const cpis = await configuredCpis(given);
   const get = getter(given);

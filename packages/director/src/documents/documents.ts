@@ -18,7 +18,7 @@ export interface Documents {
   close(): Promise<void>;
 }
 
-/** On the thread of the caller, which waits for it. For programs that serve nobody meanwhile. */
+/** Reads documents on the thread of the caller, which waits. For programs that serve no other requests meanwhile. */
 export const documentsHere: Documents = {
   ask: (name, question) => Promise.resolve().then(() => answerHere(name, question)),
   askedBy: () => documentsHere,

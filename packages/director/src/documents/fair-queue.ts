@@ -44,7 +44,7 @@ export class FairQueue<J extends Queued> {
     this.#shareOf = shareOf;
   }
 
-  /** False if as many wait as may. */
+  /** Adds a job; returns false if the queue is full. */
   add(asker: Asker | undefined, job: J): boolean {
     const line = this.#line(asker);
     const { waiting, characters } = line.share;

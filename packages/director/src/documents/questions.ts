@@ -26,13 +26,15 @@ export interface Text {
 
 /** One side of a comparison. */
 export interface Side {
-  /** Unless it is `loose`, text that is no map is refused; loose, what cannot be read any more counts as empty. */
+  /**
+   * Main document. Text that is not a map is refused, unless it is `loose`: then what cannot be read any more counts as empty.
+   */
   readonly main: Text | { readonly text: string | null | undefined; readonly loose: true };
   /** For a deploy: the configs that stand before the manifest, loosely read. */
   readonly configs?: readonly string[];
   /** For a deploy: `latest` is shown as the version it stands for, so that a newer stemcell shows. */
   readonly stemcells?: readonly StemcellRecord[];
-  /** And of releases. */
+  /** For a deploy: `latest` of releases, in the same way. */
   readonly releases?: readonly { readonly name: string; readonly version: string }[];
 }
 
@@ -40,7 +42,7 @@ export interface Side {
 export const questions = {
   /** The whole of it. */
   value: ({ text, what }: Text): unknown => parseYaml(text, what),
-  /** Some keys of what must be a map. */
+  /** Returns some keys of a document, which must be a map. */
   keys: ({ text, what, keys }: Text & { readonly keys: readonly string[] }): Tree => {
     const map = mapOf({ text, what });
     return Object.fromEntries(keys.map((key) => [key, own(map, key)]));

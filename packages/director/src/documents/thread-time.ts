@@ -28,7 +28,7 @@ export class ThreadTime {
     this.#start = this.#total();
   }
 
-  /** Since `limit` was called. */
+  /** Returns the processor time since `limit` was called. */
   spentMs(): number {
     return this.#ready ? Math.max(0, this.#total() - this.#start) : 0;
   }

@@ -43,7 +43,7 @@ const MOST_AT_ONCE = 10;
 const MOST_IDS = 100;
 const LONGEST_ID = 200;
 
-/** How many messages came, and what they were. */
+/** Counts of messages, by kind. */
 export type Heard = Readonly<Record<"heartbeat" | "alert" | "shutdown" | "unreadable" | "dropped", number>>;
 
 /**
@@ -66,12 +66,12 @@ export class AgentNews {
     return { ...this.#heard };
   }
 
-  /** To be called every second or so. */
+  /** Starts a new period; to be called every second or so. */
   tick(): void {
     this.#lately.clear();
   }
 
-  /** From now on these and no others. */
+  /** Forgets all agents except these. */
   keep(agentIds: ReadonlySet<string>): void {
     for (const map of [this.#unreadable, this.#ids])
       for (const id of map.keys()) if (!agentIds.has(id)) map.delete(id);
@@ -103,7 +103,7 @@ export class AgentNews {
     if (this.#options.heartbeats.heartbeat(agentId, report)) this.#options.onNews();
   }
 
-  /** With upstream's fields. Where it comes from is ours to say. */
+  /** Sends an alert with upstream's fields. The Director sets the source: it knows which agent sent it. */
   #alert(agentId: string, watched: Watched, data: Uint8Array): void {
     const said = this.#read("alert", alert, data, agentId, watched);
     if (said === undefined) return;

@@ -9,7 +9,7 @@ export interface Announced {
   readonly deployment: string;
   readonly status: Status;
   readonly what: string;
-  /** So long already, in ms. */
+  /** Time since the status began, in ms. */
   readonly forMs: number;
   /** A task works on its deployment: what it does to it is no news. */
   readonly locked: boolean;

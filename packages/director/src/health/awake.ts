@@ -1,6 +1,6 @@
 import type { Clock } from "@slipway/kernel/clock";
 
-/** How late a beat may be and still count in full: a busy machine is not a process that was stopped. */
+/** Delay of a beat that still counts in full: a busy machine is not a process that was stopped. */
 const LATEST_MS = 5_000;
 
 export interface Mark {
@@ -22,7 +22,7 @@ export class AwakeTime {
     this.#last = clock.monotonic();
   }
 
-  /** To be called every second or so. */
+  /** Counts the time since the last beat; to be called every second or so. */
   beat(): void {
     const { monotonic, awake } = this.mark();
     this.#awake = awake;

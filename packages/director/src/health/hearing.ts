@@ -3,7 +3,7 @@ import type { AwakeTime } from "./awake.ts";
 /** Channel on which agents send without being asked. */
 export interface Channel {
   readonly connected: boolean;
-  /** How many connections there have been. */
+  /** Number of connections so far. */
   readonly connections: number;
   listen(subjects: readonly string[], take: (subject: string, data: Uint8Array) => void): void;
 }
@@ -14,7 +14,7 @@ export interface Connection {
   readonly since: number;
 }
 
-/** Since when agents can be heard. Who cannot be heard is not silent. */
+/** Notes since when agents can be heard. An agent that cannot be heard is not silent. */
 export class Hearing {
   readonly #channel: Pick<Channel, "connected" | "connections">;
   readonly #awake: Pick<AwakeTime, "now">;
@@ -28,7 +28,7 @@ export class Hearing {
     this.#last = { up: channel.connected, since: awake.now() };
   }
 
-  /** To be called every second or so, too: what was lost and is there again is noticed by its number. */
+  /** Returns the connection; to be called every second or so, too: a reconnect is noticed by the number of connections. */
   now(): Connection {
     const { connected: up, connections } = this.#channel;
     if (up !== this.#last.up || connections !== this.#connections)

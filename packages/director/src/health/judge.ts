@@ -2,9 +2,9 @@ import type { Connection } from "./hearing.ts";
 import { type Finding, type Known, STATUSES, type Status, type Verdict, type Watched } from "./model.ts";
 
 export interface Limits {
-  /** How long an agent may be silent. */
+  /** Longest silence of an agent. */
   readonly silentMs: number;
-  /** How often an agent is asked. */
+  /** Interval of questions to an agent. */
   readonly intervalMs: number;
 }
 
@@ -15,7 +15,7 @@ const LEAST_QUESTIONS = 2;
 export interface Circumstances {
   /** `AwakeTime`. */
   readonly now: number;
-  /** Since when the instance has been without a VM that it should have. */
+  /** Time since which the instance has lacked its VM. */
   readonly absentSince: number | undefined;
   /** Connection over which the agent is heard; undefined if each agent has its own. */
   readonly connection?: Connection | undefined;

@@ -1,6 +1,6 @@
 import type { AlertSink } from "./alert.ts";
 
-/** One line each in the Director's own log. */
+/** Writes alerts to the Director's own log, one line each. */
 export const logSink = (log: (line: string) => void): AlertSink => ({
   name: "the log",
   send: ({ title, summary }) => {

@@ -15,19 +15,19 @@ interface Seen {
   readonly at: number;
 }
 
-/** Most times the first wait between two tries. */
+/** Upper limit of the wait between two tries, in multiples of the first. */
 const LONGEST_WAIT = 60;
 
 /** Remembers what earlier rounds have seen of each instance. It starts empty with each start of the Director. */
 export class Memory {
   readonly #absent = new Map<string, number>();
   readonly #seen = new Map<string, Seen>();
-  /** When each was down last. */
+  /** Times at which instances were last down. */
   readonly #down = new Map<string, number>();
-  /** When a resurrection was found to have ended without having helped. */
+  /** Times at which resurrections were found to have ended without having helped. */
   readonly #ended = new Map<string, { readonly task: number; readonly awake: number }>();
 
-  /** Since when an instance has had no VM. While a task works on its deployment, that counts for nothing. */
+  /** Returns the time since which an instance has had no VM. Time during which a task works on its deployment does not count. */
   absentSince(watched: Watched, locked: boolean, now: Now): number | undefined {
     const { uuid } = watched;
     if (watched.vm !== undefined || !expectsVm(watched) || locked) {
@@ -80,7 +80,7 @@ export class Memory {
     return left > 0 ? left / 1000 : undefined;
   }
 
-  /** Forgets everybody else. */
+  /** Forgets all other instances. */
   keep(uuids: ReadonlySet<string>): void {
     for (const map of [this.#absent, this.#seen, this.#down, this.#ended])
       for (const uuid of map.keys()) if (!uuids.has(uuid)) map.delete(uuid);

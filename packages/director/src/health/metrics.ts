@@ -2,7 +2,7 @@ import type { Exposition, Labels, Sample } from "../metrics/exposition.ts";
 import { isAsWanted, STATUSES, type Status } from "./model.ts";
 import type { HealthSnapshot, InstanceHealth } from "./snapshot.ts";
 
-/** How the fleet is. */
+/** Writes the health of the fleet. */
 export function healthMetrics(snapshot: HealthSnapshot | undefined, into: Exposition): void {
   const metric: Exposition["add"] = (...one) => into.add(...one);
   metric("slipway_health_watched", "gauge", "Whether instances are watched.", [

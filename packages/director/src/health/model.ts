@@ -33,9 +33,9 @@ export interface Known {
   readonly watchedSince: number;
   readonly watchedAt: number;
   readonly answered?: { readonly awake: number; readonly at: number; readonly report: AgentReport };
-  /** When it last said by itself how it is. */
+  /** Time of the last heartbeat. */
   readonly beat?: number;
-  /** With that it said something that a question should clear up. */
+  /** True if the heartbeat had news that a question should clear up. */
   readonly news?: boolean;
   /** Time of day at which the agent announced its shutdown; unset once it speaks again. */
   readonly leaves?: number;
@@ -69,7 +69,7 @@ export type Status = (typeof STATUSES)[number];
 
 export interface Finding {
   readonly status: Status;
-  /** For people. */
+  /** Text for operators. */
   readonly what: string;
 }
 

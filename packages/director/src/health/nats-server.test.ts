@@ -20,7 +20,7 @@ const ID = AGENT_ID as AgentId;
 
 sampleTests(1 / 3);
 
-/** With the permissions that the Director writes. */
+/** Users with the permissions that the Director writes. */
 const users = Object.fromEntries(
   natsUsers([{ agentId: ID, lasting: true }]).map(({ user, permissions }) => [
     user.replace(/^.*CN=/, ""),
@@ -44,7 +44,7 @@ async function opened() {
   return { server, proxy, bus, connected, ...made };
 }
 
-/** The agent: it answers, and says what it is told to say; what it says has arrived when that is over. */
+/** Connects an agent that answers, and sends what the test says; messages have arrived when that is over. */
 async function agentOn({ server, world }: Awaited<ReturnType<typeof opened>>) {
   const connection = await dial(readNatsUrl(server.url), AGENT, AGENT_ID, systemClock);
   onTestFinished(() => connection.close());
@@ -102,7 +102,7 @@ describe.runIf(here)("a monitor on a real NATS server", () => {
     expect(queued).toHaveLength(1);
   });
 
-  it("blames nobody for a server that is away, and hears the agent again afterwards", async () => {
+  it("blames no agent for a server that is away, and hears the agent again afterwards", async () => {
     const made = await opened();
     const { server, world, connected, pass, health, queued } = made;
     const before = await agentOn(made);
@@ -121,7 +121,7 @@ describe.runIf(here)("a monitor on a real NATS server", () => {
     expect(queued).toEqual([]);
   });
 
-  it("blames nobody for a server that is only slow: heartbeats come late, questions are not answered in time", async () => {
+  it("blames no agent for a server that is only slow: heartbeats come late, questions are not answered in time", async () => {
     const made = await opened();
     const { proxy, world, pass, health, queued, alerts } = made;
     const { everyHalfMinute } = await agentOn(made);
@@ -135,7 +135,7 @@ describe.runIf(here)("a monitor on a real NATS server", () => {
     });
   });
 
-  it("blames nobody when it did not keep up itself, and the server cut it off", async () => {
+  it("blames no agent when it did not keep up itself, and the server cut it off", async () => {
     const made = await opened();
     const { server, proxy, bus, world, pass, health, queued, alerts } = made;
     const { connection, everyHalfMinute } = await agentOn(made);

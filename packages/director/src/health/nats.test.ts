@@ -135,7 +135,7 @@ describe("an agent that says by itself how it is", () => {
   });
 });
 
-describe("what cannot be heard", () => {
+describe("a lost connection", () => {
   it("is not counted as silence: a connection lost for minutes replaces no VM, and is reported once", async () => {
     const { world, channel, pass, everyHalfMinute, health, queued, alerts } = await opened();
     await pass(60, everyHalfMinute);
@@ -164,7 +164,7 @@ describe("what cannot be heard", () => {
     ]);
   });
 
-  it("does not hide who is dead: 60 s after the connection is back it is replaced", async () => {
+  it("does not hide a dead agent: its VM is replaced 60 s after the connection is back", async () => {
     const { world, channel, pass, everyHalfMinute, health, queued } = await opened();
     await pass(60, everyHalfMinute);
     channel.lost();

@@ -24,7 +24,7 @@ const here = needs("root-netns", trouble === undefined, trouble) && nats;
 const agents = bundled("./testing/agents-in-namespace.ts", import.meta.url);
 
 const FLEET = 25;
-/** One, with it a fifth, and everybody else. */
+/** Groups of agents: one, with the second a fifth, and all others. */
 const GROUPS = [
   ["bank-0"],
   ["bank-1", "bank-2", "bank-3", "bank-4"],
@@ -76,7 +76,7 @@ async function opened() {
   );
   await expect.poll(() => bus.connected, { timeout: 60_000 }).toBe(true);
 
-  /** Everybody beats, and what is not cut off arrives. */
+  /** Makes all agents send heartbeats, and waits for those that are not cut off. */
   const beats = async () => {
     const before = made.world.delivered;
     for (const { tell } of networks) await tell({ beat: true });

@@ -9,7 +9,7 @@ import { vmOf } from "./testing/samples.ts";
 
 const AT_ONCE = 4;
 
-/** So many agents, and what each says: nothing for as long as it may take, or that all is well. */
+/** Polls so many agents. Dead ones do not answer; the others say that all is well. */
 function polling(count: number, isDead: (index: number) => boolean = () => false, shortage?: Error) {
   const clock: FakeClock = fakeClock({ start: 0 });
   const awake = new AwakeTime(clock);
@@ -86,7 +86,7 @@ describe("asking many agents", () => {
     expect(busy.most).toBeLessThanOrEqual(AT_ONCE);
   });
 
-  it("a fifth of a fleet that goes silent at once is noticed within 90 s, and keeps nobody waiting", async () => {
+  it("a fifth of a fleet that goes silent at once is noticed within 90 s, and delays no other agent", async () => {
     let cut = false;
     const { sightings, pass } = polling(1_000, (index) => cut && index % 5 === 0);
     await pass(60);
@@ -99,7 +99,7 @@ describe("asking many agents", () => {
     }
   });
 
-  it("blames nobody when this machine has no more sockets, and says so once a second at most", async () => {
+  it("blames no agent when this machine has no more sockets, and says so once a second at most", async () => {
     const shortage = Object.assign(new Error("too many open files"), { code: "EMFILE" });
     const { sightings, errors, pass } = polling(50, () => true, shortage);
     await pass(60);
@@ -109,7 +109,7 @@ describe("asking many agents", () => {
     expect(errors.length).toBeLessThanOrEqual(60);
   });
 
-  it("forgets agents that are no longer to be watched, and asks nobody once it is stopped", async () => {
+  it("forgets agents that are no longer to be watched, and asks none once it is stopped", async () => {
     const { poller, sightings, asked, pass, vms } = polling(3);
     await pass(10);
     poller.watch(vms.slice(0, 1));

@@ -31,12 +31,12 @@ export interface PollerOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** How long an answer may take, and how soon an agent that gave none is asked again. */
+/** Deadline of an answer, and pause before a silent agent is asked again. */
 const ANSWER_MS = 10_000;
 const AGAIN_MS = 10_000;
 /** An agent that sends heartbeats is silent after so many intervals between questions without one. */
 const BEATS = 4 / 3;
-/** And is asked so much more rarely: which disk it has mounted, and whether it answers, no heartbeat says. */
+/** Factor by which agents with heartbeats are asked more rarely: no heartbeat has the mounted disk, or shows that they answer. */
 const RARELY = 10;
 /** The first questions are spread over this time. */
 const SPREAD_MS = 3_000;
@@ -54,7 +54,7 @@ interface Polled {
   vm: WatchedVm;
   /** `AwakeTime`. */
   next: number;
-  /** When it is asked although it says by itself how it is. */
+  /** Time at which the agent is asked in spite of its heartbeats. */
   later: number;
   /** The question under way. */
   question: { lane: Lane; readonly begun: number } | undefined;
@@ -67,7 +67,7 @@ interface Polled {
 export class Poller {
   readonly #options: PollerOptions;
   readonly #polled = new Map<string, Polled>();
-  /** Every question listens. */
+  /** Signal that every question listens to. */
   readonly #stopped = sharedAbort();
   readonly #asking = new Set<Promise<void>>();
   readonly #busy: Record<Lane, number> = { prompt: 0, silent: 0 };
@@ -79,7 +79,7 @@ export class Poller {
     this.#options = options;
   }
 
-  /** From now on these and no others. */
+  /** Watches these agents and no others from now on. */
   watch(vms: readonly WatchedVm[]): void {
     const { awake, random, sightings } = this.#options;
     const ids = new Set<string>(vms.map(({ agentId }) => agentId));

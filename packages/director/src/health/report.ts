@@ -22,7 +22,7 @@ const vitals = open({
 const MOST_PROCESSES = 1_000;
 const LONGEST_NAME = 100;
 
-/** From the answer to `get_state`, or a heartbeat. */
+/** Returns the report in the answer to `get_state`, or in a heartbeat. */
 export function reportOf(
   jobState: string,
   raw: { readonly processes?: unknown; readonly vitals?: unknown },

@@ -52,8 +52,8 @@ const whyNot = (judged: readonly Judged[], situation: Partial<Situation> = {}) =
   return [...actions.values()].map(({ what }) => what);
 };
 
-describe("who gets a new VM", () => {
-  it("those that are silent or have none, together by deployment", () => {
+describe("resurrection", () => {
+  it("gives new VMs to instances that are silent or have none, together by deployment", () => {
     const judged = [
       ...fleet("shop", "silent", "absent", "well", "well"),
       ...fleet("bank", "silent", ...times(5, "well")),
@@ -65,7 +65,7 @@ describe("who gets a new VM", () => {
     ]);
   });
 
-  it("a fleet of one that is gone", () => {
+  it("gives a new VM to a fleet of one that is gone", () => {
     expect(healed(fleet("shop", "silent")).ids).toEqual(["shop-0"]);
   });
 
@@ -86,16 +86,16 @@ describe("who gets a new VM", () => {
       { rules: rulesOf([{ content: "rules: [{enabled: false, include: {instance_groups: [web]}}]" }]) },
       /the resurrection config forbids it/,
     ],
-  ] as const)("nobody with %s, which is said", (_, situation, why) => {
+  ] as const)("gives no new VM with %s, and says why", (_, situation, why) => {
     expect(whyNot(fleet("shop", "silent", "well"), situation)).toEqual([expect.stringMatching(why)]);
   });
 
-  it("not one whose resurrection is paused", () => {
+  it("gives no new VM to an instance whose resurrection is paused", () => {
     const judged = changed(fleet("shop", "silent"), { paused: true });
     expect(whyNot(judged)).toEqual(["nothing: its resurrection is paused"]);
   });
 
-  it("not one that a task looks after already, and the task is named", () => {
+  it("gives no new VM to an instance that a task looks after already, and names the task", () => {
     const { ids, actions } = healed(fleet("shop", "silent", "well"), { open: new Map([["shop-0", 12]]) });
     expect(ids).toEqual([]);
     expect(actions.get("shop-0")).toEqual({ what: "task 12 replaces its VM", task: 12 });

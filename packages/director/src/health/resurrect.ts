@@ -2,7 +2,7 @@ import { expectsVm } from "@slipway/engine/model/records";
 import type { Verdict, Watched } from "./model.ts";
 import type { Rules } from "./rules.ts";
 
-/** When too many are down at once for new VMs to be the answer. */
+/** Limits beyond which too many are down at once for new VMs to be the answer. */
 export interface Guard {
   /** For one deployment: at least so many instances, and so many percent of them, down within the window. */
   readonly minimumDown: number;
@@ -34,7 +34,7 @@ export interface Situation {
   readonly busy: ReadonlySet<string>;
   /** Instances that were tried not long ago, and seconds until they may be again. */
   readonly waits: ReadonlyMap<string, number>;
-  /** So many agents were silent until just now that the fault was likely here: the others have a while to be back. */
+  /** True if so many agents were silent until just now that the fault was likely here: the others have a while to be back. */
   readonly settling: boolean;
   /** Instances that were down within the window, by deployment. */
   readonly down: ReadonlyMap<string, ReadonlySet<string>>;
@@ -52,9 +52,9 @@ export interface Decision {
   readonly actions: ReadonlyMap<string, Action>;
   /** Deployments in which too many are down. */
   readonly meltdowns: ReadonlyMap<string, string>;
-  /** So many agents are silent, or were until just now, that the fault is more likely here. */
+  /** Set if so many agents are silent, or were until just now, that the fault is more likely here. */
   readonly fleet: string | undefined;
-  /** True while the threshold is exceeded. */
+  /** True while so many agents are silent now. */
   readonly cut: boolean;
 }
 

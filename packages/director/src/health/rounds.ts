@@ -12,7 +12,7 @@ export interface RoundsOptions {
 /** The first is soon, and so is one that is asked for. */
 const SOON_MS = 1_000;
 
-/** When something is done: a tick every second, and a round of looking at all instances that begins when the last is over. */
+/** Schedules the work: a tick every second, and a round of looking at all instances that begins when the last is over. */
 export class Rounds {
   readonly #options: RoundsOptions;
   #cancelTick = () => {};
@@ -30,7 +30,7 @@ export class Rounds {
     this.#lookSoon();
   }
 
-  /** There is news: the next round does not wait for its time. */
+  /** Starts the next round early, because there is news. */
   hurry(): void {
     if (this.#stopped || this.#soon) return;
     if (this.#looking === undefined) this.#lookSoon();

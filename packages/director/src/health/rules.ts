@@ -18,7 +18,9 @@ export interface RulesText {
   readonly only?: readonly string[] | undefined;
 }
 
-/** All that apply must allow it. A config that cannot be read throws: what it was to forbid is not known. */
+/**
+ * Reads the rules: all that apply must allow a resurrection. Throws for an unreadable config: what it was to forbid is not known.
+ */
 export function rulesOf(texts: readonly RulesText[]): Rules {
   const rules = texts.flatMap(({ content, only }) => {
     const checked = check(
@@ -47,7 +49,7 @@ const named = (names: readonly string[] | null | undefined): names is readonly s
 
 const isEmpty = (of: Filter): boolean => !named(of?.deployments) && !named(of?.instance_groups);
 
-/** An empty one means everybody. */
+/** Reports whether a filter includes a group. An empty filter includes all. */
 const included = (of: Filter, deployment: string, group: string): boolean =>
   isEmpty(of) || fits(of, deployment, group);
 /** Reports whether a filter excludes a group. An empty filter excludes none. */

@@ -5,14 +5,14 @@ import type { Guard } from "./resurrect.ts";
 export interface HealthSettings {
   readonly limits: Limits;
   readonly guard: Guard;
-  /** How long somebody who was down counts for the guard. */
+  /** Time for which an instance that was down counts for the guard. */
   readonly windowMs: number;
   readonly atOnce: number;
-  /** VMs are replaced; otherwise it is only told. */
+  /** True if VMs are replaced; otherwise their state is only reported. */
   readonly resurrects: boolean;
 }
 
-/** With the defaults of upstream's health monitor, as far as it has them. */
+/** Returns the settings with the defaults of upstream's health monitor, as far as it has them. */
 export function healthSettings(given: DirectorConfig["health"] = {}): HealthSettings {
   const { resurrection = {} } = given;
   return {

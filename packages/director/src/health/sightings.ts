@@ -25,7 +25,7 @@ export class Sightings implements Heartbeats {
     return this.#known.get(agentId);
   }
 
-  /** From now on these and no others. */
+  /** Watches these agents and no others from now on. */
   watch(agentIds: ReadonlySet<string>): void {
     for (const known of this.#known.keys()) if (!agentIds.has(known)) this.#known.delete(known);
     for (const id of agentIds)

@@ -18,7 +18,7 @@ export interface HealthSnapshot {
   /** Instances for which a new VM was asked since the start. */
   readonly resurrections: number;
   readonly upkeep: readonly UpkeepNote[];
-  /** From agents on NATS, since the start; undefined: this Director has no NATS. */
+  /** Messages from agents on NATS since the start; undefined if this Director has no NATS. */
   readonly heard: { readonly connected: boolean; readonly messages: Heard } | undefined;
   readonly instances: readonly InstanceHealth[];
 }

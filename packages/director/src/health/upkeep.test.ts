@@ -27,13 +27,13 @@ afterEach(() => base.close());
 const notes = async (nats?: { readonly mark: string; readonly next: string | undefined }) =>
   await upkeepNotes(base.db, nats && { now: () => nats }, await watchedInstances(base.db), NOW);
 
-describe("what is not done yet", () => {
-  it("is nothing while all believe whom they should, and their certificates last", async () => {
+describe("pending upkeep", () => {
+  it("is empty while all agents trust the right authorities, and their certificates last", async () => {
     expect(await notes({ mark: "old", next: undefined })).toEqual([]);
     expect(await notes()).toEqual([]);
   });
 
-  it("is an authority of NATS that takes over, with those who have not taken it up", async () => {
+  it("is an authority of NATS that takes over, with the agents that have not taken it up", async () => {
     const who = [`web/${WEB_0} of shop`];
     expect(await notes({ mark: "new", next: "7" })).toEqual([
       {
@@ -63,7 +63,7 @@ describe("what is not done yet", () => {
     ]);
   });
 
-  it("is a deployment whose cloud nobody has looked at since a restore, until somebody has", async () => {
+  it("is a deployment whose cloud was not looked at since a restore, until it is", async () => {
     const taken = new Date(NOW - DAY);
     const { id } = await base.db
       .insertInto("restores")

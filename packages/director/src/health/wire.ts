@@ -76,7 +76,7 @@ function saidWire({ known }: InstanceHealth) {
   };
 }
 
-/** Without what is not known. */
+/** Leaves out unknown values. */
 const defined = <T extends object>(all: T): T =>
   Object.fromEntries(Object.entries(all).filter(([, value]) => value !== undefined)) as T;
 

@@ -25,12 +25,12 @@ it.each<[string, Partial<Target>]>([
   await expect(attack(target(fault), SENT)).rejects.toThrow(/GET/);
 });
 
-it("a Director that cuts off who attacks it, and nobody else, is fine", async () => {
+it("a Director that cuts off only its attackers is fine", async () => {
   const send: Target["send"] = async ({ path }) => ({ status: path === "/info" ? 200 : 0, body: "" });
   expect(await attack(target({ send }), SENT)).toBe(0);
 });
 
-it("a planted Director that answers nobody while it works has answered nobody", async () => {
+it("a planted Director that serves no requests while it works is found to have answered none", async () => {
   let finish = () => {};
   const work = new Promise<void>((resolve) => {
     finish = resolve;

@@ -17,7 +17,7 @@ export interface LogSettings {
 }
 
 export interface DirectorLog extends Log {
-  /** From the next line on. */
+  /** Uses these settings from the next line on. */
   use(settings: LogSettings): void;
 }
 

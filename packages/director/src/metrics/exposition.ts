@@ -5,7 +5,7 @@ export type Sample = readonly [labels: Labels, value: number];
 export class Exposition {
   readonly #lines: string[] = [];
 
-  /** Nothing at all without samples. */
+  /** Adds a metric; writes nothing without samples. */
   add(name: string, type: "gauge" | "counter", help: string, samples: readonly Sample[]): void {
     if (samples.length === 0) return;
     this.#head(name, type, help);
@@ -51,7 +51,7 @@ export class Histogram {
     if (at !== -1) this.#counts[at] = (this.#counts[at] ?? 0) + 1;
   }
 
-  /** How many took at most so long. */
+  /** Returns the cumulative counts, by upper bound. */
   upTo(): readonly (readonly [le: string, count: number])[] {
     let all = 0;
     const bounded = BOUNDS.map((bound, at) => {

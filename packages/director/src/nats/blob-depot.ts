@@ -33,7 +33,7 @@ export interface BlobDepotOptions {
 /** Time after which blobs are removed: an agent that has not fetched one by then does not want it any more. */
 const KEEP_MS = 24 * 3_600_000;
 const HALF = ".half";
-/** So much may come in before it is asked again how full the disk is. */
+/** Bytes that may come in before the free space of the disk is looked at again. */
 const STEP = 16 << 20;
 /** Ids are names of directories. */
 const AGENT_ID = /^[A-Za-z0-9][A-Za-z0-9_-]{0,99}$/;

@@ -9,7 +9,7 @@ export interface BlobQuotaOptions {
   readonly deploymentsOf: (agents: readonly AgentId[]) => Promise<ReadonlyMap<string, string>>;
 }
 
-/** Most blobs that one agent has at a time: also empty ones take room in a file system. */
+/** Most blobs that one agent has at a time: empty ones take room in a file system, too. */
 const MOST_BLOBS = 1_000;
 
 /** One upload of an agent. */

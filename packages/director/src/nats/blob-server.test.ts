@@ -126,7 +126,7 @@ describe("blobs for agents on NATS", () => {
     expect(await both.ask("GET", "/ab/x", both.as(B))).toMatchObject({ status: 404 });
   });
 
-  /** Everything that agent b gets at or changes of agent a, with all names and passwords that it knows. */
+  /** Returns everything that agent b reads or changes of agent a, with all names and passwords that it knows. */
   const taken = async ({ depot, ask, as }: Awaited<ReturnType<typeof opened>>) => {
     await depot.put(A, "rendered", Buffer.from("canary of a"), undefined);
     expect(await ask("PUT", "/ab/logs", as(A), "canary of a")).toMatchObject({ status: 201 });

@@ -147,7 +147,7 @@ function blobOf(url: string): string | undefined {
   }
 }
 
-/** Without having wanted the body. */
+/** Refuses a request without reading its body. */
 function refuse(request: IncomingMessage, response: ServerResponse, status: number, why = ""): void {
   if (!request.complete) response.setHeader("Connection", "close");
   request.resume();

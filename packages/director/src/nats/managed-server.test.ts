@@ -170,7 +170,7 @@ describe.runIf(here)("the NATS server of a Director", () => {
     expect(await answers(bus(), 2_000)).toBe("unconnected");
   });
 
-  it("is ended at the next start if a killed Director has left it, and no other process with its number is", async () => {
+  it("is ended at the next start if a killed Director has left it; another process with its pid is not", async () => {
     const { server, dir } = await made();
     const left = spawn("sleep", ["600"]);
     const other = spawn("sleep", ["600"]);

@@ -82,7 +82,7 @@ describe.runIf(here)("the authority of a NATS server that the Director keeps", (
 });
 
 describe.runIf(here)("a given authority that ends soon", () => {
-  it("signs once for an agent, whose certificate then lasts as long as it does; nobody is asked again and again", async () => {
+  it("signs once for an agent, whose certificate then lasts as long as it does, and is not asked again and again", async () => {
     const dir = await directory();
     const longAgo = fakeClock({ start: tools.clock.now() - (3650 - 60) * DAY_MS });
     await openAuthority({ dir, ...tools, clock: longAgo });
@@ -101,7 +101,7 @@ describe.runIf(here)("a given authority that ends soon", () => {
 });
 
 describe.runIf(here)("the authority of a NATS server that runs already", () => {
-  it("is changed by its steps while an agent runs, who is told of the new one and then forgets the old one", async () => {
+  it("is changed by its steps while an agent runs, which learns of the new one and then forgets the old one", async () => {
     const dir = await directory();
     const [old, now] = [
       await openAuthority({ dir: join(dir, "old"), ...tools }),

@@ -15,7 +15,7 @@ import { NatsServerFailed, NatsServerMissing } from "./errors.ts";
 
 export interface ServerProcessOptions {
   readonly program: string;
-  /** Its files: configuration, log, who it is. */
+  /** Directory of its files: configuration, log, process identity. */
   readonly dir: string;
   readonly host: string;
   readonly port: number;
@@ -23,7 +23,7 @@ export interface ServerProcessOptions {
   readonly warn: (line: string) => void;
 }
 
-/** With thousands of users on a busy machine; one that ends is not waited for. */
+/** Time to be ready with thousands of users on a busy machine; one that ends is not waited for. */
 const READY_MS = 60_000;
 const STOP_MS = 5_000;
 const PAUSE_MS = 50;

@@ -23,7 +23,7 @@ import { ManagedServer } from "./managed-server.ts";
 const here = needs("nats-server", natsServerAvailable(), "nats-server is not installed");
 const A = "agent-of-a" as AgentId;
 const B = "agent-of-b" as AgentId;
-/** Everything that is said to, by or about the agent of the other deployment. */
+/** Subjects of all messages to, by or about the agent of the other deployment. */
 const OF_A = [
   ...[agentSubject(A), heartbeatSubject(A), alertSubject(A), shutdownSubject(A)],
   ...[replySubject("process", A, "request"), DIRECTOR_ALERT_SUBJECT],
@@ -62,7 +62,7 @@ async function started() {
       for (const subject of subjects) connection.publish(subject, text);
       await connection.flush();
     };
-    /** Everything that the server had for it by now. */
+    /** Returns everything that the server had for the connection by now. */
     const soFar = async () => {
       await connection.flush();
       return heard;

@@ -16,7 +16,7 @@ import { DiskElsewhere, DiskNotInCloud, InstanceGone, InstanceIgnored, InstanceS
 import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./operation.ts";
 import { whoHas } from "./who-has.ts";
 
-/** `bosh attach-disk`: a disk of the orphan list, or one nobody knew, becomes the instance's. The old one is orphaned. */
+/** Runs `bosh attach-disk`: a disk of the orphan list, or an unknown one, becomes the instance's. The old one is orphaned. */
 export const attachDisk = operation(attachDiskParams, async (params, task, tools) => {
   const { deployment, group, instance: id, disk_cid: given, disk_properties: properties } = params;
   const cid = given as DiskCid;

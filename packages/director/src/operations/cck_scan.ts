@@ -12,7 +12,7 @@ import { isInTheWay, scanUnrecorded } from "./problems/unrecorded.ts";
 
 /** `bosh cloud-check`, first half: compares the records with the cloud. What was begun before is settled first. */
 export const cckScan = operation(scanParams, ({ deployment: name }, task, tools) =>
-  // As upstream: while somebody changes it, there is nothing to be said about it.
+  // As upstream: a deployment that is being changed is not scanned.
   task.withLock(deploymentLock(name), 0, async () => {
     const deployment = await findDeployment(tools.db, name);
     if (deployment === undefined) throw DeploymentGone({ deployment: name });

@@ -47,7 +47,7 @@ describe("a compiled release", () => {
     expect(await compiledFrom(db, ids)).toHaveLength(2);
   });
 
-  it("for another stemcell is added to the same packages", async () => {
+  it("is added to the same packages if it is for another stemcell", async () => {
     await upload(compiled());
     expect(await upload(compiled({ compiledFor: "noble/1" }))).toMatchObject({ state: "done" });
     const { packages } = await only();
@@ -93,7 +93,7 @@ describe("a release that is deleted", () => {
   });
 });
 
-describe("blobs that nobody names", () => {
+describe("blobs without a record", () => {
   it("are swept away, but not those of tasks that are under way, nor what is no release's", async () => {
     const put = (id: string) => blobs.put((async function* () {})(), { id: id as never });
     const { id } = await upload(demo());

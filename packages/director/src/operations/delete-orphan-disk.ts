@@ -11,7 +11,7 @@ import type { TaskContext } from "../tasks/task.ts";
 import { flowContext, type OperationContext } from "./operation.ts";
 
 /**
- * Deletes an orphaned disk and, before it, its snapshots, which nobody would know of without it. The disk is claimed first:
+ * Deletes an orphaned disk and, before it, its snapshots, which would be unknown without it. The disk is claimed first:
  * `attach-disk` gets it before the claim or not at all. Returns false if the disk is not orphaned any more.
  */
 export async function deleteOrphanDisk(
@@ -33,7 +33,7 @@ export async function deleteOrphanDisk(
     for (const { cid, cpi } of await snapshotsOfDisk(tools.db, disk.cid))
       await runOther("delete_snapshot", { cid, cpi }, context);
   } catch (error) {
-    // Nobody has been asked to delete the disk itself.
+    // The CPI was not asked to delete the disk itself.
     if (!claim.again) await release();
     throw error;
   }

@@ -25,9 +25,12 @@ import { DEPLOYMENT_LOCK_MS, deploymentLock, flowContext, operation } from "./op
 
 const AT_ONCE = 32;
 const NO_WATCH: readonly [number, number] = [0, 0];
-/** With --force the VMs go whatever their agents say. */
+/** Deadline of an answer with --force: the VMs go whatever their agents say. */
 const FORCE_ANSWER_MS = 5_000;
-/** Without it nothing is deleted if one is silent, and it can be run again: no need to wait as long as a deploy. */
+/**
+ * Deadline without --force: nothing is deleted if an agent is silent, and the operator can run it again, so it is shorter than
+ * that of a deploy.
+ */
 const ANSWER_MS = 20_000;
 
 /** VMs are deleted, persistent disks go to the orphan list, addresses are free again. */
@@ -35,7 +38,7 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
   const name = task.deployment ?? "";
   return await task.withLock(deploymentLock(name), DEPLOYMENT_LOCK_MS, async () => {
     const deployment = await findDeployment(tools.db, name);
-    // Gone already, perhaps by a run of this task that ended before all were told.
+    // Gone already, perhaps by a run of this task that ended before the names were published.
     if (deployment === undefined) {
       await namesOf(tools, task)?.publish();
       return `/deployments/${name}`;
@@ -71,7 +74,7 @@ export const deleteDeployment = operation(deleteDeploymentParams, async ({ force
     const artifacts = task.stage("Removing deployment artifacts", [], 3);
     await artifacts.step("Detaching stemcells", () => task.write((db) => detachStemcells(db, deployment.id)));
     await artifacts.step("Detaching releases", () => task.write((db) => detachReleases(db, deployment.id)));
-    // Upstream's stage for properties that no deployment has any more, where the rest is told.
+    // Upstream's stage for properties, which no deployment has any more; the rest is shown there.
     const properties = task.stage("Deleting properties", [], 0);
     await properties.step("Destroying deployment", () =>
       task.write(async (db) => {

@@ -10,7 +10,7 @@ import { releaseLock } from "./update_release.ts";
 
 const LOCK_MS = 10_000;
 
-/** One version of a release, or all of it, with what no other version needs. */
+/** Deletes one version of a release, or all of it, with what no other version needs. */
 export const deleteRelease = operation(deleteReleaseParams, async ({ name, version: given }, task, tools) => {
   task.atEnd(() => sweepReleaseBlobs(tools.db, tools.blobs));
   return await task.withLock(releaseLock(name), LOCK_MS, async () => {

@@ -53,7 +53,7 @@ export const deleteVm = operation(deleteVmParams, async ({ vm_cid: given }, task
   });
 });
 
-/** In upstream's words: whether it was there. */
+/** Runs a deletion and reports in upstream's words whether the VM was there. */
 async function telling(
   cid: VmCid,
   task: TaskContext,

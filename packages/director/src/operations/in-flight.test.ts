@@ -46,7 +46,7 @@ describe("work on several things", () => {
     expect(begun).toEqual([1, 2]);
   });
 
-  it("on nothing is done at once, whatever the limit", async () => {
+  it("ends at once if there is nothing to do, whatever the limit", async () => {
     await expect(inFlight([], 0, () => Promise.reject(new Error("never")))).resolves.toBeUndefined();
   });
 });

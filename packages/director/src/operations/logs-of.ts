@@ -12,7 +12,7 @@ export interface Fetched {
   readonly digest: string;
 }
 
-/** Has an agent pack its logs, and takes them in. */
+/** Makes an agent pack its logs, and takes them in. */
 export async function logsOf(
   instance: InstanceRecord,
   asked: { readonly types: string; readonly filters: readonly string[]; readonly as: BlobId },

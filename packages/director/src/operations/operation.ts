@@ -22,7 +22,7 @@ import { mustBeSeen } from "./since-restore.ts";
 
 /** Services that the work of tasks uses. */
 export interface OperationContext extends Outside {
-  /** For reading. What a task writes goes through `task.write`, which is fenced. */
+  /** Database, for reading. A task writes through `task.write`, which is fenced. */
   readonly db: Db;
   readonly documents: Documents;
   /** Directory of uploads until their task is done, and of unpacked archives. */
@@ -45,7 +45,7 @@ export interface OperationContext extends Outside {
     /** Gateway that clients go through to VMs by ssh. */
     readonly sshGateway?: { readonly host: string; readonly user: string } | undefined;
   };
-  /** For what is downloaded from now on. */
+  /** Returns the proxy for downloads from now on. */
   readonly proxy?: (() => ProxySettings | undefined) | undefined;
   /** Undefined if no monitor listens. */
   readonly tellMonitors?: TellMonitors | undefined;
@@ -55,7 +55,7 @@ export interface OperationContext extends Outside {
   readonly dns?: LocalDns | undefined;
   /** Addresses no VM may get: the Director's own. */
   readonly ownIps: readonly string[];
-  /** In the hands of a task: the clients for calls about one instance. */
+  /** Clients for calls about one instance, set while a task runs. */
   readonly about?: RecordingClients["about"];
 }
 
@@ -119,7 +119,7 @@ export function flowContext(tools: OperationContext, task: TaskContext, deployme
   };
 }
 
-/** When a task was asked for: what was made since is its own work, also after a crash. */
+/** Returns when a task was requested: what was made since is its own work, also after a crash. */
 export async function askedAt({ id }: Pick<TaskContext, "id">, { db }: OperationContext): Promise<number> {
   const row = await db.selectFrom("tasks").select("created_at").where("id", "=", id).executeTakeFirst();
   return row?.created_at.getTime() ?? 0;

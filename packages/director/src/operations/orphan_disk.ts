@@ -14,7 +14,7 @@ export const orphanDisk = operation(orphanDiskParams, async ({ disk_cid: given }
   const holder = await diskHolder(tools.db, cid);
   const orphaned = { action: "orphan", objectType: "disk", objectName: cid };
   if (holder === undefined) {
-    // As upstream: there is nothing to do. A disk that this very task has orphaned is none of its worries.
+    // As upstream: there is nothing to do. A disk that this very task has orphaned needs no warning.
     if (!(await wasDone(tools.db, task.id, orphaned)))
       await task.stage("Orphan disk", [], 1).step(cid, () => {
         task.warn(`Disk ${cid} does not exist. Orphaning is skipped`);

@@ -42,7 +42,7 @@ export const renewCertificates = operation(renewCertificatesParams, async (param
   if (!(await task.write((db) => endTakeover(db, { next, mark }))))
     return `${told(first)}; ${waitsFor(await behind(tools.db, mark), task)}`;
   await own.takeUp();
-  // They still believe the old one, which nobody is signed for by any more.
+  // They still trust the old one, which has signed for no agent any more.
   const second = await renewAll(task, tools);
   const all = { renewed: first.renewed + second.renewed, left: second.left };
   return `${told(all)}; another authority has taken over on NATS`;
@@ -50,14 +50,16 @@ export const renewCertificates = operation(renewCertificatesParams, async (param
 
 const told = ({ renewed, left }: Count): string => `${renewed} certificates renewed, ${left} left`;
 
-/** An operator who rotates the authority of a given server waits until nobody is named here. */
+/**
+ * Returns how many agents have not confirmed. An operator who rotates the authority of a given server waits until none is left.
+ */
 async function unconfirmed({ nats, db }: OperationContext, { renewed, left }: Count): Promise<string> {
   if (nats === undefined || renewed + left === 0) return "";
   const { agents } = await behind(db, nats.now().mark);
   return agents.length === 0 ? "" : `; ${agents.length} on NATS have not confirmed whom to believe`;
 }
 
-/** Done in this order, each once however often: a key that nobody uses, the word that it is used, its use. */
+/** Begins a rotation in this order, each step once however often it runs: makes an unused key, records its use, uses it. */
 async function begin(when: "now" | "when_due", task: TaskContext, own: Rotates | undefined): Promise<void> {
   if (own === undefined)
     throw NatsNotOurs({ why: "it is not the authority of a server that the Director starts" });

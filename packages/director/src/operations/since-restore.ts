@@ -16,8 +16,9 @@ const OF_ALL: readonly TaskType[] = [
 ];
 
 /**
- * After a restore the records are older than the clouds. What would act on them waits until `cloud-check` has looked at
- * the deployment: another life of this Director may have moved its disks to VMs that no record names.
+ * Throws unless the cloud was looked at since a restore, after which the records are older than the clouds. What would act on
+ * them waits until `cloud-check` has looked at the deployment: another life of this Director may have moved its disks to VMs that
+ * no record names.
  */
 export async function mustBeSeen(task: Pick<TaskContext, "type" | "deployment">, db: Db): Promise<void> {
   const all = OF_ALL.includes(task.type);

@@ -133,7 +133,7 @@ async function deploy(
     deployment,
     dryRun,
     only: (uuid: string) => only === undefined || uuid === only,
-    // As upstream: of one instance only what is done to it is told.
+    // As upstream: of one instance only the changes are shown.
     preparing: only === undefined ? task.stage("Preparing deployment") : UNTOLD,
   };
   const gathered = () => gather(request, tools, context, task);

@@ -15,7 +15,7 @@ import { sweepReleaseBlobs } from "./releases/blobs.ts";
 import { type Opened, planFor, single, store } from "./releases/store.ts";
 
 const LOCK_MS = 300_000;
-/** Each time what was to be shared has just been deleted. */
+/** Tries of an upload: each time a shared blob has just been deleted. */
 const TRIES = 5;
 
 export const releaseLock = (name: string): string => `lock:release:${name}`;

@@ -86,7 +86,7 @@ async function intoClouds(
   });
 }
 
-/** In upstream's words, also of a CPI that has it already. */
+/** Uploads a stemcell to a CPI, with upstream's stages, also if the CPI has it already. */
 async function intoCloud(
   cpi: string,
   { stemcell, imagePath, fix }: Upload,
@@ -117,7 +117,7 @@ async function intoCloud(
   await stage.step(`Save stemcell ${name}/${version} (${made?.cid})${of}${skipped}`, () => Promise.resolve());
 }
 
-/** Under the CPI's own name before its names of before. */
+/** Finds the recorded stemcell, under the CPI's own name before its earlier names. */
 async function recorded({ db, clouds }: OperationContext, name: string, version: string, cpi: string) {
   const rows = await listStemcells(db, { name, version });
   return stemcellsByCpiName(rows, (one) => clouds.nameOf(one)).find((row) => row.cpi === cpi);

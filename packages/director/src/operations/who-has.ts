@@ -4,8 +4,8 @@ import type { FlowContext } from "@slipway/engine/steps/context";
 import { SeveralHave } from "./errors.ts";
 
 /**
- * The CPI of something that nobody has recorded: of several the one that knows its cid. Where two know one by this cid,
- * nobody guesses. Where none says so it is the Director's own, which may not be able to say.
+ * Returns the CPI of something that is not recorded: of several, the one that knows its cid. Throws if two know it. If none says
+ * so it is the Director's own, which may not be able to say.
  */
 export async function whoHas(
   cid: string,

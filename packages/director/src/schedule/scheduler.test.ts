@@ -47,7 +47,7 @@ async function director(limits: Limits = {}, through: Db = db) {
   await expect.poll(() => clock.waiting, { interval: 1 }).toBe(waiting + 1);
   return { errors, waked: () => waked, stop: () => scheduler.stop() };
 }
-/** To this time, the last minutes one by one; the database answers in its own time. */
+/** Advances to this time, the last minutes one by one; the database answers in its own time. */
 async function until(time: string): Promise<void> {
   const waiting = clock.waiting;
   const end = Date.parse(time);

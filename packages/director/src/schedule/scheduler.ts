@@ -12,7 +12,7 @@ export interface ScheduledJob {
   /** Text of the schedule; a changed text starts over. */
   readonly text: string;
   readonly schedule: Schedule;
-  /** For one turn. Undefined: there is nothing to do. */
+  /** Returns the task for one turn; undefined if there is nothing to do. */
   readonly task: (db: Db) => Promise<NewTask | undefined>;
 }
 
@@ -52,7 +52,7 @@ export class Scheduler {
     });
   }
 
-  /** No turn is taken any more afterwards. */
+  /** Stops the scheduler: no turn is taken afterwards. */
   async stop(): Promise<void> {
     this.#stopped = true;
     this.#cancel();

@@ -59,7 +59,7 @@ export class Counters {
 const counts = (counted: ByLabels<{ count: number }>) =>
   [...counted.all()].map(([labels, { count }]) => [labels, count] as const);
 
-/** One for each combination of labels; their values are few. */
+/** Values for each combination of labels, which are few. */
 class ByLabels<T> {
   readonly #make: () => T;
   readonly #known = new Map<string, readonly [Labels, T]>();

@@ -23,10 +23,10 @@ export interface SelfParts {
   readonly clock: Clock;
 }
 
-/** A database that does not answer is what somebody who asks wants to hear of. */
+/** Deadline of the database: callers want to learn that it does not answer. */
 const ASK_MS = 3_000;
 
-/** How the Director itself is. What cannot be looked at is left open: this never fails. */
+/** Looks at the Director itself. Unknown values are left open: this never fails. */
 export async function lookAtSelf(parts: SelfParts): Promise<SelfSeen> {
   const { name, uuid, version } = parts.identity;
   const [stored, disk] = await Promise.all([database(parts), space(parts.stateDir)]);

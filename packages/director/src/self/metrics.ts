@@ -1,7 +1,7 @@
 import type { Exposition, Sample } from "../metrics/exposition.ts";
 import type { SelfSeen } from "./look.ts";
 
-/** How the Director itself is. What could not be looked at has no sample. */
+/** Writes metrics of the Director itself. Unknown values have no sample. */
 export function selfMetrics(seen: SelfSeen, into: Exposition): void {
   const { name, uuid, version, queue, workers, database, disk, certificates, nats } = seen;
   const gauge = (metric: string, help: string, samples: readonly Sample[]) =>

@@ -8,7 +8,7 @@ import { ApiCertificateUnusable } from "./errors.ts";
 
 type Listen = NonNullable<DirectorConfig["listen"]>;
 
-/** The API's certificate of the configuration, read anew each time; undefined when it names none. */
+/** Returns the API's certificate of the configuration, read again each time; undefined if it has none. */
 export async function givenCertificate(
   { certificate, private_key: privateKey, ca }: Listen,
   now: number,
@@ -38,7 +38,7 @@ function decoded(cert: string, key: string): X509Certificate | string {
   }
 }
 
-/** In place of the certificate that the Director makes itself. Its authority is written down for who wants to trust it. */
+/** Uses a certificate in place of the one that the Director makes itself, and writes down its authority for clients. */
 export async function instead(
   own: DirectorCertificate,
   listen: Listen,

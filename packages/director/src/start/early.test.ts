@@ -2,7 +2,7 @@ import { fakeClock } from "@slipway/testkit/fake-clock";
 import { describe, expect, it } from "vitest";
 import { early } from "./early.ts";
 
-describe("what is loaded early", () => {
+describe("a module that is loaded early", () => {
   it("is loaded by itself, and once", async () => {
     const clock = fakeClock();
     let loads = 0;
@@ -16,12 +16,12 @@ describe("what is loaded early", () => {
     expect([await get(), await get(), loads]).toEqual(["loaded", "loaded", 1]);
   });
 
-  it("does not make whoever asks sooner wait", async () => {
+  it("does not delay a caller who asks sooner", async () => {
     const get = early(fakeClock(), () => Promise.resolve("loaded"));
     expect(await get()).toBe("loaded");
   });
 
-  it("fails for whoever asks, not before", async () => {
+  it("fails for its caller, not before", async () => {
     const clock = fakeClock();
     const get = early(clock, () => Promise.reject(new Error("broken")));
     await clock.advance(1000);

@@ -5,7 +5,7 @@ import { healthSettings } from "../health/settings.ts";
 import { webhookSink } from "../health/webhook-sink.ts";
 import { certificateOf } from "../variables/open.ts";
 
-/** Undefined: by configuration nobody is watched. */
+/** Opens the health monitor; undefined if the configuration disables it. */
 export async function openHealth(
   health: DirectorConfig["health"] = {},
   parts: Omit<HealthMonitorOptions, "settings" | "sinks">,

@@ -46,7 +46,7 @@ function keeping() {
   return { world, errors, keeper, round };
 }
 
-describe("who keeps the names", () => {
+describe("the keeper of names", () => {
   it("sees at first that the records are of what is there, and that all have them", async () => {
     const { world, errors, round } = keeping();
     await round();
@@ -72,7 +72,7 @@ describe("who keeps the names", () => {
     expect(errors).toEqual([]);
   });
 
-  it("looks every five minutes whether something changed that nobody told of", async () => {
+  it("looks every five minutes for changes that were not announced", async () => {
     const { world, round } = keeping();
     await round();
     const networks = JSON.stringify({ a: { type: "manual", ip: "10.0.0.3" } });

@@ -14,7 +14,7 @@ export interface NamesKeeperOptions {
   readonly onError: (error: unknown) => void;
 }
 
-/** With the defaults of upstream. */
+/** Returns the settings of local DNS, with the defaults of upstream. */
 export const localDnsOf = ({ local_dns: given }: DirectorConfig): LocalDns => ({
   enabled: given?.enabled ?? false,
   domain: given?.domain ?? "bosh",

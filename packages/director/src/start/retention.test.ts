@@ -31,7 +31,7 @@ afterAll(async () => {
 const limited = (limits: NonNullable<DirectorConfig["director"]>) =>
   retain({ db: database.db, blobs, limits, now: NOW });
 
-it("deletes blobs that nobody asks for any more by their age, and no other", async () => {
+it("deletes blobs that are no longer needed by their age, and no other", async () => {
   const { db } = database;
   const running = await enqueue(db, { type: "export_release", description: "", user: "a", params: {} });
   const old = [

@@ -142,7 +142,7 @@ describe("the Director itself", () => {
   });
 });
 
-it("what is fetched by URL comes through the proxy, but from who is named beside it", async () => {
+it("downloads come through the proxy, except from hosts that are excluded", async () => {
   const tasks = [
     await small.stemcellFrom("https://files.example/stemcell.tgz"),
     await small.stemcellFrom("https://direct.invalid/stemcell.tgz"),

@@ -2,7 +2,7 @@ import { statfsSync } from "node:fs";
 import type { Clock } from "@slipway/kernel/clock";
 import type { Space } from "../tasks/setback.ts";
 
-/** Below this nothing is begun: the database needs some to go on, and so does whoever makes room. */
+/** Free space below which nothing is begun: the database needs some to go on, and so do tasks that make room. */
 const FLOOR = 64 << 20;
 const LOOKED_AT_MS = 500;
 const MIB = 1 << 20;

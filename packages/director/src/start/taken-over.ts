@@ -21,7 +21,7 @@ export function takeRestart(started: DirectorConfig, changed: DirectorConfig): r
     .sort();
 }
 
-/** No deeper: what is below may be anybody's words. */
+/** Returns the settings, two levels deep: keys further below are free. */
 const placesOf = (config: DirectorConfig): ReadonlyMap<string, unknown> =>
   new Map(
     Object.entries(config).flatMap(([key, value]): (readonly [string, unknown])[] =>

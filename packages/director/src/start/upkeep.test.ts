@@ -133,7 +133,7 @@ describe("the Director by itself", () => {
     };
     beforeEach(() => set({ agent_url: "nats://10.0.0.6:4222" }));
 
-    it("has those told that have not confirmed whom to believe, and nobody else", async () => {
+    it("updates the agents that have not confirmed whom to trust, and no others", async () => {
       expect(await asks()).toEqual([{}]);
       await set({ nats_trust: "old" });
       expect(await asks()).toEqual([{}]);
@@ -190,7 +190,7 @@ describe("the Director by itself", () => {
     await clock.advance(10 * FIVE_MINUTES);
     expect(idle.queued).toEqual([]);
 
-    // It fails at the first thing it asks for: then it has ended when the error is told.
+    // It fails at the first thing it asks for: then it has ended when the error is reported.
     const busy = keeping(() => Promise.reject(new Error("the queue is closed")));
     await clock.advance(FIVE_MINUTES);
     busy.upkeep.stop();

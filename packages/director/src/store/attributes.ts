@@ -22,7 +22,7 @@ export async function setAttribute(db: Db, name: string, value: string): Promise
     .execute();
 }
 
-/** Made once and for ever; Directors that start together agree on it. Another one than `wanted` is an error. */
+/** Returns the UUID of the Director, made once; Directors that start together agree on it. Throws if it is not `wanted`. */
 export async function directorUuid(db: Db, random: Random, wanted?: string): Promise<string> {
   await db
     .insertInto("director_attributes")

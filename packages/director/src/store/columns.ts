@@ -7,7 +7,7 @@ export type Time = ColumnType<Date, Date | string, Date | string>;
 export type TimeNow = ColumnType<Date, Date | string | undefined, Date | string>;
 export type MaybeTime = ColumnType<Date | null, Date | string | null | undefined, Date | string | null>;
 export type Json<T extends object> = JSONColumnType<T>;
-/** Kept encrypted: see `sealed.ts`. */
+/** Column that is kept encrypted: see `sealed.ts`. */
 export type Kept<T> = ColumnType<T, Sealed, Sealed>;
 export type MaybeJson<T extends object | string> = ColumnType<
   T | null,

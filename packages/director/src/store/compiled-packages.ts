@@ -44,7 +44,7 @@ export async function findCompiled(db: Db, keys: readonly CompileKey[]): Promise
   return rows.map(toCompiled);
 }
 
-/** All that were compiled from these packages, by stemcell and build. */
+/** Returns all that were compiled from these packages, by stemcell and build. */
 export async function compiledFrom(db: Db, packageIds: readonly number[]): Promise<CompiledPackage[]> {
   if (packageIds.length === 0) return [];
   const rows = await db
@@ -128,7 +128,7 @@ async function areThere(tx: Db, blobs: readonly BlobId[]): Promise<boolean> {
   return rows.length === wanted.length;
 }
 
-/** With the name of its package. */
+/** A compiled package, with the name of its package. */
 export interface ListedCompiled {
   readonly id: number;
   readonly name: string;

@@ -33,7 +33,7 @@ describe("configs", () => {
     expect((await findConfigs(db, ids)).map(({ current }) => current)).toEqual([false, false, true]);
   });
 
-  it("what a config says is encrypted in the database, and read as it was given", async () => {
+  it("the content of a config is encrypted in the database, and read as it was given", async () => {
     const content = "cpis: [{name: a, type: a, properties: {password: CANARY}}]\n";
     await put(content, { type: "cpi" });
     const { rows } = await sql<{ all: string }>`select json_agg(c)::text as all from configs c`.execute(db);
@@ -156,7 +156,7 @@ describe("events", () => {
     expect((await listEvents(db, filter)).map(({ id }) => id)).toEqual(ids);
   });
 
-  it("at most 200 at a time", async () => {
+  it("are listed at most 200 at a time", async () => {
     await db
       .insertInto("events")
       .values(

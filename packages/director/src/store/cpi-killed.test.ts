@@ -33,7 +33,7 @@ interface Killed {
   readonly times: number;
   /** True if the CPI remembers requests. */
   readonly repeatable: boolean;
-  /** From then on the method is refused. */
+  /** True if the method is refused from then on. */
   readonly refuses?: boolean;
 }
 
@@ -142,7 +142,7 @@ describe("a CPI that is killed from outside", () => {
     expect(await listStrays(base.db)).toMatchObject([{ kind: "stemcell" }]);
   });
 
-  it("while it only answers a question is asked once more", async () => {
+  it("is asked once more if it was only answering a question", async () => {
     const { failure, ids } = await upload({ method: "info", times: 2, repeatable: true });
     expect(failure).toBeUndefined();
     expect(ids("info")).toHaveLength(3);

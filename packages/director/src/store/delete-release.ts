@@ -4,8 +4,8 @@ import { releasesLock } from "./save-release.ts";
 import type { Db } from "./schema.ts";
 
 /**
- * Deletes these versions of a release, with the jobs and packages that no other version has; without versions the whole
- * release. Refused while a deployment uses one of them. Their blobs are for whoever sweeps.
+ * Deletes these versions of a release, with the jobs and packages that no other version has; without versions the whole release.
+ * Refused while a deployment uses one of them. Their blobs are left to the sweep.
  */
 export function deleteReleaseVersions(
   db: Db,

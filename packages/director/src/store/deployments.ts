@@ -87,7 +87,7 @@ export async function listDeployments(db: Db, only?: readonly string[]): Promise
   return rows.map(({ manifest_sealed, ...row }) => ({ ...row, manifestText: manifest_sealed }));
 }
 
-/** One round trip, and one pass over each table: a subquery for each deployment costs ten times as much. */
+/** Reads summaries in one round trip, and one pass over each table: a subquery for each deployment costs ten times as much. */
 async function summaries<More>(
   db: Db,
   only: readonly string[] | undefined,
@@ -120,8 +120,8 @@ async function summaries<More>(
 }
 
 /**
- * While a deploy runs its stemcells are in use too, beside those of the last success. Refused for a stemcell that a task
- * deletes, or has deleted since the deploy was planned.
+ * Marks stemcells as in use while a deploy runs, beside those of the last success. Refused for a stemcell that a task deletes, or
+ * has deleted since the deploy was planned.
  */
 export function useStemcells(db: Db, id: number, stemcells: readonly number[]): Promise<void> {
   const ids = [...new Set(stemcells)];
@@ -189,7 +189,7 @@ export async function detachReleases(db: Db, id: number): Promise<void> {
   await db.deleteFrom("deployment_release_versions").where("deployment_id", "=", id).execute();
 }
 
-/** Only when it has no instance any more. */
+/** Deletes a deployment; refused while it has an instance. */
 export async function deleteDeployment(db: Db, id: number): Promise<void> {
   try {
     await db.deleteFrom("deployments").where("id", "=", id).execute();

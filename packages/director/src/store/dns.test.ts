@@ -133,7 +133,7 @@ describe("instances", () => {
     ]);
   });
 
-  it("without a VM are found at the addresses that are theirs", async () => {
+  it("are found at their own addresses if they have no VM", async () => {
     await db.deleteFrom("persistent_disks").execute();
     await db.deleteFrom("vms").execute();
     expect(await instancesWithNames(db)).toMatchObject([

@@ -9,11 +9,11 @@ import type { Db } from "./schema.ts";
 /** The records as they were when they last changed. */
 export interface DnsVersion {
   readonly version: number;
-  /** Without the version. */
+  /** Records without the version. */
   readonly content: string;
 }
 
-/** Any number, the same for all Directors. */
+/** Key of the lock: any number, the same for all Directors. */
 const LOCK = 732_045_002;
 
 /** Undefined: there never were any. */

@@ -117,7 +117,7 @@ function changesOf(
       effects.orphanedVms.map(({ vm, addresses }) => ({
         cid: vm.cid,
         cpi: vm.cpi,
-        // Kept for the one call that deletes it: a VM with an entry in the registry is told as one of an old stemcell.
+        // Kept for the one call that deletes it: a VM with an entry in the registry counts as one of an old stemcell.
         stemcell_api_version: vm.channel === "registry" ? 1 : vm.stemcell.apiVersion,
         addresses,
       })),

@@ -32,13 +32,13 @@ export interface EventFilter {
   readonly action?: string | undefined;
   readonly objectType?: string | undefined;
   readonly objectName?: string | undefined;
-  /** Only those of these teams' tasks and deployments, and what this user did. */
+  /** Limits the list to events of these teams' tasks and deployments, and of this user. */
   readonly seenBy?: { readonly teams: readonly string[]; readonly user: string } | undefined;
 }
 
 const MOST = 200;
 
-/** In place of a parent: the database finds the event of the task that began this (migration 18). */
+/** Stands for a parent: the database finds the event of the task that began this (migration 18). */
 export const BEGUN = 0;
 
 /** Adds an event of a running task, fenced by its lease. Returns the id, for the event that ends what this one began. */

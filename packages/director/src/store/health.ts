@@ -37,7 +37,7 @@ export interface WatchedVm {
 export interface Resurrection {
   readonly task: number;
   readonly attempts: number;
-  /** Its task has begun to replace the VM. */
+  /** True if its task has begun to replace the VM. */
   readonly begun: boolean;
 }
 
@@ -112,7 +112,7 @@ export async function noteResurrections(db: Db, uuids: readonly string[], task: 
   );
 }
 
-/** From now on their VMs are being replaced: whatever becomes of the task, they are not well before that is done. */
+/** Records that VMs are being replaced: whatever becomes of the task, the instances are not well before that is done. */
 export async function beginResurrections(db: Db, uuids: readonly string[], task: number): Promise<void> {
   await sql`
     insert into resurrections (instance_id, task_id, begun)
@@ -141,7 +141,7 @@ export async function begunResurrections(db: Db, uuids: readonly string[]): Prom
 export interface OpenResurrection {
   readonly task: number;
   readonly deployment: string | null;
-  /** Their ids, as far as the task says. */
+  /** Ids of the instances, as far as the task says. */
   readonly instances: readonly string[];
 }
 
@@ -179,7 +179,7 @@ export async function lockedDeployments(
   );
 }
 
-/** False when there is no such instance. */
+/** Pauses or resumes resurrection; returns false if the instance does not exist. */
 export async function setResurrectionPaused(db: Db, uuid: string, paused: boolean): Promise<boolean> {
   const result = await db
     .updateTable("instances")

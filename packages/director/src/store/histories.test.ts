@@ -53,7 +53,7 @@ async function stage({ instance, intent }: History): Promise<void> {
   });
 }
 
-/** Everybody does what is asked. */
+/** Returns a context in which all calls succeed. */
 const willing = (): FlowContext => {
   const agent = new Proxy({}, { get: () => () => Promise.resolve([]) });
   const answers: Readonly<Record<string, unknown>> = {

@@ -11,7 +11,7 @@ import type { Db } from "./schema.ts";
 const inDeployment = (deployment: string) =>
   sql`i.deployment_id = (select id from deployments where name = ${deployment})`;
 
-/** All of a deployment with their VMs, disks and addresses, by group and index; one round trip for any number. */
+/** Loads all instances of a deployment with their VMs, disks and addresses, by group and index; one round trip for any number. */
 export const loadInstances = (db: Db, deployment: string): Promise<InstanceRecord[]> =>
   readInstances(db, inDeployment(deployment));
 
@@ -132,7 +132,7 @@ export function withdrawReservations(
   });
 }
 
-/** False when there is no such instance. */
+/** Sets whether an instance is ignored; returns false if it does not exist. */
 export async function setIgnore(db: Db, uuid: string, ignore: boolean): Promise<boolean> {
   const result = await db
     .updateTable("instances")

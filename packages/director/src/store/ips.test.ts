@@ -18,7 +18,7 @@ beforeAll(async () => {
 afterAll(() => base.close());
 beforeEach(() => emptied(base.connection));
 
-/** One instance of a deployment with these addresses. */
+/** Reserves addresses for one instance of a deployment. */
 async function reserve(deployment: string, ...addresses: readonly string[]): Promise<unknown> {
   await ensureDeployment(db, deployment);
   const one = newInstance(0, { uuid: uuid(deployment), ips: addresses.map((address) => ip(address)) });
@@ -33,7 +33,7 @@ describe("a prefix that is reserved", () => {
     ["10.0.0.24/29", "10.0.0.16/28"],
     ["fd00::/80", "fd00::7"],
     ["fd00::7", "fd00::/80"],
-  ])("is nobody else's in part: %s and then %s", async (held, wanted) => {
+  ])("is not available in part: %s and then %s", async (held, wanted) => {
     await shop(db, newInstance(0, { ips: [ip(held)] }));
     const error = await reserve("zoo", "10.9.0.1", wanted);
     expect(IpTaken.is(error)).toBe(true);

@@ -16,7 +16,7 @@ const holders = sql`ip_addresses p
   left join orphaned_vms o on o.id = p.orphaned_vm_id
   left join strays s on s.id = p.stray_id`;
 
-/** Every address that other deployments and orphaned VMs hold, with who that is. */
+/** Returns every address that other deployments and orphaned VMs hold, with its holder. */
 export async function takenIps(db: Db, deployment: string): Promise<Map<string, string>> {
   const { rows } = await sql<{ address: string; holder: string }>`
     select p.address, ${holderText} as holder from ${holders}

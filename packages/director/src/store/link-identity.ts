@@ -45,7 +45,7 @@ export async function renameProviders(
   const known = new Map(rows.map((row) => [providerKey(row), row]));
   for (const one of made) {
     const there = known.get(providerKey(one));
-    // One without content was only announced by this deploy: nobody consumes it.
+    // A provider without content was only announced by this deploy: it has no consumers.
     if (there !== undefined && there.content_sealed !== null) continue;
     const before = firstOf(former.get(one.group), (group) =>
       // The owner of a disk is its group.

@@ -5,7 +5,7 @@ import { inTransaction } from "./open.ts";
 import type { Db } from "./schema.ts";
 import { Sealed } from "./sealed.ts";
 
-/** One who is offered, wherever the plan has it from. */
+/** Offered provider, wherever the plan has it from. */
 export interface ListedProvider {
   readonly id: number;
   readonly group: string;
@@ -94,7 +94,7 @@ interface OfDeployment {
   readonly teams: readonly string[];
 }
 
-/** With what it tells; its content is null until its deployment is deployed. */
+/** Finds a provider with its content, which is null until its deployment is deployed. */
 export async function findProvider(
   db: Db,
   id: number,

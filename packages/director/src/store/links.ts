@@ -56,7 +56,7 @@ export async function announceProviders(
     .execute();
 }
 
-/** After it: exactly these. Links that are as they were stay the same ones; those of outsiders stay too. */
+/** Replaces the links of a deployment. Unchanged links stay the same ones; those of outsiders stay too. */
 export function saveLinks(db: Db, deploymentId: number, made: DeployedLinks): Promise<void> {
   return inTransaction(db, async (tx) => {
     const former = made.formerGroups ?? new Map();
@@ -139,7 +139,10 @@ export async function sharedProviders(db: Db, deployments: readonly string[]): P
   return found;
 }
 
-/** All that jobs offer, of all deployments: whom names of links stand for. Twice where a deploy is giving it another name. */
+/**
+ * Returns all providers of jobs, of all deployments: names of links stand for them. One is there twice while a deploy gives it
+ * another name.
+ */
 export async function providersWithNames(
   db: Db,
 ): Promise<readonly Pick<LinkProvider, "deployment" | "group" | "name" | "type" | "aliases">[]> {

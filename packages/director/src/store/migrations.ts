@@ -36,7 +36,7 @@ export interface Migration {
   readonly sql: string;
 }
 
-/** Only ever appended to: what has run somewhere is not changed. */
+/** Migrations. The list is only ever appended to: what has run somewhere is not changed. */
 export const MIGRATIONS: readonly Migration[] = [
   { id: 1, name: "core", sql: core },
   { id: 2, name: "refuse", sql: refuse },
@@ -69,7 +69,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { id: 30, name: "event-indexes", sql: eventIndexes },
 ];
 
-/** Any number, the same for all Directors. */
+/** Key of the lock: any number, the same for all Directors. */
 const LOCK = 732_045_001;
 
 /** Brings the database to the newest version, one transaction for all of it. Directors that start together queue. */

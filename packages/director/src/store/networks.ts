@@ -111,7 +111,7 @@ export async function releaseSubnet(
 export const findNetwork = async (db: Db, name: string): Promise<KnownNetwork | undefined> =>
   (await listNetworks(db)).find((one) => one.name === name);
 
-/** From now on the deployment uses it; it is there, if only by name, and not orphaned. */
+/** Records that the deployment uses a network; it is there, if only by name, and not orphaned. */
 export async function useNetwork(db: Db, deploymentId: number, name: string): Promise<void> {
   await sql`
     with network as (
@@ -121,12 +121,12 @@ export async function useNetwork(db: Db, deploymentId: number, name: string): Pr
     select ${deploymentId}, id from network on conflict do nothing`.execute(db);
 }
 
-/** All of its subnets were made. */
+/** Records that all subnets of a network were made. */
 export async function finishNetwork(db: Db, name: string): Promise<void> {
   await db.updateTable("networks").set({ ready: true }).where("name", "=", name).execute();
 }
 
-/** Its subnets are gone, and so is it, unless another deployment waits for it. */
+/** Removes a network without subnets, unless another deployment waits for it. */
 export async function removeNetwork(db: Db, name: string, deploymentId?: number): Promise<void> {
   if (deploymentId !== undefined)
     await sql`delete from deployment_networks where deployment_id = ${deploymentId}

@@ -21,7 +21,7 @@ export interface Store {
 
 export interface StoreOptions {
   readonly connection: pg.PoolConfig;
-  /** For what may hold secrets. */
+  /** Seals values that may hold secrets. */
   readonly sealer: Sealer;
   /** A statement for which the server has no space is tried again for a moment; without it, it fails at once. */
   readonly clock?: Clock;

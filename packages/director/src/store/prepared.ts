@@ -1,7 +1,7 @@
 import type { CompiledQuery } from "kysely";
 import type pg from "pg";
 
-/** More would cost the server memory for every connection; what comes that often is among the first. */
+/** Limits of statements: more would cost the server memory for every connection, and frequent ones are among the first. */
 const MOST_KNOWN = 1000;
 const MOST_NAMED = 200;
 

@@ -58,7 +58,7 @@ export async function resolveProblem(db: Db, id: number): Promise<void> {
   await db.updateTable("problems").set({ state: "resolved" }).where("id", "=", id).execute();
 }
 
-/** Agents of VMs that no record names, and about which nobody has decided. */
+/** Returns agents of VMs that no record names, and whose adoption is undecided. */
 export async function agentsUnrecorded(db: Db): Promise<readonly string[]> {
   const rows = await db
     .selectFrom("problems")

@@ -67,7 +67,7 @@ interface InstanceRow {
   readonly update_completed: boolean;
   readonly spec: AppliedSpec | null;
   readonly vms: readonly VmRow[] | null;
-  /** In the order of `vms`. */
+  /** Envs in the order of `vms`. */
   readonly envs_sealed: readonly JsonObject[];
   readonly disks: readonly DiskRow[] | null;
   readonly ips: readonly IpRecord[] | null;

@@ -70,7 +70,7 @@ export async function jobOf(
     .executeTakeFirst();
 }
 
-/** Every blob that a release, or what was compiled of one, needs. */
+/** Returns every blob that a release, or what was compiled of one, needs. */
 export async function neededBlobs(db: Db): Promise<ReadonlySet<BlobId>> {
   const rows = await db
     .selectFrom("packages")

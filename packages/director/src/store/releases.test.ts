@@ -107,7 +107,7 @@ describe("releases", () => {
     expect(await loadReleases(db, [])).toEqual([]);
   });
 
-  it("without jobs and packages are releases too, and so are those with very many", async () => {
+  it("may have no jobs and packages, or very many", async () => {
     await save("1", { jobs: [], packages: [] });
     await save("2", { packages: Array.from({ length: 1200 }, (_, at) => one(`p${at}`)) });
     const [few, many] = await loadReleases(db, [

@@ -112,7 +112,7 @@ export async function listReleases(
   }));
 }
 
-/** All that are there. */
+/** Returns the name and version of all releases. */
 export async function releaseVersions(db: Db): Promise<{ name: string; version: string }[]> {
   return await db
     .selectFrom("release_versions as v")
@@ -134,7 +134,10 @@ export async function versionsOf(db: Db, name: string): Promise<string[]> {
 
 export type ChosenRelease = Pick<KnownRelease, "id" | "name" | "version">;
 
-/** From when a deploy has chosen them, beside those of the last success. Refused for one that was deleted since. */
+/**
+ * Marks releases as in use from when a deploy has chosen them, beside those of the last success. Refused for one that was deleted
+ * since.
+ */
 export function useReleases(db: Db, deploymentId: number, chosen: readonly ChosenRelease[]): Promise<void> {
   const ids = [...new Set(chosen.map(({ id }) => id))];
   if (ids.length === 0) return Promise.resolve();

@@ -185,7 +185,7 @@ describe("instances and addresses", () => {
     expect(await loadInstances(db, "shop")).toEqual([]);
   });
 
-  it("two deploys that want the same addresses in other orders: one gets all, the other is told", async () => {
+  it("one of two deploys that want the same addresses in other orders gets all, and the other is refused", async () => {
     await ensureDeployment(db, "a");
     await ensureDeployment(db, "b");
     const ips = Array.from({ length: 50 }, (_, n) => ip(`10.0.0.${n}`));
@@ -217,7 +217,7 @@ describe("instances and addresses", () => {
     );
   });
 
-  it("ignore and state are set, and missing instances told", async () => {
+  it("ignore and state are set, and missing instances reported", async () => {
     await shop(db, newInstance(0));
     expect([await setIgnore(db, "uuid-0", true), await setState(db, "uuid-0", "detached")]).toEqual([
       true,
@@ -297,7 +297,7 @@ describe("orphans and strays", () => {
     expect(await diskHolder(db, "disk-o")).toMatchObject({ deployment: "shop", instance: "web/uuid-0" });
   });
 
-  it("a disk nobody knew is taken with the properties given; one of another instance is refused", async () => {
+  it("an unknown disk is taken with the properties given; one of another instance is refused", async () => {
     await shop(db, newInstance(0), newInstance(1));
     const properties = { size: 5, cloudProperties: { a: 1 } };
     await giveDisk(db, {

@@ -8,7 +8,7 @@ export interface Restored {
 }
 
 /**
- * How far ids run ahead of the backup. Another life has given some away since, perhaps one of an earlier restore of the
+ * Distance by which ids run ahead of the backup. Another life has given some away since, perhaps one of an earlier restore of the
  * same backup: so many a second, and some more. Agents would also keep names of a version that they have had.
  */
 const AHEAD = { atOnce: 1_000_000, perSecond: 10 };
@@ -59,7 +59,7 @@ export async function afterRestore(client: pg.ClientBase, { backup, takenAt }: R
   );
 }
 
-/** From now on the database has more than the backup. */
+/** Records that the database has more than the backup from now on. */
 export async function restoreTaken(db: Db): Promise<void> {
   await db
     .updateTable("restores")
@@ -69,7 +69,7 @@ export async function restoreTaken(db: Db): Promise<void> {
 }
 
 export interface SinceRestore {
-  /** In milliseconds since 1970. */
+  /** Time of the backup in milliseconds since 1970. */
   readonly takenAt: number;
   readonly unseen: readonly string[];
 }
@@ -97,7 +97,7 @@ export async function unseenSinceRestore(
   return rows.map(({ name, taken_at }) => ({ deployment: name, takenAt: taken_at.getTime() }));
 }
 
-/** Its cloud was looked at, and has nothing that the records do not know. */
+/** Records that the cloud of a deployment was looked at, and has nothing that the records do not know. */
 export async function seenSinceRestore(db: Db, deployment: string): Promise<void> {
   await db
     .updateTable("deployments")

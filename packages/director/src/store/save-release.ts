@@ -18,7 +18,7 @@ export interface PackageToSave {
   readonly version: string;
   readonly fingerprint: string;
   readonly dependencies: readonly string[];
-  /** Without one, the one that is there stays. */
+  /** Source of the package; without one, the existing one stays. */
   readonly source: Content | undefined;
   /** True if earlier compiled packages are not to be trusted. */
   readonly recompile: boolean;
@@ -45,7 +45,7 @@ export interface ReleaseToSave {
 /** Parameters of one statement are counted. */
 const AT_ONCE = 500;
 
-/** All of it at once. What is there of it already is given these contents. Returns the id of its version. */
+/** Saves a release, all of it at once. Existing parts get these contents. Returns the id of its version. */
 export function saveRelease(db: Db, release: ReleaseToSave): Promise<number> {
   return inTransaction(db, async (tx) => {
     await releasesLock(tx);

@@ -40,7 +40,7 @@ function opens(sealer: Sealer, sealed: string | undefined): boolean {
   }
 }
 
-/** One encrypted value of each column that has some. */
+/** Returns one encrypted value of each column that has some. */
 async function sampleValues(client: pg.ClientBase): Promise<readonly string[]> {
   const { rows: columns } = await client.query<{ table: string; column: string }>(
     `select table_name::text as table, column_name::text as column from information_schema.columns

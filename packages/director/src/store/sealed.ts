@@ -22,7 +22,7 @@ const sealed = (value: unknown, sealer: Sealer): unknown =>
 
 const COLUMN = /_sealed$/;
 
-/** In place: the driver made the rows for us. */
+/** Opens sealed columns in place: the driver made the rows for us. */
 export function openRows(rows: readonly Record<string, unknown>[], sealer: Sealer): void {
   const [first] = rows;
   if (first === undefined) return;

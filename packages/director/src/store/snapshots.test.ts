@@ -69,7 +69,7 @@ describe("a snapshot", () => {
         await write((writes) => writes.removeOrphanDisk(diskCid("disk-1")));
       },
     ],
-  ])("of a disk %s is a stray: nobody else would know of it", async (_, lose) => {
+  ])("is a stray for a disk %s: it would be unknown otherwise", async (_, lose) => {
     await lose();
     expect(await base.db.selectFrom("snapshots").selectAll().execute()).toEqual([]);
     expect(await listStrays(base.db)).toMatchObject([

@@ -53,7 +53,7 @@ export async function listSnapshots(db: Db, deployment: string): Promise<readonl
   }));
 }
 
-/** Wherever the disk is. */
+/** Lists the snapshots of a disk, wherever it is. */
 export async function snapshotsOfDisk(db: Db, diskCid: string): Promise<readonly SnapshotRecord[]> {
   const rows = await db
     .selectFrom("snapshots")

@@ -112,7 +112,7 @@ export function releaseStemcell(
   });
 }
 
-/** One per name, version and CPI: uploaded again with `--fix`, it gets its new cid. Also notes the upload. */
+/** Saves a stemcell, one per name, version and CPI: uploaded again with `--fix`, it gets its new cid. Notes the upload, too. */
 export function saveStemcell(
   db: Db,
   stemcell: Omit<StemcellRecord, "id"> & { readonly digest: string },
@@ -137,7 +137,7 @@ export function saveStemcell(
   });
 }
 
-/** Kept also for a CPI that skipped the stemcell's format: it need not be uploaded again for it. */
+/** Notes an upload, also for a CPI that skipped the stemcell's format: it need not be uploaded again for it. */
 export async function noteUpload(
   db: Db,
   upload: { readonly name: string; readonly version: string; readonly cpi: string },

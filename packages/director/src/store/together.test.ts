@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import { Together } from "./together.ts";
 
 describe("writes that come while another is under way", () => {
-  it("go together with the next, in their order; one alone waits for nobody", async () => {
+  it("go together with the next, in their order; a single one does not wait", async () => {
     const first = latch();
     const written: (readonly number[])[] = [];
     const together = new Together<number>(
@@ -47,7 +47,7 @@ describe("writes that come while another is under way", () => {
     expect(sent).toEqual([[1], [2, 3, 4], [2], [3], [4]]);
   });
 
-  it("are not sent again when nobody knows what became of them", async () => {
+  it("are not sent again when their outcome is unknown", async () => {
     const { sent, ended } = failing(false);
     expect((await ended).map(({ status }) => status)).toEqual([
       "fulfilled",

@@ -4,13 +4,13 @@ interface Waiting<T> {
   readonly failed: (error: unknown) => void;
 }
 
-/** More in one transaction would make each of them wait for too many others. */
+/** Most writes in one transaction: with more, each would wait for too many others. */
 const MOST = 64;
 
 /**
- * Writes what comes while a write is under way together with the next: instances that are changed at the same time share
- * their commits. One alone waits for nobody. When several are refused together, each is tried by itself, so that one
- * that does not fit fails alone.
+ * Writes what comes while a write is under way together with the next: instances that are changed at the same time share their
+ * commits. A single write does not wait. When several are refused together, each is tried by itself, so that one that does not
+ * fit fails alone.
  */
 export class Together<T> {
   readonly #write: (items: readonly T[]) => Promise<void>;
@@ -18,7 +18,7 @@ export class Together<T> {
   #waiting: Waiting<T>[] = [];
   #busy = false;
 
-  /** `wasRefused`: nothing was written. After a lost connection nobody knows, and nothing is sent twice. */
+  /** `wasRefused` reports that nothing was written. After a lost connection that is unknown, and nothing is sent twice. */
   constructor(write: (items: readonly T[]) => Promise<void>, wasRefused: (error: unknown) => boolean) {
     this.#write = write;
     this.#wasRefused = wasRefused;

@@ -99,7 +99,7 @@ export interface DeploymentVariable {
   readonly name: string;
 }
 
-/** Every version that a deployment uses, by name. `type`: only those it defines with this type. */
+/** Returns every version that a deployment uses, by name. `type` limits them to those it defines with this type. */
 export async function deploymentVariables(
   db: Db,
   deployment: string,

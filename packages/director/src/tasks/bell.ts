@@ -1,6 +1,6 @@
 import type { Clock } from "@slipway/kernel/clock";
 
-/** Wakes whoever waits, before their time is up. */
+/** Wakes waiters before their time is up. */
 export class Bell {
   readonly #waiting = new Set<() => void>();
 
@@ -8,7 +8,7 @@ export class Bell {
     for (const wake of this.#waiting) wake();
   }
 
-  /** Until it rings, or the time is up; rejects when the signal is aborted. */
+  /** Waits until the bell rings, or the time is up; rejects when the signal is aborted. */
   async wait(ms: number, clock: Clock, signal: AbortSignal): Promise<void> {
     const rung = new AbortController();
     const wake = () => rung.abort();

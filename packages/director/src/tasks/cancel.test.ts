@@ -175,7 +175,7 @@ describe("a cancelled task", () => {
     expect(await stateOf(db, id)).toBe("cancelled");
   });
 
-  it("at any moment ends, as what it says it is", async () => {
+  it("ends at any moment, in the state that it reports", async () => {
     const ended: number[] = [];
     const work: TaskWork = async (_, context) => {
       const stage = context.stage("S");

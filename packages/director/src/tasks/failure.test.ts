@@ -59,7 +59,7 @@ describe("the failure of a task", () => {
       "x is undefined (unexpected; see `bosh task 7 --debug`)",
     ],
     ["one we name", Mistake({}), 100, "cannot be (unexpected; see `bosh task 7 --debug`)"],
-  ])("of %s has its code and words", (_, error, code, message) => {
+  ])("has code and words for %s", (_, error, code, message) => {
     expect(failureOf(error, 7)).toMatchObject({ code, message });
   });
 

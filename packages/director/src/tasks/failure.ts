@@ -12,9 +12,9 @@ const LONGEST_CHAIN = 8;
 
 export interface Failure {
   readonly code: number;
-  /** For the event log. Several lines where the error has them, as upstream's. */
+  /** Message for the event log. It has several lines if the error has them, as upstream's. */
   readonly message: string;
-  /** For the task's `result`. */
+  /** Text for the task's `result`. */
   readonly result: string;
 }
 
@@ -42,7 +42,7 @@ function advice(error: unknown, form: (text: string) => string): string {
 const numberOf = (error: Error): number | undefined =>
   error instanceof SlipwayError ? error.number : undefined;
 
-/** Some messages say what to do themselves. */
+/** Returns the code and the next step, unless the message has that itself. */
 const hint = ({ code, next }: SlipwayError, message: string): string =>
   oneLine(message).includes(oneLine(next)) ? `(${code})` : `(${code}). Next: ${next}`;
 

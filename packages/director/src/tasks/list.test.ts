@@ -69,7 +69,7 @@ describe("the list of tasks", () => {
     [{ verbose: "2", state: "nonsense" }, []],
     [{ verbose: "2", deployment: "blog" }, [4]],
     [{ verbose: "2", context_id: "c" }, [5]],
-  ])("for %o is %o", async (query, ids) => {
+  ])("has for %o the ids %o", async (query, ids) => {
     await add("update_deployment", "queued");
     await add("vms", "processing");
     await add("instances", "cancelling");

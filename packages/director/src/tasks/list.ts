@@ -16,7 +16,7 @@ export interface TaskFilter {
   readonly limit?: number | undefined;
   readonly deployment?: string | undefined;
   readonly contextId?: string | undefined;
-  /** Only those of one of these teams. */
+  /** Limits the list to tasks of one of these teams. */
   readonly teams?: readonly string[] | undefined;
 }
 

@@ -25,14 +25,16 @@ export interface LockOptions {
   readonly expiryMs?: number | undefined;
   /** Locks that were lost while they were held. */
   readonly onLost: (error: Error) => void;
-  /** True: the task goes on later or elsewhere, and its locks stay its own. `error`: what ended the work, if one did. */
+  /**
+   * Reports whether the task goes on later or elsewhere, and keeps its locks. `error` is what ended the work, if anything did.
+   */
   readonly keep: (error: unknown) => boolean;
   readonly onError: (error: unknown) => void;
   /** Receives once the resurrection that the task waits for longer than requested. */
   readonly waits?: ((message: string) => void) | undefined;
-  /** Rung when some lock was let go. */
+  /** Fires when any lock is released. */
   readonly released: Bell;
-  /** For `bosh events`. */
+  /** Writes an event for `bosh events`. */
   readonly audit?: ((event: AuditEvent) => Promise<unknown>) | undefined;
 }
 

@@ -39,7 +39,7 @@ function disk(now: string | undefined) {
   };
 }
 
-it("without space nothing is begun that needs some: it says what it waits for, and begins when there is some", async () => {
+it("a task that needs space is not begun without any: it says what it waits for, and begins when there is some", async () => {
   const space = disk(FULL);
   const ran: string[] = [];
   const work = (name: string) => async () => {
@@ -96,7 +96,7 @@ it("a task that runs out of space has not failed: it keeps its lock, waits, and 
   expect((await eventsOf(db, id)).some(({ state }) => state === "failed")).toBe(false);
 });
 
-it("one that comes to light when there is space again has not failed either", async () => {
+it("a shortage that comes to light when there is space again does not fail the task either", async () => {
   const space = disk(undefined);
   let attempts = 0;
   const runner = runners.start(
@@ -124,7 +124,7 @@ it("a shortage before the task began does not excuse it", async () => {
   await reaches(await runner.enqueue(newTask()), "error");
 });
 
-it("while it waits it can be cancelled, begun or not", async () => {
+it("a task that waits for space can be canceled, begun or not", async () => {
   const space = disk(FULL);
   const runner = runners.start({ update_deployment: async () => "" }, { space });
   const waiting = await runner.enqueue(newTask());

@@ -52,7 +52,7 @@ const pieces = (id: number, type: string) =>
     .orderBy("start")
     .execute();
 
-/** One character, come in two. */
+/** A character in two halves. */
 const HALVES = ["a\ud83d", "\ude00b"].map((text) => ({ text, flush: true, crash: false }));
 
 describe("the output of a task", () => {

@@ -18,7 +18,7 @@ const LONGEST_CHARACTER = 4;
 
 export interface OutputOptions {
   readonly clock: Clock;
-  /** How long a line may wait for others. Default: 100 ms. */
+  /** Longest time a line waits for others. Default: 100 ms. */
   readonly flushMs?: number | undefined;
   /** Most bytes of `debug`, of `cpi` and of `conversation`: the beginning and the end. Default: 32 MiB. */
   readonly limitBytes?: number | undefined;
@@ -77,7 +77,7 @@ export class TaskOutput {
     else if (this.#cancelTimer === undefined) this.#flushSoon(this.#options.flushMs ?? 100);
   }
 
-  /** Everything appended so far is in the database afterwards, or the lease is lost. */
+  /** Writes everything appended so far to the database, unless the lease is lost. */
   flush(last = false): Promise<void> {
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
@@ -152,7 +152,7 @@ export class TaskOutput {
     return data.subarray(0, end);
   }
 
-  /** Returns the end, after a line that says how much is missing. After a killed run, that is not known. */
+  /** Returns the end, after a line that says how much is missing. What a killed run before this one dropped is not counted. */
   #lastOf(type: GrowingType, start: number): Buffer {
     const tail = this.#tails.get(type);
     this.#tails.delete(type);
@@ -197,7 +197,7 @@ export class TaskOutput {
 const isInsideCharacter = (data: Buffer, at: number) => ((data[at] ?? 0) & 0xc0) === 0x80;
 const sizeText = (bytes: number) => (bytes % MIB === 0 ? `${bytes / MIB} MiB` : `${bytes} bytes`);
 
-/** One statement: the pieces are written while the lease is known to hold. */
+/** Writes the pieces in one statement, while the lease is known to hold. */
 async function put(db: Db, lease: Lease, pieces: readonly Piece[]): Promise<boolean> {
   const rows = pieces.map(
     (piece) => sql`(${piece.type}::text, ${piece.start}::bigint, ${piece.data}::bytea)`,

@@ -21,7 +21,7 @@ export interface ClaimedTask {
 export interface ClaimOptions {
   readonly owner: string;
   readonly leaseMs: number;
-  /** Only types of this list, or, with `others`, all but them. */
+  /** Limits the claim to types of this list, or, with `others`, to all but them. */
   readonly types: readonly TaskType[];
   readonly others?: boolean;
   /** Claims canceled tasks of any type as well, to finish them. */
@@ -116,7 +116,7 @@ export async function renew(db: Db, lease: Lease, leaseMs: number): Promise<Task
 
 export interface Ending {
   readonly state: "done" | "error" | "cancelled";
-  /** At most 128 characters. */
+  /** Result of at most 128 characters. */
   readonly result: string;
   /** The whole `result` output: it appears with the end of the task, so a resumed one cannot double it. */
   readonly output: string;

@@ -5,11 +5,11 @@ import type { Db } from "../store/schema.ts";
 const AT_ONCE = 500;
 const DAY_MS = 86_400_000;
 
-/** How long tasks that are over are kept. */
+/** Limits of the tasks that are kept after their end. */
 export interface KeptTasks {
-  /** So many of each type. */
+  /** Number of tasks of each type. */
   readonly perType: number;
-  /** In days; undefined: however old. */
+  /** Age in days; undefined for no limit. */
   readonly days?: number | undefined;
   /** The same for tasks of some deployments. */
   readonly deployments?: readonly { readonly name: string; readonly days: number }[] | undefined;
@@ -39,7 +39,7 @@ export async function deleteOldTasks(db: Db, kept: KeptTasks, now: number): Prom
   }
 }
 
-/** In place of what was dropped, where people read it. */
+/** Text in place of dropped output. */
 const NOTE = "[dropped: the outputs of all tasks together have grown beyond what the Director keeps]\n";
 
 /**

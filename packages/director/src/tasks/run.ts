@@ -25,14 +25,14 @@ export interface RunOptions {
   readonly works: Works;
   readonly clock: Clock;
   readonly leaseMs: number;
-  /** No other Director can take the task: a lease that could not be renewed in time still holds. */
+  /** True if no other Director can take the task: a lease that could not be renewed in time still holds. */
   readonly alone: boolean;
   readonly flushMs?: number | undefined;
   readonly limitBytes?: number | undefined;
   readonly lockExpiryMs?: number | undefined;
   /** Put around the journal of every run: by drivers that watch or break it. */
   readonly journal: (journal: Journal) => Journal;
-  /** Rung when some lock was let go. */
+  /** Fires when any lock is released. */
   readonly released: Bell;
   readonly space?: Space | undefined;
   readonly watch?: TaskWatch | undefined;
@@ -41,10 +41,10 @@ export interface RunOptions {
 }
 
 const RETRY_MS = 1000;
-/** Before a task that was set back is taken up again; twice as long each time. */
+/** Longest wait before a task that was set back is taken up again; the wait doubles each time. */
 const LONGEST_SETBACK_MS = 15_000;
 
-/** One run of a task that was claimed, from there to its end, or to where it is handed back. */
+/** Runs a claimed task, from there to its end, or to where it is handed back. */
 export class TaskRun {
   readonly task: ClaimedTask;
   readonly #db: Db;
@@ -54,7 +54,7 @@ export class TaskRun {
   readonly #giveUp = new AbortController();
   /** The task is to go on in another run. */
   #elsewhere = false;
-  /** Why it is to go on later. */
+  /** Reason why the task is to go on later. */
   #setback: string | undefined;
   readonly #atEnd: (() => Promise<unknown>)[] = [];
   #cancelBeat = () => {};

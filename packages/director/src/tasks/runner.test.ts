@@ -134,7 +134,7 @@ describe("a task that runs", () => {
     expect(await textOf(db, id, "debug")).toMatch(/Error: .*\n\s+at /);
   });
 
-  it("ends in error when nobody knows its type, and when the work throws before it begins", async () => {
+  it("ends in error when its type is unknown, and when the work throws before it begins", async () => {
     const runner = runners.start({
       vms: () => {
         throw new Error("at once");
@@ -165,7 +165,7 @@ describe("a task that runs", () => {
     expect(await states()).toEqual(["processing", "processing", "queued"]);
   });
 
-  it("has its lock taken by nobody else, and its error names who has", async () => {
+  it("keeps its lock from other tasks, whose error names the holder", async () => {
     const go = gate();
     const work = (_: object, context: TaskContext) =>
       context.withLock(deploymentLock("shop"), 0, async () => {

@@ -36,16 +36,16 @@ export interface RunnerOptions {
   /** Tasks at once, beside the quick ones. Default: 4. */
   readonly workers?: number | undefined;
   readonly quickWorkers?: number | undefined;
-  /** No other Director uses this store: what others were running is resumed at once. */
+  /** True if no other Director uses this store: what others were running is resumed at once. */
   readonly alone: boolean;
   /** Default: 30 s. */
   readonly leaseMs?: number | undefined;
-  /** How often to look for the work and the cancels of other Directors. Default: 1 s. */
+  /** Interval of looking for the work and the cancels of other Directors. Default: 1 s. */
   readonly pollMs?: number | undefined;
-  /** How long `stop` waits for tasks to end before it hands them back, and then for them to let go. */
+  /** Time that `stop` waits for tasks to end before it hands them back, and then for them to let go. */
   readonly stopGraceMs?: number | undefined;
   readonly stopUnwindMs?: number | undefined;
-  /** How long a line of output may wait for others. Default: 100 ms. */
+  /** Longest time a line of output waits for others. Default: 100 ms. */
   readonly flushMs?: number | undefined;
   readonly limitBytes?: number | undefined;
   readonly lockExpiryMs?: number | undefined;
@@ -120,7 +120,7 @@ export class TaskRunner implements Tasks {
     else this.#released.ring();
   }
 
-  /** There may be something to do. */
+  /** Looks for something to do. */
   wake(): void {
     void this.#look();
   }
@@ -164,7 +164,7 @@ export class TaskRunner implements Tasks {
     return this.#looking;
   }
 
-  /** One at a time: a task is among the runs before anybody asks again. */
+  /** Looks for tasks, one at a time: a task is among the runs before the next look. */
   async #lookUntilQuiet(): Promise<void> {
     while (this.#lookAgain && this.#state === "running") {
       this.#lookAgain = false;

@@ -2,7 +2,7 @@ import { messageTrail, SlipwayError } from "@slipway/kernel/errors";
 import { DiskFull, StoreFull, StoreLost } from "../store/errors.ts";
 import { causes, oneLine } from "./failure.ts";
 
-/** How much space there is for what tasks write. */
+/** Reports how much space there is for what tasks write. */
 export interface Space {
   /** Says so when there is too little to begin anything; undefined while there is enough. */
   shortage(): string | undefined;

@@ -14,7 +14,7 @@ beforeEach(async () => {
 
 const program = fileURLToPath(new URL("testing/runner-process.ts", import.meta.url));
 
-/** Long enough for a busy machine: no Director is to lose its task but by the test. */
+/** Lease that is long enough for a busy machine: a Director loses its task only by the test. */
 const LEASE_MS = 600_000;
 
 async function director(name: string): Promise<Child> {

@@ -19,7 +19,7 @@ export class Tail {
       this.#kept -= this.#parts.shift()?.size ?? 0;
   }
 
-  /** At most as much as was agreed on; and how much came before it, in bytes. */
+  /** Returns the end, of at most the agreed size, and how many bytes came before it. */
   taken(): { readonly text: string; readonly dropped: number } {
     const data = Buffer.from(this.#parts.map(({ text }) => text).join(""));
     if (data.length <= this.#most && this.#kept === this.#all) return { text: data.toString(), dropped: 0 };

@@ -43,7 +43,7 @@ const leaseOf = (id: number) =>
     .select(["state", "lease_owner", "lease_until", "attempts"])
     .where("id", "=", id)
     .executeTakeFirstOrThrow();
-/** All that a run of a task may write, but for the times until which it is held. */
+/** Returns all that a run of a task may write, except for the times until which it is held. */
 const everythingOf = async (id: number) => ({
   task: await db
     .selectFrom("tasks")

@@ -47,16 +47,16 @@ export interface TaskContext {
   deprecated(message: string): void;
   debug(line: string): void;
   cpi(text: string): void;
-  /** One call to a CPI or an agent, without its secrets. */
+  /** Logs one call to a CPI or an agent, without its secrets. */
   conversation(line: ConversationLine): void;
-  /** One JSON document per line of the result output. */
+  /** Adds a JSON document to the result output, one per line. */
   result(document: unknown): void;
   audit(event: AuditEvent): Promise<number>;
-  /** Once the task has ended, however it ended, and that is written: never in a run that is gone on with elsewhere. */
+  /** Runs work once the task has ended, however it ended, and that is written: never in a run that goes on elsewhere. */
   atEnd(work: () => Promise<unknown>): void;
   /** Changes that belong to no step: all of them while this run of the task may write, or none. */
   write<T>(work: (db: Db) => Promise<T>): Promise<T>;
-  /** For steps; fenced in the same way. */
+  /** Journal for steps; fenced in the same way. */
   readonly journal: Journal;
   /** Takes a lock for the rest of `work`; another holder is named in the error, with since when. */
   withLock<T>(name: string, waitMs: number, work: () => Promise<T>): Promise<T>;
@@ -68,7 +68,7 @@ export type TaskWork = (params: JsonObject, context: TaskContext) => Promise<str
 /** Operations on tasks that the API needs. */
 export interface Tasks {
   enqueue(task: NewTask): Promise<number>;
-  /** False when it is over already. */
+  /** Cancels a task; returns false if it is over already. */
   cancel(id: number): Promise<boolean>;
 }
 

@@ -52,7 +52,7 @@ export const UNWATCHED: RunWatch = {
   ended: () => undefined,
 };
 
-/** Without what the task is to do: that may hold secrets. */
+/** Watches a task without its parameters: those may hold secrets. */
 export function watching(task: ClaimedTask, watch: TaskWatch | undefined): RunWatch {
   const { lease, type, user, deployment, contextId, traceParent } = task;
   const { taskId: id, attempt } = lease;
@@ -67,7 +67,7 @@ export function watching(task: ClaimedTask, watch: TaskWatch | undefined): RunWa
   };
 }
 
-/** All of them. */
+/** Combines all watches into one. */
 export function watchedBy(watches: readonly TaskWatch[]): TaskWatch {
   return (task) => {
     const runs = watches.map((watch) => watch(task));

@@ -6,7 +6,7 @@ import { WasmRenderer } from "@slipway/engine/templates/wasm-renderer";
 import type { Clock } from "@slipway/kernel/clock";
 import { systemExec as exec } from "@slipway/kernel/exec";
 
-/** For all templates of one job. */
+/** Deadline for all templates of one job. */
 const LIMIT_MS = 60_000;
 const MOST_THREADS = 4;
 
@@ -19,7 +19,7 @@ export interface RendererOptions {
   readonly clock: Clock;
 }
 
-/** How this Director renders templates: with the built-in Ruby, unless another is configured. */
+/** Opens the renderer of templates: the built-in Ruby, unless another is configured. */
 export function openRenderer({ ruby, stateDir, script, clock }: RendererOptions): RenderPool {
   if (ruby !== undefined) {
     // A process for each job: nothing is left of one for another.

@@ -11,7 +11,7 @@ interface Maker {
   readonly name: string;
 }
 
-/** With what its files have now; undefined: by configuration nothing is traced. */
+/** Returns the collector with the current content of its files; undefined if the configuration disables tracing. */
 export async function collectorOf(
   tracing: DirectorConfig["tracing"],
   { version, name }: Maker,

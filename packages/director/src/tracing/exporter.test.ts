@@ -24,7 +24,7 @@ function exporting(url = collector.url) {
     clock,
     log: (line) => lines.push(line),
   });
-  /** Until what is sent after the next five seconds is answered: then the clock is waited on for the next ones alone. */
+  /** Waits until what is sent after the next five seconds is answered: then the clock is waited on for the next ones alone. */
   const round = async () => {
     const { posts } = collector.seen;
     await clock.advance(FIVE_SECONDS);
@@ -104,7 +104,7 @@ it("does not send again what is refused for good", async () => {
   await exporter.close();
 });
 
-it("holds no more than it can, however long nobody takes it, and throws nothing", async () => {
+it("holds no more than it can, however long the collector is away, and throws nothing", async () => {
   const { exporter, lines } = exporting("http://127.0.0.1:1");
   for (let count = 0; count < 20_000; count += 1) exporter.add(span(`s${count}`));
   await expect.poll(() => lines.length).toBe(1);

@@ -38,5 +38,5 @@ function typed(value: SpanValue): object {
   return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
 }
 
-/** To the microsecond, which is more than a clock of milliseconds has. */
+/** Returns nanoseconds, to the microsecond, which is more than a clock of milliseconds has. */
 const nanoseconds = (ms: number): string => String(BigInt(Math.round(ms * 1000)) * 1000n);

@@ -15,6 +15,6 @@ export interface Span {
   readonly from: number;
   readonly to: number;
   readonly attributes: Readonly<Record<string, SpanValue | undefined>>;
-  /** Why it failed. */
+  /** Reason of the failure. */
   readonly error?: string | undefined;
 }

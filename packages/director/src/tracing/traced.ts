@@ -18,7 +18,7 @@ export function tracedTasks(
   add: (span: Span) => void,
   { clock, random }: { readonly clock: Clock; readonly random: Random },
 ): TaskWatch {
-  /** The step that whoever runs at present belongs to. */
+  /** Step that the running code belongs to. */
   const within = new AsyncLocalStorage<string>();
   return (task) => {
     const caller = callerOf(task);

@@ -73,7 +73,7 @@ it("can be switched on, and off, when what is left is still sent", async () => {
   await expect.poll(() => clock.waiting).toBe(0);
 });
 
-it("goes on with the same one, whose trouble is told once, and takes other credentials for it", async () => {
+it("goes on with the same one, whose trouble is logged once, and takes other credentials for it", async () => {
   const { clock, traced, use, add, lines } = tracing();
   await use(one.url, { "x-key": "a" });
   one.seen.status = 503;

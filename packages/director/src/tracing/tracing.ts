@@ -20,9 +20,12 @@ export class Tracing {
     this.#exporter?.add(span);
   }
 
-  /** For spans from now on. The one before is sent what waits for it; what it does not take is the new one's, if any. */
+  /**
+   * Uses a collector for spans from now on. The one before gets what waits for it; what it does not take goes to the new one, if
+   * any.
+   */
   use(collector: Collector | undefined): void {
-    // The same goes on: what it was told of trouble is not told again.
+    // The same one goes on: trouble that was logged is not logged again.
     if (JSON.stringify(collector) === JSON.stringify(this.#collector)) return;
     const before = this.#exporter;
     this.#collector = collector;

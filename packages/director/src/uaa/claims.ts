@@ -2,7 +2,7 @@ import type { TokenClaims } from "@slipway/protocol/uaa/token";
 import type { Jwt } from "./jwt.ts";
 
 export interface ClaimRules {
-  /** One of them has made the token. */
+  /** Issuers, one of which has made the token. */
   readonly issuers: readonly string[];
   /** Undefined: `bosh` and what begins with `bosh.`, as UAA makes of the scopes. */
   readonly audience: string | undefined;

@@ -71,7 +71,7 @@ export class FetchedKeys implements Keys {
       : this.#options.clock.monotonic() - this.#known.at;
   }
 
-  /** One request at a time. Throws where none of the keys may be used any more. */
+  /** Fetches the keys, one request at a time. Throws if none of the keys may be used any more. */
   async #refresh(): Promise<void> {
     const { clock } = this.#options;
     if (this.#failed === undefined || clock.monotonic() - this.#failed.at >= RETRY_MS) {

@@ -45,7 +45,7 @@ const configuration = (key: object) => ({
   },
 });
 
-/** Not our server, and not UAA: whatever signs by the standard is understood. */
+/** Tests with a provider that is neither our server nor UAA: any that signs by the standard is understood. */
 describe("an OpenID Connect provider", () => {
   let server: Server;
   let url: string;

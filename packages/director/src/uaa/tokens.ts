@@ -15,7 +15,7 @@ export interface TokenUser {
 
 /** Judges tokens of users. */
 export interface Tokens {
-  /** For `/info`: where tokens are got. */
+  /** Addresses where tokens are issued, for `/info`. */
   readonly urls: readonly [string, ...string[]];
   /** Returns the user of the token, or undefined if it is refused. Throws if that cannot be known. */
   judge(token: string): Promise<TokenUser | undefined>;

@@ -46,7 +46,7 @@ describe("the Director's own config server", () => {
     expect(new Set(ids).size).toBe(1);
   });
 
-  it("overwrites when told to, once for each request, and keeps what was before", async () => {
+  it("overwrites on request, once for each request, and keeps what was before", async () => {
     const one = server();
     const first = await one.generate(wanted());
     const again = wanted({ mode: "overwrite" });

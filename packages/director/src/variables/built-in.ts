@@ -43,7 +43,7 @@ export function builtInConfigServer({ db, write, clock, random }: BuiltInOptions
       if (before !== undefined) return before.id;
       const newest = await newestVariable(db, name);
       if (newest !== undefined && suits(newest, wanted)) return newest.id;
-      // Keys take a second to find: no lock is held meanwhile. Whoever is second has made his for nothing.
+      // Keys take a second to find: no lock is held meanwhile. The slower of two requests makes its key for nothing.
       const value = await generated(wanted, { db, clock, random });
       return await write((tx) =>
         saveVariable(tx, { id: random.uuid(), name, type, value, options, requestId }, (found) =>

@@ -3,7 +3,7 @@ import type { Answered } from "../api/services.ts";
 import type { Log } from "../log/log.ts";
 import { NO_STEP, type TaskWatch } from "../tasks/watch.ts";
 
-/** A line for each request. Those that only read are many, and of interest when somebody looks for trouble. */
+/** Logs a line for each request. Those that only read are many, and of interest when an operator looks for trouble. */
 export const loggedRequests =
   (log: Log, everyone: () => boolean) =>
   ({ id, method, path, status, ms, user, from, location }: Answered): void => {

@@ -91,7 +91,7 @@ describe("ssh", () => {
     ],
     [{ ids: [], indexes: [3] }, { instances: ["3"] }],
     [{}, { instances: [] }],
-  ])("to %j is a task's work", async (target, where) => {
+  ])("is set up by a task for %j", async (target, where) => {
     expect((await send({ command: "setup", deployment_name: "shop", target, params: USER })).status).toBe(
       302,
     );

@@ -6,7 +6,7 @@ import { DiskInUse } from "../refusals.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
-/** With `orphan=true` a disk leaves its instance for the orphan list; without, it is deleted from there, only there. */
+/** Deletes a disk. With `orphan=true` it leaves its instance for the orphan list; without, only an orphaned one is deleted. */
 export const deleteDisksCid = endpoint({ query: diskDeletionQuery }, async (call, services) => {
   const cid = param(call, "cid");
   if (flag(call.query, "orphan")) {

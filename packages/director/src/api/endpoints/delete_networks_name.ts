@@ -5,7 +5,7 @@ import { param } from "../call.ts";
 import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 
-/** Only an orphaned one: what is in use goes when its deployments do. */
+/** Deletes an orphaned network. A network in use goes when its deployments do. */
 export const deleteNetworksName = endpoint({}, async (call, services) => {
   const name = param(call, "name");
   const found = await findNetwork(services.db, name);

@@ -9,7 +9,9 @@ import { deploymentOf } from "../lookup.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-/** Ours: the persistent disks of a deployment, where they are attached and what the agents were told of them. */
+/**
+ * Lists the persistent disks of a deployment, where they are attached and the hints that agents got. Upstream does not have it.
+ */
 export const getDeploymentsNameDisks = endpoint({ reply: v.array(deploymentDisk) }, async (call, { db }) => {
   const { name } = await deploymentOf(db, param(call, "deployment"));
   const instances = await loadInstances(db, name);

@@ -10,7 +10,7 @@ import { endpoint } from "../route.ts";
 import { startTask } from "../start-task.ts";
 import { agreedWire, vmWire } from "../vm-wire.ts";
 
-/** With `format=full` a task asks the agents; otherwise what the store knows. */
+/** Lists instances. With `format=full` a task asks the agents; otherwise the store answers. */
 export const getDeploymentsNameInstances = endpoint(
   { query: formatQuery, reply: v.array(instanceWire) },
   async (call, services) => {

@@ -28,7 +28,7 @@ export const getEvents = endpoint(
   },
 );
 
-/** From the next second on: who asks again with the time of what they have gets nothing twice. */
+/** Returns the next second, so that a caller who asks again with the time of the last event gets nothing twice. */
 const laterThan = (time: number | undefined) => (time === undefined ? undefined : time + 1000);
 
 function timeOf(query: Query, name: string): number | undefined {

@@ -2,7 +2,7 @@ import { info } from "@slipway/protocol/director/info";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-/** Asked by every command, first without credentials. Bad ones are no error here: `user` stays null. */
+/** Answers every command's first request, without credentials. Bad ones are no error here: `user` stays null. */
 export const getInfo = endpoint(
   { reply: info },
   async (call, { identity, problems, dns, health, tokens }) => {

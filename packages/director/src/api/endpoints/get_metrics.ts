@@ -2,7 +2,7 @@ import { healthMetrics } from "../../health/metrics.ts";
 import { Exposition } from "../../metrics/exposition.ts";
 import { endpoint } from "../route.ts";
 
-/** For Prometheus, which logs in as any other caller. */
+/** Serves metrics to Prometheus, which logs in as any other caller. */
 export const getMetrics = endpoint({}, async (_call, { health, metrics }) => {
   const told = new Exposition();
   await metrics?.(told);

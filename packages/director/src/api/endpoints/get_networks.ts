@@ -6,7 +6,7 @@ import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 import { utc } from "../times.ts";
 
-/** With `orphaned=true` as upstream; without it all of them, which upstream does not list. */
+/** Lists orphaned networks with `orphaned=true`, as upstream; without it all of them, which upstream does not list. */
 export const getNetworks = endpoint(
   { query: networksQuery, reply: v.array(network) },
   async ({ query }, { db }) => {

@@ -7,7 +7,7 @@ import { NoSuchRelease, NoSuchReleaseVersion } from "../refusals.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-/** One version, or without one all that the release has. */
+/** Shows one version of a release, or without one all of them. */
 export const getReleasesName = endpoint(
   { query: releaseQuery, reply: releaseContent },
   async (call, { db }) => {

@@ -5,7 +5,7 @@ import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 import { utc } from "../times.ts";
 
-/** Ours: what may exist in a cloud without a record here, because nobody knows how a call ended. */
+/** Lists what may exist in a cloud without a record, because the outcome of a call is unknown. Upstream does not have it. */
 export const getStrays = endpoint({ reply: v.array(strayEntry) }, async (_call, { db }) => {
   const strays = await listStrays(db);
   return json(

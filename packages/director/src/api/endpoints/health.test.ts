@@ -113,7 +113,7 @@ describe("GET /health", () => {
     expect((await api.get("/health?deployment=shop")).body).not.toContain("nginx");
   });
 
-  it("lists pending upkeep and its instances; `/info` lists it for everybody, without instances", async () => {
+  it("lists pending upkeep and its instances; `/info` lists it for all callers, without instances", async () => {
     expect(await api.get("/health", "reader")).toMatchObject({
       json: { upkeep: ["another authority takes over on NATS: 1 agent waits: web/1 of shop"] },
     });
@@ -153,7 +153,7 @@ describe("GET /metrics", () => {
   });
 });
 
-describe("what a health monitor of upstream asks", () => {
+describe("upstream's health monitor", () => {
   it("is answered for deployments, instances, configs and tasks", async () => {
     const all = await api.get(
       "/deployments?exclude_configs=true&exclude_releases=true&exclude_stemcells=true",
@@ -229,7 +229,7 @@ describe("what a health monitor of upstream asks", () => {
     expect(times.get("at null")).toBeGreaterThan(1769860800);
   });
 
-  it("to replace VMs, by group and id, is a task that it finds by its description", async () => {
+  it("starts a task to replace VMs, by group and id, and finds it by its description", async () => {
     const asked = await api.ask("PUT", "/deployments/shop/scan_and_fix", {
       type: "application/json",
       body: JSON.stringify({ jobs: { web: [WEB_0] } }),
@@ -241,7 +241,7 @@ describe("what a health monitor of upstream asks", () => {
   });
 });
 
-describe("what nats-sync of upstream asks", () => {
+describe("upstream's nats-sync", () => {
   it("is answered: who logs in how, deployments, and VMs with their agents and whether these have lasting certificates", async () => {
     expect(await api.get("/info", "")).toMatchObject({
       status: 200,

@@ -43,7 +43,7 @@ describe("start, stop, restart, recreate", () => {
     expect(api.queued).toEqual([]);
   });
 
-  it("without converging are a task of one instance", async () => {
+  it("are a task of one instance without converging", async () => {
     const path = "/deployments/shop/instance_groups/web/0/actions";
     expect((await api.ask("POST", `${path}/stop?hard=true&skip_drain=true`)).status).toBe(302);
     expect((await api.ask("POST", `${path}/recreate?ignore_unresponsive_agent=true`)).status).toBe(302);

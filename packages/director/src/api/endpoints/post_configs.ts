@@ -31,7 +31,7 @@ export const postConfigs = endpoint({ body: newConfig, reply: config }, async (c
   );
 });
 
-/** `0`: there is none yet. */
+/** Reads the expected id; `0` means that the config does not exist yet. */
 function latestId(expected: string | number | null | undefined): number | undefined {
   if (expected === undefined || expected === null || expected === "") return undefined;
   if (/^\d{1,15}$/.test(String(expected))) return Number(expected);

@@ -27,7 +27,7 @@ export const postDeployments = endpoint({ query: deployQuery }, async (call, ser
     "deploy",
   );
   const deployment = await ensureDeployment(services.db, name, teams);
-  // Somebody else may have been faster.
+  // Another request may have made the deployment meanwhile.
   demandTouch(call.access, "admin", deployment.teams);
   return startTask(call, services, deployParams, {
     type: "update_deployment",

@@ -5,7 +5,7 @@ import { nothing } from "../reply.ts";
 import { endpoint } from "../route.ts";
 import { A_TIME, readTime } from "../times.ts";
 
-/** How upstream's health monitor keeps its alerts: as entries of the audit log. */
+/** Stores alerts of upstream's health monitor as entries of the audit log. */
 export const postEvents = endpoint({ body: newEvent }, async (call, { db }) => {
   const given = await call.json();
   const timestamp = given.timestamp ?? undefined;

@@ -14,7 +14,7 @@ import { mayTouch } from "../permissions.ts";
 import { json } from "../reply.ts";
 import { endpoint } from "../route.ts";
 
-/** For somebody outside: it is told then where the instances of a shared provider are found. */
+/** Creates a link for an outsider, which then learns the addresses of a shared provider's instances. */
 export const postLinks = endpoint({ body: newLink, reply: link }, async (call, { db }) => {
   const { link_provider_id: id, link_consumer: consumer, network } = await call.json();
   const { name } = consumer.owner_object;

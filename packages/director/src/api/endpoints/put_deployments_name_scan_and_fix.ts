@@ -11,7 +11,7 @@ import { startTask } from "../start-task.ts";
 
 const _body = open({ jobs: mapOf(v.array(v.union([v.string(), v.number()]))) });
 
-/** For health monitors: `{"jobs": {"web": [0, "<id>"]}}`. */
+/** Replaces VMs for health monitors: `{"jobs": {"web": [0, "<id>"]}}`. */
 export const putDeploymentsNameScanAndFix = endpoint({ body: scanAndFix }, async (call, services) => {
   const { db } = services;
   const { name: deployment } = await deploymentOf(db, param(call, "deployment"));

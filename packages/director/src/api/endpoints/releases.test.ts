@@ -180,7 +180,7 @@ describe("releases", () => {
 });
 
 describe("a release that is uploaded", () => {
-  it("from an address is a task that knows it, its digest and what was wished", async () => {
+  it("starts a task with its address, digest and options if it is at an address", async () => {
     const type = "application/json";
     const body = JSON.stringify({ location: "https://example.org/r.tgz", sha1: `sha256:${"a".repeat(64)}` });
     expect(await api.ask("POST", "/releases?fix=true&rebase=true", { type, body })).toMatchObject({

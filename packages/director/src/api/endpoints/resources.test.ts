@@ -269,7 +269,7 @@ describe("the rest", () => {
     ["GET", "/releases/r?version=1", 404, 30005],
     ["DELETE", "/releases/r", 404, 30005],
     ["GET", "/resources/x", 404, 100002],
-  ])("%s %s is told what it cannot have", async (method, path, status, code) => {
+  ])("%s %s is refused with its status and code", async (method, path, status, code) => {
     expect(await api.ask(method, path)).toMatchObject({ status, json: { code } });
   });
 });

@@ -130,7 +130,7 @@ export async function startHarness(
   };
 }
 
-/** Every answer of every test is held to what its endpoint declares. */
+/** Throws unless an answer is what its endpoint declares; called for every answer of every test. */
 function mustBeDeclared({ reply: declared }: Shapes, { document }: Reply): void {
   if (document === undefined) return;
   const problems = declared === undefined ? ["the endpoint declares no answer"] : untold(declared, document);

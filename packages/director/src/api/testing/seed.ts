@@ -7,7 +7,7 @@ import { Sealed } from "../../store/sealed.ts";
 export const WEB_0 = "6f1c0000-0000-4000-8000-000000000000";
 export const WEB_1 = "6f1c0000-0000-4000-8000-000000000001";
 
-/** Holds a password that nobody may be shown. */
+/** Disk hint with a password that must never be shown. */
 const HINT = {
   path: "/dev/sdc",
   iscsi_settings: { initiator_name: "i", username: "u", target: "t", password: "canary-of-the-hint" },

@@ -5,7 +5,7 @@ import { createInstances } from "../../store/instances.ts";
 import type { Db } from "../../store/schema.ts";
 import { Sealed } from "../../store/sealed.ts";
 
-/** Another deployment with so many VMs, whose agents are `bank-0` and so on. */
+/** Adds another deployment with so many VMs, whose agents are `bank-0` and so on. */
 export async function seedBank(db: Db, count: number): Promise<void> {
   await ensureDeployment(db, "bank");
   const uuid = (index: number) =>

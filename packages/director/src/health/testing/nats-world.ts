@@ -14,7 +14,7 @@ import { healthSettings } from "../settings.ts";
 import { heartbeatOf } from "./heartbeat.ts";
 
 export const AGENT_ID = "agent-1";
-/** How long a question is asked of a real agent that is not there, or too slow. */
+/** Deadline of a question to a real agent that is not there, or too slow. */
 export const IN_VAIN_MS = 300;
 
 /** Answer of the agent; undefined if it does not answer. */

@@ -47,7 +47,7 @@ export const answeredAt = (awake: number, report: Partial<AgentReport> = {}): Kn
   answered: { awake, at: 1_000_000 + awake, report: reportOf(report) },
 });
 
-/** And did not from then on. */
+/** Returns what is known once the agent did not answer any more. */
 export const silentFrom = (known: Known, awake: number, times: number): Known => ({
   ...known,
   failed: { awake, at: 1_000_000 + awake, times, why: "nobody takes the connection" },

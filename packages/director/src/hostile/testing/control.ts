@@ -14,7 +14,7 @@ server.listen(0, "127.0.0.1", () => console.log(server.address().port));
 `;
 
 export interface Control {
-  /** How long it took to be answered. */
+  /** Asks and returns how long the answer took. */
   ask(): Promise<number>;
   stop(): Promise<void>;
 }

@@ -86,7 +86,7 @@ it("manifests with random damage are refused or deployed, and compared", async (
   }
 });
 
-it("while ten costly documents are compared for who may only read, others are answered within 100 ms", async () => {
+it("other users are answered within 100 ms while ten costly documents are compared for users who may only read", async () => {
   const texts = Object.values(COSTLY);
   const headers = { "content-type": "application/json" };
   // Before the documents: however long its process takes to start, they are not over by then.
@@ -110,6 +110,6 @@ it("while ten costly documents are compared for who may only read, others are an
   );
   // One after the other on the Director's thread, each would let about one through.
   expect(waits.length).toBeGreaterThan(20);
-  // On a machine that has other things to do, nobody answers soon.
+  // On a busy machine, no server answers soon.
   for (const part of [0.5, 0.95]) expect(share(waits, part)).toBeLessThan(SOON_MS + 3 * share(plain, part));
 });

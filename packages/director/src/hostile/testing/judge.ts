@@ -19,7 +19,7 @@ export const pick = <T>(from: readonly T[], fraction: number): T => {
 export type Dice = () => number;
 export const dice = (family: string): Dice => fractionsOf(`hostile ${family}`);
 
-/** Sends one input and holds the Director to what it owes everybody: no failure of its own, and life. */
+/** Sends one input and checks what the Director owes all callers: no failure of its own, and life. */
 export async function attack(target: Target, sent: Sent): Promise<number> {
   tried += 1;
   const told = await target.send(sent);
@@ -36,7 +36,7 @@ const INFO: Sent = { method: "GET", path: "/info" };
 /** Time that `/info` may take, also while the Director has costly work to do. */
 export const SOON_MS = 100;
 
-/** How long each of those waited who asked one after the other while something costly ran, the quickest first. */
+/** Returns the waits of requests that were made one after the other while something costly ran, the quickest first. */
 export async function answeredMeanwhile(
   target: Target,
   work: Promise<unknown>,

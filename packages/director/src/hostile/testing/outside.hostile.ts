@@ -75,7 +75,7 @@ function randomText(length: number): string {
   return Array.from({ length }, () => String.fromCharCode(48 + Math.floor(roll() * 10))).join("");
 }
 
-it("whatever a CPI answers, the task says so and the Director lives", async () => {
+it("a task reports any answer of a CPI, and the Director lives", async () => {
   const answers = [
     ...[
       "",

@@ -182,7 +182,7 @@ it("random requests of who may only read change nothing", async () => {
   expect(await target.everything()).toBe(before);
 });
 
-it("failed logins keep nobody out who knows the password", async () => {
+it("failed logins do not lock out a user who knows the password", async () => {
   const wrong = { authorization: `Basic ${Buffer.from("admin:guess").toString("base64")}` };
   const guesses = Array.from({ length: 40 }, () =>
     attack(target, { method: "GET", path: "/tasks", headers: wrong }),

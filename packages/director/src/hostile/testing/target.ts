@@ -36,7 +36,7 @@ export interface Target {
   send(sent: Sent): Promise<Told>;
   /** Sets the answer of the CPI from now on. */
   cpiSays(answer: string | Buffer): Promise<void>;
-  /** Everything a reader of the API can see, to find out what has changed. */
+  /** Returns everything a reader of the API can see, to find out what has changed. */
   everything(): Promise<string>;
   stop(): Promise<void>;
 }

@@ -22,7 +22,7 @@ import type { Workers } from "./workers.ts";
 /** Compiled packages, by the text of their key. */
 export type Compiled = ReadonlyMap<string, CompiledPackage>;
 
-/** Another deployment may compile the same package: it is waited for, and what it made is used. */
+/** Time to wait for another deployment that compiles the same package; its result is used. */
 const JOIN_MS = 24 * 3_600_000;
 /** Longer than any package takes: an agent that answers and never ends is not waited for any longer. */
 const COMPILE_MS = 24 * 3_600_000;

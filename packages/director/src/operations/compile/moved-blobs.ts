@@ -12,7 +12,7 @@ interface NamedBlob extends MadeBlob {
   readonly name: string;
 }
 
-/** To where the agent looks for blobs first. What became of its bytes since it was stored is noticed. */
+/** Sends a blob to where the agent looks first. A blob that changed since it was stored is noticed. */
 export async function pushBlob(
   agent: KeepsBlobs,
   { name, blobId: id, digest }: NamedBlob,

@@ -56,7 +56,7 @@ export class Workers {
     return this.#compilation.workers;
   }
 
-  /** All of them are gone when it ends, however it ends; unless the task goes on elsewhere, which then sees to them. */
+  /** Runs work with workers, which are all deleted when it ends, unless the task goes on elsewhere, which then deletes them. */
   async during(work: () => Promise<void>): Promise<void> {
     try {
       await work();

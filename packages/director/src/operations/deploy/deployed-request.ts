@@ -10,7 +10,7 @@ export const AS_DEPLOYED = {
   force_latest_variables: false,
 };
 
-/** The deployment as it was last deployed. Agents that are silent keep nobody from it. */
+/** Returns the deployment as it was last deployed. Silent agents do not block it. */
 export async function deployedRequest(deployment: string, { db }: OperationContext): Promise<Request> {
   const [found] = await listDeployments(db, [deployment]);
   if (found === undefined || found.manifestText === null) throw NothingDeployed({ deployment });

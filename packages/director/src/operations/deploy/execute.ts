@@ -25,7 +25,7 @@ export async function executePlan(
   try {
     await executeAll(plan, known, task, context, single);
   } catch (error) {
-    // What was done until then is told all the same; if it cannot be, that is seen to later.
+    // Names of what was done until then are published all the same; if that fails, it is done later.
     if (!context.signal.aborted) await context.names?.publish().catch(() => undefined);
     throw error;
   }
@@ -57,7 +57,7 @@ async function executeAll(
         await carryOut(instance, watchMs, quiet ? () => undefined : progress, context, known);
       });
   };
-  // As upstream: of what is deleted or made anew only the beginning and the end are told.
+  // As upstream: deletions and recreations show only their beginning and end.
   const quietly = (name: string, tags: readonly string[], all: readonly InstancePlan[], atOnce: number) =>
     all.length === 0
       ? Promise.resolve()
@@ -131,7 +131,7 @@ function nameOf(plan: InstancePlan): string {
   return instance === undefined ? "unknown" : display(instance);
 }
 
-/** One instance, to its plan. */
+/** Brings one instance to its plan. */
 export async function carryOut(
   plan: InstancePlan,
   watchMs: readonly [number, number] | null,

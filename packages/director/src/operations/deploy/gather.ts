@@ -26,7 +26,7 @@ import { othersIps } from "./others-ips.ts";
 import { type DeployVariables, deploymentVariables, type VariablesRequest } from "./variables.ts";
 import { variablesRequest } from "./variables-request.ts";
 
-/** With --fix silent agents are expected: they are not waited for as long as one that is only busy. */
+/** Deadline with --fix: silent agents are expected, and not waited for as long as one that is only busy. */
 const FIX_ANSWER_MS = 15_000;
 
 /** Request for a deploy, wherever it came from. */
@@ -39,7 +39,7 @@ export interface Request {
   readonly firstDeploy: boolean;
   /** Choice of the versions of variables. */
   readonly versions: VariablesRequest["versions"];
-  /** When it was asked for: VMs made since are as new as it wants them. */
+  /** Time of the request: VMs made since are as new as it wants them. */
   readonly askedAt: number;
   /** Instances whose agents were just asked in vain. */
   readonly silent?: ReadonlySet<string>;
@@ -52,7 +52,7 @@ export interface Gathered extends PlanInput {
   readonly managedNetworks: readonly string[];
 }
 
-/** Everything a plan is made of: the wanted, the recorded, and what the agents say. */
+/** Gathers everything a plan is made of: the wanted, the recorded, and the reports of agents. */
 export async function gather(
   request: Request,
   tools: OperationContext,
@@ -94,7 +94,7 @@ export async function gather(
 
 type Read = Pick<Gathered, "manifest" | "cloudConfig">;
 
-/** All mistakes at once, before anything is asked of anybody. */
+/** Reads the documents and reports all mistakes at once, before any call to a CPI or an agent. */
 async function readDocuments(
   request: Request,
   stemcells: PlanInput["stemcells"],

@@ -26,7 +26,7 @@ export interface Generation {
   readonly nameOf?: NameOfLink;
 }
 
-/** Each after those that its options need. What this task has pinned in an earlier run is left as it is. */
+/** Generates each variable after those that its options need. What this task has pinned in an earlier run is left as it is. */
 export async function generateAll(definitions: readonly Definition[], generation: Generation): Promise<void> {
   const { pins, scope } = generation;
   const byName = new Map(definitions.map((one) => [one.name, one]));

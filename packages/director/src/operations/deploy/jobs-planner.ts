@@ -28,7 +28,7 @@ export interface ToPlan {
   readonly dryRun: boolean;
 }
 
-/** With the links of other deployments, and the numbers that names are made of. */
+/** Returns a planner with the links of other deployments, and the numbers that names are made of. */
 export async function jobsPlanner(
   { desired }: Plan,
   { manifest, director, cloudConfig }: PlanInput,

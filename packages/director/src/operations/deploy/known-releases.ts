@@ -5,7 +5,7 @@ import type { KnownRelease } from "@slipway/engine/releases/model";
 import { loadReleases, versionsOf } from "../../store/releases.ts";
 import type { OperationContext } from "../operation.ts";
 
-/** The uploaded releases that the manifest means, by name. All that are missing are told at once. */
+/** Returns the uploaded releases that the manifest means, by name. One error names all that are missing. */
 export async function knownReleases(
   { releases }: Manifest,
   { db }: OperationContext,

@@ -11,7 +11,7 @@ const PHASES: Partial<Readonly<Record<StepName, string>>> = {
   apply: "Starting instance",
   start: "Starting instance",
 };
-/** Before a VM is deleted its disks are taken off. */
+/** Steps that take off the disks of a VM before it is deleted. */
 const BEFORE_DELETION: readonly StepName[] = ["unmount_disk", "detach_disk", "detach_named_disk"];
 
 /** Works on one instance, shown as `Updating instance web/... (0): Stopping instance`. */

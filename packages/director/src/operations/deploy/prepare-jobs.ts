@@ -26,11 +26,11 @@ import type { DeployVariables } from "./variables.ts";
 
 /** Rendered jobs of a deploy's instances; packages may have to be compiled still. */
 export interface PreparedJobs {
-  /** Each after what it is compiled with. */
+  /** Packages, each after those that it is compiled with. */
   readonly packages: readonly NeededPackage[];
   /** Notes on what is no mistake, but perhaps not meant. */
   readonly notes: readonly string[];
-  /** With what was compiled; without, a package that is not compiled yet counts as new. */
+  /** Returns the jobs with compiled packages; one that is not compiled yet counts as new. */
   instanceJobs(compiled: ReadonlyMap<string, Built>): ReadonlyMap<InstanceUuid, InstanceJobs>;
   /** Brings them to the agents. */
   toRun(compiled: ReadonlyMap<string, Built>): JobsToRun;

@@ -20,7 +20,7 @@ import { fillContext } from "./fill-context.ts";
 import { propertyChecker } from "./property-problems.ts";
 import type { DeployVariables } from "./variables.ts";
 
-/** Enough that no thread of the renderer waits. */
+/** Jobs that are rendered at once: enough that no thread of the renderer waits. */
 const AT_ONCE = 16;
 
 /** All jobs of one instance, as they are sent, and what tells whether they changed. */

@@ -55,11 +55,11 @@ export type NameOfLink = (variable: string, as: string) => string | undefined;
 
 /** The variables of one deploy. */
 export interface DeployVariables {
-  /** With the values of everything that must be known to plan. */
+  /** Documents with the values of everything that must be known to plan. */
   readonly documents: RawDocuments;
   /** Variables that consume links. */
   readonly linkConsumers: readonly LinkConsumer[];
-  /** Some are generated once the links are known: before `pinned` and `late`. */
+  /** True if some are generated once the links are known: before `pinned` and `late`. */
   readonly waitsForLinks: boolean;
   generateLinked(nameOf: NameOfLink): Promise<void>;
   /** Resolves by pins what only the CPI is to see. */
@@ -148,7 +148,7 @@ interface ProvidedPinning {
   readonly keep: ((entry: PinnedVariable) => Promise<void>) | undefined;
 }
 
-/** Each deployment is looked up once. */
+/** Resolves variables of other deployments. Each deployment is looked up once. */
 function othersVariables(
   server: ConfigServer,
   { provided, keep }: ProvidedPinning,
@@ -191,7 +191,7 @@ interface Pinning {
   readonly signal: AbortSignal;
 }
 
-/** Each version is asked for once. */
+/** Gets variables from the server, each version once. */
 function getter(server: ConfigServer, { pins, keep, fresh, deployment, signal }: Pinning): Get {
   const known = new Map<string, Variable>();
   return async (name) => {

@@ -13,7 +13,7 @@ export interface LocalDns {
   readonly enabled: boolean;
   /** The root domain. */
   readonly domain: string;
-  /** For deployments that do not say. */
+  /** Default for deployments that do not set it. */
   readonly useDnsAddresses: boolean;
   readonly includeIndex: boolean;
 }
@@ -82,7 +82,7 @@ function agentsIn(version: DnsVersion | undefined): ReadonlyMap<string, string> 
   return new Map(infos.map((info) => [String(info[id]), String(info[agent])]));
 }
 
-/** Every version has the same id: what an agent has of the one before is overwritten. */
+/** Id of the records for every version: an agent overwrites those it had before. */
 const BLOB_ID = "dns-records";
 
 /** Returns the records as agents get them. */

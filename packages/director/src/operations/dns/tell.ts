@@ -13,7 +13,7 @@ const AT_ONCE = 100;
 
 export interface Telling {
   readonly agents: Reaches<Pick<Agent, "putBlob" | "syncDns">>;
-  /** For reading. */
+  /** Database, for reading only. */
   readonly db: Db;
   readonly write: (work: (db: Db) => Promise<void>) => Promise<void>;
   readonly clock: Clock;

@@ -24,7 +24,7 @@ export interface ErrandVms {
   remove(): Promise<void>;
 }
 
-/** For as long as the errand runs its groups have VMs as services do. */
+/** Gives the groups of an errand VMs as services have them, while the errand runs. */
 const running = (found: Gathered, names: ReadonlySet<string>, to: StateChange["to"]): Gathered => ({
   ...found,
   runningErrands: names,

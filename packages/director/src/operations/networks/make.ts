@@ -84,7 +84,7 @@ async function wantedOf(
   return planned.networks;
 }
 
-/** Under its lock. Another deployment may have made it meanwhile. */
+/** Makes a network under its lock. Another deployment may have made it meanwhile. */
 async function makeOne(
   name: string,
   documents: Documents,
@@ -146,7 +146,7 @@ async function takeBack(
   }
 }
 
-/** Under the lock of the network. */
+/** Deletes subnets, under the lock of the network. */
 export async function deleteSubnets(
   network: Pick<KnownNetwork, "subnets"> | undefined,
   task: TaskContext,

@@ -8,7 +8,7 @@ import type { FlowContext } from "@slipway/engine/steps/context";
 /** Deadline of an answer, as upstream: a check does not wait for agents that are gone. */
 const ANSWER_MS = 10_000;
 
-/** How a VM is found: its agent answers, it is there and silent, or the cloud does not have it. */
+/** State of a VM: its agent answers, it is there and silent, or the cloud does not have it. */
 export type VmSight =
   | {
       readonly how: "answers" /** Undefined: it did not say. */;

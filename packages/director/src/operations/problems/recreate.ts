@@ -16,9 +16,9 @@ import type { OperationContext } from "../operation.ts";
 /** An instance that is to get a new VM. */
 export interface Recreation {
   readonly problem: FoundProblem;
-  /** Until its jobs run. */
+  /** True to wait until its jobs run. */
   readonly wait: boolean;
-  /** This very task has asked its agent in vain. It is not asked again: others wait for the lock. */
+  /** True if this very task has asked its agent in vain. It is not asked again: others wait for the lock. */
   readonly silent?: boolean;
 }
 

@@ -11,10 +11,10 @@ import { diskByHand } from "../by-hand.ts";
 export interface Scene {
   readonly problem: ProblemRecord;
   readonly instance: InstanceRecord;
-  /** For calls about this instance. */
+  /** Context for calls about this instance. */
   readonly context: FlowContext;
   readonly task: TaskContext;
-  /** For reading. */
+  /** Database, for reading only. */
   readonly db: Db;
   readonly warn: (message: string) => void;
 }

@@ -22,7 +22,7 @@ export const rebootVm: Resolution = async (scene) => {
   await runSteps(["reboot_vm"], silent, scene.context);
 };
 
-/** Its disks stay, its addresses too: the next deploy gives the instance a new VM. */
+/** Deletes the VM. Its disks and addresses stay: the next deploy gives the instance a new VM. */
 export const deleteVm: Resolution = async (scene) => {
   if ((await troubled(scene)) === undefined) return;
   const silent = runByHand(scene, "its agent does not answer", { unresponsive: true });
@@ -30,8 +30,8 @@ export const deleteVm: Resolution = async (scene) => {
 };
 
 /**
- * Forgets the VM. One that may still exist is kept among the strays, so that somebody looks for it; one that holds a disk
- * is not forgotten: whatever comes after it could not get the disk.
+ * Forgets the VM. One that may still exist is kept among the strays, so that an operator looks for it; one that holds a disk is
+ * not forgotten: its successor could not get the disk.
  */
 export const deleteVmReference: Resolution = async (scene) => {
   const { context, instance, warn } = scene;

@@ -46,7 +46,7 @@ export const planFor = async (
   });
 };
 
-/** Blobs first, then all rows at once. Until those are written nobody knows of the blobs. */
+/** Stores the blobs first, then all rows at once. Until those are written no record names the blobs. */
 export async function store(
   opened: Opened,
   plan: UploadPlan,

@@ -80,7 +80,7 @@ export async function openReleaseBench() {
     if (release === undefined) throw new Error(`no ${name}/${version}`);
     return release;
   };
-  /** Waits until what nobody needs is swept away after the task. */
+  /** Waits until unneeded blobs are swept away after the task. */
   const blobsAre = (count: number) => expect.poll(async () => (await blobs.list()).length).toBe(count);
   const stages = async (id: number): Promise<string[]> => {
     const { data } = await readOutput(db, id, "event");

@@ -41,7 +41,7 @@ async function earlierVersion(): Promise<{ readonly dir: string; readonly socket
   return { dir, socket };
 }
 
-/** One of each kind of thing that migrations make, and more. */
+/** Objects of each kind that migrations make, and more. */
 const EARLIER = `
 create type mood as enum ('fine');
 create domain small as integer check (value < 100);

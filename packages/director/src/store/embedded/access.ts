@@ -23,7 +23,7 @@ const HBA = `# Written by the Director at each start.\nlocal all ${ROLE} scram-s
 
 /** A random password needs no stretching, and every connection would pay for it. */
 const SETTINGS = ["scram_iterations=1", "log_min_error_statement=panic", "log_min_messages=fatal"];
-/** Said of a data directory that has been set up before. */
+/** Error of a data directory that has been set up before. */
 const EXISTS = `database "${DATABASE}" already exists`;
 const PASSWORD_BYTES = 32;
 const RETRY_MS = 60_000;
@@ -39,8 +39,8 @@ interface AccessSetup {
 }
 
 /**
- * Makes the role and the database of the Director, also in a data directory of an earlier version, which let everybody in
- * as the superuser. Returns the password. A server that runs is stopped first if there is something to do.
+ * Makes the role and the database of the Director, also in a data directory of an earlier version, in which any user could
+ * connect as the superuser. Returns the password. A server that runs is stopped first if there is something to do.
  */
 export async function ensureAccess(setup: AccessSetup): Promise<string> {
   const { at, clock, stopMs } = setup;

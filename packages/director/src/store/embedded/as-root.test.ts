@@ -15,7 +15,7 @@ const nobody = { name: "nobody", uid: 65534, gid: 65534 };
 const postgres = { name: "postgres", uid: 101, gid: 104 };
 const data = (uid: number) => ({ dir: "/state/database/data", uid, gid: 7 });
 
-describe("whom the server runs as", () => {
+describe("the user of the server", () => {
   it.each([
     ["an ordinary user: itself", { self: 1000, users: [], data: undefined }, undefined],
     ["an ordinary user with its own data: itself", { self: 1000, users: [], data: data(1000) }, undefined],

@@ -11,7 +11,7 @@ import { spawnAs } from "./run-as.ts";
 import type { ServerUser } from "./user.ts";
 
 const HALF = "data.new-";
-/** Its hint, where only part of a write went through. */
+/** Errors of a full disk: the second is the hint if only part of a write went through. */
 export const NO_SPACE = /No space left on device|Check free disk space/;
 
 /**

@@ -27,7 +27,7 @@ async function killedParent(script: string, dir: string): Promise<number> {
 }
 
 describe("one start after the other", () => {
-  it("what was written is there again; nothing listens on the network; the server is gone in between", async () => {
+  it("data is there again; nothing listens on the network; the server is gone in between", async () => {
     const dir = await directory();
     const first = await opened(dir, { durable: true });
     expect(first.adopted).toBe(false);
@@ -110,7 +110,7 @@ describe("after a kill", () => {
     await expect.poll(() => ask(next, "select 1").catch(() => "down")).toBe(1);
   });
 
-  it("during the making of the database, the half-made one is cleared away and a whole one is made", async () => {
+  it("a half-made database is cleared away and a whole one is made", async () => {
     const script = await bundledOpener();
     const dir = await directory();
     const child = Child.node(script, dir);

@@ -45,7 +45,7 @@ const LOG_CHECK_MS = 10 * 60_000;
 /** Pauses between restarts: a server that dies once is restarted at once, one that keeps dying more and more seldom. */
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 10_000;
-/** After so long it runs well. */
+/** Uptime after which the server counts as steady. */
 const STEADY_MS = 60_000;
 
 /** Opens the PostgreSQL server that belongs to a state directory, for this process alone. */

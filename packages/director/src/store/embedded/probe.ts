@@ -6,7 +6,7 @@ const PORT = 5432;
 export const ROLE = "director";
 export const DATABASE = "slipway";
 
-/** How the Director reaches its server. */
+/** Address and password with which the Director reaches its server. */
 export interface ServerAccess {
   /** Directory of the socket. */
   readonly socket: string;

@@ -112,7 +112,7 @@ async function copied(native: string, to: string): Promise<string> {
   return to;
 }
 
-/** For a package that was installed under a strict umask. */
+/** Makes the programs readable, for a package that was installed under a strict umask. */
 async function openUp(dir: string): Promise<void> {
   await chmod(dir, 0o755);
   for (const entry of await readdir(dir, { withFileTypes: true })) {

@@ -4,9 +4,9 @@ import type { Clock } from "@slipway/kernel/clock";
 import { ifThere } from "@slipway/kernel/files";
 
 const SIZE = 32 << 20;
-/** With less than this the server can no longer write what it needs to answer even reads. */
+/** Free space below which the server can no longer write what it needs to answer even reads. */
 const SCARCE = 8 << 20;
-/** With so much there is enough to set some aside again. */
+/** Free space with which there is enough to set some aside again. */
 const PLENTY = 256 << 20;
 const LOOKS_EVERY_MS = 1000;
 const CHUNK = Buffer.alloc(1 << 20);

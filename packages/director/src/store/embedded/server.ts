@@ -22,7 +22,7 @@ export interface ServerSetup {
   readonly clock: Clock;
   /** Longest time for a start, recovery after a crash included. */
   readonly startMs: number;
-  /** How long a shutdown may take before it becomes an immediate one. */
+  /** Longest time of a shutdown before it becomes an immediate one. */
   readonly stopMs: number;
   readonly settings: Readonly<Record<string, string>>;
 }
@@ -157,7 +157,7 @@ async function openLog(at: Places) {
   }
 }
 
-/** True once it answers; false when it is gone or the time is up. */
+/** Waits for the server. Returns true once it answers; false when it is gone or the time is up. */
 async function comesUp(setup: ServerSetup, alive: () => Promise<boolean>): Promise<boolean> {
   const { clock } = setup;
   const end = clock.monotonic() + setup.startMs;

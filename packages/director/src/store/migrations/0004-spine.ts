@@ -1,7 +1,6 @@
 /**
- * One writer per task: `hold` fences, `write_journal` is a step's outcome, what it changes, and the next intent in one
- * statement. Intents are kept while they are open. What may hold secrets is sealed by the Director. Tasks and locks wake
- * whoever waits for them.
+ * One writer per task: `hold` fences, `write_journal` is a step's outcome, what it changes, and the next intent in one statement.
+ * Intents are kept while they are open. What may hold secrets is sealed by the Director. Tasks and locks wake their waiters.
  */
 export const spine = `
 delete from intents where state <> 'open';

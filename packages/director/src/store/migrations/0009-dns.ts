@@ -1,6 +1,6 @@
 /**
- * Numbers that stand for names in DNS: once given, they stay. And the records as agents are told of them: a row for each
- * time that they changed, whose number agents go by.
+ * Numbers that stand for names in DNS: once given, they stay. And the records as agents get them: a row for each time that they
+ * changed, whose number agents go by.
  */
 export const dns = `
 create table dns_azs (

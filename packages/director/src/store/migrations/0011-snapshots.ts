@@ -1,7 +1,7 @@
 /**
- * Snapshots of disks. They follow their disk by its cid, from its instance to the orphan list, and go before it does.
- * And whoever waits for tasks or locks is told of rows that changed, not of statements that found none: looking for a task
- * is such a statement, and would be told of itself for ever.
+ * Snapshots of disks. They follow their disk by its cid, from its instance to the orphan list, and go before it does. Waiters for
+ * tasks or locks are notified of rows that changed, not of statements that found none: looking for a task is such a statement,
+ * and would notify itself forever.
  */
 export const snapshots = `
 create table snapshots (

@@ -1,6 +1,6 @@
 /**
- * Resurrections that were asked for and not seen to end well: what has begun to replace a VM goes on, also after a
- * failure. `resurrection_paused`: nobody replaces the VM of that instance by itself.
+ * Resurrections that were requested and not seen to end well: one that has begun to replace a VM goes on, also after a failure.
+ * `resurrection_paused`: the VM of that instance is not replaced without a request.
  */
 export const health = `
 alter table instances add column resurrection_paused boolean not null default false;

@@ -1,6 +1,6 @@
 /**
- * The mark of whom a VM's agent on NATS believes and who has signed for it, as it has confirmed. Unknown for VMs from
- * before: they are told once more.
+ * The mark of the authorities that a VM's agent on NATS trusts and that have signed for it, as it has confirmed. Unknown for VMs
+ * from before: they are updated once more.
  */
 export const natsTrust = `
 alter table vms add column nats_trust text;

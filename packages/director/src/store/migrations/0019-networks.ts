@@ -1,6 +1,6 @@
 /**
- * Networks that CPIs have made. Deployments share them by name; one that nobody uses any more is orphaned, and deleted
- * later. A network with subnets, or with a deployment, cannot be removed.
+ * Networks that CPIs have made. Deployments share them by name; an unused one is orphaned, and deleted later. A network with
+ * subnets, or with a deployment, cannot be removed.
  */
 export const networks = `
 create table networks (

@@ -1,7 +1,6 @@
 /**
- * A Director that was restored does not know what an earlier life of it has done since the backup. A deployment is
- * changed again, and watched over, once somebody has looked at its cloud (`restored` is null); steps that were begun then
- * are not taken up.
+ * A Director that was restored does not know what an earlier life of it has done since the backup. A deployment is changed again,
+ * and watched over, once an operator has looked at its cloud (`restored` is null); steps that were begun then are not taken up.
  */
 export const restores = `
 create table restores (

@@ -1,6 +1,6 @@
 /**
- * The task that deletes an orphaned disk claims its row first. A claimed disk is not given to an instance. The claim outlives
- * its task when nobody knows whether the disk is deleted: whoever deletes the disk next takes it over.
+ * The task that deletes an orphaned disk claims its row first. A claimed disk is not given to an instance. The claim outlives its
+ * task if it is not known whether the disk is deleted: the next task that deletes the disk takes it over.
  */
 export const diskClaims = `
 alter table orphan_disks

@@ -10,8 +10,8 @@ import { TaskRunner } from "../runner.ts";
 import type { TaskContext } from "../task.ts";
 
 /**
- * A Director's process as far as tasks go. Its one task takes a lock, says `holds`, waits for SIGUSR1, then tries every
- * way there is to write, whatever it is told meanwhile, and says of each what became of it.
+ * Runs a Director's process as far as tasks go. Its one task takes a lock, says `holds`, waits for SIGUSR1, then tries every way
+ * there is to write, ignoring its signal, and says of each what became of it.
  */
 async function main(name: string, leaseMs: number, connection: object): Promise<void> {
   const say = (line: string) => process.stdout.write(`${line}\n`);

@@ -79,7 +79,7 @@ export async function fakeConfigServer(): Promise<FakeConfigServer> {
   });
 }
 
-/** An address where nobody listens. */
+/** Returns an address where no server listens. */
 export async function nobody(): Promise<string> {
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
