@@ -187,13 +187,16 @@ describe("watching the fleet", () => {
 });
 
 describe("the health monitor", () => {
-  it.each(["distrusts", "denies"] as const)("replaces no VM for its credentials: the agent %s", async (how) => {
-    world.set("ag-1", how);
-    await pass(180);
-    expect(healthOf().health).toBe("refused");
-    expect(queued).toEqual([]);
-    expect(alerts).toHaveLength(1);
-  });
+  it.each(["distrusts", "denies"] as const)(
+    "replaces no VM for its credentials: the agent %s",
+    async (how) => {
+      world.set("ag-1", how);
+      await pass(180);
+      expect(healthOf().health).toBe("refused");
+      expect(queued).toEqual([]);
+      expect(alerts).toHaveLength(1);
+    },
+  );
 
   it("replaces no VM after this process was stopped for minutes, again and again, and agents had no chance to answer", async () => {
     await pass(60);
