@@ -30,7 +30,7 @@ it("a Director that cuts off only its attackers is fine", async () => {
   expect(await attack(target({ send }), SENT)).toBe(0);
 });
 
-it("a planted Director that serves no requests while it works is found to have answered none", async () => {
+it("a planted Director that answers only after its work has answered a single request", async () => {
   let finish = () => {};
   const work = new Promise<void>((resolve) => {
     finish = resolve;

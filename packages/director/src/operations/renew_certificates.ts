@@ -42,7 +42,7 @@ export const renewCertificates = operation(renewCertificatesParams, async (param
   if (!(await task.write((db) => endTakeover(db, { next, mark }))))
     return `${told(first)}; ${waitsFor(await behind(tools.db, mark), task)}`;
   await own.takeUp();
-  // They still trust the old one, which has signed for no agent any more.
+  // They still trust the old one, although it no longer signs for any agent.
   const second = await renewAll(task, tools);
   const all = { renewed: first.renewed + second.renewed, left: second.left };
   return `${told(all)}; another authority has taken over on NATS`;

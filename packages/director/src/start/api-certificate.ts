@@ -38,7 +38,7 @@ function decoded(cert: string, key: string): X509Certificate | string {
   }
 }
 
-/** Uses a certificate in place of the one that the Director makes itself, and writes down its authority for clients. */
+/** Returns the configured certificate, or else the one that the Director makes. Writes the configured authority to a file. */
 export async function instead(
   own: DirectorCertificate,
   listen: Listen,

@@ -133,7 +133,7 @@ describe("the Director by itself", () => {
     };
     beforeEach(() => set({ agent_url: "nats://10.0.0.6:4222" }));
 
-    it("updates the agents that have not confirmed whom to trust, and no others", async () => {
+    it("queues a task for agents that have not confirmed whom to trust, and for no others", async () => {
       expect(await asks()).toEqual([{}]);
       await set({ nats_trust: "old" });
       expect(await asks()).toEqual([{}]);

@@ -126,7 +126,7 @@ export async function finishNetwork(db: Db, name: string): Promise<void> {
   await db.updateTable("networks").set({ ready: true }).where("name", "=", name).execute();
 }
 
-/** Removes a network without subnets, unless another deployment waits for it. */
+/** Removes a network whose subnets are gone, unless another deployment waits for it. */
 export async function removeNetwork(db: Db, name: string, deploymentId?: number): Promise<void> {
   if (deploymentId !== undefined)
     await sql`delete from deployment_networks where deployment_id = ${deploymentId}
