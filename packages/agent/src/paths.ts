@@ -1,6 +1,6 @@
 import { join } from "node:path";
 
-/** Upstream's layout under a base directory, `/var/vcap` unless told otherwise. */
+/** Upstream's layout under a base directory, by default `/var/vcap`. */
 export interface Paths {
   readonly base: string;
   /** Files that do not move with the base (`/etc`, `/proc`, `/sys`, `/dev`) stand under this root; `/` but in tests. */
@@ -28,7 +28,10 @@ export interface Paths {
   readonly migrationTarget: string;
   readonly jobs: string;
   readonly packages: string;
-  /** Where the links in `jobs` and `packages` lead: every version of them that is unpacked. */
+  /**
+   * Directory that the links in `jobs` point into. Has every unpacked version of every job; `dataPackages` has the
+   * packages.
+   */
   readonly dataJobs: string;
   readonly dataPackages: string;
   readonly compile: string;

@@ -40,7 +40,7 @@ export interface AgentParts {
   readonly paths: Paths;
   readonly platform: Platform;
   readonly actions: ActionTable;
-  /** Who runs the jobs; our own supervisor unless told otherwise. */
+  /** Supervisor of the jobs. The default is the built-in one. */
   readonly supervisor?: SupervisorChoice;
   readonly makeTransport: (address: Address) => Promise<Transport>;
   readonly exec: Exec;

@@ -42,7 +42,7 @@ export interface ManagedDiskStore {
   clear(): Promise<void>;
 }
 
-/** Where a blob comes from: a signed URL when there is one, else the blobstore. */
+/** Source of a blob: the signed URL if there is one, else the blobstore. */
 export interface BlobSource {
   readonly blobId: string;
   readonly digest: string;
@@ -59,7 +59,7 @@ export interface Blobs {
   fetch(blobId: string, digest: string, signal: AbortSignal): Promise<string>;
   /** Stores a file and resolves to its blob id and sha1 digest. */
   store(path: string, signal: AbortSignal): Promise<{ readonly blobId: string; readonly digest: string }>;
-  /** Where an uploaded blob is put: `blobs` by HTTPS, `sensitive` by upload_blob. */
+  /** Writes an uploaded blob: to `blobs` if it came by HTTPS, to `sensitive` if it came by upload_blob. */
   write(kind: "blobs" | "sensitive", blobId: string, content: Uint8Array): Promise<void>;
   read(blobId: string): Promise<Uint8Array | undefined>;
 }
@@ -73,14 +73,17 @@ export interface ProcessState {
   readonly uptime?: { readonly secs: number };
   readonly mem?: { readonly kb: number; readonly percent: number };
   readonly cpu?: { readonly total: number };
-  /** What keeps it from running, with its job and the last lines of its log; only where that was asked for. */
+  /**
+   * Reason why the process does not run, with its job and the last lines of its log. Set only if the caller asked for
+   * it.
+   */
   readonly problem?: string;
 }
 
 export interface JobState {
   readonly state: JobStateName;
   readonly processes: readonly ProcessState[];
-  /** What the monit files of the jobs ask for and the supervisor does not do, each with its file and line. */
+  /** Requests in the jobs' monit files that the supervisor does not fulfil, each with file and line. */
   readonly warnings?: readonly string[];
 }
 

@@ -7,14 +7,14 @@ const NEVER = new AbortController().signal;
 const aborted = (signal: AbortSignal) =>
   new Promise<void>((resolve) => signal.addEventListener("abort", () => resolve(), { once: true }));
 
-describe("work with a deadline", () => {
-  it("that ends in time gives its result and leaves no timer", async () => {
+describe("until", () => {
+  it("returns the result of work that ends in time and leaves no timer", async () => {
     const clock = fakeClock();
     expect(await until("work", 1000, clock, NEVER, async () => "done")).toBe("done");
     expect(clock.waiting).toBe(0);
   });
 
-  it("that runs out of time has the last word", async () => {
+  it("fails with the error of work that reacts to the deadline", async () => {
     const clock = fakeClock();
     const working = until("work", 1000, clock, NEVER, async (signal) => {
       await aborted(signal);
@@ -27,7 +27,7 @@ describe("work with a deadline", () => {
     expect(clock.waiting).toBe(0);
   });
 
-  it("that does not react is not waited for much longer, and its late failure troubles nobody", async () => {
+  it("stops waiting for work that ignores the deadline, and ignores its late failure", async () => {
     const clock = fakeClock();
     let fail = (_: Error) => {};
     const hung = new Promise<never>((_, reject) => {
@@ -41,7 +41,7 @@ describe("work with a deadline", () => {
     await clock.advance(0);
   });
 
-  it("is told when the agent ends", async () => {
+  it("aborts the work when the agent ends", async () => {
     const ending = new AbortController();
     const working = until("work", 1000, fakeClock(), ending.signal, async (signal) => {
       await aborted(signal);

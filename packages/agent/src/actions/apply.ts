@@ -7,7 +7,7 @@ import type { Action } from "./action.ts";
 import { NetworkUnknown } from "./errors.ts";
 
 /**
- * Takes over a specification: its networks resolved, its jobs and packages in place of those before, stored, and told to
+ * Takes over a specification: its networks resolved, its jobs and packages in place of those before, stored, and passed to
  * the programs on the VM. Without a configuration hash it is the first, partial one, which changes no jobs.
  */
 export const apply: Action<"apply"> = async ({ spec }, { services, signal }) => {
@@ -34,7 +34,10 @@ async function resolvedNetworks(spec: ApplySpec, services: Services): Promise<Re
   return resolved;
 }
 
-/** Who has set up the interface knows its address: the way out may be another's. Else the machine is asked. */
+/**
+ * Takes the address of a preconfigured interface from its settings: the default route may use another interface.
+ * Otherwise asks the machine.
+ */
 async function addressOf(own: Network, services: Services): Promise<JsonObject> {
   if (own.preconfigured === true && own.ip)
     return { ip: own.ip, netmask: own.netmask ?? "", gateway: own.gateway ?? "" };

@@ -11,13 +11,13 @@ interface Association {
   readonly cid: string;
 }
 
-/** Older Directors say it with a message of its own, newer ones with update_settings. */
+/** Links disks for older Directors, which send this message. Newer ones send update_settings. */
 export const associateDisks: Action<"associate_disks"> = async ({ associations }, { services, signal }) => {
   await linkDisks(associations.disk_associations ?? [], services, signal);
   return "associated";
 };
 
-/** Those that an earlier message named, and this one does not. Upstream leaves them, leading nowhere. */
+/** Removes links that an earlier message named and this one does not. Upstream leaves them dangling. */
 export async function unlinkDisks(
   before: readonly Association[],
   now: readonly Association[],

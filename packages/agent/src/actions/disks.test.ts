@@ -237,8 +237,8 @@ describe("unmount_disk and remove_persistent_disk", () => {
   });
 });
 
-describe("what an operator is told when the time is up", () => {
-  /** What becomes of it when nothing changes for so long. */
+describe("errors that an operator reads when the time is up", () => {
+  /** Runs work while nothing changes for `ms` and returns its error message, or "done". */
   async function after(ms: number, work: (call: ActionCall) => Promise<unknown>): Promise<string> {
     const clock = fakeClock();
     const told = work({ ...call, services: { ...world.services, clock } }).then(

@@ -20,10 +20,10 @@ const FIXED_PATH = "path=/usr/sbin:/usr/bin:/sbin:/bin";
 const update = (next: object) => drain({ type: "update", spec: next as ApplySpec }, jobs.call);
 const slept = () => (jobs.call.services.clock as ReturnType<typeof fakeClock>).slept;
 
-describe("what a drain script is told", () => {
+describe("arguments and environment of a drain script", () => {
   beforeEach(() => jobs.job("web", { drain: `${NOTE}\necho 0` }));
 
-  it("of an update: what changed, which packages, and both specifications' disks", async () => {
+  it("name what an update changes, which packages, and the disks of both specifications", async () => {
     const packages = { same: { sha1: "1" }, other: { sha1: "1" }, gone: { sha1: "1" } };
     world.spec = { ...world.spec, persistent_disk: 1024, packages } as ApplySpec;
     const next = { same: { sha1: "1" }, zebra: { sha1: "1" }, other: { sha1: "2" }, ant: { sha1: "1" } };
@@ -34,7 +34,7 @@ describe("what a drain script is told", () => {
     );
   });
 
-  it("of an update that changes nothing, and of one before which there was no hash", async () => {
+  it("say whether the configuration hash is unchanged or new", async () => {
     await update({ configuration_hash: "hash-1" });
     world.spec = { ...world.spec, configuration_hash: "" } as ApplySpec;
     await update({ configuration_hash: "hash-1" });
@@ -45,7 +45,7 @@ describe("what a drain script is told", () => {
     ]);
   });
 
-  it("of a shutdown, after the health monitor was told; without a next specification there is no such variable", async () => {
+  it("are those of a shutdown, after the shutdown alert; BOSH_JOB_NEXT_STATE is unset", async () => {
     expect(await drain({ type: "shutdown" }, jobs.call)).toBe(0);
     expect(world.published).toEqual([{ topic: "shutdown", payload: null }]);
     expect(await jobs.noted()).toBe(
@@ -54,14 +54,14 @@ describe("what a drain script is told", () => {
   });
 });
 
-describe("what a drain script answers", () => {
-  it("a number: so many seconds are waited, whatever its exit code", async () => {
+describe("output of a drain script", () => {
+  it("is the number of seconds to wait, whatever its exit code", async () => {
     await jobs.job("web", { drain: "echo chatter >&2; echo ' 7 '; exit 1" });
     expect(await update({})).toBe(0);
     expect(slept()).toEqual([7000]);
   });
 
-  it("a negative one: it is asked again after so many seconds, for as long as it takes", async () => {
+  it("calls for another run after so many seconds if it is negative, for as long as it takes", async () => {
     await jobs.job("web", {
       drain: `${NOTE}\nif [ $(wc -l < $NOTES) -lt 3 ]; then echo -2; else echo 1; fi`,
     });
@@ -90,7 +90,7 @@ describe("what a drain script answers", () => {
     },
   );
 
-  it("a flood: no more of it is kept than a few lines, and it is nonsense", async () => {
+  it("is rejected if it is a flood, of which only a few lines are kept", async () => {
     await jobs.job("web", { drain: "head -c 30000000 /dev/zero | tr '\\0' x; echo; echo 0" });
     const error = await update({}).catch((thrown: Error) => thrown);
     expect(error).toBeInstanceOf(Error);
@@ -121,7 +121,7 @@ describe("draining", () => {
     expect(await update({})).toBe(0);
   });
 
-  it("that is cancelled is over at once, while a script that ignores SIGTERM is killed after ten seconds", async () => {
+  it("returns at once when it is canceled, and kills a script that ignores SIGTERM after ten seconds", async () => {
     const clock = fakeClock();
     const stuck = jobScripts(world, clock);
     await stuck.job("web", { drain: "trap '' TERM; echo pid=$$ >> $NOTES; while :; do sleep 0.05; done" });
@@ -136,7 +136,7 @@ describe("draining", () => {
     await gone(pid);
   });
 
-  it("that is cancelled between two calls does not call again", async () => {
+  it("does not call the script again when it is canceled between two calls", async () => {
     const clock = fakeClock();
     const dynamic = jobScripts(world, clock);
     await dynamic.job("web", { drain: `${NOTE}\necho -60` });

@@ -4,7 +4,9 @@ import type { ActionTable } from "./action.ts";
 /** Generations of agents before add_persistent_disk. */
 export type Generation = "v1" | "first v2";
 
-/** What came after them. Messages of our own stay: whoever tests an old agent looks into it by them. */
+/**
+ * Messages that each generation lacks. Slipway's own messages stay, because tests of an old agent inspect it with them.
+ */
 const CAME_LATER: Readonly<Record<Generation, readonly AgentMessageName[]>> = {
   v1: [
     "add_persistent_disk",

@@ -2,7 +2,7 @@ import type { ApplySpec } from "@slipway/protocol/agent/apply-spec";
 import type { JsonObject } from "@slipway/protocol/schema/json";
 import type { Action } from "./action.ts";
 
-/** What the agent was told to be, flattened as upstream flattens it, and how it is. */
+/** Returns the applied spec, flattened as upstream does, and the current state of the agent. */
 export const getState: Action<"get_state"> = async ({ filter, more }, { services }) => {
   const spec = (await services.spec.load()) ?? {};
   const { state, processes } = await services.supervisor.status({ problems: more === "problems" });

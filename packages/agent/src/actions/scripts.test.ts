@@ -37,7 +37,7 @@ describe("run_script", () => {
     );
   });
 
-  it("appends to the job's logs, which nobody else may read, and runs a little less urgently", async () => {
+  it("appends to the job's logs, unreadable for others, and runs a little less urgently", async () => {
     await jobs.job("web", { "pre-start": "echo out; echo err >&2; nice" });
     await preStart();
     await preStart();
@@ -99,7 +99,7 @@ describe("run_script", () => {
     );
   });
 
-  it("that is cancelled ends its scripts and fails", async () => {
+  it("ends its scripts and fails when it is canceled", async () => {
     await jobs.job("web", { "pre-start": "echo pid=$$ >> $NOTES; sleep 300" });
     const run = preStart();
     await jobs.until("pid=");
@@ -148,7 +148,7 @@ describe("run_errand", () => {
     await expect(errand("second")).rejects.toThrow("the job second has no bin/run");
   });
 
-  it("that floods its output keeps the beginning and the end, and its exit code, in one message of NATS", async () => {
+  it("keeps the beginning, the end and the exit code of an errand that floods its output, in one NATS message", async () => {
     await jobs.job("smoke", {
       run: "echo begin; head -c 40000000 /dev/zero; echo; echo end; echo problem >&2; exit 9",
     });
@@ -160,7 +160,7 @@ describe("run_errand", () => {
     expect(JSON.stringify({ stdout, stderr, exit_code }).length).toBeLessThan(1 << 20);
   });
 
-  it("that is cancelled ends by SIGTERM with all processes of its group", async () => {
+  it("ends a canceled errand with SIGTERM, with all processes of its group", async () => {
     await jobs.job("smoke", { run: "echo ready; sleep 300 & echo pid=$! >> $NOTES; wait" });
     const run = errand();
     await jobs.until("pid=");
@@ -169,7 +169,7 @@ describe("run_errand", () => {
     await gone(Number((await jobs.noted()).match(/pid=(\d+)/)?.[1]));
   });
 
-  it("that is cancelled and ignores SIGTERM is killed after ten seconds, its children with it", async () => {
+  it("kills a canceled errand that ignores SIGTERM after ten seconds, with its children", async () => {
     const clock = fakeClock();
     const stuck = jobScripts(world, clock);
     await stuck.job("smoke", {
@@ -188,7 +188,7 @@ describe("run_errand", () => {
     await gone(Number((await stuck.noted()).match(/pid=(\d+)/)?.[1]));
   });
 
-  it("that is cancelled before it begins is ended when it begins", async () => {
+  it("ends an errand that was canceled before it began", async () => {
     await jobs.job("smoke", { run: "sleep 300" });
     jobs.cancel();
     expect(await errand()).toMatchObject({ exit_code: 143 });

@@ -28,7 +28,7 @@ beforeEach(async () => {
 afterEach(() => rm(world.services.paths.base, { recursive: true, force: true }));
 
 const on = (...names: string[]) => join(world.services.paths.store, ...names);
-/** As it comes in: through the schema. */
+/** Writes a file with arguments read through the schema, as those of a message are. */
 const write = async (path: string, content: string) =>
   await writeStoreFile(readArguments(AGENT_MESSAGES.write_store_file, [{ path, content }]) as never, call);
 const read = async (path: string) =>

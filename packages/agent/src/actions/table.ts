@@ -34,9 +34,7 @@ import { updateSettings } from "./update_settings.ts";
 import { uploadBlob } from "./upload_blob.ts";
 import { writeStoreFile } from "./write_store_file.ts";
 
-/**
- * What this agent answers. A message that is not here gets upstream's "unknown message", which callers know how to take.
- */
+/** Actions that this agent has. Any other message gets upstream's "unknown message", which callers can handle. */
 export const ACTIONS: ActionTable = {
   add_dynamic_disk: addDynamicDisk,
   add_persistent_disk: addPersistentDisk,

@@ -24,6 +24,6 @@ export const updateSettings: Action<"update_settings"> = async ({ settings }, { 
   return "ok";
 };
 
-/** What stands between the certificates is for people and dropped. */
+/** Returns the certificates in a text and drops the comments between them. */
 export const certificatesIn = (text: string): string[] =>
   text.match(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g) ?? [];

@@ -17,7 +17,7 @@ describe("a digest", () => {
     );
   });
 
-  it("of several algorithms is the strongest, wherever it stands; empty and unknown parts are passed over", () => {
+  it("is the strongest of several algorithms in any order; empty and unknown parts are ignored", () => {
     const parts = [
       hex("sha1", "x"),
       `sha512:${hex("sha512", "x")}`,

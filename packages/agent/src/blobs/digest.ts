@@ -41,11 +41,11 @@ export function parseDigests(text: string): { readonly strongest: Digest; readon
   throw BadDigest({ why: found.size === 0 ? "it is empty" : "its algorithms are not known here" });
 }
 
-/** As it is printed: sha1 without its name. */
+/** Formats a digest as upstream prints it: sha1 without its name. */
 export const formatDigest = ({ algorithm, hex }: Digest): string =>
   algorithm === "sha1" ? hex : `${algorithm}:${hex}`;
 
-/** Whether the content is what the digest says. A text that is no digest fits nothing. */
+/** Returns true if the content has this digest. An invalid digest matches nothing. */
 export function checkDigest(content: Uint8Array, text: string): boolean {
   try {
     const { algorithm, hex } = strongestDigest(text);

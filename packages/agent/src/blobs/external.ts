@@ -68,7 +68,7 @@ async function programOf(provider: string, paths: Paths): Promise<string> {
   return (await exists(beside)) ? beside : name;
 }
 
-/** Whether the stemcell brings the program of this provider. */
+/** Returns true if the stemcell has the program of this provider. */
 export async function hasProgram(provider: string, paths: Paths): Promise<boolean> {
   const name = `bosh-blobstore-${provider}`;
   const places = [

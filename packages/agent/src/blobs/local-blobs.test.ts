@@ -25,7 +25,7 @@ describe("uploaded blobs", () => {
     expect(await blobs.read("b-2")).toBeUndefined();
   });
 
-  it("that are not what was announced are refused, and so are missing ones", async () => {
+  it("are rejected if they are missing or do not match their digest", async () => {
     const { blobs } = await blobsHere();
     await blobs.write("blobs", "b-1", Buffer.from("one"));
     await expect(blobs.fetch("b-1", sha1("two"), NEVER)).rejects.toSatisfy(BlobDamaged.is);
@@ -45,7 +45,7 @@ describe("uploaded blobs", () => {
 });
 
 describe("a local blobstore", () => {
-  it("of create-env stands in data/blobs whatever the manifest calls it", async () => {
+  it("is data/blobs for create-env, whatever the manifest calls it", async () => {
     const options = { blobstore_path: "/var/vcap/micro_bosh/data/cache" };
     const { t, blobs } = await blobsHere({ provider: "local", options });
     await writeFile(join(t.dir, "file"), "content");

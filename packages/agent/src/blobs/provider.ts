@@ -11,14 +11,14 @@ import { download, type Transfer, upload } from "./transfer.ts";
 
 /** The blobstore that the settings name. */
 export interface Provider {
-  /** Where a blob lies in this VM; undefined for a blobstore elsewhere. */
+  /** Directory of the blobs in this VM. Undefined for a remote blobstore. */
   readonly directory: string | undefined;
   /** Fetches a blob into a file that is not there, and compares its digest. */
   get(id: string, digest: string, to: string, signal: AbortSignal): Promise<void>;
   put(from: string, id: string, signal: AbortSignal): Promise<void>;
 }
 
-/** What create-env's manifests say; the directory moved long ago. */
+/** Blobstore path in create-env's manifests. The directory moved long ago. */
 const OLD_CACHE = "/var/vcap/micro_bosh/data/cache";
 const RETRIES = { tries: 3, firstDelayMs: 1_000, longestDelayMs: 4_000 };
 

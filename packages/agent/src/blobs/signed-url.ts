@@ -12,7 +12,7 @@ const texts = (headers: Headers): Record<string, string> =>
 
 const RETRIES = { tries: 3, firstDelayMs: 5_000, longestDelayMs: 5_000 };
 
-/** What is asked for with a signed URL. The URL is a credential and stands in no message. */
+/** Builds the transfer for a signed URL. The URL is a credential and is in no message. */
 export function signedTransfer(what: string, url: string, headers: Headers): Transfer {
   if (!URL.canParse(url)) throw DownloadFailed({ what, why: "the URL is none" });
   return { what, url: new URL(url), headers: () => texts(headers) };

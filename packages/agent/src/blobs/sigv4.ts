@@ -6,7 +6,7 @@ export interface SigningKey {
   readonly region: string;
 }
 
-/** What is signed. The host is part of it. */
+/** Parts of a request that are signed. The host of the URL is one of them. */
 export interface Signable {
   readonly method: string;
   readonly url: URL;

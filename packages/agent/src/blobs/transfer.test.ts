@@ -19,7 +19,7 @@ const hex = (algorithm: string, content: Uint8Array) => createHash(algorithm).up
 const CONTENT = Buffer.from(Array.from({ length: 300_000 }, (_, at) => (at * 7919) % 251));
 const SHA1 = hex("sha1", CONTENT);
 
-/** Retries wait in no time; everything that a socket needs has time of its own. */
+/** Makes the pauses between retries instant. Everything that a socket needs takes real time. */
 function hurried() {
   const hurry = fakeClock({ hurry: true });
   return { ...systemClock, sleep: hurry.sleep, slept: hurry.slept };
@@ -81,7 +81,7 @@ describe("a blob behind a signed URL", () => {
     expect(clock.slept.every((ms) => ms >= 2500 && ms <= 5000)).toBe(true);
   });
 
-  it("begins anew where the server gives no parts", async () => {
+  it("starts over if the server does not support ranges", async () => {
     const { blobs } = await here();
     const server = await blobServer({ ranges: false });
     server.blobs.set("/b", CONTENT);
@@ -92,7 +92,7 @@ describe("a blob behind a signed URL", () => {
     expect(server.asked.map(({ headers }) => headers.range)).toEqual([undefined, undefined]);
   });
 
-  it("that was damaged on the way is fetched again, whole", async () => {
+  it("is fetched again as a whole after it was damaged in transit", async () => {
     const { blobs } = await here();
     const server = await blobServer();
     server.blobs.set("/b", CONTENT);
@@ -103,7 +103,7 @@ describe("a blob behind a signed URL", () => {
     expect(server.asked).toHaveLength(3);
   });
 
-  it("that stays wrong is given up after three tries, kept nowhere, and its URL is told to nobody", async () => {
+  it("is given up after three wrong contents, leaves no file, and its URL is in no error", async () => {
     const { t, blobs } = await here();
     const server = await blobServer();
     server.blobs.set("/b?signature=canary", Buffer.from("another"));
@@ -119,7 +119,7 @@ describe("a blob behind a signed URL", () => {
     expect(await readdir(t.paths.dataTmp)).toEqual([]);
   });
 
-  it("of a server that is away fails after three tries and works when it is back", async () => {
+  it("fails after three tries while the server is down, and works when it is back", async () => {
     const { blobs } = await here();
     const source = { blobId: "", digest: SHA1, signedUrl: "http://127.0.0.1:1/b" };
     await expect(used(blobs, source)).rejects.toSatisfy(DownloadFailed.is);
@@ -189,7 +189,7 @@ describe("a DAV blobstore", () => {
     await expect(used(stranger.blobs, { blobId, digest })).rejects.toSatisfy(DownloadFailed.is);
   });
 
-  it("with options that are none says so", async () => {
+  it("reports invalid options", async () => {
     const { blobs } = await here({ provider: "dav", options: {} });
     await expect(used(blobs, { blobId: "b", digest: SHA1 })).rejects.toSatisfy(BlobstoreFailed.is);
   });

@@ -67,7 +67,7 @@ export async function download(
 }
 
 interface Progress {
-  /** By which the server knows the content of which a part is there; without it the next try begins anew. */
+  /** Tag by which the server knows the partly fetched content. Without it the next try starts over. */
   tag?: string;
 }
 
@@ -158,7 +158,7 @@ async function told(
     await work();
   } catch (error) {
     signal?.throwIfAborted();
-    // The disk, not the network: another try helps nobody.
+    // The disk failed, not the network: another try does not help.
     const full = ["ENOSPC", "EDQUOT", "EROFS"].includes(systemCode(error) ?? "");
     if (Failed.is(error) || full) throw error;
     throw Failed({ what, why: error instanceof HttpTrouble ? error.why : "it cannot be asked" });

@@ -5,7 +5,7 @@ import type { Log } from "../log.ts";
 import { NoMbus } from "../settings/errors.ts";
 import type { Credentials, Handler, Topic, Transport } from "../transports/transport.ts";
 
-/** Where and how callers reach the agent. */
+/** Address and credentials by which callers reach the agent. */
 export interface Address {
   readonly urls: readonly string[];
   readonly credentials: Credentials;
@@ -18,7 +18,7 @@ export interface ActiveTransportOptions {
   readonly handler: Handler;
   readonly log: Log;
   readonly clock: Clock;
-  /** Told when a transport that was to come up by itself never will. */
+  /** Called when a transport that was to come up in the background never will. */
   readonly onFailure: (error: unknown) => void;
 }
 
@@ -60,7 +60,7 @@ export class ActiveTransport {
     if (open === undefined || before === undefined) return false;
     const { credentials, clientCa } = address;
     if (!isSame({ ...before, credentials, clientCa }, address)) return false;
-    // Nor can a server that asks nobody for a certificate begin to do so while it runs.
+    // Nor can a server that requires no client certificate begin to do so while it runs.
     if ((before.clientCa === undefined) !== (clientCa === undefined)) return false;
     if (isSame(before, address)) return true;
     const rotated = open.rotate(credentials, clientCa);

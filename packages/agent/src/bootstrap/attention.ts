@@ -1,7 +1,7 @@
 /**
- * What keeps a started agent from being what it should be, such as a persistent disk that did not come back. It is told
- * to whoever pings until somebody has begun to deal with it: a Director that looks after the disks of this VM pings
- * between its messages, and must then find the agent ready.
+ * Problem that keeps a started agent from being ready, such as a persistent disk that did not come back. Pings report
+ * it until a caller begins to handle it: a Director that repairs the disks of this VM pings between its messages, and
+ * must then find the agent ready.
  */
 export class Attention {
   #problem: string | undefined;
@@ -24,7 +24,7 @@ export class Attention {
     return this.#problem;
   }
 
-  /** The problem, as long as nobody deals with it. */
+  /** Returns the problem unless a caller has begun to handle it. */
   forPing(): string | undefined {
     return this.#dealtWith ? undefined : this.#problem;
   }

@@ -27,7 +27,7 @@ const ABOUT_DISKS = [
   "mount_disk",
 ];
 
-/** Of these, what makes sense of a disk whose device the start still waits for; some of them are tasks. */
+/** Messages that are accepted while the start still waits for a disk's device. Some of them are tasks. */
 const ABOUT_MISSING_DISK = [
   ...ABOUT_DISKS.filter((method) => method !== "mount_disk"),
   ...["get_task", "cancel_task"],
@@ -42,7 +42,7 @@ export class Gate {
   readonly #options: GateOptions;
   #inner: Handler | undefined;
   #innerForDisks: Handler | undefined;
-  /** Of messages that are held back. */
+  /** Callbacks of held messages, called when the gate opens. */
   readonly #look = new Set<() => void>();
 
   constructor(options: GateOptions) {
@@ -80,7 +80,7 @@ export class Gate {
     return exception(`restarting agent: ${waiting.text()}`, request.replyTo);
   }
 
-  /** Who answers it by now. */
+  /** Returns the handler that answers this message now. */
   #for(method: string): Handler | undefined {
     if (this.#inner !== undefined) return this.handler;
     return ABOUT_MISSING_DISK.includes(method) ? this.#innerForDisks : undefined;

@@ -68,7 +68,7 @@ describe("after a reboot, the persistent disk", () => {
     expect(one.attention.problem()).toBeUndefined();
   });
 
-  it("is none when none was mounted before", async () => {
+  it("is not mounted if no disk was mounted before", async () => {
     const one = await here("vol-1");
     one.attach("vol-1", "/dev/a");
     await one.remount();
@@ -89,14 +89,14 @@ describe("after a reboot, the persistent disk", () => {
     expect(one.vm.mounts).toHaveLength(1);
   });
 
-  it("that is missing can be asked about, and attached again with other settings", async () => {
+  it("can be queried while it is missing, and attached again with other settings", async () => {
     const one = await here("vol-1");
     await one.managedDisk.save("vol-1");
     const remounted = one.remount();
     await expect.poll(() => one.clock.waiting).toBeGreaterThan(0);
     expect(one.opened()).toBe(0);
     await one.passes(() => one.opened() === 1);
-    // As a Director does: it is forgotten, attached, and made known anew.
+    // As a Director does: the disk is forgotten, attached, and announced again.
     await one.managedDisk.clear();
     one.known.set("vol-1", { ...disk("vol-1")[1], mountOptions: ["nodiratime"] });
     one.attach("vol-1", "/dev/x");
@@ -106,7 +106,7 @@ describe("after a reboot, the persistent disk", () => {
     expect(await one.managedDisk.load()).toBe("vol-1");
   });
 
-  it("that is missing and taken away is not waited for any longer", async () => {
+  it("is not waited for any longer once the missing disk is removed", async () => {
     const one = await here("vol-1");
     await one.managedDisk.save("vol-1");
     let done = false;
@@ -121,7 +121,7 @@ describe("after a reboot, the persistent disk", () => {
     expect(one.attention.problem()).toBeUndefined();
   });
 
-  it("that nobody knows any more is reported, and no other takes its place", async () => {
+  it("is reported if neither settings nor hints have it, and no other disk takes its place", async () => {
     const one = await here("vol-2");
     one.attach("vol-2", "/dev/b");
     await one.managedDisk.save("vol-1");
@@ -133,7 +133,7 @@ describe("after a reboot, the persistent disk", () => {
     expect(one.attention.problem()).toContain("neither the settings nor the disk hints know it");
   });
 
-  it("whose name was torn is not taken for another disk", async () => {
+  it("is not replaced by a disk whose name begins like its truncated name", async () => {
     const one = await here("vol-12");
     one.attach("vol-12", "/dev/a");
     await one.managedDisk.save("vol-1");
@@ -141,7 +141,7 @@ describe("after a reboot, the persistent disk", () => {
     expect(one.vm.done).toEqual([]);
   });
 
-  it("that is empty is reported and not formatted", async () => {
+  it("is reported and not formatted if it is empty", async () => {
     const one = await here("vol-1");
     one.vm.devices.set("vol-1", "/dev/a");
     await one.managedDisk.save("vol-1");
@@ -150,7 +150,7 @@ describe("after a reboot, the persistent disk", () => {
     expect(one.attention.problem()).toContain("it was not formatted");
   });
 
-  it("that cannot be mounted is reported with the cause", async () => {
+  it("is reported with the cause if it cannot be mounted", async () => {
     const one = await here("vol-1");
     one.attach("vol-1", "/dev/a");
     one.vm.fail = (deed) => {
@@ -232,7 +232,7 @@ describe("when only the agent was restarted, the disk on the store", () => {
     ]);
   });
 
-  it("that the kernel made read-only is reported and left alone", async () => {
+  it("is reported and left alone if the kernel made it read-only", async () => {
     const one = await here("vol-1");
     one.attach("vol-1", "/dev/a");
     one.isMounted("/dev/a1", one.paths.store, true);
@@ -242,7 +242,7 @@ describe("when only the agent was restarted, the disk on the store", () => {
     expect(one.attention.problem()).toContain("read-only");
   });
 
-  it("that is nobody's is reported and left alone", async () => {
+  it("is reported and left alone if it is no known disk", async () => {
     const one = await here("vol-1");
     one.attach("vol-1", "/dev/a");
     one.isMounted("/dev/x1");

@@ -1,6 +1,6 @@
 import type { Clock } from "@slipway/kernel/clock";
 
-/** What the start of the agent is at, for whoever asks meanwhile. */
+/** Current step of the agent's start, for callers that ask meanwhile. */
 export class Waiting {
   readonly #clock: Clock;
   #step = "start";
@@ -18,7 +18,7 @@ export class Waiting {
     this.#since = this.#clock.monotonic();
   }
 
-  /** What within the step is waited for. It may change while the step goes on. */
+  /** Sets what the current step waits for. It may change during the step. */
   on(cause: string): void {
     this.#cause = cause;
   }

@@ -32,7 +32,7 @@ export interface Bundle {
   readonly link: string;
 }
 
-/** By the digest of its version, as upstream names it. */
+/** Returns the bundle of a version. Its directory is named by the digest of the version, as upstream names it. */
 export function bundleOf({ installed, enabled }: Collection, name: string, version: string): Bundle {
   const digest = createHash("sha1").update(version).digest("hex");
   return { name, directory: join(installed, name, digest), link: join(enabled, name) };
@@ -57,7 +57,7 @@ export async function install(bundle: Bundle, staging: string): Promise<void> {
   await rename(staging, bundle.directory);
 }
 
-/** Only links are replaced by links: what else stands there is somebody's. */
+/** Refuses a bundle whose link would replace something that is not a link, and so not the agent's. */
 export async function mayEnable({ link }: Bundle): Promise<void> {
   const found = await ifThere(lstat(link));
   if (found !== undefined && !found.isSymbolicLink()) throw NameTaken({ path: link });
@@ -79,7 +79,7 @@ export async function enable(bundle: Bundle, random: Random): Promise<void> {
   }
 }
 
-/** Removes links to versions of others than these. What somebody else put there, and leads elsewhere, stays. */
+/** Removes links to versions other than these. Links that point elsewhere are not the agent's and stay. */
 export async function disableOthers(collection: Collection, keep: readonly Bundle[]): Promise<void> {
   const names = new Set(keep.map(({ name }) => name));
   for (const entry of await entriesOf(collection.enabled)) {
@@ -113,7 +113,7 @@ export async function uninstall(collection: Collection, directory: string, rando
   await removeTree(doomed);
 }
 
-/** What an agent that was killed had begun to unpack, to make, to link or to remove. */
+/** Removes what a killed agent had begun to unpack, make, link or remove. */
 export async function sweepUnfinished(directories: readonly string[]): Promise<void> {
   for (const directory of directories)
     for (const entry of await entriesOf(directory))

@@ -11,8 +11,9 @@ export interface Owner {
 export const UNFINISHED = ".unfinished-";
 
 /**
- * Whose the files below a directory become: whose the directory is. The start of the agent gives it to root:vcap where
- * there are such users; in a sandbox of an ordinary user it stays with that one. Undefined: new files are that already.
+ * Returns the owner for files below a directory: the owner of the directory. The start of the agent gives the directory
+ * to root:vcap if these users exist; in a sandbox of an ordinary user it stays with that user. Undefined if new files
+ * already have this owner.
  */
 export async function ownerLike(directory: string): Promise<Owner | undefined> {
   const { uid, gid } = await lstat(directory);

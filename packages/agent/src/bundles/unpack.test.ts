@@ -63,7 +63,7 @@ describe("an archive", () => {
     expect((await stat(join(directory, "b"))).nlink).toBe(2);
   });
 
-  it("with a name twice has the last of them, as tar has it", async () => {
+  it("has the last of two entries with the same name, as tar does", async () => {
     const { directory, work } = await unpacked(
       await packed(
         entry({ name: "a" }, "one"),
@@ -100,14 +100,14 @@ describe("an archive", () => {
     ["a fifo", [entry({ ...device, type: "fifo" })]],
     ["a file in place of the directory itself", [entry({ name: "." }, "x")]],
   ];
-  it.each(hostile)("with %s is refused, and nothing is written outside", async (_, entries) => {
+  it.each(hostile)("is refused with %s, and nothing is written outside", async (_, entries) => {
     const { path, work } = await unpacked(await packed(...entries));
     const failure = await work.catch((error: unknown) => error);
     expect(BadArchive.is(failure), String(failure)).toBe(true);
     expect(await readdir(path)).toEqual(["archive", "into"]);
   });
 
-  it("of a package may link to an absolute path, and nothing is written through that", async () => {
+  it("may link to an absolute path in a package, and nothing is written through that link", async () => {
     const absoluteLinks = { absoluteLinks: true };
     const good = await unpacked(await packed(link("x", "/var/vcap/packages/ruby")), absoluteLinks);
     await good.work;
@@ -140,7 +140,7 @@ describe("an archive", () => {
     expect(BadArchive.is(await work.catch((error: unknown) => error))).toBe(true);
   });
 
-  it("that is none is refused", async () => {
+  it("is refused if it is no tar archive", async () => {
     const { work } = await unpacked(Buffer.from("<html>Not found</html>"));
     await expect(work).rejects.toThrow("it is no tar archive");
   });

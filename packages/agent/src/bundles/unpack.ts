@@ -8,7 +8,7 @@ import { plainName, readTar, shownName, type TarEntry } from "@slipway/kernel/ta
 import { BadArchive } from "./errors.ts";
 import { WriteQueue } from "./write-queue.ts";
 
-/** A place in an empty directory of ours: nobody else writes there meanwhile. */
+/** Place in an empty directory of ours, to which nothing else writes meanwhile. */
 export interface Place {
   readonly directory: string;
   /** Below it; empty for the directory itself. */
@@ -18,13 +18,13 @@ export interface Place {
 export interface UnpackRules {
   /** For messages: `job archive of web`. */
   readonly what: string;
-  /** Where an entry belongs; undefined when nobody wants it. */
+  /** Returns the place of an entry. Undefined if the entry is not needed. */
   readonly placeOf: (name: string) => Place | undefined;
-  /** Of a file or directory, by its place and the mode in the archive. */
+  /** Returns the mode of a file or directory, by its place and its mode in the archive. */
   readonly modeOf: (place: Place, kind: "file" | "directory", mode: number) => number;
-  /** Whose all of it becomes; the agent's own without it. */
+  /** Owner of all unpacked files. The default is the agent's user. */
   readonly owner?: { readonly uid: number; readonly gid: number } | undefined;
-  /** What was built compares the times of files. */
+  /** Keeps the times of files, which built programs compare. */
   readonly keepTimes: boolean;
   /** Packages link to other packages by their absolute path. Nothing is written through a link either way. */
   readonly absoluteLinks: boolean;
@@ -38,7 +38,7 @@ const SMALL = 1 << 18;
 /** Nothing of that name is there, and a link is not followed. */
 const NEW_FILE = "wx";
 
-/** Whether the archive is compressed; upstream packs what it compiled the way the source was packed. */
+/** Returns true if the archive is gzipped. Upstream packs a compiled package the way its source was packed. */
 export async function isGzipped(path: string, what: string): Promise<boolean> {
   const kind = await fileArchiveKind(path);
   if (kind === undefined) throw BadArchive({ what, why: "it is no tar archive" });
@@ -130,7 +130,7 @@ class Unpacker {
     }
   }
 
-  /** Modes of directories come last: one that nobody may write into could not be filled. */
+  /** Modes of directories are set last: a read-only directory could not be filled. */
   async finish(): Promise<void> {
     await this.#writes.idle();
     for (const [path, mode] of [...this.#directoryModes].reverse()) await chmod(path, mode);
@@ -224,7 +224,7 @@ class Unpacker {
     for (const part of linkName.split("/")) {
       if (part === "" || part === ".") continue;
       depth += part === ".." ? -1 : 1;
-      // Up again from a name that may be a link itself: nobody can say where that is.
+      // Up again from a name that may be a link itself: the target is unknown.
       const astray = part === ".." && named && !this.#rules.absoluteLinks;
       if (depth < 0 || astray) throw this.#refuse(`${shown}, which leads out of it`);
       named ||= part !== "..";

@@ -26,7 +26,7 @@ export async function arrivedDevice(
   );
 }
 
-/** What of the disk would be mounted, or undefined when its device is not there. */
+/** Returns the partition or device of the disk to mount. Undefined if the device is not there. */
 export async function presentSource(
   services: Services,
   disk: DiskSettings,
@@ -48,7 +48,7 @@ export async function presentSource(
   }
 }
 
-/** Processes may hold a disk for a while after they were told to stop. */
+/** Processes may hold a disk for a while after they were asked to stop. */
 const BUSY_MS = 600_000;
 
 /** Waits for a busy one; when it stays so, the error says who holds it. */

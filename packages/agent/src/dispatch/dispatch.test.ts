@@ -58,7 +58,7 @@ describe("a message", () => {
       expect(await handler(body, "test")).toMatchObject({ reply: exception("unknown message ") });
   });
 
-  it("with too few arguments says how many it needs", async () => {
+  it("is answered with the number of arguments it needs if it has too few", async () => {
     const { ask } = await dispatching({ actions: { ssh: async () => ({}) } });
     expect(await ask("ssh", ["setup"])).toEqual(
       exception(
@@ -72,7 +72,7 @@ describe("a message", () => {
     );
   });
 
-  it("with arguments of another kind names the place, not the value", async () => {
+  it("is answered with the place of an argument of the wrong type, not with its value", async () => {
     const { ask } = await dispatching({ actions: { ssh: async () => ({}) } });
     expect(await ask("ssh", ["setup", { user: 7, public_key: "hunter2" }])).toEqual(
       exception(
@@ -86,7 +86,7 @@ describe("a message", () => {
     );
   });
 
-  it("that fails at once carries its name in front", async () => {
+  it("is answered with its name before the error if it fails at once", async () => {
     const { ask } = await dispatching({
       actions: {
         ssh: async () => {
@@ -153,7 +153,7 @@ describe("a message", () => {
 });
 
 describe("order", () => {
-  it("of messages with the same name is the order they came in, and reads wait for nothing", async () => {
+  it("is kept among messages with the same name, and reads wait for nothing", async () => {
     const first = gate();
     const began: string[] = [];
     const { ask } = await dispatching({
@@ -199,7 +199,7 @@ describe("secrets", () => {
     mbus: { Cert: { Private_Key: pem }, urls: ["nats://agent:c4n4ry-password@10.0.0.1:4222"] },
   };
 
-  it("of the arguments are in no answer, no task result and no log line", async () => {
+  it("in arguments are in no answer, no task result and no log line", async () => {
     const actions = {
       update_settings: async () => {
         throw new Error(`cannot use ${pem} (line ${"A".repeat(20)}c4n4ry) at c4n4ry-password`, {

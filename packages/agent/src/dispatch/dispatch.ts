@@ -19,14 +19,14 @@ export interface DispatcherOptions {
   /** Aborted when the agent ends. */
   readonly ending?: AbortSignal;
   /**
-   * What the agent still waits for, if it is not ready. Then messages are refused with it, so that whoever pings learns
-   * the cause; those about tasks are answered all the same.
+   * Returns what the agent still waits for. Undefined if it is ready. Until then messages are refused with this cause,
+   * so that callers that ping learn it; messages about tasks are answered all the same.
    */
   readonly waitingFor?: () => string | undefined;
   /**
    * How long an answer that would say "running" may wait for the end of the task: the first one, which says so in any
-   * case unless its sender takes results, and every one to get_task. Most tasks end within milliseconds, and whoever was
-   * told that one is running sleeps before asking again. Not at all when left out.
+   * case unless its sender takes results, and every one to get_task. Most tasks end within milliseconds, and a caller
+   * that hears "running" sleeps before it asks again. By default answers do not wait.
    */
   readonly holdMs?: number;
 }
@@ -34,7 +34,7 @@ export interface DispatcherOptions {
 /** From this protocol on, `by-protocol` messages are tasks. */
 const TASKS_FROM_PROTOCOL = 3;
 
-/** They change nothing and are answered while anything else runs. */
+/** Messages that change nothing and are answered while anything else runs. */
 const READS = new Set(["ping", "info", "get_state", "list_disk", "get_task", "cancel_task"]);
 
 /** Asked every second, also while the answer is a failure; a log full of them hides the rest. */

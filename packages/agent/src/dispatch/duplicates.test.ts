@@ -5,7 +5,7 @@ const body = (method: string, args: readonly unknown[], replyTo: string) =>
   JSON.stringify({ protocol: 3, method, arguments: args, reply_to: replyTo });
 
 describe("the same request twice", () => {
-  it("on a reply subject of its own runs once and has one reply, marked as repeated", async () => {
+  it("runs once and has one reply, marked as repeated, if the reply subject is unique", async () => {
     let runs = 0;
     const { handler, tasks } = await dispatching({
       actions: {
@@ -63,7 +63,7 @@ describe("the same request twice", () => {
     "director.p.agent-1",
     "director.p.agent.1.r",
     "director.p.*.r",
-  ])("with a reply_to that names a caller and no request is meant twice: %s", async (replyTo) => {
+  ])("runs twice if reply_to names a caller and no request: %s", async (replyTo) => {
     let runs = 0;
     const { handler } = await dispatching({ actions: { remove_file: async () => String(++runs) } });
     const request = body("remove_file", ["a"], replyTo as string);

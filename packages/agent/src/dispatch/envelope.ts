@@ -11,13 +11,13 @@ export interface Request {
   readonly replyTo: string | undefined;
   /** The sender takes the value of a task that ends at once in the place of the task. */
   readonly takesResult: boolean;
-  /** As it came, for the record of unfinished tasks. */
+  /** Request body as received, for the record of unfinished tasks. */
   readonly body: string;
 }
 
 /**
  * Reads an envelope as upstream does, in whatever case its keys are, `null` and missing alike. Undefined for what is
- * not a request: nobody can be answered then.
+ * not a request: there is no caller to answer.
  */
 export function readRequest(body: string): Request | undefined {
   const parsed = parsedOrUndefined(body);

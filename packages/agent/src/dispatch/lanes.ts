@@ -1,6 +1,6 @@
 import { TooManyWaiting } from "../transports/errors.ts";
 
-/** As many messages of one name wait for the one before them; more are refused. */
+/** Limit of messages of one name that wait for the one before them. More are refused. */
 const MOST_WAITING = 256;
 
 /**

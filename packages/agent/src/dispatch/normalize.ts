@@ -42,7 +42,7 @@ export function normalize(schema: Schema, value: unknown): unknown {
   }
 }
 
-/** Of several forms the first that fits, read its own way; a value that fits none is left for the check to refuse. */
+/** Reads a value by the first option that matches. A value that matches none is left for the check to refuse. */
 function normalizeOneOf(options: readonly Schema[], value: unknown): unknown {
   for (const option of options) {
     const read = normalize(option, value);
@@ -77,7 +77,7 @@ function mayBeMissing(schema: Schema): boolean {
 const acceptsNull = (schema: Schema, shape: Shape): boolean =>
   (shape.kind === "maybe" && shape.null) || matches(schema, null);
 
-/** What an untouched variable of that kind holds. */
+/** Returns Go's zero value of a type. */
 function zeroOf(shape: Shape): unknown {
   switch (shape.kind) {
     case "fields":

@@ -25,7 +25,7 @@ export interface TaskRecord {
   readonly method: string;
   /** The request as it came. */
   readonly request: string;
-  /** Whether the work had begun, so that it may be taken for done. */
+  /** True once the work has begun, so that it may be assumed done. */
   readonly started: boolean;
 }
 
@@ -40,7 +40,7 @@ export class TaskRecords {
     this.#records = records;
   }
 
-  /** A file that cannot be understood is put aside: an agent that does not start helps nobody. */
+  /** A file that cannot be parsed is put aside, since an agent that does not start is worse. */
   static async load(path: string, log: Log): Promise<TaskRecords> {
     const records = await readRecords(path).catch(async (cause: unknown) => {
       const aside = `${path}.unreadable`;

@@ -30,7 +30,7 @@ describe("a task", () => {
     for (let i = 0; i < 12; i++) expect(await ask("get_task", ["task-1"])).toEqual({ value: "stopped" });
   });
 
-  it("that ends while its result is asked for is answered then, not as running", async () => {
+  it("is answered with its result if it ends while get_task waits", async () => {
     const { work, clock, ask } = await held();
     const first = ask("stop");
     await expect.poll(() => clock.waiting).toBe(1);
@@ -44,7 +44,7 @@ describe("a task", () => {
     expect(await ask("get_task", ["task-1"])).toEqual({ value: "stopped" });
   });
 
-  it("that ends at once is answered with its value if its sender takes that, and with the task to all others", async () => {
+  it("is answered with its value if it ends at once and its sender takes results, else as running", async () => {
     const { ask } = await dispatching({
       actions: { stop: async () => "stopped", drain: () => Promise.reject(new Error("no")) },
       holdMs: 60_000,
@@ -54,14 +54,14 @@ describe("a task", () => {
     expect(await ask("stop", [], { takes_result: false })).toEqual(running("task-2"));
     expect(await ask("stop", [], { takes_result: true })).toEqual({ value: "stopped" });
     expect(await ask("get_task", ["task-3"])).toEqual({ value: "stopped" });
-    // What has failed is told as ever.
+    // A failure is reported by get_task as always.
     expect(await ask("drain", ["shutdown"], { takes_result: true })).toEqual(running("task-4"));
     expect(await ask("get_task", ["task-4"])).toEqual({
       exception: { message: "Action Failed get_task: Task task-4 result: no" },
     });
   });
 
-  it("that takes longer is a task also to a sender that takes results", async () => {
+  it("is running for a sender that takes results if it takes longer", async () => {
     const { work, clock, ask } = await held();
     const first = ask("stop", [], { takes_result: true });
     await expect.poll(() => clock.waiting).toBe(1);
@@ -71,7 +71,7 @@ describe("a task", () => {
     await expect.poll(() => ask("get_task", ["task-1"])).toEqual({ value: "stopped" });
   });
 
-  it("that does not end is said to be running after a while, or at once when the agent is about to end", async () => {
+  it("is reported as running after a while, or at once if the agent is about to end", async () => {
     const clock = fakeClock();
     const { ask, tasks } = await dispatching({
       actions: { stop: () => new Promise(() => undefined) },
@@ -93,7 +93,7 @@ describe("a task", () => {
     expect(await ask("get_task", ["task-1"])).toEqual(running("task-1"));
   });
 
-  it("that gives a number answers a number, and changing the object it gave changes nothing", async () => {
+  it("answers with a number as such, and later changes of the returned object have no effect", async () => {
     const given = { stdout: "a", stderr: "", exit_code: 7 };
     const { ask, outcome } = await dispatching({
       actions: { drain: async () => 0, run_errand: async () => given },
@@ -104,7 +104,7 @@ describe("a task", () => {
     expect(await ask("get_task", ["task-2"])).toEqual({ value: { stdout: "a", stderr: "", exit_code: 7 } });
   });
 
-  it("that fails says so the same way every time", async () => {
+  it("reports its failure the same way every time", async () => {
     const { ask, outcome } = await dispatching({
       actions: { mount_disk: async () => Promise.reject(new Error("no such device")) },
     });
@@ -113,7 +113,7 @@ describe("a task", () => {
     expect(await ask("get_task", ["task-1"])).toEqual(told);
   });
 
-  it("with wrong arguments is accepted and tells by get_task", async () => {
+  it("is accepted with wrong arguments and reports them by get_task", async () => {
     const { outcome } = await dispatching({ actions: { apply: async () => "applied" } });
     expect(await outcome("apply", [])).toEqual(
       exception(
@@ -122,7 +122,7 @@ describe("a task", () => {
     );
   });
 
-  it("nobody started could not be found, by get_task and by cancel_task", async () => {
+  it("is not found by get_task and cancel_task if it was never started", async () => {
     const { ask } = await dispatching({ actions: {} });
     expect(await ask("get_task", ["x"])).toEqual(
       exception("Action Failed get_task: Task with id x could not be found"),
@@ -207,7 +207,7 @@ describe("cancelling", () => {
     expect(await ask("cancel_task", ["task-1"])).toEqual({ value: "canceled" });
   });
 
-  it("of a drain that has not begun lets it begin aborted", async () => {
+  it("starts a waiting drain with an aborted signal", async () => {
     const first = gate();
     const { ask, tasks } = await dispatching({
       actions: {
@@ -226,7 +226,7 @@ describe("cancelling", () => {
     expect(await ask("get_task", ["task-2"])).toEqual({ value: 1 });
   });
 
-  it("of anything else that runs is not supported", async () => {
+  it("is not supported for any other running task", async () => {
     const work = gate();
     const { ask, tasks } = await dispatching({
       actions: {
@@ -320,7 +320,7 @@ describe("a restart of the agent", () => {
       );
   });
 
-  it("with a torn, foreign or empty record file starts, puts it aside and says so", async () => {
+  it("puts a torn, foreign or empty record file aside and reports it", async () => {
     for (const content of ["", '{"a":{"TaskID":', "[]", '{"a":{"TaskID":7}}']) {
       const before = await dispatching({ actions: { update_settings: async () => "ok" } });
       await before.outcome("update_settings", settings);

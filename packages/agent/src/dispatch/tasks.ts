@@ -7,7 +7,7 @@ import { TaskRecords } from "./task-records.ts";
 
 export interface TaskWork {
   readonly method: string;
-  /** Whether a cancel aborts the signal; otherwise it is refused. The end of the agent always aborts it. */
+  /** True if cancel_task may abort the signal; otherwise it is refused. The end of the agent always aborts it. */
   readonly cancellable: boolean;
   /** The request to record before the start, for tasks that outlive the process. */
   readonly record: string | undefined;
@@ -27,7 +27,7 @@ export interface TasksOptions {
   readonly path: string;
   readonly random: Random;
   readonly log: Log;
-  /** What a recorded task of a former process is answered with, by method. Others are forgotten. */
+  /** Answers for recorded tasks of a former process, by method. Tasks of other methods are forgotten. */
   readonly resumed?: Readonly<Record<string, unknown>>;
   readonly limits?: Partial<Limits>;
 }
@@ -51,9 +51,9 @@ const RESUMED = { update_settings: "ok" };
 interface Task {
   readonly work: TaskWork;
   readonly controller: AbortController;
-  /** Its result as JSON text: small, and nobody can change it afterwards. */
+  /** Result as JSON text, which is small and immutable. */
   outcome: { readonly ok: boolean; readonly text: string } | undefined;
-  /** Whoever waits for its end. */
+  /** Callbacks that are called when the task ends. */
   readonly waiting: Set<() => void>;
 }
 
@@ -157,7 +157,7 @@ export class Tasks {
 
   /**
    * The process is about to end: nothing begins or ends from here on, and records stay. A caller that polls sees
-   * `running` until the next process answers; told any earlier, it would send its next message into the gap.
+   * `running` until the next process answers; with an earlier answer it would send its next message into the gap.
    */
   suspend(): void {
     this.#suspended = true;
